@@ -241,7 +241,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
 
     const since = new Date(START + 2 * DAY).toISOString()
     const details = { first_sequence: 3, first_created: since }
-    const named = expect.stringContaining(`the first that is stored has the sequence 3, of ${since}`)
+    const named = expect.stringContaining(`the first stored event has the sequence 3, from ${since}`)
     const gone = await request('GET', `/v2/events/${ids[0]}`)
     expect([gone.status, gone.json.error]).toEqual([
       404,

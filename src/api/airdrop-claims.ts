@@ -57,7 +57,7 @@ export const airdropStats = z
         ...claimSums,
         missing_count: known(
           z.int().min(0),
-          'Wallets that have claimed by the chain but have no record here: they claimed before this installation followed the airdrop, or a moment ago',
+          'Wallets that have claimed by the chain but have no record here: they claimed before this installation followed the airdrop, or just now',
         ),
         median_amount: known(
           digits,

@@ -108,7 +108,9 @@ export const storedAirdrop = (row: Row<'merkle_trees'>): AirdropBase => ({
   total_locked: row.total_locked,
 })
 
-/** Returns a stored airdrop as lists contain it. Fields that only the chain has are null until they are read there. */
+/**
+ * Returns a stored airdrop as it appears in lists. Fields that only the chain has are null until they are read there.
+ */
 export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   ...storedAirdrop(row),
   own: null,
@@ -160,7 +162,7 @@ export const feeClaimRecord = (row: Row<'fee_claims'>): FeeClaim => ({
   metadata: fromJsonOrNull(row.metadata_json),
 })
 
-/** A claim with what it has moved, which is known once its transaction is final. */
+/** A claim with the amounts that it moved, which are known once its transaction is final. */
 export const feeClaimBooked = (row: Row<'fee_claims'>): FeeClaim => ({
   ...feeClaimRecord(row),
   quote: row.quote_amount,

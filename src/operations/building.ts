@@ -19,7 +19,7 @@ import { platformFeeInstructions } from './platform-fee.ts'
 import { type Cosigning, cosign } from './signing/cosign.ts'
 import type { SigningContext, SigningDraft } from './signing/types.ts'
 
-/** Without `txVersion`, as in a worker's own request, the version is 0. */
+/** Without `txVersion`, for example in a worker's own request, the version is 0. */
 type BuildingServices = Pick<Services, 'chain' | 'config' | 'signer' | 'log'> & Partial<Pick<Context, 'txVersion'>>
 
 export interface TransactionPlan {
@@ -34,8 +34,8 @@ export interface TransactionPlan {
   /** The transaction that must be confirmed first. This one uses its blockhash, and is not simulated. */
   follows?: BuiltTransaction
   /**
-   * Compiles the instructions into the envelope. The result differs from what was simulated in limits and price alone.
-   * Keys that this request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
+   * Compiles the instructions into the envelope. The result differs from the simulated transaction only in limits and
+   * price. Keys that this request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
    */
   build(envelope: Envelope & { rent?: bigint }): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
   /** Bytes of an account that the instructions create. The envelope's `rent` is its rent-exempt minimum in lamports. */
@@ -55,7 +55,7 @@ export interface BuiltTransaction extends UnsignedTransaction {
 
 /**
  * Reads blockhash and fees, simulates, and compiles. Throws internal_error when the program is missing or the node
- * fails, bad_request when the platform fee cannot be paid, and what `plan.build` throws.
+ * fails, bad_request when the platform fee cannot be paid, and the errors of `plan.build`.
  */
 export async function buildTransaction(services: BuildingServices, plan: TransactionPlan): Promise<BuiltTransaction> {
   const { chain, config } = services
@@ -119,8 +119,8 @@ export const trackingOf = (
 ): TrackedResource => ({ resource_type, resource_id, related_events })
 
 /**
- * Returns what the platform wallet signs in mode `signed`. `uncapped` are mints without policy limits, because the
- * program moves them between its own accounts.
+ * Returns the draft that the platform wallet signs in mode `signed`. `uncapped` are mints without policy limits,
+ * because the program moves them between its own accounts.
  */
 export const signingDraft = (
   { transaction, cosigners }: BuiltTransaction,

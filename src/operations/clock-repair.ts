@@ -1,4 +1,4 @@
-/** Repairs times that a fast clock has written: planned times so far ahead that nothing would happen until then. */
+/** Repairs planned times that a fast clock has written, because nothing would happen until they come. */
 import type { Services } from '../context.ts'
 import { LONGEST_LOOK_WAIT_MS } from '../following/schedule.ts'
 import { NONCE_SEND_WAIT_MS } from '../following/send.ts'
@@ -64,10 +64,7 @@ export async function repairMoments(
     })
   }
   for (const [what, count] of repaired) {
-    log.warn(
-      { what, count },
-      'plans too far ahead to be believed are due now: a clock was ahead, or this one is behind',
-    )
+    log.warn({ what, count }, 'rescheduled: the planned times were implausibly far in the future (a clock was wrong)')
   }
   return repaired
 }

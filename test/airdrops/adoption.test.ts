@@ -266,7 +266,7 @@ describe.skipIf(lacksDistributor)('a distributor of another tool (needs the Jito
       400,
       'address',
       'other_address',
-      expect.stringContaining(`whose distributor is ${distributor}`),
+      expect.stringContaining(`the program derives ${distributor} for these`),
     ])
     for (const version of [65_536n, 2n ** 64n - 1n]) {
       const high = await refused(copy(someone().toBase58(), version))

@@ -106,7 +106,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       param: 'payer',
       details: { have: '99', need: '100', account: account.toBase58(), mint },
     })
-    expect(less.message).toMatch(/has 99 of .* and 100 are to be deposited.*fund: false/)
+    expect(less.message).toMatch(/has 99 of .* and the deposit is 100: .*fund: false/)
     const poor = Keypair.generate()
     expect(await refused('POST', PATH, createBody(poor, mint, tree.root))).toMatchObject({
       param: 'payer',
@@ -216,7 +216,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       ...{ status: 'tree_built', root: tree.root, total: '1000', on_chain_root: ROOT, admin: addressOf(squatter) },
       ...{ vault_balance: '0', claimed_amount: '0', clawed_back: false, vault_lacks: null },
     })
-    expect(read.note).toMatch(/another root, and is not this tree's: .* Store the list under another airdrop_count/)
+    expect(read.note).toMatch(/another root: .* made it for another list. Store this list under another airdrop_count/)
     // The way out that it names.
     const free = await storeTree(mint, entriesFor([Keypair.generate()]), 2)
     await submit(await ok('POST', PATH, createBody(payer, mint, free.root, { airdrop_count: 2 })), payer)
@@ -225,9 +225,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       param: 'airdrop_count',
       details: { reason: 'already_initialized', vault_balance: '1000', next_airdrop_count: 3 },
     })
-    expect(again.message).toMatch(
-      /is on chain already: .* with this very root, and its vault holds 1000. Go on with it/,
-    )
+    expect(again.message).toMatch(/is on chain already: .* with this root, and its vault holds 1000. Continue with it/)
   })
 
   it('that another has copied, root and all, is never taken for the payer’s own', async () => {
@@ -246,9 +244,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       param: 'airdrop_count',
       details: { reason: 'taken', admin: addressOf(thief), clawback_receiver: receiver, next_airdrop_count: 1 },
     })
-    expect(copied.message).toMatch(
-      /with this very root. What is left in it goes to .*, not back to .*Do not fund it: use/,
-    )
+    expect(copied.message).toMatch(/with the same root. Unclaimed tokens go to .*, not back to .*Do not fund it: use/)
     // The program lets an admin make another one, and keep what is left.
     run(
       [
@@ -267,7 +263,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await settle()
     const read = await ok('GET', `${PATH}/${tree.id}`)
     expect(read).toMatchObject({ admin: addressOf(payer), clawback_receiver: receiver })
-    const warning = `What is left goes to ${receiver}, which is not the token account of its admin ${addressOf(payer)}`
+    const warning = `Unclaimed tokens go to ${receiver}, which is not the token account of its admin ${addressOf(payer)}`
     expect(read.note).toBe(warning)
     const claim = await refused('POST', `${PATH}/${tree.id}/claims`, claimBody(claimer))
     expect(claim.details).toMatchObject({ reason: 'unfunded', clawback_receiver: receiver })
@@ -298,7 +294,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       const receiver = spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58()
       const again = await refused('POST', PATH, createBody(payer, mint, tree.root))
       expect(again).toMatchObject({ status: 400, details: { reason: 'taken', next_airdrop_count: 1 } })
-      const rest = `${words}, less than the tree has: the last ones cannot claim, and what is left goes to ${receiver}`
+      const rest = `${words}, less than the tree has: the last wallets cannot claim, and unclaimed tokens go to ${receiver}`
       expect(again.message).toContain(`${rest}. Do not fund it: use airdrop_count 1`)
       expect((await ok('GET', `${PATH}/${tree.id}`)).note).toBe(`The distributor ${rest}`)
       const claim = await refused('POST', `${PATH}/${tree.id}/claims`, claimBody(claimer))

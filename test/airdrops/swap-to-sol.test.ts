@@ -159,7 +159,7 @@ describe.skipIf(lacksDistributor)('a claim with a swap of a token without a pool
     const path = `/v2/airdrops/${tree.id}/claims`
     const none = await all.refused('POST', path, claimBody(claimer, { swap_to_sol: true }))
     expect([none.status, none.param]).toEqual([400, 'swap_to_sol'])
-    expect(none.message).toMatch(/has no launch curve and no pool that one migrated to on embedded/)
+    expect(none.message).toMatch(/has neither a launch curve nor a migrated pool on embedded/)
     expect((await all.ok('POST', path, claimBody(claimer, { swap_to_sol: false }))).swap_transaction).toBeNull()
     const sol = spl.NATIVE_MINT.toBase58()
     const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, payer.publicKey)

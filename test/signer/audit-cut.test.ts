@@ -113,7 +113,7 @@ describe.each(['SQLite', 'PostgreSQL'])('the audit log on %s', (name) => {
     expect(await message(2, 'ab'.repeat(32))).toEqual([
       400,
       'hash',
-      'Entry 2 has another hash: the export is of another log, or was changed; export it again',
+      'Entry 2 has another hash: the export is from another log or was changed; export it again',
     ])
     expect(await message(5, entries[4]!.hash)).toEqual([
       400,
@@ -126,7 +126,7 @@ describe.each(['SQLite', 'PostgreSQL'])('the audit log on %s', (name) => {
     expect(await message(2, hash)).toEqual([
       409,
       'through',
-      expect.stringContaining('Nothing was cut, because entry 1 does not hold'),
+      expect.stringContaining('Nothing was cut, because entry 1 does not verify'),
     ])
     expect(await entriesOf(service)).toHaveLength(5)
     const key = await service.key({ scopes: ['airdrop:admin'] })
@@ -144,7 +144,7 @@ describe.each(['SQLite', 'PostgreSQL'])('the audit log on %s', (name) => {
       expect([one.status, other.status].toSorted()).toEqual([200, expect.anything()])
       expect((await cutThrough(service, 4, hash)).json.data).toMatchObject({ sequence: 4, hash, entries: 0 })
       expect((await cutThrough(service, 3, entries[2]!.hash)).json.error.message).toBe(
-        'The log was cut already, through entry 4',
+        'The log was already cut through entry 4',
       )
       const kept = await entriesOf(service)
       expect(kept.map((entry) => entry.sequence)).toEqual([5, 6, 7])

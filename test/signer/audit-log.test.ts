@@ -74,14 +74,14 @@ describe('the audit log', () => {
     const wider = JSON.stringify({ ...JSON.parse(policy.policy_json), lamports_per_day: '99000000000' })
     const tampers: [(tx: Tx) => Promise<unknown>, (tx: Tx) => Promise<unknown>, number, string][] = [
       [setPolicy({ policy_json: wider }), setPolicy(policy), 6, 'has another lamports_per_day'],
-      [setPolicy({ policy_json: '{' }), setPolicy(policy), 6, 'is no JSON object'],
-      [setPolicy({ policy_json: 'null' }), setPolicy(policy), 6, 'is no JSON object'],
+      [setPolicy({ policy_json: '{' }), setPolicy(policy), 6, 'is not a JSON object'],
+      [setPolicy({ policy_json: 'null' }), setPolicy(policy), 6, 'is not a JSON object'],
       [setPolicy({ paused: 1 }), setPolicy(policy), 6, 'is paused'],
       [setPolicy({ spend_mark: 2 }), setPolicy(policy), 6, 'counts its day from another spend'],
-      [setSpend(spend, { amount: 'none' }), setSpend(spend, spend), 3, 'spent is not what this entry says'],
-      [setSpend(spend, { amount: '1' }), setSpend(spend, spend), 3, 'spent is not what this entry says'],
-      [setSpend(spend, { at: 1 }), setSpend(spend, spend), 3, 'spent is not what this entry says'],
-      [setSpend(spend, { signing_id: 'sgn_other' }), setSpend(spend, spend), 3, 'spent is not what this entry says'],
+      [setSpend(spend, { amount: 'none' }), setSpend(spend, spend), 3, 'differs from this entry'],
+      [setSpend(spend, { amount: '1' }), setSpend(spend, spend), 3, 'differs from this entry'],
+      [setSpend(spend, { at: 1 }), setSpend(spend, spend), 3, 'differs from this entry'],
+      [setSpend(spend, { signing_id: 'sgn_other' }), setSpend(spend, spend), 3, 'differs from this entry'],
       [
         (tx) =>
           tx

@@ -67,17 +67,17 @@ async function tamperingsOf({ db }: Store): Promise<Tampering[]> {
   const [sponsorship] = await db.selectFrom('sponsorships').selectAll().execute()
   const [schedule] = await db.selectFrom('fee_schedules').selectAll().execute()
   const [, made, revoked] = keys
-  const gone = 'has no entry: something else than svc made it'
+  const gone = 'has no entry: svc did not create it'
   const copy = ({ seq: _, ...row }: Record<string, unknown>, changes: object) => ({ ...row, ...changes })
   return [
     inserting('api_keys', foreignKey, gone),
-    changing('sponsorships', sponsorship!, { budget: '999000000000' }, 'another budget than this entry left'),
+    changing('sponsorships', sponsorship!, { budget: '999000000000' }, 'another budget than in this entry'),
     changing('fee_schedules', schedule!, { terms_json: '{}' }, 'another'),
     inserting('sponsorships', copy(sponsorship!, { airdrop_id: 'other' }), gone),
     inserting('fee_schedules', copy(schedule!, { id: 'fsc_other' }), gone),
     changing('sponsorships', sponsorship!, { enabled: 0 }, 'another enabled'),
-    changing('sponsorships', sponsorship!, { used: '5' }, 'has not used what its claims cost'),
-    changing('sponsorships', sponsorship!, { used: '' }, 'has not used what its claims cost'),
+    changing('sponsorships', sponsorship!, { used: '5' }, 'differs from the cost of its claims'),
+    changing('sponsorships', sponsorship!, { used: '' }, 'differs from the cost of its claims'),
     changing('sponsorships', sponsorship!, { root: 'ab'.repeat(32) }, 'another root'),
     changing('fee_schedules', schedule!, { cron: '* * * * *' }, 'another cron'),
     changing('fee_schedules', schedule!, { active: 0 }, 'another active'),
@@ -86,8 +86,8 @@ async function tamperingsOf({ db }: Store): Promise<Tampering[]> {
     changing('api_keys', made!, { scopes_json: '[' }, 'another scopes'),
     changing('api_keys', made!, { hash: 'ab'.repeat(32) }, 'another sha256'),
     changing('api_keys', made!, { per_minute: null }, 'another rate_limit_per_minute'),
-    changing('api_keys', made!, { status: 'revoked' }, 'is revoked, and no entry says so'),
-    changing('api_keys', revoked!, { status: 'active' }, 'is there, although this entry ended it'),
+    changing('api_keys', made!, { status: 'revoked' }, 'is revoked without an entry'),
+    changing('api_keys', revoked!, { status: 'active' }, 'exists, although this entry ended it'),
     changing('api_keys', made!, { id: 'key_other' }, gone),
   ]
 }
@@ -309,7 +309,7 @@ describe.each(onPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'])('a databas
       expect(await verdict(third)).toMatchObject({
         intact: false,
         entries: 1,
-        broken: { why: `the API key ${foreignKey.id} has no entry: something else than svc made it` },
+        broken: { why: `the API key ${foreignKey.id} has no entry: svc did not create it` },
       })
     },
   )

@@ -184,7 +184,7 @@ describe.skipIf(lacksDistributor)('an airdrop of 50,000 wallets (needs the Jito 
     const path = `/v2/airdrops/${id}/vault-withdrawals`
     const early = await all.refused('POST', path, { amount: String(left) })
     expect(early).toMatchObject({ status: 400, param: 'id', details: { reason: 'too_early' } })
-    expect(early.message).toMatch(/can be withdrawn from \d{4}-.*Z on: until then it is for those who claim/)
+    expect(early.message).toMatch(/can be withdrawn from \d{4}-.*Z on: until then wallets can claim from it/)
     all.pass(30 * DAY_S + 600)
     const wrong = await all.refused('POST', path, { amount: String(left - 1n) })
     expect(wrong).toMatchObject({ status: 400, param: 'amount', details: { vault_balance: String(left), vault } })

@@ -1,4 +1,4 @@
-/** Tells what a wallet holds: its SOL, and the tokens of both token programs with their labels. */
+/** Reads what a wallet holds: its SOL, and the tokens of both token programs with their labels. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readHoldings, type WalletHolding } from '../../chain/programs/tokens/index.ts'
@@ -9,12 +9,12 @@ import { readTokenLabels } from '../tokens/labels.ts'
 
 type WalletBalancesRoute = Api['accounts']['balances']
 
-/** Most token accounts of an answer. */
+/** Most token accounts in one answer. */
 const MOST_TOKENS = 200
 
 /**
- * Takes one call of the node for the SOL, one for each token program, and one for each fifty mints. Throws not_found for
- * a `mint` that is none, and internal_error when the node fails.
+ * Takes one call to the node for the SOL, one per token program, and one per fifty mints. Throws not_found if `mint`
+ * is not a mint, and internal_error when the node fails.
  */
 export async function getWalletBalances(
   context: Context,
@@ -49,7 +49,7 @@ export async function getWalletBalances(
   }
 }
 
-/** The label of one mint. Nodes refuse to look for the accounts of what is none, which is not_found here. */
+/** Reads the label of one mint. For an address that is not a mint nodes refuse the search, so it is not_found here. */
 async function labelsOfMint({ chain }: Context, mint: string): ReturnType<typeof readTokenLabels> {
   const labels = await readTokenLabels(chain, [mint])
   if (labels.get(mint)) return labels

@@ -1,11 +1,13 @@
-/** Determines why a wallet cannot claim now, as reason and message. The functions are pure, and serve both the claim that is built and a wallet's list. */
+/** Determines why a wallet cannot claim now, as reason and message. The functions are pure. Building a claim and listing a wallet's airdrops both use them. */
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
 import type { TokenAccountState } from '../../chain/sending/balance-changes.ts'
 import type { ClaimPayment } from './claim-payment.ts'
 import { describeUnixTime, isoOfUnixTime } from './unix-times.ts'
 
-/** A start at most this far ahead can be a formality. It exceeds the margin of any tool and the lag of any node. */
+/**
+ * A start at most this far ahead may be a formality. The time exceeds the margin of any tool and the lag of any node.
+ */
 const FORMAL_WITHIN_S = 3_600n
 
 export interface ClaimQuestion {
@@ -13,7 +15,7 @@ export interface ClaimQuestion {
   claimer: string
   /** What a claim would pay now. */
   payment: ClaimPayment
-  /** Whether amounts of the airdrop vest, so that its start and end are a schedule. */
+  /** Whether amounts vest, so that start and end are a real schedule. */
   vests: boolean
   /** Root of the stored tree in hex, or null when amount and proof were given and checked against the distributor. */
   root: string | null
@@ -90,8 +92,8 @@ function nothingVested({ id, claimer, payment, status }: Parameters<ClaimCheck>[
   if (unlocked + vested > 0n || nextVestingAt === null) return null
   const when = describeUnixTime(nextVestingAt)
   const claimed = status === null ? 0n : status.unlocked + status.lockedWithdrawn
-  const before = status === null ? '' : `, ${claimed} were claimed before`
-  const message = `Nothing of the airdrop ${id} has vested for ${claimer} at the moment${before}: the next tokens vest at ${when}`
+  const before = status === null ? '' : ` (${claimed} were claimed before)`
+  const message = `Nothing of the airdrop ${id} can be claimed by ${claimer} now${before}: the next tokens vest at ${when}`
   return {
     reason: 'nothing_vested',
     message,
@@ -107,9 +109,9 @@ function vaultClawedBack({ id, distributor }: Parameters<ClaimCheck>[0]): ClaimF
 }
 
 /**
- * Unlocked amounts are paid before the start too. Where nothing vests, the start is only the creator's intent. A start
- * within the hour directly followed by its end is what the program requires of a new distributor, and is no real
- * schedule.
+ * Unlocked amounts are paid even before the start. If nothing vests, the start is only the creator's intent. The
+ * program requires a start of every new distributor, so a start within the hour directly followed by the end is not a
+ * real schedule.
  */
 function notStarted({ id, distributor, now, vests }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   if (vests) return null
@@ -135,7 +137,7 @@ function vaultFrozen({ id, vaultAddress, vault }: Parameters<ClaimCheck>[0]): Cl
   return { reason: 'vault_frozen', message, param: 'id', details: { vault: vaultAddress } }
 }
 
-/** The message suggests funding only if the unclaimed rest returns to the admin. */
+/** The message suggests funding only if unclaimed tokens return to the admin. */
 function unfunded({ id, payment, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<ClaimCheck>[0]) {
   const amount = payment.unlocked + payment.vested
   const vaultBalance = vault?.amount ?? 0n
@@ -157,6 +159,6 @@ function unfunded({ id, payment, vaultAddress, vault, distributor, reasonsNotToF
 function accountUnusable({ claimer, account }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   if (account === null || (account.owner === claimer && account.state !== 'frozen')) return null
   const why = account.owner === claimer ? 'is frozen' : `belongs to ${account.owner}`
-  const message = `The token account of ${claimer} for ${account.mint} ${why}: nothing can be paid into it`
+  const message = `The token account of ${claimer} for ${account.mint} ${why}: it cannot receive anything`
   return { reason: 'account_unusable', message, param: 'claimer', details: { owner: account.owner } }
 }

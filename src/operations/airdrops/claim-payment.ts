@@ -1,4 +1,4 @@
-/** What a claim of a wallet pays at a time: the unlocked amount of its leaf once, and what has vested of the locked one. */
+/** Computes what a wallet's claim pays at a given time: the unlocked amount once, and the vested part of the locked amount. */
 import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
 import { nextVestingAt, vestedAt } from '../../solana/unlock-schedule.ts'
 
@@ -6,13 +6,13 @@ import { nextVestingAt, vestedAt } from '../../solana/unlock-schedule.ts'
 export interface ClaimPayment {
   /** The unlocked amount, 0 once the wallet has claimed. */
   unlocked: bigint
-  /** What has vested and was not withdrawn yet. */
+  /** Vested and not withdrawn yet. */
   vested: bigint
-  /** Unix second at which more vests than this; null where nothing is left to vest. */
+  /** Unix second at which more vests; null if nothing is left to vest. */
   nextVestingAt: bigint | null
 }
 
-/** `now` is in Unix seconds. After the first claim the program's own record counts, whatever leaf is named. */
+/** `now` is in Unix seconds. After the first claim the program uses its own record and ignores the leaf. */
 export function claimPayment(
   leaf: { amount: bigint; locked: bigint },
   distributor: Distributor | null,

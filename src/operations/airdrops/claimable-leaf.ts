@@ -47,7 +47,7 @@ export interface PayableClaim {
   amount: bigint
   /** The account that the claim creates, which may hold lamports already. */
   status: { address: string; account: MaybeAccount }
-  /** The claimer's token account, which may be missing or hold lamports alone. */
+  /** The claimer's token account, which may be missing or hold only lamports. */
   tokens: { address: string; account: MaybeAccount }
 }
 
@@ -84,7 +84,7 @@ export async function requireClaim(
     const { reason, message, param, details } = fault
     throw badRequest(message, { param, details: { reason, ...details } })
   }
-  // With the longest proofs what has vested is left to a second claim.
+  // With the longest proofs the vested amount does not fit and needs a second claim.
   const takesVested = payment.vested > 0n && (status !== null || hasRoomForVested(leaf.proof.length, txVersion))
   return {
     mint,
@@ -105,9 +105,12 @@ export async function requireClaim(
 export async function storedLeaf(context: Pick<Context, 'store'>, id: string, claimer: string): Promise<ClaimLeaf> {
   const tree = await findTree(context.store.db, id)
   if (tree === null) {
-    throw notFound(`There is no merkle tree ${id}: to claim without one, send the amount and the proof of ${claimer}`, {
-      param: 'proof',
-    })
+    throw notFound(
+      `There is no merkle tree ${id}: to claim without a stored tree, send the amount and proof of ${claimer}`,
+      {
+        param: 'proof',
+      },
+    )
   }
   return withRow(context, tree, async ({ row, head, read }) => {
     const leaf = await lookUpProof(head, keyBytesOf(claimer), read)

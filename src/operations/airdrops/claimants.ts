@@ -1,4 +1,4 @@
-/** Checks that the wallets of a stored list can claim, before its airdrop is put on chain and funded. */
+/** Checks that the wallets of a stored list can claim, before its airdrop is created on chain and funded. */
 import type { Context } from '../../context.ts'
 import { entryAt } from '../../merkle/entry-list.ts'
 import { readStoredList } from '../../merkle/stored-tree.ts'
@@ -17,14 +17,17 @@ interface CheckedList {
 }
 
 /**
- * A list of 50,000 takes 500 calls of the node, and a key without any scope can ask for them: each root is read once in
- * ten minutes. Only outcomes are kept, as a list may have as many faults as entries.
+ * A list of 50,000 takes 500 calls to the node, and a key without any scope can request the check. So each root is
+ * read at most once in ten minutes. Only outcomes are cached, because a list may have as many faults as entries.
  */
 const checkedLists = new WeakMap<Chain, Map<string, CheckedList>>()
 const KEPT_MS = 10 * MINUTE_MS
 const MOST_KEPT = 10_000
 
-/** Throws bad_request naming the first entry that is no wallet, and how many are not; not_found without the leaves. */
+/**
+ * Throws bad_request naming the first entry that is not a wallet, and the number of such entries; not_found without
+ * the leaves.
+ */
 export async function requireClaimants(context: Context, tree: Row<'merkle_trees'>): Promise<void> {
   const { chain, clock } = context
   const lists = checkedLists.get(chain) ?? new Map<string, CheckedList>()
@@ -32,7 +35,7 @@ export async function requireClaimants(context: Context, tree: Row<'merkle_trees
   const known = lists.get(tree.root)
   if (known !== undefined && clock.now() - known.at < KEPT_MS) return known.outcome
   const checked = { at: clock.now(), outcome: check(context, tree) }
-  // The oldest stands first, as one that is read again moves to the end.
+  // The oldest is first, because an outcome that is read again moves to the end.
   lists.delete(tree.root)
   const [oldest] = lists.size >= MOST_KEPT ? lists.keys() : []
   if (oldest !== undefined) lists.delete(oldest)

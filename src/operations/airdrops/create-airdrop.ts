@@ -23,7 +23,7 @@ export async function createAirdrop(
   return { ...unsignedAnswer(built), tracked_resource: airdropTracking(id) }
 }
 
-/** The platform wallet pays and funds, whatever `payer` is, as for fee claims. */
+/** The platform wallet pays and funds, and `payer` is ignored, as for fee claims. */
 async function signedCreation(context: Context, input: Input<CreateAirdropRoute>): Promise<Result<CreateAirdropRoute>> {
   const run = await openSigningRun<null>(context, AIRDROP_CREATION)
   const plan = run.resumed ?? (await planSignedCreation(context, input, run.wallet))

@@ -1,4 +1,4 @@
-/** Reads what wallets can claim of stored airdrops: leaves come from the store, the rest from the chain in one call. */
+/** Reads what wallets can claim from stored airdrops: leaves come from the store, everything else from the chain in one call. */
 import type { AirdropEntitlement } from '../../api/index.ts'
 import {
   claimStatusAddress,
@@ -67,7 +67,7 @@ export async function readEntitlements(
       account: held === null ? null : decodeTokenAccount(held),
       now,
     })
-    // Nothing of another airdrop's distributor is this wallet's.
+    // The distributor of another airdrop says nothing about this wallet.
     const isOther = fault?.reason === 'other_root'
     const claimed = isOther ? null : status
     const schedule = isOther || locked === 0n ? null : distributor

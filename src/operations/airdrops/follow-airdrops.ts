@@ -20,16 +20,16 @@ type FollowAirdropsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'
 
 const CALLS_PER_ROUND = 5
 /**
- * Time for which the transaction watcher alone handles a transaction submitted here, because it reports the signature
- * too.
+ * Time for which only the transaction watcher handles a transaction submitted here, because it also reports the
+ * signature.
  */
 const WATCHER_LEAD_MS = 180_000
 /**
- * No transaction proves that everything is claimed, but claims are reported first. One may land while its blockhash is
- * valid.
+ * No transaction proves that everything is claimed, but claims are reported first. A claim may land while its
+ * blockhash is valid.
  */
 const LAST_CLAIM_LEAD_MS = 90_000
-/** Longest interval of looks, for a tree that has waited for its airdrop for days. */
+/** Longest interval between looks, for a tree that has waited for its airdrop for days. */
 export const LONGEST_AIRDROP_WAIT_MS = 600_000
 
 /**
@@ -107,7 +107,7 @@ const isNew = ({ row, distributor }: ReadAirdrop, genesis: string): boolean =>
   airdropRank(statusOnChain(row, distributor)) > airdropRank(airdropStatusOn(row, genesis))
 
 /**
- * Returns how long the watcher's report is awaited. Of an airdrop that is fully claimed, only the last claim can be
+ * Returns how long to wait for the watcher's report. If an airdrop is fully claimed, only the last claim can be
  * missing.
  */
 const watcherLeadOf = ({ row, distributor }: ReadAirdrop, genesis: string): number =>
@@ -127,7 +127,7 @@ async function advanceRead(
   return (await advanceAirdrop(tx, row, address, factsOf(row, distributor), evidence)).drafts
 }
 
-/** A row that another process has changed since it was read is not changed. */
+/** Writes nothing if another process has changed the row since it was read. */
 async function postponeAirdrop(tx: Tx, { row, address }: ReadAirdrop, next_check_at: number): Promise<void> {
   await moveAirdrop(tx, row, { distributor: address, next_check_at })
 }

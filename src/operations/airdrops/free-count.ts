@@ -1,4 +1,4 @@
-/** Finds which airdrop counts are taken and which is the next free one. Anyone can take any count. */
+/** Finds out whether an airdrop count is taken, and the next free one. Anyone can take any count. */
 import { distributorAddress, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
@@ -9,7 +9,7 @@ import type { Row } from '../../store/schema.ts'
 import { treeIdOf } from '../merkle-trees/tree-keys.ts'
 import { type ChainAirdrop, isOpen, type PresentAirdrop, reasonsNotToFund } from './on-chain.ts'
 
-/** Counts that are examined for a free one. Each takes two accounts of a call. */
+/** Number of counts examined for a free one. Each takes two accounts of a call. */
 const COUNTS_PER_SEARCH = 50
 
 export interface AirdropMaker {
@@ -21,7 +21,7 @@ export interface AirdropMaker {
 }
 
 /**
- * Resolves when neither the distributor's address nor its vault's has an account. Otherwise throws bad_request with the
+ * Resolves if neither the distributor's address nor its vault's has an account. Otherwise throws bad_request with the
  * owner and the remedy.
  */
 export async function requireFreeCount(context: Context, airdrop: ChainAirdrop, maker: AirdropMaker): Promise<void> {
@@ -31,7 +31,7 @@ export async function requireFreeCount(context: Context, airdrop: ChainAirdrop, 
   const way = next === null ? 'use another airdrop_count' : `use airdrop_count ${next}`
   if (distributor !== null) throw await countTakenError({ ...airdrop, distributor }, maker, next, way)
   throw badRequest(
-    `airdrop_count ${airdropCount} of ${mint} cannot be used: somebody opened its vault ${vaultAddress} beforehand, and the program takes none that exists: ${way}`,
+    `airdrop_count ${airdropCount} of ${mint} cannot be used, because somebody has already opened its vault ${vaultAddress}, and the program accepts only a new one: ${way}`,
     {
       param: 'airdrop_count',
       details: { reason: 'vault_exists', vault: vaultAddress, next_airdrop_count: next },
@@ -40,9 +40,8 @@ export async function requireFreeCount(context: Context, airdrop: ChainAirdrop, 
 }
 
 /**
- * A distributor with the same root is the payer's own only if the unclaimed rest returns to it and it pays out the
- * whole tree. Otherwise someone who copies a published root would receive the funding of others after the clawback
- * time.
+ * A distributor with the same root is the payer's own only if unclaimed tokens return to the payer and it pays out the
+ * whole tree. Otherwise somebody could copy a published root and get the funding of others after the clawback time.
  */
 async function countTakenError(
   airdrop: PresentAirdrop,
@@ -56,7 +55,7 @@ async function countTakenError(
   const against =
     admin === payer
       ? await reasonsNotToFund(mint, distributor, tree)
-      : [`What is left in it goes to ${clawbackReceiver}, not back to ${payer}`]
+      : [`Unclaimed tokens go to ${clawbackReceiver}, not back to ${payer}`]
   const isOwn = isSame && against.length === 0
   const held = String(vault?.amount ?? 0n)
   const details = {
@@ -71,10 +70,10 @@ async function countTakenError(
   }
   const made = `airdrop_count ${airdropCount} of ${mint} is taken: ${admin} made the distributor ${address} there`
   const message = isOwn
-    ? `The airdrop ${id} is on chain already: ${admin} made its distributor ${address} with this very root, and its vault holds ${held}. Go on with it, or ${way} for another one`
+    ? `The airdrop ${id} is on chain already: ${admin} made its distributor ${address} with this root, and its vault holds ${held}. Continue with it, or ${way} for another one`
     : isSame
-      ? `${made} with this very root. ${against.join('. ')}. Do not fund it: ${way}`
-      : `${made}, with the root ${distributor.root}. Anybody can take a number: ${way}`
+      ? `${made} with the same root. ${against.join('. ')}. Do not fund it: ${way}`
+      : `${made}, with the root ${distributor.root}. Anyone can take a number: ${way}`
   return badRequest(message, { param: 'airdrop_count', details })
 }
 

@@ -21,7 +21,7 @@ import { isoOfUnixTime } from './unix-times.ts'
 
 type GetAirdropRoute = Api['airdrops']['get']
 
-/** A stored airdrop is returned without its chain state while the node fails or is slow. */
+/** If the node fails or is slow, a stored airdrop is returned without its chain state. */
 export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute>): Promise<Result<GetAirdropRoute>> {
   const { chain, store, log, actor } = context
   airdropKeyOf(id)
@@ -57,7 +57,7 @@ async function storedAirdropWithChain(
       ...(await vaultShortfall(row, { ...airdrop, distributor })),
     }
   }
-  const note = `The distributor of this mint and airdrop_count has another root, and is not this tree's: ${distributor.admin} made it. Store the list under another airdrop_count`
+  const note = `The distributor of this mint and airdrop_count has another root: ${distributor.admin} made it for another list. Store this list under another airdrop_count`
   return { ...record, ...airdropStateOf(airdrop, distributor), note }
 }
 
@@ -77,7 +77,7 @@ function foreignAirdrop(airdrop: ChainAirdrop): Airdrop {
     root,
     leaf_count,
     status: statusOnChain(
-      // Where a schedule is set, amounts may vest, so that wallets which have claimed may have more to come.
+      // With a schedule amounts may vest, so wallets that have claimed may get more later.
       {
         root,
         leaf_count: leaf_count || Number.MAX_SAFE_INTEGER,
@@ -95,7 +95,7 @@ function foreignAirdrop(airdrop: ChainAirdrop): Airdrop {
     vault_lacks: null,
     note: distributor.isClawedBack
       ? WITHDRAWN
-      : 'Its merkle tree is not stored here: claims need their amount and proof',
+      : 'Its merkle tree is not stored here: a claim must send its amount and proof',
   }
 }
 
@@ -118,8 +118,8 @@ function airdropStateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Dist
 const WITHDRAWN = 'The vault was withdrawn after the clawback time: nothing can be claimed from it'
 
 /**
- * Returns what prevents some wallets from claiming, or the vault from returning to its admin. The missing funding is
- * included only if neither applies.
+ * Returns what prevents some wallets from claiming, or unclaimed tokens from returning to the admin. Missing funding
+ * is included only if neither applies.
  */
 async function vaultShortfall(
   row: Row<'merkle_trees'>,

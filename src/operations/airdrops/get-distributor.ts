@@ -1,4 +1,4 @@
-/** Finds the airdrop of a distributor by its address, whichever tool made it, and reads it. */
+/** Finds and reads the airdrop of a distributor by its address, whichever tool made it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
@@ -38,13 +38,13 @@ export async function getDistributor(
 }
 
 /**
- * Returns the id that mint and version make. Throws bad_request where the id would be of an account at another address,
- * as every claim is built for the derived one.
+ * Returns the id from mint and version. Throws bad_request if the id leads to another address, because every claim is
+ * built for the derived one.
  */
 async function airdropIdAt(address: string, { mint, version }: Distributor): Promise<string> {
   if (version > BigInt(MAX_AIRDROP_COUNT)) {
     throw badRequest(
-      `The distributor ${address} has the version ${version}, and an airdrop_count is at most ${MAX_AIRDROP_COUNT}: its claims cannot be built here, take the tool that made it`,
+      `The distributor ${address} has the version ${version}, and an airdrop_count is at most ${MAX_AIRDROP_COUNT}: its claims cannot be built here; use the tool that made it`,
       { param: 'address', details: { reason: 'version_too_high', mint, version: String(version) } },
     )
   }
@@ -52,7 +52,7 @@ async function airdropIdAt(address: string, { mint, version }: Distributor): Pro
   const derived = await distributorAddress({ mint, airdropCount })
   if (derived === address) return treeIdOf(mint, airdropCount)
   throw badRequest(
-    `The distributor ${address} names the mint ${mint} and the version ${version}, whose distributor is ${derived}: it is not at the address that the program derives, and cannot be claimed here`,
+    `The distributor ${address} names the mint ${mint} and the version ${version}, but the program derives ${derived} for these: it cannot be claimed here`,
     { param: 'address', details: { reason: 'other_address', mint, version: String(version), derived } },
   )
 }
@@ -66,7 +66,7 @@ function notADistributor(address: string, account: ChainAccount): ApiError {
       : account.owner === id
         ? 'another account of that program'
         : `an account of the program ${account.owner}`
-  return badRequest(`${address} is no distributor of the ${name} (${id}): it is ${what}`, {
+  return badRequest(`${address} is not a distributor of the ${name} (${id}): it is ${what}`, {
     param: 'address',
     details: { reason: 'no_distributor', owner: account.owner },
   })

@@ -1,4 +1,4 @@
-/** Reads what one wallet may claim of one stored airdrop, has claimed, and can claim now. */
+/** Reads what one wallet may claim from one stored airdrop, has claimed, and can claim now. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

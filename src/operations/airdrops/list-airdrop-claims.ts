@@ -8,7 +8,7 @@ import { airdropKeyOf } from './on-chain.ts'
 
 type ListClaimsRoute = Api['airdrops']['claims']
 
-/** Throws internal_error when no node says which chain this is. */
+/** Throws internal_error when no node reports which chain this is. */
 export async function listAirdropClaims(
   { store, chain }: Pick<Context, 'store' | 'chain'>,
   { id, limit, cursor }: Input<ListClaimsRoute>,

@@ -28,7 +28,7 @@ export interface ChainAirdrop {
   /** The distributor's associated token account, which may not exist either. */
   vaultAddress: string
   distributor: Distributor | null
-  /** The vault, or null when there is none or it is no token account. */
+  /** The vault, or null if there is none or it is not a token account. */
   vault: TokenAccountState | null
   /** Whether the vault's address has an open account of any kind. */
   hasVault: boolean
@@ -43,7 +43,7 @@ export type PresentAirdrop = ChainAirdrop & { distributor: Distributor }
 /** Returns mint and count of an id that matches the schema. Throws bad_request for one that only resembles an id. */
 export function airdropKeyOf(id: string): AirdropKey {
   const decoded = decodeTreeId(id)
-  if (decoded === undefined) throw badRequest(`id: ${id} is no merkle tree id`, { param: 'id' })
+  if (decoded === undefined) throw badRequest(`id: ${id} is not a merkle tree id`, { param: 'id' })
   return { mint: keyToBase58(decoded.mint), airdropCount: decoded.airdropCount }
 }
 
@@ -77,7 +77,7 @@ export async function nowOf(clock: ChainAccount | null): Promise<bigint> {
   return BigInt((await chainTimeOf(clock)).unixSeconds)
 }
 
-/** Lamports that were sent to an address do not open an account there. */
+/** An address that only received lamports has no open account. */
 export const isOpen = (account: ChainAccount | null): account is ChainAccount =>
   account !== null && account.owner !== SYSTEM_PROGRAM
 
@@ -94,8 +94,8 @@ export function requireDistributor(chain: Chain, airdrop: ChainAirdrop): Present
 type AirdropTree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total' | 'total_locked'>
 
 /**
- * Returns reasons not to send tokens to the vault, as sentences that name the receiver of the rest: it is not the
- * admin's account, or the limits do not cover the whole tree (null when none is stored).
+ * Returns reasons not to fund the vault, as sentences that name who gets unclaimed tokens. Either that is not the
+ * admin, or the limits do not cover the whole tree (null when none is stored).
  */
 export async function reasonsNotToFund(
   mint: string,
@@ -106,19 +106,16 @@ export async function reasonsNotToFund(
   const reasons = []
   if (tree !== null && (maxTotal < BigInt(tree.total) || maxNodes < BigInt(tree.leaf_count))) {
     reasons.push(
-      `The distributor pays out at most ${maxTotal} to ${maxNodes} wallets, less than the tree has: the last ones cannot claim, and what is left goes to ${clawbackReceiver}`,
+      `The distributor pays out at most ${maxTotal} to ${maxNodes} wallets, less than the tree has: the last wallets cannot claim, and unclaimed tokens go to ${clawbackReceiver}`,
     )
   }
   if ((await tokenAccountAddress(mint, admin)) !== clawbackReceiver) {
-    reasons.push(`What is left goes to ${clawbackReceiver}, which is not the token account of its admin ${admin}`)
+    reasons.push(`Unclaimed tokens go to ${clawbackReceiver}, which is not the token account of its admin ${admin}`)
   }
   return reasons
 }
 
-/**
- * Returns the status that the distributor shows for the tree, or `tree_built` when it is missing or belongs to another
- * airdrop.
- */
+/** Returns the status that the distributor shows for the tree, or `tree_built` if it is missing or has another root. */
 export function statusOnChain(tree: AirdropTree, distributor: Distributor | null): AirdropStatus {
   return distributor === null || distributor.root !== tree.root
     ? 'tree_built'
@@ -126,8 +123,8 @@ export function statusOnChain(tree: AirdropTree, distributor: Distributor | null
 }
 
 /**
- * Returns the facts that a distributor with the tree's root shows about the tree. Where amounts vest, a wallet that has
- * claimed has more to come, so only the total tells that all is claimed.
+ * Returns the facts that a distributor with the tree's root shows about the tree. If amounts vest, a wallet claims
+ * several times, so only the total shows that all is claimed.
  */
 export const factsOf = (
   { leaf_count, total, total_locked }: Omit<AirdropTree, 'root'>,

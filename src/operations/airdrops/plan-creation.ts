@@ -26,8 +26,8 @@ type CreateAirdropInput = Input<Api['airdrops']['create']>
 type StoredTree = Row<'merkle_trees'> | null
 
 /**
- * The program requires a start in the future when the transaction lands, but pays before it anyway. The delay exceeds
- * the life of a blockhash, for clusters whose clock lags.
+ * The program requires a start after the transaction lands, but pays before it anyway. The delay exceeds the life of a
+ * blockhash, for clusters whose clock lags.
  */
 const START_DELAY_S = 300n
 /** Longest vesting, a hundred years, so that a mistyped year is noticed. */
@@ -59,7 +59,7 @@ export async function planCreation(
   const tokens = airdrop.accounts.get(account) ?? null
   const held = isOpen(tokens) ? tokens : null
   requireDepositTokens(input, { payer, account, held, deposit })
-  // What a wallet that cannot claim is due comes back after the clawback time, so `allow_programs` lets each pass.
+  // Tokens of wallets that cannot claim come back after the clawback time, so `allow_programs` permits them.
   if (tree !== null && !input.allow_programs) await requireClaimants(context, tree)
   const creation = {
     mint,
@@ -95,7 +95,10 @@ function scheduleOf(
   const refuse = (param: string, message: string) => badRequest(`${param}: ${message}`, { param })
   if (ends_at === undefined) {
     if (tree === null || tree.total_locked === '0') return { startsAt: soonest, endsAt: soonest + 1n }
-    throw refuse('ends_at', `the stored tree ${tree.id} has locked amounts, so send when the last of them has vested`)
+    throw refuse(
+      'ends_at',
+      `the stored tree ${tree.id} has locked amounts, so send the time when the last of them has vested`,
+    )
   }
   if (tree?.total_locked === '0') {
     const list = 'store a list whose entries have amount_locked'
@@ -108,7 +111,7 @@ function scheduleOf(
   const endsAt = unixSecondsOf(ends_at)
   if (startsAt < soonest) {
     const earliest = describeUnixTime(soonest)
-    throw refuse('starts_at', `the program takes a start in the future alone, so that it must be ${earliest} or later`)
+    throw refuse('starts_at', `must be ${earliest} or later, because the program accepts only a start in the future`)
   }
   if (endsAt <= startsAt) throw refuse('ends_at', `must be after the start, ${describeUnixTime(startsAt)}`)
   if (endsAt - startsAt > BigInt(MOST_VESTING_DAYS * DAY_SECONDS)) {
@@ -119,12 +122,12 @@ function scheduleOf(
 
 const unixSecondsOf = (time: string): bigint => BigInt(Math.floor(Date.parse(time) / SECOND_MS))
 
-/** Returns the root in hex; throws bad_request where the stored tree has another one. */
+/** Returns the root in hex. Throws bad_request if the stored tree has another one. */
 export function storedRootOf({ merkle_root }: Pick<CreateAirdropInput, 'merkle_root'>, tree: StoredTree): string {
   const root = merkle_root.replace(/^0x/i, '').toLowerCase()
   if (tree === null || tree.root === root) return root
   throw badRequest(
-    `merkle_root: the tree that is stored as ${tree.id} has the root ${tree.root}, not ${root}: send that one, or store the other list under another airdrop_count`,
+    `merkle_root: the stored tree ${tree.id} has the root ${tree.root}, not ${root}: send that one, or store the other list under another airdrop_count`,
     { param: 'merkle_root', details: { stored_root: tree.root, merkle_root: root } },
   )
 }
@@ -143,25 +146,25 @@ function depositOf({ fund, fund_amount }: CreateAirdropInput, id: string, tree: 
     if (total !== null) return total
     if (fund !== true) return 0n
     throw badRequest(
-      `fund: no tree is stored as ${id} whose total could be deposited: send fund_amount, or store the tree first`,
+      `fund: no tree is stored as ${id}, so its total is unknown: send fund_amount, or store the tree first`,
       { param: 'fund' },
     )
   }
   const amount = BigInt(fund_amount)
   if (total === null || amount <= total) return amount
   throw badRequest(
-    `fund_amount: ${amount} is more than the ${total} that the stored tree ${id} can pay out: the rest could only be withdrawn after the clawback time`,
+    `fund_amount: ${amount} is more than the ${total} that the stored tree ${id} can pay out: the excess could only be withdrawn after the clawback time`,
     { param: 'fund_amount', details: { total: String(total) } },
   )
 }
 
-/** Throws not_found when there is no mint, bad_request for one that the program does not support. */
+/** Throws not_found without a mint, bad_request for one that the program does not support. */
 function airdropMintDecimals(mint: string, account: ChainAccount | null): number {
   const state = account === null ? null : readMint(account)
   if (state === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   if (account?.owner === TOKEN_PROGRAM) return state.decimals
   throw badRequest(
-    `mint: ${mint} is a Token-2022 mint, and the merkle distributor takes only mints of the original token program (SPL Token)`,
+    `mint: ${mint} is a Token-2022 mint, and the merkle distributor supports only mints of the original token program (SPL Token)`,
     { param: 'mint', details: { token_program: account?.owner } },
   )
 }
@@ -173,20 +176,20 @@ interface Funding {
   deposit: bigint
 }
 
-/** The unclaimed rest returns to this account, so it must be the payer's own even when nothing is deposited. */
+/** Unclaimed tokens return to this account, so it must be the payer's own even when nothing is deposited. */
 function requireDepositTokens({ mint, mode }: CreateAirdropInput, { payer, account, held, deposit }: Funding): void {
   const param = mode === 'signed' ? 'mode' : 'payer'
   const who = mode === 'signed' ? `The platform wallet ${payer}` : `The payer ${payer}`
   const state = held === null ? null : decodeTokenAccount(held)
   const details = { account, mint, have: String(state?.amount ?? 0n), need: String(deposit) }
   if (held !== null && state?.owner !== payer) {
-    const owner = state === null ? 'is no token account' : `belongs to ${state.owner}`
+    const owner = state === null ? 'is not a token account' : `belongs to ${state.owner}`
     throw badRequest(`The token account ${account} of ${payer} ${owner}: pay with another wallet`, { param, details })
   }
   if (deposit === 0n) return
   if ((state?.amount ?? 0n) < deposit) {
     throw badRequest(
-      `${who} has ${details.have} of ${mint} in its token account ${account}, and ${deposit} are to be deposited: send it the tokens first, deposit another sum (fund_amount), or fund the vault later (fund: false, \`svc airdrops init --unfunded\`)`,
+      `${who} has ${details.have} of ${mint} in its token account ${account}, and the deposit is ${deposit}: send it the tokens first, deposit another amount (fund_amount), or fund the vault later (fund: false, \`svc airdrops init --unfunded\`)`,
       { param, details },
     )
   }

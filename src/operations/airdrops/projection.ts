@@ -74,7 +74,7 @@ export const airdropProjection: Projection<readonly DistributorChange[], bigint>
   },
 }
 
-/** The change that produces a state which a worker may observe and report first. */
+/** The change that produces a state. A worker may observe and report that state first. */
 const MADE_BY: Partial<Record<EventType, DistributorChange['kind']>> = {
   'airdrop.initialized': 'created',
   'airdrop.vault_drained': 'clawed_back',
@@ -147,7 +147,9 @@ async function writeClaim(
   ]
 }
 
-/** Its message has no proof: the distributor counts as the stored tree's once that was seen on this chain. */
+/**
+ * The message has no proof. The distributor counts as the stored tree's once it was seen with that root on this chain.
+ */
 async function writeVestedClaim(
   tx: Tx,
   effects: AirdropEffects,
@@ -179,7 +181,7 @@ async function writeClawback(
   if (airdropStatusOn(tree, genesis) !== 'tree_built') {
     return (await advanceAirdrop(tx, tree, distributor, { isDrained: true }, evidenceOf(effects))).drafts
   }
-  // Only the distributor's account shows whether its root was this tree's. The worker reads it.
+  // Only the distributor's account shows whether its root is this tree's. The worker reads it.
   await lookNow(tx, effects, tree)
   return []
 }
@@ -223,7 +225,7 @@ async function airdropAt(
 /** Returns the fields of the id. Throws for an invalid tree id, which `airdropAt` never returns. */
 function keyOf(id: string) {
   const key = decodeTreeId(id)
-  if (key === undefined) throw new Error(`${id} is no merkle tree id`)
+  if (key === undefined) throw new Error(`${id} is not a merkle tree id`)
   return { id, mint: keyToBase58(key.mint), airdrop_count: key.airdropCount }
 }
 
@@ -238,8 +240,8 @@ const initializedBefore = (effects: AirdropEffects, id: string, distributor: str
   )
 
 /**
- * Returns a draft for an airdrop without a stored tree, which has no record to update. State events have the dedupe key
- * of `advanceAirdrop`.
+ * Returns a draft for an airdrop without a stored tree, which has no record to update. State events have the dedupe
+ * key of `advanceAirdrop`.
  */
 const unstoredDraft = (
   effects: AirdropEffects,

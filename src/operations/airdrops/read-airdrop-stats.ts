@@ -1,4 +1,4 @@
-/** Reads the figures of an airdrop: from the chain what was claimed in all, from the recorded claims what was claimed when. */
+/** Reads the figures of an airdrop: the total claimed from the chain, and the course of the claims from the records. */
 import type { AirdropStats } from '../../api/airdrop-claims.ts'
 import type { Airdrop, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
@@ -13,10 +13,10 @@ type StatsRoute = Api['airdrops']['stats']
 type Recorded = AirdropStats['recorded']
 
 const HOURS_PER_DAY = DAY_MS / HOUR_MS
-/** Digits of a share behind the point. */
+/** Decimal places of a share. */
 const SHARE_UNITS = 1_000_000n
 
-/** While the node fails the figures of the records are returned alone. */
+/** While the node fails, only the figures from the records are returned. */
 export async function readAirdropStats(
   context: Context,
   { id, hours, days }: Input<StatsRoute>,
@@ -49,14 +49,14 @@ export async function readAirdropStats(
   }
 }
 
-/** A stored airdrop was last seen on the chain that its row names. */
+/** The row names the chain on which a stored airdrop was last seen. */
 async function genesisFor({ chain, store }: Context, { id, claimed_count }: Airdrop): Promise<string> {
   if (claimed_count !== null) return chain.genesisHash()
   const row = await findAirdrop(store.db, id)
   return row === null || row.genesis === '' ? chain.genesisHash() : row.genesis
 }
 
-/** Claims from a distributor of another list are none of this one. */
+/** Claims of another list's distributor do not count here. */
 function chainFigures(airdrop: Airdrop) {
   const { leaf_count, total, root, on_chain_root, claimed_count, claimed_amount } = airdrop
   if (on_chain_root !== root || claimed_count === null || claimed_amount === null) {
@@ -104,7 +104,7 @@ function recordedFigures(
 
 const startOf = (moment: number, length: number) => Math.floor(moment / length) * length
 
-/** Returns all of the last windows, those without claims too. */
+/** Returns every recent window, including those without claims. */
 function everyWindow(
   found: readonly ClaimWindow[],
   { now, length, count }: { now: number; length: number; count: number },
@@ -121,6 +121,6 @@ function everyWindow(
 
 function noteOf(note: string | null, missing: number | null): string | null {
   if (missing === null || missing === 0) return note
-  const what = `${missing} of the wallets that have claimed are not recorded here: they claimed before this installation followed the airdrop, or a moment ago`
+  const what = `${missing} of the wallets that have claimed are not recorded here: they claimed before this installation followed the airdrop, or just now`
   return note === null ? what : `${note}. ${what}`
 }

@@ -1,4 +1,4 @@
-/** Records what a confirmed transaction has claimed from an airdrop, once; what a claim of vested tokens has paid is read from the wallet's claim status. */
+/** Records the claims of a confirmed transaction once. The amount of a claim of vested tokens is read from the wallet's claim status. */
 
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { type DistributorChange, decodeClaimStatus } from '../../chain/programs/merkle-distributor/index.ts'
@@ -13,7 +13,7 @@ export type AirdropEffects = Effects<readonly DistributorChange[], bigint>
 export type DistributorChangeOf<K extends DistributorChange['kind']> = Extract<DistributorChange, { kind: K }>
 type VestedClaim = DistributorChangeOf<'vested_claimed'>
 
-/** The locked raw units that wallets have claimed in all, by the address of their claim status. */
+/** The total of locked raw units that each wallet has claimed, by the address of its claim status. */
 export const withdrawnAmounts: ChainStateReader<readonly DistributorChange[], bigint> = {
   addressesOf: (changes) => changes.flatMap((change) => (change.kind === 'vested_claimed' ? [change.status] : [])),
   callsFor: (addresses) => Math.ceil(addresses / ACCOUNTS_PER_CALL),
@@ -31,7 +31,7 @@ export const withdrawnAmounts: ChainStateReader<readonly DistributorChange[], bi
   },
 }
 
-/** Records the first claim of a wallet, with what its transaction has claimed of the locked amount. */
+/** Records the first claim of a wallet, with the part of the locked amount claimed in the same transaction. */
 export async function recordFirstClaim(
   tx: Tx,
   effects: AirdropEffects,
@@ -53,7 +53,7 @@ export async function recordFirstClaim(
   })
 }
 
-/** Records a later claim, of what has vested; one beside the first claim of the wallet is part of that. */
+/** Records a later claim of vested tokens. One in the same transaction as the wallet's first claim is part of that. */
 export async function recordVestedClaim(
   tx: Tx,
   effects: AirdropEffects,
@@ -72,11 +72,11 @@ type OfWallet = Pick<VestedClaim, 'distributor' | 'claimer'>
 const isSame = (one: OfWallet, other: OfWallet) =>
   one.distributor === other.distributor && one.claimer === other.claimer
 
-/** The time is that of the block where it was read, and otherwise that of the look which found the claim confirmed. */
+/** The time is the block time if it was read, else the time of the look that found the claim confirmed. */
 function evidenceFor({ services, transaction, slot }: AirdropEffects) {
   const { genesis, signature, occurred_at = null } = transaction
   const now = services.clock.now()
-  // A node's time counts only where it is one that a block can have.
+  // A node's time counts only if a block can have it.
   const isPlausible = occurred_at !== null && occurred_at > 0 && occurred_at <= now + DAY_MS
   return { genesis, signature, slot, claimed_at: isPlausible ? occurred_at : now }
 }

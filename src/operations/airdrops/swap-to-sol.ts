@@ -9,7 +9,7 @@ import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { type ChainPool, readPools } from '../pools/on-chain.ts'
 import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, quotePoolSwap } from '../pools/pool-swap.ts'
 
-/** The claim is confirmed first and others trade meanwhile, so this exceeds the 100 of a plain swap. */
+/** The claim must be confirmed first and others trade meanwhile, so this exceeds the 100 of a plain swap. */
 const CLAIMED_SWAP_SLIPPAGE_BPS = 300n
 
 export interface ClaimedSwap {
@@ -28,12 +28,11 @@ export async function swapToSol(
   claim: BuiltTransaction,
 ): Promise<BuiltTransaction> {
   const { chain } = context
-  if (mint === WRAPPED_SOL) throw swapRefusal('the airdrop is of wrapped SOL: closing its account makes it SOL')
+  if (mint === WRAPPED_SOL)
+    throw swapRefusal('the airdrop pays wrapped SOL, which becomes SOL when its account is closed')
   const chainPool = await poolOfMint(context, mint)
   if (chainPool === null) {
-    throw swapRefusal(
-      `the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`,
-    )
+    throw swapRefusal(`the token ${mint} has neither a launch curve nor a migrated pool on ${chain.cluster.label}`)
   }
   const order = { side: 'sell', amount } as const
   const quote = await quotePoolSwap(chain, chainPool, order).catch((error) => {

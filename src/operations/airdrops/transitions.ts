@@ -13,8 +13,8 @@ export type AirdropRow = Row<'merkle_trees'>
 export const airdropRank = (status: AirdropStatus): number => AIRDROP_STATUSES.indexOf(status)
 
 /**
- * Returns the stored status on the chain with this genesis hash. States of another chain, or of one that was reset, are
- * ignored.
+ * Returns the stored status on the chain with this genesis hash. States of another chain, or of one that was reset,
+ * are ignored.
  */
 export const airdropStatusOn = (
   { status, genesis }: Pick<AirdropRow, 'status' | 'genesis'>,
@@ -41,7 +41,7 @@ export interface AirdropEvidence extends ChainEvidence {
   origin?: EventOrigin
 }
 
-/** Returns the updated row, and a draft for every state that it passed and that was not reported before. */
+/** Returns the updated row, and a draft for every newly passed state that was not reported before. */
 export async function advanceAirdrop(
   tx: Tx,
   tree: AirdropRow,
@@ -71,8 +71,7 @@ export async function advanceAirdrop(
 }
 
 /**
- * No state is reported after the last one. For an airdrop that was drained before its tree was stored, nothing remains
- * to report.
+ * Nothing is reported after the last state, so an airdrop that was drained before its tree was stored has no events.
  */
 export const isDrainReported = (tx: Tx, id: string, genesis: string): Promise<boolean> =>
   isEventWritten(tx, {

@@ -1,4 +1,4 @@
-/** Withdraws the rest of an airdrop's vault to the receiver that the chain has stored, signed by the platform wallet. */
+/** Withdraws the remaining tokens of an airdrop's vault to the receiver stored on chain, signed by the platform wallet. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildClawback, CLAWBACK_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
@@ -49,7 +49,7 @@ async function planWithdrawal(
     build: (envelope) => buildClawback({ ...envelope, distributor: address, mint, receiver, opensReceiverFor }),
   })
   return {
-    // The program moves its vault's tokens to the receiver that it has stored, so none of them are the wallet's.
+    // The program moves its vault's tokens to the stored receiver, so none of them belong to the wallet.
     first: signingDraft(built, [mint]),
     state: { mint, amount: String(amount) },
     tracked_resource: trackingOf('airdrop', id, ['airdrop.vault_drained']),
@@ -59,7 +59,7 @@ async function planWithdrawal(
 function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
   const { isClawedBack, clawbackAt, clawbackReceiver } = distributor
   if (isClawedBack) {
-    throw badRequest(`The vault of the airdrop ${id} was withdrawn already, to ${clawbackReceiver}`, {
+    throw badRequest(`The vault of the airdrop ${id} was already withdrawn to ${clawbackReceiver}`, {
       param: 'id',
       details: { reason: 'already_withdrawn', clawback_receiver: clawbackReceiver },
     })
@@ -67,7 +67,7 @@ function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
   if (now >= clawbackAt) return
   const left = clawbackAt - now
   throw badRequest(
-    `The vault of the airdrop ${id} can be withdrawn from ${describeUnixTime(clawbackAt)} on: until then it is for those who claim`,
+    `The vault of the airdrop ${id} can be withdrawn from ${describeUnixTime(clawbackAt)} on: until then wallets can claim from it`,
     {
       param: 'id',
       details: { reason: 'too_early', clawback_at: describeUnixTime(clawbackAt), seconds_left: String(left) },
@@ -76,8 +76,8 @@ function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
 }
 
 /**
- * Returns the owner for whom the receiver must be opened again, or null when it is open. Throws bad_request when it is
- * not the given admin's, or when it is closed and its owner is unknown.
+ * Returns the owner for whom the receiver must be opened again, or null if it is open. Throws bad_request if it is not
+ * the given admin's, or if it is closed and its owner is unknown.
  */
 async function receiverOf(
   { chain }: Context,
@@ -92,14 +92,14 @@ async function receiverOf(
   if (state !== null) {
     if (admin === undefined || state.owner === admin) return null
     throw badRequest(
-      `admin: what is left goes to the token account ${receiver}, which belongs to ${state.owner}, not to ${admin}`,
+      `admin: unclaimed tokens go to the token account ${receiver}, which belongs to ${state.owner}, not to ${admin}`,
       { param: 'admin', details },
     )
   }
   const owner = admin ?? wallet
   if (!isOpen(account) && (await tokenAccountAddress(mint, owner)) === receiver) return owner
   throw badRequest(
-    `What is left goes to the token account ${receiver}, which is closed, and it is not that of ${owner}: send its owner as admin, or have the account opened again`,
+    `Unclaimed tokens go to the token account ${receiver}, which is closed and does not belong to ${owner}: send its owner as admin, or have the account opened again`,
     { param: 'admin', details },
   )
 }
@@ -115,7 +115,7 @@ function requireWhole({ id, mint, vault, vaultAddress }: PresentAirdrop, amount:
   const balance = vault?.amount ?? 0n
   if (amount === balance) return balance
   throw badRequest(
-    `amount: the vault of the airdrop ${id} holds ${balance}, and is withdrawn as a whole: send amount ${balance}, not ${amount}`,
+    `amount: the vault of the airdrop ${id} holds ${balance}, and only the whole balance can be withdrawn: send amount ${balance}, not ${amount}`,
     { param: 'amount', details: { vault: vaultAddress, vault_balance: String(balance) } },
   )
 }

@@ -1,4 +1,4 @@
-/** Stores an API key together with its entry in the audit log; a key without an entry counts as somebody else's. */
+/** Stores an API key together with its entry in the audit log. A key without an entry counts as forged. */
 import type { Context } from '../../context.ts'
 import { addApiKey } from '../../store/requests/api-keys.ts'
 import type { Row } from '../../store/schema.ts'
@@ -7,7 +7,7 @@ import { audit } from '../signing/audit.ts'
 
 type Auditing = Pick<Context, 'actor' | 'requestId' | 'clock' | 'vault'>
 
-/** What the log says of a key. The hash is of 190 random bits, so that it reveals nothing. */
+/** The fields of a key in the log. The hash is of 190 random bits, so it reveals nothing. */
 export const apiKeyTerms = (row: Pick<Row<'api_keys'>, 'id' | 'name' | 'hash' | 'scopes_json'> & KeyLimits) => ({
   key: row.id,
   name: row.name,

@@ -49,8 +49,8 @@ export interface AssetRows {
 }
 
 /**
- * Returns the records of the asset with changes made elsewhere, such as a transfer. Nothing is written without a
- * change.
+ * Returns the records of the asset, updated by changes made elsewhere, such as a transfer. Writes only if something
+ * changed.
  */
 export async function refreshAssetRows(
   { store }: Pick<Services, 'store'>,
@@ -85,7 +85,9 @@ const assetRowsOf = async (reader: Reader, asset: string): Promise<AssetRows> =>
   stake: await findStake(reader, asset),
 })
 
-/** Fields of a stake whose transaction is not followed yet. Only one after the recorded slot may fill them. */
+/**
+ * Fields of a stake whose transaction is not followed yet. Only a transaction after the recorded slot may fill them.
+ */
 const unknownStake = ({ changed_slot, changed_order }: Row<'stakes'>) => ({
   platform_id: null,
   metadata_json: null,

@@ -20,8 +20,8 @@ interface OwnershipRequirement {
 }
 
 /**
- * Throws not_found when there is no asset, bad_request naming the field when it is burned, in another collection or
- * another's.
+ * Throws not_found without an asset. Throws bad_request naming the field if the asset is burned, in another
+ * collection, or has another owner.
  */
 export async function requireOwnedAsset(
   { chain }: Pick<Services, 'chain'>,

@@ -74,7 +74,7 @@ async function isOfRecord(reader: Reader, change: AssetChange, genesis: string):
   return change.collection !== null && (await isFollowed(reader, genesis, change.collection))
 }
 
-/** What is done with the assets of a collection that was made here is found, whoever sends it. */
+/** Collections made here are followed, so that every transaction with their assets is found, whoever sends it. */
 async function followCollections(tx: Tx, { services, transaction, slot, changes }: AssetEffects): Promise<void> {
   const { genesis } = transaction
   await followAccounts(tx, changes.created.map(collectionAccount), { genesis, from: slot, now: services.clock.now() })
@@ -99,7 +99,7 @@ async function writeMint(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'m
   const state = { asset, collection, owner, name, uri, status: 'minted', frozen: 0 } as const
   const inserted = await insertNft(tx, { ...state, ...firstColumns(effects) })
   const row = inserted ?? (await findNft(tx, asset))
-  if (row === null) throw new Error(`The record of ${asset} is neither inserted nor there`)
+  if (row === null) throw new Error(`The record of ${asset} was not inserted and does not exist`)
   if (inserted === null) {
     // The record was made before its mint was followed. It takes the origin of the mint's request and keeps later
     // changes.
@@ -116,14 +116,16 @@ async function writeBurn(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'b
   if (collection === null) return []
   const burned = { owner: null, status: 'burned', frozen: 0 } as const
   const state = { asset, collection, name: stored?.name ?? '', uri: stored?.uri ?? '', ...burned }
-  // Nothing follows a burn, so the record is changed whatever slots were read.
+  // Nothing comes after a burn, so the record is changed regardless of the slots that were read.
   const place = placeColumns(chainPlaceOf(effects))
   const row =
     stored === null
       ? await insertNft(tx, { ...state, ...firstColumns(effects) })
       : await updateNft(tx, asset, { ...burned, collection, ...place })
   if (row === null)
-    throw new Error(`The record of ${asset} was made while its burn was written: the next round writes it`)
+    throw new Error(
+      `The record of ${asset} was inserted while its burn was being written: the next round writes the burn`,
+    )
   await updateStake(tx, asset, { collection, owner: null, status: 'burned', ...place })
   return [assetDraft(effects, 'nft.burned', { ...nftRecord(row), ...state, frozen: false })]
 }
@@ -149,7 +151,7 @@ async function writeFreeze(tx: Tx, effects: AssetEffects, change: FreezeChange):
     return []
   }
   if (isRepeatedFreeze(change, place, stake)) return []
-  // A release repeats the stake's platform id. The record keeps that of the stake.
+  // A release repeats the stake's platform id. The record keeps the id of the stake.
   const platform_id = isFreeze ? change.platformId : (stake?.platform_id ?? change.platformId)
   const metadata_json = isFreeze ? effects.transaction.metadata_json : (stake?.metadata_json ?? null)
   const state = { owner, status: isFreeze ? 'staked' : 'unstaked', platform_id } as const
@@ -206,7 +208,7 @@ async function writeStake(
 }
 
 /**
- * A freeze by another address for the owner, such as a market, is no stake. A memo of this service makes it one,
+ * A freeze by another address for the owner, such as a market, is not a stake. With a memo of this service it is one,
  * whatever the address.
  */
 function isOfStake(
@@ -219,7 +221,7 @@ function isOfStake(
   return holder !== null && (holder === owner || holder === wallet)
 }
 
-/** The program accepts freezing a frozen asset, which is no second stake. A plugin can be added only once. */
+/** The program accepts freezing a frozen asset, but that is not a second stake. A plugin can be added only once. */
 const isRepeatedFreeze = (change: FreezeChange, place: AssetPlace, stake: Row<'stakes'> | null): boolean =>
   change.kind === 'frozen' &&
   !change.isNew &&

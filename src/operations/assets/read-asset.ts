@@ -29,7 +29,7 @@ export async function readAssetWithRows(
   return { kind: 'asset', state, ...(await refreshAssetRows(services, address, { slot, state })) }
 }
 
-/** A freeze by another address, such as a market, is no stake unless it was followed here as one. */
+/** A freeze by another address, such as a market, is not a stake unless it was followed here as one. */
 async function isAssetStaked(
   services: Pick<Services, 'store' | 'signer' | 'log'>,
   { address, owner, freeze }: AssetState,

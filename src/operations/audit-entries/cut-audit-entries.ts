@@ -16,12 +16,12 @@ import { cutRecord } from './verify-audit-entries.ts'
 type CutAuditEntriesRoute = Api['auditEntries']['cut']
 type CutResult = Result<CutAuditEntriesRoute>
 
-/** What the last day spent is compared with its entries, and clocks differ. */
+/** The spend of the last day is compared with its entries. The second day covers differing clocks. */
 const YOUNGEST_MS = 2 * DAY_MS
 
 /**
- * Throws bad_request for an entry that is too young or has another hash, conflict where the log does not hold or was cut
- * meanwhile. The same cut again answers the same.
+ * Throws bad_request for an entry that is too recent or has another hash. Throws conflict if the log is broken or was
+ * cut meanwhile. Repeating the same cut gives the same answer.
  */
 export async function cutAuditEntries(
   context: Context,
@@ -37,7 +37,7 @@ export async function cutAuditEntries(
   const { last, at, policies_json } = await verifiedThrough(context, through)
   if (last.hash !== hash) {
     throw badRequest(
-      `Entry ${through} has another hash: the export is of another log, or was changed; export it again`,
+      `Entry ${through} has another hash: the export is from another log or was changed; export it again`,
       {
         param: 'hash',
       },
@@ -46,7 +46,7 @@ export async function cutAuditEntries(
   const now = clock.now()
   if (at > now - YOUNGEST_MS) {
     throw badRequest(
-      `Entries of the last two days stay in the log, and entry ${through} or one before it is of ${new Date(at).toISOString()}: cut through an earlier one`,
+      `Entries of the last two days stay in the log, and entry ${through} or an earlier one is from ${new Date(at).toISOString()}: cut through an earlier entry`,
       { param: 'through' },
     )
   }
@@ -54,7 +54,7 @@ export async function cutAuditEntries(
   const answer = await context.commit(async (tx) => {
     await lockAudit(tx)
     if ((await lastAnchor(tx))?.sequence !== before?.sequence)
-      throw conflict('The log was cut by another request meanwhile: export what is left of it', { param: 'through' })
+      throw conflict('Another request has cut the log meanwhile: export the remaining entries', { param: 'through' })
     await insertAnchor(tx, vault, { sequence: through, hash, at, policies_json, cut_at: now })
     const file = file_sha256 === undefined ? {} : { file_sha256 }
     await audit(context, tx, 'audit.cut', null, { through, hash, entries, ...file })
@@ -64,7 +64,10 @@ export async function cutAuditEntries(
   return answer
 }
 
-/** Removes the entries behind the anchor. What a crash leaves of them, the same cut again or housekeeping removes. */
+/**
+ * Removes the entries that the anchor replaces. If a crash leaves some, repeating the cut or housekeeping removes
+ * them.
+ */
 async function removeCut({ store, vault, ending }: Context): Promise<void> {
   await removeInSteps(store, 'audit_entries', (tx, limit) => pruneCutEntries(tx, vault, limit), ending)
 }
@@ -91,7 +94,7 @@ async function verifiedThrough(
   const { broken } = begun.broken === null ? await walk.forward(store.db, through) : begun
   if (broken !== null) {
     throw conflict(
-      `Nothing was cut, because entry ${broken.sequence} does not hold: ${broken.why} (GET /v2/audit-verification, \`svc audit verify\`)`,
+      `Nothing was cut, because entry ${broken.sequence} does not verify: ${broken.why} (GET /v2/audit-verification, \`svc audit verify\`)`,
       { param: 'through' },
     )
   }
@@ -106,6 +109,6 @@ async function earlierCut(
   { through, hash }: { through: number; hash: string },
 ): Promise<CutResult> {
   if (anchor.sequence !== through || anchor.hash !== hash)
-    throw badRequest(`The log was cut already, through entry ${anchor.sequence}`, { param: 'through' })
+    throw badRequest(`The log was already cut through entry ${anchor.sequence}`, { param: 'through' })
   return context.commit(async () => ({ ...cutRecord(anchor), entries: 0 }))
 }

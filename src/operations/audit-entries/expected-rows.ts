@@ -10,14 +10,14 @@ import { sponsorshipTerms } from '../sponsorships/sponsorship-record.ts'
 
 export type AuditDetails = Record<string, unknown>
 
-/** How a row differs from the entry `sequence`; 0 where there is none. */
+/** How a row differs from the entry `sequence`, which is 0 without an entry. */
 export interface Difference {
   sequence: number
   why: string
 }
 
 interface ExpectedRow {
-  /** What the last entry says of the row; null once it was revoked or deleted. */
+  /** The row according to its last entry; null once it was revoked or deleted. */
   terms: AuditDetails | null
   sequence: number
 }
@@ -33,12 +33,12 @@ interface Kind {
   name: string
   /** Field of an entry with the row's id. */
   id: string
-  /** Terms that are compared; what an entry of an earlier version lacks is not. */
+  /** Terms that are compared. Terms that an entry of an earlier version lacks are skipped. */
   compared: readonly string[]
   rows(reader: Reader): Promise<StoredRow[]>
 }
 
-/** Content that svc did not write differs from every entry, and must not abort the check. */
+/** Content that svc did not write differs from every entry, but must not abort the check. */
 function readable(terms: () => AuditDetails): AuditDetails {
   try {
     return terms()
@@ -85,10 +85,10 @@ const KINDS = {
 type KindName = keyof typeof KINDS
 const KIND_NAMES = Object.keys(KINDS) as KindName[]
 
-/** What the log lacked of each kind when an upgrade recorded it. */
+/** Rows of each kind that had no entry until an upgrade recorded them. */
 export type RecordedRows = Record<KindName, AuditDetails[]>
 
-/** Entry that leaves each kind's row as it says (true), or without one (false). */
+/** Actions of each kind: true if the entry states the row's content, false if it ends the row. */
 const CHANGES: Record<string, [KindName, boolean]> = {
   'api_key.created': ['keys', true],
   'api_key.revoked': ['keys', false],
@@ -105,7 +105,7 @@ export function expectedRows() {
     sponsorships: new Map(),
     schedules: new Map(),
   }
-  /** Whether an entry is of a version that writes one for every row. */
+  /** Whether an entry comes from a version that writes one for every row. */
   let isRecorded = false
 
   function set(kind: KindName, details: AuditDetails, sequence: number, terms: AuditDetails | null): void {
@@ -141,7 +141,7 @@ export function expectedRows() {
     }
   }
 
-  /** The first row that the entries do not imply. Rows without any entry count with `isStrict`. */
+  /** Returns the first row that does not match the entries. With `isStrict`, rows without an entry count too. */
   async function difference(reader: Reader, isStrict: boolean): Promise<Difference | null> {
     for (const kind of KIND_NAMES) {
       const { name, compared, rows } = KINDS[kind]
@@ -159,7 +159,7 @@ export function expectedRows() {
     return null
   }
 
-  /** Rows of which no entry says all that this version's do; none once a log was recorded. */
+  /** Returns the rows whose entry lacks fields of this version or is missing; none once they were recorded. */
   async function unrecorded(reader: Reader): Promise<RecordedRows> {
     const found: RecordedRows = { keys: [], sponsorships: [], schedules: [] }
     if (isRecorded) return found
@@ -182,10 +182,10 @@ function rowFault(
   compared: readonly string[],
   isStrict: boolean,
 ): string | null {
-  if (entry === undefined) return isLive && isStrict ? 'has no entry: something else than svc made it' : null
-  if (entry.terms === null) return isLive ? 'is there, although this entry ended it' : null
-  if (!isLive) return 'is revoked, and no entry says so'
+  if (entry === undefined) return isLive && isStrict ? 'has no entry: svc did not create it' : null
+  if (entry.terms === null) return isLive ? 'exists, although this entry ended it' : null
+  if (!isLive) return 'is revoked without an entry'
   const said = entry.terms
   const field = compared.find((name) => name in said && JSON.stringify(said[name]) !== JSON.stringify(terms[name]))
-  return field === undefined ? null : `has another ${field} than this entry left`
+  return field === undefined ? null : `has another ${field} than in this entry`
 }

@@ -50,7 +50,9 @@ export function expectedState(now: number) {
     if (entry.at > since + EDGE_MS) applySpend(spends, entry, details)
   }
 
-  /** Begins with what the entries before a cut had left. The anchors of earlier versions have the policies alone. */
+  /**
+   * Begins with the state that a cut has stored in its anchor. Anchors of earlier versions contain only the policies.
+   */
   function restore({ policies_json }: AuditAnchor): void {
     const stored = JSON.parse(policies_json) as Record<string, unknown>
     const hasRows = 'isRecorded' in stored
@@ -66,7 +68,7 @@ export function expectedState(now: number) {
     (await spendDifference(reader, spends, since)) ??
     (await useDifference(reader))
 
-  /** The same without the spends of the day, which only all entries tell, and what sponsorships have used. */
+  /** The same without the spends of the day, which only all entries show, and without the use of sponsorships. */
   async function standingDifference(reader: Reader): Promise<Difference | null> {
     const left = new Map(policies)
     for (const row of await listSignerPolicies(reader)) {
@@ -81,7 +83,7 @@ export function expectedState(now: number) {
   return { apply, restore, stateJson, difference, standingDifference, unrecorded: rows.unrecorded }
 }
 
-/** Setting of a database whose log has an entry for every key, sponsorship and schedule. */
+/** Setting that marks a database whose log has an entry for every key, sponsorship and schedule. */
 export const RECORDED = 'audit_recorded'
 export const STANDING_ACTIONS = [...ROW_ACTIONS, 'policy.changed', 'signer.paused', 'signer.resumed', 'spend.reset']
 
@@ -104,11 +106,11 @@ function applyPolicyChange(policy: ExpectedPolicy, action: string, { after, mark
 
 function policyFault(row: Row<'signer_policies'>, { fields, paused, mark }: ExpectedPolicy): string | null {
   const stored = objectIn(row.policy_json)
-  if (stored === null) return 'is no JSON object'
+  if (stored === null) return 'is not a JSON object'
   const field = Object.keys({ ...fields, ...stored }).find((name) => sorted(fields[name]) !== sorted(stored[name]))
-  if (field !== undefined) return `has another ${field} than this entry left`
-  if ((row.paused === 1) !== paused) return `is ${paused ? 'not paused' : 'paused'}, other than this entry left it`
-  if (mark !== null && row.spend_mark !== mark) return 'counts its day from another spend than this entry left'
+  if (field !== undefined) return `has another ${field} than in this entry`
+  if ((row.paused === 1) !== paused) return `is ${paused ? 'not paused' : 'paused'}, unlike in this entry`
+  if (mark !== null && row.spend_mark !== mark) return 'counts its day from another spend than this entry'
   return null
 }
 
@@ -174,7 +176,7 @@ async function spendDifference(
     const storedRows = stored.get(signing) ?? []
     const isNumeric = storedRows.every(({ amount }) => /^\d+$/.test(amount))
     if (!isNumeric || !possible.has(total(storedRows.map(({ mint, amount }) => [mint, BigInt(amount)]))))
-      return { sequence, why: `what the signing ${signing} spent is not what this entry says` }
+      return { sequence, why: `the spend of the signing ${signing} differs from this entry` }
     stored.delete(signing)
   }
   for (const [signing, rows] of stored) {
@@ -184,7 +186,7 @@ async function spendDifference(
   return null
 }
 
-/** Compares what each sponsorship has used with its claims: a failed one costs its fee, an expired one nothing. */
+/** Compares the use of each sponsorship with its claims. A failed claim costs its fee, an expired one nothing. */
 async function useDifference(reader: Reader): Promise<Difference | null> {
   const left = new Map<string, bigint | null>()
   for (const { airdrop_id, used, status, lamports, fee, claims } of await sponsorshipUses(reader)) {
@@ -194,7 +196,9 @@ async function useDifference(reader: Reader): Promise<Difference | null> {
     left.set(airdrop_id, rest == null || each === null ? null : rest - each * BigInt(claims))
   }
   const wrong = [...left].find(([, rest]) => rest !== 0n)?.[0]
-  return wrong === undefined ? null : { sequence: 0, why: `the sponsorship ${wrong} has not used what its claims cost` }
+  return wrong === undefined
+    ? null
+    : { sequence: 0, why: `the use of the sponsorship ${wrong} differs from the cost of its claims` }
 }
 
 /** Returns null for content that svc did not write. */

@@ -1,4 +1,4 @@
-/** Compares keys, policies, sponsorships and schedules with the audit log at a start, and records what an earlier version's log lacks. */
+/** Compares keys, policies, sponsorships and schedules with the audit log at the start, and adds entries that an earlier version did not write. */
 
 import type { Services } from '../../context.ts'
 import { internal } from '../../platform/errors.ts'
@@ -12,8 +12,8 @@ import { expectedState, RECORDED, STANDING_ACTIONS } from './expected-state.ts'
 type Recording = Pick<Services, 'store' | 'vault' | 'clock'>
 
 /**
- * Records keys, sponsorships and schedules of an earlier version, once: a log that has entries of this version is never
- * added to, so that somebody who removes the setting cannot have rows of his own recorded. Returns their number.
+ * Records keys, sponsorships and schedules of an earlier version, once, and returns their number. A log with entries
+ * of this version gets none, so that an intruder who removes the setting cannot have forged rows recorded.
  */
 export async function recordEarlierState({ store, vault, clock }: Recording): Promise<number> {
   if ((await findSetting(store.db, RECORDED)) !== null) return 0
@@ -32,7 +32,7 @@ export async function recordEarlierState({ store, vault, clock }: Recording): Pr
   })
 }
 
-/** Throws internal_error when a key, policy, sponsorship or schedule is not what the audit log says of it. */
+/** Throws internal_error when a key, policy, sponsorship or schedule differs from the audit log. */
 export async function requireRecordedState({ store, vault, clock }: Recording): Promise<void> {
   const fault = await store.db
     .transaction()
@@ -43,7 +43,7 @@ export async function requireRecordedState({ store, vault, clock }: Recording): 
     })
   if (fault === null) return
   throw internal(
-    `something else than svc changed the database: ${fault.why} (entry ${fault.sequence} of the audit log, \`svc audit verify\`): take that back, revoke a key that is not yours (\`svc keys delete ID\`), or restore a backup (\`svc db restore\`)`,
+    `the database was changed by something other than svc: ${fault.why} (entry ${fault.sequence} of the audit log, \`svc audit verify\`): undo the change, revoke a key that is not yours (\`svc keys delete ID\`), or restore a backup (\`svc db restore\`)`,
   )
 }
 

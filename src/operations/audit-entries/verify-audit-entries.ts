@@ -18,7 +18,7 @@ export async function verifyAuditEntries(
     const before = await lastAnchor(context.store.db)
     const verdict = await verdictOf(context, expectedHead)
     const cut = await lastAnchor(context.store.db)
-    // Entries that were cut meanwhile look as if they were missing.
+    // Entries that were cut meanwhile look like missing ones.
     if (verdict.broken !== null && cut?.sequence !== before?.sequence) continue
     const anchor = cut === null ? {} : { cut: cutRecord(cut) }
     return { intact: verdict.broken === null, ...verdict, ...anchor }
@@ -33,7 +33,7 @@ export const cutRecord = ({ sequence, hash, cut_at }: { sequence: number; hash: 
 
 type Verifying = Pick<Context, 'vault' | 'clock'>
 
-/** The verdict on a database of which `reader` sees one moment. */
+/** Returns the verdict on the state of the database that `reader` sees. */
 export async function auditVerdict(reader: Reader, verifying: Verifying): Promise<AuditVerdict> {
   const { state, walk } = walkFrom(verifying, undefined)
   for (const step of [walk.begin, walk.forward]) {
@@ -80,7 +80,7 @@ async function verdictOf(
   let hasRun = false
   return store.write(async (tx) => {
     await lockAudit(tx)
-    // Entries that the first run has read may have been undone with it, so a second one begins anew.
+    // A repeated transaction starts over, because entries that the first run read may have been rolled back.
     if (hasRun) {
       ;({ state, walk } = walkFrom(context, expected))
       const again = await walk.begin(tx)

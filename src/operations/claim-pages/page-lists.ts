@@ -1,4 +1,4 @@
-/** The lists of claim pages with their indexes, kept in memory as far as there is room, and built between other work. */
+/** Caches the lists of claim pages with their indexes in memory up to a limit, and builds them between other work. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bucketSteps, type WalletBuckets } from '../../claim-page/site/wallet-buckets.ts'
 import type { Context } from '../../context.ts'
@@ -10,13 +10,13 @@ import { withRow } from '../merkle-trees/open-tree.ts'
 
 export interface PageList {
   index: WalletBuckets
-  /** The canonical list, of which the SHA-256 is the tree's `list_sha256`. */
+  /** The canonical list. Its SHA-256 is the tree's `list_sha256`. */
   rows: Uint8Array<ArrayBuffer>
 }
 
-/** Bytes of all lists that are kept: about twenty of 50,000 wallets. */
+/** Bytes of all cached lists: about twenty of 50,000 wallets. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** Lists that wait to be read; those who come later are told to try again. */
+/** Lists that may wait to be read. Later requests are asked to try again. */
 const MOST_WAITING = 16
 /** Chunks that are read and hashed before other work has its turn, about two milliseconds. */
 const CHUNKS_PER_TURN = 4
@@ -27,18 +27,18 @@ export class PageLists {
   #last: Promise<unknown> = Promise.resolve()
   #bytes = 0
 
-  /** Whether the list is kept or being read already, so that one more visitor costs nothing. */
+  /** Whether the list is cached or being read already, so that one more visitor costs nothing. */
   isAtHand(row: Row<'merkle_trees'>): boolean {
     const key = keyOf(row)
     return this.#kept.has(key) || this.#reading.has(key)
   }
 
-  /** Throws Overloaded when too many lists are waited for. */
+  /** Throws Overloaded when too many lists wait. */
   async read(context: Pick<Context, 'store'>, row: Row<'merkle_trees'>): Promise<PageList> {
     const key = keyOf(row)
     const kept = this.#kept.get(key)
     if (kept !== undefined) {
-      // What was read last stands last, and goes last.
+      // The list that was read last moves to the end and is removed last.
       this.#kept.delete(key)
       this.#kept.set(key, kept)
       return kept
@@ -46,7 +46,7 @@ export class PageLists {
     const running = this.#reading.get(key)
     if (running !== undefined) return running
     if (this.#reading.size >= MOST_WAITING) throw new Overloaded('Too many lists are being read: try again', 1)
-    // One at a time, so that many visitors of many pages take the memory of one list.
+    // Lists are read one at a time, so that many visitors of many pages need the memory of one list.
     const reading = this.#last.then(() => readList(context, row))
     this.#last = reading.catch(() => undefined)
     this.#reading.set(key, reading)

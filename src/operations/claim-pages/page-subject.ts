@@ -1,4 +1,4 @@
-/** What a claim page says about a stored airdrop: its cluster, accounts, token and times, read from the chain. */
+/** Reads what a claim page shows of a stored airdrop: its cluster, accounts, token and times. */
 import { readTokenState } from '../../chain/programs/tokens/index.ts'
 import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../claim-page/site/site-subject.ts'
 import type { Context } from '../../context.ts'
@@ -6,7 +6,7 @@ import type { Row } from '../../store/schema.ts'
 import { readAirdrop } from '../airdrops/on-chain.ts'
 import { isoOfUnixTime } from '../airdrops/unix-times.ts'
 
-/** How long what the chain said is told again, in milliseconds. */
+/** How long an answer of the chain is reused, in milliseconds. */
 const KEPT_MS = 10_000
 const MOST_KEPT = 1_000
 
@@ -18,7 +18,7 @@ export interface StoredSubject {
 export class PageSubjects {
   readonly #kept = new Map<string, { until: number; subject: Promise<StoredSubject> }>()
 
-  /** Throws not_found where the chain has no such token, and internal_error where it cannot be read. */
+  /** Throws not_found if the chain has no such token, and internal_error if it cannot be read. */
   read(context: Pick<Context, 'chain' | 'clock'>, row: Row<'merkle_trees'>): Promise<StoredSubject> {
     const key = `${row.id}:${row.root}`
     const now = context.clock.now()
@@ -39,7 +39,7 @@ async function readSubject({ chain }: Pick<Context, 'chain'>, row: Row<'merkle_t
     readTokenState(chain, row.mint),
   ])
   const { id, mint, airdrop_count, root, list_sha256, leaf_count, total, total_locked } = row
-  // The times of another list's distributor say nothing about this one; the page itself compares the roots.
+  // The times of another list's distributor do not apply to this one. The page itself compares the roots.
   const distributor = airdrop.distributor?.root === root ? airdrop.distributor : null
   const time = (seconds: bigint | undefined) => (seconds === undefined ? null : isoOfUnixTime(seconds))
   const vests = total_locked !== '0'

@@ -20,7 +20,7 @@ export async function createCollection(
 ): Promise<Result<CreateCollectionRoute>> {
   const { payer, name, uri, update_authority: updateAuthority = payer } = input
   if (updateAuthority === PROGRAMS.core.id) {
-    // The program reads its own address as a missing authority, and would use the payer.
+    // The program treats its own address as a missing authority and would use the payer.
     throw badRequest('update_authority is the address of Metaplex Core itself, which nobody can sign for', {
       param: 'update_authority',
     })

@@ -16,15 +16,15 @@ export async function listEvents(
 ): Promise<Result<ListEventsRoute>> {
   const { order, cursor } = input
   const page = await pageEvents(store.db, input)
-  // After the page, because events may be removed between the two.
+  // This is read after the page, because events may be removed between the two reads.
   if (order === 'asc' && cursor !== undefined) await requireNoneMissed(store.db, eventPlace(cursor, input))
   return recordPage(page, eventRecord)
 }
 
-/** A follower whose next events were removed must not go on as if it had them all. */
+/** If a follower's next events were removed, it must not continue as if it had them all. */
 async function requireNoneMissed(reader: Reader, place: number): Promise<void> {
   const removed = await removedEvents(reader)
   if (removed === null || place >= removed.first - 1) return
   const what = `The events ${place + 1} to ${removed.first - 1} after this cursor were removed`
-  throw eventsRemoved(what, removed, 'leave the cursor out to begin there', 'cursor')
+  throw eventsRemoved(what, removed, 'leave out the cursor to start there', 'cursor')
 }

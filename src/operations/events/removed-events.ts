@@ -1,4 +1,4 @@
-/** The answers to requests for events that may have been removed: each names the first event that is stored. */
+/** The errors for events that may have been removed. Each names the first stored event. */
 import { type ApiError, badRequest, type ErrorExtras, notFound } from '../../platform/errors.ts'
 import { type RemovedEvents, removedEvents } from '../../store/events/retention.ts'
 import type { Reader } from '../../store/store.ts'
@@ -9,9 +9,9 @@ const detailsOf = ({ first, since }: RemovedEvents) => ({
 })
 
 const firstEventText = ({ first, since }: RemovedEvents): string =>
-  `the first that is stored has the sequence ${first}, of ${new Date(since).toISOString()} (retention.events-days)`
+  `the first stored event has the sequence ${first}, from ${new Date(since).toISOString()} (retention.events-days)`
 
-/** Returns not_found; where events were removed, it says from which one on they are stored. */
+/** Returns not_found. If events were removed, it names the first stored one. */
 export async function eventMissing(reader: Reader, id: string, extras: ErrorExtras = {}): Promise<ApiError> {
   const removed = await removedEvents(reader)
   if (removed === null) return notFound(`There is no event ${id}`, extras)
@@ -19,6 +19,6 @@ export async function eventMissing(reader: Reader, id: string, extras: ErrorExtr
   return notFound(message, { ...extras, details: detailsOf(removed) })
 }
 
-/** Returns bad_request for what would have to begin with events that were removed. */
+/** Returns bad_request for a request that would have to start with removed events. */
 export const eventsRemoved = (what: string, removed: RemovedEvents, next: string, param: string): ApiError =>
   badRequest(`${what}: ${firstEventText(removed)}; ${next}`, { param, details: detailsOf(removed) })

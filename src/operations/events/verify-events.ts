@@ -11,7 +11,7 @@ import { PROJECTIONS } from '../projections.ts'
 
 type VerifyEventsRoute = Api['events']['verify']
 
-/** Calls to the node that comparing accounts takes in one step; reading the accounts of the last adds a few. */
+/** Calls to the node for comparing accounts in one step. Reading the last transaction's accounts adds a few. */
 const CALLS_PER_STEP = 50
 const EVENTS_PER_STEP = 200
 
@@ -32,7 +32,7 @@ export async function verifyEvents(
   return { ...compared, events: 0, extra: [], next_cursor }
 }
 
-/** An event that names a transaction is borne out by the transaction alone, whoever found it. */
+/** An event that names a transaction is confirmed only by that transaction, whoever found it. */
 async function compareEvents(
   { store, chain }: Context,
   { since, until }: VerifiedRange,
@@ -49,11 +49,11 @@ async function compareEvents(
     const signature = row.signature
     return signature === null ? [] : [{ ...row, signature }]
   })
-  // A node refuses a whole call for a text that can be no signature.
+  // A node refuses a whole call if one text cannot be a signature.
   const signatures = [...new Set(named.map(({ signature }) => signature))].filter(isSignature)
   const statuses = signatures.length === 0 ? [] : (await readStatuses(chain, signatures, true)).statuses
   const bySignature = new Map(signatures.map((signature, i) => [signature, statuses[i] ?? null]))
-  // What happened before a node's history begins proves nothing.
+  // A node whose history begins later proves nothing about the event.
   const historyStart = statuses.includes(null) ? await readFirstBlock(chain) : 0
   const extra = named.flatMap(({ id, type, resource_type, resource_id, signature, slot }) => {
     const status = bySignature.get(signature) ?? null
