@@ -291,8 +291,8 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     base.clock.advance(DAY * 1000)
     await followGoldLocks(platform.services)
     expect(await eventsOf(platform, user)).toEqual(['gold.locked', 'gold.unlock_eligible'])
-    const said = platform.logged.find(({ message }) => message === 'how a gold lock ended could not be read')
-    expect((said?.fields as { err?: Error })?.err?.message).toContain(`${signature} is of a later version than 1`)
+    const said = platform.logged.find(({ message }) => message === 'could not read how a gold lock ended')
+    expect((said?.fields as { err?: Error })?.err?.message).toContain(`${signature} has a later version than 1`)
     shows = true
     await followGoldLocks(platform.services)
     const { data } = (await platform.request('GET', `/v2/events?type=gold.unlocked&resource_id=${addressOf(user)}`))

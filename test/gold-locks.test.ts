@@ -231,7 +231,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect([second.status, second.json.error.param]).toEqual([400, 'user'])
     expect(second.json.error.message).toMatch(
       new RegExp(
-        `has a gold lock of 400 raw units already, for another 29 days .* until ${first.json.data.unlocks_at}`,
+        `already has a gold lock of 400 raw units, for another 29 days .* until ${first.json.data.unlocks_at}`,
       ),
     )
     const { escrow, unlocks_at } = first.json.data
@@ -239,7 +239,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect(second.json.error.details).toEqual({ ...details, status: 'locked', seconds_left: expect.any(Number) })
     the.chain.advance(31 * DAY)
     const third = await the.lock({ amount: '1' })
-    expect(third.json.error.message).toContain('its time has come: unlock it first')
+    expect(third.json.error.message).toContain('it can be unlocked: unlock it first')
     expect(third.json.error.details).toEqual({ ...details, status: 'unlockable', seconds_left: 0 })
   })
 

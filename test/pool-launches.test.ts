@@ -306,7 +306,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     const png = Buffer.from(IMAGES.png).toString('base64')
     const jpeg = await send({ ...empty, image: `data:image/jpeg;base64,${png}` })
     expect([jpeg.status, jpeg.json.error?.param]).toEqual([400, 'image'])
-    expect(jpeg.json.error.message).toContain('says image/jpeg, and the image is image/png')
+    expect(jpeg.json.error.message).toContain('declares image/jpeg, but the image is image/png')
     const nameless = await send({ ...empty, name: '' })
     expect([nameless.status, nameless.json.error.message]).toEqual([400, 'name: is required'])
     const taken = await send({ ...empty, image: `data:image/png;base64,${png}`, website: 'http://example.com' })
@@ -498,7 +498,7 @@ describe('presets', () => {
     for (const [wrong, said] of [
       [{ steep: { ...steep, decimals: 12 } }, 'steep.decimals'],
       [{ steep: { ...steep, liquidity: { partner: 50, partner_locked: 40 } } }, 'liquidity'],
-      [{ 'Not A Name': steep }, 'is no name'],
+      [{ 'Not A Name': steep }, 'is not a valid name'],
       [[], 'must hold a JSON object'],
     ] as const) {
       writeFileSync(file, JSON.stringify(wrong))

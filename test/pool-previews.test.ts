@@ -212,7 +212,7 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
       const poor = addressOf(Keypair.generate())
       await requireTakenPreset(services, { name: 'untried', preset, curve: { ...curve } }, poor)
       expect(logged.filter(({ level }) => level === 'warn')).toEqual([
-        expect.objectContaining({ message: expect.stringContaining('could not be asked about') }),
+        expect.objectContaining({ message: expect.stringContaining('is used without a trial') }),
       ])
     })
 

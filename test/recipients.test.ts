@@ -45,8 +45,8 @@ describe.skipIf(lacksDistributor)('a stored list', () => {
     ])
     const error = await refused('POST', '/v2/airdrops', createBody(payer, mint, tree.root))
     expect(error).toMatchObject({ status: 400, param: 'entries.1.wallet', details: { count: 7 } })
-    expect(error.message).toContain(`entries.1.wallet: ${wallets[1]} is a mint or a token account and no wallet`)
-    expect(error.message).toContain('7 of 8 are no wallets')
+    expect(error.message).toContain(`entries.1.wallet: ${wallets[1]} is a mint or a token account, not a wallet`)
+    expect(error.message).toContain('7 of 8 are not wallets')
     expect(error.details.recipients.map(({ reason }: { reason: string }) => reason)).toEqual(
       strangers.map(([, reason]) => reason),
     )

@@ -104,16 +104,16 @@ describe('a transfer of SOL', () => {
     const it = await start()
     const recipient = someone()
     const messageOf = async (lamports: bigint) => (await it.build({ recipient, lamports: String(lamports) })).error
-    expect((await messageOf(10n * SOL)).message).toMatch(/has 10000000000 lamports, too few for this transfer/)
+    expect((await messageOf(10n * SOL)).message).toMatch(/has 10000000000 lamports, not enough for this transfer/)
     const close = await messageOf(10n * SOL - 6_000n)
     expect(close.message).toMatch(
-      /would keep \d+ lamports, and an account keeps at least \d+ or nothing: send \d+ less, or all/,
+      /would keep \d+ lamports, but an account must keep at least \d+ or nothing: send \d+ less, or all/,
     )
     const [, less] = /send (\d+) less/.exec(close.message) ?? []
     expect((await it.build({ recipient, lamports: String(10n * SOL - 6_000n - BigInt(less!)) })).status).toBe(200)
     expect(await messageOf(1n)).toMatchObject({
       param: 'lamports',
-      message: expect.stringContaining(`less than the ${it.least} that an account has to keep`),
+      message: expect.stringContaining(`less than the minimum of ${it.least} for an account`),
       details: { rent_exempt: String(it.least) },
     })
   })

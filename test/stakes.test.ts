@@ -152,7 +152,7 @@ describe.skipIf(lacksCore)('a stake', () => {
     expect(frozen.err).toBeNull()
     const { status, json } = await request('DELETE', `/v2/stakes/${asset}`, { body: own })
     expect([status, json.error.param]).toEqual([400, 'asset'])
-    expect(json.error.message).toContain('frozen by its issuer too')
+    expect(json.error.message).toContain('also frozen by its issuer')
   })
 
   it('of an asset whose plugin a stranger holds is refused, and that stranger is named', async () => {

@@ -1,4 +1,4 @@
-/** Builds the fee that a wallet pays the platform in the transaction that it signs. */
+/** Builds the fee that a wallet pays the platform in its own transaction. */
 
 import type { TransactionInstruction } from '@solana/web3.js'
 import { transferInstruction } from '../chain/programs/sol-transfers.ts'

@@ -1,4 +1,4 @@
-/** Lists every projection, in the order in which the events of one transaction are written. A new resource adds its own here. */
+/** Lists every projection, in the order in which the events of a transaction are written. A new resource adds its own here. */
 import type { Projection } from '../following/projection.ts'
 import { airdropProjection } from './airdrops/projection.ts'
 import { assetProjection } from './assets/projection.ts'

@@ -1,4 +1,4 @@
-/** The one check of addresses that are given something, or made an authority: only wallets, unless a vault is meant. */
+/** Checks addresses that receive something or become an authority: they must be wallets, unless a vault is intended. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readAccountKinds } from '../chain/reads/account-kinds.ts'
 import type { Services } from '../context.ts'
@@ -10,27 +10,31 @@ export interface Recipient {
   /** Path of the field that names the address. */
   param: string
   wallet: string
-  /** What the address is, where the field names it indirectly. */
+  /** The role of the address, if the field names it only indirectly. */
   as?: string
 }
 
 export type RecipientFault = Recipient & { reason: AddressFault }
 
-/** What is wrong with an address, and the way out. */
+/** What is wrong with an address, and the remedy. */
 export const RECIPIENT_NOTES: Record<AddressFault, string> = {
-  token_account: 'is a mint or a token account and no wallet: nobody could move what it held; name its owner instead',
+  token_account:
+    'is a mint or a token account, not a wallet: nobody could move what it receives; send its owner instead',
   off_curve:
-    'is an address of a program, to which no key belongs: name it only where its program can use what it gets (allow_programs, `--allow-programs`)',
+    'is an address of a program and has no key: use it only if its program can use what it receives (allow_programs, `--allow-programs`)',
   program_owned:
-    'is a program, or an account that a program or the chain itself owns: name it only where that can use what it gets (allow_programs, `--allow-programs`)',
+    'is a program, or an account that a program or the chain itself owns: use it only if that can use what it receives (allow_programs, `--allow-programs`)',
 }
 
-/** Addresses that are checked before other requests have their turn. */
+/** Addresses that are checked before other requests get their turn. */
 const CHECKS_PER_TURN = 100
 const MOST_NAMED = 5
 const MOST_LISTED = 20
 
-/** Throws bad_request naming the first address that is no wallet, and how many are not. Reads the chain, in batches. */
+/**
+ * Throws bad_request naming the first address that is not a wallet, and the number of such addresses. Reads the chain
+ * in batches.
+ */
 export async function requireRecipients(
   services: Pick<Services, 'chain'>,
   recipients: readonly Recipient[],
@@ -39,7 +43,7 @@ export async function requireRecipients(
   refuseRecipients(await recipientFaults(services, recipients, terms), recipients.length)
 }
 
-/** Returns the addresses that are no wallets, in order. Throws internal_error when the node fails. */
+/** Returns the addresses that are not wallets, in order. Throws internal_error when the node fails. */
 export async function recipientFaults(
   { chain }: Pick<Services, 'chain'>,
   recipients: readonly Recipient[],
@@ -59,7 +63,7 @@ export async function recipientFaults(
   return faults
 }
 
-/** Throws bad_request where there are faults. */
+/** Throws bad_request if there are faults. */
 export function refuseRecipients(faults: readonly RecipientFault[], checked: number): void {
   const [first] = faults
   if (first !== undefined) throw refusal(first, faults, checked)
@@ -70,7 +74,7 @@ function refusal(first: RecipientFault, faults: readonly RecipientFault[], check
   const others = faults.slice(1, MOST_NAMED).map((fault) => `${fault.param} ${fault.wallet} (${fault.reason})`)
   const more = faults.length > MOST_NAMED ? ', …' : ''
   const rest =
-    others.length === 0 ? '' : `. ${faults.length} of ${checked} are no wallets; also ${others.join(', ')}${more}`
+    others.length === 0 ? '' : `. ${faults.length} of ${checked} are not wallets; also ${others.join(', ')}${more}`
   return badRequest(`${param}: ${as === undefined ? '' : `its ${as} `}${wallet} ${RECIPIENT_NOTES[reason]}${rest}`, {
     param,
     details: { reason, wallet, count: faults.length, recipients: faults.slice(0, MOST_LISTED) },

@@ -133,7 +133,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     const proofs = claimers.map((_, n) => proofAt(tree, n).map(toHex))
     const without = await refused('POST', claimsOf(id), claimBody(claimers[0]!, { amount: '1' }))
     expect([without.status, without.param]).toEqual([404, 'proof'])
-    expect(without.message).toMatch(/send the amount and the proof of/)
+    expect(without.message).toMatch(/send the amount and proof of/)
     const written: object[] = [
       { amount: '1', proof: proofs[0] },
       { amount: 2, proof: proofs[1]!.map((hash) => `0x${hash.toUpperCase()}`) },

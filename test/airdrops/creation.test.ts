@@ -347,7 +347,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     const body = { mint, entries: entriesFor([Keypair.generate()]), replace: true }
     const replaced = await refused('POST', '/v2/merkle-trees', body)
     expect(replaced).toMatchObject({ status: 400, param: 'airdrop_count', details: { stored_root: tree.root } })
-    expect(replaced.message).toMatch(/is on chain already, made by .* use another airdrop_count than 0/)
+    expect(replaced.message).toMatch(/is already on chain, made by .* use another airdrop_count than 0/)
     // Nor where the node leaves out of its answer what was asked for.
     const restore = aroundAccounts(services.chain, async (read, addresses) => ({
       ...(await read(addresses)),

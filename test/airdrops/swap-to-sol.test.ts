@@ -178,7 +178,7 @@ describe.skipIf(lacksDistributor)('a claim with a swap of a token without a pool
       `/v2/airdrops/${own.id}/claims`,
       claimBody(claimer, { swap_to_sol: true }),
     )
-    expect([refused.param, refused.message]).toEqual(['swap_to_sol', expect.stringMatching(/is of wrapped SOL/)])
+    expect([refused.param, refused.message]).toEqual(['swap_to_sol', expect.stringMatching(/pays wrapped SOL/)])
     await all.submit(await all.ok('POST', `/v2/airdrops/${own.id}/claims`, claimBody(claimer)), claimer)
     expect(all.tokensOf(sol, claimer)).toBe(1_000n)
   })

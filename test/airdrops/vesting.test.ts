@@ -83,7 +83,7 @@ describe('an airdrop with locked amounts', () => {
     expect(await wrong({})).toEqual([
       400,
       'ends_at',
-      expect.stringMatching(/has locked amounts, so send when the last/),
+      expect.stringMatching(/has locked amounts, so send the time when the last/),
     ])
     expect(await wrong({ starts_at: isoOf(start) })).toEqual([400, 'ends_at', expect.stringMatching(/is required/)])
     expect(await wrong({ starts_at: isoOf(start), ends_at: isoOf(start) })).toEqual([

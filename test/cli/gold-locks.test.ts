@@ -165,7 +165,10 @@ describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
     expect(early).toMatchObject({ exitCode: 2, stdout: '' })
     expect(early.stderr).toContain(`is locked for another 29 days 23 hours, until ${locked.unlocks_at}`)
     const twice = await svc(lock('--raw-amount', '1', '--days', '1'))
-    expect([twice.exitCode, twice.stderr]).toEqual([2, expect.stringContaining('has a gold lock of 2500000 raw units')])
+    expect([twice.exitCode, twice.stderr]).toEqual([
+      2,
+      expect.stringContaining('already has a gold lock of 2500000 raw units'),
+    ])
 
     await json(['localnet', 'advance', String(30 * DAY)])
     expect((await svc(['gold', 'get', address])).stderr).toContain('svc gold unlock')

@@ -79,7 +79,7 @@ describe.skipIf(lacksCore)('an NFT', () => {
     const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'localnet.json'), 'utf8'))
     expect(await transferFails(rpc_url, asset, into)).toContain('custom program error: 0x9')
     const early = await svc(['nfts', 'burn', asset], options)
-    expect(early).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('release it before it is burned') })
+    expect(early).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('release it before you burn it') })
     const twice = await svc(['stakes', 'create', asset], options)
     expect(twice).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('already staked') })
     expect(await json(['stakes', 'release', asset], options)).toMatchObject({ asset, status: 'unstaked' })

@@ -77,8 +77,8 @@ describe('svc wallet send', () => {
       [[someone(), '1', '--mint', 'x'], '--mint must be the address of a mint'],
       [[someone(), '1', '--accept-transfer-fee'], '--accept-transfer-fee needs --mint'],
       [['nobody', '1'], 'RECIPIENT is not an address, and there is no wallet nobody'],
-      [[address, '1', '--yes'], 'is the wallet that sends'],
-      [[someone(), '100', '--yes'], 'too few for this transfer'],
+      [[address, '1', '--yes'], 'is the sender itself'],
+      [[someone(), '100', '--yes'], 'not enough for this transfer'],
     ] as const
     for (const [argv, message] of cases) {
       const { exitCode, stderr } = await send(...argv)

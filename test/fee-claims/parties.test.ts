@@ -207,7 +207,7 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     const [good, bad] = [addressOf(trader), quote.publicKey.toBase58()]
     const splits = [good, bad].map((recipient) => ({ recipient, bps: 5_000 }))
     const { param, message } = await refused({ beneficiary: 'creator', splits }, other.address)
-    expect([param, message]).toEqual(['splits.1.recipient', expect.stringContaining('and no wallet')])
+    expect([param, message]).toEqual(['splits.1.recipient', expect.stringContaining('not a wallet')])
   })
 
   it('are not signed by the platform wallet for another, and say whose they are', async () => {
@@ -241,7 +241,7 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     expect(estimated_lamports).toBe('9000000')
     expect(lamportsOf(platform) - before).toBe(9_000_000n - chain.transaction(tx.signature)!.fee)
     const { message, details } = await refused({ kind: 'pool_creation_fee' })
-    expect([message, details.reason]).toEqual([expect.stringContaining('is withdrawn already'), 'withdrawn'])
+    expect([message, details.reason]).toEqual([expect.stringContaining('was already withdrawn'), 'withdrawn'])
   })
 
   const transfer = (new_creator: string, by = creator) =>

@@ -84,7 +84,7 @@ describe('a split claim', () => {
     await expect(planTradingFeeClaim({} as never, { ...request, splits })).rejects.toMatchObject({
       code: 'bad_request',
       message:
-        'There is nothing to claim from POOL: a split pays the quote, and only 5 raw units of its token are there; claim them without splits',
+        'There is nothing to claim from POOL: a split pays the quote, but there are only 5 raw units of the token; claim them without splits',
     })
   })
 })

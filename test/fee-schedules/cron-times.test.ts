@@ -105,10 +105,12 @@ describe('the times of a cron expression', () => {
     ['99 * * * *', 'its minute cannot be 99'],
     ['0 0 0 * *', 'its day of month cannot be 0'],
     ['0 0 * * 9', 'its day of week cannot be 9'],
-    ['0 0 30 2 *', 'no month that it names has a day 30'],
-    ['@never', 'it is neither five fields nor a name as @daily'],
+    ['0 0 30 2 *', 'none of its months has a day 30'],
+    ['@never', 'it is neither five fields nor a name such as @daily'],
   ])('of %j are refused in words of our own', async (cron, words) => {
-    await expect(openCron(cron, 'UTC', 0)).rejects.toThrow(`"${cron}" is no schedule: ${words} (minute`)
+    await expect(openCron(cron, 'UTC', 0)).rejects.toThrow(
+      `"${cron}" is not a schedule: ${words}. The fields are minute`,
+    )
   })
 
   it('are refused where the change of clocks takes away the only hour that is still to come', async () => {

@@ -117,7 +117,7 @@ describe.skipIf(lackingPrograms.length > 0)(`a fee schedule (${lackingPrograms.j
     expect(run).toMatchObject({ claimed: 1, skips: { below_threshold: 1 } })
     expect(run.claims[0].pool_address).toBe(small.address)
     expect(run.skipped[0].pool_address).toBe(dust.address)
-    expect(run.skipped[0].message).toMatch(/^It pays \d+ lamports, and costs \d+: /)
+    expect(run.skipped[0].message).toMatch(/^The claim pays \d+ lamports and costs \d+: /)
     expect(lamportsOf(addressOf(base.wallet))).toBeGreaterThan(before)
     const kept = await platform.services.store.db.selectFrom('signings').select('state').execute()
     expect(kept.map(({ state }) => state)).toEqual(['signed'])

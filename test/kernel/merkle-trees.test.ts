@@ -140,7 +140,7 @@ describe('a second tree under the same id', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409])
     const { json } = answers.find(({ status }) => status === 409)!
     expect([json.error.code, json.error.param]).toEqual(['conflict', 'airdrop_count'])
-    expect(json.error.message).toMatch(/send this one again/)
+    expect(json.error.message).toMatch(/send this request again/)
     expect((await send(3)).status).toBe(201)
   })
 

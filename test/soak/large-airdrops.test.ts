@@ -205,7 +205,7 @@ describe.skipIf(lacksDistributor)('an airdrop of 50,000 wallets (needs the Jito 
     expect((await all.ok('GET', '/v2/airdrops'))[0].status).toBe('vault_drained')
     const twice = await all.refused('POST', path, { amount: '0' })
     expect(twice).toMatchObject({ status: 400, details: { reason: 'already_withdrawn' } })
-    expect(twice.message).toMatch(/was withdrawn already/)
+    expect(twice.message).toMatch(/was already withdrawn/)
   })
 
   it('has told of all of it, in order, with what the chain shows', async () => {

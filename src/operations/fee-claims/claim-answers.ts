@@ -1,4 +1,4 @@
-/** What the plans of all kinds of claims share: the mints in their answers, and why a claim is refused. */
+/** Parts that the plans of all claim kinds share: the mints in their answers, and the refusals. */
 
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import { type DbcPool, quoteAccountAddress } from '../../chain/programs/dbc/index.ts'
@@ -27,21 +27,21 @@ export const curveMints = (pool: DbcPool): ClaimedMints => ({
   base_decimals: pool.decimals,
 })
 
-/** Values of `details.reason` in the refusals of a claim that holds nothing now. */
+/** Values of `details.reason` for a claim that would pay nothing now. */
 export const EMPTY_CLAIM_REASONS: readonly unknown[] = ['nothing_to_claim', 'withdrawn', 'too_early']
 
-/** `details.reason` of this and the next two tells a client that goes through pools that nothing has failed. */
+/** `details.reason` of this and the next two errors tells a client that goes through many pools that nothing failed. */
 export const nothingToClaim = (address: string, why = ''): ApiError =>
   badRequest(`There is nothing to claim from ${address}${why}`, {
     param: 'address',
     details: { reason: 'nothing_to_claim' },
   })
 
-/** What is paid once was paid before. */
+/** The claim can be paid only once, and was. */
 export const withdrawnAlready = (what: string): ApiError =>
-  badRequest(`${what} is withdrawn already`, { param: 'kind', details: { reason: 'withdrawn' } })
+  badRequest(`${what} was already withdrawn`, { param: 'kind', details: { reason: 'withdrawn' } })
 
-/** The kind is paid from a later event on, which the message names. */
+/** The claim is paid only after a later event, which the message names. */
 export const tooEarly = (message: string): ApiError =>
   badRequest(message, { param: 'kind', details: { reason: 'too_early' } })
 
@@ -55,7 +55,7 @@ export function throwClaimRefusal({ transaction, err, logs }: FailedTrial): void
   })
 }
 
-/** A claim of SOL passes through a wrapped account of the claimer's own. */
+/** A claim of SOL goes through the claimer's own wrapped account. */
 export async function requireWrappedRent(
   context: Pick<Context, 'chain'>,
   { pool, claimer, payer }: { pool: DbcPool; claimer: string; payer: string },
@@ -64,7 +64,10 @@ export async function requireWrappedRent(
   await requireClaimerRent(context, claimer, [await quoteAccountAddress(pool, claimer)])
 }
 
-/** The claimer opens those accounts itself, whoever pays for the transaction, because it can reclaim their rent. */
+/**
+ * The claimer pays for these accounts even if another wallet pays for the transaction, because it can reclaim their
+ * rent.
+ */
 export async function requireClaimerRent(
   { chain }: Pick<Context, 'chain'>,
   claimer: string,

@@ -1,4 +1,4 @@
-/** What planning and signing a claim take of a request; a worker that claims by a schedule makes its own. */
+/** The part of a request's context that planning and signing a claim use. A worker that claims by a schedule makes its own. */
 import type { Context } from '../../context.ts'
 import type { SigningContext } from '../signing/types.ts'
 

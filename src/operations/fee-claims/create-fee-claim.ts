@@ -1,4 +1,4 @@
-/** Claims what a pool holds for a party, unsigned or signed, its trading fees optionally split in the same transaction. */
+/** Claims what a pool holds for a party, unsigned or signed. Trading fees can be split in the same transaction. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -44,15 +44,15 @@ export interface SignedClaim {
 
 export interface SignedClaimSteps<D> {
   answer(claim: SignedClaim): D
-  /** Throws for a claim that is not to be signed. */
+  /** Throws if the claim must not be signed. */
   check?(claim: PlannedFeeClaim): Promise<void>
   /** Writes rows with the signature. */
   record?(tx: Tx, claim: SignedClaim): Promise<void>
 }
 
 /**
- * Claims with the platform wallet, which pays, whatever `payer` is, and returns the result of `answer`. Throws as
- * `signAndSubmit` does, and bad_request where the claim pays another wallet or there is nothing.
+ * Claims with the platform wallet, which pays (`payer` is ignored), and returns the result of `answer`. Throws like
+ * `signAndSubmit`, and bad_request if the claim pays another wallet or nothing.
  */
 export async function signClaim<D>(
   context: ClaimContext,

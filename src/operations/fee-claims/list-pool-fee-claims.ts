@@ -10,7 +10,8 @@ import { requirePool } from '../pools/on-chain.ts'
 type ListPoolFeeClaimsRoute = Api['feeClaims']['listByPool']
 
 /**
- * Throws not_found when neither the store nor the chain knows the pool. The chain is read only if the store does not.
+ * Throws not_found if neither the store nor the chain has the pool. The chain is read only if the store does not have
+ * it.
  */
 export async function listPoolFeeClaims(
   { store, chain }: Context,

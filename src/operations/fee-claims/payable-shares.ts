@@ -12,7 +12,10 @@ import { type RecipientFault, refuseRecipients } from '../recipients.ts'
 import { splitAmount } from './split-amount.ts'
 import type { TradingFeeRequest } from './types.ts'
 
-/** Returns the shares, and what the claimer's account of another quote than SOL holds before the claim. */
+/**
+ * Returns the shares. For a quote other than SOL it also returns the balance of the claimer's account before the
+ * claim.
+ */
 export async function payableShares(
   node: NodeCalls,
   { pool, party, splits = [], allowsPrograms }: TradingFeeRequest,
@@ -42,7 +45,7 @@ function requireParts(shares: readonly Share[], total: bigint): void {
   }
 }
 
-/** In SOL, a share that leaves its recipient below rent exemption fails on chain without an explanation. */
+/** A share in SOL that leaves its recipient below rent exemption would fail on chain without an explanation. */
 async function requireWallets(
   node: NodeCalls,
   shares: readonly Share[],
@@ -69,7 +72,7 @@ async function requireWallets(
   }
 }
 
-/** Throws bad_request for an account that another owns now or that cannot be paid into. */
+/** Throws bad_request for an account that has another owner now or cannot receive tokens. */
 function tokenAccountOf(
   { recipient }: Share,
   account: ChainAccount | null | undefined,
@@ -80,7 +83,10 @@ function tokenAccountOf(
   if (state === null && account.owner === SYSTEM_PROGRAM) return 'funded'
   if (state?.owner === recipient && state.state === 'initialized') return 'open'
   const param = `splits.${place}.recipient`
-  throw badRequest(`${param}: the token account of ${recipient} for the quote is frozen or another's: leave it out`, {
-    param,
-  })
+  throw badRequest(
+    `${param}: the token account of ${recipient} for the quote is frozen or has another owner: leave it out`,
+    {
+      param,
+    },
+  )
 }

@@ -1,4 +1,4 @@
-/** Plans a claim of the fees of a wallet's positions in a DAMM v2 pool, its locked ones too. */
+/** Plans a claim of the fees of a wallet's positions in a DAMM v2 pool, including locked ones. */
 import { BENEFICIARIES_OF, type Beneficiary } from '../../api/fee-claims.ts'
 import {
   buildPositionClaim,
@@ -18,16 +18,16 @@ import { nothingToClaim, requireClaimerRent, tooEarly } from './claim-answers.ts
 import type { ClaimContext } from './claim-context.ts'
 import type { FeeClaimInput, PlannedFeeClaim } from './types.ts'
 
-/** Half more than the measured cost of the most expensive claim of many positions. */
+/** One and a half times the measured cost of the most expensive claim of many positions. */
 const POSITION_CLAIM_UNITS = 400_000
 
 interface PositionPool {
   pool: DammV2Pool
-  /** The curve that migrated to it, where the request names it or its record does. */
+  /** The curve that migrated to the pool, if the request or a record names it. */
   curve: DbcPool | null
 }
 
-/** Claims every position of the owner that fits in one transaction. The address may be that of the curve. */
+/** Claims every position of the owner that fits in one transaction. The address may be the curve's. */
 export async function planPositionClaim(
   context: ClaimContext,
   input: FeeClaimInput,
@@ -78,7 +78,7 @@ export async function planPositionClaim(
   }
 }
 
-/** A pool that a curve has migrated to belongs to the parties of the curve, and another one to its creator. */
+/** The pool of a migrated curve belongs to the parties of the curve; any other pool belongs to its creator. */
 async function ownerOf(
   context: ClaimContext,
   beneficiary: Beneficiary,

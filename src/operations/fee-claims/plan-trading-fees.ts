@@ -1,4 +1,4 @@
-/** Plans a claim of a curve's trading fees, for its partner or its creator, whole or split. */
+/** Plans a claim of a curve's trading fees for its partner or creator, optionally split. */
 import {
   baseAccountAddress,
   buildTradingFeeClaim,
@@ -22,7 +22,7 @@ export async function planTradingFeeClaim(context: ClaimContext, request: Tradin
   const base = isCreator ? pool.creatorBaseFee : pool.partnerBaseFee
   if (amount === 0n && (base === 0n || splits.length > 0)) {
     const whose = isCreator ? ` for its creator ${party.claimer}` : ''
-    const why = `: a split pays the quote, and only ${base} raw units of its token are there; claim them without splits`
+    const why = `: a split pays the quote, but there are only ${base} raw units of the token; claim them without splits`
     throw nothingToClaim(pool.address, base === 0n ? whose : `${whose}${why}`)
   }
   const [{ shares, held }, [token]] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Plans a claim of the tokens that a curve's migration has locked for its creator. */
+/** Plans a claim of the tokens that a curve's migration locked for its creator. */
 
 import { type DbcPool, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
 import {
@@ -16,18 +16,18 @@ import type { PlannedFeeClaim } from './types.ts'
 /** Last second that ISO 8601 can represent with a year of four digits. */
 const LAST_SECOND = 253_402_300_799n
 
-/** The program pays nothing for an early claim, so that one is refused with the next date. */
+/** The program pays nothing for an early claim, so it is refused with the next date. */
 export async function planVestingClaim(context: ClaimContext, pool: DbcPool, payer: string): Promise<PlannedFeeClaim> {
   const { address, hasVesting } = pool
   if (!hasVesting) throw nothingToClaim(address, ': its config locks no tokens')
   const { at, escrows } = await readLocks(context.chain, [await vestingEscrowAddress(address)])
   const [escrow] = escrows
   if (!escrow) {
-    throw tooEarly(`The tokens of ${address} are not locked yet: their lock is made with the migration`)
+    throw tooEarly(`The tokens of ${address} are not locked yet: the migration creates their lock`)
   }
   const { claimable, next } = vestedAmounts(escrow, BigInt(at.unixSeconds))
   if (claimable === 0n) {
-    if (next === null) throw nothingToClaim(address, `: its vested tokens are all paid to ${escrow.recipient}`)
+    if (next === null) throw nothingToClaim(address, `: all vested tokens were paid to ${escrow.recipient}`)
     throw nothingToClaim(
       address,
       ` yet: the next ${next.amount} raw units of ${escrow.recipient} unlock ${dateText(next.at)}`,

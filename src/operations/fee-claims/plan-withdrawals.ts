@@ -1,4 +1,4 @@
-/** Plans what a party can withdraw once of a curve: surplus, migration fee, leftover and pool creation fee. */
+/** Plans a party's one-time withdrawals from a curve: surplus, migration fee, leftover and pool creation fee. */
 import {
   buildCreationFeeWithdrawal,
   buildLeftoverWithdrawal,
@@ -28,7 +28,7 @@ export interface QuoteWithdrawalRequest {
   payer: string
 }
 
-/** Throws bad_request while the curve is not full, and when there is nothing to withdraw or nothing any more. */
+/** Throws bad_request while the curve is not full, and if there is nothing to withdraw or it was withdrawn before. */
 export async function planQuoteWithdrawal(
   context: ClaimContext,
   { kind, pool, party, payer }: QuoteWithdrawalRequest,
@@ -37,7 +37,7 @@ export async function planQuoteWithdrawal(
   const what = `The ${isCreator ? 'creator’s ' : ''}${kind === 'surplus' ? 'surplus' : 'migration fee'} of ${pool.address}`
   if (!pool.isMigrated && !isFull(pool)) {
     throw tooEarly(
-      `The pool ${pool.address} has not migrated, and its curve is not full: its ${kind.replace('_', ' ')} can be withdrawn from then on`,
+      `The pool ${pool.address} has not migrated, and its curve is not full: its ${kind.replace('_', ' ')} can be withdrawn once it is full`,
     )
   }
   const amount = claimableOnce(oneTimeClaim(pool, kind, isCreator), what, pool.address)
@@ -73,9 +73,9 @@ function claimableOnce({ claimable, withdrawn }: OneTimeClaim, what: string, add
 /** Anyone may send it: it pays the leftover receiver of the pool's config. */
 export async function planLeftover(context: ClaimContext, pool: DbcPool, payer: string): Promise<PlannedFeeClaim> {
   const { address, leftover } = pool
-  if (!leftover.isPossible) throw nothingToClaim(address, ': its supply is not fixed, so that nothing is left over')
+  if (!leftover.isPossible) throw nothingToClaim(address, ': its supply is not fixed, so nothing is left over')
   if (!pool.isMigrated) {
-    throw tooEarly(`The pool ${address} has not migrated: what is left over is paid after that`)
+    throw tooEarly(`The pool ${address} has not migrated: leftover tokens are paid after that`)
   }
   if (leftover.withdrawn) throw withdrawnAlready(`The leftover of ${address}`)
   const amount = await readLeftover(context.chain, pool)
@@ -91,7 +91,7 @@ export async function planLeftover(context: ClaimContext, pool: DbcPool, payer: 
   return { built, plan: { ...plan, type: 'fee_claim.executed' } }
 }
 
-/** It is paid in lamports, whatever the quote of the pool is. */
+/** The fee is paid in lamports, whatever the pool's quote is. */
 export async function planCreationFee(context: ClaimContext, pool: DbcPool, payer: string): Promise<PlannedFeeClaim> {
   const amount = claimableOnce(pool.creationFee, `The pool creation fee of ${pool.address}`, pool.address)
   const built = await buildTransaction(context, {

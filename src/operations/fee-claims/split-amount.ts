@@ -3,8 +3,8 @@
 const FULL_SHARE_BPS = 10_000n
 
 /**
- * Each share is floored. The remaining units go one each to the largest fractions, the earlier of equal ones first.
- * `bps` sum to 10,000.
+ * Each share is rounded down. The remaining units go one each to the largest fractions; of equal ones the earlier is
+ * first. `bps` must sum to 10,000.
  */
 export function splitAmount(amount: bigint, bps: readonly number[]): bigint[] {
   const shares = bps.map((part) => (amount * BigInt(part)) / FULL_SHARE_BPS)

@@ -24,7 +24,7 @@ export interface FeeClaimPlan extends Party {
   estimated_quote?: string
   /** Raw units of the pool's token; left out where a claim pays none. */
   estimated_base?: string
-  /** Lamports that a claim pays beside the quote, as the pool creation fee. */
+  /** Lamports that a claim pays in addition to the quote, for example the pool creation fee. */
   estimated_lamports?: string
   quote_mint: string
   quote_decimals: number
@@ -39,7 +39,7 @@ export interface FeeClaimPlan extends Party {
 export interface PlannedFeeClaim {
   built: BuiltTransaction
   plan: FeeClaimPlan
-  /** Owners of the token accounts that the claim opens for good, one for each account. */
+  /** Owners of the token accounts that the claim opens permanently, one per account. */
   opens?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Writes who made or changed a fee schedule into the audit log, with what it says: it makes the platform wallet sign. */
+/** Records in the audit log who made or changed a fee schedule, and its content, because it makes the platform wallet sign. */
 import { hash } from 'node:crypto'
 import type { AuditAction } from '../../api/audit-actions.ts'
 import type { Context } from '../../context.ts'
@@ -10,8 +10,8 @@ import { termsOf } from './fee-schedule-record.ts'
 type ScheduleAction = Extract<AuditAction, `fee_schedule.${string}`>
 
 /**
- * The entry has the schedule as the change leaves it, its payees too, so that they are known when it is gone. Named
- * pools are counted, because a hundred of them would fill the log; the hash is over the stored terms.
+ * The entry has the schedule after the change with its payees, so that they are known even after its deletion. Named
+ * pools are only counted, because a hundred of them would fill the log. The hash is over the stored terms.
  */
 export async function auditSchedule(context: Context, tx: Tx, action: ScheduleAction, row: FeeScheduleRow) {
   await audit(context, tx, action, null, scheduleTerms(row))

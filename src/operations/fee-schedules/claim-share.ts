@@ -25,13 +25,13 @@ export type ScheduleServices = Pick<
   'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
 >
 
-/** What became of one claim; `stop` ends the run. */
+/** The result of one claim; `stop` ends the run. */
 export type ShareOutcome = { signature: string } | { skip: ScheduleRunSkip } | { stop: ScheduleRunReason }
 
-/** Characters of a message that a run keeps. */
+/** Longest message that a run stores, in characters. */
 const MESSAGE_LENGTH = 200
 
-/** What a share's row says once it has ended; null for one that is open. */
+/** The outcome in a share's row, or null while it is open. */
 export function outcomeOfRow(row: FeeScheduleClaimRow): ShareOutcome | null {
   const { pool_address, estimated_quote, signature, reason, message, state } = row
   const kind = row.kind as ScheduleRunSkip['kind']
@@ -56,8 +56,8 @@ export const skippedShare = (
 })
 
 /**
- * Returns what became of the claim. Throws conflict when another process has it or the run has ended, and
- * internal_error when node, database or signer failed, after which the next attempt goes on with the same signing.
+ * Returns the result of the claim. Throws conflict if another process has it or the run has ended. Throws
+ * internal_error if node, database or signer failed; the next attempt continues with the same signing.
  */
 export async function claimShare(
   services: ScheduleServices,
@@ -78,7 +78,7 @@ export async function claimShare(
     kind,
     ...(beneficiary === null ? {} : { beneficiary }),
     ...(splits === null ? {} : { splits, allow_programs }),
-    // Of a pool alone the parties of its curve are not known.
+    // The pool alone does not show the parties of its curve.
     ...(kind === 'damm_v2' ? { owner: share.owner } : {}),
   }
   const link = linkTo(row)
@@ -90,7 +90,7 @@ export async function claimShare(
       const locked = await lockRunUnderWay(tx, run.id)
       const isOurs = locked !== null && (await link.change(tx, { state: 'signed', signature, estimated_quote }))
       if (!isOurs) throw runEnded(run.id)
-      // What ends the run from now on tells of this claim.
+      // If the run ends from now on, its result includes this claim.
       await storeRunClaims(tx, run.id, withClaim(locked, claim))
     }
     return await signClaim(context, input, {
@@ -104,7 +104,7 @@ export async function claimShare(
   }
 }
 
-/** Ends a claim without a signature; one that another process has ended meanwhile keeps its end. */
+/** Ends a claim without a signature. Throws conflict if another process has changed it meanwhile. */
 export async function endShare<O extends ShareOutcome>(
   { store }: Pick<ScheduleServices, 'store'>,
   row: FeeScheduleClaimRow,
@@ -114,7 +114,7 @@ export async function endShare<O extends ShareOutcome>(
   const { reason, message, estimated_quote } = outcome.skip
   const ended = { state: 'ended', reason, message, estimated_quote } as const
   if (await store.write((tx) => changeFeeScheduleClaim(tx, row, ended))) return outcome
-  throw conflict('The claim is another process’s by now')
+  throw conflict('Another process has taken over the claim')
 }
 
 const runClaimOf = ({ plan, signature }: SignedClaim): ScheduleRunClaim => ({
@@ -126,9 +126,9 @@ const runClaimOf = ({ plan, signature }: SignedClaim): ScheduleRunClaim => ({
   signature,
 })
 
-const LOST = 'it was begun with another signer or on another chain'
+const LOST = 'it was started with another signer or on another chain'
 
-/** The signing to go on with: null to begin one, `lost` for one that this process cannot complete. */
+/** The signing to continue: null to start one, `lost` if this process cannot complete it. */
 async function begunSigning(
   { store, signer, chain }: ScheduleServices,
   { signing_id }: FeeScheduleClaimRow,
@@ -144,7 +144,7 @@ interface ClaimLink {
   bound(): string | null
 }
 
-/** Changes the row as long as it is bound to the signing that this process knows. */
+/** Changes the row only while it is bound to the signing that this process knows. */
 function linkTo({ seq, signing_id }: FeeScheduleClaimRow): ClaimLink {
   let bound = signing_id
   return {
@@ -162,9 +162,11 @@ function linkTo({ seq, signing_id }: FeeScheduleClaimRow): ClaimLink {
   }
 }
 
-const runEnded = (id: string) => conflict(`The run ${id} has ended, or is another process’s by now`)
+const runEnded = (id: string) => conflict(`The run ${id} has ended, or another process has taken it over`)
 
-/** The context of a worker's own request, whose signing is bound to the claim as that of a client to its key. */
+/**
+ * The context of a worker's own request. Its signing is bound to the claim, as a client's is to its Idempotency-Key.
+ */
 function claimContextOf(
   services: ScheduleServices,
   run: FeeScheduleRunRow,
@@ -191,7 +193,7 @@ function claimContextOf(
   }
 }
 
-/** Why a claim was not made. Rethrows what another attempt may mend. */
+/** Returns why a claim was not made. Rethrows errors that another attempt may fix. */
 function outcomeOfError(error: unknown, share: ClaimableShare): ShareOutcome {
   const isFinal = error instanceof ApiError && (error.code === 'bad_request' || error.code === 'not_found')
   if (!isFinal) throw error

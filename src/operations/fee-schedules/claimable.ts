@@ -1,4 +1,4 @@
-/** What a pool holds for the platform wallet, kind by kind, before any claim of it is built. */
+/** Reads what a pool holds for the platform wallet, by kind, before any claim is built. */
 import { BENEFICIARIES_OF, type FeeClaimKind } from '../../api/fee-claims.ts'
 import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import type { Chain } from '../../chain/connection.ts'
@@ -12,7 +12,7 @@ import type { ChainPool } from '../pools/on-chain.ts'
 
 export interface ClaimableShare {
   kind: FeeClaimKind
-  /** The pool that is claimed from: of `damm_v2` the one that a curve migrated to. */
+  /** The pool that is claimed from. For `damm_v2` it is the one that a curve migrated to. */
   address: string
   /** Who can claim it. */
   owner: string
@@ -22,7 +22,7 @@ export interface ClaimableShare {
   isAny: boolean
 }
 
-/** Calls to the node for the positions, and for the lock, of one pool. */
+/** Calls to the node for one pool's positions and lock. */
 export const POSITION_CALLS = 3
 export const LOCK_CALLS = 1
 
@@ -47,7 +47,7 @@ export async function claimableShares(
   return shares
 }
 
-/** The DAMM v2 pool of a target; null for a curve that has not migrated. */
+/** The DAMM v2 pool of a target, or null for a curve that has not migrated. */
 export async function positionPool(chainPool: ChainPool, target: ScheduledPool): Promise<string | null> {
   if (chainPool.type === 'damm_v2') return target.address
   return chainPool.pool.isMigrated ? (target.migrated_to ?? migratedPoolAddress(chainPool.pool)) : null
@@ -58,7 +58,7 @@ async function positionShare(
   at: { address: string; chainPool: ChainPool; wallet: string; isCreator: boolean },
 ): Promise<ClaimableShare> {
   const { address, chainPool, wallet, isCreator } = at
-  // Positions are their owner's, and the creator's share is claimed only where the platform wallet is the creator.
+  // Positions belong to their owner. The creator's share is claimed only if the platform wallet is the creator.
   const owner = isCreator ? chainPool.pool.creator : wallet
   if (owner !== wallet) return { kind: 'damm_v2', address, owner, quote: 0n, isAny: false }
   const positions = await positionsOf(chain, address, wallet)
@@ -66,7 +66,7 @@ async function positionShare(
   return { kind: 'damm_v2', address, owner, quote: b, isAny: a > 0n || b > 0n }
 }
 
-/** A lock pays who was the creator at the migration, whoever has the role by now. */
+/** A lock pays the creator at the migration, even if another wallet has the role now. */
 async function vestedTokens(chain: Chain, pool: DbcPool): Promise<Pick<ClaimableShare, 'owner' | 'quote' | 'isAny'>> {
   const none = { owner: pool.creator, quote: 0n, isAny: false }
   if (!pool.isMigrated || !pool.hasVesting) return none
@@ -93,7 +93,7 @@ function curveShare(
     case 'migration_fee':
       return paid(oneTimeClaim(pool, kind, isCreator).claimable)
     case 'pool_creation_fee': {
-      // It is paid in SOL, whatever the quote is.
+      // The fee is paid in SOL, whatever the quote is.
       const lamports = pool.creationFee.claimable
       return pool.quoteMint === WRAPPED_SOL ? paid(lamports) : paid(0n, lamports)
     }

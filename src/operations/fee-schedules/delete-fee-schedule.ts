@@ -1,4 +1,4 @@
-/** Removes a fee schedule, and stops its run; its runs stay until they are too old. */
+/** Removes a fee schedule and stops its current run. Records of its runs stay until they are too old. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** Ends a run of a fee schedule, and publishes how it ended for the metrics. */
+/** Ends a run of a fee schedule, and publishes its result for the metrics. */
 import type { ScheduleRunReason } from '../../api/fee-schedules.ts'
 import type { Clock } from '../../context.ts'
 import { publishScheduleRun, type ScheduleRunStatus } from '../../platform/telemetry/schedule-runs.ts'
@@ -24,14 +24,14 @@ export async function endRun(
   return true
 }
 
-/** Ends the run that is under way for a schedule, if there is one; the caller holds the schedule's row. */
+/** Ends the current run of a schedule, if there is one. The caller has locked the schedule's row. */
 export async function stopRunUnderWay(
   services: { clock: Clock },
   tx: Tx,
   scheduleId: string,
   reason: ScheduleRunReason,
 ): Promise<void> {
-  // A worker may move the run between the two statements, which is seen at the second look.
+  // A worker may change the run between the two statements; the second attempt sees that.
   for (let run = await findRunUnderWay(tx, scheduleId); run !== null; run = await findRunUnderWay(tx, scheduleId)) {
     if (await endRun(services, tx, run, { status: 'stopped', reason })) return
   }

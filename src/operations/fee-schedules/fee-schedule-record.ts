@@ -5,7 +5,7 @@ import type { FeeScheduleRunRow } from '../../store/fees/fee-schedule-runs.ts'
 import type { FeeScheduleRow } from '../../store/fees/fee-schedules.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
 
-/** Schedules stored before `allow_programs` pay the vaults that they have paid until now. */
+/** Schedules from before `allow_programs` keep paying their vaults. */
 export const termsOf = ({ terms_json }: Pick<FeeScheduleRow, 'terms_json'>): ScheduleTerms => {
   const { allow_programs = true, ...terms } = fromJson<ScheduleTerms>(terms_json)
   return { ...terms, allow_programs }

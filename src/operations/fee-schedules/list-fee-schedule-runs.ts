@@ -10,7 +10,7 @@ import { feeScheduleRunRecord } from './fee-schedule-record.ts'
 
 type ListFeeScheduleRunsRoute = Api['feeSchedules']['runs']
 
-/** Throws not_found where neither the schedule nor a run of it is stored. */
+/** Throws not_found if neither the schedule nor one of its runs is stored. */
 export async function listFeeScheduleRuns(
   { store }: Pick<Context, 'store'>,
   { id, ...page }: Input<ListFeeScheduleRunsRoute>,

@@ -1,4 +1,4 @@
-/** Begins a run of a fee schedule beside its periods; the worker takes it up. */
+/** Starts a run of a fee schedule outside its periods. The worker executes it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -12,7 +12,7 @@ import { feeScheduleRunRecord } from './fee-schedule-record.ts'
 
 type RunFeeScheduleRoute = Api['feeSchedules']['run']
 
-/** Throws conflict while another run of the schedule is under way. */
+/** Throws conflict while another run of the schedule is active. */
 export function runFeeSchedule(
   context: Context,
   { id }: Input<RunFeeScheduleRoute>,
@@ -22,7 +22,7 @@ export function runFeeSchedule(
     const schedule = requireRecord(await lockFeeSchedule(tx, id), 'fee schedule', id)
     const other = await findRunUnderWay(tx, id)
     if (other !== null)
-      throw conflict(`The run ${other.id} of this schedule is under way: begin another when it has ended`, {
+      throw conflict(`The run ${other.id} of this schedule has not ended yet: start another one when it has`, {
         details: { run_id: other.id },
       })
     const run = await insertFeeScheduleRun(tx, {

@@ -1,4 +1,4 @@
-/** Runs the fee schedules that are due: takes their periods, and then a step of each run in turn, in bounded rounds. */
+/** Runs the fee schedules that are due, in bounded rounds: starts runs for their periods, then takes a step of each run in turn. */
 import { createBudget } from '../../following/budget.ts'
 import { ApiError } from '../../platform/errors.ts'
 import {
@@ -10,11 +10,11 @@ import type { ScheduleServices } from './claim-share.ts'
 import { STEP_CALLS, type StepSignals, stepRun } from './step-run.ts'
 import { takePeriods } from './take-periods.ts'
 
-/** Calls to the node in one round, of which a claim takes some twelve. */
+/** Calls to the node in one round. A claim takes about twelve. */
 export const SCHEDULE_ROUND_CALLS = 120
-/** Runs that one round takes a step of, the one that has waited longest first. */
+/** Runs that advance by a step in one round. The one that has waited longest is first. */
 const RUNS_PER_ROUND = 20
-/** Wait after a step that could not be taken, as while the node fails. */
+/** Wait after a step that failed, for example while the node fails. */
 const FAILED_STEP_WAIT_MS = 30_000
 
 /**
@@ -47,11 +47,11 @@ async function stepOrPostpone(
     await step()
   } catch (error) {
     if (error instanceof ApiError && error.code === 'conflict') {
-      log.debug({ ...about, why: error.message }, 'a run of a fee schedule is in the hands of another process')
+      log.debug({ ...about, why: error.message }, 'another process has taken over a run of a fee schedule')
     } else {
-      log.error({ ...about, err: error }, 'a run of a fee schedule could not go on, and is tried again')
+      log.error({ ...about, err: error }, 'a step of a fee schedule’s run failed, and is tried again')
     }
-    // The step itself may have stored a later time, which stays.
+    // A later time that the step itself stored stays.
     await store.write((tx) => postponeFeeScheduleRun(tx, run, clock.now() + FAILED_STEP_WAIT_MS))
   }
 }

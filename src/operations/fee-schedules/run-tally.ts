@@ -1,4 +1,4 @@
-/** Adds up what a run of a fee schedule has done, in a bounded number of examples and exact counts. */
+/** Adds up the results of a fee schedule's run: exact counts and a bounded number of examples. */
 import {
   SCHEDULE_SKIPS,
   type ScheduleRunClaim,
@@ -7,12 +7,12 @@ import {
 } from '../../api/fee-schedules.ts'
 import type { FeeScheduleRunRow } from '../../store/fees/fee-schedule-runs.ts'
 
-/** Claims, and skipped ones, that a run shows. */
+/** Most claims, and most skipped claims, that a run lists. */
 const MOST_SHOWN = 100
-/** What an operator has to look at, which is shown before the others. */
+/** Reasons that an operator must look at. They are listed before the others. */
 const REMARKABLE: ReadonlySet<ScheduleSkip> = new Set(['policy', 'error'])
 
-/** The columns of a run's row with one claim more, which are stored with its signature. */
+/** The columns of a run's row with one more claim. They are stored together with its signature. */
 export function withClaim(
   { claimed, claims_json }: Pick<FeeScheduleRunRow, 'claimed' | 'claims_json'>,
   claim: ScheduleRunClaim,

@@ -1,4 +1,4 @@
-/** Why the platform wallet cannot sign for a schedule now, or its address. */
+/** Reads why the platform wallet cannot sign for a schedule now, or its address. */
 import type { ScheduleRunReason } from '../../api/fee-schedules.ts'
 import { readPolicyState } from '../signing/policy-state.ts'
 import { requireCluster, trySigner } from '../signing/require-signer.ts'

@@ -1,4 +1,4 @@
-/** Takes one step of a run: looks at some pools, claims what they hold, and stores how far it has come. */
+/** Takes one step of a run: looks at some pools, claims what they hold, and stores its progress. */
 import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { type Budget, takeCalls } from '../../following/budget.ts'
@@ -27,14 +27,14 @@ import { termsOf } from './fee-schedule-record.ts'
 import { SkipTally } from './run-tally.ts'
 import { signerOrBlock } from './signer-block.ts'
 
-/** Pools that one step looks at, and the calls that reading them takes: pools, their configs and quotes. */
+/** Pools that one step looks at, and the calls for reading them with their configs and quotes. */
 export const POOLS_PER_STEP = 100
 export const STEP_CALLS = 6
 /** Calls of a signed claim, from its reading to its first sending. */
 const CLAIM_CALLS = 12
-/** Refusals by the policy after which a run stops: each is an entry of the audit log, and the next would be another. */
+/** A run stops after this many refusals by the policy, because each is an entry of the audit log. */
 const MOST_REFUSED = 100
-/** Failures at one pool, over some minutes, after which the run goes on without it. */
+/** After this many failures at one pool, over some minutes, the run skips it. */
 const MOST_FAILURES = 6
 const FIRST_WAIT_MS = 10_000
 /** The longest wait between two steps of a run. */
@@ -43,7 +43,7 @@ export const LONGEST_STEP_WAIT_MS = FIRST_WAIT_MS * 2 ** (MOST_FAILURES - 1)
 export interface StepSignals {
   /** Aborted when the step must end and write nothing more. */
   signal?: AbortSignal | undefined
-  /** Aborted when nothing new may be begun. */
+  /** Aborted when nothing new may be started. */
   stopping?: AbortSignal | undefined
 }
 
@@ -56,8 +56,8 @@ interface RunStep {
 }
 
 /**
- * Throws conflict when another process has the run, internal_error when the node fails; a failure at one pool is stored
- * in the run, and the pool is tried again later.
+ * Throws conflict when another process has the run, internal_error when the node fails. A failure at one pool is
+ * stored in the run, and the pool is tried again later.
  */
 export async function stepRun(
   services: ScheduleServices,
@@ -116,17 +116,17 @@ export async function stepRun(
     if (moved === null) return false
     return stop === null || endRun(services, tx, moved, { status: 'stopped', reason: stop })
   })
-  if (!isMoved) throw conflict(`The run ${run.id} is another process’s by now`)
+  if (!isMoved) throw conflict(`Another process has taken over the run ${run.id}`)
   if (fault !== null) throw fault
 }
 
 async function endNow(services: ScheduleServices, run: FeeScheduleRunRow, end: RunEnd): Promise<void> {
   const isEnded = await services.store.write((tx) => endRun(services, tx, run, end))
-  if (!isEnded) throw conflict(`The run ${run.id} is another process’s by now`)
+  if (!isEnded) throw conflict(`Another process has taken over the run ${run.id}`)
   services.log.info({ schedule: run.schedule_id, run: run.id, ...end }, 'a run of a fee schedule has ended')
 }
 
-/** The next pools by their places; named ones have theirs among the names. */
+/** Returns the next pools by their places. The place of a named pool is its index in the list. */
 async function nextTargets(
   { store }: ScheduleServices,
   { position }: FeeScheduleRunRow,
@@ -140,7 +140,7 @@ async function nextTargets(
     .slice(position, position + POOLS_PER_STEP)
 }
 
-/** Of a curve and the pool that it migrated to, both named, the curve stands for both. */
+/** If a curve and its migrated pool are both named, the curve stands for both. */
 async function readTargets(
   { chain }: ScheduleServices,
   { filter }: ScheduleTerms,
@@ -157,7 +157,7 @@ async function readTargets(
   return targets.map(({ address }) => (migrated.has(address) ? 'twice' : (byAddress.get(address) ?? null)))
 }
 
-/** Claims what a pool holds; with `isGivenUp`, what was not claimed by now is told as an error. */
+/** Claims what a pool holds. With `isGivenUp`, the remaining claims are recorded as errors. */
 async function lookAtPool(
   { services, run, terms, wallet, budget }: RunStep,
   target: ScheduledPool,
@@ -193,7 +193,7 @@ async function lookAtPool(
   return outcomes
 }
 
-const GIVEN_UP = 'it failed several times, and the next period tries it again: the log says why'
+const GIVEN_UP = 'it failed several times (see the log); the next period tries it again'
 
 async function giveUp(
   services: ScheduleServices,
@@ -208,7 +208,7 @@ async function giveUp(
 const worthOf = (shares: readonly ClaimableShare[], wallet: string) =>
   shares.reduce((sum, { owner, quote }) => (owner === wallet ? sum + quote : sum), 0n)
 
-/** What is known of a share without asking the signer; null for one to claim. */
+/** The outcome of a share that is known without the signer; null if it must be claimed. */
 function outcomeWithoutClaim(
   share: ClaimableShare,
   row: FeeScheduleClaimRow | undefined,

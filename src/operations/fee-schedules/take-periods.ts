@@ -1,4 +1,4 @@
-/** Takes the periods of fee schedules that have come: one run for each, which no other process begins again. */
+/** Takes the due periods of fee schedules: one run for each, which no other process starts a second time. */
 import type { Services } from '../../context.ts'
 import { findRunUnderWay, insertPeriodRun } from '../../store/fees/fee-schedule-runs.ts'
 import {
@@ -16,14 +16,14 @@ type PeriodServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /** Schedules in one round. */
 const SCHEDULES_PER_ROUND = 50
-/** Wait for a schedule whose times cannot be told here, as in a time zone that this Node does not know. */
+/** Wait for a schedule whose times cannot be computed, for example because this Node lacks its time zone. */
 const UNTOLD_WAIT_MS = 600_000
-/** Missed periods are counted up to this number; the first and the last are told whatever their number. */
+/** Missed periods are counted up to this number. The first and the last are always reported. */
 const MOST_MISSED_COUNTED = 1_000
 
 /**
- * A period is named by its time in the cron expression, so that it is taken once, however often a clock comes to it.
- * Those that were missed before it are told in its run, and have none.
+ * A period is identified by its time in the cron expression. So it is taken once, even if a clock reaches that time
+ * repeatedly. Periods that were missed before it are reported in its run and have no run of their own.
  */
 export async function takePeriods(services: PeriodServices, signal?: AbortSignal): Promise<void> {
   const { store, clock } = services
@@ -37,13 +37,15 @@ export async function takePeriods(services: PeriodServices, signal?: AbortSignal
   }
 }
 
-/** A clock that was ahead has put the next period too far into the future; those in between may have come already. */
+/**
+ * Plans the next period again if a fast clock put it too far into the future. Periods in between may be due already.
+ */
 async function planAgain(services: PeriodServices, row: FeeScheduleRow): Promise<void> {
   const { store, log } = services
   const plan = await tellTimes(services, row, (times, now) => ({ next_run_at: times.after(now), planned_at: now }))
   if (plan === null) return
   await store.write((tx) => planFeeSchedule(tx, row, plan))
-  log.warn({ schedule: row.id }, 'the next period was planned by a clock that was ahead, and is planned anew')
+  log.warn({ schedule: row.id }, 'rescheduled: the next period was planned by a clock that was ahead')
 }
 
 async function takePeriod(services: PeriodServices, row: FeeScheduleRow): Promise<void> {
@@ -56,7 +58,7 @@ async function takePeriod(services: PeriodServices, row: FeeScheduleRow): Promis
   if (told === null) return
   const { now, period, plan } = told
   const run = await store.write(async (tx) => {
-    // A run that was asked for meanwhile comes first, and the period stays due.
+    // A run that was requested meanwhile comes first, and the period stays due.
     if ((await lockFeeSchedule(tx, row.id)) === null || (await findRunUnderWay(tx, row.id)) !== null) return null
     if (!(await planFeeSchedule(tx, row, plan)) || period === null) return null
     return insertPeriodRun(tx, {
@@ -74,11 +76,14 @@ async function takePeriod(services: PeriodServices, row: FeeScheduleRow): Promis
   })
   if (run !== null && run.missed > 0) {
     const { missed } = run
-    log.warn({ schedule: row.id, run: run.id, missed }, 'periods of a fee schedule were missed, and have one run')
+    log.warn({ schedule: row.id, run: run.id, missed }, 'periods of a fee schedule were missed: one run covers them')
   }
 }
 
-/** What `tell` makes of the row's times; null where they cannot be told, so that the row waits and no other does. */
+/**
+ * Returns the result of `tell` for the row's times. If they cannot be computed, it returns null and only this row
+ * waits.
+ */
 async function tellTimes<T>(
   { store, clock, log }: PeriodServices,
   row: FeeScheduleRow,
@@ -88,13 +93,16 @@ async function tellTimes<T>(
   try {
     return tell(await openCron(row.cron, row.timezone, now), now)
   } catch (error) {
-    log.error({ schedule: row.id, err: error }, 'the periods of a fee schedule cannot be told, and are tried later')
+    log.error(
+      { schedule: row.id, err: error },
+      'the periods of a fee schedule cannot be computed, and are tried again later',
+    )
     await store.write((tx) => planFeeSchedule(tx, row, { next_run_at: now + UNTOLD_WAIT_MS, planned_at: now }))
     return null
   }
 }
 
-/** The latest period that has come, with those before it; null when a change of the time zone's rules left none. */
+/** The latest due period with the missed ones before it; null if a change of the time zone's rules left none. */
 function periodOf(times: CronTimes, { next_run_at }: FeeScheduleRow, now: number) {
   const from = next_run_at ?? now
   const last = times.lastUntil(now, from, MOST_MISSED_COUNTED)

@@ -14,7 +14,7 @@ import { requireSplitRecipients } from './split-recipients.ts'
 
 type UpdateFeeScheduleRoute = Api['feeSchedules']['update']
 
-/** Throws not_found, and bad_request naming what does not fit together. A run under way goes on by the terms it has. */
+/** Throws not_found, and bad_request naming fields that do not fit together. A current run keeps its terms. */
 export async function updateFeeScheduleById(
   context: Context,
   input: Input<UpdateFeeScheduleRoute>,
@@ -61,7 +61,7 @@ function changedTerms(before: ScheduleTerms, input: Input<UpdateFeeScheduleRoute
     threshold: threshold ?? before.threshold,
     splits: splits === undefined ? before.splits : splits,
     filter: filter ?? before.filter,
-    // Permission was given for the splits that it came with.
+    // The permission applies only to the splits that were sent with it.
     allow_programs: allow_programs ?? (splits === undefined && before.allow_programs),
   }
   const fault = termsFault(terms)

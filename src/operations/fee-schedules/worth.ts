@@ -1,4 +1,4 @@
-/** Whether a claim by a schedule is worth what it costs the platform wallet. */
+/** Checks whether a schedule's claim pays more than it costs the platform wallet. */
 import type { FeeClaimKind } from '../../api/fee-claims.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
@@ -9,19 +9,19 @@ import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import type { PlannedFeeClaim } from '../fee-claims/types.ts'
 
-/** What these pay is in the token, whose worth in SOL is not known. */
+/** These pay in the token, whose value in SOL is unknown. */
 const PAID_IN_TOKEN: ReadonlySet<FeeClaimKind> = new Set(['leftover', 'vesting'])
 
 /**
- * Throws bad_request: with the reason `below_cost` where the SOL that is claimed does not exceed the network's fee and
- * the rent of accounts that stay open, and where the wallet would open a recipient's account, whose rent that one can
- * take and have paid again.
+ * Throws bad_request with the reason `below_cost` if the claimed SOL does not exceed the network fee and the rent of
+ * accounts that stay open. Also throws bad_request if the wallet would open a recipient's account, because the
+ * recipient could close it for its rent again and again.
  */
 export async function requireWorth(chain: Chain, { built, plan, opens = [] }: PlannedFeeClaim): Promise<void> {
   const other = opens.find((owner) => owner !== plan.claimer)
   if (other !== undefined) {
     throw badRequest(
-      `splits: ${other} has no account of ${plan.quote_mint}, and a schedule opens none for others: have it open one`,
+      `splits: ${other} has no token account for ${plan.quote_mint}, and a schedule does not open one: the recipient must open it`,
       { param: 'splits' },
     )
   }
@@ -32,7 +32,7 @@ export async function requireWorth(chain: Chain, { built, plan, opens = [] }: Pl
   const fee = feeOfMessage(decodeWireTransaction(built.transaction).message)
   const rent = opens.length === 0 ? 0n : BigInt(opens.length) * (await rentFor(chain, TOKEN_ACCOUNT_SIZE))
   if (paid > fee + rent) return
-  throw badRequest(`It pays ${paid} lamports, and costs ${fee + rent}: ${fee} of fee and ${rent} of rent`, {
+  throw badRequest(`The claim pays ${paid} lamports and costs ${fee + rent}: ${fee} of fee and ${rent} of rent`, {
     param: 'address',
     details: { reason: 'below_cost' },
   })

@@ -68,14 +68,16 @@ export async function createGoldLock(
   }
 }
 
-/** A wallet has one address for locks. The error reports the existing lock, its end and the remedy. */
+/**
+ * Returns the error for a wallet whose only lock address is taken. It names the existing lock, its end and the remedy.
+ */
 async function occupiedError(context: Context, user: string, escrow: Escrow, { at }: BeforeLock): Promise<ApiError> {
   const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   const { address, mint, cliffAmount } = escrow
   const details = { escrow: address, mint, amount: String(cliffAmount) }
   if (why !== null) {
     return badRequest(
-      `The wallet ${user} has a lock at ${address} that was made with another tool (${why}), and can have one at a time: end that one first, with the tool that made it`,
+      `The wallet ${user} has a lock at ${address} that was made with another tool (${why}), and can have only one at a time: end it first with that tool`,
       { param: 'user', details },
     )
   }
@@ -83,14 +85,14 @@ async function occupiedError(context: Context, user: string, escrow: Escrow, { a
   const live = { ...details, status: goldLockStatusOf(escrow, at), unlocks_at: until }
   if (isPaidOut(escrow)) {
     return badRequest(
-      `The gold lock of ${user} at ${address} is paid out, but not closed: close it (DELETE /v2/gold-locks/${user}, \`svc gold unlock\`), which returns its rent, then lock again`,
+      `The gold lock of ${user} at ${address} is paid out but not closed: close it (DELETE /v2/gold-locks/${user}, \`svc gold unlock\`), which returns its rent, then lock again`,
       { param: 'user', details: live },
     )
   }
   const left = secondsUntilUnlock(escrow, at)
   const when =
-    left > 0 ? `for another ${formatDuration(left)}, until ${until}` : `and its time has come: unlock it first`
-  return badRequest(`The wallet ${user} has a gold lock of ${cliffAmount} raw units already, ${when}`, {
+    left > 0 ? `for another ${formatDuration(left)}, until ${until}` : `and it can be unlocked: unlock it first`
+  return badRequest(`The wallet ${user} already has a gold lock of ${cliffAmount} raw units, ${when}`, {
     param: 'user',
     details: { ...live, seconds_left: left },
   })
@@ -103,7 +105,7 @@ function requireEnough(
   const have = holding?.amount ?? 0n
   const details = { mint, have: String(have), need: String(amount) }
   if (have < amount) {
-    throw badRequest(`The wallet ${user} has ${have} raw units of the gold token ${mint}, ${amount} are needed`, {
+    throw badRequest(`The wallet ${user} has ${have} raw units of the gold token ${mint}, but ${amount} are needed`, {
       param: 'amount',
       details,
     })

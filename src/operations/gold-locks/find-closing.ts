@@ -11,7 +11,7 @@ import type { Row } from '../../store/schema.ts'
 /** Transactions that are examined, newest first. Few others concern a lock. */
 const CLOSINGS_LOOKED_INTO = 5
 const SIGNATURES_LISTED = 25
-/** Error codes of nodes without history, or without this part of it: method not found, and codes of Agave. */
+/** Error codes of nodes without this history: method not found, and codes of Agave. */
 const WITHOUT_HISTORY = [-32601, -32010, -32011]
 /** Agave's code for a transaction of a later version than the client reads. */
 const UNSUPPORTED_VERSION = -32015
@@ -25,8 +25,8 @@ interface ListedSignature {
 }
 
 /**
- * Returns null when none of the latest transactions closed it by its own instruction. Throws internal_error when the
- * node fails, and when none that can be read closed it and one is of a version that cannot.
+ * Returns null if none of the latest transactions closed it by its own instruction. Throws internal_error when the
+ * node fails, and if no readable transaction closed it but one has an unreadable version.
  */
 export async function findClosing(
   chain: Chain,
@@ -36,7 +36,7 @@ export async function findClosing(
   const listed = await askHistory<ListedSignature[]>(chain, 'getSignaturesForAddress', [escrow, options])
   if (!Array.isArray(listed)) return null
   const later = listed.filter((each) => each.err === null && each.slot > slot)
-  // If there are several, the oldest is the one, because newer ones belong to later locks.
+  // The oldest one counts, because newer ones belong to later locks.
   const unread: string[] = []
   for (const { slot, signature } of later.slice(-CLOSINGS_LOOKED_INTO).reverse()) {
     const isClosing = await closes(chain, signature, escrow)
@@ -45,7 +45,7 @@ export async function findClosing(
   }
   if (unread.length === 0) return null
   throw internal(
-    `What closed the lock ${escrow} is not known: ${unread.join(', ')} is of a later version than ${READ_VERSION}, which this svc does not read; update svc`,
+    `The transaction that closed the lock ${escrow} is not known: ${unread.join(', ')} has a later version than ${READ_VERSION}, which this svc cannot read; update svc`,
   )
 }
 
@@ -61,10 +61,10 @@ async function closes(chain: Chain, signature: string, escrow: string): Promise<
     throw error
   }
   const bytes = found?.transaction?.[0]
-  // A transaction can be in a block and have failed, or not have been executed at all (SIMD-0290): it closed nothing.
+  // A transaction in a block that failed, or was not executed at all (SIMD-0290), closed nothing.
   if (typeof bytes !== 'string' || (found?.meta?.err ?? null) !== null) return false
   const shown = decodeWireTransaction(Buffer.from(bytes, 'base64'))
-  if (shown.signature !== signature) throw internal(`The RPC node answers with another transaction than ${signature}`)
+  if (shown.signature !== signature) throw internal(`The RPC node answered with another transaction than ${signature}`)
   const changes = goldLockChangesIn(shown.message, undefined)
   return changes.some((change) => change.kind === 'unlocked' && change.escrow === escrow)
 }

@@ -1,4 +1,4 @@
-/** Follows gold locks beyond their time: reports when one can be unlocked, and finds those that ended elsewhere. */
+/** Follows gold locks after their end time: reports when one can be unlocked, and finds those that ended elsewhere. */
 
 import {
   type Escrow,
@@ -28,24 +28,25 @@ import { markGoldUnlockable, markGoldUnlocked } from './transitions.ts'
 
 type GoldLockServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
-/** Interval of the rounds over gold locks. Locks whose time is far ahead are examined in one round of thirty. */
+/** Interval of the rounds over gold locks. Locks that end much later are examined in one of thirty rounds. */
 export const GOLD_LOCK_ROUND_MS = 10_000
 const ROUNDS_PER_FAR_LOOK = 30
-/** Longest lead of a chain's clock over this machine's. With a longer one, a lock is noticed some minutes late. */
+/**
+ * Longest time that a chain's clock may be ahead of this machine's. If it is further ahead, a lock is noticed some
+ * minutes late.
+ */
 const CHAIN_CLOCK_LEAD_MS = 600_000
 /** Locks that one round reads, in ten calls. */
 const LOCKS_PER_ROUND = 10 * LOCKS_PER_CALL
 /** Ended locks that one round examines. Each takes some calls. */
 const ENDED_PER_ROUND = 10
-/**
- * A lock that can be unlocked is examined again after a quarter of the time that it has waited, within these limits.
- */
+/** A lock that can be unlocked is examined again after a quarter of its waiting time, within these limits. */
 const LEAST_GOLD_LOCK_WAIT_MS = 600_000
 export const LONGEST_GOLD_LOCK_WAIT_MS = DAY_MS
 
 /**
- * Runs one round over the locks whose time has come. Throws internal_error when the node fails, and at the end the
- * first error of a lock. A failed lock is due again and does not stop the others.
+ * Runs one round over the locks that are due. Throws internal_error when the node fails, and at the end the first
+ * error of a lock. A failed lock is due again and does not stop the others.
  */
 export async function followGoldLocks(services: GoldLockServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
@@ -139,8 +140,8 @@ async function followLocks(
 }
 
 /**
- * Returns null for a lock that is left to a later round: its time has not come on this node, or the round has reached
- * its limit.
+ * Returns null for a lock that is left to a later round: its end time has not come on this node, or the round has
+ * reached its limit.
  */
 async function goldLockStep(
   { chain, clock, log }: GoldLockServices,
@@ -157,7 +158,7 @@ async function goldLockStep(
       const closing = await findClosing(chain, row)
       return { row, kind: 'unlocked', evidence: closing ?? { slot: at.slot } }
     } catch (error) {
-      log.warn({ err: error, user: row.user }, 'how a gold lock ended could not be read')
+      log.warn({ err: error, user: row.user }, 'could not read how a gold lock ended')
       return null
     }
   }

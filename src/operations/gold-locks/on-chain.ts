@@ -1,4 +1,4 @@
-/** Reads the lock of a wallet from the chain, beside its stored record. */
+/** Reads the lock of a wallet from the chain, and its stored record. */
 import type { GoldLock } from '../../api/index.ts'
 import { type Escrow, isPaidOut, scheduleMismatch } from '../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
@@ -15,16 +15,16 @@ export async function storedLock(
   return findLatestGoldLock(store.db, user, await chain.genesisHash())
 }
 
-/** Whether the row belongs to this lock, and not to another one that was at its address. */
+/** Whether the row belongs to this lock rather than to an earlier one at its address. */
 export function isStoredLock(escrow: Escrow, row: Pick<GoldLockRow, 'mint' | 'amount' | 'unlocks_at'>): boolean {
   const { mint, cliffAmount, cliffTime } = escrow
   return row.mint === mint && row.amount === String(cliffAmount) && row.unlocks_at === Number(cliffTime) * 1000
 }
 
 /**
- * Returns why the lock of a wallet is no gold lock, as the end of a sentence. Null for one of the gold mint, and for
- * one that was followed here under another configured mint. Throws internal_error when that depends on `gold.mint` and
- * it is not set.
+ * Returns why the lock of a wallet is not a gold lock, as the end of a sentence. Returns null for a lock of the gold
+ * mint, or one that was followed here when another mint was configured. Throws internal_error if that depends on
+ * `gold.mint` and it is not set.
  */
 export function goldLockMismatch(services: Pick<Services, 'config'>, escrow: Escrow, stored: GoldLockRow | null) {
   const mismatch = scheduleMismatch(escrow)

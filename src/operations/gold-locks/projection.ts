@@ -45,8 +45,8 @@ export const goldLockProjection: Projection<readonly GoldLockChange[], never> = 
 }
 
 /**
- * A new lock has no account that is known before. It is in the history of the mint, among its transfers, and in that of
- * the program, among the locks of others: only what both have is read.
+ * The account of a new lock is not known before. Its transaction is in the history of the mint, among transfers, and
+ * in that of the program, among other locks. Only transactions in both are read.
  */
 const newLocksOf = (mint: string): NewFollowedAccount[] => [
   { address: mint, kind: 'gold_mint', watch: 'history', beside: PROGRAMS.lock.id },
@@ -80,11 +80,11 @@ async function writeLock(
   return [goldLockDraft('gold.locked', lock, { slot, signature }, signature)]
 }
 
-/** A lock that was made elsewhere has no record, and an unlocking that the worker has observed is already reported. */
+/** A lock that was made elsewhere has no record, and an unlocking that the worker observed is already reported. */
 async function writeUnlocking(tx: Tx, { transaction, slot }: GoldLockEffects, escrow: string): Promise<EventDraft[]> {
   const { signature, genesis } = transaction
   const findLock = () => findLiveGoldLock(tx, { escrow, genesis, before: slot })
-  // A lock that the worker has changed since it was read is read once more.
+  // If the worker has changed the lock since it was read, it is read again.
   for (let lock = await findLock(); lock !== null; lock = await findLock()) {
     const drafts = await markGoldUnlocked(tx, lock, { slot, signature }, transaction)
     if (drafts.length > 0) return drafts

@@ -16,13 +16,13 @@ export function markGoldUnlockable(
   return moveLock(tx, row, { status: 'unlockable', next_check_at }, (moved) => [unlockableDraft(moved, evidence)])
 }
 
-/** Returns the draft of a lock that can be unlocked, which happens by time and without a transaction. */
+/** Returns the draft for a lock that can now be unlocked, which happens without a transaction. */
 const unlockableDraft = (row: GoldLockRow, { slot }: ChainEvidence): EventDraft =>
   goldLockDraft('gold.unlock_eligible', { ...row, status: 'unlockable' }, { slot }, row.signature)
 
 /**
- * An unlocking has one event, whether its transaction was followed or found, with its signature as key. Its origin is
- * the submission of that transaction, else the lock's. The event that the lock could be unlocked precedes it.
+ * An unlocking has one event with its signature as key, whether its transaction was followed or found. Its origin is
+ * the submission of that transaction, else the lock's. The event that the lock can be unlocked comes first.
  */
 export function markGoldUnlocked(
   tx: Tx,

@@ -1,4 +1,4 @@
-/** Builds the unlocking of a gold lock whose time has come, with payout and closing in one transaction. */
+/** Builds the unlocking of a gold lock after its end time, with payout and closing in one transaction. */
 
 import { formatDuration } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
@@ -60,13 +60,13 @@ export async function unlockGoldLock(
   }
 }
 
-/** No tokens can leave or reach a frozen account. The error names who can thaw it. */
+/** Throws if an account is frozen, because tokens can neither leave nor reach it. The error names who can thaw it. */
 async function requireUnfrozen(node: NodeCalls, escrow: Escrow): Promise<void> {
   const { base: user, mint } = escrow
   const { lock, wallet, freezeAuthority } = await readUnlockAccounts(node, escrow)
   if (wallet.state !== null && wallet.state.owner !== user) {
     throw badRequest(
-      `The token account ${wallet.address} of ${user} belongs to ${wallet.state.owner}: the gold can only be paid out once it is given back`,
+      `The token account ${wallet.address} of ${user} belongs to ${wallet.state.owner}: the gold can be paid out only when ${user} owns the account again`,
       { param: 'user', details: { escrow: escrow.address, mint, account: wallet.address, owner: wallet.state.owner } },
     )
   }
@@ -79,7 +79,7 @@ async function requireUnfrozen(node: NodeCalls, escrow: Escrow): Promise<void> {
     if (state?.state !== 'frozen') continue
     const remedy =
       freezeAuthority === null
-        ? 'and nobody can thaw it, as the token has no freeze authority any more'
+        ? 'and nobody can thaw it, because the token no longer has a freeze authority'
         : `its freeze authority ${freezeAuthority} must thaw it first`
     throw badRequest(
       `The gold of ${user} cannot be unlocked: the token account ${address} ${ofAccount} is frozen, ${remedy}`,

@@ -17,10 +17,10 @@ type CreateHolderSnapshotRoute = Api['holderSnapshots']['create']
 
 /** Milliseconds of work after which other requests get their turn. */
 const TURN_MS = 8
-/** What each chain's process is reading now: two at once would take twice the memory, and the node's patience. */
+/** The token or collection that is read now, by chain. Two at once would take twice the memory and strain the node. */
 const readings = new WeakMap<Chain, string>()
 
-/** Throws conflict while another snapshot is read; otherwise as `readHolders` and `ownerKinds`. */
+/** Throws conflict while another snapshot is read, and the errors of `readHolders` and `ownerKinds`. */
 export async function createHolderSnapshot(
   context: Context,
   { mint, collection, owners, allow_confidential }: Input<CreateHolderSnapshotRoute>,
@@ -30,7 +30,7 @@ export async function createHolderSnapshot(
   const reading = readings.get(chain)
   if (reading !== undefined) {
     throw conflict(
-      `The holders of ${reading} are being read, and one snapshot is read at a time: try again when it is done`,
+      `The holders of ${reading} are being read, and only one snapshot is read at a time: try again when it is done`,
     )
   }
   readings.set(chain, mint ?? collection ?? '')
@@ -73,7 +73,7 @@ function* addressesIn({ owners }: HoldersAtSlot, order: Uint32Array): Generator<
   for (const index of order) yield owners.at(index).owner
 }
 
-/** Unix milliseconds; null where the node has not kept it, which says nothing about the holders. */
+/** Unix milliseconds; null if the node no longer has it, which does not affect the holders. */
 async function readBlockTime(chain: Chain, slot: number): Promise<number | null> {
   try {
     const seconds = await chain.call<unknown>('getBlockTime', [slot])

@@ -1,4 +1,4 @@
-/** Returns a piece of the packed holders of a snapshot. */
+/** Returns one piece of a snapshot's packed holders. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

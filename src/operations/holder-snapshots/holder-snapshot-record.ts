@@ -29,7 +29,7 @@ export const holderSnapshotRecord = (row: HolderSnapshotRow): HolderSnapshot => 
   created_at: isoTime(row.created_at),
 })
 
-/** A program that the snapshot has no room to name is null, as no program is. */
+/** The program is null if the owner is not a program's, or if the snapshot does not list that program. */
 export function snapshotHolderRecord(rows: HolderRows, index: number, programs: readonly string[]): SnapshotHolder {
   const { amount, kind, program, isFrozen } = holderAt(rows, index)
   return {

@@ -1,4 +1,4 @@
-/** Packs sorted holders into the pieces that are stored, with their hash and what they come to by kind. */
+/** Packs sorted holders into the stored pieces, with their hash and the totals by kind. */
 import { createHash } from 'node:crypto'
 import type { OwnerKind } from '../../chain/holders/owner-kinds.ts'
 import type { OwnerSums } from '../../chain/holders/owner-sums.ts'
@@ -11,7 +11,7 @@ import {
   writeHolder,
 } from '../../merkle/allocation/holder-rows.ts'
 
-/** Programs that a snapshot names; rows of others say that it is not listed. */
+/** Most programs that a snapshot lists. Rows of other programs are marked as not listed. */
 const MOST_PROGRAMS = 1_000
 
 export interface PackedHolders {
@@ -22,7 +22,7 @@ export interface PackedHolders {
   kinds: { kind: HolderKind; holders: number; amount: string }[]
 }
 
-/** `order` has the numbers of the owners by address, and `kinds` what they are in that order. */
+/** `order` has the numbers of the owners sorted by address, and `kinds` their kinds in that order. */
 export async function packHolders(
   owners: OwnerSums,
   order: Uint32Array,

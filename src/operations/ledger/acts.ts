@@ -1,4 +1,4 @@
-/** Names what a transaction did, by its changes: claims, trades, launches, airdrops, locks. */
+/** Names what a transaction did according to its changes: claims, trades, launches, airdrops, locks. */
 
 import type { LedgerKind, LedgerParty } from '../../api/ledger-names.ts'
 import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
@@ -15,20 +15,20 @@ export interface LedgerAct {
   kind: LedgerKind
   detail: string | null
   pool: string | null
-  /** Account of the act that owns others, where it is no pool: a distributor, an escrow. */
+  /** The account of the act that owns token accounts, if it is not a pool: a distributor or an escrow. */
   holder: string | null
-  /** The wallet whose act it is, and its party in it. */
+  /** The acting wallet, and its party. */
   actor: string | null
   party: LedgerParty
-  /** Wallets that the act's own payments go to. */
+  /** Wallets that the act itself pays. */
   recipients: readonly string[]
   /** Base mint of a launch. */
   mint: string | null
-  /** Raw units that token transfers inside the act took out of each account. */
+  /** Raw units that token transfers within the act took out of each account. */
   taken: ReadonlyMap<string, bigint>
 }
 
-/** What is known here of the addresses that a transaction names. */
+/** Known facts about the addresses in a transaction. */
 export interface KnownAddresses {
   /** Platform wallets. */
   platform: ReadonlySet<string>
@@ -38,13 +38,13 @@ export interface KnownAddresses {
   vestings: ReadonlyMap<string, string>
   /** Mint of gold locks. */
   goldMint: string | undefined
-  /** Distributors and locks that have a record here. */
+  /** Distributors and locks with a record here. */
   holders: ReadonlySet<string>
-  /** Whether the transaction was submitted here, which takes an API key. */
+  /** Whether the transaction was submitted here, which requires an API key. */
   isSubmitted: boolean
 }
 
-/** The fields that changes of pools may have; which ones depends on the kind. */
+/** The fields that changes of pools may have, depending on the kind. */
 interface PoolChangeFields {
   kind: string
   pool: string
@@ -70,12 +70,12 @@ const NOTHING = {
   taken: new Map(),
 } as const
 
-/** Claims of a launch curve beside that of its trading fees. */
+/** Kinds of claims from a launch curve other than its trading fees. */
 const CURVE_CLAIMS = ['surplus', 'migration_fee', 'leftover', 'pool_creation_fee']
 
 /**
- * Returns each act once, whatever the number of instructions; `message` has the calls between programs among its own
- * instructions.
+ * Returns each act once, even if several instructions belong to it. The instructions of `message` include the calls
+ * between programs.
  */
 export function actsIn(message: DecodedMessage, known: KnownAddresses): LedgerAct[] {
   const acts = [
@@ -93,8 +93,9 @@ export function actsIn(message: DecodedMessage, known: KnownAddresses): LedgerAc
 }
 
 /**
- * Whether a payment to the platform may be its fee: beside an act that is built here, a stake among them, but no trade. What
- * was not submitted here counts only with a record of this service, as strangers claim and lock on their own.
+ * Whether a payment to the platform may be its fee: the transaction must contain an act that is built here, stakes
+ * included and trades excluded. If it was not submitted here, it needs a record of this service, because strangers
+ * claim on their own.
  */
 export const isChargeable = (message: DecodedMessage, acts: readonly LedgerAct[], known: KnownAddresses): boolean =>
   acts.some((act) => act.kind !== 'trade' && (known.isSubmitted || isRecorded(act, known))) ||
@@ -109,7 +110,7 @@ const poolChanges = (message: DecodedMessage) =>
 const nameOfAct = ({ kind, detail, pool, holder, actor }: LedgerAct): string =>
   [kind, detail, pool, holder, actor].join(' ')
 
-/** What token transfers took out of accounts behind the instruction of each act, up to that of the next one. */
+/** Sums what token transfers took out of accounts after the instruction of each act, up to the next act. */
 function takenBy(message: DecodedMessage, known: KnownAddresses): Map<string, Map<string, bigint>> {
   const { keys, instructions } = message
   const taken = new Map<string, Map<string, bigint>>()
@@ -154,7 +155,7 @@ function beneficiaryOf(
 ): LedgerParty {
   if (beneficiary === 'creator' || beneficiary === 'partner') return beneficiary
   if (actor !== null && known.creators.get(pool) === actor && !known.platform.has(actor)) return 'creator'
-  // Any wallet may own a position; of a launch curve only the partner claims without being named.
+  // Any wallet may own a position. From a launch curve only the partner can claim without being named.
   const isPosition = position !== undefined || owner !== undefined
   return isPosition && (actor === null || !known.platform.has(actor)) ? 'other' : 'partner'
 }
@@ -162,7 +163,7 @@ function beneficiaryOf(
 const partyOr = (wallet: string | null, { platform }: KnownAddresses, party: LedgerParty): LedgerParty =>
   wallet !== null && platform.has(wallet) ? 'platform' : party
 
-/** Vested tokens lie in a lock of their own, which the creator at the migration may claim from. */
+/** Vested tokens are in a separate lock, from which the creator at the migration may claim. */
 const vestingActs = (message: DecodedMessage, { vestings }: KnownAddresses): LedgerAct[] =>
   vestingClaimsIn(message).map(({ escrow, claimer }) => {
     const pool = vestings.get(escrow) ?? null

@@ -4,12 +4,12 @@ import { followTransactions } from '../transactions/follow-transactions.ts'
 import { reconcileRecords } from '../transactions/reconcile-records.ts'
 import { writeLedger } from './write-ledger.ts'
 
-/** Rounds of one request, so that it ends; the next request goes on. */
+/** Most rounds of one request. The next request continues. */
 const MOST_ROUNDS = 25
 
 /**
- * Follows what is due, finds what was done past this service, and reads what is final. In a daemon it does nothing, as
- * the workers do. A node that fails leaves the ledger as it is, and the log says so.
+ * Follows due transactions, finds those of other tools, and reads those that are final. In a daemon it does nothing,
+ * because the workers do this. If the node fails, the ledger stays as it is and the error is logged.
  */
 export async function catchUp(context: Context): Promise<void> {
   if (context.role !== null) return

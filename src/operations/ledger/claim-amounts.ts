@@ -1,9 +1,9 @@
-/** Computes what a claim of fees has moved, and who got what, from the entries of its transaction. */
+/** Computes the amounts of a fee claim, and who received them, from the ledger entries of its transaction. */
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { BookedAmounts } from '../../store/fees/fee-claims.ts'
 import { SOL } from './postings.ts'
 
-/** What claim amounts need of an entry. */
+/** The fields of an entry that claim amounts need. */
 export interface ClaimEntry {
   owner: string
   token: string
@@ -21,18 +21,18 @@ interface ClaimedPool {
   quote_mint: string
 }
 
-/** Which claim of a transaction it is; null where an earlier version has not recorded it. */
+/** Identifies the claim within its transaction; null if an earlier version did not record it. */
 interface ClaimOf {
   kind: string | null
   claimer: string | null
 }
 
-/** Parties whose accounts a claim is paid from. */
+/** Parties whose accounts pay a claim. */
 const HOLDERS: readonly string[] = ['pool', 'lock']
 
 /**
- * Amounts are those that left the pool's accounts, or the lock of its vested tokens. Who got what are the claim and its
- * shares by wallet, so that what a claimer has paid on to others is theirs.
+ * Amounts are those that left the pool's accounts, or the lock of its vested tokens. `received` has the claim and its
+ * shares by wallet, so that shares passed on count for their recipients.
  */
 export function claimAmounts(
   entries: readonly ClaimEntry[],

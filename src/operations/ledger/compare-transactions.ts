@@ -14,7 +14,7 @@ import { SOL } from './postings.ts'
 const TRANSACTIONS_PER_STEP = 48
 const READ_TOGETHER = 8
 
-/** Adds what it finds to `step`; returns the place to go on from, or null at the end. */
+/** Adds the findings to `step`. Returns the place to continue from, or null at the end. */
 export async function compareTransactions(
   { store, chain }: Pick<Context, 'store' | 'chain'>,
   { genesis, after }: { genesis: string; after: number },
@@ -23,7 +23,7 @@ export async function compareTransactions(
   const rows = await ledgerTransactionsAfter(store.db, { genesis, after, limit: TRANSACTIONS_PER_STEP })
   const written = rows.filter(({ status }) => status === 'written')
   for (const { status, signature, reason } of rows) {
-    if (status === 'unread') step.unread.push({ signature, reason: reason ?? 'it was not read' })
+    if (status === 'unread') step.unread.push({ signature, reason: reason ?? 'it has not been read yet' })
   }
   const signatures = written.map(({ signature }) => signature)
   const entries = groupedBy(await entriesOf(store.db, genesis, signatures), ({ signature }) => signature)
@@ -42,7 +42,7 @@ export async function compareTransactions(
         step.transactions++
         step.faults.push(...faultsOf(signature, own, answer.value))
       } else {
-        // What happened before a node's history begins proves nothing.
+        // A node proves nothing about transactions before its history.
         historyStart ??= await readFirstBlock(chain)
         if ((slot ?? 0) < historyStart) {
           step.unread.push({ signature, reason: 'the history of the node begins after it' })
@@ -57,7 +57,7 @@ export async function compareTransactions(
 
 const NO_PLACE = { account: null, token: null } as const
 
-/** What the chain says of each account and token, against the sum of its entries. */
+/** Compares the change of each account and token on chain with the sum of its entries. */
 function faultsOf(
   signature: string,
   entries: readonly LedgerEntryRow[],

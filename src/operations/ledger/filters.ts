@@ -1,4 +1,4 @@
-/** Turns the filters of a request into those of the store. Each chain has its own books. */
+/** Converts the filters of a request to those of the store. Each chain has its own ledger. */
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -7,7 +7,7 @@ import { SOL } from './postings.ts'
 
 type RequestFilters = Omit<Input<Api['ledger']['list']>, 'limit' | 'cursor' | 'signature'>
 
-/** Throws internal_error when no node says which chain this is. */
+/** Throws internal_error when no node reports which chain this is. */
 export async function ledgerFilters(
   { chain }: Pick<Context, 'chain'>,
   { pool, mint, party, kind, account, created_after, created_before }: RequestFilters,

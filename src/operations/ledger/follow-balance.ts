@@ -1,4 +1,4 @@
-/** Follows what an account holds of one token from one transaction of the ledger to the next, up to what it holds now. */
+/** Follows an account's balance of one token from one ledger transaction to the next, up to the balance now. */
 import type { LedgerVerification } from '../../api/index.ts'
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { readBalances } from '../../chain/reads/executed-balances.ts'
@@ -12,22 +12,22 @@ import { groupedBy } from './grouping.ts'
 import { SOL } from './postings.ts'
 
 const TRANSACTIONS_PER_STEP = 2_000
-/** Signatures that are looked through for what the ledger does not have. */
+/** Newest signatures that are checked for transactions missing in the ledger. */
 const NEWEST_LISTED = 200
-/** Of them, those that are read at the same time. */
+/** Transactions that are read at the same time. */
 const READ_TOGETHER = 8
-/** A transaction that is this young may be on its way into the ledger. */
+/** A younger transaction may not have reached the ledger yet. */
 const YOUNG_MS = 2 * MINUTE_MS
 
-/** An account whose balance is followed, and what the chain says of it. */
+/** An account whose balance is followed, with its balance on chain. */
 export interface FollowedBalance {
   genesis: string
   account: string
   /** Empty for lamports. */
   token: string
-  /** What it holds now, as final. */
+  /** The finalized balance now. */
   balance: bigint
-  /** Slot from which on an account without any entry is looked through for transactions; without it, it is not. */
+  /** If an account has no entry, its transactions from this slot on are checked. Without a slot they are not. */
   since?: number
 }
 
@@ -47,8 +47,8 @@ interface BalanceStep {
 }
 
 /**
- * Adds what it finds to `step`; returns the place to go on from, or null at the end. Transactions of one slot are taken
- * in any order in which each begins with the balance that another has left.
+ * Adds the findings to `step`. Returns the place to continue from, or null at the end. Transactions of one slot match
+ * if in some order each begins with the balance that the one before has left.
  */
 export async function followBalance(
   context: Pick<Context, 'store' | 'chain' | 'clock'>,
@@ -62,7 +62,7 @@ export async function followBalance(
   const rows = await balancesAfter(context.store.db, query)
   const isEnd = rows.length < TRANSACTIONS_PER_STEP
   const lastSlot = rows.at(-1)?.slot ?? 0
-  // A slot that the step has cut is taken whole by the next one, unless it is all of this step.
+  // If the step's limit cuts a slot, the next step takes that slot whole, unless this step has no other slot.
   const whole = isEnd || rows[0]?.slot === lastSlot ? rows : rows.filter(({ slot }) => slot < lastSlot)
   for (const [slot, group] of groupedBy(whole, (row) => row.slot)) {
     const steps = group.map((row): BalanceStep => {
@@ -91,7 +91,10 @@ function followedFrom([slot, balance, opening, sum]: readonly string[]): Followe
   return { slot: Number(slot), balance: BigInt(balance), opening: BigInt(opening ?? 0), sum: BigInt(sum ?? 0) }
 }
 
-/** How often each balance is left more than it is begun with; a chain has one at its start and one at its end. */
+/**
+ * Counts for each balance how often it is an end more than a start. A chain differs from zero only at its start and
+ * its end.
+ */
 function surplusOf(steps: readonly BalanceStep[]): Map<bigint, number> {
   const counts = new Map<bigint, number>()
   for (const { before, after } of steps) {
@@ -106,7 +109,7 @@ const startOf = (steps: readonly BalanceStep[]): bigint =>
 const endOf = (steps: readonly BalanceStep[]): bigint =>
   [...surplusOf(steps)].find(([, count]) => count > 0)?.[0] ?? steps.at(-1)?.after ?? 0n
 
-/** Returns the step at which a chain from `start` breaks; null where there is one through all of them. */
+/** Returns the step at which a chain from `start` breaks, or null if one chain goes through all steps. */
 function breakIn(steps: readonly BalanceStep[], start: bigint): BalanceStep | null {
   const end = steps.reduce((sum, { before, after }) => sum + after - before, start)
   const counts = surplusOf(steps)
@@ -149,7 +152,10 @@ async function compareWithNow(
   }
 }
 
-/** The ledger leaves out what only names the account, as anybody's transaction may. One that cannot be read may move it. */
+/**
+ * Returns the transactions that change the balance. Others only name the account, as anyone can. Unreadable ones count
+ * as changing it.
+ */
 async function movingAmong<T extends { signature: string }>(
   chain: Context['chain'],
   listed: readonly T[],
@@ -172,7 +178,7 @@ async function movingAmong<T extends { signature: string }>(
   return moving
 }
 
-/** Returns the lamports of accounts, or what token accounts hold of a token, as final; 0 where there is none. */
+/** Returns the finalized lamports of accounts, or the tokens of token accounts; 0 without an account. */
 export function readFinalBalances(
   chain: Context['chain'],
   accounts: readonly Pick<FollowedBalance, 'account' | 'token'>[],

@@ -1,4 +1,4 @@
-/** Follows the balances of a platform wallet's token accounts, closed ones too, some in each step. */
+/** Follows the balances of a platform wallet's token accounts, including closed ones, some in each step. */
 import type { LedgerVerification } from '../../api/index.ts'
 import { readHoldings } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
@@ -13,8 +13,8 @@ import { SOL } from './postings.ts'
 const ACCOUNTS_PER_STEP = 10
 
 /**
- * Goes through the accounts in the order of their addresses: `from` names the one that was followed last, or the one to go
- * on with and the place in it. Adds what it finds to `step`; returns the place to go on from, or null at the end.
+ * Goes through the accounts in the order of their addresses. `from` names the last finished account, or an unfinished
+ * one and the place in it. Adds the findings to `step`. Returns the place to continue from, or null at the end.
  */
 export async function followHoldings(
   context: Context,
@@ -38,7 +38,10 @@ export async function followHoldings(
   return end === undefined || chosen.length === part.length ? null : [end.account]
 }
 
-/** Its token accounts with what is followed of each: the token, or the lamports of wrapped SOL, as which that is booked. */
+/**
+ * Returns the wallet's token accounts, each with the followed token. Wrapped SOL is followed as lamports, as in the
+ * ledger.
+ */
 async function holdingsOf({ store, chain }: Context, genesis: string, wallet: string): Promise<Map<string, string>> {
   const { holdings } = await readHoldings(chain, { wallet })
   const tokens = new Map(holdings.map(({ account, mint }) => [account, mint === WRAPPED_SOL ? SOL : mint]))

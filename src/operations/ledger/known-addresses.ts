@@ -1,4 +1,4 @@
-/** Finds out what is known here of the addresses and tokens of a transaction: platform wallets, creators of pools, symbols. */
+/** Finds known facts about the addresses and tokens of a transaction: platform wallets, creators of pools, symbols. */
 
 import { vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
@@ -13,7 +13,7 @@ import type { KnownAddresses } from './acts.ts'
 
 type KnownServices = Pick<Services, 'store' | 'chain' | 'config' | 'signer' | 'log'>
 
-/** The configured platform wallet, and that of the signer. */
+/** The configured platform wallet, and the signer's wallet. */
 export async function platformWallets(services: Omit<KnownServices, 'store' | 'chain'>): Promise<string[]> {
   const wallets = [services.config.values['platform-wallet'], (await trySigner(services))?.address]
   return [...new Set(wallets.flatMap((wallet) => wallet ?? []))]

@@ -1,4 +1,4 @@
-/** Tells whose an account is in a transaction: the party of its owner, and the pool that a vault belongs to. */
+/** Determines whom an account in a transaction belongs to: the party of its owner, and the pool of a vault. */
 
 import type { LedgerParty } from '../../api/ledger-names.ts'
 import type { ExecutedBalances } from '../../chain/reads/executed-balances.ts'
@@ -6,7 +6,7 @@ import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
 import type { KnownAddresses, LedgerAct } from './acts.ts'
 
-/** Where the network fee goes: to validators, not to an account that the transaction names. */
+/** Receiver of the network fee: validators, which the transaction does not name. */
 export const NETWORK = 'network'
 /** Receiver of Meteora's own fees. */
 const PROTOCOL_TREASURY = '6aYhxiNGmG8AyU25rh2R7iFu4pBrqnQHpNUGhmsEXRcm'
@@ -15,7 +15,7 @@ const AUTHORITIES: readonly string[] = [DBC_POOL_AUTHORITY, DAMM_V2_POOL_AUTHORI
 export interface Parties {
   ownerOf(account: string): string
   partyOf(account: string): LedgerParty
-  /** The pool that holds the account: as its vault, or because it is the account. */
+  /** The pool of the account: the account is its vault, or the pool itself. */
   poolOf(account: string): string | null
 }
 
@@ -57,7 +57,7 @@ export function partiesIn(
   return { ownerOf, partyOf, poolOf }
 }
 
-/** The vaults of each pool are the accounts of the program's authority beside the pool in an instruction. */
+/** Finds the vaults of each pool: accounts of the program's authority in the same instruction as the pool. */
 function vaultsIn(
   { keys, instructions }: DecodedMessage,
   pools: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** Makes the postings of a transaction from the balances before and after it; what is named differently are parts of them. */
+/** Makes the postings of a transaction from the balances before and after it, divided into named parts. */
 import type { LedgerKind, LedgerParty } from '../../api/ledger-names.ts'
 import type { AccountBalances, ExecutedBalances } from '../../chain/reads/executed-balances.ts'
 import { executionOrder } from '../../chain/reads/history.ts'
@@ -9,7 +9,7 @@ import { actsIn, isChargeable, type KnownAddresses, type LedgerAct } from './act
 import { NETWORK, type Parties, partiesIn } from './parties.ts'
 import { type SystemFlows, systemFlowsIn } from './system-flows.ts'
 
-/** SOL as a token; wrapped SOL is SOL, because it is the lamports of its token accounts. */
+/** SOL as a token. Wrapped SOL counts as SOL, because it is the lamports of its token accounts. */
 export const SOL = ''
 
 export interface Posting {
@@ -19,7 +19,7 @@ export interface Posting {
   decimals: number
   /** Raw units with a sign; never 0. */
   amount: bigint
-  /** What the account held after the transaction; null for what is no account of it. */
+  /** The account's balance after the transaction; null if it is not an account of the transaction. */
   balanceAfter: bigint | null
   kind: LedgerKind
   detail: string | null
@@ -28,7 +28,7 @@ export interface Posting {
   pool: string | null
 }
 
-/** What each account of a transaction gained or lost of one token, the network fee apart. */
+/** The part of each account's change in one token that is not posted yet, without the network fee. */
 type Rests = Map<string, bigint>
 type Naming = Pick<Posting, 'kind' | 'detail' | 'pool'>
 
@@ -50,8 +50,8 @@ const LAMPORTS = { token: SOL, decimals: SOL_DECIMALS } as const
 const UNNAMED = { detail: null, pool: null } as const
 
 /**
- * The postings of each token sum to zero, and those of each account to its change on the chain: the parts that are known
- * (fee, rent, payments between wallets) are posted first, and what is left of each change under what the transaction did.
+ * The postings of each token add up to zero, and those of each account to its change on chain. Known parts (fee, rent,
+ * payments between wallets) are posted first, and the rest of each change under the act of the transaction.
  */
 export function postingsOf(executed: ExecutedBalances, known: KnownAddresses): Posting[] {
   const message = executionOrder(executed)
@@ -106,7 +106,7 @@ function moveLamports(
   if (amount > 0n && from !== to) moveRest(frame, rests, { from, to, amount }, { ...LAMPORTS, ...naming })
 }
 
-/** Posts one part of two accounts' changes, which is then no longer left of them. */
+/** Posts one part of two accounts' changes and subtracts it from what is left to post. */
 function moveRest(
   frame: Frame,
   rests: Rests,
@@ -119,7 +119,10 @@ function moveRest(
   rests.set(to, (rests.get(to) ?? 0n) - amount)
 }
 
-/** Who paid an account's rent: another wallet that lent the payer exactly that, where the payer ends as it was. */
+/**
+ * Returns who paid an account's rent. If the payer's balance is unchanged, it is the wallet that gave the payer
+ * exactly that amount.
+ */
 function lenderOf({ accounts, flows }: Frame, payer: string, amount: bigint): string {
   const account = accounts.get(payer)
   if (account === undefined || account.before !== account.after) return payer
@@ -130,14 +133,14 @@ function lenderOf({ accounts, flows }: Frame, payer: string, amount: bigint): st
 const wrapped = ({ holdings }: AccountBalances, side: 'before' | 'after'): bigint =>
   holdings.find(({ mint }) => mint === WRAPPED_SOL)?.[side] ?? 0n
 
-/** A wallet that pays everything away is no account that was closed. */
+/** Whether the account was closed. A wallet that pays out all it has does not count. */
 function isClosed({ executed, flows }: Frame, { address, holdings }: AccountBalances): boolean {
   if (flows.closed.has(address) || holdings.length > 0) return true
   const isSigner = executed.message.keys.indexOf(address) < executed.message.signers
   return !isSigner && !flows.transfers.some(({ source }) => source === address)
 }
 
-/** Where an instruction does not say who received the lamports, it is the account that gained the most. */
+/** Returns who received the lamports. If no instruction names the receiver, it is the account that gained the most. */
 function receiverOf({ flows, parties }: Frame, account: string, rests: Rests): string {
   const named = flows.closed.get(account)
   if (named !== undefined && (rests.get(named) ?? 0n) !== 0n) return named
@@ -147,8 +150,8 @@ function receiverOf({ flows, parties }: Frame, account: string, rests: Rests): s
 }
 
 /**
- * A transfer between two wallets that both end with another balance, but for a claimer that pays all of its claim on; what
- * wraps SOL or enters a pool is no payment.
+ * Whether a transfer is a payment: both wallets end with another balance, except a claimer that passes on its whole
+ * claim. Wrapping SOL and paying into a pool are not payments.
  */
 function isPayment({ parties, accounts, acts }: Frame, source: string, destination: string): boolean {
   const isChanged = (address: string) => {
@@ -197,7 +200,10 @@ function postTokens(frame: Frame): void {
   }
 }
 
-/** Shares of a claim in a token: what a recipient gained, the claimer paid on, whose own balance may be as before. */
+/**
+ * Posts shares of a claim in a token: the claimer passed on what a recipient gained. The claimer's own balance may be
+ * unchanged.
+ */
 function postShares(frame: Frame, rests: Rests, of: Pick<Posting, 'token' | 'decimals'>): void {
   const { acts, parties, executed } = frame
   const holders = executed.accounts.filter(({ holdings }) => holdings.some(({ mint }) => mint === of.token))
@@ -214,7 +220,7 @@ function postShares(frame: Frame, rests: Rests, of: Pick<Posting, 'token' | 'dec
   }
 }
 
-/** Posts what is left of each account's change; `made` names it where a supply changed and no act did. */
+/** Posts the rest of each account's change. `made` is its name if a supply changed without an act. */
 function postRests(frame: Frame, rests: Rests, of: Pick<Posting, 'token' | 'decimals'>, made?: SupplyKind): void {
   for (const [account, amount] of rests) {
     if (amount === 0n) continue
@@ -229,7 +235,7 @@ function postRests(frame: Frame, rests: Rests, of: Pick<Posting, 'token' | 'deci
   }
 }
 
-/** What several claims have taken out of one vault, where they are all that has left it; null otherwise. */
+/** Divides the change of one vault among several claims, if they explain all of it; else returns null. */
 function claimParts(
   { acts, parties }: Frame,
   account: string,
@@ -245,7 +251,7 @@ function claimParts(
   return isAll ? parts.filter((part) => part.amount !== 0n) : null
 }
 
-/** The account that gained the most, or lost the most. */
+/** Returns the account that gained the most, or lost the most. */
 function extreme(rests: Rests, isGain: boolean): string | null {
   let found: string | null = null
   for (const [account, rest] of rests) {
@@ -255,13 +261,13 @@ function extreme(rests: Rests, isGain: boolean): string | null {
   return found
 }
 
-/** The act that a change belongs to: that of its pool, of its owner's, or the first. */
+/** Returns the act of a change: the act of its pool, else of its owner, else the first. */
 function actOf({ acts, parties }: Frame, account: string, token: string): LedgerAct | undefined {
   const pool = parties.poolOf(account)
   const owner = parties.ownerOf(account)
   const own = acts.filter((act) => (pool === null ? act.actor === owner || act.holder === owner : act.pool === pool))
   const among = own.length > 0 ? own : acts
-  // A launch with its first purchase: the base token is of the launch, and what is paid of the trade.
+  // In a launch with its first buy the base token belongs to the launch, and the payment to the trade.
   const launch = among.find(({ kind }) => kind === 'launch')
   const trade = among.find(({ kind }) => kind === 'trade')
   if (launch !== undefined && trade !== undefined) return token === launch.mint ? launch : trade
@@ -284,12 +290,12 @@ function post(frame: Frame, posting: Omit<Posting, 'owner' | 'party' | 'balanceA
   const { account, token } = posting
   const balances = accounts.get(account)
   const held = token === SOL ? balances?.after : balances?.holdings.find(({ mint }) => mint === token)?.after
-  // The mint's own posting stands for its supply, which no balance shows.
+  // The mint's own posting represents the supply, for which there is no balance.
   const balanceAfter = held ?? null
   postings.push({ ...posting, owner: parties.ownerOf(account), party: parties.partyOf(account), balanceAfter })
 }
 
-/** What one wallet has claimed at once, from several pools or of several kinds, is told apart by what has left each. */
+/** Splits what one wallet claimed at once from several pools, or of several kinds, by what left each source. */
 function apportioned({ acts, postings, parties }: Frame): Posting[] {
   const claims = acts.filter(({ kind, pool }) => kind === 'claim' && pool !== null)
   if (claims.length < 2) return postings
@@ -312,7 +318,7 @@ function apportioned({ acts, postings, parties }: Frame): Posting[] {
       const amount = gone.reduce((sum, each) => sum - each.amount, 0n)
       return { ...posting, pool, detail, counterparty: pool, amount }
     })
-    // What is not explained by a claim stays with the first.
+    // An amount that no claim explains stays with the first.
     const [first, ...others] = parts
     if (first === undefined) return [posting]
     const rest = posting.amount - others.reduce((sum, { amount }) => sum + amount, 0n)

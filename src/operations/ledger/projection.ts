@@ -1,4 +1,4 @@
-/** Follows the token accounts of the platform wallets: what pays into them or out of them need not name the wallet. */
+/** Follows the token accounts of the platform wallets, because payments into or out of them need not name the wallet. */
 import { readHoldings } from '../../chain/programs/tokens/index.ts'
 import type { FollowOptions, FollowServices, Projection } from '../../following/projection.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
@@ -10,14 +10,14 @@ import {
 } from '../../store/following/followed-accounts.ts'
 import { platformWallets } from './known-addresses.ts'
 
-/** Reason for which a platform wallet is asked for its token accounts. */
+/** Reason for listing the token accounts of a platform wallet. */
 const HOLDER_KIND = 'holder'
-/** Time between two looks for new token accounts, of which all that happened before is found too. */
+/** Time between two searches for new token accounts. Their earlier history is found too. */
 const AGAIN_MS = MINUTE_MS
-/** Calls of one look: one for each token program. */
+/** Calls of one search: one for each token program. */
 const HOLDING_CALLS = 2
 
-/** It writes no records: all that a platform wallet's token accounts show is the ledger's. */
+/** This projection writes no records: only the ledger uses the history of these token accounts. */
 export const ledgerProjection: Projection<never> = {
   changesIn: async () => null,
   write: async () => [],
@@ -49,7 +49,7 @@ async function holdingsToFollow(services: FollowServices, options: FollowOptions
         ...holdings.map(({ account: address }) => ({ address, kind: HOLDING_KIND, watch: 'state', about }) as const),
       )
     } catch (error) {
-      // It must stop nothing but this search.
+      // An error must stop only this search.
       log.warn({ err: error, wallet: about }, 'the token accounts of the platform wallet could not be listed')
     }
     await store.write((tx) => planLook(tx, seq, now + AGAIN_MS))

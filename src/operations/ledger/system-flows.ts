@@ -1,4 +1,4 @@
-/** Reads from executed instructions who paid lamports to whom, which accounts were opened, and where closed ones went. */
+/** Reads from executed instructions who paid lamports to whom, which accounts were opened, and who received the lamports of closed ones. */
 
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { decodeInstruction } from '../../solana/instructions/index.ts'
@@ -11,15 +11,18 @@ export interface LamportTransfer {
 
 export interface SystemFlows {
   transfers: LamportTransfer[]
-  /** Who paid for each account that an instruction made, where that is known. */
+  /** The payer of each opened account, if known. */
   opened: ReadonlyMap<string, string | null>
   /** Receivers of the lamports of closed token accounts. */
   closed: ReadonlyMap<string, string>
-  /** Mints of which tokens were burned. */
+  /** Mints whose tokens were burned. */
   burned: ReadonlySet<string>
 }
 
-/** `message` has the calls between programs among its own instructions. They were executed, as the transaction did not fail. */
+/**
+ * The instructions of `message` include the calls between programs. All were executed, because the transaction did not
+ * fail.
+ */
 export function systemFlowsIn({ keys, instructions }: DecodedMessage): SystemFlows {
   const transfers: LamportTransfer[] = []
   const opened = new Map<string, string | null>()
@@ -47,6 +50,6 @@ export function systemFlowsIn({ keys, instructions }: DecodedMessage): SystemFlo
   return { transfers, opened, closed, burned }
 }
 
-/** An account that may hold lamports already is paid for by a transfer, and then allocated. */
+/** For an account that may already hold lamports, rent is paid by a transfer before the allocation. */
 const payerFor = (transfers: readonly LamportTransfer[], account: string): string | null =>
   transfers.findLast(({ destination }) => destination === account)?.source ?? null

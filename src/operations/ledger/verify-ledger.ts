@@ -14,7 +14,7 @@ import { SOL } from './postings.ts'
 type VerifyLedgerRoute = Api['ledger']['verify']
 
 const MOST_COUNTED = 1_000
-/** A transaction takes less than this from being stored to being final and in the ledger, unless the ledger is behind. */
+/** A stored transaction is final and in the ledger within this time, unless the ledger is behind. */
 const BEHIND_MS = 10 * MINUTE_MS
 
 /** Throws internal_error when the node fails. */
@@ -32,7 +32,7 @@ export async function verifyLedger(
     const next = await compareTransactions(context, { genesis, after: Number(place) }, step)
     return { ...step, next_cursor: next === null ? 'accounts.0' : `transactions.${next}` }
   }
-  // Between what is new and what of the past waits, a balance cannot be followed.
+  // While older transactions are missing between newer ones, a balance cannot be followed.
   const [oldest] = await unledgered(context.store.db, { genesis, limit: 1 })
   const isBehind = oldest !== undefined && context.clock.now() - oldest.created_at > BEHIND_MS
   const wallet = isBehind ? undefined : (await platformWallets(context))[Number(place)]

@@ -1,4 +1,4 @@
-/** Writes the ledger: reads final transactions from the chain and stores what each has moved, once. */
+/** Writes the ledger: reads final transactions from the chain and stores what each moved, once. */
 import { type ExecutedBalances, readBalances } from '../../chain/reads/executed-balances.ts'
 import { executionOrder, UnreadableTransaction } from '../../chain/reads/history.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
@@ -35,22 +35,22 @@ export type LedgerServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' 
 const READ_TOGETHER = 8
 /** Time between two rounds of the worker. */
 export const LEDGER_ROUND_MS = 5 * SECOND_MS
-/** Transactions in one round, a call to the node each; what the node does not have takes one more for eight. */
+/** Transactions in one round, with one call to the node each. Missing ones take one more call per eight. */
 export const LEDGER_CALLS = 40
 const FIRST_WAIT_MS = 5 * SECOND_MS
-/** Longest wait for a transaction that a node should have and has not shown. */
+/** Longest wait for a transaction that the node should have but does not return. */
 const LONGEST_UNREAD_WAIT_MS = 6 * HOUR_MS
-/** Longest wait for one that is older than the node's history, of which there may be any number after an upgrade. */
+/** Longest wait for a transaction older than the node's history. After an upgrade there may be many. */
 export const LONGEST_LEDGER_WAIT_MS = 32 * DAY_MS
-/** What was stored within this time does not wait for the past. */
+/** Transactions stored within this time do not wait for older ones. */
 const NEW_WITHIN_MS = DAY_MS
-const NOT_SHOWN = 'the node does not have it: name one with its history in rpc-url'
-/** A price of now is no price of what took place longer ago. */
+const NOT_SHOWN = 'the node does not have it: set rpc-url to a node with its history'
+/** The current price is not used for older transactions. */
 const PRICED_WITHIN_MS = HOUR_MS
 
 interface Candidate {
   signature: string
-  /** Null where it is not known. */
+  /** Null if unknown. */
   slot: number | null
   mayBeGone: boolean
   tries: number
@@ -70,9 +70,9 @@ type EntryPrice = { price: string | null; price_currency: string | null; price_s
 const UNPRICED: EntryPrice = { price: null, price_currency: null, price_source: null }
 
 /**
- * Does one round of at most `calls` transactions, a call each, and returns how many it has taken; 0 when nothing is due.
- * Any number of processes may run rounds, and be killed in them: a transaction's entries, the amounts of its claims and
- * that it was taken are one database transaction. Throws internal_error when the node fails.
+ * Runs one round of at most `calls` transactions with one call each. Returns their number, or 0 when nothing is due.
+ * Any number of processes may run rounds and be killed, because all writes for a transaction are one database
+ * transaction. Throws internal_error when the node fails.
  */
 export async function writeLedger(
   services: LedgerServices,
@@ -90,15 +90,15 @@ export async function writeLedger(
 }
 
 /**
- * Half of a round is left to what was not read yet, whatever has to be tried again, and half of that to the past, whatever
- * is new. Of what is new the newest is chosen, and taken in the order in which it was stored.
+ * At least half of a round is for unread transactions rather than retries, and half of that for older ones. Of the
+ * recent ones the newest are chosen, and read in the order in which they were stored.
  */
 async function candidatesOf({ store, clock }: LedgerServices, genesis: string, calls: number): Promise<Candidate[]> {
   const now = clock.now()
   const again = await dueUnread(store.db, { genesis, now, limit: Math.ceil(calls / 2) })
   const left = calls - again.length
   const past = await unledgered(store.db, { genesis, limit: left })
-  // Where all of it fits into the round, there is no past to be overtaken.
+  // If all of them fit into the round, recent ones need no priority.
   const isShort = past.length < left
   const recent = isShort ? [] : await unledgered(store.db, { genesis, since: now - NEW_WITHIN_MS, limit: left })
   const newest = recent.slice(0, Math.floor(left / 2)).reverse()
@@ -163,7 +163,7 @@ async function takeAll(
   if (outage !== undefined) throw outage
 }
 
-/** A node rarely comes to have what is before its history: only the operator can name another one. */
+/** A node rarely gains older history. Usually the operator must configure another one. */
 function waitOf({ tries, isBeforeHistory = false }: UnreadTransaction): number {
   const doubled = 2 ** Math.min(tries, 20)
   return isBeforeHistory
@@ -192,7 +192,7 @@ async function priceAt(services: LedgerServices, at: number | null): Promise<Ent
     : { price: decimalText(price), price_currency: 'USD', price_source: new URL(url).hostname }
 }
 
-/** A number without an exponent, as it is multiplied digit by digit. */
+/** Formats a number without an exponent, because it is multiplied digit by digit. */
 function decimalText(price: number): string {
   const text = String(price)
   return /e/i.test(text) ? price.toFixed(20).replace(/\.?0+$/, '') : text
@@ -227,7 +227,10 @@ async function writeRead(
   await noteLedgered(tx, { genesis, signatures, now })
 }
 
-/** A claim may be recorded after the ledger has read its transaction, which then comes here again. */
+/**
+ * Stores the amounts of claims. If a claim is recorded after its transaction was read, this runs again for that
+ * transaction.
+ */
 async function writeClaimAmounts(tx: Tx, genesis: string, signatures: readonly string[]): Promise<void> {
   const claims = await claimsWithoutAmounts(tx, signatures)
   if (claims.length === 0) return
@@ -236,7 +239,7 @@ async function writeClaimAmounts(tx: Tx, genesis: string, signatures: readonly s
     genesis,
     claims.flatMap(({ signature }) => signature ?? []),
   )
-  // What one wallet claimed for both parties at once cannot be told apart, and is left without amounts.
+  // If one wallet claimed for both parties at once, the parts cannot be separated and get no amounts.
   const nameOf = ({ signature, pool_address, kind, claimer }: (typeof claims)[number]) =>
     [signature, pool_address, kind, claimer].join(' ')
   for (const [claim, ...others] of groupedBy(claims, nameOf).values()) {

@@ -73,7 +73,7 @@ async function storeBuiltTree(context: Context, input: TreeInput): Promise<TreeR
   }
   const distributor = await distributorAddress({ mint, airdropCount: airdrop_count })
   const row: NewRow<'merkle_trees'> = { ...fields, distributor, next_check_at: context.clock.now() }
-  if (built.encoded === undefined) throw new Error('a tree to store was built without its pieces')
+  if (built.encoded === undefined) throw new Error('the tree was built without the pieces to store')
   const blobs = [...blobsOf(built.encoded)]
   const known = await findTree(context.store.db, id)
   const chain =

@@ -19,7 +19,7 @@ export async function withTree<T>(context: Context, id: string, use: (tree: Open
   return withRow(context, requireRecord(await findTree(context.store.db, id), 'merkle tree', id), use)
 }
 
-/** Opens and reads a tree whose row was read before. Throws like `withTree`. */
+/** Opens and reads a tree whose row has already been read. Throws like `withTree`. */
 export async function withRow<T>(
   { store }: Pick<Context, 'store'>,
   row: Row<'merkle_trees'>,

@@ -1,4 +1,4 @@
-/** Decides whether another list may take the place of a stored tree, and by whom; each replacement is in the audit log. */
+/** Decides whether another list may replace a stored tree, and who may do it. The audit log has each replacement. */
 import {
   type Distributor,
   distributorChangesIn,
@@ -20,7 +20,7 @@ type Tree = Row<'merkle_trees'>
 
 /** Operation of the signings that put an airdrop on chain. */
 export const AIRDROP_CREATION = 'airdrop.create'
-/** What was reserved longer ago and not signed since can no longer land: its blockhash has ended. */
+/** An older reservation that is still not signed can no longer land, because its blockhash has expired. */
 const RESERVED_FOR_MS = BLOCKHASH_LIFE_MS + 3 * MINUTE_MS
 
 /** The account at the address of the airdrop, because the stored status may lag behind the chain. */
@@ -38,15 +38,16 @@ export async function readTreeMint({ chain }: Context, address: string): Promise
 
 interface Replacement {
   root: string
-  /** Whether the request asks for it. */
+  /** Whether the request asks for a replacement. */
   replace: boolean
-  /** Null where the chain was not read, as no tree with another root was seen when the request came. */
+  /** Null if the chain was not read, because no tree with another root existed when the request came. */
   chain: MintReading | null
 }
 
 /**
- * Refuses unless a replacement is requested by whom the tree belongs to, no sponsorship pays for it, and nothing of the
- * airdrop is on chain or under way. The list of a distributor on chain is accepted, because only that can be claimed.
+ * Refuses a replacement unless the tree's owner requests it, no sponsorship pays for its claims, and the airdrop is
+ * neither on chain nor on its way. The list of a distributor on chain is accepted, because only that list can be
+ * claimed.
  */
 export async function requireReplaceable(
   context: Context,
@@ -64,7 +65,7 @@ export async function requireReplaceable(
     if (chain === null) throw replacedMeanwhile(id)
   }
   if (status !== 'tree_built') {
-    throw treeConflict(existing, `The tree ${id} is on chain already (${status}) and cannot be replaced; ${another}`)
+    throw treeConflict(existing, `The tree ${id} is already on chain (${status}) and cannot be replaced; ${another}`)
   }
   if (chain === null) {
     throw treeConflict(
@@ -75,7 +76,7 @@ export async function requireReplaceable(
   if ((await findSponsorship(tx, id))?.root === existing.root) {
     throw treeConflict(
       existing,
-      `The tree ${id} cannot be replaced, because the platform wallet pays for its claims, stopped or not (\`svc airdrops sponsor ${id}\`): ${another}`,
+      `The tree ${id} cannot be replaced, because it has a sponsorship by the platform wallet, stopped or not (\`svc airdrops sponsor ${id}\`): ${another}`,
     )
   }
   if (chain.distributor !== null) {
@@ -83,7 +84,7 @@ export async function requireReplaceable(
     if (onChain === root) return
     throw treeConflict(
       existing,
-      `The airdrop ${id} is on chain already, made by ${admin} with the root ${onChain}, and its tree cannot be replaced by one with another root; ${another}`,
+      `The airdrop ${id} is already on chain, made by ${admin} with the root ${onChain}, so its tree cannot be replaced by one with another root; ${another}`,
     )
   }
   const under = (await pendingCreation(tx, id, root, chain)) ?? (await reservedCreation(context, tx, root, chain))
@@ -95,7 +96,7 @@ export async function requireReplaceable(
   )
 }
 
-/** Throws forbidden for a tree of another key, because whoever refers to the airdrop by its id would get another list. */
+/** Throws forbidden for a tree of another key, because users of the airdrop's id would get another list. */
 function requireOwner({ actor }: Context, { id, created_by }: Tree, another: string): void {
   const { apiKeyId, scopes } = actor
   if (created_by === apiKeyId || scopes.includes('airdrop:admin') || scopes.includes('*')) return
@@ -143,12 +144,12 @@ async function reservedCreation(
     )
   const found = rows.find((row) => row.genesis === genesis && creates(row.transaction))
   if (found === undefined) return null
-  return { what: `the signing ${found.id} was begun here`, details: { signing: found.id } }
+  return { what: `the signing ${found.id} was started here`, details: { signing: found.id } }
 }
 
-/** The chain was not asked about an airdrop whose tree was stored, or had this root, when the request came. */
+/** The chain was not read, because no tree with another root existed when the request came. */
 const replacedMeanwhile = (id: string): ApiError =>
-  conflict(`Another request stored the tree ${id} with another root at the same time: send this one again`, {
+  conflict(`Another request stored the tree ${id} with another root at the same time: send this request again`, {
     param: 'airdrop_count',
   })
 

@@ -17,7 +17,7 @@ export async function burnNft(context: Context, input: Input<BurnNftRoute>): Pro
   const owned = await requireOwnedAsset(context, { ...input, param: 'owner' })
   const { asset, collection } = owned
   if (asset.freeze?.frozen) {
-    throw badRequest(`The asset ${address} is frozen, as it is staked: release it before it is burned`, {
+    throw badRequest(`The asset ${address} is frozen because it is staked: release it before you burn it`, {
       param: 'asset',
     })
   }
@@ -27,7 +27,7 @@ export async function burnNft(context: Context, input: Input<BurnNftRoute>): Pro
   const built = await buildTransaction(context, {
     payer: owner,
     requiredProgram: PROGRAMS.core,
-    // Half more than the measured cost of a burn, 8,245 units.
+    // One and a half times the measured cost of a burn, 8,245 units.
     fallbackUnits: 15_000,
     build: (envelope) => buildBurn({ ...envelope, asset, collection }),
     onFailedTrial: throwCoreRefusal,

@@ -28,14 +28,14 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   const { asset, secretKeys } = input.asset === undefined ? freshAsset() : { asset: input.asset, secretKeys: [] }
   const { content, isTaken, collection } = await readAssetIn(context.chain, asset, input.collection)
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
-  if (content.kind !== 'absent') throw badRequest(`There is an asset at ${asset} already`, { param: 'asset' })
+  if (content.kind !== 'absent') throw badRequest(`There is already an asset at ${asset}`, { param: 'asset' })
   if (isTaken) throw notFresh()
   const { authority, cosigner } = await mintAuthorityOf(context, collection, input)
   if (asset === authority) throw notFresh()
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.core,
-    // Half more than the measured cost of a mint, 12,755 units.
+    // One and a half times the measured cost of a mint, 12,755 units.
     fallbackUnits: 20_000,
     build: async (envelope) => ({
       ...(await buildMint({ ...envelope, asset, collection, authority, owner, name, uri })),
@@ -61,16 +61,13 @@ function freshAsset(): { asset: string; secretKeys: Uint8Array[] } {
 }
 
 const notFresh = () =>
-  badRequest(
-    'asset must be the address of a fresh key, which nothing else has: no account, and no other part in this',
-    {
-      param: 'asset',
-    },
-  )
+  badRequest('asset must be the address of a new key, without an account and without another role in this request', {
+    param: 'asset',
+  })
 
 /**
- * Returns the signing authority of the collection: the requested one, the payer if permitted, the platform wallet if it
- * is to sign, or the update authority.
+ * Returns the signing authority of the collection: the requested one, the payer if permitted, the platform wallet if
+ * it will sign, or the update authority.
  */
 async function mintAuthorityOf(
   context: Context,

@@ -1,4 +1,4 @@
-/** The books of a rehearsal: what each party has more or less after transactions, in SOL, quote and token. */
+/** Keeps the balances of a rehearsal: what each party gained or lost by its transactions, in SOL, quote and token. */
 import type { RehearsalRole } from '../../api/index.ts'
 import type { CopyLanding } from '../../chain/copied-chain.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
@@ -12,18 +12,18 @@ export interface BookAmounts {
 export interface BookTerms {
   /** The parties by the addresses of their wallets. */
   wallets: ReadonlyMap<string, RehearsalRole>
-  /** Who is meant by a token account of nobody among them, and by an account that is no token account. */
+  /** The role of a token account whose owner is not a party, and of an account that is not a token account. */
   accounts: ReadonlyMap<string, RehearsalRole>
   quoteMint: string
   baseMint: string
 }
 
-/** A party's key: the address of a wallet, or the role of what has none. */
+/** A party's key: the address of a wallet, or a role. */
 export type Books = Map<string, { party: RehearsalRole; address: string | null } & BookAmounts>
 
 /**
- * Sums the changes of every account. Lamports in a token account that are not wrapped SOL are rent, and count for
- * `accounts`; each column with `network` and `supply` sums to zero, because transactions only move what there is.
+ * Adds up the changes of every account. Lamports of a token account that are not wrapped SOL are rent and count for
+ * `accounts`. Each column, with `network` and `supply`, adds up to zero.
  */
 export function booksOf(landed: readonly CopyLanding[], terms: BookTerms): Books {
   const books: Books = new Map()
@@ -75,7 +75,7 @@ interface TokenChange {
   change: bigint
 }
 
-/** The changes of the token accounts of a transaction, of each mint and owner that one had. */
+/** Returns the changes of a transaction's token accounts, by mint and owner. */
 function tokenChanges({ accountKeys, preTokenBalances, postTokenBalances }: CopyLanding): TokenChange[] {
   const changes = new Map<string, TokenChange>()
   const count = (balances: CopyLanding['preTokenBalances'], sign: bigint) => {

@@ -1,15 +1,15 @@
-/** Gives the buyer of a rehearsal what it pays with: lamports, and tokens of a quote that is not SOL. */
+/** Funds the buyer of a rehearsal: lamports, and tokens of a quote that is not SOL. */
 import { internal } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { readMint } from '../../solana/token-accounts.ts'
 import { buildTransaction } from '../building.ts'
 import type { Rehearsal } from './rehearsal.ts'
 
-/** Lamports for rent and fees, beside what is paid. */
+/** Lamports for rent and fees, in addition to the price. */
 const BUYER_LAMPORTS = 10_000_000_000n
 const FUNDING_UNITS = 100_000
 
-/** The funds are there before the books begin: no step of the report, and in nobody's balance. */
+/** Funds the buyer before the balances begin, so the report shows neither a step nor a balance for it. */
 export async function buyerFunds(rehearsal: Rehearsal, quoteMint: string, amount: bigint): Promise<void> {
   const { buyer } = rehearsal
   if (quoteMint === WRAPPED_SOL) return rehearsal.fund(buyer, amount + BUYER_LAMPORTS)
@@ -25,7 +25,8 @@ async function mintOnCopy({ context, copy, buyer }: Rehearsal, quoteMint: string
     import('../../chain/sending/unsigned.ts'),
   ])
   const [account = null] = await copy.accounts([quoteMint])
-  if (account === null || readMint(account) === null) throw internal(`The quote ${quoteMint} is no mint on the cluster`)
+  if (account === null || readMint(account) === null)
+    throw internal(`The quote ${quoteMint} is not a mint on the cluster`)
   const data = Buffer.from(account.data)
   const [mint, owner, program] = [new PublicKey(quoteMint), new PublicKey(buyer), new PublicKey(account.owner)]
   data.writeUInt32LE(1, 0)
@@ -42,5 +43,5 @@ async function mintOnCopy({ context, copy, buyer }: Rehearsal, quoteMint: string
       ]),
   })
   const landed = await copy.land(transaction)
-  if (landed.err !== null) throw internal(`The quote ${quoteMint} could not be given to a buyer on the copy`)
+  if (landed.err !== null) throw internal(`The copy could not fund a buyer with the quote ${quoteMint}`)
 }

@@ -1,4 +1,4 @@
-/** Rehearses what partner and creator can claim, by the same plans as the requests that claim it. */
+/** Rehearses the claims of partner and creator, with the same plans as the requests. */
 import { BENEFICIARIES_OF, type Beneficiary, type FeeClaimKind } from '../../api/fee-claims.ts'
 import { planClaim } from '../fee-claims/plan-claim.ts'
 import { platformWallet } from '../platform-wallet.ts'
@@ -15,7 +15,7 @@ const KIND_LABELS: Readonly<Record<FeeClaimKind, string>> = {
   vesting: 'vested tokens',
 }
 
-/** Each claim is paid for by whom it is for. */
+/** Each beneficiary pays for its own claim. */
 export async function claimSteps(rehearsal: Rehearsal, kinds: readonly FeeClaimKind[]): Promise<void> {
   const { context, input, launch } = rehearsal
   for (const kind of kinds) {
@@ -23,7 +23,7 @@ export async function claimSteps(rehearsal: Rehearsal, kinds: readonly FeeClaimK
     const payers = new Set<string>()
     for (const beneficiary of BENEFICIARIES_OF[kind]) {
       const payer = await claimerOf(rehearsal, beneficiary)
-      // A wallet that is both has claimed all of its positions by then.
+      // A wallet that is both has already claimed all of its positions.
       if (kind === 'damm_v2' && payers.has(payer)) continue
       payers.add(payer)
       const label = `${beneficiary} claims ${KIND_LABELS[kind]}`

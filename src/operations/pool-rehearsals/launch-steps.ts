@@ -1,4 +1,4 @@
-/** Rehearses the launch itself, and a buyer who buys the rest of its curve. */
+/** Rehearses the launch itself, and a buyer who buys the remaining tokens of its curve. */
 import { type DbcPool, migrationStep, readDbcPool } from '../../chain/programs/dbc/index.ts'
 import { internal } from '../../platform/errors.ts'
 import { decodeWireTransaction, keyAt } from '../../solana/messages.ts'
@@ -8,9 +8,9 @@ import { buildPoolSwap, POOL_SWAP_UNITS } from '../pools/pool-swap.ts'
 import { buyerFunds } from './buyer-funds.ts'
 import type { Rehearsal } from './rehearsal.ts'
 
-/** A fee may take 99 % of what is paid, so that a hundred times the price of the rest is enough. */
+/** A fee may take 99 % of a payment, so a hundred times the price of the remaining tokens is enough. */
 const MOST_FEE_FACTOR = 110n
-/** A limit on what one swap may move can make it take several. */
+/** A limit per swap can require several swaps. */
 const MAX_FILLS = 5
 
 export async function launchSteps(rehearsal: Rehearsal): Promise<void> {
@@ -44,7 +44,7 @@ async function fillCurve(rehearsal: Rehearsal): Promise<void> {
       buildTransaction(context, {
         payer: buyer,
         fallbackUnits: POOL_SWAP_UNITS,
-        // What the curve has no room for stays with the buyer.
+        // Any excess stays with the buyer.
         build: (envelope) => buildPoolSwap({ type: 'dbc', pool }, { ...envelope, side: 'buy', amount, minimumOut: 0n }),
       }),
     )

@@ -1,4 +1,4 @@
-/** Rehearses the migration of a full curve, and trades in the pool after it. */
+/** Rehearses the migration of a full curve, and trades in the new pool. */
 import {
   buildMigrationStep,
   MIGRATION_UNITS,
@@ -15,10 +15,10 @@ import { curveOnCopy } from './launch-steps.ts'
 import type { Rehearsal } from './rehearsal.ts'
 
 const KEEPER_LAMPORTS = 10_000_000_000n
-/** A curve with locked vesting takes a step more. */
+/** A curve with locked vesting needs one more step. */
 const MAX_MIGRATION_STEPS = 3
 const MIGRATION_LABELS = { create_locker: 'locker for the vesting', migrate: 'migration' } as const
-/** The buyer sells one part of so many, so that positions have earned something. */
+/** The buyer sells this fraction of its tokens, so that positions earn fees. */
 const SOLD_PART = 10n
 
 export async function migrationSteps(rehearsal: Rehearsal): Promise<void> {
@@ -39,7 +39,7 @@ export async function migrationSteps(rehearsal: Rehearsal): Promise<void> {
   }
 }
 
-/** The platform wallet where it migrates curves, else a stand-in for those who do it for anybody. */
+/** The platform wallet if it migrates curves, else a stand-in for public migration services. */
 async function migrator(rehearsal: Rehearsal): Promise<string> {
   const { context, keeper } = rehearsal
   const signer = context.config.values['pools.crank'] ? await openSigner(context) : null
@@ -52,13 +52,13 @@ async function migrator(rehearsal: Rehearsal): Promise<string> {
   return keeper
 }
 
-/** Returns the address of the pool that has the liquidity in the end. */
+/** Returns the address of the pool that finally has the liquidity. */
 export async function marketOf(rehearsal: Rehearsal): Promise<string> {
   if (rehearsal.input.type === 'damm_v2') return rehearsal.launch.address
   return migratedPoolAddress(await curveOnCopy(rehearsal))
 }
 
-/** `spent` is what a buyer spends where there was no curve to fill, in raw units of the quote. */
+/** `spent` is what a buyer spends if there was no curve to fill, in raw units of the quote. */
 export async function tradeSteps(rehearsal: Rehearsal, spent: bigint): Promise<void> {
   const { input, buyer, launch } = rehearsal
   const market = await marketOf(rehearsal)
@@ -85,7 +85,7 @@ async function trade(
   })
 }
 
-/** The tokens of an owner after the last transaction that touched them, in raw units. */
+/** An owner's tokens after the last transaction that changed them, in raw units. */
 function heldBy({ landings }: Rehearsal, owner: string, mint: string): bigint {
   const held = new Map<string, bigint>()
   for (const { landed } of landings) {

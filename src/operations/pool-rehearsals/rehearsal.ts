@@ -1,4 +1,4 @@
-/** The state of a rehearsal: who takes part, what was run on the copy, and how each step ended. */
+/** The state of a rehearsal: its participants, the transactions run on the copy, and the result of each step. */
 import type { CurvePreset, RehearsalRole, RehearsalStep } from '../../api/index.ts'
 import type { CopiedChain, CopyLanding } from '../../chain/copied-chain.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
@@ -14,14 +14,14 @@ import type { PlannedLaunch } from '../pools/plan-launch.ts'
 
 type RehearsalStage = RehearsalStep['stage']
 
-/** A step that others build on failed. */
+/** A step that later steps need failed. */
 export class StoppedRehearsal extends Error {}
 
 export interface StepAsked {
   stage: RehearsalStage
   label: string
   claim?: RehearsalStep['claim']
-  /** Whether the steps after it cannot run without it. */
+  /** Whether later steps cannot run without this one. */
   isVital?: boolean
 }
 
@@ -35,18 +35,18 @@ export interface Rehearsal {
   copy: CopiedChain
   input: RehearsalRequest
   launch: PlannedLaunch
-  /** Stand-ins that trade and migrate; nobody has their keys. */
+  /** Stand-ins that trade and migrate. Nobody has their keys. */
   buyer: string
   keeper: string
   roles: ReadonlyMap<string, RehearsalRole[]>
   steps: RehearsalStep[]
   landings: RehearsalLanding[]
   addRole(address: string, role: RehearsalRole): void
-  /** Builds and runs one transaction; false where it did not succeed. Throws StoppedRehearsal for one that is vital. */
+  /** Builds and runs one transaction. Returns false if it failed, or throws StoppedRehearsal if it is vital. */
   run(step: StepAsked, build: () => Promise<{ transaction: Uint8Array }>): Promise<boolean>
   /** Gives a stand-in lamports, before it is part of any transaction. */
   fund(address: string, lamports: bigint): Promise<void>
-  /** Moves the clock behind the last payment of the preset's vesting. */
+  /** Moves the clock past the last payment of the preset's vesting. */
   advancePast(preset: Pick<CurvePreset, 'locked_vesting'>): Promise<void>
 }
 
@@ -87,7 +87,7 @@ export async function openRehearsal(
     addRole,
     async run(asked, build) {
       const { stage, label, claim = null, isVital } = asked
-      // Transactions of one moment would have one blockhash, and two that say the same would be one.
+      // Transactions at the same time would share a blockhash, and two equal ones would be the same transaction.
       await copy.advance(1)
       const outcome = await runStep(copy, build)
       if (outcome.landed !== null) landings.push({ stage, landed: outcome.landed })
@@ -116,7 +116,7 @@ async function runStep(copy: CopiedChain, build: () => Promise<{ transaction: Ui
   try {
     transaction = (await build()).transaction
   } catch (error) {
-    // A node that fails says nothing about the launch.
+    // A failing node says nothing about the launch.
     if (!(error instanceof ApiError) || error.code === 'internal_error') throw error
     const status = error.details?.reason === 'nothing_to_claim' ? 'skipped' : 'failed'
     return { landed: null, shown: { ...NOT_BUILT, status, reason: error.message } }

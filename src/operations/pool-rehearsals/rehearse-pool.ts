@@ -1,4 +1,4 @@
-/** Rehearses a launch and all that follows it on a copy of the cluster in memory; nothing is signed, sent or stored. */
+/** Rehearses a launch and all later steps on a copy of the cluster in memory. Nothing is signed, sent or stored. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { copyChain } from '../../chain/copied-chain.ts'
@@ -20,9 +20,9 @@ import { rehearsalReport } from './report.ts'
 type RehearsePoolRoute = Api['pools']['rehearse']
 export type RehearsalInput = Input<RehearsePoolRoute>
 
-/** A rehearsal takes a second or two; what takes longer waits for a node. */
+/** A rehearsal takes a second or two. A longer one is waiting for a node. */
 const TIME_LIMIT_MS = 60_000
-/** Rehearsals that wait for the one that runs; the thread of each takes tens of megabytes. */
+/** Most waiting rehearsals. One runs at a time, because its thread takes tens of megabytes. */
 const MAX_WAITING = 4
 const BUSY_RETRY_SECONDS = 10
 
@@ -35,13 +35,13 @@ let waitingRehearsals = 0
 export async function rehearsePool(context: Context, input: RehearsalInput): Promise<Result<RehearsePoolRoute>> {
   if (waitingRehearsals > MAX_WAITING) {
     throw new Overloaded(
-      `${waitingRehearsals} rehearsals are under way, and they run one at a time: try again later`,
+      `${waitingRehearsals} rehearsals are waiting, and only one runs at a time: try again later`,
       BUSY_RETRY_SECONDS,
     )
   }
   waitingRehearsals++
   const before = lastRehearsal
-  // One that waits for something that never answers must not keep the others from theirs.
+  // A rehearsal that waits forever must not block the others.
   const own = before.then(() => {
     const late = new AbortController()
     const end = () => {
@@ -65,7 +65,7 @@ async function rehearseAlone(
   late: AbortSignal,
 ): Promise<Result<RehearsePoolRoute>> {
   const signal = AbortSignal.any([context.ending, late])
-  // What is refused without a copy is refused before one is made.
+  // Checks that need no copy come before the copy is made.
   await launchImage(input, context.config)
   await requireFreeTicker(context, input)
   const programs: Program[] = [PROGRAMS.tokenMetadata, PROGRAMS.dammV2, ...(input.type === 'dbc' ? [PROGRAMS.dbc] : [])]
@@ -84,7 +84,7 @@ async function rehearseAlone(
   }
 }
 
-/** Runs step by step; a failure of one that others build on ends it, and the report says so. */
+/** Runs step by step. If a step that later steps need fails, the rehearsal ends and the report says so. */
 async function runThrough(rehearsal: Rehearsal, named: NamedCurve): Promise<void> {
   try {
     await launchSteps(rehearsal)

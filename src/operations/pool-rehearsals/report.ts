@@ -1,4 +1,4 @@
-/** The report of a rehearsal: its steps, what the launch costs, and the books of everybody. */
+/** Makes the report of a rehearsal: its steps, the cost of the launch, and the balances of all parties. */
 import type { PoolRehearsal, RehearsalBook, RehearsalRole } from '../../api/index.ts'
 import { REHEARSAL_ROLES } from '../../api/pool-rehearsals.ts'
 import type { CopyLanding } from '../../chain/copied-chain.ts'
@@ -40,7 +40,7 @@ export async function rehearsalReport(rehearsal: Rehearsal, { name, preset }: Na
   }
 }
 
-/** The quote of the launched curve; SOL where the launch failed before there was one. */
+/** The quote of the launched curve, or SOL if the launch failed before there was one. */
 async function quoteOf(rehearsal: Rehearsal): Promise<string> {
   const [account = null] = await rehearsal.copy.accounts([rehearsal.launch.address])
   return account === null ? WRAPPED_SOL : (await curveOnCopy(rehearsal)).quoteMint
@@ -49,11 +49,11 @@ async function quoteOf(rehearsal: Rehearsal): Promise<string> {
 async function decimalsOf({ copy }: Rehearsal, mint: string): Promise<number> {
   const [account = null] = await copy.accounts([mint])
   const decimals = account === null ? undefined : readMint(account)?.decimals
-  if (decimals === undefined) throw internal(`The quote ${mint} is no mint on the cluster`)
+  if (decimals === undefined) throw internal(`The quote ${mint} is not a mint on the cluster`)
   return decimals
 }
 
-/** Whose each wallet is, and what the accounts are that belong to programs. */
+/** The party of each wallet, and the roles of accounts that belong to programs. */
 async function bookTerms(rehearsal: Rehearsal, quoteMint: string): Promise<BookTerms> {
   const { context, copy, launch, roles, input } = rehearsal
   const wallets = new Map([...roles].map(([address, own]) => [address, mainRole(own)] as const))
@@ -76,8 +76,7 @@ const mainRole = (roles: readonly RehearsalRole[]): RehearsalRole =>
   REHEARSAL_ROLES.find((role) => roles.includes(role)) ?? 'others'
 
 /**
- * What lies in the curve's vaults once everybody has claimed is the protocol's, and so is its part of the fees of the
- * pool after the migration.
+ * After all claims, the rest in the curve's vaults belongs to the protocol, as does its share of the new pool's fees.
  */
 async function settleProtocol(rehearsal: Rehearsal, books: Books): Promise<void> {
   const { context, steps, input } = rehearsal
@@ -118,7 +117,7 @@ function bookRows({ roles }: Rehearsal, books: Books, quoteMint: string): Rehear
   }))
 }
 
-/** What the launch alone takes from its creator and its payer. */
+/** The cost of the launch alone to its creator and payer. */
 function launchCost({ landings, roles }: Rehearsal, terms: BookTerms): PoolRehearsal['cost'] {
   const launched = landings.flatMap(({ stage, landed }) => (stage === 'launch' ? [landed] : []))
   const books = booksOf(launched, terms)
@@ -138,7 +137,7 @@ function launchCost({ landings, roles }: Rehearsal, terms: BookTerms): PoolRehea
   }
 }
 
-/** The rent of the token accounts that the launch left open for those who paid. */
+/** The rent of the token accounts that the launch leaves open for the payers. */
 function returningRent(launched: readonly CopyLanding[], own: ReadonlySet<string | null>) {
   const rent = new Map<string, bigint>()
   for (const { accountKeys, postBalances, postTokenBalances, preTokenBalances } of launched) {

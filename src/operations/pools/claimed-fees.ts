@@ -1,4 +1,4 @@
-/** Tells what the claims of a transaction took, for whom, and which of them already have a record. */
+/** Determines what the claims of a transaction took, for whom, and which of them already have a record. */
 import type { Beneficiary, FeeClaimKind } from '../../api/fee-claims.ts'
 import type { DammV2Change } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcClaimChange, type DbcRecipient, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
@@ -15,11 +15,11 @@ export type PositionClaimChange = Extract<DammV2Change, { kind: 'claim' }> & {
 }
 export type ClaimChange = DbcClaimChange | PositionClaimChange | VestingClaimChange
 
-/** One record: all that one wallet claims of one kind from one pool in one transaction, for one beneficiary. */
+/** One record: a wallet's claims of one kind from one pool for one beneficiary in one transaction. */
 export interface ClaimedFees {
   pool: string
   kind: FeeClaimKind
-  /** Null for a position of neither the partner nor the creator. */
+  /** Null if the position belongs neither to the partner nor to the creator. */
   beneficiary: Beneficiary | null
   claimer: string
   recipients: DbcRecipient[]
@@ -27,7 +27,7 @@ export interface ClaimedFees {
 
 type ClaimKey = Omit<ClaimedFees, 'recipients'>
 
-/** Reason for which the platform wallet and the fee claimers of launch curves are followed. */
+/** Reason for following the platform wallet and the fee claimers of launch curves. */
 export const CLAIMER_KIND = 'wallet'
 
 export const isClaim = (change: { kind: string }): change is ClaimChange =>
@@ -41,7 +41,7 @@ const KINDS: Readonly<Record<DbcClaimChange['kind'], FeeClaimKind>> = {
   pool_creation_fee: 'pool_creation_fee',
 }
 
-/** Returns what is claimed in the order of the changes, each once; null for a lock that is of no pool here. */
+/** Returns the claims in the order of the changes, each once. Claims from a lock without a pool here are left out. */
 export async function claimedFees(
   reader: Reader,
   changes: readonly ClaimChange[],
@@ -84,14 +84,14 @@ async function claimedBy(
   return { pool, kind: KINDS[change.kind], beneficiary, claimer, recipients }
 }
 
-/** A position has one owner, whose part in the pool may be known later than its claim. */
+/** A position has one owner. The owner's role in the pool may become known only after the claim. */
 const isSameClaim = (one: ClaimKey, other: ClaimKey) =>
   one.pool === other.pool &&
   one.kind === other.kind &&
   one.claimer === other.claimer &&
   (one.kind === 'damm_v2' || one.beneficiary === other.beneficiary)
 
-/** Returns the launch curve here whose vested tokens lie in the lock, or null. A lock does not name its pool. */
+/** Returns the launch curve here whose vested tokens are in the lock, or null. A lock does not name its pool. */
 export async function poolOfVesting(
   reader: Reader,
   { escrow, mint }: Pick<VestingClaimChange, 'escrow' | 'mint'>,
@@ -105,7 +105,10 @@ export async function poolOfVesting(
   return null
 }
 
-/** Finds the record of a claim among those of its transaction. One of an earlier version without kind is its pool's only one. */
+/**
+ * Finds the record of a claim among those of its transaction. A record without kind, of an earlier version, is its
+ * pool's only one.
+ */
 export const recordOf = (rows: readonly Row<'fee_claims'>[], claim: ClaimedFees): Row<'fee_claims'> | undefined =>
   rows.find(({ pool_address: pool, kind, beneficiary, claimer }) =>
     kind === null || claimer === null ? pool === claim.pool : isSameClaim({ pool, kind, beneficiary, claimer }, claim),

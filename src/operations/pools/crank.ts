@@ -51,8 +51,7 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
     log.warn({ pool: row.address, operation, failures }, 'a migration transaction failed')
     return
   }
-  // A signing that was reserved but not signed is completed. After one that landed, or that can no longer be completed,
-  // a new one starts.
+  // A reserved signing is completed. If it has landed or can no longer be completed, a new one starts.
   const earlier = last === null ? await resumable(services, row) : null
   const sent = sendStep(crankContext(services, row, earlier), row, pool, step)
   await sent.catch(async (error) => {
@@ -95,11 +94,11 @@ async function planStep(
     fallbackUnits: MIGRATION_UNITS[step],
     build: (envelope) => buildMigrationStep({ ...envelope, pool }),
   })
-  // The program moves the pool's own tokens, to its locker or to the pool that it creates.
+  // The program moves only the pool's own tokens, to its locker or to the new pool.
   return { first: signingDraft(built, [pool.baseMint]), state: null }
 }
 
-/** Waits are ten seconds, twenty, and so on up to three quarters of an hour. */
+/** Waits double from ten seconds up to about three quarters of an hour. */
 const pauseAfter = (failures: number) => Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
 
 /** Returns the reserved signing if it can still be completed: by the same key, on the same chain. */
@@ -110,7 +109,7 @@ async function resumable({ store, signer, chain }: PoolServices, { crank_signing
   return isOurs && signing.genesis === (await chain.genesisHash()) ? crank_signing : null
 }
 
-/** Returns the result of the last transaction, or null when there is none, or one that was never signed. */
+/** Returns the result of the last transaction, or null if there is none or it was never signed. */
 async function lastCrank({ store }: PoolServices, row: Row<'pools'>) {
   if (row.crank_signature === null || row.crank_signing === null) return null
   const [signing, transaction] = await Promise.all([
@@ -124,7 +123,7 @@ async function lastCrank({ store }: PoolServices, row: Row<'pools'>) {
 }
 
 /**
- * Returns the context of a worker's own request. Its signing is bound to the pool, as that of a client is to its
+ * Returns the context of a worker's own request. Its signing is bound to the pool, as a client's is to its
  * Idempotency-Key.
  */
 function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string | null): SigningContext {
@@ -148,7 +147,7 @@ function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string
     signing: {
       earlier,
       async bind(tx, id) {
-        if (!(await tie(tx, id))) throw conflict(`The migration of ${address} is another process's by now`)
+        if (!(await tie(tx, id))) throw conflict(`Another process has taken over the migration of ${address}`)
       },
       unbind: (tx) => tie(tx, null),
     },

@@ -122,20 +122,23 @@ type SignedLaunchPlan = Omit<PreparedLaunch, 'launch'> & {
   launch: Omit<PlannedLaunch, 'transactions'> & { transactions: string[] }
 }
 
-/** Supports only the platform's own launches, because the creator pays and signs. */
+/** Supports only launches by the platform wallet, because the creator pays and signs. */
 async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
   const { address } = await requireSigner(context)
   if (input.creator !== address) {
     throw badRequest(
-      `mode "signed" launches pools of the platform wallet alone: name ${address} as creator, or use mode "unsigned"`,
+      `mode "signed" launches only pools of the platform wallet: send ${address} as creator, or use mode "unsigned"`,
       { param: 'creator', details: { platform_wallet: address } },
     )
   }
   if (input.payer !== undefined && input.payer !== address) {
-    throw badRequest('mode "signed" launches what the platform wallet pays alone: leave payer out, or use "unsigned"', {
-      param: 'payer',
-      details: { platform_wallet: address },
-    })
+    throw badRequest(
+      'mode "signed" launches only pools that the platform wallet pays for: leave payer out, or use "unsigned"',
+      {
+        param: 'payer',
+        details: { platform_wallet: address },
+      },
+    )
   }
   const run = await openSigningRun<SignedLaunchPlan>(context, 'pool.create')
   const plan = run.resumed ?? (await planSignedLaunch(context, input))
@@ -234,7 +237,7 @@ async function insertNewPool(
   prepared: PreparedLaunch,
 ): Promise<PoolCreated['pool']> {
   const row = await insertPool(tx, newPoolRow(context, input, prepared))
-  if (row === null) throw new Error('a pool of fresh keys is there already')
+  if (row === null) throw new Error('a pool of new keys exists already')
   const pool = poolRecord(row)
   const about = { resource_type: 'pool', resource_id: row.address, object: pool, origin: row }
   await writeEvent(tx, context.clock, { type: 'pool.created', ...about })

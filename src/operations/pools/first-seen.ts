@@ -3,7 +3,7 @@ import type { Chain } from '../../chain/connection.ts'
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
 
-/** Signatures in one call. For an account with this many, the first signature is not among them. */
+/** Signatures in one call. If an account has this many, the call does not reach its first one. */
 const MOST_SIGNATURES = 1000
 
 interface PoolSignature {

@@ -28,9 +28,9 @@ export async function followPools(services: PoolServices, signal?: AbortSignal):
     try {
       await followPool(services, row, chainPools[i] ?? null)
     } catch (error) {
-      // Another daemon was first with the migration, and looks at the pool next.
+      // Another daemon was first with the migration, and will look at the pool next.
       if (error instanceof ApiError && error.code === 'conflict') {
-        log.debug({ pool: row.address, why: error.message }, 'a pool is in the hands of another process')
+        log.debug({ pool: row.address, why: error.message }, 'another process has taken over a pool')
         continue
       }
       log.error({ err: error, pool: row.address }, 'a pool could not be followed')

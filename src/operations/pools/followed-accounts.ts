@@ -14,19 +14,19 @@ import { findPool } from '../../store/resources/pools.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { CLAIMER_KIND } from './claimed-fees.ts'
 
-/** Pools that one round asks the chain about. */
+/** Pools whose accounts one round reads. */
 const SOURCES_PER_ROUND = 100
-/** Searches in a row that fail, after which the others wait for the next round. */
+/** After this many failed searches in a row, the others wait for the next round. */
 const MOST_FAULTS = 3
 const AGAIN_MS = { dbc: DAY_MS, missing: 10 * SECOND_MS, damm_v2: 10 * MINUTE_MS, faulty: MINUTE_MS } as const
 
-/** Reasons for which a launch curve is followed by a wallet's history; the wallet follows behind a colon. */
+/** Reasons for following a launch curve by a wallet's history. The wallet comes after a colon. */
 const [BY_CREATOR, BY_RECEIVER] = ['creator', 'leftover'] as const
 
 /**
- * A pool's own history is its trades, of which there may be any number and which change no record. Claims are in the
- * few transactions of its fee claimer, who signs each, and of its positions. Its creator may be any wallet, so that its
- * history is listed only where the pool's account shows that something was claimed.
+ * A pool's own history consists of any number of trades, which change no record. Claims are in the few transactions of
+ * its fee claimer, who signs each, and of its positions. Its creator may be any wallet, so the creator's history is
+ * listed only when the pool's account shows a claim.
  */
 export async function accountsOfPools(services: FollowServices, options: FollowOptions): Promise<NewFollowedAccount[]> {
   const { store, clock, config } = services
@@ -51,11 +51,11 @@ const followedBy = (address: string, reason: string, wallet: string): NewFollowe
   history_of: wallet,
 })
 
-/** The account of a launch curve, for what its creator claims. */
+/** The account of a launch curve, followed for the claims of its creator. */
 export const creatorAccount = (pool: string, creator: string): NewFollowedAccount =>
   followedBy(pool, BY_CREATOR, creator)
 
-/** Returns what of a launch curve's account the transactions of the wallet change. */
+/** Returns the part of a launch curve's account that the wallet's transactions change. */
 export function followedPartOf(
   account: FollowedData,
   { kind, history_of }: FollowedFor,
@@ -88,7 +88,7 @@ async function accountsOfSources(
       if (pool?.config) curves.push({ source, config: pool.config })
       else looked.push({ seq: source.seq, next: now + AGAIN_MS.missing })
     } else if (faults < MOST_FAULTS && takeCall()) {
-      // Public nodes may refuse such a search, which must stop nothing but this pool.
+      // Public nodes may refuse such a search. An error must stop only this pool.
       const positions = await positionsIn(chain, source.address).catch((error: unknown) => {
         log.warn({ err: error, pool: source.address }, 'the positions of a pool could not be listed')
         return null
@@ -131,7 +131,7 @@ const vestingAccount = async (pool: string): Promise<NewFollowedAccount> => ({
   about: pool,
 })
 
-/** Returns null where the node cannot read them, which stops nothing but these pools. */
+/** Returns null if the node cannot read them, which stops only these pools. */
 async function receiversIn({ chain, log }: FollowServices, configs: readonly string[]) {
   try {
     return await receiversOf(chain, configs)

@@ -1,4 +1,4 @@
-/** Reads how far a launch curve is filled, and what the whole supply is worth at its migration. */
+/** Reads how far a launch curve is filled, and the value of the whole supply at its migration. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { curveProgressOf, migrationMarketCap } from '../../chain/programs/dbc/index.ts'

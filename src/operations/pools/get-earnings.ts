@@ -1,4 +1,4 @@
-/** Reads what a pool has earned for partner, creator and protocol, before and after its migration. */
+/** Reads the earnings of a pool for partner, creator and protocol, before and after its migration. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { type DammV2Pool, readDammV2Earned } from '../../chain/programs/damm-v2/index.ts'
@@ -28,7 +28,7 @@ import { curveBehind } from './take-steps.ts'
 
 type GetEarningsRoute = Api['pools']['earnings']
 
-/** The address may be that of the launch curve, or of the pool that it migrated to, which is read with its curve. */
+/** The address may be the launch curve's, or that of the pool that it migrated to. Both are read together. */
 export async function getEarnings(
   context: Context,
   { address }: Input<GetEarningsRoute>,
@@ -37,7 +37,7 @@ export async function getEarnings(
   const { curve, damm, creator } = await bothPools(context, address)
   const platform = context.config.values['platform-wallet'] ?? (await trySigner(context))?.address
   const partners = [...new Set([curve?.feeClaimer, platform].flatMap((wallet) => wallet ?? []))]
-  // A wallet that is both has its positions as partner.
+  // If one wallet is both, its positions count for the partner.
   const creators = partners.includes(creator) ? [] : [creator]
   const [ofCurve, earned] = await Promise.all([
     curve && readCurveSources(context, curve),
@@ -74,7 +74,7 @@ interface BothPools {
   creator: string
 }
 
-/** A curve names the pool that it migrates to; the pool's record names its curve, which nothing on chain does. */
+/** A curve determines its later pool. Only the record of a pool names its curve; nothing on chain does. */
 async function bothPools(context: Context, address: string): Promise<BothPools> {
   const { chain, store } = context
   const named = await requirePool(chain, address)

@@ -8,7 +8,7 @@ import { foreignPool, readPools, readPoolsIfTimely, storedPoolWithChain } from '
 
 type GetPoolRoute = Api['pools']['get']
 
-/** A stored pool is returned without its chain state while the node fails or is slow. */
+/** If the node fails or is slow, a stored pool is returned without its chain state. */
 export async function getPool(context: Context, { address }: Input<GetPoolRoute>): Promise<Result<GetPoolRoute>> {
   const { store, chain } = context
   const row = await findPool(store.db, address)

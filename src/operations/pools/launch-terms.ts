@@ -1,4 +1,4 @@
-/** The terms of a launch that its preset and its request give together: who receives what, and in which quote. */
+/** The terms of a launch from its preset and its request: who receives what, and in which quote. */
 import { imageParts } from '../../api/chain-scalars.ts'
 import type { LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
@@ -16,7 +16,10 @@ export interface LaunchReceivers {
   leftoverReceiver: string
 }
 
-/** Returns those that the preset names, else the platform wallet. Throws internal_error where that is needed and unset. */
+/**
+ * Returns the addresses that the preset names, else the platform wallet. Throws internal_error if that is needed but
+ * not set.
+ */
 export async function launchReceiversOf(
   services: Pick<Services, 'config' | 'signer' | 'log'>,
   { fee_claimer, leftover_receiver }: NamedCurve['preset'],
@@ -28,7 +31,10 @@ export async function launchReceiversOf(
   return { feeClaimer: fee_claimer ?? platform, leftoverReceiver: leftover_receiver ?? platform }
 }
 
-/** Reads the image of a launch. Throws bad_request (`image`) where it is none, or another than its data URL declares. */
+/**
+ * Reads the image of a launch. Throws bad_request (`image`) if it is not an image, or has another type than its data
+ * URL declares.
+ */
 export async function launchImage(
   { image }: { image: string },
   config: Services['config'],
@@ -37,12 +43,15 @@ export async function launchImage(
   const bytes = Buffer.from(base64, 'base64')
   const read = await readImage(bytes, config)
   if (declared === null || declared === read.contentType) return { bytes, ...read }
-  throw badRequest(`image: the data URL says ${declared}, and the image is ${read.contentType}: write that`, {
-    param: 'image',
-  })
+  throw badRequest(
+    `image: the data URL declares ${declared}, but the image is ${read.contentType}: declare that type`,
+    {
+      param: 'image',
+    },
+  )
 }
 
-/** Throws bad_request where the preset gives fees or leftovers to an address that is no wallet. */
+/** Throws bad_request if the preset gives fees or leftovers to an address that is not a wallet. */
 export async function requireReceivers(
   services: Pick<Services, 'chain'>,
   { allow_programs, ...preset }: NamedCurve['preset'],
@@ -54,7 +63,7 @@ export async function requireReceivers(
   if (receivers.length > 0) await requireRecipients(services, receivers, { allowsPrograms: allow_programs })
 }
 
-/** Returns the raw units of the preset's quote that the first buy spends. */
+/** Returns what the first buy spends, in raw units of the preset's quote. */
 export const firstBuyOf = (
   { buy_amount }: { buy_amount: number },
   { quoteMint, quoteDecimals }: Pick<LaunchCurve, 'quoteMint' | 'quoteDecimals'>,
@@ -63,7 +72,7 @@ export const firstBuyOf = (
     ? lamportsOfSol(buy_amount, 'buy_amount')
     : rawUnitsOf(buy_amount, { decimals: quoteDecimals, unit: 'the quote' }, 'buy_amount')
 
-/** Throws bad_request for a `damm_v2` launch of a preset that only a curve can have. */
+/** Throws bad_request for a `damm_v2` launch with a preset that only a curve can have. */
 export function requireFittingPreset(
   type: 'dbc' | 'damm_v2',
   { name, preset }: Pick<NamedCurve, 'name' | 'preset'>,
@@ -73,7 +82,7 @@ export function requireFittingPreset(
     preset.quote_mint !== WRAPPED_SOL ? 'quote_mint' : preset.token_program !== 'spl' ? 'token_program' : null
   if (field === null) return
   throw badRequest(
-    `The preset ${name} has a ${field} of its own, and pools of type damm_v2 are launched in SOL with SPL tokens: send type dbc, or name another preset`,
+    `The preset ${name} sets ${field}, but pools of type damm_v2 are launched in SOL with SPL tokens: send type dbc, or use another preset`,
     { param: 'preset' },
   )
 }

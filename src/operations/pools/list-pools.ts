@@ -7,7 +7,7 @@ import { readPoolsIfTimely, storedPoolWithChain } from './on-chain.ts'
 
 type ListPoolsRoute = Api['pools']['list']
 
-/** The list does not require a node. While the node fails or is slow, fields that only the chain has are null. */
+/** The list works without a node. If the node fails or is slow, fields that only the chain has are null. */
 export async function listPools(context: Context, input: Input<ListPoolsRoute>): Promise<Result<ListPoolsRoute>> {
   const { rows, next_cursor } = await pagePools(context.store.db, input)
   const addresses = rows.map(({ address }) => address)

@@ -28,7 +28,7 @@ export async function readPools(chain: Chain, addresses: readonly string[]): Pro
   })
 }
 
-/** Returns pools, or no chain state while the node fails or is slow, so that stored pools can be answered. */
+/** Returns pools, or no chain state if the node fails or is slow, so that stored pools can still be returned. */
 export async function readPoolsIfTimely(
   { chain, log }: Pick<Services, 'chain' | 'log'>,
   addresses: readonly string[],
@@ -50,7 +50,7 @@ export async function requireCurve(chain: Chain, address: string): Promise<DbcPo
   throw notFound(`${address} is a damm_v2 pool: it has no launch curve`, { param: 'address' })
 }
 
-/** Stored state is what events have reported. The chain adds the fields that only it has. */
+/** The stored state is the state that events have reported. The chain adds the fields that only it has. */
 export function storedPoolWithChain(row: Row<'pools'>, chainPool: ChainPool | null): Pool {
   const stored = poolRecord(row)
   if (chainPool === null) return stored
@@ -83,7 +83,7 @@ export async function foreignPool(chain: Chain, chainPool: ChainPool): Promise<P
   }
 }
 
-/** Returns the status that the chain shows, whatever the events have reported before. */
+/** Returns the status on the chain, regardless of reported events. */
 function poolStatusOf(chainPool: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
   if (chainPool.type === 'damm_v2') return 'live'
   if (chainPool.pool.isMigrated) return 'migrated'

@@ -1,11 +1,11 @@
-/** Divides what a launch curve and its pool of DAMM v2 have earned among partner, creator, protocol and others. */
+/** Divides the earnings of a launch curve and its DAMM v2 pool among partner, creator, protocol and others. */
 import type { Beneficiary } from '../../api/fee-claims.ts'
 import type { EarnedAmountsRecord, EarningSource, PartyEarnings } from '../../api/pool-earnings.ts'
 import type { DammV2Earned, EarnedSides } from '../../chain/programs/damm-v2/index.ts'
 import type { DbcPool } from '../../chain/programs/dbc/index.ts'
 import { type Escrow, vestedAmounts } from '../../chain/programs/jupiter-lock/index.ts'
 
-/** Raw units; null for what the chain does not tell. */
+/** Raw units; null for amounts that the chain does not show. */
 interface Amounts {
   accrued: bigint | null
   claimable: bigint | null
@@ -32,18 +32,18 @@ export interface CurveSources {
   protocol: PartySource[]
 }
 
-/** Counted by the program: all, what is left of it, and so what was paid. */
+/** Amounts that the program counts: the total, the remainder, and so the paid part. */
 const counted = (accrued: bigint, claimable: bigint): Amounts => ({ accrued, claimable, claimed: accrued - claimable })
 
-/** Of what is paid once, all or nothing was claimed. */
+/** Amounts that are paid at once: either all or nothing was claimed. */
 const once = (amount: bigint, withdrawn: boolean): Amounts => counted(amount, withdrawn ? 0n : amount)
 
-/** What records here say that each of the two was paid. */
+/** What was paid to each of the two according to records here. */
 export type RecordedClaims = Record<Beneficiary, { quote: bigint; base: bigint }>
 
 /**
- * What one of two was paid is known where the other has no share, where neither has claimed anything, and where the
- * records here add up to what the counters of both say was paid.
+ * The amount paid to one of two parties is known in three cases: the other has no share, neither has claimed anything,
+ * or the records here add up to the counters of both.
  */
 function ofTwo(
   together: Amounts,
@@ -55,7 +55,7 @@ function ofTwo(
   return { accrued: claimed === null ? null : claimed + claimable, claimable, claimed }
 }
 
-/** Returns the trading fees of partner and creator together, which the curve's counters tell exactly. */
+/** Returns the trading fees of partner and creator together, which the curve counts exactly. */
 export function sharedTradingFees(pool: DbcPool): { quote: Amounts; base: Amounts } {
   const { tradingFees } = pool.earned
   return {
@@ -65,11 +65,11 @@ export function sharedTradingFees(pool: DbcPool): { quote: Amounts; base: Amount
 }
 
 interface BesideCurve {
-  /** What lies there of the leftover now; null where it is not read. */
+  /** The remaining leftover; null if it was not read. */
   leftover: bigint | null
   escrow: Escrow | null
   unixSeconds: bigint
-  /** Claims of trading fees that have a record; null where they are not summed. */
+  /** Claims of trading fees with a record; null if they were not added up. */
   recorded: RecordedClaims | null
 }
 
@@ -127,7 +127,7 @@ export function curveSources(pool: DbcPool, { leftover, escrow, unixSeconds, rec
   return { partner, creator: ofCreator, protocol }
 }
 
-/** Tokens are locked with the migration, for whoever is the creator at that time. */
+/** The migration locks tokens for the creator at that time. */
 function vestingSource({ address, creator }: DbcPool, escrow: Escrow | null, unixSeconds: bigint): PartySource {
   const source = { kind: 'vesting', pool: address } as const
   if (escrow === null) return { ...source, wallet: creator, base: counted(0n, 0n) }
@@ -154,7 +154,7 @@ export function positionSource(pool: string, earned: DammV2Earned, wallets: read
   }
 }
 
-/** What is left of the pool's total, which is no less than all that was earned by the positions that were read. */
+/** The rest of the pool's total, which is at least what the positions that were read have earned. */
 export function othersSource(pool: string, { positions }: DammV2Earned, known: readonly PartySource[]): PartySource {
   const rest = (total: bigint, token: 'base' | 'quote'): Amounts => {
     const left = known.reduce((sum, source) => sum - (source[token]?.accrued ?? 0n), total)
@@ -168,7 +168,7 @@ export const protocolSource = (pool: string, { protocol }: DammV2Earned): PartyS
   ...{ base: protocol.a, quote: protocol.b },
 })
 
-/** Sums are null where a part of them is. A source of which nothing was ever possible is left out. */
+/** A sum is null if one of its parts is. Sources that can never pay anything are left out. */
 export function partyRecord({ party, sources }: EarningParty): PartyEarnings {
   const shown = sources.filter((source) => source.kind === 'dbc' || source.kind === 'damm_v2' || !isEmpty(source))
   const records = shown.map(({ kind, pool, wallet, locked, ...amounts }) => ({

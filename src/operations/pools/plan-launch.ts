@@ -17,7 +17,7 @@ import { curveNamed, type NamedCurve } from './presets.ts'
 export interface LaunchInput {
   type: 'dbc' | 'damm_v2'
   creator: string
-  /** Address that pays rent and fees and signs too, if it is not the creator. */
+  /** Address that pays rent and fees and also signs, if it is not the creator. */
   payer?: string | undefined
   name: string
   symbol: string
@@ -35,7 +35,7 @@ export interface LaunchInput {
   uri: string
   /** Address of the config on chain that a `dbc` launch uses, or null for one of its own. */
   sharedConfig: string | null
-  /** Whether the launch may be sent to a relay, which alone requires a tip. */
+  /** Whether the launch may be sent to a relay. Only a relay requires a tip. */
   isBundled: boolean
 }
 
@@ -43,7 +43,7 @@ export interface PlannedLaunch {
   /** Address of the pool. */
   address: string
   mint: string
-  /** Mint that it is traded against; a launch of an earlier program has none stored, and is in SOL. */
+  /** Mint that the token is traded against. A stored launch of an earlier version lacks it and uses SOL. */
   quoteMint?: string
   /** Address of the config, or null for `damm_v2`. */
   config: string | null
@@ -53,7 +53,7 @@ export interface PlannedLaunch {
   tipAccount: string
   /** Sponsor that signs beside the creator. */
   payer?: string
-  /** Block height after which none of the transactions can land; a launch of an earlier program has none stored. */
+  /** Block height after which none of the transactions can land. A stored launch of an earlier version lacks it. */
   lastValidBlockHeight?: number
   /** The position of a `damm_v2` pool, or null for `dbc`. */
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
@@ -62,7 +62,7 @@ export interface PlannedLaunch {
 /** Largest compute limit of a transaction in a launch. */
 const LARGEST_LAUNCH_UNITS = 500_000
 
-/** A launch of version 1 is a single transaction; one of version 0 is several where they do not fit into one. */
+/** A launch of version 1 is a single transaction. A launch of version 0 has several if it does not fit into one. */
 export async function planLaunch(context: Context, input: LaunchInput): Promise<PlannedLaunch> {
   const named = await curveNamed(context.config, input.preset)
   const token = freshKey()
@@ -170,7 +170,7 @@ async function planDammV2Launch(
   }
 }
 
-/** Builds the single transaction of a launch. It is no bundle, so that it pays no tip, and its trial sets its limits. */
+/** Builds the single transaction of a launch. It needs no bundle and pays no tip. Its simulation sets its limits. */
 async function wholeLaunch(
   context: Context,
   { creator, payer = creator }: LaunchInput,
@@ -211,7 +211,7 @@ async function launchSequence(
   return { built, lastValidBlockHeight }
 }
 
-/** Returns a random account of the relay's, so that bundles do not compete for the same write lock. */
+/** Returns a random tip account of the relay, so that bundles do not compete for one write lock. */
 function drawTipAccount(): string {
   const [first, ...others] = TIP_ACCOUNTS
   return others[Math.floor(Math.random() * TIP_ACCOUNTS.length)] ?? first
@@ -225,7 +225,7 @@ export function platformPercentage(
   if (type !== 'damm_v2' || percentage === 0 || creator === partner) return 0
   if (lockLiquidity) return percentage
   throw badRequest(
-    `lock_liquidity must not be false with this preset, as ${percentage} % of the locked position are the platform's: leave it out, or name another preset`,
+    `lock_liquidity must not be false with this preset, because ${percentage} % of the locked position belong to the platform: leave it out, or use another preset`,
     { param: 'lock_liquidity' },
   )
 }

@@ -7,9 +7,7 @@ import type { Envelope, UnsignedTransaction } from '../../chain/sending/unsigned
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import type { ChainPool } from './on-chain.ts'
 
-/**
- * Compute limit of a swap that cannot be simulated, above the measured cost of the most expensive one of either family.
- */
+/** Compute limit of a swap that cannot be simulated, above the highest measured cost of either family. */
 export const POOL_SWAP_UNITS = 250_000
 
 const WHOLE_BPS = 10_000n
@@ -20,7 +18,7 @@ export interface PoolSwapOrder {
   amount: bigint
 }
 
-/** Throws bad_request naming `amount` for what the pool cannot take, internal_error when the node fails. */
+/** Throws bad_request naming `amount` if the pool cannot take it, internal_error when the node fails. */
 export const quotePoolSwap = (node: NodeCalls, { type, pool }: ChainPool, order: PoolSwapOrder) =>
   type === 'dbc' ? dbc.quoteDbcSwap(node, pool, order) : dammV2.quoteDammV2Swap(node, pool, order)
 
@@ -35,7 +33,7 @@ export const buildPoolSwap = (
 ): Promise<UnsignedTransaction> =>
   type === 'dbc' ? dbc.buildDbcSwap({ ...swap, pool }) : dammV2.buildDammV2Swap({ ...swap, pool })
 
-/** What a trade pays, with the decimals by which its amount was written down. */
+/** What a trade pays, with the decimals of its amount. */
 export function paidMint({ type, pool }: ChainPool, side: PoolSwapOrder['side']): ProvenMint {
   if (type === 'damm_v2') {
     return side === 'sell'

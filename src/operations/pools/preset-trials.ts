@@ -1,4 +1,4 @@
-/** Whether the program takes a preset: tried on a chain in memory once for each content and program, or at the node. */
+/** Tests whether the program accepts a preset, on a chain in memory or at the node, once for each content and program. */
 import type { PresetValidation } from '../../api/pool-previews.ts'
 import type { ExplainedError } from '../../chain/errors/index.ts'
 import { type LaunchTrial, launchProgramHash, tryConfigAtNode, tryDbcLaunch } from '../../chain/programs/dbc/index.ts'
@@ -15,15 +15,15 @@ import type { NamedCurve } from './presets.ts'
 type TrialServices = Pick<Context, 'chain' | 'config' | 'log'>
 type Curve = NamedCurve['curve']
 
-/** Errors of a program in the cache that is older than what is built for it. They say nothing about the preset. */
+/** Errors of a cached program that is older than the transaction. They say nothing about the preset. */
 const OLD_PROGRAM_CODES = [101, 102]
-/** Failures of a run without a code of the program. Any other is of a cache that cannot be used. */
+/** Failures of a run without an error code of the program. Any other failure means that the cache is unusable. */
 const FAILED_RUNS = ['ComputationalBudgetExceeded', 'ProgramFailedToComplete']
 
-/** Trials of a curve by what they were made with. A curve is computed once for each content of a preset. */
+/** Trials of a curve by their conditions. A curve object is computed once for each content of a preset. */
 const trials = new WeakMap<Curve, Map<string, Promise<LaunchTrial>>>()
 const MOST_TRIALS_KEPT = 32
-/** Clusters, by genesis, whose node has run the config of a curve. */
+/** Clusters, by genesis hash, whose node has run the config of a curve. */
 const takenByNodes = new WeakMap<Curve, Set<string>>()
 let lastTrial: Promise<unknown> = Promise.resolve()
 
@@ -44,7 +44,7 @@ function trialOf(curve: Curve, { hash, ...terms }: TrialTerms): Promise<LaunchTr
   const known = kept.get(key)
   if (known !== undefined) return known
   if (kept.size >= MOST_TRIALS_KEPT) kept.clear()
-  // One after another, because each takes the event loop for some tens of milliseconds.
+  // Trials run one after another, because each blocks the event loop for some tens of milliseconds.
   const trial = lastTrial.then(() => tryDbcLaunch({ curve, ...terms }))
   lastTrial = trial.catch(() => kept.delete(key))
   kept.set(key, trial)
@@ -52,8 +52,8 @@ function trialOf(curve: Curve, { hash, ...terms }: TrialTerms): Promise<LaunchTr
 }
 
 /**
- * Says whether the program takes the preset. `payer` is the wallet that would pay, for the node, which is asked where the
- * cache lacks the program.
+ * Returns whether the program accepts the preset. `payer` would pay in the simulation by the node, which is used if
+ * the cache lacks the program.
  */
 export async function validationOf(
   services: TrialServices,
@@ -69,14 +69,17 @@ export async function validationOf(
   return validation.status === 'unknown' ? validationByNode(services, curve, payer, validation) : validation
 }
 
-/** Throws bad_request naming the preset when the program refuses it. What cannot be tried is logged, and passes. */
+/**
+ * Throws bad_request naming the preset if the program refuses it. If no trial is possible, that is logged and the
+ * preset passes.
+ */
 export async function requireTakenPreset(services: TrialServices, named: NamedCurve, payer: string): Promise<void> {
   // The embedded chain runs the program of the cache anyway.
   if (services.chain.cluster.kind === 'embedded') return
   const validation = await validationOf(services, named, payer)
   const { status, by, reason } = validation
   const about = { preset: named.name, ...validation }
-  if (status === 'unknown') services.log.warn(about, 'a preset is used that the program could not be asked about')
+  if (status === 'unknown') services.log.warn(about, 'a preset is used without a trial')
   if (status !== 'refused') return
   const where = by === 'node' ? 'at the RPC node' : 'run in memory'
   throw badRequest(
@@ -85,7 +88,7 @@ export async function requireTakenPreset(services: TrialServices, named: NamedCu
   )
 }
 
-/** Tries a launch with its first buy at the rent of the cluster; null where the cache lacks the program. */
+/** Tries a launch and its first buy with the cluster's rent. Returns null if the cache lacks the program. */
 export async function launchTrialOf(
   { chain, config }: TrialServices,
   { curve }: NamedCurve,
@@ -98,7 +101,7 @@ export async function launchTrialOf(
   return trialOf(curve, { programsDir, hash, buyLamports, quote, rent })
 }
 
-/** Reads the mint of a quote other than SOL; null for SOL, and for a mint that the cluster lacks. */
+/** Reads the mint of a quote other than SOL. Returns null for SOL, and for a mint that the cluster lacks. */
 async function quoteMintOf(chain: Context['chain'], { quoteMint }: Curve): Promise<MaybeAccount> {
   if (quoteMint === WRAPPED_SOL) return null
   const [account = null] = await accountsAt(chain, [quoteMint])
@@ -110,7 +113,7 @@ async function clusterRent(chain: Context['chain']): Promise<Rent | undefined> {
   return sysvar === null ? undefined : readRentSysvar(sysvar.data)
 }
 
-/** A hundredth of what fills the curve. */
+/** A hundredth of the amount that fills the curve. */
 const triedBuyOf = ({ thresholdLamports }: Curve) => thresholdLamports / 100n + 1n
 
 function ofTrial(failure: ExplainedError | null, program_sha256: string): PresetValidation {
@@ -133,7 +136,7 @@ async function validationByNode(
   try {
     const genesis = await chain.genesisHash()
     if (!taken.has(genesis)) {
-      if (payer === null) throw new Error('there is no platform wallet as which the node could run it')
+      if (payer === null) throw new Error('the node needs a platform wallet to simulate it, and there is none')
       const failure = await tryConfigAtNode(chain, { curve, payer })
       const isRefused = failure?.program === PROGRAMS.dbc.name
       const status = isRefused ? 'refused' : 'unknown'

@@ -6,7 +6,7 @@ import { curveOf, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import { badRequest, notFound } from '../../platform/errors.ts'
 import { type Config, ConfigError } from '../../settings/config.ts'
 
-/** A billion tokens from 30 SOL to 400 SOL. Half of the migrated liquidity is locked permanently. */
+/** A billion tokens, from a market cap of 30 SOL to 400 SOL. Half of the migrated liquidity is locked permanently. */
 const STANDARD: CurvePreset = curvePreset.parse({
   total_supply: '1000000000',
   decimals: 6,
@@ -49,12 +49,15 @@ export async function requireCurveOf(config: Config, name: string): Promise<Name
   return curve
 }
 
-/** Returns the preset of that name whose launches share a config. Throws not_found without it, bad_request for others. */
+/**
+ * Returns the preset of that name, whose launches share a config. Throws not_found without it, bad_request for other
+ * presets.
+ */
 export async function sharedCurve(config: Config, name: string): Promise<NamedCurve> {
   const curve = await requireCurveOf(config, name)
   if (curve.preset.shared_config) return curve
   throw badRequest(
-    `Each launch of the preset ${name} makes a config account of its own: set "shared_config": true in the file that pools.presets names, and restart`,
+    `Each launch of the preset ${name} creates its own config account: set "shared_config": true in the file of pools.presets, and restart`,
     { param: 'name' },
   )
 }
@@ -85,7 +88,9 @@ async function makeCurves(config: Config): Promise<ReadonlyMap<string, NamedCurv
   }
   const chosen = config.values['pools.preset']
   if (!curves.has(chosen)) {
-    throw new ConfigError(`pools.preset is ${chosen}, and there is no such preset: ${[...curves.keys()].join(', ')}`)
+    throw new ConfigError(
+      `pools.preset is ${chosen}, but there are only these presets: ${[...curves.keys()].join(', ')}`,
+    )
   }
   return curves
 }
@@ -99,13 +104,13 @@ function readPresets(file: string | undefined): Record<string, CurvePreset> {
     throw new ConfigError(`pools.presets: ${file} is not readable as JSON: ${(error as Error).message}`)
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new ConfigError(`pools.presets: ${file} must hold a JSON object of named curves`)
+    throw new ConfigError(`pools.presets: ${file} must contain a JSON object of named curves`)
   }
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => {
       if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) {
         throw new ConfigError(
-          `pools.presets: ${file}: "${name}" is no name: use lower-case letters, digits and hyphens`,
+          `pools.presets: ${file}: "${name}" is not a valid name: use lower-case letters, digits and hyphens`,
         )
       }
       const parsed = curvePreset.safeParse(value)

@@ -1,4 +1,4 @@
-/** Previews a launch with a preset: its curve, its migration, its cost, and whether the program takes it. */
+/** Previews a launch with a preset: its curve, its migration, its cost, and whether the program accepts it. */
 import type { Api, PoolPreview } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {

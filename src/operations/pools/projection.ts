@@ -54,7 +54,7 @@ export const poolProjection: Projection<readonly PoolChange[], string> = {
   },
   accountsToFollow: accountsOfPools,
   followedPart: followedPartOf,
-  /** A claim of a pool without a record is a stranger's, and so is one of a position that is not followed. */
+  /** Claims from pools without a record, or from positions that are not followed, belong to strangers. */
   async ofRecords(reader, changes, genesis) {
     const kept: PoolChange[] = []
     for (const change of changes) {
@@ -76,7 +76,7 @@ export const poolProjection: Projection<readonly PoolChange[], string> = {
   },
 }
 
-/** Says which claims are of the platform wallet: the signer is opened where there are any. */
+/** Marks the claims of the platform wallet. The signer is opened only if there are claims. */
 async function withSigner(
   services: SubmissionContext['services'],
   changes: readonly DammV2Change[],
@@ -103,7 +103,7 @@ async function writeLaunch(tx: Tx, effects: PoolEffects, address: string): Promi
   return (await markPoolLive(services, tx, pool, { slot, signature: transaction.signature })).drafts
 }
 
-/** Transactions may be seen in another order than theirs, so that the creator is the one of the curve's account. */
+/** Transactions may be seen out of order, so the creator is read from the curve's account. */
 async function writeCreator(
   tx: Tx,
   { states, services, slot, transaction }: PoolEffects,
@@ -112,15 +112,15 @@ async function writeCreator(
   const [pool, creator] = [await findPool(tx, address), states.get(address)]
   if (pool === null) return
   const { genesis } = transaction
-  // It may claim before the pools here are gone through again.
+  // The new creator may claim before the next search for accounts of pools.
   if (!(await isFollowedAs(tx, genesis, newCreator, CLAIMER_KIND)))
     await followAccounts(tx, [creatorAccount(address, newCreator)], { genesis, from: slot, now: services.clock.now() })
   if (creator !== undefined && pool.creator !== creator) await updatePool(tx, address, { creator })
 }
 
 /**
- * Writes one record for each claim, and returns the drafts of all of them: an event that is stored is not written again.
- * A pool's first claim of a type has the signature alone as its dedupe key, as that of the request that tracks it.
+ * Writes one record for each claim, and returns drafts for all claims; stored events are not written again. A pool's
+ * first claim of a type has only the signature as dedupe key, like the event of the request that tracks it.
  */
 async function writeFeeClaims(tx: Tx, effects: PoolEffects): Promise<EventDraft[]> {
   const { clock, config } = effects.services
@@ -154,7 +154,8 @@ async function writeFeeClaims(tx: Tx, effects: PoolEffects): Promise<EventDraft[
     const { id, occurred_at } = feeClaimRecord(row)
     const object = { id, type, pool_address, kind, beneficiary, claimer, signature, occurred_at }
     drafts.push(
-      // A claim's request tracks the pool and the claim's own event is about the pool too, so that both are the same event.
+      // The request of a claim tracks the pool, and the claim's own event is about the pool too. Both are the same
+      // event.
       confirmedDraft(effects, {
         type,
         resource_type: 'pool',

@@ -1,4 +1,4 @@
-/** Builds the config account that the launches of a preset share, once for each of its contents. */
+/** Builds the config account that the launches of a preset share, once for each content of the preset. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildConfig, configUnits, requireQuoteMint } from '../../chain/programs/dbc/index.ts'
@@ -23,7 +23,7 @@ export async function sharePreset(
   const named = await sharedCurve(context.config, name)
   const { key, receivers, row, status } = await readSharedConfig(context, named)
   if (row !== null && status === 'live') {
-    throw badRequest(`The preset ${name} has its shared config already, ${row.address}: launches use it`, {
+    throw badRequest(`The preset ${name} already has its shared config, ${row.address}: launches use it`, {
       param: 'name',
       details: { config: row.address, status },
     })
@@ -40,7 +40,7 @@ export async function sharePreset(
     fallbackUnits: configUnits(named.curve),
     build: async (envelope) => ({
       ...(await buildConfig({ ...envelope, ...content })),
-      // A dry run stores no key, so nobody could find the account that this signature would let somebody create.
+      // A dry run stores no key and makes no signature. Otherwise somebody could create an account that is not stored.
       secretKeys: context.dryRun ? [] : [config.secretKey],
     }),
   })
@@ -50,7 +50,7 @@ export async function sharePreset(
     const secret = vault.seal(config.secretKey, keyPurpose(config.address))
     const stored = { ...key, address: config.address, secret, data_sha256, created_at: clock.now() }
     if (!(await settleSharedConfig(tx, kept === null ? stored : { ...kept, data_sha256 }, row?.address ?? null))) {
-      throw conflict(`Another request has built the shared config of the preset ${name} meanwhile: repeat this one`)
+      throw conflict(`Another request has built the shared config of the preset ${name} meanwhile: repeat this request`)
     }
     const keys = context.dryRun ? [] : [config.secretKey]
     return {
@@ -75,14 +75,14 @@ interface ConfigCreation {
   transaction: Uint8Array
 }
 
-/** The answer of `simulateTransaction`, as far as it is used. */
+/** The used part of the answer of `simulateTransaction`. */
 interface ShownRun {
   value?: { err?: unknown; accounts?: ({ data?: unknown } | null)[] | null }
 }
 
 /**
- * Returns the data that the program writes into the new account, from a trial run, so that a launch can tell later
- * whether the account is exactly this one. Throws bad_request when the run fails.
+ * Returns the data that the program writes into the new account in a simulation. A launch later compares the account
+ * with it. Throws bad_request when the simulation fails.
  */
 async function createdData({ chain }: Context, { payer, config, transaction }: ConfigCreation): Promise<Uint8Array> {
   const wire = Buffer.from(transaction).toString('base64')
@@ -97,7 +97,7 @@ async function createdData({ chain }: Context, { payer, config, transaction }: C
   }
   const [data] = (value?.accounts?.[0]?.data ?? []) as unknown[]
   if (typeof data !== 'string' || data === '') {
-    throw internal('The RPC node ran the transaction but does not show the account that it creates')
+    throw internal('The RPC node simulated the transaction but did not return the created account')
   }
   return Buffer.from(data, 'base64')
 }

@@ -1,4 +1,4 @@
-/** The config account that the launches of a preset share: which one it is, and whether the chain has exactly that. */
+/** Finds the config account that the launches of a preset share, and checks its content on the chain. */
 import { createHash } from 'node:crypto'
 import { configContentHash } from '../../chain/programs/dbc/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
@@ -20,8 +20,8 @@ export interface SharedConfigState {
 }
 
 /**
- * Reads the account for the preset as it is now. A preset that was changed, and another platform wallet, have another
- * account, because the config holds both.
+ * Reads the account for the current preset. The config contains the preset and the platform wallet, so a change of
+ * either leads to another account.
  */
 export async function readSharedConfig(
   services: Services,
@@ -45,8 +45,8 @@ export async function readSharedConfig(
 export const sharedDataHash = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
 /**
- * Returns the address of the config that launches of the preset use, verified to hold what the preset says, or null
- * when each has its own. Throws bad_request while the shared one is not on chain.
+ * Returns the address of the config that launches of the preset use, or null if each has its own. The content is
+ * checked against the preset. Throws bad_request while the shared config is not on chain.
  */
 export async function requireSharedConfig(services: Services, named: NamedCurve): Promise<string | null> {
   const { name, preset } = named
@@ -56,7 +56,7 @@ export async function requireSharedConfig(services: Services, named: NamedCurve)
   const way = `build it (POST /v2/pool-presets/${name}/shared-config, \`svc pools share ${name}\`), and launch once it is confirmed`
   const why =
     status === 'different'
-      ? `${row?.address} holds something else than the preset ${name} says, so no launch uses it`
+      ? `The content of ${row?.address} differs from the preset ${name}, so no launch uses it`
       : `The launches of the preset ${name} share a config account, which is not on chain yet`
   throw badRequest(`${why}: ${way}`, { param: 'preset', details: { config: row?.address ?? null, status } })
 }

@@ -57,20 +57,20 @@ async function fetchPrice(url: string, field: string, ending: AbortSignal): Prom
     })
   const { status, text } = await observeCall(target, read, (answer) => outcomeOfStatus(answer.status))
   if (status < 200 || status > 299) throw new Error(`the price source answered HTTP ${status}`)
-  if (text.length > MOST_CHARACTERS) throw new Error('the price source answers with too much')
+  if (text.length > MOST_CHARACTERS) throw new Error('the answer of the price source is too large')
   return priceIn(parsePrice(text), field)
 }
 
-/** The parser's own message would quote the answer. */
+/** Parses the answer. The error of JSON.parse is replaced, because it would quote the answer. */
 function parsePrice(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error('the price source answers something that is not JSON')
+    throw new Error('the answer of the price source is not JSON')
   }
 }
 
-/** Returns the number, or the number in a text, at the dotted path. Throws when there is none. */
+/** Returns the number at the dotted path, which may be a text. Throws when there is none. */
 function priceIn(document: unknown, field: string): number {
   let value = document
   for (const name of field.split('.')) {

@@ -14,8 +14,8 @@ import { markPoolLive } from './transitions.ts'
 /** The tickers of the pools that a submission creates. */
 export interface TickerClaim {
   /**
-   * Takes the tickers in the transaction that stores the submission. Throws bad_request naming a ticker that another
-   * pool has.
+   * Takes the tickers in the database transaction that stores the submission. Throws bad_request naming a ticker that
+   * another pool has.
    */
   hold(tx: Tx): Promise<void>
 }
@@ -26,8 +26,8 @@ export interface SubmittedLaunch {
 }
 
 /**
- * Finds the launches built here that the transactions create, whatever resource the client tracks. It first checks
- * whether another pool with the ticker has already landed, which then has precedence.
+ * Finds launches built here in the transactions, whatever resource the client tracks. First checks whether another
+ * pool with the ticker has already landed, because that pool has precedence.
  */
 export async function tickerClaims(context: Context, submitted: readonly SubmittedLaunch[]): Promise<TickerClaim> {
   const created = submitted.flatMap(({ transaction: { message }, param }) =>
@@ -52,7 +52,7 @@ async function claimsOf(context: Context, created: readonly CreatedPool[]): Prom
   const { store, chain, clock } = context
   const rows = await Promise.all(created.map(({ address }) => findPool(store.db, address)))
   const rivals = (await Promise.all(rows.map((row) => rivalsOf(context, row)))).flat()
-  // A failing node is no reason to refuse, because the workers notice pools that have landed.
+  // If the node fails, the submission is accepted, because the workers notice pools that have landed.
   const chainPools = await readPools(
     chain,
     rivals.map(({ address }) => address),

@@ -1,4 +1,4 @@
-/** Takes the steps of pools that the chain shows, all of one look: by the worker, or by a request that sees them first. */
+/** Takes all steps of pools that one look at the chain shows, by the worker or by a request that sees them first. */
 import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
@@ -21,7 +21,10 @@ import {
 
 type StepServices = Pick<Services, 'store' | 'chain' | 'clock' | 'config'>
 
-/** Returns the record behind them. Each is written with its event in a database transaction of its own. */
+/**
+ * Takes the steps and returns the resulting record. Each step is written with its event in its own database
+ * transaction.
+ */
 export async function takeSteps(
   services: StepServices,
   row: Row<'pools'>,
@@ -39,8 +42,9 @@ export async function takeSteps(
 }
 
 /**
- * Returns the launch curve that migrated to the pool, or null where it was launched elsewhere or directly. Nothing on chain
- * names it: where the record lags, it is looked for among the curves of the same mint, and its steps are taken.
+ * Returns the launch curve that migrated to the pool, or null if it was launched elsewhere or directly. Nothing on
+ * chain names the curve. If the record lags, the curve is searched among those of the same mint, and its steps are
+ * taken.
  */
 export async function curveBehind(
   services: StepServices,
@@ -60,7 +64,7 @@ export async function curveBehind(
   return null
 }
 
-/** Takes the steps of a curve that has migrated, so that what is claimed from its pool has that pool's record. */
+/** Takes the steps of a migrated curve, so that its pool has a record before claims from it are written. */
 export async function noteMigration(services: StepServices, curve: Extract<ChainPool, { type: 'dbc' }>): Promise<void> {
   const row = curve.pool.isMigrated ? await findPool(services.store.db, curve.pool.address) : null
   if (row !== null && row.status !== 'migrated') await takeSteps(services, row, curve)
@@ -87,7 +91,10 @@ async function poolStep(
   return pool ? (tx) => markPoolMigrated(services, tx, row, migratedTo) : null
 }
 
-/** The time counts from the end of the last transaction that tracks the pool, or from the expiry of what was built. */
+/**
+ * Whether the pool's launch was abandoned. Time counts from the end of the last tracking transaction, or from the
+ * expiry of the built ones.
+ */
 async function isAbandoned({ store, clock, config }: StepServices, row: Row<'pools'>): Promise<boolean> {
   const last = await lastTracked(store.db, row.address)
   if (last !== null && last.lifecycle !== 'failed' && last.next_check_at !== null) return false

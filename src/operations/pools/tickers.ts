@@ -1,4 +1,4 @@
-/** Manages tickers: the pool that has one, its expiry, and the error for a second pool. */
+/** Manages tickers: which pool has one, when it expires, and the error for a second pool. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
@@ -12,7 +12,7 @@ import type { Tx } from '../../store/store.ts'
 type TickerServices = Pick<Services, 'clock' | 'config'>
 type TickerHolder = Pick<Row<'tickers'>, 'pool_address' | 'taken_at'>
 
-/** Checks the ticker before the expensive steps. The commit checks again and takes it. */
+/** Checks the ticker before the expensive steps. The commit checks it again and takes it. */
 export async function requireFreeTicker(
   context: Context,
   { symbol, creator }: Pick<Input<Api['pools']['create']>, 'symbol' | 'creator'>,
@@ -49,6 +49,6 @@ export function tickerTakenError(at: Pick<Services, 'config'>, symbol: string, h
   })
 }
 
-/** Returns the time before which a taken ticker is free again. */
+/** Returns the time before which a ticker must have been taken to be free again. */
 export const tickerCooldownStart = ({ clock, config }: TickerServices) =>
   clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS

@@ -1,4 +1,4 @@
-/** Hands the role of a pool's creator over to another wallet. */
+/** Transfers the role of a pool's creator to another wallet. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildCreatorTransfer, CREATOR_TRANSFER_UNITS } from '../../chain/programs/dbc/index.ts'
@@ -10,7 +10,7 @@ import { isFull, requireCurve } from './on-chain.ts'
 
 type TransferCreatorRoute = Api['pools']['transferCreator']
 
-/** Throws bad_request for an address that nobody can sign for, and while the curve waits for its migration. */
+/** Throws bad_request for an address without a key, and while the curve waits for its migration. */
 export async function transferCreator(
   context: Context,
   { address, payer, new_creator, allow_programs }: Input<TransferCreatorRoute>,
@@ -19,7 +19,7 @@ export async function transferCreator(
   const recipient = { param: 'new_creator', wallet: new_creator }
   if (new_creator === pool.creator)
     throw badRequest(`${new_creator} is the creator of ${address} already`, { param: recipient.param })
-  // The program takes any other address, also one that loses the role for good.
+  // The program accepts any other address, even one that would lose the role forever.
   await requireRecipients(context, [recipient], { allowsPrograms: allow_programs })
   if (isFull(pool) && !pool.isMigrated) {
     throw badRequest(

@@ -12,10 +12,10 @@ import { takeTickerFor, tickerFreeAt, tickerTakenError } from './tickers.ts'
 type PoolRow = Row<'pools'>
 type PoolStepServices = Pick<Services, 'clock' | 'config'>
 
-/** Least time between two looks at a pool: less than that between two rounds, so that it is due in each. */
+/** Least time between two looks at a pool. It is shorter than a round, so that the pool is due in each round. */
 export const POOL_CHECK_MS = 4_000
 
-/** Why a pool counts as failed: it never landed, or it landed with a ticker that another pool has. */
+/** Why a pool counts as failed: it never landed, or it landed with another pool's ticker. */
 interface PoolFailure {
   reason: 'not_seen' | 'ticker_taken'
   message: string
@@ -30,8 +30,8 @@ export interface PoolTransition {
 }
 
 /**
- * Applies to pending pools, and to failed ones that landed after all. A pool whose ticker another pool has was launched
- * without this service, and counts as failed whatever the chain shows.
+ * Applies to pending pools, and to failed ones that landed after all. A pool with another pool's ticker was launched
+ * without this service and counts as failed, whatever the chain shows.
  */
 export async function markPoolLive(
   at: PoolStepServices,
@@ -117,7 +117,7 @@ export async function markPoolMigrated(
 const checkAt = ({ clock }: PoolStepServices, { type }: PoolRow): number | null =>
   type === 'dbc' ? clock.now() + POOL_CHECK_MS : null
 
-/** The fields that events have of a pool. */
+/** The fields of a pool in its events. */
 export function poolFields(row: PoolRow): object {
   const { curve_progress: _, state: __, fee_metrics: ___, ...record } = poolRecord(row)
   return { ...record, ...(row.migrated_to === null ? {} : { migrated_to: row.migrated_to }) }

@@ -14,8 +14,8 @@ import { markPoolLive } from './transitions.ts'
 type VerifyPoolRoute = Api['pools']['verify']
 
 /**
- * `verified` is false while the pool is not on chain. Throws not_found for a pool that neither the store nor the chain
- * knows.
+ * `verified` is false while the pool is not on chain. Throws not_found if neither the store nor the chain has the
+ * pool.
  */
 export async function verifyPool(
   context: Context,

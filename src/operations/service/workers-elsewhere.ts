@@ -1,4 +1,4 @@
-/** The state of the workers in other daemons, as their leases in the database tell it. */
+/** Reads the state of the workers in other daemons from their leases in the database. */
 import type { Worker } from '../../api/service.ts'
 import { WORKER_NAMES } from '../../api/worker-names.ts'
 import type { Row } from '../../store/schema.ts'
@@ -8,7 +8,10 @@ import { findLeases } from '../../store/workers/leases.ts'
 /** Every worker has three turns within this time, in milliseconds. */
 const SILENT_MS = 30_000
 
-/** Reads the state of each worker at `now`, Unix milliseconds. Errors are known to the daemon alone that met them. */
+/**
+ * Reads the state of each worker at `now`, in Unix milliseconds. Errors are known only in the daemon where they
+ * occurred.
+ */
 export async function workersElsewhere(reader: Reader, now: number): Promise<Worker[]> {
   const leases = await findLeases(reader, WORKER_NAMES)
   return WORKER_NAMES.map((name) =>

@@ -1,4 +1,4 @@
-/** Changes the signer's policy state under its lock, with an entry in the audit log. No other code changes it. */
+/** Changes the signer's policy state under its lock, with an entry in the audit log. All changes go through here. */
 import type { AuditAction } from '../../api/audit-actions.ts'
 import type { SignerState } from '../../api/index.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** Tests the signer's provider with a text that is no transaction, or with a submitted memo. */
+/** Tests the signer's provider with a text that is not a transaction, or with a submitted memo. */
 import { hash, randomBytes } from 'node:crypto'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
@@ -17,7 +17,7 @@ type TestSignerRoute = Api['signer']['test']
 const OFF_CHAIN_PREFIX = '\xffsolana offchain'
 
 /**
- * The text is signed whatever the policy is, because it can move nothing. A memo is signed like any other transaction.
+ * The text is signed without the policy, because it cannot move anything. A memo is signed like any other transaction.
  * Throws internal_error when the provider fails.
  */
 export async function testSigner(
@@ -57,7 +57,7 @@ async function submitMemo(
 async function planMemo(context: Context, memo: string, payer: string): Promise<NewSigningPlan<null>> {
   const built = await buildTransaction(context, {
     payer,
-    // Half more than the measured cost of the longest memo.
+    // One and a half times the measured cost of the longest memo.
     fallbackUnits: 150_000,
     build: (envelope) => buildMemo({ ...envelope, memo }),
   })

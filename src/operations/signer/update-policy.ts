@@ -18,7 +18,7 @@ const POLICY_FIELDS = [
   'tokens',
 ] as const
 
-/** Throws bad_request when nothing would change, an entry occurs twice, or wrapped SOL has a limit of its own. */
+/** Throws bad_request if nothing would change, an entry occurs twice, or wrapped SOL has its own limit. */
 export async function updateSignerPolicy(
   context: Context,
   input: Input<UpdatePolicyRoute>,
@@ -45,7 +45,7 @@ function refuseRepeated(values: readonly string[], paramAt: (place: number) => s
   for (const [place, value] of values.entries()) {
     if (values.indexOf(value) === place) continue
     const param = paramAt(place)
-    throw badRequest(`${param}: ${value} is there twice`, { param })
+    throw badRequest(`${param}: ${value} is listed twice`, { param })
   }
 }
 

@@ -5,8 +5,8 @@ import { appendAudit } from '../../store/audit/entries.ts'
 import type { Tx } from '../../store/store.ts'
 
 /**
- * Writes an entry in the same transaction as the reported change. `details` contain figures and addresses, amounts as
- * digits.
+ * Writes an entry in the same database transaction as the change. `details` contain figures and addresses, with
+ * amounts as digits.
  */
 export async function audit(
   { actor, requestId, clock, vault }: Pick<Context, 'actor' | 'requestId' | 'clock' | 'vault'>,

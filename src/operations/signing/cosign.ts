@@ -24,9 +24,9 @@ export interface Cosigning extends MovementOptions {
 }
 
 /**
- * Commits with the platform's signature on the transaction, and returns the result of `answer`. Nothing of the wallet
- * may leave. Throws bad_request with `details.rule` when the policy refuses it, internal_error when the provider fails.
- * It counts, stores and sends nothing.
+ * Commits with the platform's signature on the transaction, and returns the result of `answer`. Nothing may leave the
+ * wallet. Throws bad_request with `details.rule` when the policy refuses, internal_error when the provider fails. It
+ * counts, stores and sends nothing.
  */
 export async function cosign<D>(
   context: SigningContext,

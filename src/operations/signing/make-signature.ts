@@ -15,12 +15,12 @@ import { asApiError } from './require-signer.ts'
 import type { ReservedSigning } from './reserve-signing.ts'
 import type { SigningContext } from './types.ts'
 
-/** Retries by the node that is asked to send. The transaction watcher has its own. */
+/** Retries by the node that sends. The transaction watcher has its own. */
 const SIGNED_MAX_RETRIES = 2
 
 /**
- * Returns the complete transaction, not yet stored. Throws internal_error when the provider fails. `release` undoes the
- * reservation if certainly nothing was signed; it is null when the provider may have been called before.
+ * Returns the complete transaction, not yet stored. Throws internal_error when the provider fails. `release` undoes
+ * the reservation if nothing can have been signed. It is null if the provider may have been called before.
  */
 export async function signReserved(
   context: SigningContext,
@@ -49,11 +49,11 @@ export async function signReserved(
 export const providerFailure = (error: unknown): { signed: 'no' | 'unknown'; why: string } =>
   error instanceof SignerUnavailable
     ? { signed: error.signed, why: error.message }
-    : { signed: 'unknown', why: 'the provider failed in a way that it should not' }
+    : { signed: 'unknown', why: 'the provider failed with an unexpected error' }
 
 /**
- * Stores the signed transaction with its event, in the caller's transaction. Throws bad_request when the signer was
- * paused meanwhile: nothing is stored or sent, and the signing remains reserved.
+ * Stores the signed transaction with its event, in the caller's database transaction. Throws bad_request if the signer
+ * was paused meanwhile: nothing is stored or sent, and the signing remains reserved.
  */
 export async function storeSigned(
   context: SigningContext,
@@ -80,7 +80,7 @@ export async function sendSigned(context: SigningContext, transaction: DecodedTr
   context.wake('transaction-watcher')
 }
 
-/** Throws unless the transaction is complete with the signature, because what is stored must be ready to send. */
+/** Throws unless the signature completes the transaction, because a stored transaction must be ready to send. */
 function withSignature(
   { raw, message }: DecodedTransaction,
   wallet: string,

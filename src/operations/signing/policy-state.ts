@@ -84,7 +84,7 @@ export function policyJson({ paused: _, tokens, ...policy }: SigningPolicy): str
   return JSON.stringify(stored)
 }
 
-/** Without a row nothing may leave. */
+/** Without a stored policy nothing may leave the wallet. */
 function policyOf(row: PolicyState['row']): SigningPolicy {
   if (row === null) return DEFAULT_POLICY
   const stored: StoredPolicy = JSON.parse(row.policy_json)

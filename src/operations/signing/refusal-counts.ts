@@ -1,4 +1,4 @@
-/** Counts refusals of callers without a key, so that the audit log has one entry for each rule and minute instead of one for each. */
+/** Counts refusals of callers without a key, so that the audit log has one entry per rule and minute instead of one per refusal. */
 import type { Context, CountedRefusal } from '../../context.ts'
 import { isoTime, MINUTE_MS } from '../../platform/timing.ts'
 import { audit } from './audit.ts'
@@ -20,7 +20,9 @@ export class RefusalCounts {
     this.#services = services
   }
 
-  /** Its entry is written when the minute is over; a process that is killed before loses the count. */
+  /**
+   * Counts a refusal. The entry is written when the minute is over; a process that is killed before loses the count.
+   */
   add(refusal: CountedRefusal): void {
     const now = this.#services.clock.now()
     const minute = now - (now % MINUTE_MS)
@@ -31,7 +33,7 @@ export class RefusalCounts {
     this.#writeLater()
   }
 
-  /** Writes what was counted; where that fails it is written with the next minute. */
+  /** Writes the counts. If that fails, they are written with the next minute. */
   async write(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -66,7 +68,7 @@ export class RefusalCounts {
     } catch (error) {
       this.#services.log.error(
         { err: error },
-        'counted refusals are not in the audit log yet, and are written a minute later',
+        'counted refusals could not be written to the audit log, and are written a minute later',
       )
     }
   }

@@ -18,14 +18,17 @@ export async function requireRunning(context: SigningContext, signer: Signer, op
 export const policyRefusal = (state: PolicyState, movement: Movement, options: PolicyCheckOptions): Refusal | null =>
   pausedRefusal(state) ?? checkPolicy(movement, state.policy, state.spent, options)
 
-/** Writes the refusal to the audit log, except in a dry run, or counts it where the context does. Returns the bad_request for the caller to throw. */
+/**
+ * Writes the refusal to the audit log, or counts it if the context says so; a dry run does neither. Returns the
+ * bad_request for the caller to throw.
+ */
 export async function auditedRefusal(
   context: SigningContext,
   signer: Signer,
   operation: string,
   refusal: Refusal,
 ): Promise<ApiError> {
-  // The log of a failed simulation is only for the client, because it would fill the audit log.
+  // The log of a failed simulation goes only to the client, because it would fill the audit log.
   const { logs: _, ...details } = refusal.details
   const { rule } = refusal
   if (context.refusals !== undefined) {
@@ -65,5 +68,5 @@ export const signingEnded = (id: string): ApiError =>
 
 export const messageKnown = (): ApiError =>
   conflict(
-    'The same transaction is being signed for another request: nothing was signed for this one; if it is meant to happen twice, repeat it in a second',
+    'The same transaction is being signed for another request: nothing was signed for this one; if you want both, repeat it in a second',
   )

@@ -15,8 +15,8 @@ export function openSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): P
 }
 
 /**
- * Returns null when none is configured or its provider cannot be set up, which is logged. It is for operations that
- * work without a signer.
+ * Returns null when none is configured or its provider cannot be set up, which is logged. For operations that work
+ * without a signer.
  */
 export const trySigner = ({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer | null> =>
   signer().catch((error) => {
@@ -47,9 +47,9 @@ export async function requireCluster({
   if (expected === 'any') return genesis
   const fits = expected === 'embedded' ? chain.cluster.kind === 'embedded' : genesis === GENESIS_HASHES[expected]
   if (!fits) {
-    log.error({ wanted: expected, genesis }, 'the signer is marked for another cluster')
+    log.error({ wanted: expected, genesis }, 'the signer is restricted to another cluster')
     throw internal(
-      `The signer is marked for ${expected} (signer.cluster), and this chain is another one (genesis ${genesis}): nothing was signed`,
+      `The signer is restricted to ${expected} (signer.cluster), but this is another chain (genesis ${genesis}): nothing was signed`,
     )
   }
   return genesis

@@ -29,7 +29,7 @@ export interface Reservation {
 
 /**
  * Throws bad_request with `details.rule` when the policy refuses the draft, conflict for a known message. The first
- * signing of a request is bound to its Idempotency-Key in the same transaction.
+ * signing of a request is bound to its Idempotency-Key in the same database transaction.
  */
 export async function reserveSigning(
   context: SigningContext,
@@ -72,9 +72,12 @@ export async function reserveSigning(
   return signing
 }
 
-/** The platform signs last, so that what it has signed is complete. */
+/**
+ * Throws unless all other signatures are present. The platform signs last, so that its signature completes the
+ * transaction.
+ */
 function requireCosigned(transaction: DecodedTransaction, wallet: string): void {
   const { keys, signers } = transaction.message
   const missing = keys.slice(0, signers).filter((key, i) => key !== wallet && !signatureHolds(transaction, i))
-  if (missing.length > 0) throw new Error(`the build left out the signatures of ${missing.join(', ')}`)
+  if (missing.length > 0) throw new Error(`the built transaction lacks the signatures of ${missing.join(', ')}`)
 }

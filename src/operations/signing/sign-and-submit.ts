@@ -16,9 +16,9 @@ import { type SigningRun, sealPlan } from './signing-run.ts'
 import type { NewSigningPlan, Signatures, SigningContext, SigningDraft, SigningPlan, SigningSteps } from './types.ts'
 
 /**
- * Returns once the last transaction is stored and sent. A refusal is bad_request with `details.rule` and the figures; a
- * failing provider is internal_error. A retry with the same Idempotency-Key completes a reserved signing with the same
- * bytes. A signing that the provider certainly did not sign is discarded.
+ * Returns once the last transaction is stored and sent. Throws bad_request with `details.rule` and the figures for a
+ * refusal, internal_error when the provider fails. A retry with the same Idempotency-Key completes a reserved signing
+ * with the same bytes. If nothing can have been signed, the signing is discarded.
  */
 export async function signAndSubmit<D>(
   context: SigningContext,
@@ -55,7 +55,7 @@ async function signIntermediate<D>(signing: Signing<D>, step: number): Promise<s
   return transaction.signature
 }
 
-/** The answer is stored with the last signature, before that is sent. */
+/** The answer is stored with the last signature, before the transaction is sent. */
 async function signLast<D>(signing: Signing<D>, step: number, before: Signatures | null): Promise<D> {
   const { context, run, plan, steps } = signing
   const reserved = await reservedStep(signing, step)
@@ -90,7 +90,7 @@ function signStep<D>(
   return signReserved(context, run.signer, row, release)
 }
 
-/** Returns the step as an earlier run left it, else reserves it. */
+/** Returns the step of an earlier run, else reserves it. */
 async function reservedStep<D>(signing: Signing<D>, step: number): Promise<SigningStep> {
   const { context, run } = signing
   const id = step === 0 ? run.id : `${run.id}.${step}`
@@ -111,12 +111,12 @@ async function reserveStep<D>(signing: Signing<D>, id: string, step: number): Pr
 async function stepDraft<D>({ plan, steps }: Signing<D>, step: number): Promise<SigningDraft> {
   if (step > 0 && steps.next !== undefined) return steps.next(step)
   if (step === 0 && 'first' in plan) return plan.first
-  throw new Error(`step ${step} of a signing has no transaction`)
+  throw new Error(`step ${step} of the signing has no transaction`)
 }
 
 /**
- * Waits until the transaction is confirmed. A permanent failure releases the key, because nothing more can result from
- * it.
+ * Waits until the transaction is confirmed. A permanent failure releases the Idempotency-Key, because no retry can
+ * succeed with it.
  */
 async function requireConfirmed<D>(
   { context, steps }: Signing<D>,
@@ -128,18 +128,18 @@ async function requireConfirmed<D>(
   if (isConfirmed) return
   if (lifecycle !== 'failed') {
     throw internal(
-      `The transaction ${signature} is not confirmed yet: repeat the request with its Idempotency-Key to go on`,
+      `The transaction ${signature} is not confirmed yet: repeat the request with its Idempotency-Key to continue`,
     )
   }
   await context.store.write(async (tx) => {
     if (await context.signing.unbind(tx)) await steps.release?.(tx)
   })
-  throw badRequest(`The transaction ${signature} failed on the chain, and the rest was not signed: ${err_json}`, {
+  throw badRequest(`The transaction ${signature} failed on the chain, and later ones were not signed: ${err_json}`, {
     details: { signatures, err: JSON.parse(err_json ?? 'null') },
   })
 }
 
-/** Whether a reserved signing can no longer land, signed or not: it was never sent, and its blockhash has ended. */
+/** Whether a reserved signing can no longer land, because it was never sent and its blockhash has expired. */
 async function isExpired({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
   const { blockhash } = lifetimeOf(decodeWireTransaction(transaction).message)
   const { slot, ended } = await readBlockhashEnd(chain, blockhash)
@@ -155,7 +155,7 @@ async function supersede<D>({ context, run }: Signing<D>, row: Row<'signings'>):
       signing: id,
       operation,
       signed: 'unknown',
-      why: 'its blockhash is over and it was never sent: it is built anew',
+      why: 'its blockhash has expired and it was never sent: it is built again',
     })
   })
 }

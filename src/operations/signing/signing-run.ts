@@ -27,8 +27,8 @@ interface StoredPlan<S> {
 }
 
 /**
- * Throws internal_error without a usable signer, bad_request when it is paused, conflict when the earlier run started
- * with another key or on another chain.
+ * Throws internal_error without a usable signer, bad_request when it is paused, conflict when the earlier run used
+ * another key or chain.
  */
 export async function openSigningRun<S>(context: SigningContext, operation: string): Promise<SigningRun<S>> {
   const signer = await requireSigner(context)
@@ -44,12 +44,12 @@ async function readPlan<S>(context: SigningContext, signer: Signer, id: string):
   if (row === null || row.plan === null) throw signingEnded(id)
   if (row.signer !== signer.address) {
     throw conflict(
-      `This request was begun with the signer ${row.signer}, and now it is ${signer.address}: configure that one to end it, or send the request with another Idempotency-Key`,
+      `This request was started with the signer ${row.signer}, but the signer is now ${signer.address}: configure the earlier one to complete the request, or send it with another Idempotency-Key`,
       { param: 'Idempotency-Key' },
     )
   }
   if ((await requireCluster(context)) !== row.genesis) {
-    throw conflict('This request was begun on another chain: send it with another Idempotency-Key', {
+    throw conflict('This request was started on another chain: send it with another Idempotency-Key', {
       param: 'Idempotency-Key',
     })
   }
@@ -57,7 +57,7 @@ async function readPlan<S>(context: SigningContext, signer: Signer, id: string):
   return { ...plan, state: kept }
 }
 
-/** Returns the plan in its stored form, sealed because it may contain keys that the build generated. */
+/** Returns the plan in its stored form. It is sealed, because it may contain generated keys. */
 export function sealPlan({ vault }: SigningContext, id: string, plan: SigningPlan): Buffer {
   const { state, steps = 1, tracked_resource } = plan
   const stored: StoredPlan<unknown> = {

@@ -1,4 +1,4 @@
-/** Types of what an operation passes to the platform's key, and of the parts of a request that a signing uses. */
+/** Types that an operation passes to a signing, and the parts of a request that a signing uses. */
 import type { TrackedResource } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 import type { SponsoredOutflow } from '../../policy/rules/violation.ts'
@@ -34,7 +34,7 @@ export interface SigningDraft {
   cosigners?: readonly string[]
   /** Mints without policy limits: this request creates them, or a program moves them between its own accounts. */
   uncapped?: readonly string[]
-  /** Set where the platform pays for the claim of another wallet, which is then all that may leave. */
+  /** Set if the platform pays for another wallet's claim. Then nothing else may leave. */
   sponsored?: SponsoredOutflow
 }
 
@@ -56,14 +56,14 @@ export interface NewSigningPlan<S = unknown> extends SigningPlan<S> {
 /** Signatures of a plan's transactions, in order. */
 export type Signatures = readonly [string, ...string[]]
 
-/** The steps that make the answer from the signatures, and the rows that are written with them. */
+/** The functions that make the answer from the signatures, and the rows written with them. */
 export interface SigningSteps<D> {
   answer(signatures: Signatures): D
   /** Builds a later transaction of the plan, with `step` counting from 0, once the one before it is confirmed. */
   next?(step: number): Promise<SigningDraft>
   /** Writes rows with the reservation of the first signing. An error here refuses it before anything is signed. */
   reserve?(tx: Tx): Promise<void>
-  /** Removes those rows when the first was certainly not signed, or failed on the chain. */
+  /** Removes those rows if the first transaction cannot have been signed, or failed on the chain. */
   release?(tx: Tx): Promise<void>
   /** Writes further rows with the last signature. */
   record?(tx: Tx, signatures: Signatures): Promise<void>

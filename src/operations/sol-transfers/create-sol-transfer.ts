@@ -1,4 +1,4 @@
-/** Builds a transfer of SOL from one wallet to another, or of all that a wallet has. */
+/** Builds a transfer of SOL from one wallet to another, optionally of the whole balance. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { SolRecipientFault } from '../../api/sol-transfers.ts'
@@ -18,12 +18,12 @@ import { refuseRecipients } from '../recipients.ts'
 
 type CreateSolTransferRoute = Api['solTransfers']['create']
 
-/** Half more than a transfer and the two instructions of the compute budget take, 150 units each. */
+/** One and a half times the cost of a transfer and the two compute budget instructions, 150 units each. */
 const TRANSFER_UNITS = 700
 
 /**
- * Throws bad_request for a recipient that should not receive, for more than the payer has, and for a sum or a rest below
- * what an account has to keep.
+ * Throws bad_request for an unsuitable recipient, for more than the payer has, and if an amount or remaining balance
+ * is below the rent minimum.
  */
 export async function createSolTransfer(
   context: Context,
@@ -42,7 +42,7 @@ export async function createSolTransfer(
     payer,
     fallbackUnits: TRANSFER_UNITS,
     async build(envelope) {
-      // The fee is that of the very message: its limits and its price are known only here.
+      // The fee is computed from this message, because limits and price are known only here.
       sent.fee = feeOf(await compileTransfer(envelope, { payer, recipient, lamports: 1n }))
       sent.lamports = lamports === 'all' ? held - sent.fee : BigInt(lamports)
       requireFunds(payer, { held, least, ...sent })
@@ -70,7 +70,7 @@ function requireRecipient(
   const param = 'recipient'
   if (recipient === payer) {
     const details = { reason: 'sender' satisfies SolRecipientFault }
-    throw badRequest(`recipient: ${recipient} is the wallet that sends`, { param, details })
+    throw badRequest(`recipient: ${recipient} is the sender itself`, { param, details })
   }
   const reason = recipientFault(recipient, accountKind(account), { allowsPrograms })
   if (reason !== null) refuseRecipients([{ param, wallet: recipient, reason }], 1)
@@ -80,13 +80,18 @@ function requireRecipient(
 function requireSender(payer: string, account: ChainAccount | null): bigint {
   if (account === null || (account.owner === SYSTEM_PROGRAM && account.data.length === 0))
     return account?.lamports ?? 0n
-  throw badRequest(`payer: ${payer} is an account of the program ${account.owner}, which alone can send from it`, {
-    param: 'payer',
-    details: { owner: account.owner },
-  })
+  throw badRequest(
+    `payer: ${payer} is an account of the program ${account.owner}, and only that program can send from it`,
+    {
+      param: 'payer',
+      details: { owner: account.owner },
+    },
+  )
 }
 
-/** An account keeps nothing at all, or what frees it from rent; who pays a fee has to keep that while it is taken. */
+/**
+ * An account must keep nothing or the rent minimum. A fee payer must still have that minimum after the fee is taken.
+ */
 function requireFunds(
   payer: string,
   { held, least, lamports, fee }: { held: bigint; least: bigint; lamports: bigint; fee: bigint },
@@ -96,20 +101,20 @@ function requireFunds(
   if (paysFee && lamports > 0n && (rest === 0n || rest >= least)) return
   const details = { have: String(held), fee: String(fee), rent_exempt: String(least) }
   if (!paysFee || rest < 0n || lamports <= 0n) {
-    throw badRequest(`lamports: ${payer} has ${held} lamports, too few for this transfer and its fee of ${fee}`, {
+    throw badRequest(`lamports: ${payer} has ${held} lamports, not enough for this transfer and its fee of ${fee}`, {
       param: 'lamports',
       details,
     })
   }
   throw badRequest(
-    `lamports: ${payer} would keep ${rest} lamports, and an account keeps at least ${least} or nothing: send ${least - rest} less, or all`,
+    `lamports: ${payer} would keep ${rest} lamports, but an account must keep at least ${least} or nothing: send ${least - rest} less, or all`,
     { param: 'lamports', details },
   )
 }
 
 function belowMinimum(recipient: string, lamports: bigint, least: bigint) {
   return badRequest(
-    `lamports: ${recipient} has no SOL yet, and ${lamports} lamports are less than the ${least} that an account has to keep`,
+    `lamports: ${recipient} has no SOL yet, and ${lamports} lamports are less than the minimum of ${least} for an account`,
     { param: 'lamports', details: { lamports: String(lamports), rent_exempt: String(least) } },
   )
 }

@@ -1,4 +1,4 @@
-/** Builds a claim for which the platform wallet pays, to be signed by its claimer first. */
+/** Builds a claim that the platform wallet pays for. The claimer signs it first. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
@@ -21,7 +21,7 @@ type BuildSponsoredClaimRoute = Api['sponsorships']['build']
 
 export const SPONSORED_CLAIM = 'airdrop.sponsored_claim'
 
-/** Reserves and stores nothing: anybody may ask for the claim of any listed wallet. */
+/** Reserves and stores nothing, because anyone may request the claim of any listed wallet. */
 export async function buildSponsoredClaimFor(
   context: Context,
   { id, claimer }: Input<BuildSponsoredClaimRoute>,
@@ -30,7 +30,9 @@ export async function buildSponsoredClaimFor(
   const signer = await requireSigner(context)
   await requireUnpaused(context, signer)
   if (claimer === signer.address) {
-    throw badRequest('claimer: the platform wallet pays for its own claim as any wallet does', { param: 'claimer' })
+    throw badRequest('claimer: the platform wallet has no sponsored claims: claim like any other wallet', {
+      param: 'claimer',
+    })
   }
   await requireUnsponsored(context, { airdrop_id: id, wallet: claimer, genesis: await requireCluster(context) })
   const { payable, lent, accountRent } = await sponsoredClaimTerms(context, id, claimer)
@@ -70,7 +72,9 @@ export async function sponsoredClaimTerms(
   return { payable, ...rents }
 }
 
-/** Throws bad_request for a claim that fails in its trial, and tells a wallet without funds from one that is not paid. */
+/**
+ * Throws bad_request for a claim that fails in the simulation. A platform wallet without funds is reported separately.
+ */
 async function buildPaid(
   context: Context,
   wallet: string,
@@ -94,5 +98,5 @@ async function buildPaid(
   throw sponsorUnavailable('it has too little SOL; send it some')
 }
 
-/** Lamports above the rent that a wallet needs, for its own rent exemption and any fee. */
+/** Lamports that the wallet needs in addition to the rent, for its own rent exemption and the fee. */
 const LEAST_HELD = 3_000_000n

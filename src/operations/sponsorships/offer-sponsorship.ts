@@ -1,4 +1,4 @@
-/** Tells a claim page whether claims of an airdrop are paid for now, from the database alone. */
+/** Tells a claim page whether claims of an airdrop are paid for now. Reads only the database. */
 import type { Services } from '../../context.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { isPaused, requireSponsorship } from './sponsorship-checks.ts'
@@ -6,7 +6,7 @@ import { lamportsLeft } from './sponsorship-record.ts'
 
 type OfferServices = Pick<Services, 'store' | 'clock' | 'signer' | 'log'>
 
-/** Throws not_found without a sponsorship that is on. */
+/** Throws not_found without an enabled sponsorship. */
 export async function offerSponsorship(services: OfferServices, id: string): Promise<{ available: boolean }> {
   const row = await requireSponsorship(services, id)
   const signer = await trySigner(services)

@@ -9,28 +9,28 @@ const withReason = (reason: SponsorshipRefusal, details: Record<string, unknown>
 
 export const notSponsored = (id: string) =>
   notFound(
-    `The claims of the airdrop ${id} are not sponsored: begin with a budget (PATCH /v2/airdrops/${id}/sponsorship, \`svc airdrops sponsor ${id} --budget SOL\`)`,
+    `The claims of the airdrop ${id} are not sponsored: start with a budget (PATCH /v2/airdrops/${id}/sponsorship, \`svc airdrops sponsor ${id} --budget SOL\`)`,
     { param: 'id', details: withReason('not_sponsored') },
   )
 
 export const sponsorshipPaused = (id: string) =>
   notFound(
-    `The claims of the airdrop ${id} are not sponsored any more: ${PAY_YOURSELF}, or begin again (PATCH /v2/airdrops/${id}/sponsorship, \`svc airdrops sponsor ${id} --on\`)`,
+    `The claims of the airdrop ${id} are no longer sponsored: ${PAY_YOURSELF}, or start again (PATCH /v2/airdrops/${id}/sponsorship, \`svc airdrops sponsor ${id} --on\`)`,
     { param: 'id', details: withReason('not_sponsored') },
   )
 
 export const sponsorshipEnded = (id: string) =>
   notFound(
-    `The sponsorship of the airdrop ${id} has ended, because its list was replaced since: ${PAY_YOURSELF}, or begin again with the root of the list that is stored now (PATCH /v2/airdrops/${id}/sponsorship, \`svc airdrops sponsor ${id} --root ROOT\`)`,
+    `The sponsorship of the airdrop ${id} has ended, because its list was replaced: ${PAY_YOURSELF}, or start again with the root of the current list (PATCH /v2/airdrops/${id}/sponsorship, \`svc airdrops sponsor ${id} --root ROOT\`)`,
     { param: 'id', details: withReason('not_sponsored') },
   )
 
-/** The signature is null while the platform wallet has yet to sign. */
+/** The signature is null until the platform wallet has signed. */
 export const sponsoredAlready = ({ wallet, signature }: Pick<SponsoredClaimRow, 'wallet' | 'signature'>) =>
   conflict(
     signature === null
       ? `A sponsored claim of ${wallet} is being signed: repeat the request in a moment`
-      : `The claim of ${wallet} is sponsored already, and each wallet once: follow ${signature}`,
+      : `The claim of ${wallet} is already sponsored, and each wallet only once: follow ${signature}`,
     { details: withReason('sponsored_already', signature === null ? {} : { signature }) },
   )
 
@@ -50,13 +50,13 @@ export const budgetExhausted = (id: string, left: bigint, lamports: bigint) =>
   )
 
 export const changedTransaction = (why: string) =>
-  badRequest(`transaction: ${why}. Have the wallet sign what was built, and nothing else`, {
+  badRequest(`transaction: ${why}. The wallet must sign exactly what was built`, {
     param: 'transaction',
     details: withReason('changed_transaction'),
   })
 
 export const claimExpired = () =>
-  badRequest('transaction: it was signed too late to land for certain: build the claim again, and sign that', {
+  badRequest('transaction: it was signed too late to be sure to land: build the claim again and sign the new one', {
     param: 'transaction',
     details: withReason('expired'),
   })
@@ -72,7 +72,7 @@ export const sponsorUnavailable = (why: string) =>
     details: withReason('sponsor_unavailable'),
   })
 
-/** Names the reason of a refusal by the platform wallet's policy, which keeps its own words and figures. */
+/** Adds the reason to a refusal by the platform wallet's policy, which keeps its message and figures. */
 export function asSponsorshipRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.details?.rule === undefined) return error
   const { message, details } = error

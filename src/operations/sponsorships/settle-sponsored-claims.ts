@@ -1,4 +1,4 @@
-/** Notes how sponsored claims have ended, and gives back to the budget what they did not cost. */
+/** Records the results of sponsored claims, and returns unused amounts to the budget. */
 import { readBlockhashEnd } from '../../chain/reads/statuses.ts'
 import type { Services } from '../../context.ts'
 import { ENDED_BLOCKHASH_SLOTS } from '../../following/expiry.ts'
@@ -19,12 +19,12 @@ import type { Tx } from '../../store/store.ts'
 
 type SettleServices = Pick<Services, 'store' | 'clock'>
 
-/** Claims that one transaction of the database settles, and all that one call does. */
+/** Claims that one database transaction settles, and claims that one call settles. */
 const [CLAIMS_PER_WRITE, MOST_CLAIMS] = [100, 1_000]
-/** Claims without a signature that one round of the worker looks at, and the age from which it does. */
+/** Claims without a signature that one round of the worker looks at, and their least age. */
 const [MOST_UNSIGNED, UNSIGNED_AGE_MS] = [20, 2 * MINUTE_MS]
 
-/** Settles claims whose transactions are final or have expired. It reads the database alone. */
+/** Settles claims whose transactions are final or have expired. Reads only the database. */
 export async function settleSponsoredClaims(services: SettleServices, signal?: AbortSignal): Promise<void> {
   const { store } = services
   let after = 0
@@ -33,7 +33,7 @@ export async function settleSponsoredClaims(services: SettleServices, signal?: A
     const ended = await endedSponsoredClaims(store.db, after, CLAIMS_PER_WRITE)
     if (ended.length > 0) {
       await store.write(async (tx) => {
-        // In one order everywhere, so that two processes cannot wait for each other.
+        // The order is the same everywhere, so that two processes cannot wait for each other.
         const ordered = ended.toSorted((one, other) => (one.airdrop_id < other.airdrop_id ? -1 : 1))
         for (const each of ordered) await settle(tx, services, each)
       })
@@ -59,8 +59,8 @@ async function settle(tx: Tx, { clock }: SettleServices, ended: EndedSponsoredCl
 }
 
 /**
- * Frees claims that were reserved and never signed, as when a process dies, once their blockhash has ended: what may
- * have been signed was never sent, and can no longer land. Throws internal_error when the node fails.
+ * Frees reserved claims that were never stored as signed, for example because a process died, once their blockhash has
+ * expired. A signature that was made was never sent and can no longer land. Throws internal_error when the node fails.
  */
 export async function freeUnsignedClaims(
   services: SettleServices & Pick<Services, 'chain'>,
@@ -93,7 +93,7 @@ async function free({ store, clock }: SettleServices, row: SponsoredClaimRow): P
     const sponsorship = await lockSponsorship(tx, airdrop_id)
     const changes = { status: 'expired', live: 0, settled_at: clock.now() } as const
     if (!(await moveSponsoredClaim(tx, { id, status: 'signing' }, changes))) return
-    // No process can sign it any more, so that what was freed is not sent after all.
+    // No process can sign it any more, so a freed claim is not sent later.
     await supersedeSigning(tx, signing_id)
     if (sponsorship === null) return
     await addToUsed(tx, sponsorship, -BigInt(lamports))

@@ -1,4 +1,4 @@
-/** Makes and checks ids of sponsored claims: each proves that this installation built exactly one message for one airdrop. */
+/** Makes and checks ids of sponsored claims. An id proves that this installation built exactly this message for this airdrop. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
@@ -10,7 +10,7 @@ type Message = Pick<DecodedTransaction, 'message' | 'messageBytes'>
 const PURPOSE = 'sponsored claim'
 const ID = /^spc_([0-9]{1,15})_([A-Za-z0-9_-]{43})$/
 
-/** Builds are stored nowhere, so that strangers who ask for them fill no table. */
+/** Builds are not stored, so that requests of strangers cannot fill a table. */
 export function sponsoredClaimId(
   { vault }: Sealing,
   airdropId: string,
@@ -21,7 +21,7 @@ export function sponsoredClaimId(
   return `spc_${lastValidBlockHeight}_${Buffer.from(vault.mac(text, PURPOSE), 'hex').toString('base64url')}`
 }
 
-/** Returns the last block height of the build, or null when the message was not built here under this id. */
+/** Returns the last block height of the build, or null if the message was not built here under this id. */
 export function heightOfSponsoredClaim(
   services: Sealing,
   id: string,

@@ -1,4 +1,4 @@
-/** Checks whether a sponsorship pays for one more claim of a wallet: it is on, has budget left, and the wallet had none yet. */
+/** Checks whether a sponsorship pays for a wallet's claim: it is enabled, has budget left, and the wallet had no sponsored claim yet. */
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Services } from '../../context.ts'
 import { findTree } from '../../store/airdrops/merkle-trees.ts'
@@ -23,13 +23,13 @@ import {
 import { settleSponsoredClaims } from './settle-sponsored-claims.ts'
 import { lamportsLeft } from './sponsorship-record.ts'
 
-/** Sponsored claims of one wallet that may end without success; each that fails costs a fee. */
+/** Most unsuccessful sponsored claims of one wallet. Each failed one costs a fee. */
 export const MOST_SPONSORED_ATTEMPTS = 3
 
 export type SponsoredWallet = Pick<SponsoredClaimRow, 'airdrop_id' | 'wallet' | 'genesis'>
 type CheckServices = Pick<Services, 'store' | 'clock'>
 
-/** Throws not_found where no claims of the airdrop are paid for, or those of another list than is stored now. */
+/** Throws not_found if the airdrop has no active sponsorship, or one for another list than the stored one. */
 export async function requireSponsorship({ store }: Pick<CheckServices, 'store'>, id: string): Promise<SponsorshipRow> {
   return payingOne(store.db, await findSponsorship(store.db, id), id)
 }
@@ -46,15 +46,17 @@ export async function isPaused({ store, clock }: CheckServices, signer: Signer):
   return (await readPolicyState(store.db, clock, signer.address)).policy.paused
 }
 
-/** Throws bad_request while the signer is paused, without an entry of the audit log, which strangers could fill. */
+/**
+ * Throws bad_request while the signer is paused. It writes no entry of the audit log, because strangers could fill it.
+ */
 export async function requireUnpaused(services: CheckServices, signer: Signer): Promise<void> {
   if (await isPaused(services, signer)) throw sponsorUnavailable('its signer is paused')
 }
 
-/** Throws conflict for a wallet whose claim is under way or has landed, and bad_request after too many attempts. */
+/** Throws conflict if a claim of the wallet is pending or has landed, and bad_request after too many attempts. */
 export async function requireUnsponsored(services: CheckServices, wallet: SponsoredWallet): Promise<void> {
   const claims = await sponsoredClaimsOfWallet(services.store.db, wallet, MOST_SPONSORED_ATTEMPTS)
-  // What has ended meanwhile is noted first, because the worker's next round may be seconds away.
+  // Claims that have ended are settled first, because the worker's next round may be seconds away.
   if (claims.some(({ settled_at }) => settled_at === null)) await settleSponsoredClaims(services)
   await requireFree(services.store.db, wallet)
 }
@@ -66,7 +68,7 @@ async function requireFree(reader: Reader, wallet: SponsoredWallet): Promise<voi
   if (claims.length >= MOST_SPONSORED_ATTEMPTS) throw attemptsExhausted(wallet.wallet, claims.length)
 }
 
-/** Throws bad_request where the budget does not have this many lamports left. */
+/** Throws bad_request if the budget has fewer lamports left. */
 export async function requireBudget(services: CheckServices, id: string, lamports: bigint): Promise<void> {
   const before = await requireSponsorship(services, id)
   if (lamportsLeft(before) >= lamports) return
@@ -79,7 +81,7 @@ function requireLeft(row: SponsorshipRow, lamports: bigint): void {
   if (left < lamports) throw budgetExhausted(row.airdrop_id, left, lamports)
 }
 
-/** Checks all of it under the lock of the sponsorship, so that claims that are reserved at once are counted in turn. */
+/** Repeats all checks under the lock of the sponsorship, so that simultaneous claims are counted one after another. */
 export async function lockForClaim(tx: Tx, wallet: SponsoredWallet, lamports: bigint): Promise<SponsorshipRow> {
   const row = await payingOne(tx, await lockSponsorship(tx, wallet.airdrop_id), wallet.airdrop_id)
   await requireFree(tx, wallet)

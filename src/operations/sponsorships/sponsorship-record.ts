@@ -1,4 +1,4 @@
-/** Shows a sponsorship as the API answers it. */
+/** Converts a sponsorship's row to the record of the API. */
 import type { Sponsorship } from '../../api/sponsorships.ts'
 import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import { countSponsoredClaims, type SponsorshipRow } from '../../store/airdrops/sponsorships.ts'
@@ -27,7 +27,7 @@ export async function sponsorshipRecord(reader: Reader, row: SponsorshipRow): Pr
   }
 }
 
-/** What the audit log says of a sponsorship. */
+/** The fields of a sponsorship in the audit log. */
 export const sponsorshipTerms = ({ airdrop_id, root, budget, used, enabled }: SponsorshipRow) => ({
   airdrop: airdrop_id,
   root,

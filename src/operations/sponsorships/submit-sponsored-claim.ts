@@ -1,4 +1,4 @@
-/** Signs a sponsored claim that its claimer has signed, once for each listed wallet, and submits it. */
+/** Signs and submits a sponsored claim that its claimer has signed, once for each listed wallet. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readHeights } from '../../chain/reads/heights.ts'
@@ -48,12 +48,12 @@ import {
 type SubmitSponsoredClaimRoute = Api['sponsorships']['submit']
 type Submission = Result<SubmitSponsoredClaimRoute>
 
-/** Blocks that must be left when the platform wallet signs, so that what it signs can still land. */
+/** Blocks that must be left when the platform wallet signs, so that the transaction can still land. */
 const LEAST_BLOCKS = 30
-/** Retries by the node of a transaction that a request sends again. */
+/** Retries by the node when a request sends a transaction again. */
 const RESENT_MAX_RETRIES = 2
 
-/** A transaction that was built here, with its claimer's signature. */
+/** A transaction that was built here and signed by its claimer. */
 interface SignedBuild {
   /** Id of the sponsored claim. */
   claim: string
@@ -64,8 +64,8 @@ interface SignedBuild {
 }
 
 /**
- * The message itself is what the request is known by: the same one again, with or without an Idempotency-Key, goes on
- * with its signing or answers its signature.
+ * The message identifies the request. Sending it again, with or without an Idempotency-Key, continues its signing or
+ * returns its signature.
  */
 export async function submitSponsoredClaim(
   context: Context,
@@ -88,22 +88,21 @@ export async function submitSponsoredClaim(
 const isTaken = (error: unknown) =>
   error instanceof ApiError && error.code === 'conflict' && error.details?.reason === undefined
 
-/** Throws bad_request unless the message was built here for this airdrop, and its claimer has signed it. */
+/** Throws bad_request unless the message was built here for this airdrop and its claimer has signed it. */
 function requireBuild(
   context: Context,
   { id, claim, transaction }: { id: string; claim: string; transaction: DecodedTransaction },
 ): SignedBuild {
   const lastValidBlockHeight = heightOfSponsoredClaim(context, claim, id, transaction)
-  if (lastValidBlockHeight === null) throw changedTransaction('it is not what was built under this id')
+  if (lastValidBlockHeight === null) throw changedTransaction('it differs from the transaction built under this id')
   const { keys, signers } = transaction.message
   const [, claimer] = keys
   if (signers !== 2 || claimer === undefined) throw changedTransaction('it does not have two signers')
-  if (!signatureHolds(transaction, 1))
-    throw changedTransaction(`the signature of ${claimer} is missing or does not fit`)
+  if (!signatureHolds(transaction, 1)) throw changedTransaction(`the signature of ${claimer} is missing or wrong`)
   return { claim, airdropId: id, claimer, transaction, lastValidBlockHeight }
 }
 
-/** Sends what was stored again while it was not seen. */
+/** Sends the stored transaction again while no node has shown it. */
 async function answerAgain(context: Context, row: SponsoredClaimRow): Promise<Submission> {
   if (row.status === 'expired') throw claimExpired()
   if (row.signature === null) throw sponsoredAlready(row)
@@ -117,7 +116,7 @@ async function answerAgain(context: Context, row: SponsoredClaimRow): Promise<Su
 const answerOf = ({ id, wallet, lamports }: Pick<SponsoredClaimRow, 'id' | 'wallet' | 'lamports'>, signature: string) =>
   ({ mode: 'signed', signature, id, claimer: wallet, lamports }) as const
 
-/** What the row of a claim says, apart from its place and its end. */
+/** The columns of a claim's row, without its sequence number and its settlement. */
 type Reserved = Pick<
   SponsoredClaimRow,
   'id' | 'airdrop_id' | 'wallet' | 'genesis' | 'signing_id' | 'lamports' | 'fee' | 'created_at'
@@ -132,7 +131,7 @@ async function signClaim(context: Context, build: SignedBuild, known: SponsoredC
   return signPlan(signing, run, plan, reserved)
 }
 
-/** The claim's row takes the place of the Idempotency-Key: it names the signing that a repeated request goes on with. */
+/** The claim's row replaces the Idempotency-Key: it names the signing that a repeated request continues. */
 const signingContext = (context: Context, known: SponsoredClaimRow | null): SigningContext => ({
   ...context,
   signing: { earlier: known?.signing_id ?? null, async bind() {}, unbind: async () => true },
@@ -160,14 +159,14 @@ async function signPlan(
   })
 }
 
-/** Gives back what was reserved, where certainly nothing was signed. */
+/** Returns the reserved amount if nothing can have been signed. */
 async function release(tx: Tx, { id, airdrop_id, lamports }: Reserved): Promise<void> {
   const sponsorship = await lockSponsorship(tx, airdrop_id)
   if (!(await deleteSponsoredClaim(tx, id)) || sponsorship === null) return
   await addToUsed(tx, sponsorship, -BigInt(lamports))
 }
 
-/** Checks all that can be told before the platform wallet signs. What is refused here is neither counted nor stored. */
+/** Runs all checks that are possible before the platform wallet signs. Refusals here are neither counted nor stored. */
 async function planClaim(
   context: Context,
   { claim, airdropId, claimer, transaction, lastValidBlockHeight }: SignedBuild,
@@ -176,7 +175,7 @@ async function planClaim(
   const { message } = transaction
   await requireSponsorship(context, airdropId)
   if (message.keys[0] !== run.wallet)
-    throw sponsorUnavailable('it is another one since the build; build the claim again')
+    throw sponsorUnavailable('the platform wallet has changed since the build; build the claim again')
   const genesis = await requireCluster(context)
   await requireUnsponsored(context, { airdrop_id: airdropId, wallet: claimer, genesis })
   const { block_height } = await readHeights(context.chain)
@@ -192,7 +191,7 @@ async function planClaim(
   const sponsored = { distributor, claimer, mint, lent, status: status.address, account: tokens.address, accountRent }
   return {
     plan: {
-      // The program pays the claimer out of its vault, so none of the tokens are the wallet's.
+      // The program pays the claimer from its vault, so none of the tokens belong to the wallet.
       first: { transaction: transaction.raw, cosigners: [claimer], uncapped: [mint], sponsored },
       state: null,
       tracked_resource: trackingOf('airdrop', airdropId, ['airdrop.claimed']),
@@ -210,7 +209,7 @@ async function planClaim(
   }
 }
 
-/** Sums what the message's own transfers lend; a build has one at most. */
+/** Adds up what the message's own transfers lend. A build has at most one. */
 function lentIn({ message }: DecodedTransaction): bigint {
   let lent = 0n
   for (const { programIdIndex, accounts, data } of message.instructions) {

@@ -1,4 +1,4 @@
-/** Begins, changes or stops the sponsorship of an airdrop's claims. */
+/** Starts, changes or stops the sponsorship of an airdrop's claims. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -19,8 +19,9 @@ import { sponsorshipRecord, sponsorshipTerms } from './sponsorship-record.ts'
 type UpdateSponsorshipRoute = Api['sponsorships']['update']
 
 /**
- * Throws not_found without a stored tree, and bad_request naming `budget` for a new sponsorship without one, or `root`
- * where the tree has another, or another key's tree is begun without it. The tree is locked, so that nobody replaces it meanwhile.
+ * Throws not_found without a stored tree. Throws bad_request naming `budget` for a new sponsorship without one. It
+ * names `root` if the tree has another root, or if a sponsorship of another key's tree starts without it. The tree is
+ * locked, so that nobody replaces it meanwhile.
  */
 export async function updateSponsorshipOf(
   context: Context,
@@ -56,10 +57,10 @@ async function begin(
   if (budget === undefined) {
     throw badRequest('budget: a new sponsorship needs the lamports that it may spend', { param: 'budget' })
   }
-  // Until it is sponsored its owner can replace it, also after this key has looked at it.
+  // Until it is sponsored, its owner can replace the tree, even after this key has looked at it.
   if (named === undefined && created_by !== context.actor.apiKeyId) {
     throw badRequest(
-      `root: another API key stored the list of ${id}, and may have replaced it: send the root of the list that you mean (\`svc airdrops sponsor ${id} --budget SOL --root ROOT\`)`,
+      `root: another API key stored the list of ${id}, and may have replaced it: send the root of the intended list (\`svc airdrops sponsor ${id} --budget SOL --root ROOT\`)`,
       { param: 'root' },
     )
   }
@@ -89,7 +90,7 @@ async function change(
   const isEnded = before.root !== tree.root
   if (isEnded && enabled && input.root === undefined) {
     throw badRequest(
-      `root: the sponsorship has ended, because the list of ${id} was replaced by one with the root ${tree.root}: to pay for that one, send its root (\`svc airdrops sponsor ${id} --root ROOT\`)`,
+      `root: the sponsorship has ended, because the list of ${id} was replaced by one with the root ${tree.root}: to sponsor that list, send its root (\`svc airdrops sponsor ${id} --root ROOT\`)`,
       { param: 'root', details: { root: before.root, stored_root: tree.root } },
     )
   }

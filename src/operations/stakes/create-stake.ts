@@ -32,7 +32,7 @@ export async function createStake(context: Context, input: Input<CreateStakeRout
     payer: user,
     requiredProgram: PROGRAMS.core,
     platformFee: input.platform_fee,
-    // Half more than the measured cost of the most expensive stake, 24,389 units, which replaces a plugin.
+    // One and a half times the measured cost of the most expensive stake, 24,389 units, which replaces a plugin.
     fallbackUnits: 37_000,
     build: (envelope) => buildFreeze({ ...envelope, asset, authority, existing, platformId }),
     onFailedTrial: throwCoreRefusal,
@@ -58,7 +58,7 @@ function requireFree({ asset, collection }: OwnedAsset): void {
   }
 }
 
-/** A plugin that the owner has given to another address is not replaced. Throws bad_request. */
+/** Throws bad_request if the owner has given the plugin to another address, because it must not be replaced. */
 async function pluginFor(
   context: Context,
   { asset: { address, owner, freeze } }: OwnedAsset,
@@ -70,11 +70,11 @@ async function pluginFor(
   const platform = authority ?? (await openSigner(context))?.address
   if (isOwners || (platform !== undefined && isHeldBy(freeze.authority, platform))) return 'replace'
   throw badRequest(
-    `The asset ${address} has given its freeze plugin to ${describeAuthority(freeze.authority)}: take it back (revoke or remove the plugin) before it is staked`,
+    `The asset ${address} has a freeze plugin with the authority ${describeAuthority(freeze.authority)}: revoke or remove the plugin before staking`,
     { param: 'asset', details: { freeze_authority: freeze.authority } },
   )
 }
 
-/** Whether the plugin is the owner's, or given to that address. */
+/** Whether the plugin's authority is the owner or that address. */
 const isHeldBy = (authority: PluginAuthority, address: string): boolean =>
   authority.type === 'Owner' || (authority.type === 'Address' && authority.address === address)

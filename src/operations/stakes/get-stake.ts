@@ -14,7 +14,7 @@ export async function getStake(context: Context, { asset }: Input<GetStakeRoute>
   const record = stake === null ? null : stakeRecord(stake)
   const collection = state?.collection ?? record?.collection ?? nft?.collection ?? null
   if (collection === null) {
-    const why = state === null ? 'it is burned, and was never seen here' : 'it is in no collection'
+    const why = state === null ? 'it is burned and was never followed here' : 'it is not in a collection'
     throw notFound(`There is no stake of the asset ${asset}: ${why}`, { param: 'asset' })
   }
   return {

@@ -29,16 +29,19 @@ export async function releaseStake(
   const { freeze } = asset
   if (!freeze?.frozen) throw badRequest(`The asset ${address} is not staked`, { param: 'asset' })
   if (isFrozenByIssuer(asset, collection)) {
-    throw badRequest(`The asset ${address} is frozen by its issuer too: it can be released once that has ended`, {
-      param: 'asset',
-    })
+    throw badRequest(
+      `The asset ${address} is also frozen by its issuer: it can be released once the issuer has thawed it`,
+      {
+        param: 'asset',
+      },
+    )
   }
   const signer = await cosignerOf(context, asset, freeze.authority)
   const built = await buildTransaction(context, {
     payer: user,
     requiredProgram: PROGRAMS.core,
     platformFee: input.platform_fee,
-    // Half more than the measured cost of the most expensive release, 22,312 units with the longest memo.
+    // One and a half times the measured cost of the most expensive release, 22,312 units with the longest memo.
     fallbackUnits: 34_000,
     build: (envelope) => buildRelease({ ...envelope, asset, authority: signer?.address ?? null, platformId }),
     onFailedTrial: throwCoreRefusal,
@@ -52,8 +55,8 @@ export async function releaseStake(
 }
 
 /**
- * Returns null when the owner alone can release it. Throws bad_request when neither it nor the platform wallet can, and
- * when the wallet has frozen it for another reason than a stake.
+ * Returns null when the owner can release it alone. Throws bad_request if neither the owner nor the platform wallet
+ * can, or if the wallet has frozen it for another reason than a stake.
  */
 async function cosignerOf(
   context: Context,
@@ -75,13 +78,13 @@ async function cosignerOf(
   )
 }
 
-/** Any API key may request a release, so only an asset that was followed since its stake, memo included, qualifies. */
+/** Throws unless the stake was followed here with its memo, because any API key may request a release. */
 async function requireStake({ store }: Context, asset: string, { address }: Signer): Promise<void> {
   const stake = await findStake(store.db, asset)
   const isKnown = stake?.status === 'staked' && stake.platform_id !== null && stake.freeze_authority === address
   if (isKnown) return
   throw badRequest(
-    `The asset ${asset} is frozen by the platform wallet, and no stake of it was followed here: the wallet signs the release of stakes alone. Submit the transaction that staked it (POST /v2/transactions, \`svc tx submit\`; one that has landed is taken, too), and ask again once it is confirmed`,
+    `The asset ${asset} is frozen by the platform wallet, and no stake of it was followed here: the wallet releases only stakes. Submit the transaction that staked it (POST /v2/transactions, \`svc tx submit\`; it may have landed already), and try again once it is confirmed`,
     { param: 'asset', details: { freeze_authority: { type: 'Address', address }, status: stake?.status ?? null } },
   )
 }

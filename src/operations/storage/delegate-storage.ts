@@ -1,4 +1,4 @@
-/** Delegates uploads of images and metadata to the space, for a day at most. */
+/** Delegates uploads of images and metadata to the storage space, for at most a day. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** Keeps a list that is sent from being paid twice: by a transfer, and by a claim from its airdrop. */
+/** Prevents that a list is paid twice: by a transfer, and by claims from its airdrop. */
 import { claimStatusAddress, decodeClaimStatus } from '../../chain/programs/merkle-distributor/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
@@ -7,8 +7,8 @@ import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import { readAirdrop } from '../airdrops/on-chain.ts'
 
 /**
- * Returns which of the wallets have claimed. Throws bad_request while the vault can pay claims: whoever is sent tokens
- * could claim them too. Throws not_found for an airdrop that is not stored.
+ * Returns which of the wallets have claimed. Throws bad_request while the vault can pay claims, because wallets could
+ * get tokens twice. Throws not_found for an airdrop that is not stored.
  */
 export async function claimedWallets(
   context: Pick<Context, 'chain' | 'store'>,
@@ -16,12 +16,9 @@ export async function claimedWallets(
 ): Promise<ReadonlySet<string>> {
   const tree = await findTree(context.store.db, id)
   if (tree === null) {
-    throw notFound(
-      `There is no merkle tree ${id}: list those that are stored (GET /v2/merkle-trees, \`svc merkle list\`)`,
-      {
-        param: 'airdrop_id',
-      },
-    )
+    throw notFound(`There is no merkle tree ${id}: list the stored ones (GET /v2/merkle-trees, \`svc merkle list\`)`, {
+      param: 'airdrop_id',
+    })
   }
   if (tree.mint !== mint) {
     throw badRequest(`airdrop_id: ${id} is an airdrop of ${tree.mint}, not of ${mint}`, {
@@ -31,7 +28,7 @@ export async function claimedWallets(
   }
   if (tree.total_locked !== '0') {
     throw badRequest(
-      `airdrop_id: the list of ${id} has locked amounts, which become claimable over time; a transfer would pay them at once: make a list of what is to be sent (\`svc airdrops send\`)`,
+      `airdrop_id: the list of ${id} has locked amounts, which become claimable over time, but a transfer would pay them at once: make a list of the amounts to send (\`svc airdrops send\`)`,
       { param: 'airdrop_id', details: { reason: 'locked_amounts', total_locked: tree.total_locked } },
     )
   }
@@ -41,7 +38,7 @@ export async function claimedWallets(
   const balance = vault?.amount ?? 0n
   if (balance > 0n && !distributor.isClawedBack) {
     throw badRequest(
-      `airdrop_id: the vault of ${id} holds ${balance} raw units, from which the same wallets can claim: who is sent tokens too would be paid twice. Send them once the vault is withdrawn (POST /v2/airdrops/{id}/vault-withdrawals, \`svc airdrops withdraw\`), which the program lets happen after the clawback time`,
+      `airdrop_id: the vault of ${id} holds ${balance} raw units, from which the same wallets can claim, so a transfer would pay them twice. Withdraw the vault first (POST /v2/airdrops/{id}/vault-withdrawals, \`svc airdrops withdraw\`), which is possible after the clawback time`,
       {
         param: 'airdrop_id',
         details: {

@@ -21,7 +21,7 @@ import { transferNote } from './transfer-faults.ts'
 type CreateTransferRoute = Api['tokenTransfers']['create']
 type CreateTransferInput = Input<CreateTransferRoute>
 
-/** What the answer tells of a transfer, in either mode. */
+/** The part of the answer that is the same in both modes. */
 type TransferSummary = Pick<Result<CreateTransferRoute>, 'recipients' | 'total' | 'rent'>
 
 export async function createTokenTransfer(
@@ -33,7 +33,7 @@ export async function createTokenTransfer(
   return { ...unsignedAnswer(built), ...summary }
 }
 
-/** The platform wallet sends and pays, whatever `payer` is, as for fee claims. */
+/** The platform wallet sends and pays, and `payer` is ignored, as for fee claims. */
 async function signedTransfer(context: Context, input: CreateTransferInput): Promise<Result<CreateTransferRoute>> {
   const run = await openSigningRun<TransferSummary>(context, 'token_transfer.create')
   const plan = run.resumed ?? (await planSignedTransfer(context, { ...input, payer: run.wallet }))
@@ -50,7 +50,7 @@ async function planSignedTransfer(
   return { first: signingDraft(built), state: summary }
 }
 
-/** Throws bad_request for a recipient who cannot receive, for more than fit, and where the payer has too little. */
+/** Throws bad_request for a recipient who cannot receive, for too many recipients, and if the payer has too little. */
 async function planTransfer(
   context: Context,
   input: CreateTransferInput,
@@ -99,18 +99,18 @@ function requireTransferFunds(
 ): void {
   if (held < total) {
     throw badRequest(
-      `${payer} has ${held} raw units of ${token.mint} in its token account ${source}, and ${total} are to be sent: send it the tokens first`,
+      `${payer} has ${held} raw units of ${token.mint} in its token account ${source}, but the transfer needs ${total}: send it the tokens first`,
       { param: 'recipients', details: { account: source, have: String(held), need: String(total) } },
     )
   }
   if (rent === 0n || lamports > rent) return
   throw badRequest(
-    `${payer} has ${lamports} lamports, and the token accounts that are missing cost ${rent} beside the fee: send it SOL first`,
+    `${payer} has ${lamports} lamports, but missing token accounts cost ${rent} in addition to the fee: send it SOL first`,
     { param: 'payer', details: { have: String(lamports), need: String(rent) } },
   )
 }
 
-/** What refuses a transfer may lie in the recipient's account alone, so the answer names whose it is. */
+/** Throws an error that names the recipient whose account makes the transfer fail. */
 function refuseFailedRecipient({ transaction, err }: FailedTrial, recipients: readonly TransferRecipient[]): void {
   const transfers = recipients.reduce((count, { opens }) => count + (opens ? 2 : 1), 0)
   const others = decodeWireTransaction(transaction).message.instructions.length - transfers

@@ -1,4 +1,4 @@
-/** Tells which wallets of a list can receive a token and what sending costs, without building anything. */
+/** Reads which wallets of a list can receive a token and what sending costs, without building anything. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { MOST_RECIPIENTS } from '../../chain/programs/tokens/index.ts'

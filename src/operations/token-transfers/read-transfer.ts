@@ -25,11 +25,11 @@ export interface TransferRequest {
 
 export interface TransferReading {
   token: OnChainToken
-  /** The payer's token account, what it holds in raw units, and the payer's lamports. */
+  /** The payer's token account with its balance in raw units, and the payer's lamports. */
   source: string
   held: bigint
   lamports: bigint
-  /** Lamports that opening one token account costs. */
+  /** Cost of opening one token account, in lamports. */
   rentPerAccount: bigint
   recipients: readonly ReadRecipient[]
 }
@@ -41,8 +41,8 @@ export interface ReadRecipient {
 }
 
 /**
- * Throws not_found without the mint, bad_request for a token that cannot be sent, a frozen or foreign token account of the
- * payer, and an airdrop whose vault can pay claims.
+ * Throws not_found without the mint. Throws bad_request for a token that cannot be sent, a payer's token account that
+ * is frozen or has another owner, and an airdrop whose vault can pay claims.
  */
 export async function readTransfer(
   context: Pick<Context, 'chain' | 'store'>,

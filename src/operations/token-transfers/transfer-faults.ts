@@ -1,4 +1,4 @@
-/** Says why a wallet is left out of a transfer of tokens, and why a token cannot be sent at all. */
+/** Determines why a wallet is left out of a token transfer, and why a token cannot be sent at all. */
 import type { TransferFault } from '../../api/token-transfers.ts'
 import type { OnChainToken, TokenReceiver } from '../../chain/programs/tokens/index.ts'
 import { badRequest } from '../../platform/errors.ts'
@@ -8,28 +8,28 @@ import { RECIPIENT_NOTES } from '../recipients.ts'
 type Note = (receiver: TokenReceiver) => string
 
 const NOTES: Record<TransferFault, Note> = {
-  sender: ({ wallet }) => `${wallet} is the wallet that sends`,
+  sender: ({ wallet }) => `${wallet} is the sender itself`,
   token_account: ({ wallet }) => `${wallet} ${RECIPIENT_NOTES.token_account}`,
   off_curve: ({ wallet }) => `${wallet} ${RECIPIENT_NOTES.off_curve}`,
   program_owned: ({ wallet }) => `${wallet} ${RECIPIENT_NOTES.program_owned}`,
   account_taken: ({ wallet, tokenAccount, state }) =>
     state === null
-      ? `the address of the token account ${tokenAccount} of ${wallet} is taken by an account that is none`
+      ? `the address of the token account ${tokenAccount} of ${wallet} has an account that is not a token account`
       : `the token account ${tokenAccount} of ${wallet} belongs to ${state.owner}`,
   account_frozen: ({ wallet, tokenAccount }) =>
     `the token account ${tokenAccount} of ${wallet} is frozen: the mint's freeze authority must thaw it first`,
   new_accounts_frozen: ({ wallet }) =>
     `${wallet} has no token account, and new ones of this token are frozen until its freeze authority thaws them`,
   memo_required: ({ wallet, tokenAccount }) =>
-    `the token account ${tokenAccount} of ${wallet} takes transfers with a memo only`,
-  claimed: ({ wallet }) => `${wallet} has claimed from the airdrop already`,
+    `the token account ${tokenAccount} of ${wallet} accepts only transfers with a memo`,
+  claimed: ({ wallet }) => `${wallet} has already claimed from the airdrop`,
 }
 
 export const transferNote = (fault: TransferFault, receiver: TokenReceiver): string => NOTES[fault](receiver)
 
 /**
- * Returns what may be kept of a transfer in this epoch: the greatest share and the greatest sum of the fees that keep
- * anything; null for a token that keeps nothing.
+ * Returns the highest possible transfer fee in this epoch: the largest share and the largest maximum of the fees that
+ * apply. Null for a token without a fee.
  */
 export function greatestTransferFee({
   extensions,
@@ -44,7 +44,7 @@ export function greatestTransferFee({
   }
 }
 
-/** Throws bad_request for a token that cannot be sent, or not in full without being told so. */
+/** Throws bad_request for a token that cannot be sent, or that keeps a fee which the request does not accept. */
 export function requireSendable(
   token: Pick<OnChainToken, 'mint' | 'extensions'>,
   { acceptsTransferFee }: { acceptsTransferFee: boolean },
@@ -55,12 +55,12 @@ export function requireSendable(
   if (extensions === null) return
   if (!extensions.isTransferable) throw refuse('cannot be transferred at all', { reason: 'non_transferable' })
   if (extensions.isPaused === true) {
-    throw refuse('is paused: nothing moves until its authority lets it', { reason: 'paused' })
+    throw refuse('is paused: nothing moves until its authority resumes it', { reason: 'paused' })
   }
   if (extensions.transferHook !== null) {
     const hook = extensions.transferHook
     throw refuse(
-      `has every transfer call the program ${hook}, whose accounts are not known here: send it with a wallet`,
+      `calls the program ${hook} in every transfer, and its accounts are not known here: send it with a wallet app`,
       {
         reason: 'transfer_hook',
         transfer_hook: hook,
@@ -70,7 +70,7 @@ export function requireSendable(
   const fee = greatestTransferFee(token)
   if (fee === null || acceptsTransferFee) return
   throw refuse(
-    `keeps ${fee.basisPoints} hundredths of a percent of each transfer, at most ${fee.maximumFee} raw units, so that less arrives than is sent: send accept_transfer_fee (\`svc airdrops send --accept-transfer-fee\`) where that is meant`,
+    `keeps ${fee.basisPoints} hundredths of a percent of each transfer, at most ${fee.maximumFee} raw units, so less arrives than is sent: send accept_transfer_fee (\`svc airdrops send --accept-transfer-fee\`) to accept that`,
     { reason: 'transfer_fee', basis_points: fee.basisPoints, maximum_fee: String(fee.maximumFee) },
   )
 }

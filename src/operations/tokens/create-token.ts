@@ -11,7 +11,7 @@ import { generatedKeysField } from '../transactions/generated-keys.ts'
 
 type CreateTokenRoute = Api['tokens']['create']
 
-/** Half more than the measured costs of the most expensive creations (54,514 and 31,065 units). */
+/** One and a half times the measured costs of the most expensive creations (54,514 and 31,065 units). */
 const CREATE_TOKEN_UNITS = { spl: 85_000, token2022: 50_000 } as const
 
 export async function createToken(context: Context, input: Input<CreateTokenRoute>): Promise<Result<CreateTokenRoute>> {

@@ -1,4 +1,4 @@
-/** Tells symbol, name and decimals of many mints at once, whoever created them. */
+/** Reads symbol, name and decimals of many mints at once, whoever created them. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { TokenLabel } from '../../api/tokens.ts'
@@ -8,11 +8,11 @@ import { NATIVE_MINT_2022, WRAPPED_SOL } from '../../solana/program-ids.ts'
 
 type FetchLabelsRoute = Api['tokens']['batchFetch']
 
-/** Most characters of a label: the bytes that Metaplex has room for. Token-2022 takes longer texts, which are cut. */
+/** Most characters of a label, the limit of Metaplex in bytes. Longer texts of Token-2022 are cut. */
 const MOST_SYMBOL = 10
 const MOST_NAME = 32
 
-/** Tokens whose addresses are the same on every cluster that has them, and whose labels nobody can change. */
+/** Tokens with the same address on every cluster that has them, and with labels that nobody can change. */
 const WELL_KNOWN: ReadonlyMap<string, { symbol: string; name: string }> = new Map([
   [WRAPPED_SOL, { symbol: 'SOL', name: 'Wrapped SOL' }],
   [NATIVE_MINT_2022, { symbol: 'SOL', name: 'Wrapped SOL (Token-2022)' }],
@@ -20,7 +20,7 @@ const WELL_KNOWN: ReadonlyMap<string, { symbol: string; name: string }> = new Ma
   ['4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', { symbol: 'USDC', name: 'USD Coin (devnet)' }],
 ])
 
-/** Takes one call of the node for each fifty mints. Throws internal_error when the node fails. */
+/** Takes one call to the node per fifty mints. Throws internal_error when the node fails. */
 export async function fetchTokenLabels(
   { chain }: Context,
   { mints }: Input<FetchLabelsRoute>,
@@ -29,7 +29,7 @@ export async function fetchTokenLabels(
   return { tokens: mints.map((mint) => labels.get(mint) ?? null) }
 }
 
-/** The labels of distinct mints; null for what is no mint. Throws internal_error when the node fails. */
+/** Reads the labels of distinct mints; null if an address is not a mint. Throws internal_error when the node fails. */
 export async function readTokenLabels(
   chain: Context['chain'],
   mints: readonly string[],
@@ -38,7 +38,7 @@ export async function readTokenLabels(
   return new Map(mints.map((mint, i) => [mint, tokenLabelOf(states[i] ?? null)]))
 }
 
-/** Metadata that the mint says is elsewhere is not read, and what else bears its name is not what the mint points to. */
+/** Reads the metadata that the mint points to. If the mint points to another account, that is not read. */
 function tokenLabelOf(token: OnChainToken | null): TokenLabel | null {
   if (token === null) return null
   const { mint, decimals, tokenProgram, metadata, metadataElsewhere } = token
@@ -52,17 +52,17 @@ function tokenLabelOf(token: OnChainToken | null): TokenLabel | null {
   }
 }
 
-/** Control, direction, invisible, private and unassigned characters, and halves of characters. */
+/** Control, direction, invisible, private and unassigned characters, and half surrogate pairs. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu
-/** Marks that stack on one character beyond two leave its line. */
+/** More than two marks on one character would reach beyond its line. */
 const STACKED_MARKS = /(\p{M}{2})\p{M}+/gu
 
 /**
- * Returns text that a stranger wrote on chain as one line of at most `most` characters that can be seen, or null where
- * nothing of it is left. A line break or another invisible character counts as a space.
+ * Returns a stranger's text from the chain as one line of at most `most` visible characters, or null if nothing is
+ * left. Line breaks and other invisible characters count as spaces.
  */
 export function cleanLabel(text: string | null | undefined, most: number): string | null {
-  // What is beyond a few times the limit cannot show, and is not worth a search.
+  // Text far beyond the limit is never shown, so it is cut before the search.
   const seen = (text ?? '')
     .slice(0, most * 16)
     .normalize('NFC')

@@ -22,7 +22,7 @@ import { findToken, insertToken, updateToken } from '../../store/resources/token
 import type { Reader, Tx } from '../../store/store.ts'
 import { rawTokenOf } from './raw-token.ts'
 
-/** Metadata that became immutable. Its mint is known by the followed account only. */
+/** Metadata that became immutable. Only the followed account shows its mint. */
 interface MetadataChange {
   metadata: string
 }
