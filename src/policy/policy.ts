@@ -1,4 +1,4 @@
-/** The policy of a signing key: the amounts that may leave its wallet, and those that have left. */
+/** The policy of a signing key: the amounts that may leave its wallet, and the amounts that have left. */
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,

@@ -163,12 +163,12 @@ describe('figures', () => {
     expect(refusal).toEqual({
       rule: 'lamports_per_day',
       message:
-        'Refused by the rule lamports_per_day: 70 lamports would leave, 60 of 150 are left of the last 24 hours, in which 90 left; wait, raise the limit with `svc signer policy --per-day`, or start the day anew with `svc signer reset`',
+        'Refused by the rule lamports_per_day: 70 lamports would leave, but 90 of the 150 for 24 hours are spent and 60 remain; wait, raise the limit with `svc signer policy --per-day`, or reset the day with `svc signer reset`',
       details: { asked: '70', cap: '150', spent: '90', left: '60' },
     })
     const over = checkPolicy(movement({ lamports_out: 101n }), policy, spent, PAYS)
     expect(over?.message).toMatch(
-      /101 lamports would leave, 100 may leave in one transaction; raise.*--per-transaction/,
+      /101 lamports would leave, but at most 100 may leave in one transaction; raise.*--per-transaction/,
     )
   })
 

@@ -1,4 +1,4 @@
-/** Computes the gains of each account that is not safely the wallet's, from its balance and from the instructions. */
+/** Computes the gains of each account that may not belong to the wallet alone, from its balance and from the instructions. */
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { AmountsByMint } from './amounts-by-mint.ts'
 import type { InstructedTransfer } from './instruction-effects.ts'
@@ -17,10 +17,7 @@ export function receivedAmounts(transfers: readonly InstructedTransfer[]): Reado
   return received
 }
 
-/**
- * The balance may have been read at another moment than the simulation, so a gain is at least what instructions move
- * there.
- */
+/** The balance may be from another moment than the simulation, so a gain is at least what instructions move there. */
 export function accountGains(touched: TouchedAccount, received: AmountsByMint = new AmountsByMint()): Destination[] {
   if (touched.isSafe) return []
   const gains = [...balanceGains(touched)]
@@ -56,7 +53,7 @@ export const isWrappedSol = ({ token }: AccountSnapshot): boolean => token?.mint
 export function destinationOf(touched: TouchedAccount, mint: string | null, amount: bigint): Destination {
   const { address, before, after, openings } = touched
   const { account, token } = after.account === null ? before : after
-  // An account that is opened and closed within the transaction shows only in its opening.
+  // An account that is opened and closed within the transaction is visible only by its opening.
   const opened = account === null ? openings.at(-1) : undefined
   return {
     address,

@@ -1,4 +1,4 @@
-/** Computes the amounts that leave the wallet, that others gain, and where they arrive. */
+/** Computes the amounts that leave the wallet or that others gain, and their receivers. */
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
 import { accountGains, destinationOf, isWrappedSol, receivedAmounts } from './account-gains.ts'
 import { AmountsByMint } from './amounts-by-mint.ts'
@@ -6,9 +6,7 @@ import type { InstructedTransfer, InstructionEffects } from './instruction-effec
 import type { Destination, Movement } from './movement.ts'
 import { type AccountSnapshot, isPlainProgram, type TouchedAccount, type TouchedAccounts } from './touched-accounts.ts'
 
-/**
- * These own the vaults of every pool of DBC and of DAMM v2. The rules of the programs decide what leaves the vaults.
- */
+/** Owners of the vaults of every DBC and DAMM v2 pool. The rules of the programs decide what leaves the vaults. */
 const POOL_AUTHORITIES: ReadonlySet<string> = new Set([DBC_POOL_AUTHORITY, DAMM_V2_POOL_AUTHORITY])
 
 type BalanceFlows = Pick<
@@ -23,7 +21,7 @@ export function balanceFlows(
   { outgoing, transfers }: InstructionEffects,
   fee: bigint,
 ): BalanceFlows {
-  // An amount that goes to an account that only the wallet can empty has not left.
+  // An amount that goes to an account which only the wallet can empty has not left.
   const leaving = outgoing.filter(({ to }) => to === null || !accounts.get(to)?.isSafe)
   const instructed = new AmountsByMint()
   instructed.add(null, fee)
@@ -68,7 +66,7 @@ function passedThrough(
   return passed
 }
 
-/** A loss counts in full, and a gain only when no one but the wallet can take it back. */
+/** A loss counts in full, and a gain only if no one else can take it back. */
 function lossesOf(wallet: string, accounts: TouchedAccounts): AmountsByMint {
   const losses = new AmountsByMint()
   for (const touched of accounts.values()) {
@@ -94,18 +92,18 @@ function addTokenLosses(losses: AmountsByMint, wallet: string, { before, after, 
   }
 }
 
-/** Lamports of the account without the tokens of a wrapped-SOL account. */
+/** Lamports of the account without its wrapped SOL. */
 function unwrappedLamports(snapshot: AccountSnapshot): bigint {
   const { account, token } = snapshot
   return (account?.lamports ?? 0n) - (token !== null && isWrappedSol(snapshot) ? token.amount : 0n)
 }
 
-/** Rent in accounts of programs leaves the wallet, but is no one's gain. */
+/** Rent in accounts of programs leaves the wallet, but nobody gains it. */
 function isGainOfOthers({ owner, mint, program }: Destination, accounts: TouchedAccounts): boolean {
   return isPlainProgram(program) && !(owner !== null && POOL_AUTHORITIES.has(owner)) && !isNewMint(mint, accounts)
 }
 
-/** Whether tokens go into the vault of a pool. They may be paid in for the position of another. */
+/** Whether tokens go into the vault of a pool. They may pay for another wallet's position. */
 function isPaidIntoPool({ from, to, mint }: InstructedTransfer, accounts: TouchedAccounts): boolean {
   const isVault = (address: string | null) =>
     address !== null && [...(accounts.get(address)?.owners ?? [])].some((owner) => POOL_AUTHORITIES.has(owner))

@@ -1,4 +1,4 @@
-/** Computes the movement of a transaction out of a wallet from its simulation, not from what the transaction declares. */
+/** Computes the movement of a transaction out of a wallet from its simulation. */
 
 import type { ChainAccount } from '../../solana/accounts.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
@@ -95,9 +95,7 @@ const NO_MOVEMENT = {
   closes: [],
 } satisfies Partial<Movement>
 
-/**
- * Returns the first key of a message, which pays its fee. Throws when it has none; no decoded message is without keys.
- */
+/** Returns the first key of a message, which pays its fee. Throws without keys, but every decoded message has one. */
 export function feePayerOf({ keys: [feePayer] }: DecodedMessage): string {
   if (feePayer === undefined) throw new Error('a message without keys has no fee payer')
   return feePayer

@@ -1,4 +1,4 @@
-/** Finds changes of control: authorities that the wallet loses, delegates that it adds, and accounts of its own that are closed. */
+/** Finds changes of control: authorities that the wallet loses, delegates that it adds, and closings of its accounts. */
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
@@ -8,7 +8,7 @@ import type { InstructionEffects } from './instruction-effects.ts'
 import type { AccountClosing, AuthorityChange, Delegation, Destination } from './movement.ts'
 import { holdsAddressAt, nonceAuthority, type TouchedAccount, type TouchedAccounts } from './touched-accounts.ts'
 
-/** Addresses in accounts of the wallet that decide where value goes, though they are not the wallet's own address. */
+/** Addresses in the wallet's accounts that receive value, besides the wallet's own address. */
 const GUARDED_ADDRESSES = [
   { program: PROGRAMS.distributor.id, offset: 169, what: 'clawback receiver of the distributor' },
   { program: PROGRAMS.lock.id, offset: 8, what: 'recipient of the escrow' },
@@ -59,7 +59,7 @@ function newCloseAuthority(wallet: string, { address, before, after }: TouchedAc
   return [{ address, what: 'close authority of the token account', to: closer }]
 }
 
-/** A revoked authority leaves its bytes in the data, so token accounts and mints are compared by their fields. */
+/** A revoked authority leaves its bytes in the data, so for token accounts and mints the fields are compared. */
 function lostFields(wallet: string, { address, before, after }: TouchedAccount): AuthorityChange[] {
   const fields = [
     ['token account owner', before.token?.owner, after.token?.owner],
@@ -79,7 +79,7 @@ function lostOffset(
   before: ChainAccount,
   after: ChainAccount,
 ): AuthorityChange[] {
-  // It is no loss when the wallet stops being the delegate of a token account.
+  // It is not a loss when the wallet stops being the delegate of a token account.
   const watched = token === null ? offsets : offsets.filter((offset) => offset !== DELEGATE_OFFSET)
   const lost = watched.find((offset) => !holdsAddressAt(after, offset, addressBytes(wallet)))
   if (lost === undefined) return []
@@ -112,7 +112,7 @@ export function delegations(wallet: string, accounts: TouchedAccounts): Delegati
   })
 }
 
-/** Plugins and records let others act on accounts of the wallet, so nothing in them may change except counters. */
+/** Plugins and records let others act on the wallet's accounts, so only counters in them may change. */
 function programDelegation(wallet: string, { before, after }: TouchedAccount): Delegation['kind'] | null {
   const [old, now] = [before.account, after.account]
   if (now === null || (old !== null && Buffer.from(old.data).equals(now.data))) return null
@@ -126,7 +126,7 @@ function programDelegation(wallet: string, { before, after }: TouchedAccount): D
 }
 
 /**
- * A closing instruction names the receiver of the lamports. Without one, the receivers are the accounts that gain more
+ * A closing instruction names the receiver of the lamports. Otherwise the receivers are the accounts that gain more
  * than the wallet sent to them.
  */
 export function accountClosings(

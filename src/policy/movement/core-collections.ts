@@ -1,4 +1,4 @@
-/** Handles collections of Metaplex Core, whose two counters change whenever anyone mints or burns (mpl-core, `CollectionV1`). */
+/** Handles collections of Metaplex Core. Their two counters change whenever anyone mints or burns (mpl-core, `CollectionV1`). */
 
 /** First byte of a collection, its `Key`. */
 const COLLECTION_KEY = 5
@@ -11,7 +11,7 @@ const COUNTERS_BYTES = 8
 export const isCollection = (data: Uint8Array): boolean => data[0] === COLLECTION_KEY
 
 /**
- * Returns the data without the counters `num_minted` and `current_size`, or null when it is no collection or is
+ * Returns the data without the counters `num_minted` and `current_size`, or null if it is not a collection or is
  * truncated.
  */
 export function withoutCounters(data: Uint8Array): Buffer | null {

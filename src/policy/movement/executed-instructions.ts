@@ -1,11 +1,11 @@
-/** Lists every instruction that a transaction executes: the message's own, decoded from its bytes, and inner ones from the node. */
+/** Lists every instruction that a transaction executes: the message's own, decoded from its bytes, and inner ones as the node reports them. */
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { decodeInstruction } from '../../solana/instructions/index.ts'
 import { isTokenProgram } from '../../solana/token-programs.ts'
 
 export interface ExecutedInstruction {
   program: string
-  /** Index of the message's own instruction that this is, or that calls this one. */
+  /** Index of the message's own instruction: this one, or the one that calls it. */
   index: number
   depth: number
   where: string
@@ -21,7 +21,8 @@ export interface ExecutedInstruction {
 }
 
 /**
- * Tag of the token program's batch instruction. A node shows the instructions in it neither parsed nor as inner ones.
+ * Tag of the token program's batch instruction. A node returns the instructions in it neither parsed nor as inner
+ * ones.
  */
 const BATCH_TAG = 255
 

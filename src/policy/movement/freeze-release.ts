@@ -1,4 +1,4 @@
-/** Permits the one loss of control in cosigning: the wallet's power to freeze an asset, in the release of that asset. */
+/** Permits the only loss of control in cosigning: the wallet gives up its power to freeze an asset when it releases that asset. */
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { TouchedAccount, TouchedAccounts } from './touched-accounts.ts'
@@ -6,7 +6,7 @@ import type { TouchedAccount, TouchedAccounts } from './touched-accounts.ts'
 /** The data of UpdatePluginV1 (6) that sets a FreezeDelegate (1) to not frozen (0). */
 const THAW = [6, 1, 0]
 
-/** The parts of a Metaplex Core asset by which a release is recognized. */
+/** The parts of a Metaplex Core asset that identify a release. */
 export interface AssetSnapshot {
   owner: string
   /** The FreezeDelegate plugin of the asset, or null when it has none. */
@@ -25,9 +25,9 @@ export interface AssetRelease {
 }
 
 /**
- * Returns the accounts with the asset counted as another owner's if the transaction only releases it, else unchanged. A
- * release is recognized by its effect: the wallet's FreezeDelegate is gone, the rest of the asset is the same, and the
- * wallet acts on Metaplex Core for it alone.
+ * If the transaction only releases the asset, returns the accounts with the asset counted as another owner's, else
+ * unchanged. A release has this effect: the wallet's FreezeDelegate is gone, everything else in the asset is the same,
+ * and the wallet acts on no other asset of Metaplex Core.
  */
 export function withoutReleased(
   wallet: string,

@@ -44,8 +44,8 @@ const VISIBLE_TOKEN = new Set([
 ])
 
 /**
- * Only the System program and the token programs move tokens and lamports out of wallets, so this list is complete. An
- * instruction of theirs that is not listed here is `unread`. The instructions are in the order of execution.
+ * Only the System program and the token programs move tokens and lamports out of wallets, so this list is complete.
+ * One of their instructions that is not listed here is `unread`. The instructions are in the order of execution.
  */
 export function instructionEffects(
   wallet: string,
@@ -61,7 +61,7 @@ export function instructionEffects(
         : !isTokenProgram(instruction.program) || tokenEffect(instruction, state)
     if (isKnown) continue
     const what = instruction.type === null ? 'an instruction' : `the instruction ${instruction.type}`
-    const reason = `${what} of ${instruction.program} with accounts of the wallet, which is not known here`
+    const reason = `${what} of ${instruction.program}, which is unknown here and uses accounts of the wallet`
     effects.unread.push({ where: instruction.where, reason })
   }
   return effects
@@ -71,9 +71,7 @@ interface EffectsState {
   wallet: string
   accounts: TouchedAccounts
   effects: InstructionEffects
-  /**
-   * Balances of the accounts at this point, because an instruction that closes an account does not state the amount.
-   */
+  /** Balances of the accounts at this point. They are needed because closing an account does not state the amount. */
   lamports: Map<string, bigint>
 }
 
@@ -140,7 +138,7 @@ function tokenEffect({ type, info, accounts }: ExecutedInstruction, state: Effec
 }
 
 /**
- * Returns the mint of both accounts of a transfer, or every candidate when an account is opened for several mints in
+ * Returns the mint of both accounts of a transfer, or every candidate if an account is opened for several mints in
  * turn.
  */
 function mintsOf({ mint, source, destination }: ExecutedInstruction['info'], accounts: TouchedAccounts): string[] {

@@ -15,7 +15,10 @@ export interface InvokedProgram {
   depth: number
   /** Position of the instruction, such as `instruction 0` or `instruction 0, inner 2`. */
   where: string
-  /** Whether the wallet is among the accounts. Only such an instruction, and what it calls, can use the signature. */
+  /**
+   * Whether the wallet is among the accounts. Only such an instruction, and those that it calls, can use the
+   * signature.
+   */
   wallet: boolean
 }
 
@@ -25,7 +28,7 @@ export interface TokenAmount {
   amount: bigint
 }
 
-/** An account that is not the wallet's and gains, by its balance or by an instruction that sends to it. */
+/** An account of another owner that gains, by its balance or by an instruction that sends to it. */
 export interface Destination {
   address: string
   /** Owner of a token account, or null for any other account. */
@@ -56,7 +59,7 @@ export interface Delegation {
   kind: 'token account' | 'core asset' | 'core collection' | 'metadata record'
   /** Address of the delegate, or null when the account does not name it. */
   delegate: string | null
-  /** Raw units that the delegate may take, or null for an account that is no token account. */
+  /** Raw units that the delegate may take, or null if it is not a token account. */
   amount: bigint | null
 }
 
@@ -93,18 +96,19 @@ export interface Movement {
   fee: bigint
   programs: InvokedProgram[]
   /**
-   * The larger of the balance loss of the wallet and its wrapped SOL, with rent and fee, and of what instructions send
-   * out of them. A gain in the same transaction may shrink before it lands.
+   * The larger of two amounts: the balance loss of the wallet and its wrapped SOL with rent and fee, and the sum that
+   * instructions send out of them. A gain in the same transaction may shrink before it lands.
    */
   lamports_out: bigint
   /**
    * Gains of others' wallets and token accounts, whoever pays, because the wallet's authority also claims fees and
-   * vesting. The larger of the balance gain and of what instructions move there; tokens into vaults of pools count too.
+   * vesting. The larger of the balance gain and the sum that instructions move there. Tokens into vaults of pools
+   * count too.
    */
   lamports_to_others: bigint
   /**
-   * The larger of the net loss and of what instructions send out, by mint; wrapped SOL counts as lamports. Tokens that
-   * the wallet mints for others count as sent.
+   * The larger of the net loss and the sum that instructions send out, by mint. Wrapped SOL counts as lamports. Tokens
+   * that the wallet mints for others count as sent.
    */
   tokens_out: TokenAmount[]
   /** Like `lamports_to_others`, without transfers between vaults and without mints that the transaction creates. */

@@ -9,15 +9,15 @@ import { isPlainProgram, offsetsOf } from './touched-accounts.ts'
 
 const AMOUNT_BYTES = 8
 /**
- * Accounts of these programs hold the owner of an asset and its update authority. They must not change, except a
+ * Accounts of these programs contain the owner of an asset and its update authority. They must not change, except a
  * collection's counters.
  */
 const STRICT_PROGRAMS: ReadonlySet<string> = new Set([PROGRAMS.core.id, PROGRAMS.tokenMetadata.id])
 
 /**
- * Returns the states to measure from, or null when the readings cannot be reconciled. An account of others may differ
- * in balance, or in data that names the wallet at the same offsets: the smaller state is used. The wallet's accounts
- * must not change, except by received dust on the last attempt: the larger state is used.
+ * Returns the states to measure from, or null if the readings cannot be reconciled. Accounts of others may differ in
+ * balance, or in data that names the wallet at the same offsets; the smaller state is used. The wallet's accounts must
+ * not change. On the last attempt they may have received dust; the larger state is used.
  */
 export function reconcileReadings(
   wallet: string,
@@ -87,7 +87,7 @@ function lesserState(
   return placesIn(old) === placesIn(now) ? least : undefined
 }
 
-/** Whether both are states of one collection that others mint into between the readings. */
+/** Whether both are states of one collection into which others minted between the readings. */
 function isSameButCounters(old: ChainAccount, now: ChainAccount): boolean {
   if (old.owner !== PROGRAMS.core.id || old.lamports !== now.lamports) return false
   const [from, to] = [withoutCounters(old.data), withoutCounters(now.data)]

@@ -1,4 +1,4 @@
-/** Describes the accounts that a transaction writes to, before and after it ran, and which of them are the wallet's. */
+/** Describes the accounts that a transaction writes to, before and after, and which of them belong to the wallet. */
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
@@ -25,13 +25,16 @@ export interface TouchedAccount {
   offsets: number[]
   /** Openings of the account within the transaction. */
   openings: readonly AccountOpening[]
-  /** Every owner of it as a token account: before, within or after the transaction. */
+  /** Every owner of the token account: before, within or after the transaction. */
   owners: ReadonlySet<string>
-  /** Every mint of it as a token account: before, within or after the transaction. */
+  /** Every mint of the token account: before, within or after the transaction. */
   mints: ReadonlySet<string>
   /** Whether the wallet is among the owners. */
   isOwnToken: boolean
-  /** Whether only the wallet can take the contents afterwards, or the account was only the wallet's and is closed. */
+  /**
+   * Whether only the wallet can take the contents afterwards, or the account belonged only to the wallet and is
+   * closed.
+   */
   isSafe: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Finds what makes a movement uncertain: encrypted balances, and nonces of others that keep a transaction valid. */
+/** Finds reasons why a movement is uncertain: encrypted balances, and nonces of others that keep a transaction valid. */
 
 import { addressOf } from '../../solana/addresses.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'

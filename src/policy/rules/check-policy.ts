@@ -1,4 +1,4 @@
-/** Checks a movement against the policy of its wallet, rule by rule. What no rule permits is refused. */
+/** Checks a movement against the policy of its wallet, rule by rule. A movement that no rule permits is refused. */
 import type { Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import { checkAuthorities, checkClosings, checkDelegates } from './control-rules.ts'

@@ -76,10 +76,10 @@ function perTransaction({ what, amount, cap, flag, mint }: LimitedAmount, role: 
   if (amount <= limit) return null
   const advice =
     role === 'cosigns'
-      ? 'nothing of the platform wallet may leave where it only cosigns'
+      ? 'nothing may leave the platform wallet when it only cosigns'
       : `raise the limit with \`svc signer policy ${flag}\``
   return {
-    message: `${amount} ${what} would leave, ${limit} may leave in one transaction; ${advice}`,
+    message: `${amount} ${what} would leave, but at most ${limit} may leave in one transaction; ${advice}`,
     details: { ...(mint && { mint }), asked: String(amount), cap: String(limit) },
   }
 }
@@ -87,7 +87,7 @@ function perTransaction({ what, amount, cap, flag, mint }: LimitedAmount, role: 
 function perDay({ what, amount, cap, flag, mint }: LimitedAmount, spent: bigint): Violation | null {
   if (amount === 0n || spent + amount <= cap) return null
   const left = cap > spent ? cap - spent : 0n
-  const message = `${amount} ${what} would leave, ${left} of ${cap} are left of the last 24 hours, in which ${spent} left; wait, raise the limit with \`svc signer policy ${flag}\`, or start the day anew with \`svc signer reset\``
+  const message = `${amount} ${what} would leave, but ${spent} of the ${cap} for 24 hours are spent and ${left} remain; wait, raise the limit with \`svc signer policy ${flag}\`, or reset the day with \`svc signer reset\``
   const figures = { asked: String(amount), cap: String(cap), spent: String(spent), left: String(left) }
   return { message, details: { ...(mint && { mint }), ...figures } }
 }

@@ -1,11 +1,11 @@
-/** Rules about signatures: the accounts that sign beside the wallet, and the programs that the wallet's signature reaches. */
+/** Rules about signatures: which other accounts sign, and which programs get the wallet's signature. */
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import type { PolicyCheckOptions, Violation } from './violation.ts'
 
-/** Programs that may use the signature of a wallet that cosigns. A token program or a pool would pay out by it. */
+/** Programs that may use the signature of a wallet that cosigns. A token program or a pool could pay out with it. */
 const COSIGNED_PROGRAMS: ReadonlySet<string> = new Set([
   PROGRAMS.core.id,
   SYSTEM_PROGRAM,
@@ -26,7 +26,7 @@ export function checkSigners(
   if (role === 'cosigns') {
     if (fee_payer !== wallet) return null
     return {
-      message: 'the platform wallet only cosigns it, and may not pay its fee; name another payer',
+      message: 'the platform wallet only cosigns it and must not pay its fee; use another payer',
       details,
     }
   }
@@ -36,7 +36,7 @@ export function checkSigners(
   const strangers = signers.filter((signer) => signer !== wallet && !cosigners.includes(signer))
   if (strangers.length === 0) return null
   return {
-    message: `it is also to be signed by ${strangers.join(', ')}, which is not expected`,
+    message: `it also needs unexpected signatures of ${strangers.join(', ')}`,
     details: { ...details, strangers },
   }
 }
@@ -57,6 +57,6 @@ export function checkPrograms(
   const user = programs.find(({ depth, wallet, program }) => depth === 1 && wallet && !COSIGNED_PROGRAMS.has(program))
   if (user === undefined) return null
   const { program, where } = user
-  const message = `${where} gives the signature of the platform wallet to ${program}, for which it does not cosign; leave the wallet out of it`
+  const message = `${where} would use the signature of the platform wallet in ${program}, for which it does not cosign; leave the wallet out of that instruction`
   return { message, details: { program, where } }
 }

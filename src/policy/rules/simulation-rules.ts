@@ -1,4 +1,4 @@
-/** Rules that precede those about amounts: the signer is enabled, the transaction succeeds, and its movement is certain. */
+/** Rules that are checked before amounts: the signer is not paused, the transaction succeeds, and its movement is certain. */
 import type { Movement } from '../movement/movement.ts'
 import type { SigningPolicy } from '../policy.ts'
 import { OWN_KEY_ADVICE, type Violation } from './violation.ts'
@@ -22,5 +22,5 @@ export function checkCertain({ stable, unread }: Movement): Violation | null {
     first === undefined
       ? 'its accounts changed while it was read; build it again'
       : `${first.where}: ${first.reason}; ${OWN_KEY_ADVICE}`
-  return { message: `what the transaction would move cannot be told for certain: ${why}`, details: { unread } }
+  return { message: `the amounts that the transaction would move are uncertain: ${why}`, details: { unread } }
 }

@@ -7,8 +7,8 @@ export interface Spend {
 }
 
 /**
- * Returns what counts against the limits of a transaction and a day. If another account pays, the gains of others do
- * not count.
+ * Returns the amounts that count against the limits of a transaction and a day. If another account pays, the gains of
+ * others do not count.
  */
 export function spendOf(movement: Movement): Spend {
   const { lamports_out, lamports_to_others, tokens_out, tokens_to_others } = movement

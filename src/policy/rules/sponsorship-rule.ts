@@ -1,4 +1,4 @@
-/** The rule about sponsored claims: fee and rent leave the wallet to the lamport, and only the claim's own accounts gain. */
+/** The rule about sponsored claims: exactly fee and rent leave the wallet, and only the claim's own accounts gain. */
 import type { Destination, Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import type { PolicyCheckOptions, SponsoredOutflow, Violation } from './violation.ts'
@@ -12,18 +12,18 @@ export function checkSponsorship(
   if (sponsored === undefined) return null
   const expected = fee + sponsored.lent + sponsored.accountRent
   if (lamports_out !== expected) {
-    const message = `${lamports_out} lamports would leave for the claim of ${sponsored.claimer}, and its fee and rent are ${expected}; build it again`
+    const message = `${lamports_out} lamports would leave for the claim of ${sponsored.claimer}, but its fee and rent are ${expected}; build it again`
     return { message, details: { asked: String(lamports_out), expected: String(expected) } }
   }
   const [token] = tokens_out
   if (token !== undefined) {
-    const message = `${token.amount} units of ${token.mint} would leave, and a sponsored claim is paid by its airdrop alone`
+    const message = `${token.amount} units of ${token.mint} would leave, but only the airdrop pays the tokens of a sponsored claim`
     return { message, details: { mint: token.mint, asked: String(token.amount) } }
   }
   const stranger = destinations.find((each) => !isOfClaim(each, sponsored))
   if (stranger === undefined) return null
   const { address, mint, amount } = stranger
-  const message = `${address} would receive ${amount} ${mint === null ? 'lamports' : `units of ${mint}`}, and is not part of the claim of ${sponsored.claimer}`
+  const message = `${address} would receive ${amount} ${mint === null ? 'lamports' : `units of ${mint}`}, but is not part of the claim of ${sponsored.claimer}`
   return { message, details: { address, mint, amount: String(amount) } }
 }
 

@@ -9,31 +9,31 @@ export interface Violation {
   details: Record<string, unknown>
 }
 
-/** With `cosigns`, another account pays for the transaction and nothing of the wallet may leave. */
+/** With `cosigns`, another account pays for the transaction, and nothing may leave the wallet. */
 export type SigningRole = 'pays' | 'cosigns'
 
-/** What the wallet pays for the claim of another wallet, and nothing else. */
+/** The only payment that is permitted for another wallet's claim. */
 export interface SponsoredOutflow {
   /** Address of the airdrop's distributor, which pays the tokens. */
   distributor: string
   claimer: string
   mint: string
-  /** Lamports that the claimer is given, all of which become rent of its claim status. */
+  /** Lamports that the claimer gets. All of them become rent of its claim status. */
   lent: bigint
   /** Address of the claim status. */
   status: string
-  /** Address of the claimer's token account, and the lamports for its rent; 0 where it is open. */
+  /** Address of the claimer's token account, and the lamports for its rent (0 if it is already open). */
   account: string
   accountRent: bigint
 }
 
 export interface PolicyCheckOptions {
   role: SigningRole
-  /** Addresses that may sign beside a wallet that pays. */
+  /** Addresses that may sign in addition to a wallet that pays. */
   cosigners?: readonly string[]
   /** Mints without limits: the request creates them, or a program moves them between its own accounts. */
   uncapped?: readonly string[]
-  /** Set where the wallet pays for the claim of another wallet. */
+  /** Set if the wallet pays for the claim of another wallet. */
   sponsored?: SponsoredOutflow | undefined
 }
 
@@ -46,4 +46,4 @@ export type PolicyCheck = (
 ) => Violation | null
 
 /** The remedy when no setting of the policy can permit the transaction. */
-export const OWN_KEY_ADVICE = 'it is not for the platform wallet to sign: sign it with a key of your own'
+export const OWN_KEY_ADVICE = 'the platform wallet does not sign it: sign it with your own key'
