@@ -8,20 +8,20 @@ export interface Stored {
   uri: string
 }
 
-/** Where assets are kept in pieces. */
+/** A place that stores assets in pieces. */
 export interface PieceStore {
   /** Returns the length in bytes, or null when there is no such asset. Throws internal_error. */
   lengthOf(cid: string): Promise<number | null>
   pieces(cid: string): AsyncIterable<AssetPiece>
-  /** Stores the bytes durably, also over damaged ones. Throws internal_error. */
+  /** Stores the bytes durably, and replaces damaged ones. Throws internal_error. */
   write(cid: string, bytes: Uint8Array): Promise<void>
   /** The identifiers of all assets. */
   list(): AsyncIterable<string>
 }
 
-/** Where the bytes of assets are kept. */
+/** A place that stores the bytes of assets. */
 export interface AssetBackend extends Pick<PieceStore, 'write' | 'list'> {
   has(cid: string): Promise<boolean>
-  /** Returns content that was compared with its hash. Throws internal_error. */
+  /** Returns content after it was compared with its hash. Throws internal_error. */
   read(cid: string): Promise<StoredContent>
 }

@@ -1,4 +1,4 @@
-/** Compares the content of assets with the hash in their names before any of it is given out. */
+/** Compares the content of assets with the hash in their names before any of it is served. */
 import { createHash, type Hash } from 'node:crypto'
 import { type ApiError, internal } from '../platform/errors.ts'
 import { cidOfDigest, contentTypeOf } from './cid.ts'
@@ -9,11 +9,11 @@ export interface Asset {
   /** Length in bytes. */
   length: number
   contentType: string
-  /** Reads the content, of which no more than a piece is held at a time. It fails where the content ends too early. */
+  /** Reads the content piece by piece, with one piece in memory. Fails if the content ends too early. */
   pieces(): AsyncIterable<AssetPiece>
 }
 
-/** The content of an asset where it is kept; `damaged` is content of another hash. */
+/** The stored content of an asset; `damaged` means that its hash differs. */
 export type StoredContent = Asset | 'damaged' | null
 
 export interface PieceSource {
@@ -43,13 +43,13 @@ export const isContentOf = async (cid: string, sha256: Hash): Promise<boolean> =
   (await cidOfDigest(sha256.digest())) === cid
 
 export const damagedAsset = (cid: string): ApiError =>
-  internal(`The asset ${cid} is damaged: its bytes are not what they were; restore it from a backup`)
+  internal(`The asset ${cid} is damaged: its bytes have changed; restore it from a backup`)
 
 export async function* onePiece(piece: AssetPiece): AsyncIterable<AssetPiece> {
   yield piece
 }
 
-/** Fails where the content ends too early, because a short answer would be kept by its reader for good. */
+/** Fails if the content ends too early, because clients would cache a short answer forever. */
 async function* wholeContent(
   pieces: AsyncIterable<AssetPiece>,
   length: number,

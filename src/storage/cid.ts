@@ -1,8 +1,8 @@
-/** Names assets by the hash of their content, and tells their type by their first bytes. */
+/** Names assets by the hash of their content, and detects their type by their first bytes. */
 import { createHash } from 'node:crypto'
 import { imageTypeOf } from './image-structure.ts'
 
-/** CIDv1 with raw codec and sha2-256 of 32 bytes: these make the constant first characters, followed by the digest. */
+/** CIDv1 with raw codec and sha2-256 of 32 bytes. These determine the constant first characters; the digest follows. */
 const CID = /^bafkrei[a-z2-7]{52}$/
 const SHA2_256 = 0x12
 
@@ -22,7 +22,7 @@ export async function cidOfDigest(sha256: Uint8Array): Promise<string> {
 }
 
 /**
- * Determines the content type from the first bytes, which suffices because only validated images and the service's own
+ * Determines the content type from the first bytes. These suffice, because only validated images and the service's own
  * JSON are stored.
  */
 export function contentTypeOf(start: Uint8Array): string {

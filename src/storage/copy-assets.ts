@@ -1,4 +1,4 @@
-/** Brings all assets together in one of their places, compared with the hash in their names. */
+/** Copies all assets to one of their places, and compares them with the hash in their names. */
 import type { AssetBackend } from './backend.ts'
 import { damagedAsset } from './checked-content.ts'
 
@@ -6,18 +6,18 @@ export interface CopiedAssets {
   /** Identifiers that the other places list. */
   found: number
   copied: number
-  /** Those that the target had already, undamaged. */
+  /** Assets that the target already has undamaged. */
   present: number
-  /** Identifiers of which no place has the content that belongs to them. */
+  /** Identifiers whose correct content no place has. */
   damaged: string[]
 }
 
-/** Assets that are in memory at a time. */
+/** Assets in memory at a time. */
 const COPIES_AT_A_TIME = 4
 
 /**
- * Copies what the target lacks or has damaged, and removes nothing; a repeated copy goes on where the last one ended.
- * Throws internal_error where a place cannot be read or written.
+ * Copies assets that the target lacks or has damaged, and removes nothing. A repeated copy continues where the last
+ * one ended. Throws internal_error if a place cannot be read or written.
  */
 export async function copyAssetsInto(
   target: AssetBackend,
@@ -38,7 +38,7 @@ export async function copyAssetsInto(
       onProgress(++done, cids.size)
     }
   }
-  // Every copy has ended before the first failure is thrown, because the caller closes the places then.
+  // The first failure is thrown only after every copy has ended, because the caller then closes the places.
   const ended = await Promise.allSettled(
     Array.from({ length: COPIES_AT_A_TIME }, () =>
       copyOnes().catch((error) => {

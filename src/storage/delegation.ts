@@ -1,10 +1,10 @@
-/** Issues UCAN delegations that allow an agent to upload to the space at Storacha, and nothing else. */
+/** Issues UCAN delegations that allow an agent only to upload to the space at Storacha. */
 import type { Capability, Delegation, Signer } from '@ucanto/interface'
 import { type ApiError, badRequest, internal } from '../platform/errors.ts'
 import { type Config, environmentName, howToSet, type SettingName } from '../settings/config.ts'
 
 /**
- * Abilities that Storacha's upload clients invoke, with `store/add` for older ones; none of them lists, reads or
+ * Abilities that Storacha's upload clients invoke, with `store/add` for older ones. None of them lists, reads or
  * removes.
  */
 export const UPLOAD_ABILITIES = [
@@ -59,7 +59,7 @@ async function agentOf(did: string) {
   } catch {
     // The error below covers parsing errors too.
   }
-  throw badRequest('agent_did is no key that can be read; send the ed25519 or RSA did:key of the agent', {
+  throw badRequest('agent_did is not a readable key; send the ed25519 or RSA did:key of the agent', {
     param: 'agent_did',
   })
 }
@@ -73,8 +73,7 @@ const missingProof = (config: Config, name: SettingName, why: string): ApiError 
 
 async function issuerOf(config: Config): Promise<Signer> {
   const text = config.values['storage-key']
-  if (text === undefined)
-    throw missingProof(config, 'storage-key', ': it is the key that delegates uploads at Storacha')
+  if (text === undefined) throw missingProof(config, 'storage-key', ': this key delegates uploads at Storacha')
   const { parse } = await import('@ucanto/principal/ed25519')
   try {
     const issuer = parse(text)
@@ -89,7 +88,7 @@ async function issuerOf(config: Config): Promise<Signer> {
 
 interface Grant {
   space: string
-  /** Proof of access; undefined when the key is the space's own. */
+  /** Proof of access; undefined if the key is the space's own. */
   proof: Delegation | undefined
 }
 
@@ -99,7 +98,7 @@ async function grantOf(config: Config, issuer: Signer): Promise<Grant> {
   const text = values['storage-proof']
   if (text === undefined) {
     if (named === issuer.did()) return { space: named, proof: undefined }
-    throw missingProof(config, 'storage-proof', `: it is what lets ${issuer.did()} upload to the space`)
+    throw missingProof(config, 'storage-proof', `: it allows ${issuer.did()} to upload to the space`)
   }
   const proof = await proofIn(text)
   if (proof.audience.did() !== issuer.did()) {
@@ -136,7 +135,7 @@ async function proofIn(text: string): Promise<Delegation> {
   } catch {
     // The error below covers decoding errors too.
   }
-  throw unfitProof('storage-proof', 'is no UCAN delegation as `storacha delegation create … --base64` prints it')
+  throw unfitProof('storage-proof', 'is not a UCAN delegation as `storacha delegation create … --base64` prints it')
 }
 
 /** Returns the expiry in Unix seconds: 24 hours ahead, or the earliest expiry in the proof chain if that is sooner. */
@@ -146,7 +145,7 @@ function validUntil(proof: Delegation, now: number): number {
     throw unfitProof('storage-proof', 'is not valid yet')
   }
   const ends = Math.min(now + LONGEST_SECONDS, ...chain.map(({ expiration }) => expiration))
-  if (ends <= now) throw unfitProof('storage-proof', 'has expired: make another')
+  if (ends <= now) throw unfitProof('storage-proof', 'has expired: create another one')
   return ends
 }
 

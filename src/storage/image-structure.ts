@@ -9,7 +9,7 @@ interface Size {
   height: number
 }
 
-/** The bytes are not a valid image of that type; the message is a clause that follows a colon. */
+/** The error of an invalid image. Its message is a clause that follows a colon. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable'
 }
@@ -84,7 +84,7 @@ function readPng(file: Cursor): Size {
     const start = file.at
     const name = file.text(4)
     if (!/^[A-Za-z]{4}$/.test(name)) throw new Unreadable('it has a chunk without a name')
-    if ((size === undefined) !== (name === 'IHDR')) throw new Unreadable('it does not begin with its one header')
+    if ((size === undefined) !== (name === 'IHDR')) throw new Unreadable('it does not begin with its header')
     file.skip(length)
     if (crc32(file.bytes.subarray(start, file.at)) !== file.u32be()) throw new Unreadable('a checksum is wrong')
     if (name === 'IHDR') {
@@ -103,9 +103,9 @@ function readPng(file: Cursor): Size {
 const SOI = 0xd8
 const EOI = 0xd9
 const SOS = 0xda
-/** Baseline, extended and progressive frames with Huffman coding, which are the ones that browsers show. */
+/** Frames that browsers show: baseline, extended and progressive with Huffman coding. */
 const FRAMES_SHOWN = new Set([0xc0, 0xc1, 0xc2])
-/** These three of the other markers from C0 to CF are tables; the rest are frames that browsers do not show. */
+/** These three markers between C0 and CF are tables. The others are frames that browsers do not show. */
 const TABLES = new Set([0xc4, 0xc8, 0xcc])
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
 
@@ -179,7 +179,7 @@ function readGif(file: Cursor): Size {
       file.skip(colours() + 1)
       hasPixels = true
     } else {
-      throw new Unreadable('it has a block of no known kind')
+      throw new Unreadable('it has a block of an unknown kind')
     }
     for (let length = file.u8(); length !== 0; length = file.u8()) file.skip(length)
   }

@@ -42,12 +42,12 @@ export async function readImage(bytes: Uint8Array, { values }: Pick<Config, 'val
 
 async function measure(bytes: Uint8Array, type: ImageType): Promise<{ width: number; height: number }> {
   const unreadable = (why: string) =>
-    imageRefusal(`The image is not a sound ${IMAGE_TYPE_NAMES[type]}: ${why}; save it again with an image editor`)
+    imageRefusal(`The image is not a valid ${IMAGE_TYPE_NAMES[type]}: ${why}; save it again with an image editor`)
   try {
     const parsed = readStructure(bytes, type)
     const { imageSize } = await import('image-size')
     const { width, height } = imageSize(bytes)
-    if (width !== parsed.width || height !== parsed.height) throw new Unreadable('its size is said in two ways')
+    if (width !== parsed.width || height !== parsed.height) throw new Unreadable('it states two different sizes')
     return { width, height }
   } catch (error) {
     // image-size throws various errors for bytes that it cannot parse.
@@ -76,5 +76,5 @@ function otherType(bytes: Uint8Array): string {
   const hex = head.toString('hex')
   const known = SIGNATURES.find(([offset, signature]) => hex.startsWith(signature, offset * 2))
   if (known !== undefined) return known[2]
-  return /^\ufeff?\s*</.test(head.toString('utf8')) ? 'an SVG or HTML document' : 'of no known type'
+  return /^\ufeff?\s*</.test(head.toString('utf8')) ? 'an SVG or HTML document' : 'of an unknown type'
 }

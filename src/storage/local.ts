@@ -1,4 +1,4 @@
-/** Keeps assets as files in the data folder, named by the hash of their content. */
+/** Stores assets as files in the data folder, named by the hash of their content. */
 
 import { createReadStream } from 'node:fs'
 import { open, opendir, stat, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import type { PieceStore } from './backend.ts'
 import { isCid } from './cid.ts'
 
 export const ASSETS_FOLDER = 'assets'
-/** Bytes of a file that are read at once. */
+/** Bytes of a file that are read at a time. */
 const FILE_PIECE_BYTES = 64 * 1024
 
 export function folderStore(dataDir: string): PieceStore {
@@ -43,9 +43,12 @@ export function folderStore(dataDir: string): PieceStore {
         await directory.sync().finally(() => directory.close())
       } catch (error) {
         if (error instanceof FileFault) throw error
-        throw internal(`The asset folder cannot be written: ${errnoOf(error)}; make room or mend its permissions`, {
-          cause: error,
-        })
+        throw internal(
+          `The asset folder cannot be written: ${errnoOf(error)}; free some space or correct its permissions`,
+          {
+            cause: error,
+          },
+        )
       }
     },
 

@@ -21,7 +21,7 @@ export interface ModerationOptions {
 
 const MODERATION_TIMEOUT_MS = 9_000
 const LARGEST_ANSWER = 1_048_576
-/** Origin of OpenAI, which requires a key; other servers may not. */
+/** Origin of OpenAI, which requires a key. Other servers may not require one. */
 const OPENAI = 'https://api.openai.com'
 
 /**
@@ -64,13 +64,11 @@ export async function moderate(config: Config, what: Moderated, options: Moderat
 
 function whyNot(error: unknown, timeoutMs: number): string {
   if (error instanceof TimeoutError) return `did not answer within ${timeoutMs / 1000} s`
-  if (error instanceof ShuttingDown) return 'was not waited for: the service is shutting down'
-  return 'cannot be reached, or its answer broke off'
+  if (error instanceof ShuttingDown) return 'had not answered yet when the service was shut down'
+  return 'cannot be reached, or its answer was interrupted'
 }
 
-/**
- * Returns the endpoint below `moderation-url`; except on this machine it must be https, so that the key is protected.
- */
+/** Returns the endpoint below `moderation-url`. It must be https to protect the key, except on this machine. */
 function endpoint({ values }: Config): URL {
   const url = new URL(values['moderation-url'])
   const wayIn = `; set ${environmentName('moderation-url')}`
@@ -92,7 +90,7 @@ function authorization(config: Config, url: URL): Record<string, string> {
       unset: 'moderation-key',
     })
   }
-  if (!/^[\x21-\x7e]+$/.test(key)) throw internal(`moderation-key holds a character that no key has; ${wayIn}`)
+  if (!/^[\x21-\x7e]+$/.test(key)) throw internal(`moderation-key contains a character that no key has; ${wayIn}`)
   return { authorization: `Bearer ${key}` }
 }
 
@@ -107,7 +105,7 @@ function question(model: string, { image, texts = [] }: Moderated): Record<strin
   }
 }
 
-/** Error for a missing verdict; nothing may be created without one. */
+/** The error for a missing verdict. Nothing may be created without one. */
 const moderationFailed = (url: URL, why: string, cause?: unknown): ApiError =>
   internal(`The moderation provider at ${url.host} ${why}; nothing was created, try again`, { cause })
 
@@ -133,7 +131,7 @@ async function bounded(response: Response): Promise<string> {
 const CATEGORY = /^[\w/ -]{1,64}$/
 
 function readVerdict(url: URL, answer: string): Verdict {
-  const unclear = () => moderationFailed(url, 'answered with something that is no verdict')
+  const unclear = () => moderationFailed(url, 'answered without a verdict')
   let results: unknown
   try {
     results = (JSON.parse(answer) as { results?: unknown } | null)?.results

@@ -1,4 +1,4 @@
-/** Determines the public address of assets, which must stay reachable for others as long as the chain refers to it. */
+/** Determines the public address of assets, which others must be able to reach as long as the chain refers to it. */
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
 import { type ApiError, internal } from '../platform/errors.ts'
@@ -9,22 +9,24 @@ import { type Config, DAEMON_FILE, type SettingName } from '../settings/config.t
 /** Maximum URI length that the Metaplex programs and the clients of Token-2022 accept. */
 const LONGEST_URI = 200
 
-/** Returns the public address of an asset. Throws internal_error naming the setting that makes none. */
+/** Returns the public address of an asset. Throws internal_error naming the setting that prevents one. */
 export async function assetUri(config: Config, cluster: string, cid: string): Promise<string> {
   const uri = `${await publicBase(config, cluster)}/assets/${cid}`
   if (uri.length > LONGEST_URI) {
-    throw internal(`public-url makes URIs of ${uri.length} characters, a token holds ${LONGEST_URI}: set a shorter one`)
+    throw internal(
+      `public-url makes URIs of ${uri.length} characters, but a token has room for ${LONGEST_URI}: set a shorter one`,
+    )
   }
   return uri
 }
 
-/** Throws like `assetUri`; every identifier is equally long. */
+/** Throws like `assetUri`. One check suffices, because all identifiers have the same length. */
 export async function checkAssetUri(config: Config, cluster: string): Promise<void> {
   await assetUri(config, cluster, 'bafkrei'.padEnd(59, 'a'))
 }
 
 /**
- * Returns the base URL without a trailing slash. Throws internal_error naming the setting when it does not suit
+ * Returns the base URL without a trailing slash. Throws internal_error naming the setting if it does not suit
  * `cluster`.
  */
 export async function publicBase(config: Config, cluster: string): Promise<string> {
@@ -47,7 +49,7 @@ export async function publicBase(config: Config, cluster: string): Promise<strin
 
 const unfitUrl = (why: string, unset?: SettingName): ApiError =>
   internal(
-    `public-url ${why}: images and metadata are served from there and their URI is on chain for good; set it to the public https address of this service`,
+    `public-url ${why}: images and metadata are served from there, and their URI stays on chain forever; set it to the public https address of this service`,
     { unset },
   )
 
@@ -57,7 +59,7 @@ async function localBase({ dataDir, values }: Config): Promise<string> {
   const running = text === null ? undefined : urlIn(text)
   if (running !== undefined) return running
   if (values.port === 0) {
-    throw internal('port is 0 and no daemon runs, so that no address for images is known; set port or public-url')
+    throw internal('port is 0 and no daemon runs, so the address of images is unknown; set port or public-url')
   }
   const anywhere = values.host === '0.0.0.0' || values.host === '::'
   const host = anywhere ? '127.0.0.1' : values.host
@@ -93,7 +95,7 @@ for (const [net, bits] of [
   PRIVATE.addSubnet(net, bits, 'ipv6')
 }
 
-/** Whether a name or an address refers to another machine, or to none, for everyone else. */
+/** Whether a name or an address leads other users to another machine, or nowhere. */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   const version = isIP(host)

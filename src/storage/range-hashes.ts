@@ -1,9 +1,9 @@
-/** The hash of each range of an object that was compared as a whole, so that no later answer holds other bytes. */
+/** Hashes of each range of an object that was compared as a whole. They ensure that later answers have the same bytes. */
 import { createHash } from 'node:crypto'
 import type { AssetPiece } from './checked-content.ts'
 
 const HASH_BYTES = 32
-/** Bytes of hashes that are kept: those of about ten thousand images of 5 MiB. */
+/** Bytes of cached hashes: enough for about ten thousand images of 5 MiB. */
 const MOST_HASH_BYTES = 8 * 1024 * 1024
 
 export class RangeHashes {
@@ -24,7 +24,7 @@ export class RangeHashes {
   }
 }
 
-/** Keeps the hashes of the objects that were read last, by the version that was compared. */
+/** Caches the hashes of the objects that were read last, by the version that was compared. */
 export class ComparedObjects {
   readonly #objects = new Map<string, { version: string; hashes: RangeHashes }>()
   #bytes = 0
@@ -32,7 +32,7 @@ export class ComparedObjects {
   get(cid: string, version: string): RangeHashes | null {
     const known = this.#objects.get(cid)
     if (known?.version !== version) return null
-    // The order of the map is that of the last uses.
+    // The map is ordered by the last use.
     this.#objects.delete(cid)
     this.#objects.set(cid, known)
     return known.hashes

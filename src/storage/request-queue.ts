@@ -1,20 +1,20 @@
-/** Lets a few requests run at a time: further ones wait in a queue of bounded length, and for a bounded time. */
+/** Runs a few requests at a time. Others wait in a queue of bounded length for a bounded time. */
 import { ShuttingDown } from '../platform/timing.ts'
 
 export interface RequestQueueLimits {
   running: number
   waiting: number
-  /** Milliseconds for which a request waits at most. */
+  /** Longest wait of a request in milliseconds. */
   waitMs: number
 }
 
 export interface RequestQueue {
   /**
-   * Runs the call as soon as there is room. Throws what `full` creates at once where the queue is full, and later where
-   * the wait was too long; throws ShuttingDown once `ending` is aborted.
+   * Runs the call as soon as there is room. Throws the error of `full` if the queue is full or the wait is too long,
+   * and ShuttingDown once `ending` is aborted.
    */
   run<T>(call: () => Promise<T>, full: () => Error): Promise<T>
-  /** Like `run`, but waits before all others and is never refused for the length of the queue. */
+  /** Like `run`, but comes before all others and is never refused because of a full queue. */
   runSoon<T>(call: () => Promise<T>, full: () => Error): Promise<T>
 }
 
@@ -53,7 +53,7 @@ export function requestQueue(
       if (ending?.aborted) end()
     })
 
-  /** A request that ends leaves its place to the next one, so that none that comes later takes it. */
+  /** A request that ends passes its place to the next waiting one, so that a later request cannot take it. */
   const leavePlace = () => {
     const [next] = soon.size > 0 ? soon : later
     if (next === undefined) running--

@@ -1,4 +1,4 @@
-/** Sends signed requests to the bucket: bounded in time and size, repeated where that helps, never redirected. */
+/** Sends signed requests to the bucket: with limits for time and size, retried if that helps, never redirected. */
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import type { Dispatcher } from 'undici'
 import { ApiError } from '../platform/errors.ts'
@@ -12,24 +12,24 @@ import type { BucketPlace } from './s3-settings.ts'
 
 export interface BucketRequest {
   method: 'GET' | 'PUT'
-  /** Path below the bucket; empty for the bucket itself. Its characters stand for themselves in a URL. */
+  /** Path below the bucket; empty for the bucket itself. Its characters need no escaping in a URL. */
   key: string
   query?: Record<string, string>
-  /** In lower case; they are signed. */
+  /** Names in lower case. All headers are signed. */
   headers?: Record<string, string>
   body?: Uint8Array
-  /** Bytes after which the content of a longer answer is cut off. */
+  /** The content of a longer answer is cut off after this many bytes. */
   mostBytes: number
-  /** Statuses that the caller reads; every other one is an error. */
+  /** Statuses that the caller handles. Every other one is an error. */
   expected: readonly number[]
-  /** Permission that the request needs, as policies name it. */
+  /** Permission that the request needs, by its name in policies. */
   right: `s3:${string}`
 }
 
 export interface BucketClient {
   /**
-   * Throws internal_error with the setting to look at, with `retryAfter` where it may pass by itself, and Overloaded
-   * where too many requests wait already. What is written goes before what is read, and is not refused for their number.
+   * Throws internal_error naming the setting to check, with `retryAfter` if the problem may be temporary, and
+   * Overloaded if too many requests wait. Writes come before reads, and are not refused because of a full queue.
    */
   send(request: BucketRequest): Promise<BucketAnswer>
 }
@@ -37,13 +37,13 @@ export interface BucketClient {
 const ATTEMPTS = 3
 const FIRST_BUCKET_WAIT_MS = 100
 const LONGEST_BUCKET_WAIT_MS = 2_000
-/** Time for a connection; a server that takes longer is not there. */
+/** Timeout for opening a connection. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** Requests at a time, each with a connection of its own. The time that one waits is no part of `s3.timeout-ms`. */
+/** Requests at a time, each with its own connection. `s3.timeout-ms` does not include the wait. */
 const BUCKET_QUEUE: RequestQueueLimits = { running: 64, waiting: 512, waitMs: 30_000 }
 const ERROR_BODY_BYTES = 65_536
 
-/** Opens nothing: the modules and the connections are made for the first request. */
+/** Opens nothing yet: modules are loaded and connections opened for the first request. */
 export function bucketClient(place: BucketPlace, ending?: AbortSignal, limits = BUCKET_QUEUE): BucketClient {
   const queue = requestQueue(limits, ending)
   const agent = once(() => openAgent(place, limits.running))
@@ -80,7 +80,7 @@ export function bucketClient(place: BucketPlace, ending?: AbortSignal, limits = 
     try {
       return await withTimeout(place.timeoutMs, ending, attempts)
     } catch (error) {
-      // What an attempt was told says more than that the time for the next one was too short.
+      // The error of an attempt says more than the timeout of the next one.
       throw error instanceof TimeoutError && fault !== undefined ? fault : error
     }
   }
@@ -104,13 +104,13 @@ async function openAgent({ timeoutMs }: BucketPlace, connections: number): Promi
   const options = {
     connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), autoSelectFamily: true },
     connections,
-    // The request's own deadline ends it.
+    // The request has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 15_000,
-    // A name that has moved is resolved again after this time, however busy its connection is.
+    // A name is resolved again after this time, even if its connection is busy.
     clientTtl: 60_000,
   }
   const proxy = outgoingProxy(process.env)
@@ -128,7 +128,7 @@ async function openBucketSigner(place: BucketPlace): Promise<(request: BucketReq
   const { SignatureV4 } = await import('@smithy/signature-v4')
   const { credentials, region, origin } = place
   const { protocol, host, hostname } = new URL(origin)
-  // S3 alone wants the path as it is sent, instead of escaped once more.
+  // S3 signs the path as it is sent; other services escape it once more.
   const signer = new SignatureV4({
     ...{ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false },
   })
@@ -144,7 +144,7 @@ async function openBucketSigner(place: BucketPlace): Promise<(request: BucketReq
   }
 }
 
-/** Encodes like the signature (RFC 3986), which `encodeURIComponent` does but for five characters. */
+/** Encodes like the signature (RFC 3986). `encodeURIComponent` differs in five characters. */
 function queryText(query: Record<string, string>): string {
   const encode = (text: string) =>
     encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
@@ -152,7 +152,7 @@ function queryText(query: Record<string, string>): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 
-/** SHA-256, with a key HMAC-SHA-256, in the form that the signer asks for. */
+/** SHA-256, or HMAC-SHA-256 with a key, in the form that the signer requires. */
 class Sha256 {
   readonly #hash: Hash | Hmac
 
@@ -179,7 +179,7 @@ const bytesOfSource = (source: string | ArrayBuffer | ArrayBufferView): string |
   return new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
 }
 
-/** Sends the request once and reads its answer, up to the bytes that are taken. */
+/** Sends the request once and reads its answer up to the given number of bytes. */
 async function exchange(
   agent: Dispatcher,
   { origin, path, headers }: SignedRequest,
@@ -188,7 +188,7 @@ async function exchange(
 ): Promise<BucketAnswer> {
   const answer = await agent.request({
     ...{ origin, path, method, signal },
-    // An answer that is compressed on its way would be of another length.
+    // A compressed answer would have another length.
     headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': `svc/${VERSION}` },
     body: body ?? null,
   })

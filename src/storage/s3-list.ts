@@ -1,4 +1,4 @@
-/** Lists the assets of a bucket, a page at a time. */
+/** Lists the assets of a bucket, page by page. */
 import { type ApiError, internal } from '../platform/errors.ts'
 import { isCid } from './cid.ts'
 import type { BucketClient } from './s3-client.ts'
@@ -10,7 +10,7 @@ const BUCKET_LIST_BYTES = 4 * 1024 * 1024
 
 interface BucketPage {
   cids: string[]
-  /** Leads to the page after this one; undefined on the last one. */
+  /** Token of the next page; undefined on the last one. */
   next: string | undefined
 }
 
@@ -20,13 +20,13 @@ export async function* listedCids(place: BucketPlace, client: BucketClient): Asy
   do {
     const { cids, next } = await bucketPage(place, client, token)
     yield* cids
-    // A server that leads back to the same page would be asked for good.
+    // A server that returns the same token again would cause an endless loop.
     if (next !== undefined && next === token) throw unfinishedList(place)
     token = next
   } while (token !== undefined)
 }
 
-/** Reads the page that a token leads to, or the first one. Objects that are no assets are left out. */
+/** Reads the page of a token, or the first one. Objects that are not assets are left out. */
 export async function bucketPage(place: BucketPlace, client: BucketClient, token?: string): Promise<BucketPage> {
   const { prefix } = place
   const answer = await client.send({
@@ -50,7 +50,7 @@ export async function bucketPage(place: BucketPlace, client: BucketClient, token
 }
 
 const unfinishedList = ({ label }: BucketPlace): ApiError =>
-  internal(`The storage cannot be listed: ${label} does not say where its list goes on (ListObjectsV2)`)
+  internal(`The storage cannot be listed: ${label} does not say where its list continues (ListObjectsV2)`)
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 const plainXml = (text: string) => text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name] ?? '')

@@ -1,4 +1,4 @@
-/** Reads the settings of the bucket and checks that they fit together; no error quotes a value. */
+/** Reads the settings of the bucket and checks that they fit together. No error quotes a value. */
 import { parseUrl } from '../platform/urls.ts'
 import { type Config, ConfigError, environmentName, howToSet, type SettingName } from '../settings/config.ts'
 
@@ -9,7 +9,7 @@ export interface BucketPlace {
   origin: string
   /** Path of the bucket, with a slash at its end. */
   path: string
-  /** What stands before the identifier in each key: empty, or with a slash at its end. */
+  /** Prefix of the identifier in each key: empty, or with a slash at its end. */
   prefix: string
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
   /** Time for one request with its retries, in milliseconds. */
@@ -21,8 +21,8 @@ export interface BucketPlace {
 type BucketSetting = Extract<SettingName, `s3.${string}`>
 
 /**
- * Returns where the bucket is; null where none is set and `storage` is another. Throws ConfigError naming the setting
- * that is missing or does not fit.
+ * Returns the place of the bucket, or null if none is set and `storage` has another value. Throws ConfigError naming
+ * the setting that is missing or does not fit.
  */
 export function bucketPlace(config: Config): BucketPlace | null {
   const { values } = config
@@ -57,7 +57,7 @@ function requiredText(config: Config, name: BucketSetting): string {
   throw new ConfigError(`${name} is missing, and ${because}`, howToSet(config, name), name)
 }
 
-/** The server's address: an operator may name any, also in a private network. */
+/** The server's address. An operator may set any, even in a private network. */
 function endpointUrl({ values }: Config): URL {
   const region = values['s3.region']
   const text = values['s3.endpoint'] ?? `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
@@ -70,25 +70,28 @@ function endpointUrl({ values }: Config): URL {
 
 const defaultStyle = ({ values }: Config) => (values['s3.endpoint'] === undefined ? 'virtual' : 'path')
 
-/** Whether nobody on the way can read along: https, or a server on this machine. */
+/** Whether nobody on the network can read the traffic: https, or a server on this machine. */
 export const isEncrypted = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
 
-/** Unlike the secret key, the session token itself is part of each request. */
+/** Unlike the secret key, the session token is sent with each request. */
 function requireEncryption(endpoint: URL): void {
   if (isEncrypted(endpoint)) return
   throw misfit('s3.session-token is sent with each request: s3.endpoint must be an https URL', 's3.endpoint')
 }
 
 function requireVirtualHost({ protocol, hostname }: URL, bucket: string): void {
-  // Loaded where a bucket is set: every command in process reads these settings.
+  // Imported only if a bucket is set, because every command in process reads these settings.
   const { isIP } = process.getBuiltinModule('node:net')
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
-    throw misfit('s3.addressing-style is virtual, and no name can stand before an address', 's3.addressing-style')
+    throw misfit(
+      's3.addressing-style is virtual, but the name of a bucket cannot precede an IP address',
+      's3.addressing-style',
+    )
   }
   if (protocol === 'https:' && bucket.includes('.')) {
     throw misfit(
-      'no certificate fits a bucket with a dot in its name where s3.addressing-style is virtual; use path',
+      'no certificate matches a bucket with a dot in its name if s3.addressing-style is virtual; use path',
       's3.addressing-style',
     )
   }

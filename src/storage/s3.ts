@@ -1,4 +1,4 @@
-/** Keeps assets as objects of a bucket: one request stores an asset whole, and ranges of it are read and compared. */
+/** Stores assets as objects of a bucket. One request stores a whole asset; its ranges are read and compared. */
 
 import { createHash } from 'node:crypto'
 import { type ApiError, internal } from '../platform/errors.ts'
@@ -18,20 +18,23 @@ import { answerFault, type BucketAnswer, errorCodeOf } from './s3-faults.ts'
 import { bucketPage, listedCids } from './s3-list.ts'
 import type { BucketPlace } from './s3-settings.ts'
 
-/** Bytes that one request reads; slow readers hold no connection to the bucket meanwhile. */
+/** Bytes that one request reads, so that slow readers do not occupy a connection to the bucket. */
 const RANGE_BYTES = 256 * 1024
-/** Bytes that tell whether there is an object; a HEAD would not tell a missing bucket from a missing object. */
+/**
+ * Bytes that are read to check for an object. A HEAD request would not distinguish a missing bucket from a missing
+ * object.
+ */
 const PROBE_BYTES = 16
-/** The most that `image-max-bytes` may be; a longer object is none of ours, and is not read to its end. */
+/** The highest possible `image-max-bytes`. A longer object is not an asset, and is not read to its end. */
 export const MOST_OBJECT_BYTES = 104_857_600
-/** Longer entity tags, which no server of S3 gives, are not kept. */
+/** Longer entity tags, which no S3 server sends, are ignored. */
 const MOST_ETAG_CHARACTERS = 128
 
 interface FirstRange {
   piece: AssetPiece
   /** Length of the whole object. */
   length: number
-  /** Entity tag: another content has another one. Null where the server gives none that is of use. */
+  /** Entity tag, which differs for other content. Null if the server sends no usable one. */
   etag: string | null
 }
 
@@ -39,7 +42,7 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBa
   const client = bucketClient(place, ending)
   const ranges = bucketRanges(place, client)
   const compared = new ComparedObjects()
-  /** Reads the whole object; null where it is not what its name says. */
+  /** Reads the whole object. Returns null if its content does not match its name. */
   const compare = async (cid: string, first: FirstRange): Promise<RangeHashes | null> => {
     const sha256 = createHash('sha256')
     const hashes: Uint8Array[] = []
@@ -50,7 +53,7 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBa
     return (await isContentOf(cid, sha256)) ? new RangeHashes(hashes) : null
   }
   const comparing = new Map<string, Promise<RangeHashes | null>>()
-  /** Compares a version of an object once, however many readers it has meanwhile. */
+  /** Compares a version of an object once, even with many readers at that time. */
   const hashesOf = async (cid: string, first: FirstRange): Promise<RangeHashes | null> => {
     const version = `${first.length} ${first.etag ?? ''}`
     const known = first.etag === null ? null : compared.get(cid, version)
@@ -68,7 +71,10 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBa
       return (await ranges.first(cid, PROBE_BYTES)) !== null
     },
 
-    /** Content of an entity tag that was compared before is not read twice; each range is compared before it is given. */
+    /**
+     * Content with an entity tag that was compared before is not read twice. Each range is compared before it is
+     * served.
+     */
     async read(cid): Promise<StoredContent> {
       const first = await ranges.first(cid, RANGE_BYTES)
       if (first === null) return null
@@ -100,7 +106,7 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBa
   }
 }
 
-/** Fails at the first piece that is not the one that was compared, as after a change of the object in between. */
+/** Fails at the first piece that differs from the compared one, for example because the object has changed. */
 async function* comparedPieces(
   cid: string,
   pieces: AsyncIterable<AssetPiece>,
@@ -113,7 +119,7 @@ async function* comparedPieces(
   }
 }
 
-/** Asks for an object that is not there, and for one page of the list; writes nothing. Throws internal_error. */
+/** Reads an object that does not exist, and one page of the list. Writes nothing. Throws internal_error. */
 export async function checkBucket(place: BucketPlace): Promise<void> {
   const client = bucketClient(place)
   await bucketRanges(place, client).first(`bafkrei${'a'.repeat(52)}`, PROBE_BYTES)
@@ -121,9 +127,9 @@ export async function checkBucket(place: BucketPlace): Promise<void> {
 }
 
 interface BucketRanges {
-  /** Reads up to so many bytes from the start; null when there is no such object. */
+  /** Reads up to the given number of bytes from the start. Returns null if there is no such object. */
   first(cid: string, bytes: number): Promise<FirstRange | null>
-  /** The first range and all after it; what they are of is for the caller to compare. */
+  /** Yields the first range and all later ones. The caller must compare them. */
   from(cid: string, first: FirstRange): AsyncIterable<AssetPiece>
 }
 
@@ -137,7 +143,7 @@ function bucketRanges(place: BucketPlace, client: BucketClient): BucketRanges {
       expected: [200, 206, 404, 416],
       right: 's3:GetObject',
     })
-    // A server that is none of S3 knows no such key either.
+    // A server without S3 also lacks the key.
     if (answer.status === 404 && errorCodeOf(answer) !== 'NoSuchKey') throw answerFault(place, answer, 's3:GetObject')
     return answer
   }
@@ -166,7 +172,7 @@ function bucketRanges(place: BucketPlace, client: BucketClient): BucketRanges {
 const entityTag = ({ etag }: BucketAnswer['headers']): string | null =>
   typeof etag === 'string' && etag.length <= MOST_ETAG_CHARACTERS ? etag : null
 
-/** Length of the whole object; null where the answer does not say it. */
+/** Length of the whole object, or null if the answer does not contain it. */
 function totalLength(status: number, headers: BucketAnswer['headers']): number | null {
   const text = status === 206 ? headers['content-range'] : headers['content-length']
   const digits = /^(?:bytes \d{1,15}-\d{1,15}\/)?(\d{1,15})$/.exec(String(text))?.[1]

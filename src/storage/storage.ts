@@ -10,7 +10,7 @@ import { assetUri, checkAssetUri } from './public-base.ts'
 import { bucketBackend } from './s3.ts'
 import { bucketPlace } from './s3-settings.ts'
 
-/** The places of the setting `storage`. */
+/** The values of the setting `storage`. */
 export type StoragePlace = Config['values']['storage']
 
 export interface Storage {
@@ -30,13 +30,13 @@ export interface StorageOptions {
   /** Kind of chain on which the URIs are stored. */
   cluster: string
   database: PieceStore
-  /** Aborted when the process ends, which ends what is sent to the bucket. */
+  /** Aborted when the process ends, which also ends requests to the bucket. */
   ending?: AbortSignal
 }
 
 /**
- * Creates the storage without opening it. What was stored before the setting `storage` was changed is still found in
- * the other places. Throws ConfigError where the settings of the bucket do not fit.
+ * Creates the storage without opening it. After a change of the setting `storage`, earlier assets are still found in
+ * the other places. Throws ConfigError if the settings of the bucket do not fit.
  */
 export function openStorage(config: Config, { cluster, database, ending }: StorageOptions): Storage {
   const [own, ...others] = assetBackends(config, database, ending)
@@ -55,7 +55,7 @@ export function openStorage(config: Config, { cluster, database, ending }: Stora
       if (contentTypeOf(bytes) !== contentType) throw new Error(`the content of an asset is not ${contentType}`)
       const cid = await cidOf(bytes)
       const uri = await uriOf(cid)
-      // However many readers wait, an upload goes on: what it cannot look for is written again.
+      // An upload continues even if many readers wait: if it cannot check for the asset, it writes it again.
       const present = await own.backend.read(cid).catch((error: unknown) => {
         if (error instanceof Overloaded) return null
         throw error
@@ -74,7 +74,7 @@ export function openStorage(config: Config, { cluster, database, ending }: Stora
       if (!isCid(cid)) return null
       let fault: unknown
       for (const backend of backends) {
-        // While one place cannot be read, what another one has is served.
+        // If one place cannot be read, assets from other places are still served.
         const found = await backend.read(cid).catch((error: unknown) => {
           fault ??= error
           return null
@@ -93,7 +93,7 @@ interface PlacedBackend {
   backend: AssetBackend
 }
 
-/** The places that the settings name: first the one of `storage`, then the others, which are read from alone. */
+/** The places in the settings: first the one of `storage`, then the others, which are only read. */
 export function assetBackends(
   config: Config,
   database: PieceStore,

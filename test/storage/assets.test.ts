@@ -91,7 +91,7 @@ describe('the asset folder', () => {
     writeFileSync(file, readFileSync(file).subarray(0, 40))
     expect(await failureOf(storage.get(cid))).toEqual({
       code: 'internal_error',
-      message: `The asset ${cid} is damaged: its bytes are not what they were; restore it from a backup`,
+      message: `The asset ${cid} is damaged: its bytes have changed; restore it from a backup`,
     })
     await storage.put(png(), 'image/png')
     expect((await storage.get(cid))?.length).toBe(png().length)
@@ -143,7 +143,7 @@ describe('the address of an asset', () => {
   })
 
   it.each([
-    [undefined, /^public-url is not set: .*on chain for good; set it to the public https address/],
+    [undefined, /^public-url is not set: .*on chain forever; set it to the public https address/],
     ['http://api.example.com', /^public-url is not https/],
     ['https://localhost', /which others cannot reach/],
     ['https://svc', /which others cannot reach/],

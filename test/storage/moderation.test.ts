@@ -135,17 +135,17 @@ describe('moderation', () => {
     ['too many requests', (r) => json(r, {}, 429), /answered with status 429/],
     ['a fault', (r) => json(r, { error: KEY }, 500), /answered with status 500/],
     ['a redirect', (r) => r.writeHead(307, { location: 'http://127.0.0.1:9/' }).end(), /cannot be reached/],
-    ['no JSON', (r) => r.end('<html>'), /no verdict/],
-    ['JSON null', (r) => r.end('null'), /no verdict/],
-    ['no results', (r) => json(r, { results: [] }), /no verdict/],
-    ['results without a verdict', (r) => json(r, { results: [{ flagged: 'no' }] }), /no verdict/],
-    ['a null among the results', (r) => json(r, { results: [null] }), /no verdict/],
+    ['no JSON', (r) => r.end('<html>'), /without a verdict/],
+    ['JSON null', (r) => r.end('null'), /without a verdict/],
+    ['no results', (r) => json(r, { results: [] }), /without a verdict/],
+    ['results without a verdict', (r) => json(r, { results: [{ flagged: 'no' }] }), /without a verdict/],
+    ['a null among the results', (r) => json(r, { results: [null] }), /without a verdict/],
     [
       'a torn answer',
       (r) => r.writeHead(200, { 'content-length': 500 }).write('{"results":[', () => r.destroy()),
       /broke off/,
     ],
-    ['an endless answer', (r) => r.end('x'.repeat(2_000_000)), /cannot be reached, or its answer broke off/],
+    ['an endless answer', (r) => r.end('x'.repeat(2_000_000)), /cannot be reached, or its answer was interrupted/],
   ])('lets nothing pass on %s', async (_, answer, message) => {
     const { config, seen } = await provider(answer)
     const error = await failureOf(requireAllowed(config, IMAGE))
@@ -176,7 +176,7 @@ describe('moderation', () => {
       {},
       /^moderation-key is not set and api\.openai\.com needs one: set SVC_MODERATION_KEY, or set moderation to off$/,
     ],
-    [{ 'moderation-key': `${KEY}\n` }, /^moderation-key holds a character that no key has/],
+    [{ 'moderation-key': `${KEY}\n` }, /^moderation-key contains a character that no key has/],
     [{ 'moderation-url': 'http://example.com/v1', 'moderation-key': KEY }, /^moderation-url must be an https URL/],
     [{ 'moderation-url': `https://a:${KEY}@example.com` }, /^moderation-url must be a plain URL/],
   ])('sends nothing where a setting is missing or unsafe', async (settings, message) => {

@@ -108,7 +108,11 @@ describe('a bucket that refuses', () => {
       }),
     ],
     ['another region', /is in another region: correct s3\.region/, () => ({ 's3.region': 'us-west-2' })],
-    ['a bucket that is not there', /does not exist: make it, or correct s3\.bucket/, () => ({ 's3.bucket': 'others' })],
+    [
+      'a bucket that is not there',
+      /does not exist: create it, or correct s3\.bucket/,
+      () => ({ 's3.bucket': 'others' }),
+    ],
     [
       'a clock that is behind',
       /which is 20 minutes behind its own: set this clock/,
@@ -119,7 +123,7 @@ describe('a bucket that refuses', () => {
     ],
     [
       'reading',
-      /does not let the key of s3\.access-key-id use s3:GetObject/,
+      /does not allow the key of s3\.access-key-id use s3:GetObject/,
       (server) => {
         server.deny('s3:GetObject')
         return undefined
@@ -127,7 +131,7 @@ describe('a bucket that refuses', () => {
     ],
     [
       'writing',
-      /does not let the key of s3\.access-key-id use s3:PutObject/,
+      /does not allow the key of s3\.access-key-id use s3:PutObject/,
       (server) => {
         server.deny('s3:PutObject')
         return undefined
@@ -143,7 +147,7 @@ describe('a bucket that refuses', () => {
     ],
     [
       'as no server of S3',
-      /is not where s3\.endpoint leads/,
+      /is not at s3\.endpoint/,
       (server) => {
         server.trouble('no S3')
         return undefined
@@ -262,7 +266,7 @@ describe('a list that does not end', () => {
       const listing = (async () => {
         for await (const _ of bucketBackend(place).list()) expect.unreachable()
       })()
-      await expect(listing).rejects.toThrow('does not say where its list goes on (ListObjectsV2)')
+      await expect(listing).rejects.toThrow('does not say where its list continues (ListObjectsV2)')
     },
   )
 })
@@ -318,7 +322,7 @@ describe('the settings of the bucket', () => {
     expect(fault({ 's3.endpoint': 'http://10.0.0.9', 's3.addressing-style': 'virtual' })).toMatch(
       /no name can stand before an address; set SVC_S3_ADDRESSING_STYLE$/,
     )
-    expect(fault({ 's3.bucket': 'a.b' })).toMatch(/no certificate fits a bucket with a dot/)
+    expect(fault({ 's3.bucket': 'a.b' })).toMatch(/no certificate matches a bucket with a dot/)
     expect(fault({ 's3.bucket': 'a.b', 's3.addressing-style': 'path' })).toBeNull()
   })
 
