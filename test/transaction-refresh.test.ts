@@ -172,7 +172,7 @@ describe('of the versions of one transaction', () => {
     for (const lifecycle of ['submitted', 'confirmed', 'finalized']) {
       const { status, json } = await it.refresh([first])
       expect([status, json.error.details.signature]).toEqual([400, signature])
-      expect(json.error.message).toContain(lifecycle === 'submitted' ? 'follow' : 'build it anew')
+      expect(json.error.message).toContain(lifecycle === 'submitted' ? 'follow' : 'build it again')
       await it.pass(30)
     }
   })
@@ -208,7 +208,7 @@ describe('of the versions of one transaction', () => {
     const fourth = (await it.refresh([third])).json.data.transactions[0]
     expect((await it.submit(it.sign(fourth))).status).toBe(200)
     await it.pass(1)
-    expect((await it.refresh([first])).json.error.message).toContain('build it anew to do it once more')
+    expect((await it.refresh([first])).json.error.message).toContain('build it again to do the same once more')
   })
 
   it('one is submitted alone or in a bundle, and the other way no more', async () => {
@@ -235,7 +235,7 @@ describe('of the versions of one transaction', () => {
     it.chain.airdrop(it.address, 1_000n * SOL)
     for (const { status, json } of [await it.refresh([first]), await it.submit(it.sign(second))]) {
       expect([status, json.error.details]).toEqual([400, { signature, lifecycle: 'failed' }])
-      expect(json.error.message).toContain('it may still land until that is final')
+      expect(json.error.message).toContain('it may still land until the failure is final')
     }
     await it.pass(30)
     await it.pass(30)

@@ -426,7 +426,7 @@ describe('a bundle', () => {
     expect(accepted.length).toBe(1)
     for (const { json } of answers.filter(({ status }) => status !== 200)) {
       expect([json.error.code, json.error.message]).toEqual(['bad_request', expect.stringMatching(/follow|submitted/)])
-      expect(json.error.message).not.toContain('sign it anew with')
+      expect(json.error.message).not.toContain('sign it again with')
     }
     it.clock.advance(20_000)
     await it.round()

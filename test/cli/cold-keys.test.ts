@@ -89,7 +89,7 @@ describe.skipIf(lacksPrograms)('a key that is elsewhere', () => {
     await refused(['tx', 'submit', `@${lateFile}`])
     for (const version of [built, first, second]) {
       const again = await refused(['tx', 'refresh', `@${saved(version)}`])
-      expect(again.message).toContain('build it anew to do it once more')
+      expect(again.message).toContain('build it again to do the same once more')
     }
     await run(['tx', 'submit', `@${saved(whole)}`])
     expect(await submissions()).toBe(before + count)

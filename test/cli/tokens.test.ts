@@ -141,7 +141,7 @@ describe('tokens create', () => {
       metadata: { is_mutable: false },
     })
     const again = await svc(['tokens', 'revoke', mint, 'mint'])
-    expect(again).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('it is revoked already') })
+    expect(again).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('it is already revoked') })
   })
 
   it.skipIf(!hasProgram(METAPLEX))('makes one of the original program with Metaplex metadata', async () => {

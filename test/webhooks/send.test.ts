@@ -203,9 +203,9 @@ describe('a delivery', () => {
     const failing: Resolve = () => Promise.reject(new Error('queryA ESERVFAIL 10.255.255.53'))
     expectFailure(await send('http://hooks.test/', { resolve: failing }), /^hooks\.test does not resolve$/)
     expectFailure(await send('http://hooks.test/', { resolve: async () => [] }), /^hooks\.test does not resolve$/)
-    expectFailure(await send('http://[::1/'), /^the URL is not readable$/)
+    expectFailure(await send('http://[::1/'), /^the URL cannot be parsed$/)
     expectFailure(await send('ftp://hooks.test/'), /^must be https$/)
-    expectFailure(await send('http://user:hunter2@hooks.test/'), /^must not hold credentials$/)
+    expectFailure(await send('http://user:hunter2@hooks.test/'), /^must not contain credentials$/)
   })
 
   it.skipIf(!OPENSSL)(

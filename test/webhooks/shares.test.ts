@@ -92,7 +92,7 @@ describe('the webhook subscriptions of an API key', () => {
         400,
         'bad_request',
         expect.stringContaining(
-          'This API key has 2 webhook subscriptions, as many as the setting webhooks.max-per-key',
+          'This API key has 2 webhook subscriptions, the maximum of the setting webhooks.max-per-key',
         ),
         { limit: 'webhooks.max-per-key', most: 2 },
       ]),

@@ -115,15 +115,15 @@ async function writeTokenChange(tx: Tx, effects: TokenEffects, change: TokenChan
 }
 
 /**
- * Whether this transaction revoked the last authority. The state was read later, and another may have landed since. The
- * request that built it has this information; otherwise a revocation of an existing token counts as the last.
+ * Whether this transaction revoked the last authority. Another revocation may have landed before the state was read.
+ * The building request knows the answer; without it, a revocation for an existing token counts as the last.
  */
 function isLastRevocation({ mint, created, revoked }: TokenChange, tracked: TrackedResource | null): boolean {
   if (tracked?.resource_id === mint) return tracked.related_events.includes('token.fully_immutable')
   return !created && revoked.length > 0
 }
 
-/** Revoked authorities never return, so a state that was read late cannot undo a newer one. */
+/** Revoked authorities never return, so an older reading cannot undo a newer one. */
 const STATUS_ORDER = ['created', 'freeze_authority_revoked', 'mint_authority_revoked', 'fully_immutable'] as const
 
 /** Returns whether this made the token fully immutable. */

@@ -1,4 +1,4 @@
-/** Returns the `raw` field of a token when no metadata provider has it: its decoded mint and metadata. */
+/** Returns the `raw` field of a token that no metadata provider knows: its decoded mint and metadata. */
 import type { OnChainToken } from '../../chain/programs/tokens/index.ts'
 
 import type { MintExtensions, TransferFee } from '../../solana/token-extensions.ts'
@@ -22,7 +22,7 @@ export function rawTokenOf(token: OnChainToken) {
   }
 }
 
-/** Only what the mint has: most have none of these. */
+/** Only extensions that the mint has. Most mints have none. */
 function rawExtensions(extensions: MintExtensions) {
   const { transferFee, transferHook, permanentDelegate, isPaused, interestBasisPoints, uiMultiplier } = extensions
   return {

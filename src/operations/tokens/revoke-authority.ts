@@ -28,7 +28,7 @@ export async function revokeAuthority(
   const token = await readTokenState(context.chain, mint)
   const holder = authorityHolderOf(token, type)
   if (holder === null)
-    throw badRequest(`The token ${mint} has no ${type} authority: it is revoked already`, { param: 'type' })
+    throw badRequest(`The token ${mint} has no ${type} authority: it is already revoked`, { param: 'type' })
   if (holder !== payer) {
     throw badRequest(`The ${type} authority of ${mint} is ${holder}; only it can revoke it`, {
       param: 'payer',
@@ -38,7 +38,7 @@ export async function revokeAuthority(
   const { tokenProgram } = token
   const built = await buildTransaction(context, {
     payer,
-    // Half more than the measured cost of the most expensive revocation, 15,761 units for Metaplex metadata.
+    // One and a half times the measured cost of the most expensive revocation, 15,761 units for Metaplex metadata.
     fallbackUnits: 25_000,
     build: (envelope) => buildAuthorityRevocation({ ...envelope, mint, type, tokenProgram, token }),
   })

@@ -1,4 +1,4 @@
-/** Waits until a submitted transaction is confirmed, for a request that continues only then. */
+/** Waits until a submitted transaction is confirmed, for requests that continue only then. */
 
 import type { Services } from '../../context.ts'
 import { pause } from '../../platform/timing.ts'
@@ -11,7 +11,7 @@ const CONFIRMATION_POLL_MS = 400
 
 /**
  * Returns the row once it is confirmed, finalized or failed, or at the deadline `until`, in milliseconds of
- * `performance.now()`. Throws when it is not stored. It stops waiting when the process ends.
+ * `performance.now()`. Throws when it is not stored. Stops waiting when the process ends.
  */
 export async function awaitConfirmed(
   context: Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer' | 'ending'>,
@@ -33,7 +33,7 @@ export async function awaitConfirmed(
   }
 }
 
-/** Waits for the next look: for a moment, or until a node says that the transaction is confirmed. */
+/** Waits a moment for the next look, or until a node reports that the transaction is confirmed. */
 async function pauseOrSeen({ chain }: Pick<Services, 'chain'>, signature: string): Promise<void> {
   const { onSignature } = chain
   if (onSignature === undefined) return pause(CONFIRMATION_POLL_MS)

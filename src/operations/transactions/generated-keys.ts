@@ -1,4 +1,4 @@
-/** Seals the keys that a build generated, so that its client can keep them and no client can use them for anything else. */
+/** Seals the keys that a build generated, so that the client can keep them but cannot use them for anything else. */
 import { badRequest } from '../../platform/errors.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
@@ -8,17 +8,17 @@ import { termsSha256 } from './message-terms.ts'
 
 const PURPOSE = 'generated keys'
 
-/** The sealed text. Clients keep it for as long as they wait for signatures, so that its fields never change. */
+/** The sealed text. Its fields never change, because clients keep it while they wait for signatures. */
 interface SealedKeys {
-  /** What the messages are but for their blockhash, as hex of SHA-256. */
+  /** The messages without their blockhash, as hex of SHA-256. */
   terms: string[]
   /** Base64 of 32 bytes each. */
   seeds: string[]
 }
 
 /**
- * Returns the answer's field with the keys (64 bytes each) that sign these transactions, encrypted; no field without
- * keys. The server keeps nothing.
+ * Returns the answer's field with the encrypted keys (64 bytes each) that sign these transactions, or no field without
+ * keys. The server stores nothing.
  */
 export function generatedKeysField(
   vault: Vault,
@@ -43,7 +43,7 @@ export function openGeneratedKeys(
   const stranger = transactions.findIndex((transaction) => !terms.includes(termsSha256(transaction)))
   if (stranger >= 0) {
     throw badRequest(
-      `generated_keys belong to another build than transactions.${stranger}: send those that its build answered`,
+      `generated_keys belong to another build than transactions.${stranger}: send the keys from the answer of its build`,
       { param: 'generated_keys' },
     )
   }
@@ -55,7 +55,7 @@ function opened(vault: Vault, text: string): SealedKeys {
     return JSON.parse(vault.open(Buffer.from(text, 'base64url'), PURPOSE).toString('utf8'))
   } catch {
     throw badRequest(
-      'generated_keys cannot be opened: they were changed, or sealed by a server with another encryption key; build it anew',
+      'generated_keys cannot be opened: they were changed, or sealed by a server with another encryption key; build the transaction again',
       { param: 'generated_keys' },
     )
   }

@@ -11,7 +11,7 @@ import { followTransaction } from './follow-transactions.ts'
 
 type GetTransactionRoute = Api['transactions']['get']
 
-/** More frequent requests are answered from the record. */
+/** Requests within this time are answered from the record. */
 const STATUS_FRESH_MS = 300
 const UNKNOWN_TRANSACTION = {
   lifecycle: 'unknown',
@@ -22,7 +22,10 @@ const UNKNOWN_TRANSACTION = {
 } as const
 const UNSEEN = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 } as const
 
-/** Without a watching daemon, this look updates the record. A failing node leaves it unchanged. */
+/**
+ * Looks at the chain and updates the record, for installations without a watching daemon. If the node fails, the
+ * record is unchanged.
+ */
 export async function getTransaction(
   context: Context,
   { signature }: Input<GetTransactionRoute>,
@@ -30,11 +33,11 @@ export async function getTransaction(
   const { store, chain, clock, log } = context
   const row = await findTransaction(store.db, signature)
   if (row === null) return onChain(chain, signature)
-  // A look in the future was recorded by a wrong clock, and does not show how fresh the record is.
+  // A look in the future was recorded by a wrong clock, so the record's age is unknown.
   const isFresh = Math.abs(clock.now() - row.checked_at) < STATUS_FRESH_MS
   if (row.next_check_at === null || isFresh) return transactionRecord(row)
   await followIfDue(context, row).catch((error) =>
-    log.warn({ err: error, signature }, 'a transaction was not looked for'),
+    log.warn({ err: error, signature }, 'could not look for a transaction'),
   )
   return transactionRecord((await findTransaction(store.db, signature)) ?? row)
 }
@@ -46,7 +49,7 @@ async function followIfDue(context: Context, row: FollowedTransaction): Promise<
 }
 
 /**
- * Reads a transaction that was submitted elsewhere. Its lifecycle is `unknown` when the chain does not know it either.
+ * Reads a transaction that was submitted elsewhere. Its lifecycle is `unknown` if the chain does not know it either.
  */
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<GetTransactionRoute>> {
   if (!isSignature(signature)) return { signature, ...UNKNOWN_TRANSACTION }
@@ -57,14 +60,14 @@ async function onChain(chain: Context['chain'], signature: string): Promise<Resu
 }
 
 /**
- * Asks again about a signature that a node did not know: a client concludes from `unknown` that it can sign anew. Throws
- * internal_error where only one of several endpoints can be asked.
+ * Asks a second endpoint about a signature that a node did not know, because a client may sign again after `unknown`.
+ * Throws internal_error if only one of several endpoints answers.
  */
 async function confirmedUnknown(chain: Context['chain'], signature: string): Promise<SignatureStatus | null> {
   if (!chain.hasSeveralEndpoints) return null
   const readings = await chain.witnesses((node) => readStatuses(node, [signature], true))
   if (readings.length === 0) {
-    throw internal('One RPC endpoint alone does not know the transaction, and no second one can be asked: try again')
+    throw internal('Only one RPC endpoint answered, and it does not know the transaction: try again')
   }
   return readings.map(({ statuses }) => statuses[0] ?? null).find((status) => status !== null) ?? null
 }

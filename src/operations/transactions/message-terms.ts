@@ -1,4 +1,4 @@
-/** What a message says but for its blockhash, and the submissions that say the same. */
+/** Compares messages without their blockhash, and finds submissions that are otherwise equal. */
 import { createHash, hash } from 'node:crypto'
 import { badRequest } from '../../platform/errors.ts'
 import { KEY_BYTES } from '../../solana/constants.ts'
@@ -21,34 +21,34 @@ export function termsSha256({ messageBytes, message: { blockhashOffset } }: Mess
 
 export const messageSha256 = ({ messageBytes }: Message): string => hash('sha256', messageBytes, 'hex')
 
-/** A transaction that was submitted here, has not failed for good, and differs in its blockhash alone. */
+/** A transaction that was submitted here, has not finally failed, and differs only in its blockhash. */
 export interface Sibling {
   signature: string
   lifecycle: string
 }
 
-/** Returns the newest submission with these terms and one of the blockhashes; null where there is none. */
+/** Returns the newest submission with these terms and one of the blockhashes, or null. */
 export async function findSibling(
   reader: Reader,
   terms: string,
   blockhashes: readonly string[],
 ): Promise<Sibling | null> {
   for (const { raw, signature, lifecycle } of await liveWithBlockhash(reader, blockhashes)) {
-    // Bytes that retention removed are of a transaction that ended long ago.
+    // If retention has removed the bytes, the transaction ended long ago.
     if (raw.length > 0 && termsSha256(decodeWireTransaction(raw)) === terms) return { signature, lifecycle }
   }
   return null
 }
 
-/** The refusal of a second transaction that would do what one that was submitted does, or has done. */
+/** Returns the error for a second transaction with the same effect as a submitted one. */
 export function alreadySubmitted({ signature, lifecycle }: Sibling, param: string) {
   const isUnderWay = lifecycle === 'submitted' || lifecycle === 'processing'
   const next = isUnderWay
-    ? `follow ${signature}, and refresh it once that has failed with BlockhashExpired`
+    ? `follow ${signature}, and refresh it only after it failed with BlockhashExpired`
     : lifecycle === 'failed'
-      ? 'it may still land until that is final: try again in a minute or two'
-      : 'build it anew to do it once more'
-  return badRequest(`${param} differs in its blockhash alone from ${signature}, which is ${lifecycle}: ${next}`, {
+      ? 'it may still land until the failure is final: try again in a minute or two'
+      : 'build it again to do the same once more'
+  return badRequest(`${param} differs only in its blockhash from ${signature}, which is ${lifecycle}: ${next}`, {
     param,
     details: { signature, lifecycle },
   })
@@ -59,13 +59,18 @@ export interface SubmittedMessage {
   param: string
 }
 
-/** Submissions that must be the only ones of their terms. */
+/** Submissions of which only one with the same terms may exist. */
 export interface SiblingCheck {
-  /** Throws bad_request naming a sibling that is under way or has landed. Siblings wait for each other's commit. */
+  /**
+   * Throws bad_request naming an otherwise equal submission that is pending or has landed. Such submissions wait for
+   * each other's commit.
+   */
   hold(tx: Tx): Promise<void>
 }
 
-/** Whether a transaction was refreshed is read with its submission, as a refresh may be under way at the same time. */
+/**
+ * Reads whether a transaction was refreshed together with its submission, because a refresh may run at the same time.
+ */
 export function siblingCheck(submitted: readonly SubmittedMessage[]): SiblingCheck {
   const hashes = submitted.map(({ transaction }) => messageSha256(transaction))
   return {

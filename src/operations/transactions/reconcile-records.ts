@@ -13,12 +13,12 @@ type ReconcileServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'c
 
 /** Calls of one round on the embedded chain, where they cost nothing. */
 const EMBEDDED_CALLS = 2_000
-/** With fewer, no round would have a call for each of its steps. */
+/** Fewer calls would not suffice for each step of a round. */
 const LEAST_CALLS = 5
 
 /**
- * Runs one round within the configured calls per minute; with 0 only what was found before comes to its end, as
- * deliveries of final events wait for it. Throws internal_error when the node fails.
+ * Runs one round within the configured calls per minute. With 0 it only finishes transactions that were found before,
+ * because deliveries of final events wait for them. Throws internal_error when the node fails.
  */
 export async function reconcileRecords(
   services: ReconcileServices,
@@ -37,7 +37,10 @@ export async function reconcileRecords(
   await reconcile({ ...services, projections: PROJECTIONS, booked }, options)
 }
 
-/** Returns the most calls of a round at this time: too few calls for a round each five seconds make rounds rarer. */
+/**
+ * Returns the most calls of a round at this time. If the calls per minute are too few for all rounds, rounds are
+ * rarer.
+ */
 function callsPerRound({ chain, clock }: ReconcileServices, callsPerMinute: number): number {
   if (chain.cluster.kind === 'embedded') return EMBEDDED_CALLS
   const calls = Math.floor((callsPerMinute * RECONCILE_EVERY_MS) / MINUTE_MS)
@@ -52,7 +55,7 @@ async function endWhatWasFound(services: ReconcileServices): Promise<void> {
   await lookAtFinality({ ...services, projections: PROJECTIONS }, { genesis, budget: createBudget(LEAST_CALLS - 1) })
 }
 
-/** A new installation asks no node, and does not open its embedded chain, before it has something to look after. */
+/** A new installation makes no calls, and does not open its embedded chain, until it has something to follow. */
 async function hasNothingToReconcile({ store, config }: ReconcileServices): Promise<boolean> {
   const { 'gold.mint': mint, 'nfts.cosign-collections': collections } = config.values
   return mint === undefined && collections.length === 0 && !(await hasRecords(store.db))

@@ -15,6 +15,6 @@ export async function sendFirst(
   lookWhenSeen(services, signature)
   await broadcast(chain, raw, maxRetries).then(
     () => (maxRetries === 0 ? store.write((tx) => planSend(tx, signature, null)) : undefined),
-    (error) => log.warn({ err: error, signature }, 'a transaction was not sent at once'),
+    (error) => log.warn({ err: error, signature }, 'the first sending of a transaction failed'),
   )
 }

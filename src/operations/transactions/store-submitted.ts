@@ -33,7 +33,10 @@ export async function storeSubmitted(
   return true
 }
 
-/** Writes the record alone. Returns its event, to be written in the same transaction; null when it is already stored. */
+/**
+ * Writes only the record. Returns its event, to be written in the same database transaction, or null if it is already
+ * stored.
+ */
 export async function insertSubmitted(
   context: SubmissionContext,
   tx: Tx,

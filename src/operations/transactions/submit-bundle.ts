@@ -19,8 +19,8 @@ type SubmitBundleRoute = Api['transactions']['submit']
 
 /**
  * Only the first can be simulated beforehand, because the others may require its effects. The tracked resource belongs
- * to the last. When the relay refuses, the bundle is still followed, because an earlier attempt may have reached it.
- * Throws internal_error then.
+ * to the last. If the relay refuses, throws internal_error, but the bundle is still followed, because an earlier
+ * attempt may have reached the relay.
  */
 export async function submitBundle(
   context: Context,
@@ -42,7 +42,7 @@ export async function submitBundle(
     () => true,
     (error) => {
       if (error instanceof RelayRefusal) throw error
-      log.warn({ err: error, bundle_id }, 'a bundle was not sent at once')
+      log.warn({ err: error, bundle_id }, 'the first sending of a bundle failed')
       return false
     },
   )
@@ -53,7 +53,7 @@ export async function submitBundle(
   })
 }
 
-/** The bundle is stored before the answer, which requires the relay's result. A retry finds the same bundle. */
+/** Stores the bundle before it is sent, so that a retry finds the same bundle. */
 async function storeBundle(
   context: Context,
   input: Input<SubmitBundleRoute>,
@@ -66,11 +66,11 @@ async function storeBundle(
   const skips = input.skip_preflight || first === undefined
   const trial = skips ? undefined : await preflight(chain, first, 'signed_transactions.0')
   if (trial?.landed && first !== undefined) {
-    // Another request may have stored and sent it since it was looked for.
+    // Another request may have stored and sent it meanwhile.
     const stored = await findTransaction(store.db, first.signature)
     refuseKnownPart(stored, bundle_id, 0)
     if (stored !== null) return
-    throw badRequest('signed_transactions.0 has landed already: a bundle is all or nothing', {
+    throw badRequest('signed_transactions.0 has already landed: a bundle is all or nothing', {
       param: 'signed_transactions.0',
     })
   }
@@ -90,7 +90,7 @@ async function storeBundle(
       if (draft !== null) drafts.push(draft)
       else refuseKnownPart(await findTransaction(tx, transaction.signature), bundle_id, i)
     }
-    // All events last, because every daemon waits for whoever writes one.
+    // All events come last, because a write of events makes all daemons wait.
     await writeEvents(tx, clock, drafts)
   })
 }
@@ -110,7 +110,7 @@ function refuseKnownPart(row: FollowedTransaction | null, bundleId: string, plac
   const { signature, lifecycle, bundle_id } = row
   const where = bundle_id === null ? 'alone' : `in the bundle ${bundle_id}`
   const over = lifecycle === 'failed'
-  const next = over ? 'sign it anew with a fresh blockhash' : `follow ${signature}; signing it anew could do it twice`
+  const next = over ? 'sign it again with a fresh blockhash' : `follow ${signature}; signing it again could do it twice`
   throw badRequest(`${param} was submitted ${where} before, and is ${lifecycle}: ${next}`, {
     param,
     details: { signature, lifecycle, bundle_id },

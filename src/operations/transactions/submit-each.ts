@@ -1,4 +1,4 @@
-/** Submits signed transactions one after another, each once the one before it is confirmed. */
+/** Submits signed transactions one after another, each when the one before it is confirmed. */
 import type { TrackedResource } from '../../api/index.ts'
 import { preflight } from '../../chain/sending/send.ts'
 import type { Context } from '../../context.ts'
@@ -16,9 +16,9 @@ import { refuseBundled } from './submit-transaction.ts'
 const SUBMIT_MAX_RETRIES = 2
 
 /**
- * Each is simulated before it is stored and sent, outside of the request's own commit, so that a retry finds it. The
- * tracked resource belongs to the last. Throws bad_request for one that fails, internal_error for one that is not
- * confirmed in time.
+ * Each is simulated before it is stored and sent. This happens outside the request's own commit, so that a retry finds
+ * it. The tracked resource belongs to the last. Throws bad_request for one that fails, internal_error for one that is
+ * not confirmed in time.
  */
 export async function submitEach(
   context: Context,
@@ -58,5 +58,5 @@ async function confirmed(context: Context, signature: string, param: string, unt
   if (lifecycle === 'failed') {
     throw badRequest(`${param} failed on the chain: ${err_json}`, { param, details: { signature } })
   }
-  throw internal(`${param} is not confirmed yet: repeat the request to go on`, { details: { signature } })
+  throw internal(`${param} is not confirmed yet: repeat the request to continue`, { details: { signature } })
 }

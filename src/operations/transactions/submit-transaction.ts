@@ -17,8 +17,8 @@ import { submitBundle } from './submit-bundle.ts'
 type SubmitTransactionRoute = Api['transactions']['submit']
 
 /**
- * A second submission of the same transaction returns the same answer, and sends it again while it was not seen. A
- * stored transaction is sent until it lands or expires, so a failing node is not an error of the request.
+ * A second submission of the same transaction returns the same answer, and sends it again while no node has shown it.
+ * A stored transaction is sent until it lands or expires, so a failing node is not an error of the request.
  */
 export async function submitTransaction(
   context: Context,
@@ -48,7 +48,7 @@ export async function submitTransaction(
   const siblings = siblingCheck(submitted)
   const tickers = await tickerClaims(context, submitted)
   const answer = await context.commit(async (tx) => {
-    // It is sent even if it seems to have landed, because that block may be dropped, which only the first look shows.
+    // It is sent even if it seems to have landed, because only the first look shows whether that block is dropped.
     const next_send_at = clock.now() + FIRST_SEND_MS
     const since_slot = landed ? null : (trial?.slot ?? null)
     if (!landed) {
@@ -66,7 +66,7 @@ export async function submitTransaction(
 
 async function submittedBefore(tx: Tx, signature: string): Promise<{ signature: string }> {
   const earlier = await findTransaction(tx, signature)
-  if (earlier === null) throw new Error(`${signature} is neither stored now nor before`)
+  if (earlier === null) throw new Error(`${signature} was neither stored nor found`)
   refuseBundled(earlier)
   return { signature }
 }
@@ -78,7 +78,7 @@ export function refuseBundled(
 ): void {
   if (bundle_id === null) return
   throw badRequest(
-    `${param} was submitted in the bundle ${bundle_id}, is ${lifecycle} and is never sent alone: follow ${signature}`,
+    `${param} was submitted in the bundle ${bundle_id} (${lifecycle}) and is never sent alone: follow ${signature}`,
     { param, details: { bundle_id, lifecycle, signature } },
   )
 }

@@ -1,4 +1,4 @@
-/** Collects the results of attempts, and writes those that ended together in one transaction. */
+/** Collects the results of attempts, and writes those that end together in one database transaction. */
 import type { Services } from '../../context.ts'
 import { type Claim, releaseClaims } from '../../store/webhooks/outcomes.ts'
 import { writeUnlessBusy } from './busy-database.ts'
@@ -7,8 +7,8 @@ import { type EndedAttempt, recordAttempt, recordAttempts } from './record-attem
 type ResultServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /**
- * A result is written again for so long while the database is busy, so that the receiver does not get the event again for
- * that. No attempt begins unless its claim outlasts it by more; afterwards another process may make the attempt.
+ * While the database is busy, a write is retried for this long, so that the receiver does not get the event twice. An
+ * attempt starts only if its claim outlasts it by more than this; afterwards another process may make it.
  */
 export const RECORD_FOR_MS = 4_000
 
@@ -19,7 +19,7 @@ export class AttemptResults {
   #unbegun: Claim[] = []
   #writing: Promise<number> | undefined
 
-  /** Calls `onResult` when there is something to write. */
+  /** `onResult` is called when there is something to write. */
   constructor(services: ResultServices, onResult: () => void) {
     this.#services = services
     this.#onResult = onResult
@@ -35,13 +35,13 @@ export class AttemptResults {
     this.#onResult()
   }
 
-  /** Takes back an event whose delivery was not begun, so that any process may deliver it. */
+  /** Returns an event whose delivery has not started, so that any process may deliver it. */
   release(claim: Claim): void {
     this.#unbegun.push(claim)
     this.#onResult()
   }
 
-  /** Writes what there is, after what is being written. Returns the number of results; it never rejects. */
+  /** Writes all results after the current write. Returns their number, and never rejects. */
   async flush(): Promise<number> {
     await this.#writing
     if (this.size === 0) return 0
@@ -65,7 +65,7 @@ export class AttemptResults {
     try {
       await writeUnlessBusy(until, () => recordAttempts(this.#services, ended))
     } catch {
-      // One that cannot be written must not keep the others from being written.
+      // A result that cannot be written must not block the others.
       await Promise.all(
         ended.map((one) =>
           writeUnlessBusy(until, () => recordAttempt(this.#services, one)).catch((error) => {
@@ -77,6 +77,9 @@ export class AttemptResults {
   }
 
   readonly #logFailure = (error: unknown, one?: EndedAttempt): void => {
-    this.#services.log.error({ err: error, event: one?.queued.event_id }, 'a delivery could not be recorded')
+    this.#services.log.error(
+      { err: error, event: one?.queued.event_id },
+      'the result of a delivery could not be written',
+    )
   }
 }

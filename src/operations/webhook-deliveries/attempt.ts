@@ -1,4 +1,4 @@
-/** Makes one attempt to deliver an event to a subscription: signs it, sends it and hands its result on. */
+/** Makes one attempt to deliver an event to a subscription: signs it, sends it and passes on the result. */
 import type { Services } from '../../context.ts'
 import { type BegunCall, beginCall, outcomeOfStatus } from '../../platform/telemetry/calls.ts'
 import { formatTraceparent } from '../../platform/telemetry/trace-context.ts'
@@ -21,7 +21,10 @@ export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'confi
 /** Time that a receiver has to answer. */
 const ANSWER_TIMEOUT_MS = 10_000
 
-/** Receivers are strangers' hosts, so they are not told apart; a worker's round is no part of a delivery's trace. */
+/**
+ * The span does not name receivers, because they are strangers' hosts. A worker's round is not part of a delivery's
+ * trace.
+ */
 const WEBHOOK_CALL = { service: 'webhook', endpoint: 'receivers', operation: 'deliver', isRoot: true } as const
 
 /** State that the attempts of one round share. */
@@ -29,17 +32,17 @@ export interface AttemptRound {
   send: typeof sendWebhook
   keyring: SigningKeyring
   results: AttemptResults
-  /** The one large event in progress, because hundreds in parallel would exceed the memory. */
+  /** The large event in progress. Only one is sent at a time, because hundreds would exceed the memory. */
   largeUnderWay: Promise<void> | null
 }
 
 /** An event that this process has claimed for a subscription. */
 export interface ClaimedDelivery {
   subscription: SubscriptionRow
-  /** The number of changes of subscriptions before this one was read. */
+  /** The number of changes of subscriptions when this one was read. */
   asOf: number
   queued: Queued
-  /** The event as it is sent; undefined for one that is missing, or too large to be read with others. */
+  /** The event as it is sent; undefined if it is missing, or too large to be read with others. */
   body: Uint8Array | undefined
 }
 
@@ -108,21 +111,22 @@ async function attemptWith(
     }
   } catch (error) {
     call?.finish('unanswered')
-    // It counts as an attempt, because it would otherwise block its resource forever.
+    // This counts as an attempt, because the event would otherwise block its resource forever.
     log.error({ err: error, event: queued.event_id, subscription: subscription.id }, 'a delivery could not be made')
-    const reason = 'the delivery could not be made; the log of the service has the cause'
+    const reason = 'the delivery failed inside the service; its log has the cause'
     result = { status: null, error: reason, duration_ms: 0 }
   }
-  // Nothing is sent where the secret of the subscription cannot be read.
+  // Nothing is sent if the subscription's secret cannot be read.
   if (result === null) return switchOffUnreadable(services, subscription, queued)
-  // At a shutdown the result is unknown and not the receiver's fault. The attempt is repeated once its claim expires.
+  // At a shutdown the result is unknown, and the receiver is not at fault. The attempt is repeated once its claim
+  // expires.
   if (ending?.aborted === true && result.status === null) return
   round.results.add({ subscription, queued, startedAt, result })
 }
 
 /**
- * Whether its claim outlasts the attempt and the writing of its result, so that no other process makes it as well, and
- * the subscription is the one that was read: its receiver or its secret may be another one by now.
+ * Whether the attempt may start: its claim outlasts the attempt and the write of its result, so that no other process
+ * makes it too. The subscription must also be unchanged, because its URL or secret may have changed.
  */
 const mayBegin = ({ subscription, asOf, queued }: ClaimedDelivery, now: number): boolean =>
   queued.claimed_until - now >= ANSWER_TIMEOUT_MS + RECORD_FOR_MS && !hasChangedSince(subscription.id, asOf)

@@ -4,7 +4,7 @@ import { ApiError } from '../../platform/errors.ts'
 
 const WRITE_AGAIN_MS = 100
 
-/** Makes the write again while the database is busy, at most until `until` in milliseconds of the monotonic time. */
+/** Repeats the write while the database is busy, at most until `until`, in milliseconds of the monotonic clock. */
 export async function writeUnlessBusy<T>(until: number, write: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

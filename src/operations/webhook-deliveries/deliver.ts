@@ -1,4 +1,4 @@
-/** Delivers what is due to many receivers at once, so that none delays another. */
+/** Delivers due events to many receivers in parallel, so that none delays another. */
 import { pause } from '../../platform/timing.ts'
 import { type AttemptRound, attemptDelivery, type ClaimedDelivery, type DeliveryServices } from './attempt.ts'
 import { AttemptResults } from './attempt-results.ts'
@@ -9,13 +9,15 @@ import { sendWebhook } from './send.ts'
 import { SigningKeyring } from './signing-secrets.ts'
 import { startDue } from './start-due.ts'
 
-/** Longest time between two looks at what is due while deliveries are in progress. */
+/** Longest time between two looks for due deliveries while others are in progress. */
 const LOOK_EVERY_MS = 250
 /** The same while new deliveries are being enqueued. */
 const EXPECTED_LOOK_MS = 20
-/** Time to collect deliveries that end together, so that they are recorded and their places are refilled together. */
+/**
+ * Time to collect deliveries that end together, so that their results are written and their places refilled together.
+ */
 const GATHER_MS = 2
-/** The same while others wait to be sent, so that no place is empty meanwhile, or until there are so many results. */
+/** The same while others wait for these places, or until there are this many results. */
 const BUSY_GATHER_MS = 50
 const MANY_RESULTS = 256
 const DELIVER_ROUND_MS = 580_000
@@ -24,14 +26,14 @@ export interface DeliverRoundOptions {
   signal?: AbortSignal
   /** Once aborted, nothing new starts, and deliveries in progress are awaited. */
   stopping?: AbortSignal
-  /** Length of the round in milliseconds of the machine's monotonic time, after which nothing new starts. */
+  /** Length of the round in milliseconds of the monotonic clock. Nothing new starts after it. */
   forMs?: number
-  /** Has `listener` called when there may be something new to deliver. */
+  /** Registers a listener that is called when there may be something new to deliver. */
   onWake?(listener: () => void): void
   send?: typeof sendWebhook
 }
 
-/** Runs until nothing is due or its time is over, then awaits the deliveries in progress. */
+/** Runs until nothing is due or the time is over, then awaits the deliveries in progress. */
 export async function deliverRound(services: DeliveryServices, options: DeliverRoundOptions = {}): Promise<void> {
   const { signal, stopping, forMs = DELIVER_ROUND_MS, onWake, send = sendWebhook } = options
   const until = performance.now() + forMs
@@ -45,7 +47,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   const results = new AttemptResults(services, () => underWay.interrupt())
   const round: AttemptRound = { send, results, keyring: new SigningKeyring(), largeUnderWay: null }
   const bodies = new EventBodies()
-  /** How many passes had begun when a result was recorded last. */
+  /** Number of passes that had started when a result was last recorded. */
   let passesBefore: number | undefined
   const start = (claimed: ClaimedDelivery, origin: string, places: number) => {
     const { subscription, queued } = claimed
@@ -79,7 +81,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
       if (recorded > 0 && underWay.waiting === 0) continue
       if (underWay.size === 0 && started === 0 && results.size === 0) {
         if (isOver) return
-        // More may be queued for a receiver that had many before it and now has them behind it.
+        // More events may be queued for a receiver that had a full queue and has now delivered it.
         if (enqueuing.begun === passesBefore) enqueuing.begin({ atOnce: true })
         else if (!wasEnqueuing && !enqueuing.hasMore) return
         await enqueuing.ended()

@@ -4,7 +4,7 @@ export interface Delivery {
   /** Origin of the receiver. */
   origin: string
   subscriptionId: string
-  /** API key that made the subscription; empty where that is not known. */
+  /** API key that made the subscription; empty if unknown. */
   apiKeyId: string
   /** Sends it; resolves once its connection is free, and never rejects. */
   send(): Promise<void>
@@ -25,7 +25,7 @@ interface Origin {
   waiting: ((isSent: boolean) => void)[]
 }
 
-/** A delivery that ends while others are being started makes the next wait resolve at once. */
+/** If a delivery ends while others are being started, the next wait resolves at once. */
 export class DeliveriesUnderWay {
   readonly #origins = new Map<string, Origin>()
   readonly #bySubscription = new Map<string, number>()
@@ -94,7 +94,10 @@ export class DeliveriesUnderWay {
     }
   }
 
-  /** Resolves once a delivery has ended or `interrupt` was called since the last wait, or after the timeout in milliseconds. */
+  /**
+   * Resolves once a delivery has ended or `interrupt` was called since the last wait, or after the timeout
+   * (milliseconds).
+   */
   async ended(timeoutMs: number): Promise<void> {
     if (!this.#hasEnded) {
       await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Fills the queue in parallel with the sending, because many subscribers and events take time. */
+/** Fills the queue in parallel with the sending, because many subscriptions and events take time. */
 import type { Services } from '../../context.ts'
 import { fanOut } from './fan-out.ts'
 import { newLook, releaseFinal } from './finality.ts'
@@ -7,17 +7,17 @@ import { advanceReplays } from './replay.ts'
 
 /** Time between two looks for new events while deliveries are in progress. */
 const ENQUEUE_EVERY_MS = 100
-/** The same while events are left for receivers that may have caught up. */
+/** The same while events remain for receivers that may have caught up. */
 const REFILL_EVERY_MS = 50
 
 export interface Enqueuing {
-  /** Starts a pass unless one runs or, without `atOnce`, the last one was just now. Throws the error of the last one. */
+  /** Starts a pass unless one runs or, without `atOnce`, the last one is recent. Throws the error of the last pass. */
   begin(options?: { atOnce?: boolean }): void
-  /** How many passes have begun. */
+  /** Number of passes that have started. */
   readonly begun: number
-  /** Says that there are new events: they are looked for as soon as `begin` may start a pass. */
+  /** Reports new events. They are looked for as soon as `begin` may start a pass. */
   expect(): void
-  /** Whether new events are known of and no pass has looked for them to its end. */
+  /** Whether there are new events that no completed pass has looked for. */
   readonly isExpected: boolean
   readonly isRunning: boolean
   /** Whether the last pass left replays that can continue at once. */
@@ -35,7 +35,7 @@ export function createEnqueuing(
   let endedAt = Number.NEGATIVE_INFINITY
   let hasMore = false
   let pauseMs = ENQUEUE_EVERY_MS
-  /** How often new events were expected, and how often of these a pass began afterwards and has ended. */
+  /** How often new events were reported, and how many of these reports a later pass has completed. */
   let [expected, found] = [0, 0]
   let failure: { error: unknown } | undefined
   let begun = 0
@@ -54,7 +54,7 @@ export function createEnqueuing(
       if (failure !== undefined) throw failure.error
       if (running !== undefined || (!atOnce && performance.now() - endedAt < pauseMs)) return
       begun++
-      // What is expected while the pass runs may be behind the place where it has looked.
+      // Events reported during the pass may be after the place where it has looked.
       const expectedAtStart = expected
       running = pass()
         .catch((error) => {

@@ -1,4 +1,4 @@
-/** The bodies of events as they are sent, made once for all subscriptions that get the event. */
+/** Makes the bodies of events as they are sent, once for all subscriptions that get the event. */
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { findOrdinaryEvents } from '../../store/webhooks/events.ts'
@@ -9,7 +9,7 @@ export const eventBody = (event: Row<'events'>): Buffer => Buffer.from(JSON.stri
 
 type QueuedEvent = Pick<Queued, 'event_id' | 'sequence'>
 
-/** Keeps the bodies of one look for the next, in which other subscriptions get the same events. */
+/** Caches the bodies of one look for the next, because other subscriptions then get the same events. */
 export class EventBodies {
   #bodies = new Map<string, Buffer>()
 
@@ -22,7 +22,7 @@ export class EventBodies {
       if (known === undefined) missing.add(sequence)
       else bodies.set(event_id, known)
     }
-    // They are found by their places in the sequence, which lie side by side as their ids do not.
+    // The query uses sequence numbers, because they are adjacent and ids are not.
     for (const event of await findOrdinaryEvents(reader, [...missing])) bodies.set(event.id, eventBody(event))
     this.#bodies = bodies
     return bodies

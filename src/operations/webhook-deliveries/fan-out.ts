@@ -13,16 +13,16 @@ import {
 
 type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
 
-/** Events, subscriptions and their product in one commit, few enough that other writes do not wait long. */
+/** Limits for events, subscriptions and their product in one commit, so that other writes do not wait long. */
 const EVENTS_PER_FAN_OUT = 500
 const SUBSCRIPTIONS_PER_FAN_OUT = 200
 const ROWS_PER_FAN_OUT = 1_000
-/** While this many first attempts of a subscription are pending, its further events are not queued. */
+/** While this many first attempts of a subscription are pending, no further events are queued for it. */
 export const MOST_UNTRIED = 500
 
 /**
- * Queues events for every active subscription, as far as its receiver keeps up. Those of an inactive one wait. Returns
- * whether some are left for a receiver that does not.
+ * Queues events for every active subscription as far as its receiver keeps up. Events for inactive ones wait. Returns
+ * whether events remain for a receiver that does not keep up.
  */
 export async function fanOut(services: FanServices, signal?: AbortSignal): Promise<boolean> {
   const { db } = services.store
@@ -45,7 +45,7 @@ interface CursorGroup {
   ids: readonly string[]
 }
 
-/** Subscriptions that keep up stand at the same cursor, so few groups hold many of them. */
+/** Subscriptions that keep up have the same cursor, so a few groups contain most of them. */
 function groupsAtOneCursor(behind: readonly BehindSubscription[]): CursorGroup[] {
   const byCursor = new Map<number, string[]>()
   for (const { id, cursor } of behind) {
@@ -61,7 +61,7 @@ function groupsAtOneCursor(behind: readonly BehindSubscription[]): CursorGroup[]
   )
 }
 
-/** Returns the subscriptions that are left for later. */
+/** Returns the subscriptions for which events remain. */
 async function advance(
   services: FanServices,
   { cursor, ids, last }: CursorGroup & { last: number },

@@ -1,4 +1,4 @@
-/** Lets events go out to subscriptions that ask for final ones, once their transactions are final, and none that a fork has undone. */
+/** Releases events to subscriptions that want final ones once their transactions are final, and cancels those that a fork has undone. */
 import type { Services } from '../../context.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
 import {
@@ -12,23 +12,23 @@ import {
 } from '../../store/webhooks/unfinal.ts'
 
 const DELIVERIES_PER_LOOK = 500
-/** Pages of one pass, beside which new events are fanned out. */
+/** Pages of one pass, so that new events are queued between passes. */
 const PAGES_PER_PASS = 10
-/** Time in which a dropped transaction may land again: longer than any blockhash can be used. */
+/** Time in which a dropped transaction may land again. It is longer than the life of a blockhash. */
 const LANDS_AGAIN_MS = 10 * MINUTE_MS
-/** Age at which a reading of accounts counts as final where no daemon reads the chain's final slot. */
+/** Age at which a reading of accounts counts as final if no daemon reads the chain's final slot. */
 const OLD_READING_MS = 2 * MINUTE_MS
 
 type FinalEvent = Awaited<ReturnType<typeof eventsAt>>[number]
 
 export interface FinalityFacts {
-  /** End of the event's own transaction; undefined where it has none that is known. */
+  /** Result of the event's own transaction; undefined if unknown. */
   end: TransactionEnd | undefined
   finalSlot: number
   now: number
 }
 
-/** The signature and slot by which the chain shows what an event reports. */
+/** The signature and slot at which the chain shows the event's content. */
 export function evidenceIn({ resource_type, resource_id, object_json }: FinalEvent): {
   signature: string | null
   slot: number | null
@@ -41,19 +41,19 @@ export function evidenceIn({ resource_type, resource_id, object_json }: FinalEve
   }
 }
 
-/** Whether the event may be told to those who ask for final ones now, never, or is still open. */
+/** Whether the event may be sent as final now, never, or later. */
 export function finalityOf(event: FinalEvent, { end, finalSlot, now }: FinalityFacts): 'final' | 'undone' | 'open' {
   if (event.type === 'transaction.submitted') return 'final'
   const age = now - event.created_at
   if (end === 'open') return 'open'
   if (end === 'gone') return age > LANDS_AGAIN_MS ? 'undone' : 'open'
-  // On one fork it was executed, and on the other it failed: only what the final one shows is told.
+  // It was executed on one fork and failed on the other. Only the result of the final fork is sent.
   if (end !== undefined) return (end === 'failed') === (event.type === 'transaction.failed') ? 'final' : 'undone'
   const { slot } = evidenceIn(event)
   return slot === null || slot <= finalSlot || age > OLD_READING_MS ? 'final' : 'open'
 }
 
-/** Where a look at the deliveries goes on, and of which resources an earlier delivery of this look still waits. */
+/** Where a look at the deliveries continues, and the resources with an earlier delivery that still waits. */
 export interface FinalityLook {
   after: number
   blocked: Set<string>
@@ -62,8 +62,8 @@ export interface FinalityLook {
 export const newLook = (): FinalityLook => ({ after: 0, blocked: new Set() })
 
 /**
- * Looks at deliveries that wait for finality, in the order of events; of one resource none overtakes another. Ends after
- * some pages, or between two once a signal is aborted, and returns where the next call goes on.
+ * Looks at deliveries that wait for finality, in the order of events. Deliveries of one resource keep their order.
+ * Ends after some pages, or between two once the signal is aborted, and returns where the next call continues.
  */
 export async function releaseFinal(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
@@ -84,7 +84,7 @@ export async function releaseFinal(
       })
     }
     if (rows.length < DELIVERIES_PER_LOOK) return newLook()
-    // Deliveries of one event to several subscriptions may be on both sides of a page.
+    // Deliveries of one event to several subscriptions may span two pages.
     after = last.sequence === rows[0]?.sequence ? last.sequence : last.sequence - 1
   }
   return { after, blocked: look.blocked }
@@ -105,7 +105,7 @@ async function decided(
   for (const { seq, subscription_id, resource, sequence, commitment } of rows) {
     const key = `${subscription_id} ${resource}`
     const event = bySequence.get(sequence)
-    // The event was removed, which ends its delivery; a subscription that no longer asks waits for nothing.
+    // Without the event its delivery ends. A subscription that no longer wants final events does not wait.
     const finality =
       event === undefined ? 'undone' : commitment === 'confirmed' ? 'final' : finalityOf(event, facts(event))
     if (finality === 'undone') undone.push(seq)

@@ -1,4 +1,4 @@
-/** Writes the results of attempts: their records, the next attempts, and the end of a subscription whose receiver never succeeds. */
+/** Writes the results of attempts: their records, the next attempts, and the switching off of a subscription whose receiver keeps failing. */
 import type { Services } from '../../context.ts'
 import { newTimedId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
@@ -22,7 +22,7 @@ export interface EndedAttempt {
 const outcomeOf = ({ queued, startedAt, result }: EndedAttempt): DeliveryOutcome =>
   deliveryOutcome(queued.attempts + 1, startedAt, result.error === null)
 
-/** Writes the results of many attempts: in one transaction, but for those that switch their subscription off. */
+/** Writes the results of many attempts in one transaction, except those that switch off their subscription. */
 export async function recordAttempts(services: RecordServices, ended: readonly EndedAttempt[]): Promise<void> {
   const decided = ended.map((attempt) => ({ attempt, outcome: outcomeOf(attempt) }))
   const inQueue = decided.filter(({ outcome }) => outcome.state !== 'held')
@@ -39,7 +39,7 @@ interface Decided {
   outcome: DeliveryOutcome
 }
 
-/** A delivery that was replayed, or claimed by another process, is no longer decided by its attempt: it is left as it is. */
+/** Leaves a delivery unchanged if it was replayed or claimed by another process. */
 async function recordInQueue(tx: Tx, decided: readonly Decided[]): Promise<void> {
   const delivered = decided.filter(({ outcome }) => outcome.state === 'delivered')
   const settled = await deleteDelivered(
@@ -56,12 +56,12 @@ async function recordInQueue(tx: Tx, decided: readonly Decided[]): Promise<void>
   await insertWebhookDeliveries(tx, rows)
 }
 
-/** The last failure of an event holds it back, and switches its subscription off. */
+/** The last failure of an event keeps it in the queue and switches off its subscription. */
 async function recordHeld({ store, clock, log }: RecordServices, attempt: EndedAttempt): Promise<void> {
   const { subscription, queued, result } = attempt
   const { id, receiver_revision: revision } = subscription
   await store.write(async (tx) => {
-    // The subscription is locked before its queue, as in switching and deleting it, so that neither sees a partial
+    // The subscription is locked before its queue, as when it is switched or deleted, so that no one sees a partial
     // change.
     const row = await lockWebhookSubscription(tx, id)
     if (!(await settleQueued(tx, queued, { state: 'held', attempts: queued.attempts + 1 }))) return
@@ -71,7 +71,7 @@ async function recordHeld({ store, clock, log }: RecordServices, attempt: EndedA
       log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
       return
     }
-    // The subscription was switched on, or given another URL, during this attempt, so the event starts anew.
+    // The subscription was switched on or got another URL during this attempt, so the event starts again.
     if (row?.active === 1) await resumeHeld(tx, id, clock.now())
   })
 }
@@ -92,7 +92,7 @@ function deliveryRow({ attempt, outcome }: Decided): NewWebhookDelivery {
   }
 }
 
-/** Returns the delivery to the queue, and switches off the subscription, whose secret cannot be read. */
+/** Returns the delivery to the queue, and switches off the subscription because its secret cannot be read. */
 export async function switchOffUnreadable(
   { store, clock }: RecordServices,
   { id, secret }: Pick<SubscriptionRow, 'id' | 'secret'>,

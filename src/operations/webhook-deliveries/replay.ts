@@ -1,4 +1,4 @@
-/** Replays events from a time on: queues them in limited steps, as far as the receiver keeps up. */
+/** Replays events since a time: queues them in limited steps, as far as the receiver keeps up. */
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -77,7 +77,7 @@ async function advanceReplay({ store, clock, log }: ReplayServices, replay: Webh
     })
   } catch (error) {
     // A replay that fails now must not delay the others.
-    log.error({ err: error, subscription: replay.subscription_id }, 'a replay could not go on')
+    log.error({ err: error, subscription: replay.subscription_id }, 'a step of a replay failed')
     return false
   }
 }

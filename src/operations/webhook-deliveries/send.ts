@@ -1,4 +1,4 @@
-/** Sends one delivery over HTTP: only to checked addresses, without redirects, judged by its status within the time limit. */
+/** Sends one delivery over HTTP: only to checked addresses and without redirects. The status within the time limit decides. */
 import { isIP } from 'node:net'
 import { once, TimeoutError } from '../../platform/timing.ts'
 import { parseUrl } from '../../platform/urls.ts'
@@ -75,13 +75,13 @@ function post(outgoing: OutgoingWebhook, transport: Transport, answered: (status
 
 type CheckedUrl = { origin: string; path: string } | { refusal: string }
 
-/** The check of a URL depends on its text and the policy alone; names are resolved and checked at every dial. */
+/** The check of a URL depends only on its text and the policy. Names are resolved and checked at every dial. */
 const checkedUrls = new Map<string, ReceiverPolicy & { checked: CheckedUrl }>()
 const MOST_CHECKED_URLS = 2_000
 
 function receiverOf({ url: text, allowPrivate, ports }: OutgoingWebhook, transport: Transport): CheckedUrl {
   const known = checkedUrls.get(text)
-  // The settings hand the same list of ports to every delivery until they are read anew.
+  // Every delivery gets the same list object of ports until the settings are read again.
   if (known !== undefined && known.allowPrivate === allowPrivate && known.ports === ports) return known.checked
   const checked = checkUrl(text, { allowPrivate, ports }, transport)
   if (checkedUrls.size >= MOST_CHECKED_URLS) checkedUrls.clear()
@@ -91,7 +91,7 @@ function receiverOf({ url: text, allowPrivate, ports }: OutgoingWebhook, transpo
 
 function checkUrl(text: string, policy: ReceiverPolicy, { hostOf, urlRefusal }: Transport): CheckedUrl {
   const url = parseUrl(text)
-  if (url === undefined) return { refusal: 'the URL is not readable' }
+  if (url === undefined) return { refusal: 'the URL cannot be parsed' }
   // An address in the URL is used without a lookup, so nothing else would check it.
   const refusal = urlRefusal(url, policy)
   if (refusal !== null) return { refusal }
@@ -121,7 +121,7 @@ const FAILURE_KINDS: readonly [RegExp, string][] = [
   [/^(?:EPROTO$|ERR_SSL_|ERR_TLS_)/, 'the TLS handshake failed'],
 ]
 
-/** Messages of network errors contain addresses and internals, so only the meaning of their codes is reported. */
+/** Messages of network errors contain addresses and internals, so only a description of their codes is reported. */
 function failureText(error: unknown): string {
   const { code: errorCode, name, message } = error as Error & { code?: unknown }
   if (name === 'ShuttingDown' || name === ('ReceiverRefused' satisfies ReceiverRefused['name'])) return message

@@ -2,11 +2,11 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { internal } from '../../platform/errors.ts'
 
-/** The keys of one secret: making them costs more than signing with them. */
+/** The keys of one secret. They are cached, because making them costs more than signing. */
 export interface WebhookSigningKeys {
-  /** Its key for X-Service-Signature: the UTF-8 of the whole secret. */
+  /** Key for X-Service-Signature: the UTF-8 of the whole secret. */
   whole: KeyObject
-  /** Its key for webhook-signature: the bytes after `whsec_`. */
+  /** Key for webhook-signature: the bytes after `whsec_`. */
   standard: KeyObject
 }
 
@@ -15,7 +15,7 @@ export interface DeliveryToSign {
   eventId: string
   /** The body as it is sent, byte for byte. */
   body: string | Uint8Array
-  /** The current secret's first, then those of previous ones during a rotation. */
+  /** The current secret's keys first, then those of previous ones during a rotation. */
   keys: readonly WebhookSigningKeys[]
   /** Time of this attempt in Unix milliseconds. */
   now: number

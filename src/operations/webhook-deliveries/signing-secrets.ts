@@ -1,4 +1,4 @@
-/** Opens the secrets that sign a delivery from the vault, and keeps their keys while they stay the same. */
+/** Decrypts the secrets that sign a delivery, and caches their keys while they are unchanged. */
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
@@ -10,7 +10,7 @@ type SecretColumns = Pick<Row<'webhook_subscriptions'>, 'id' | 'secret' | 'previ
 interface OpenedKeys {
   sealed: Buffer
   previousJson: string
-  /** The time at which they were opened, and the next at which one of them expires. */
+  /** The time at which they were decrypted, and the next at which one of them expires. */
   from: number
   until: number
   keys: readonly WebhookSigningKeys[]
@@ -21,8 +21,8 @@ export class SigningKeyring {
   readonly #opened = new Map<string, OpenedKeys>()
 
   /**
-   * Returns the current secret's keys first, then those of rotated ones that still sign, or null when the current one
-   * cannot be read. Throws internal_error when what was read is no secret.
+   * Returns the current secret's keys first, then those of rotated ones that still sign, or null if the current one
+   * cannot be read. Throws internal_error if the decrypted text is not a secret.
    */
   keysOf(services: SecretServices, subscription: SecretColumns, now: number): readonly WebhookSigningKeys[] | null {
     const { id, secret, previous_secrets_json: previousJson } = subscription
@@ -39,7 +39,10 @@ export class SigningKeyring {
   }
 }
 
-/** Leaves out previous secrets that cannot be read. Nothing is ever sent unsigned, so it returns null without the current one. */
+/**
+ * Leaves out previous secrets that cannot be read. Returns null without the current one, because nothing is sent
+ * unsigned.
+ */
 function openSecrets(services: SecretServices, id: string, [current, ...previous]: readonly Buffer[]): string[] | null {
   const opened = current === undefined ? null : openSecret(services, id, current)
   if (opened === null) return null

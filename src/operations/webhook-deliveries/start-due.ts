@@ -1,4 +1,4 @@
-/** Claims what is due, fairly between origins and subscriptions, and hands it to the sending. */
+/** Claims due deliveries, fairly between origins and subscriptions, and passes them on to be sent. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../store/store.ts'
 import {
@@ -17,17 +17,17 @@ import { writeUnlessBusy } from './busy-database.ts'
 import type { DeliveriesUnderWay } from './deliveries-under-way.ts'
 import type { EventBodies } from './event-bodies.ts'
 
-/** Claims are made again for so long while the database is busy; an older one would not outlast its attempt. */
+/** While the database is busy, claims are retried for this long. An older claim would not outlast its attempt. */
 const CLAIM_FOR_MS = 2_000
 const SUBSCRIPTIONS_PER_TURN = 50
 const DELIVERIES_PER_ORIGIN = 32
-/** A key takes at most half of the places that others leave, so that slow receivers of one never take all. */
+/** A key takes at most half of the places that others leave, so that one key's slow receivers never take all. */
 const DELIVERIES_OVERALL = 512
 
 interface Round {
   underWay: DeliveriesUnderWay
   bodies: EventBodies
-  /** Sends the delivery while fewer than `places` of its origin are being sent, and otherwise later. */
+  /** Sends the delivery if fewer than `places` of its origin are being sent, otherwise later. */
   start(claimed: ClaimedDelivery, origin: string, places: number): void
 }
 
@@ -42,7 +42,7 @@ export async function startDue({ store, clock }: DeliveryServices, round: Round)
   const asOf = changesSoFar()
   const chosen = await chooseDue(store.db, clock.now(), round.underWay)
   if (chosen.length === 0) return 0
-  // A receiver has ten seconds, so a delivery with an older claim belonged to a process that died.
+  // A receiver has ten seconds, so a delivery with an older claim belongs to a process that died.
   const now = clock.now()
   const claim = { now, until: now + LONGEST_CLAIM_MS }
   const queued = chosen.map((each) => each.queued)
@@ -50,7 +50,7 @@ export async function startDue({ store, clock }: DeliveryServices, round: Round)
   const [claimed, subscriptions, bodies] = await Promise.all([
     writeUnlessBusy(performance.now() + CLAIM_FOR_MS, () => store.write((tx) => claimQueued(tx, seqs, claim))),
     findWebhookSubscriptions(store.db, [...new Set(queued.map((each) => each.subscription_id))]),
-    // What cannot be read with the others is read alone at its attempt.
+    // An event that is too large to be read with the others is read at its attempt.
     round.bodies.read(store.db, queued).catch(() => new Map<string, Buffer>()),
   ])
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
@@ -60,7 +60,7 @@ export async function startDue({ store, clock }: DeliveryServices, round: Round)
     started++
     queued.claimed_until = claim.until
     const subscription = byId.get(queued.subscription_id)
-    // It was removed meanwhile, and its queue with it.
+    // The subscription was removed meanwhile, with its queue.
     if (subscription === undefined) continue
     round.start({ subscription, asOf, queued, body: bodies.get(queued.event_id) }, origin, places)
   }
@@ -68,8 +68,8 @@ export async function startDue({ store, clock }: DeliveryServices, round: Round)
 }
 
 /**
- * Takes one turn per subscription, those of the key and then those with the fewest deliveries under way first, within the
- * limits of its origin, of its key and of all. An origin never takes more than half of what its key may take.
+ * Takes one delivery per subscription in turn, within the limits of its origin, its key and the whole. Keys, then
+ * subscriptions, with the fewest deliveries in progress come first. An origin takes at most half of its key's share.
  */
 async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay): Promise<Chosen[]> {
   const chosen: Chosen[] = []
@@ -80,13 +80,13 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
       underWay.ofSubscription(a.id) - underWay.ofSubscription(b.id) ||
       a.seq - b.seq,
   )
-  /** What this look has taken, in all and by key. */
+  /** Deliveries taken by this look, in total and by key. */
   let taken = 0
   const takenByKey = new Map<string, number>()
   let granted = 0
   const limits = new Map<string, number>()
   let looked = 0
-  // Where a subscription had one delivery or none, the next fifty are looked at in one statement, up to `lookedUpTo`.
+  // If a subscription had at most one delivery, the next fifty are looked at in one statement, up to `lookedUpTo`.
   let together: ReadonlyMap<string, readonly Queued[]> = NOTHING_READ
   let lookedUpTo = 0
   let hadLittle = false
@@ -99,7 +99,7 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
     const places = Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(room / 2))
     let free = limits.get(origin)
     if (free === undefined) {
-      // Where no place is left nothing ends, so what is claimed ahead would never be sent.
+      // If the limits leave no place, nothing ends here, so a delivery claimed ahead would never be sent.
       const ahead = places > 0 ? underWay.ahead(origin, granted) : 0
       granted += ahead
       free = places - underWay.at(origin) + ahead
@@ -133,7 +133,7 @@ const idsWithoutRetries = (subscriptions: readonly DueSubscription[]): string[] 
 const origins = new Map<string, string>()
 const MOST_ORIGINS = 10_000
 
-/** Every look asks for the origin of every subscription that has something due. */
+/** Origins are cached, because every look needs them for all subscriptions with due deliveries. */
 function originOf(url: string): string {
   let origin = origins.get(url)
   if (origin === undefined) {

@@ -23,16 +23,16 @@ const receiverPolicy = ({ values }: Config) => ({
 })
 
 /**
- * Throws bad_request with `param: url`. Every address that the name resolves to is checked, here as at every
- * connection. When private receivers are allowed nothing is resolved, because no address would be refused.
+ * Throws bad_request with `param: url`. Checks every address that the name resolves to; each connection does so again.
+ * If private receivers are allowed nothing is resolved, because no address would be refused.
  */
 export async function checkReceiver(checks: ReceiverChecks, text: string): Promise<void> {
-  // The module loads ipaddr.js, which commands without a receiver check do not load.
+  // Imported here because the module loads ipaddr.js, which other commands do not need.
   const { receiverAddresses, hostOf, ReceiverRefused, resolverFor, urlRefusal } = await import('./receiver-address.ts')
   const { config, resolveTimeoutMs = 5_000 } = checks
   const refuse = (why: string) => badRequest(`url: ${why}`, { param: 'url' })
   const url = parseUrl(text)
-  if (url === undefined) throw refuse('is not a URL; give one like https://example.com/hooks')
+  if (url === undefined) throw refuse('is not a URL; send one like https://example.com/hooks')
   const policy = receiverPolicy(config)
   const refusal = urlRefusal(url, policy)
   if (refusal !== null) throw refuse(refusal.includes('public host') ? `${refusal}; ${RECEIVER_HINT}` : refusal)

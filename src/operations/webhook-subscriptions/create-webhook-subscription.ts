@@ -14,7 +14,7 @@ import { makeWebhookSecret } from './secret.ts'
 
 type CreateWebhookSubscriptionRoute = Api['webhookSubscriptions']['create']
 
-/** Throws bad_request, also for a subscription too many; the message names the setting. */
+/** Throws bad_request, also if there are too many subscriptions; the message names the setting. */
 export async function createWebhookSubscription(
   context: Context,
   input: Input<CreateWebhookSubscriptionRoute>,
@@ -48,14 +48,14 @@ async function requireRoom({ actor, config: { values } }: Context, tx: Tx): Prom
   const mostOfKey = actor.scopes.includes('*') ? Number.POSITIVE_INFINITY : values['webhooks.max-per-key']
   if (ofKey >= mostOfKey) {
     throw badRequest(
-      `This API key has ${ofKey} webhook subscriptions, as many as the setting webhooks.max-per-key allows: delete one (DELETE /v2/webhook-subscriptions/{id}, \`svc webhooks delete\`), or have the operator raise it`,
+      `This API key has ${ofKey} webhook subscriptions, the maximum of the setting webhooks.max-per-key: delete one (DELETE /v2/webhook-subscriptions/{id}, \`svc webhooks delete\`), or ask the operator to raise the setting`,
       { details: { limit: 'webhooks.max-per-key', most: mostOfKey } },
     )
   }
   const most = values['webhooks.max']
   if (ofAll >= most) {
     throw badRequest(
-      `This installation has ${ofAll} webhook subscriptions, as many as the setting webhooks.max allows: delete one (DELETE /v2/webhook-subscriptions/{id}, \`svc webhooks delete\`), or have the operator raise it`,
+      `This installation has ${ofAll} webhook subscriptions, the maximum of the setting webhooks.max: delete one (DELETE /v2/webhook-subscriptions/{id}, \`svc webhooks delete\`), or ask the operator to raise the setting`,
       { details: { limit: 'webhooks.max', most } },
     )
   }

@@ -7,7 +7,7 @@ import { findWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
 import { requireRecord } from '../require-record.ts'
 
 /**
- * Throws not_found, and forbidden when another key created it, because a changed URL or secret would redirect its
+ * Throws not_found, and forbidden if another key created it, because a changed URL or secret would redirect its
  * deliveries.
  */
 export async function ownSubscription(
@@ -19,7 +19,7 @@ export async function ownSubscription(
   if (row.api_key_id === actor.apiKeyId || actor.scopes.includes('*')) return row
   throw forbidden(
     row.api_key_id === null
-      ? `Webhook subscription ${id} was made before keys had their own: only a key with the scope * changes it`
-      : `Webhook subscription ${id} was made by another API key: only that key, or one with the scope *, changes it`,
+      ? `Webhook subscription ${id} has no owner, because it is from an earlier version: only a key with the scope * can change it`
+      : `Webhook subscription ${id} was made by another API key: only that key, or one with the scope *, can change it`,
   )
 }

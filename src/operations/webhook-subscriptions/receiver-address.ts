@@ -1,4 +1,4 @@
-/** Decides which hosts and addresses may receive webhooks: those of the public internet, whatever the notation of a private one. */
+/** Decides which hosts and addresses may receive webhooks: only those of the public internet, in whatever notation. */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -64,8 +64,8 @@ export function refusalOf(address: string): string | null {
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
 /**
- * The same for an address that a name resolves to. One under the NAT64 prefix leads to the IPv4 address in it, which is
- * judged instead: an IPv6-only network reaches every IPv4 receiver that way.
+ * The same for an address that a name resolves to. For an address under the NAT64 prefix the embedded IPv4 address is
+ * checked, because an IPv6-only network reaches every IPv4 receiver that way.
  */
 function resolvedRefusal(address: string): string | null {
   if (isIP(address) !== 6 || address.includes('%')) return refusalOf(address)
@@ -84,12 +84,12 @@ export const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$|\.$/g, '').toL
 const portOf = ({ port, protocol }: URL) => port || (protocol === 'http:' ? '80' : '443')
 
 /**
- * Returns why the text of a URL excludes it as a receiver, without resolving anything, or null. It repeats no
- * credentials.
+ * Returns why the text of a URL excludes it as a receiver, without resolving anything, or null. The reason never
+ * contains credentials.
  */
 export function urlRefusal(url: URL, { allowPrivate, ports }: ReceiverPolicy): string | null {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be https'
-  if (url.username !== '' || url.password !== '') return 'must not hold credentials'
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials'
   if (allowPrivate) return null
   if (url.protocol !== 'https:') return 'must be https (http is for development, with webhooks.allow-private)'
   if (!ports.some((port) => port.trim() === portOf(url))) {
@@ -136,8 +136,8 @@ export async function receiverAddresses(
 const NAME_SERVER = { timeout: 2_000, tries: 2 }
 
 /**
- * Queries only name servers, by default the system's: without hosts file, search list or a thread that a slow server
- * blocks.
+ * Queries only name servers, by default the system's. It uses no hosts file, no search list, and no thread that a slow
+ * server could block.
  */
 export const askNameServers =
   (servers?: readonly string[]): Resolve =>
@@ -146,13 +146,13 @@ export const askNameServers =
     const resolver = new Resolver(NAME_SERVER)
     if (servers) resolver.setServers(servers)
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-    // A family that fails adds no addresses. When both fail there is no address at all.
+    // An address family that fails adds no addresses.
     const addresses = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
     if (addresses.length === 0) throw new Error('no address')
     return addresses
   }
 
-/** Queries the system, whose hosts file and container names development requires. */
+/** Queries the system resolver, because development needs its hosts file and container names. */
 const askSystem: Resolve = async (name) => {
   const { lookup } = await import('node:dns/promises')
   return (await lookup(name, { all: true })).map(({ address }) => address)
@@ -160,5 +160,5 @@ const askSystem: Resolve = async (name) => {
 
 const askPublicly = askNameServers()
 
-/** Returns the same function every time, because open connections are separated by it. */
+/** Returns the same function every time, because connections are grouped by it. */
 export const resolverFor = (allowPrivate: boolean): Resolve => (allowPrivate ? askSystem : askPublicly)

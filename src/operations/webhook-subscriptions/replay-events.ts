@@ -1,4 +1,4 @@
-/** Delivers events again, by their ids or from a time on. Their attempts start anew. */
+/** Delivers events again, by their ids or since a time. Their attempts start from zero. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -22,8 +22,8 @@ type ReplayEventsRoute = Api['webhookSubscriptions']['replay']
 const MOST_REPLAYS = 10
 
 /**
- * `since` selects the subscription's event types, the first events at once and the others step by step. A named id is
- * delivered whatever its type. Events after the subscription's cursor wait until it reaches them.
+ * `since` selects events of the subscription's types: the first ones at once, the others step by step. An event named
+ * by id is delivered whatever its type. Events after the subscription's cursor wait until it reaches them.
  */
 export async function replayEvents(
   context: Context,
@@ -54,7 +54,7 @@ async function replaySince(
 ): Promise<Result<ReplayEventsRoute>> {
   const removed = await removedEvents(tx, await lockFirstSequence(tx))
   if (removed !== null && since < removed.since)
-    throw eventsRemoved('Events since that time were removed', removed, 'replay from then on', 'since')
+    throw eventsRemoved('Events since that time were removed', removed, 'replay from that time', 'since')
   const last = await lastSequence(tx)
   const first = (await firstSequenceSince(tx, since)) ?? last + 1
   const types = enabledTypes(subscription.enabled_events_json)
@@ -77,12 +77,12 @@ async function replaySince(
 }
 
 const tooManyReplays = (id: string) =>
-  conflict(`${MOST_REPLAYS} replays of ${id} are under way already: wait until one of them has come to its end`, {
+  conflict(`${MOST_REPLAYS} replays of ${id} are already running: wait until one of them has ended`, {
     param: 'since',
   })
 
 async function eventsById(tx: Tx, ids: readonly string[]): Promise<Row<'events'>[]> {
-  // An event that is found is not removed until it is queued.
+  // An event that was found cannot be removed before it is queued.
   await lockFirstSequence(tx)
   const unique = [...new Set(ids)]
   const events = await findEvents(tx, unique)

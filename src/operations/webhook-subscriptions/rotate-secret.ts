@@ -1,4 +1,4 @@
-/** Replaces a subscription's secret. Each earlier one also signs for the time requested at its replacement. */
+/** Replaces a subscription's secret. Each earlier one keeps signing for the time requested at its replacement. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'

@@ -26,7 +26,7 @@ export async function testWebhookSubscription(
         metadata_json: context.metadata === undefined ? null : JSON.stringify(context.metadata),
       },
     })
-    if (event === null) throw new Error('an event with a fresh dedupe key was written before')
+    if (event === null) throw new Error('an event with a new dedupe key already exists')
     return eventRecord(event)
   })
 }

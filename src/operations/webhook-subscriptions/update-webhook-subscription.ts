@@ -35,7 +35,7 @@ export async function updateWebhookSubscriptionById(
       receiver_revision: before.receiver_revision + (moves || (switches && active) ? 1 : 0),
       updated_at: context.clock.now(),
     })
-    // The subscription's row is locked, and an attempt that ends waits for it, so that no delivery can be held after
+    // The subscription's row is locked, and ending attempts wait for it, so that no delivery is put on hold after
     // this.
     if (switches && active) await resumeHeld(tx, id, context.clock.now())
     return webhookSubscriptionRecord(requireRecord(stored, 'webhook subscription', id))
