@@ -499,7 +499,7 @@ describe('presets', () => {
       [{ steep: { ...steep, decimals: 12 } }, 'steep.decimals'],
       [{ steep: { ...steep, liquidity: { partner: 50, partner_locked: 40 } } }, 'liquidity'],
       [{ 'Not A Name': steep }, 'is not a valid name'],
-      [[], 'must hold a JSON object'],
+      [[], 'must contain a JSON object'],
     ] as const) {
       writeFileSync(file, JSON.stringify(wrong))
       const service = await startService({ settings: { 'pools.presets': file } })

@@ -398,7 +398,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
         await settle()
         expect((await ok('GET', `${PATH}/${tree.id}`)).status).toBe('initialized')
         expect((await refused('POST', '/v2/merkle-trees', other)).message).toMatch(
-          /is on chain already \(initialized\)/,
+          /is already on chain \(initialized\)/,
         )
       }
       chain.call = call

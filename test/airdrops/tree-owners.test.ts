@@ -98,7 +98,7 @@ describe('a stored tree', () => {
       await ok('PATCH', sponsorshipOf(tree.id), change)
       for (const key of [owner, undefined]) {
         const { status, message } = await replaceBy(key)
-        expect([status, message]).toEqual([400, expect.stringContaining('pays for its claims')])
+        expect([status, message]).toEqual([400, expect.stringContaining('has a sponsorship')])
       }
     }
     expect(await storedRoot()).toBe(tree.root)
@@ -223,7 +223,7 @@ describe.skipIf(lacksDistributor)('an airdrop by the platform wallet (needs the 
       const { status, message } = await replaceBy(key)
       expect([status, message]).toEqual([
         400,
-        expect.stringMatching(/the signing sgn_\w+ was begun here .* may still land/),
+        expect.stringMatching(/the signing sgn_\w+ was started here .* may still land/),
       ])
     }
     expect(await storedRoot()).toBe(tree.root)

@@ -91,7 +91,7 @@ export async function requireReplaceable(
   if (under === null) return
   throw treeConflict(
     existing,
-    `The tree ${id} cannot be replaced now: ${under.what} about its airdrop and may still land. Wait until it is confirmed or has failed, or ${another}`,
+    `The tree ${id} cannot be replaced now: ${under.what} for its airdrop and may still land. Wait until it is confirmed or has failed, or ${another}`,
     under.details,
   )
 }

@@ -57,7 +57,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
       apiKeyId: subscription.api_key_id ?? '',
       send: () =>
         attemptDelivery(services, claimed, round).catch((error) =>
-          services.log.error({ err: error, event: queued.event_id }, 'a delivery could not be recorded'),
+          services.log.error({ err: error, event: queued.event_id }, 'the result of a delivery could not be written'),
         ),
       release: () => results.release(queued),
     }
@@ -71,7 +71,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
       const wasEnqueuing = enqueuing.isRunning
       const isOver = stopping?.aborted === true || performance.now() >= until
       if (isOver) underWay.releaseWaiting()
-      // What is claimed is committed with the results of the deliveries whose places it takes.
+      // New claims are committed together with the results of the deliveries whose places they take.
       const [recorded, started] = await Promise.all([
         results.flush(),
         isOver ? 0 : startDue(services, { underWay, bodies, start }),

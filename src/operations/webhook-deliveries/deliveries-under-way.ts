@@ -6,13 +6,13 @@ export interface Delivery {
   subscriptionId: string
   /** API key that made the subscription; empty if unknown. */
   apiKeyId: string
-  /** Sends it; resolves once its connection is free, and never rejects. */
+  /** Sends the delivery. Resolves once its connection is free, and never rejects. */
   send(): Promise<void>
-  /** Gives it back unsent. */
+  /** Returns the delivery unsent. */
   release(): void
 }
 
-/** An origin whose last delivery took longer has no deliveries claimed ahead. */
+/** If an origin's last delivery took longer, no deliveries are claimed ahead for it. */
 const QUICK_MS = 750
 /** Most deliveries that wait for one origin, and for all. */
 const MOST_WAITING_PER_ORIGIN = 256
@@ -63,13 +63,16 @@ export class DeliveriesUnderWay {
     return this.#sendingByKey.get(apiKeyId) ?? 0
   }
 
-  /** How many deliveries may be claimed beyond the places of an origin, where `granted` are claimed so for others. */
+  /**
+   * Returns how many deliveries may be claimed beyond the places of an origin. `granted` is the number already claimed
+   * so for others.
+   */
   ahead(origin: string, granted: number): number {
     if (!this.#originOf(origin).isQuick) return 0
     return Math.max(0, Math.min(MOST_WAITING_PER_ORIGIN, MOST_WAITING - this.#waiting - granted))
   }
 
-  /** Sends a delivery at once while fewer than `places` are being sent to its origin, and otherwise once one of them ends. */
+  /** Sends a delivery at once if fewer than `places` are being sent to its origin, otherwise when one of them ends. */
   async add(delivery: Delivery, places: number): Promise<void> {
     const { subscriptionId, apiKeyId } = delivery
     const origin = this.#originOf(delivery.origin)
@@ -86,7 +89,7 @@ export class DeliveriesUnderWay {
     this.interrupt()
   }
 
-  /** Gives back what waits. */
+  /** Returns all waiting deliveries. */
   releaseWaiting(): void {
     for (const { waiting } of this.#origins.values()) {
       this.#waiting -= waiting.length
@@ -129,7 +132,7 @@ export class DeliveriesUnderWay {
     })
   }
 
-  /** Hands the place to the next one, so that none that comes later takes it. */
+  /** Passes the place to the next waiting delivery, so that a later one cannot take it. */
   #leave(origin: Origin): void {
     const next = origin.waiting.shift()
     if (next === undefined) {

@@ -1,10 +1,10 @@
-/** Kept connections to receivers: a pool of undici for each origin, whose connections go only to checked addresses. */
+/** Connections to receivers: an undici pool for each origin, whose connections go only to checked addresses. */
 import { isIP, type LookupFunction } from 'node:net'
 import { Pool } from 'undici'
 import { ShuttingDown } from '../../platform/timing.ts'
 import { type Resolve, receiverAddresses } from '../webhook-subscriptions/receiver-address.ts'
 
-/** Decides which addresses the connections of a pool may go to. */
+/** The checks that decide which addresses a pool may connect to. */
 export interface DialPolicy {
   resolve: Resolve
   allowPrivate: boolean
@@ -12,23 +12,23 @@ export interface DialPolicy {
 
 export interface ReceiverPool extends DialPolicy {
   pool: Pool
-  /** Open connections, and requests that are under way. */
+  /** Open connections and running requests. */
   connected: number
   sending: number
   /** Unix time in milliseconds. */
   openedAt: number
-  /** Closes it where no connection is open and no request under way, because there may be thousands of origins. */
+  /** Closes the pool if it has no open connection and no running request, because there may be thousands of origins. */
   closeUnused(): void
 }
 
-/** A name that has moved is resolved and checked again after this time, however busy its connections are. */
+/** A name is resolved and checked again after this time, even if its connections are busy. */
 const LONGEST_OPEN_MS = 60_000
 
 /** Pools by the signal that ends them, and by their origins. */
 const pools = new WeakMap<AbortSignal, Map<string, ReceiverPool>>()
 const NEVER = new AbortController().signal
 
-/** Throws ShuttingDown once `ending` is aborted, which also ends every request that is under way. */
+/** Throws ShuttingDown once `ending` is aborted, which also ends every running request. */
 export function receiverPool(origin: string, { resolve, allowPrivate }: DialPolicy, ending = NEVER): ReceiverPool {
   const opened = pools.get(ending) ?? poolsUntil(ending)
   const known = opened.get(origin)
@@ -36,7 +36,7 @@ export function receiverPool(origin: string, { resolve, allowPrivate }: DialPoli
   if (known !== undefined && now - known.openedAt <= LONGEST_OPEN_MS) {
     if (known.resolve === resolve && known.allowPrivate === allowPrivate) return known
   }
-  // Its connections were checked long ago, or in another way. Requests that are under way end on them.
+  // Its connections were checked long ago or by other rules. Running requests still end on them.
   known?.pool.close().catch(() => {})
   const pool = openPool(origin, pinnedLookup({ resolve, allowPrivate }))
   const receiver: ReceiverPool = {
@@ -76,12 +76,12 @@ const openPool = (origin: string, lookup: LookupFunction): Pool =>
     connect: {
       lookup,
       rejectUnauthorized: true,
-      // The deadline of the request ends it; this one ends a connection that no request waits for any more.
+      // A request has its own deadline. This timeout ends a connection that no request waits for.
       timeout: 10_000,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: 1_000,
     },
-    // undici would count the time of the connection, of the headers and between two parts of the body each by itself.
+    // The deadline of the request replaces undici's separate timeouts for connection, headers and body.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
@@ -89,7 +89,7 @@ const openPool = (origin: string, lookup: LookupFunction): Pool =>
     keepAliveMaxTimeout: 15_000,
   })
 
-/** Resolves and checks the name at every dial, and hands the checked addresses to it. */
+/** Resolves and checks the name at every dial, and dials only the checked addresses. */
 function pinnedLookup({ resolve, allowPrivate }: DialPolicy): LookupFunction {
   return (name, { all }, callback) => {
     receiverAddresses(name, allowPrivate, resolve).then(

@@ -29,8 +29,8 @@ export interface SendResult {
 }
 
 /**
- * Resolves once the connection is free or closed, so that endless bodies cannot open one connection after another. Never
- * throws: every failure is the attempt's error. Any number of calls may run at once.
+ * Resolves once the connection is free or closed, so that endless bodies cannot open one connection after another.
+ * Never throws: every failure becomes the attempt's error. Any number of calls may run in parallel.
  */
 export async function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult> {
   const started = performance.now()
@@ -51,7 +51,7 @@ export async function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult
   return answered ?? result(null, 'the request failed')
 }
 
-/** They load undici and ipaddr.js. Commands that send nothing load neither. */
+/** These modules load undici and ipaddr.js, so they are imported only when something is sent. */
 const transport = once(async () => ({
   ...(await import('../webhook-subscriptions/receiver-address.ts')),
   ...(await import('./receiver-pools.ts')),

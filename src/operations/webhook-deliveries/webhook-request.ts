@@ -1,4 +1,4 @@
-/** One request to a receiver: a deadline for its answer, a bound for the answer's body, and a second try where it went unheard. */
+/** One request to a receiver: with a deadline for the answer, a limit for its body, and a second attempt if the connection was closing. */
 import { EventEmitter } from 'node:events'
 import type { Dispatcher } from 'undici'
 import { TimeoutError } from '../../platform/timing.ts'
@@ -13,18 +13,17 @@ export interface WebhookRequest {
   timeoutMs: number
 }
 
-/** Largest body that is read so that its connection can be reused. The connection of a larger one is destroyed. */
+/** Largest body that is read to reuse its connection. With a larger body the connection is destroyed. */
 const ANSWER_BODY_LIMIT = 16_384
-/** After this time the rest of a body is discarded, because it may be slow or endless. */
+/** Longest wait for the rest of a body, which may be slow or endless. */
 const ANSWER_BODY_TIMEOUT_MS = 1_000
-/** A connection that was being closed when the request was sent is known to be closed soon afterwards. */
+/** If a connection was being closed when the request was sent, that shows within this time. */
 const CLOSED_WITHIN_MS = 2_000
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /**
- * Posts the request and calls `answered` with the status of the answer. Resolves once the connection is free or closed,
- * at most a second later. Throws TimeoutError even while the connection is still being opened, and the error of the
- * connection otherwise.
+ * Posts the request and calls `answered` with the status. Resolves once the connection is free or closed, at most a
+ * second later. Throws TimeoutError, even while the connection is being opened, or the error of the connection.
  */
 export async function postWebhook(
   receiver: ReceiverPool,
@@ -37,9 +36,9 @@ export async function postWebhook(
   try {
     const { statusCode, body } = await postOnce(receiver, request, request.timeoutMs).catch((error) => {
       const ms = performance.now() - begun
-      // Receivers close idle connections at any moment, so a request may meet one that is just being closed.
+      // Receivers close idle connections at any time, so a request may be sent on a closing one.
       const isUnheard = mayBeKept && ms < CLOSED_WITHIN_MS && CLOSED.has(String(error.code))
-      // Should it have been heard after all, the receiver knows it by its `webhook-id`, as all that comes twice.
+      // If the receiver got it twice, it recognizes the `webhook-id`, as with every repeated delivery.
       if (isUnheard) return postOnce(receiver, request, request.timeoutMs - ms)
       throw error
     })
@@ -51,7 +50,7 @@ export async function postWebhook(
   }
 }
 
-/** undici takes an emitter as its signal, which costs a small part of what an AbortSignal for each request does. */
+/** undici accepts an emitter as signal, which is much cheaper than an AbortSignal per request. */
 function postOnce(
   { pool }: ReceiverPool,
   { path, headers, body }: WebhookRequest,
@@ -71,7 +70,7 @@ function postOnce(
   })
 }
 
-/** Reads the body to its end, or destroys its connection where it is large, slow or endless. */
+/** Reads the body to its end, or destroys the connection if the body is large, slow or endless. */
 async function endOf(body: Dispatcher.ResponseData['body']): Promise<void> {
   const timer = setTimeout(() => body.destroy(new Error('the body is slow')), ANSWER_BODY_TIMEOUT_MS)
   try {
