@@ -64,7 +64,7 @@ export async function moderate(config: Config, what: Moderated, options: Moderat
 
 function whyNot(error: unknown, timeoutMs: number): string {
   if (error instanceof TimeoutError) return `did not answer within ${timeoutMs / 1000} s`
-  if (error instanceof ShuttingDown) return 'had not answered yet when the service was shut down'
+  if (error instanceof ShuttingDown) return 'had not answered yet: the service is shutting down'
   return 'cannot be reached, or its answer was interrupted'
 }
 

@@ -100,7 +100,7 @@ export function unansweredFault({ label, timeoutMs }: BucketPlace, error: unknow
   if (error instanceof TimeoutError) {
     return say(`gave no complete answer within ${timeoutMs / 1000} s: try again, or raise s3.timeout-ms`)
   }
-  if (error instanceof ShuttingDown) return say('had not answered yet when the service was shut down')
+  if (error instanceof ShuttingDown) return say('had not answered yet: the service is shutting down')
   const codes = errorCodes(error)
   const certificate = codes.find((code) => CERTIFICATE.test(code))
   if (certificate !== undefined) {

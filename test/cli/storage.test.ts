@@ -71,7 +71,7 @@ describe('svc storage copy', () => {
     server.deny('s3:PutObject')
     const ran = await svc(['storage', 'copy', '--data-dir', dataDir], { env })
     expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 1, stdout: '' })
-    expect(ran.stderr).toMatch(/does not allow the key of s3\.access-key-id use s3:PutObject: docs\/storage\.md/)
+    expect(ran.stderr).toMatch(/does not allow the key of s3\.access-key-id to use s3:PutObject: docs\/storage\.md/)
     expect(ran.stderr).not.toContain('S3TOPSECRET')
     server.deny()
     expect(copied(await svc(['storage', 'copy', '--json', '--data-dir', dataDir], { env }))).toMatchObject({

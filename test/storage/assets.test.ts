@@ -157,7 +157,7 @@ describe('the address of an asset', () => {
     ['https://example.com/?a=1', /has a user name, a query or a fragment/],
     ['ftp://example.com', /is no URL/],
     ['example.com', /is no URL/],
-    [`https://example.com/${'a'.repeat(140)}`, /URIs of \d+ characters, a token holds 200/],
+    [`https://example.com/${'a'.repeat(140)}`, /URIs of \d+ characters, but a token has room for 200/],
   ])('has to last on another cluster: public-url %s is refused before anything is written', async (url, message) => {
     for (const cluster of ['mainnet-beta', 'devnet', 'localhost', 'custom']) {
       const { storage, folder } = await storageIn(url === undefined ? {} : { 'public-url': url }, cluster)

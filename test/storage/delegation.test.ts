@@ -230,10 +230,10 @@ describe('what keeps uploads from being delegated', () => {
       [{ 'storage-key': key, 'storage-space': space.did() }, /^storage-proof is not set/],
       ...['m', 'mAYIEAA', 'no proof', torn, good.slice(0, -40)].map((proof): [Settings, RegExp] => [
         { 'storage-key': key, 'storage-proof': proof },
-        /^storage-proof is no UCAN delegation/,
+        /^storage-proof is not a UCAN delegation/,
       ]),
       [await settingsOf(await grant({ audience: stranger })), /^storage-proof is for did:key:\w+, not for did:key:\w+/],
-      [await settingsOf(await grant({ expiration: expired })), /^storage-proof has expired: make another/],
+      [await settingsOf(await grant({ expiration: expired })), /^storage-proof has expired: create another/],
       [await settingsOf(await grant({ notBefore: expired + 9999 })), /^storage-proof is not valid yet/],
       [await settingsOf(await grant({ can: ['upload/list', 'space/info'] })), /^storage-proof does not allow uploads/],
       [await settingsOf(await grant({ can: ['upload/add'] })), /^storage-proof does not allow uploads/],

@@ -74,7 +74,7 @@ describe('an image that is refused', () => {
     ['a BMP', text('BM      '), /is a BMP/],
     ['an AVIF', text('\0\0\0\x1cftypavif'), /is an AVIF, HEIC or video/],
     ['a PDF', text('%PDF-1.7'), /is a PDF/],
-    ['noise', new Uint8Array([9, 8, 7, 6]), /is of no known type/],
+    ['noise', new Uint8Array([9, 8, 7, 6]), /is of an unknown type/],
   ])('names what it seems to be: %s', async (_, bytes, message) => {
     expect(await refusalOf(bytes)).toMatch(message)
   })
@@ -105,7 +105,7 @@ describe('an image that is refused', () => {
   it.each([
     ['a wrong checksum', changed(png(), 29, 0, 0, 0, 0), /a checksum is wrong/],
     ['a second header', png({ extra: [pngChunk('IHDR', new Uint8Array(13))] }), /begin with its header/],
-    ["Apple's own form of PNG", joined(png().subarray(0, 8), pngChunk('CgBI', [0, 0, 0, 0])), /one header/],
+    ["Apple's own form of PNG", joined(png().subarray(0, 8), pngChunk('CgBI', [0, 0, 0, 0])), /begin with its header/],
     ['no pixels', joined(png().subarray(0, 33), pngChunk('IEND')), /it holds no picture/],
     ['a GIF frame larger than the screen', gif({ frame: [4000, 4000] }), /a frame that is larger/],
     ['a GIF without frames', joined(gif().subarray(0, 19), text(';')), /it holds no picture/],

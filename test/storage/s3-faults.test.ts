@@ -51,7 +51,7 @@ describe('a bucket that is away for a moment', () => {
         trouble,
         500,
         '5',
-        expect.stringMatching(/^The storage is not available for now: the bucket launches at 127\.0\.0\.1:\d+ /),
+        expect.stringMatching(/^The storage is temporarily unavailable: the bucket launches at 127\.0\.0\.1:\d+ /),
       ])
     }
     server.trouble('busy', 3, 'PUT')
@@ -66,7 +66,7 @@ describe('a bucket that is away for a moment', () => {
       server.trouble('hangs', 1, method)
       const failure = await failureOf(services.storage.put(png(), 'image/png'))
       expect(failure).toEqual({
-        message: expect.stringContaining('gave no whole answer within 0.3 s: try again, or raise s3.timeout-ms'),
+        message: expect.stringContaining('gave no complete answer within 0.3 s: try again, or raise s3.timeout-ms'),
         retryAfter: 5,
       })
     }
@@ -123,7 +123,7 @@ describe('a bucket that refuses', () => {
     ],
     [
       'reading',
-      /does not allow the key of s3\.access-key-id use s3:GetObject/,
+      /does not allow the key of s3\.access-key-id to use s3:GetObject/,
       (server) => {
         server.deny('s3:GetObject')
         return undefined
@@ -131,7 +131,7 @@ describe('a bucket that refuses', () => {
     ],
     [
       'writing',
-      /does not allow the key of s3\.access-key-id use s3:PutObject/,
+      /does not allow the key of s3\.access-key-id to use s3:PutObject/,
       (server) => {
         server.deny('s3:PutObject')
         return undefined
@@ -139,7 +139,7 @@ describe('a bucket that refuses', () => {
     ],
     [
       'and leads elsewhere',
-      /leads elsewhere, where no request is taken: correct s3\.region \(eu-central-1\)/,
+      /redirects elsewhere, and redirects are not followed: correct s3\.region \(eu-central-1\)/,
       (server) => {
         server.trouble('redirects')
         return undefined
@@ -320,7 +320,7 @@ describe('the settings of the bucket', () => {
   it('are checked together', () => {
     expect(fault({ 's3.endpoint': 'http://minio:9000', 's3.session-token': 'T' })).toMatch(/must be an https URL/)
     expect(fault({ 's3.endpoint': 'http://10.0.0.9', 's3.addressing-style': 'virtual' })).toMatch(
-      /no name can stand before an address; set SVC_S3_ADDRESSING_STYLE$/,
+      /the name of a bucket cannot precede an IP address; set SVC_S3_ADDRESSING_STYLE$/,
     )
     expect(fault({ 's3.bucket': 'a.b' })).toMatch(/no certificate matches a bucket with a dot/)
     expect(fault({ 's3.bucket': 'a.b', 's3.addressing-style': 'path' })).toBeNull()
