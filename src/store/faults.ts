@@ -1,14 +1,14 @@
-/** Detects faults of the whole database from the errors of its statements; such faults are not caused by a row or fixed by a retry. */
+/** Detects faults of the whole database from the errors of its statements. A single row does not cause them, and a retry does not fix them. */
 
 export type StoreFault = 'full' | 'damaged' | 'read-only' | 'unreachable' | 'failing'
 
 /** Messages for the operator; they contain no file name and no host. */
 export const FAULT_MESSAGES: Record<StoreFault, string> = {
-  full: 'the disk is full: writes fail until there is room',
+  full: 'the disk is full: writes fail until there is free space',
   damaged: 'the database is damaged: run `svc doctor`, and restore it from a backup',
-  'read-only': 'the database takes no writes: it is read-only',
+  'read-only': 'the database accepts no writes: it is read-only',
   unreachable: 'the database cannot be reached',
-  failing: 'reading or writing the database failed at the disk',
+  failing: 'the disk failed to read or write the database',
 }
 
 const SQLITE: readonly [RegExp, StoreFault][] = [
@@ -27,7 +27,7 @@ const POSTGRES: readonly [RegExp, StoreFault][] = [
   [/^58/, 'failing'],
 ]
 
-/** Returns the database fault that an error indicates; null when it does not concern the whole database. */
+/** Returns the database fault that an error indicates, or null if it does not concern the whole database. */
 export function databaseFault(error: unknown): StoreFault | null {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   if (typeof code === 'string') {
@@ -48,7 +48,7 @@ export interface Faults {
 }
 
 /**
- * Keeps the current fault. Damage persists even if other parts of the file are still writable; other faults end with
+ * Stores the current fault. Damage persists even if other parts of the file are still writable; other faults end with
  * the next write.
  */
 export function trackFaults(): Faults {

@@ -1,4 +1,4 @@
-/** Ids with a prefix for their type and 24 base62 characters: random ones (142 bits), and ones that begin with a time. */
+/** Ids with a prefix for their type and 24 base62 characters. They are random (142 bits) or begin with a time. */
 import { randomBytes, randomFillSync } from 'node:crypto'
 
 const ID_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -11,8 +11,8 @@ const pool = Buffer.alloc(POOL_BYTES)
 let taken = POOL_BYTES
 
 /**
- * Random bytes of the system, asked for many at a time, because each question costs more than the bytes. Each byte is
- * given once and wiped from the pool, so that the pool tells nothing of ids and keys made before.
+ * A pool of the system's random bytes, because each call costs more than its bytes. Each byte is used once and wiped,
+ * so that the pool reveals nothing about earlier ids and keys.
  */
 export function pooledBytes(size: number): Buffer {
   if (size > POOL_BYTES / 8) return randomBytes(size)
@@ -31,14 +31,13 @@ export function newId(prefix: string, random: (size: number) => Uint8Array = poo
   return `${prefix}_${randomText(LENGTH, random)}`
 }
 
-/** Characters of an id that say when it was made; enough for six thousand years. */
+/** Characters of an id that contain its time; enough for six thousand years. */
 const TIME_LENGTH = 8
 let lastMoment = { at: -1, text: '' }
 
 /**
- * Creates an id that begins with its time, so that rows which are added by the thousand are added at the end of their
- * index, and not to a page of it each. The other 16 characters are random (95 bits): for what nobody is to guess, use
- * `newId`.
+ * Creates an id that begins with its time, so that thousands of new rows go to the end of their index instead of many
+ * pages. The other 16 characters are random (95 bits). For ids that must not be guessed, use `newId`.
  */
 export function newTimedId(prefix: string, at: number): string {
   if (lastMoment.at !== at) lastMoment = { at, text: momentText(at) }

@@ -1,4 +1,4 @@
-/** Opens the configured store and migrates it to the schema of this program. */
+/** Opens the configured store and migrates it to this program's schema. */
 import { internal } from '../platform/errors.ts'
 import type { Config } from '../settings/config.ts'
 import { type PostgresSettings, postgresSettings } from './postgres/settings.ts'

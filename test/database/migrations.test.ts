@@ -67,7 +67,7 @@ describe('a migration on SQLite', () => {
     await earlier(options, addToken)
     // A file stands where the folder of the copies belongs.
     writeFileSync(join(options.dataDir, COPIES_FOLDER), '')
-    await expect(openStore(options)).rejects.toThrow(/could not be copied before: .*svc db migrate --skip-copy/)
+    await expect(openStore(options)).rejects.toThrow(/could not be copied first: .*svc db migrate --skip-copy/)
     expect((await factsOfSqlite(join(options.dataDir, DATABASE_FILE))).pending).toEqual([LATER])
     await (await openStore({ ...options, copyFirst: false })).close()
     expect((await factsOfSqlite(join(options.dataDir, DATABASE_FILE))).pending).toEqual([])
@@ -103,18 +103,18 @@ describe.each([
     [
       'a column of a later migration',
       (db) => sql`alter table tokens add column made_up text`.execute(db),
-      /migration 0001-first is the last one recorded, and tokens\.made_up of a later one is there/,
+      /migration 0001-first is the last one recorded, but tokens\.made_up of a later one exists/,
     ],
     [
       'a table of a later migration',
       (db) => sql`create table event_copies (sequence integer)`.execute(db),
-      /event_copies of a later one is there/,
+      /event_copies of a later one exists/,
     ],
     ['a lost table', (db) => sql`drop table tickers`.execute(db), /tickers is missing/],
     [
       'lost records of migrations',
       (db) => sql`delete from kysely_migration`.execute(db),
-      /no migration is recorded, and airdrop_claim_figures of a later one is there/,
+      /no migration is recorded, but airdrop_claim_figures of a later one exists/,
     ],
   ]
   it.skipIf(!database).each(changes)('with %s is refused in words and left as it is', async (_, change, why) => {

@@ -43,7 +43,7 @@ describe('the audit log', () => {
     await writeAnew(service, (entry) => (entry.sequence === 2 ? { ...entry, api_key_id: 'key_other' } : entry))
     const { intact, broken } = await verdict(service)
     expect([intact, broken.sequence]).toEqual([false, 2])
-    expect(broken.why).toContain('its seal is not of this installation')
+    expect(broken.why).toContain('its seal was not made with this installation')
   })
 
   it('holds where its verification shares a commit with an entry that is undone and written again, otherwise', async () => {

@@ -198,54 +198,62 @@ describe.each(onPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'])('a databas
             [
               'create trigger hide after insert on audit_entries begin delete from audit_entries where sequence = new.sequence; end',
               'drop trigger hide',
-              'the trigger "hide" on audit_entries is of no migration',
+              'the trigger "hide" on audit_entries does not come from a migration',
             ],
-            ['create view peek as select * from api_keys', 'drop view peek', 'the view "peek" is of no migration'],
+            [
+              'create view peek as select * from api_keys',
+              'drop view peek',
+              'the view "peek" does not come from a migration',
+            ],
           ]
         : [
             [
               `create function hide() returns trigger language plpgsql as $$ begin return null; end $$;
                create trigger hide before insert on audit_entries for each row execute function hide()`,
               'drop trigger hide on audit_entries',
-              'the trigger "hide" on audit_entries is of no migration',
+              'the trigger "hide" on audit_entries does not come from a migration',
             ],
-            ['create view peek as select * from api_keys', 'drop view peek', 'the view "peek" is of no migration'],
+            [
+              'create view peek as select * from api_keys',
+              'drop view peek',
+              'the view "peek" does not come from a migration',
+            ],
             [
               'create rule quiet as on insert to audit_entries do instead nothing',
               'drop rule quiet on audit_entries',
-              'the rule "quiet" on audit_entries is of no migration',
+              'the rule "quiet" on audit_entries does not come from a migration',
             ],
             [
               `alter extension plpgsql add table audit_entries;
                create trigger member before insert on audit_entries for each row execute function hide()`,
               'drop trigger member on audit_entries; alter extension plpgsql drop table audit_entries',
-              'the trigger "member" on audit_entries is of no migration',
+              'the trigger "member" on audit_entries does not come from a migration',
             ],
             [
               'create policy part on audit_entries using (false)',
               'drop policy part on audit_entries',
-              'the policy "part" on audit_entries is of no migration',
+              'the policy "part" on audit_entries does not come from a migration',
             ],
             [
               'alter table audit_entries enable row level security',
               'alter table audit_entries disable row level security',
-              'the row security "audit_entries" is of no migration',
+              'the row security "audit_entries" does not come from a migration',
             ],
             [
               `create function own(text) returns text immutable language sql as $$ select $1 $$;
                alter table audit_entries alter column request_id set default own('x')`,
               'alter table audit_entries alter column request_id drop default',
-              'the default "request_id" on audit_entries is of no migration',
+              'the default "request_id" on audit_entries does not come from a migration',
             ],
             [
               `alter table audit_entries add constraint checked check (own(request_id) is not null)`,
               'alter table audit_entries drop constraint checked',
-              'the constraint "checked" on audit_entries is of no migration',
+              'the constraint "checked" on audit_entries does not come from a migration',
             ],
             [
               'create index called on audit_entries (own(request_id))',
               'drop index called',
-              'the index "called" on audit_entries is of no migration',
+              'the index "called" on audit_entries does not come from a migration',
             ],
           ]
     const copies = temporaryFolder()
@@ -274,7 +282,7 @@ describe.each(onPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'])('a databas
         await store.close()
       }
     }
-    expect((await svc(['doctor', '-o', 'plain'], { env })).stdout).not.toContain('is of no migration')
+    expect((await svc(['doctor', '-o', 'plain'], { env })).stdout).not.toContain('does not come from a migration')
   })
 
   it.skipIf(missing)(

@@ -94,7 +94,7 @@ describe('a data folder', () => {
       ),
     })
     const said =
-      /svc\.db is empty, and encryption\.key and operator\.key in .*bereft are of an installation that had another database\n {2}next: restore that from a backup, .*--data-dir, or, to begin anew, remove encryption\.key and operator\.key/
+      /svc\.db is empty, and encryption\.key and operator\.key in .*bereft belong to an installation with another database\n {2}next: restore that from a backup, .*--data-dir, or remove encryption\.key and operator\.key to start/
     await expectFault(folder, said)
     expect(await doctor(folder)).toMatchObject({
       exitCode: 1,
@@ -113,7 +113,7 @@ describe('a data folder', () => {
       cpSync(join(other, name), join(folder, name))
     await expectFault(
       folder,
-      /svc\.db was sealed with the encryption key of fingerprint [0-9a-f]{16}, and .*encryption\.key holds that of [0-9a-f]{16}: they are of two installations/,
+      /svc\.db was sealed with the encryption key of fingerprint [0-9a-f]{16}, but .*encryption\.key has the key of [0-9a-f]{16}: they belong to two installations/,
     )
   })
 

@@ -154,7 +154,7 @@ it('a full disk turns readiness to 503 with the reason, it recovers with room, a
   const full = { status: 503, ready: false, checks: { database: 'failing', rpc: 'ok' } }
   await expect
     .poll(() => readyOf(daemon), { timeout: 10_000 })
-    .toMatchObject({ ...full, reasons: { database: 'the disk is full: writes fail until there is room' } })
+    .toMatchObject({ ...full, reasons: { database: 'the disk is full: writes fail until there is free space' } })
   expect((await daemon.request('GET', '/v2/health')).status).toBe(200)
   expect(doctor(dataDir).checks.find(({ check }) => check === 'database')).toMatchObject({
     status: 'fail',
@@ -195,6 +195,6 @@ it('a database that takes no write is not ready, and neither is a process of who
   const answer = await requester(ORIGIN, mute.fetch, operator)('GET', '/ready', { key: null })
   expect([answer.status, answer.json.data.reasons.database]).toEqual([
     503,
-    'the database takes no writes: it is read-only',
+    'the database accepts no writes: it is read-only',
   ])
 })

@@ -79,7 +79,7 @@ export function openSuite(database: TestDatabase): void {
       const store = await opened(options)
       await store.write((tx) => sql`update kysely_migration set name = '0001-ground'`.execute(tx))
       await store.close()
-      await expect(opened(options)).rejects.toThrow(/development version of svc .* begin with a new data folder/)
+      await expect(opened(options)).rejects.toThrow(/development version of svc .* start with a new data folder/)
     })
 
     test('refuses a database that holds rows and no fingerprint, and one that is empty beside the keys of another', async () => {
@@ -88,12 +88,12 @@ export function openSuite(database: TestDatabase): void {
       const vault = { store, dataDir: options.dataDir, keyText: '01'.repeat(32) }
       writeFileSync(join(options.dataDir, 'operator.key'), 'svc_live_x', { mode: 0o600 })
       await expect(openVault(vault)).rejects.toThrow(
-        /^the database .* is empty, and operator\.key in .* is of an installation that had another database; restore that/,
+        /^the database .* is empty, and operator\.key in .* belongs to an installation with another database; restore that/,
       )
       rmSync(join(options.dataDir, 'operator.key'))
       await store.write((tx) => insertToken(tx, token('planted')))
       await expect(openVault(vault)).rejects.toThrow(
-        /^the database .* holds data and no fingerprint of an encryption key: .*; restore it from a backup, or choose another/,
+        /^the database .* has data but no fingerprint of an encryption key: .*; restore it from a backup, or choose another/,
       )
       expect(await sealedWith(store)).toBeNull()
     })
@@ -107,7 +107,7 @@ export function openSuite(database: TestDatabase): void {
       const again = await openVault({ store, dataDir: options.dataDir, keyText: '01'.repeat(32) })
       expect(again.open(sealed, 'test').toString()).toBe('secret')
       const other = openVault({ store, dataDir: options.dataDir, keyText: '02'.repeat(32) })
-      await expect(other).rejects.toThrow(/fingerprint [0-9a-f]{16}.*put back the earlier SVC_ENCRYPTION_KEY/)
+      await expect(other).rejects.toThrow(/fingerprint [0-9a-f]{16}.*restore the earlier SVC_ENCRYPTION_KEY/)
     })
   })
 }

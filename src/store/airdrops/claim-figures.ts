@@ -1,4 +1,4 @@
-/** Reads what the stored claims of an airdrop sum to, from a row an hour, and their median, however many there are. */
+/** Reads the totals and the median of an airdrop's stored claims. Totals are stored by hour, so many claims cost no more. */
 import { sql } from 'kysely'
 import { HOUR_MS } from '../../platform/timing.ts'
 import { amountOfParts } from '../queries/amount-parts.ts'
@@ -6,7 +6,7 @@ import type { Row } from '../schema.ts'
 import type { Reader } from '../store.ts'
 import { type ClaimedAirdrop, claimBeside } from './claims.ts'
 
-/** What the claims of an airdrop sum to. */
+/** Totals of the claims of an airdrop. */
 interface ClaimSums {
   claims: number
   /** Wallets whose first claim is among them. */
@@ -16,14 +16,14 @@ interface ClaimSums {
 }
 
 export interface ClaimFigures extends ClaimSums {
-  /** The middle of the sizes in raw units, rounded down between two; null without a claim. */
+  /** Median of the amounts in raw units, rounded down between two; null without a claim. */
   median: bigint | null
   /** Unix milliseconds of the first and the last claim; null without one. */
   first_at: number | null
   last_at: number | null
 }
 
-/** What the claims of one window sum to; `at` is its start in Unix milliseconds. */
+/** Totals of the claims in one window; `at` is its start in Unix milliseconds. */
 export type ClaimWindow = ClaimSums & { at: number }
 
 export async function claimFigures(reader: Reader, of: ClaimedAirdrop): Promise<ClaimFigures> {
@@ -63,8 +63,8 @@ async function medianOf(reader: Reader, figures: Row<'airdrop_claim_figures'>): 
 }
 
 /**
- * Returns what was claimed in each window of this many hours, counted from 1970, that has claims; from the window with
- * `since` (Unix milliseconds) on, in order of time.
+ * Returns the totals of each window with claims, in order of time. Windows have this many hours, counted from 1970.
+ * The first one contains `since` (Unix milliseconds).
  */
 export async function claimWindows(
   reader: Reader,

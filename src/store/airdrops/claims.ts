@@ -1,4 +1,4 @@
-/** Storage of airdrop claims, each stored once, with their totals by hour and their median kept as they are written. */
+/** Storage of airdrop claims, each stored once. Totals by hour and the median are updated with each claim. */
 import { type SqlBool, sql } from 'kysely'
 import { HOUR_MS } from '../../platform/timing.ts'
 import { addedColumn, addedParts, highAndLow } from '../queries/amount-parts.ts'
@@ -22,7 +22,10 @@ export interface NewAirdropClaim extends ClaimedAirdrop {
   amount: bigint
   /** Raw units that were locked and have vested. */
   amount_locked: bigint
-  /** Where only this is known: all of the locked raw units that the wallet has claimed so far; what is not stored is this claim's. */
+  /**
+   * Set if only the total of locked raw units claimed by the wallet is known. The claim's amount is the total minus
+   * stored claims.
+   */
   withdrawn?: bigint | undefined
   signature: string
   slot: number
@@ -38,8 +41,8 @@ export const pageAirdropClaims = listing('airdrop_claims', ['genesis', 'airdrop_
 })
 
 /**
- * Stores a claim with the totals and the median of its airdrop; false where it is stored already. A first claim that is
- * told of again in a later slot, because a fork dropped it, takes the place of the one that is stored.
+ * Stores a claim with the totals and the median of its airdrop. Returns false if it is already stored. A first claim
+ * that is reported again in a later slot, because a fork dropped it, replaces the stored one.
  */
 export async function recordAirdropClaim(tx: Tx, told: NewAirdropClaim): Promise<boolean> {
   const { genesis, airdrop_id, wallet, kind, signature, slot, claimed_at } = told
@@ -81,7 +84,7 @@ export async function recordAirdropClaim(tx: Tx, told: NewAirdropClaim): Promise
   return true
 }
 
-/** Of two claims that were read together the first has what both have paid, so that their sum is right. */
+/** If two claims were read together, the first gets the amount of both, so that the sum is right. */
 async function withLockedPart(tx: Tx, { withdrawn, ...claim }: NewAirdropClaim): Promise<NewAirdropClaim> {
   if (withdrawn === undefined) return claim
   const { genesis, airdrop_id, wallet } = claim
@@ -97,7 +100,9 @@ const storedColumns = ({ amount, amount_locked, withdrawn, ...claim }: NewAirdro
   amount_locked: String(amount_locked),
 })
 
-/** Blocks other writers of the airdrop's claims until the commit, so that each of them moves the median from where it is. */
+/**
+ * Blocks other writers of the airdrop's claims until the commit, because each moves the median from its current place.
+ */
 const lockedFigures = (tx: Tx, { genesis, airdrop_id }: ClaimedAirdrop): Promise<Figures> =>
   tx
     .insertInto('airdrop_claim_figures')
@@ -106,7 +111,7 @@ const lockedFigures = (tx: Tx, { genesis, airdrop_id }: ClaimedAirdrop): Promise
     .returningAll()
     .executeTakeFirstOrThrow()
 
-/** The amounts stay, because the leaf of a wallet is what it can claim first, so that the median stays too. */
+/** The amounts and so the median stay the same, because the wallet's leaf determines its first claim. */
 async function moveClaim(
   tx: Tx,
   { seq, amount, amount_locked, ...stored }: AirdropClaimRow,
@@ -151,8 +156,8 @@ interface SizePlace {
 }
 
 /**
- * Returns the lower middle of the order with one more claim in it. It is at most one place from the middle before, so
- * that no claim but its neighbour is read, however many there are.
+ * Returns the lower middle of the order after one more claim. It is at most one place from the previous middle, so
+ * only one neighbour is read.
  */
 async function medianWith(tx: Tx, figures: Figures, added: SizePlace): Promise<SizePlace> {
   const { claims, median_size, median_seq } = figures
@@ -160,12 +165,13 @@ async function medianWith(tx: Tx, figures: Figures, added: SizePlace): Promise<S
   const middle = { size: median_size, seq: median_seq }
   const isBehind = added.size > middle.size || (added.size === middle.size && added.seq > middle.seq)
   const isEven = (claims + 1) % 2 === 0
-  // An odd number with one more behind its middle moves it up, an even one with one more before it moves it down.
+  // For an odd number, a claim after the middle moves it up. For an even number, a claim before the middle moves it
+  // down.
   if (isBehind === isEven) return middle
   return (await claimBeside(tx, figures, middle, isBehind ? '>' : '<')) ?? middle
 }
 
-/** Returns the claim next to a place in the order by size; null at its ends. */
+/** Returns the claim next to a place in the order by size, or null at an end. */
 export async function claimBeside(
   reader: Reader,
   { genesis, airdrop_id }: ClaimedAirdrop,

@@ -51,15 +51,15 @@ export async function replaceTree(
     .where('genesis', '=', from.genesis)
     .returningAll()
     .executeTakeFirst()
-  if (!replaced) throw conflict(`the tree ${row.id} cannot be replaced: there is none, or it is on chain already`)
+  if (!replaced) throw conflict(`the tree ${row.id} cannot be replaced: it does not exist, or it is already on chain`)
   await restoreBlobs(tx, row.id, blobs)
   return replaced
 }
 
-/** Columns of a tree whose leaves are stored, and whose age begins anew. */
+/** Columns of a tree whose leaves are stored again, so that its age starts from zero. */
 const STORED_ANEW = { drained_at: null, leaves_removed_at: null }
 
-/** Rewrites the pieces of an unchanged tree, also after they were removed. */
+/** Rewrites the pieces of an unchanged tree, even after they were removed. */
 export async function restoreBlobs(tx: Tx, treeId: string, blobs: Iterable<TreeBlob>): Promise<void> {
   await tx.updateTable('merkle_trees').set(STORED_ANEW).where('id', '=', treeId).execute()
   await tx.deleteFrom('merkle_blobs').where('tree_id', '=', treeId).execute()

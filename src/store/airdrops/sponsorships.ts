@@ -9,17 +9,17 @@ export type SponsoredClaimRow = Row<'sponsored_claims'>
 export const insertSponsorship = inserting('sponsorships')
 export const findSponsorship = finding('sponsorships', 'airdrop_id')
 export const updateSponsorship = updating('sponsorships', 'airdrop_id')
-/** A second claim of a wallet that is under way or has landed makes `write` fail with `conflict`. */
+/** If a claim of the wallet is pending or has landed, a second one makes `write` fail with `conflict`. */
 export const insertSponsoredClaim = inserting('sponsored_claims')
 export const findSponsoredClaim = finding('sponsored_claims', 'id')
 
 export const allSponsorships = (reader: Reader): Promise<SponsorshipRow[]> =>
   reader.selectFrom('sponsorships').selectAll().orderBy('seq').execute()
 
-/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
+/** Returns the row and locks it until the commit. An update without a change does this on both databases. */
 export const lockSponsorship = (tx: Tx, airdrop_id: string) => updateSponsorship(tx, airdrop_id, { airdrop_id })
 
-/** Adds lamports to what a locked sponsorship has used; a negative number gives them back. */
+/** Adds lamports to the use of a locked sponsorship. A negative number subtracts them. */
 export const addToUsed = (
   tx: Tx,
   { airdrop_id, used }: Pick<SponsorshipRow, 'airdrop_id' | 'used'>,
@@ -57,7 +57,7 @@ export async function countSponsoredClaims(
   return new Map(rows.map(({ status, count }) => [status, Number(count)]))
 }
 
-/** Returns what each sponsorship has used, and its claims in groups of the same cost, as of one moment. */
+/** Returns the use of each sponsorship, and its claims in groups of the same cost, from one moment. */
 export const sponsorshipUses = (reader: Reader) =>
   reader
     .selectFrom('sponsorships')
@@ -82,14 +82,14 @@ export async function deleteSponsoredClaim(tx: Tx, id: string): Promise<boolean>
   return (await deleted.executeTakeFirstOrThrow()).numDeletedRows > 0n
 }
 
-/** A claim whose transaction can no longer change, with how that one ended. */
+/** A claim whose transaction can no longer change, with the transaction's result. */
 export interface EndedSponsoredClaim extends Pick<SponsoredClaimRow, 'id' | 'airdrop_id' | 'lamports' | 'fee'> {
   seq: number
   lifecycle: Row<'transactions'>['lifecycle']
   err_json: string | null
 }
 
-/** Returns submitted claims behind `after` whose transactions have ended, in order. */
+/** Returns submitted claims after `after` whose transactions have ended, in order. */
 export function endedSponsoredClaims(reader: Reader, after: number, limit: number): Promise<EndedSponsoredClaim[]> {
   return reader
     .selectFrom('sponsored_claims as claim')
@@ -105,7 +105,7 @@ export function endedSponsoredClaims(reader: Reader, after: number, limit: numbe
     .execute()
 }
 
-/** Returns claims that were reserved before `before` and not signed since, in order. */
+/** Returns claims that were reserved before `before` and are still not signed, in order. */
 export function unsignedSponsoredClaims(reader: Reader, before: number, limit: number): Promise<SponsoredClaimRow[]> {
   return reader
     .selectFrom('sponsored_claims')

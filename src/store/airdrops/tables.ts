@@ -44,27 +44,27 @@ interface AirdropClaimsTable {
   genesis: string
   airdrop_id: string
   wallet: string
-  /** `claim` is the first of a wallet, `claim_locked` each later one of what has vested. */
+  /** `claim` is a wallet's first claim, `claim_locked` each later claim of vested tokens. */
   kind: 'claim' | 'claim_locked'
   /** Raw units that were not locked, and those that were; the claim has paid both. */
   amount: string
   amount_locked: string
-  /** Both together in 20 digits, so that text has the order of numbers. */
+  /** The sum of both in 20 digits, so that texts sort like numbers. */
   size: string
   signature: string
   slot: number
   claimed_at: number
-  /** Empty for the first claim, of which a wallet has one; the signature of a later one. */
+  /** Empty for a wallet's only first claim; the signature of a later one. */
   dedupe_by: string
 }
 
-/** What the claims of an airdrop in one hour (counted from 1970) sum to, in parts as amounts are. */
+/** Totals of an airdrop's claims in one hour (counted from 1970), in parts like other amounts. */
 interface AirdropClaimTotalsTable {
   genesis: string
   airdrop_id: string
   hour: number
   claims: number
-  /** First claims, each of another wallet. */
+  /** Number of first claims, each of a different wallet. */
   wallets: number
   amount_high: number
   amount_low: number
@@ -72,7 +72,7 @@ interface AirdropClaimTotalsTable {
   locked_low: number
 }
 
-/** What is known of all claims of an airdrop; the median is the claim at the lower middle of the order by size and place. */
+/** Facts about all claims of an airdrop. The median is the claim at the lower middle of the order by size and place. */
 interface AirdropClaimFiguresTable {
   genesis: string
   airdrop_id: string
@@ -83,17 +83,17 @@ interface AirdropClaimFiguresTable {
   last_at: number | null
 }
 
-/** What the platform wallet may pay for the claims of one airdrop, and what of it is used. */
+/** The budget of the platform wallet for the claims of one airdrop, and its use. */
 interface SponsorshipsTable {
   seq: Generated<number>
   airdrop_id: string
-  /** Root of the tree whose claims are paid for; a sponsorship has ended where the stored tree has another one. */
+  /** Root of the tree whose claims are paid for. If the stored tree has another root, the sponsorship has ended. */
   root: string
   /** 1 while claims are paid for. */
   enabled: number
-  /** Lamports that may leave in all. */
+  /** Budget in lamports. */
   budget: string
-  /** Lamports of claims that are under way or have landed, and the fees of those that have failed. */
+  /** Lamports of claims that are pending or have landed, and the fees of failed ones. */
   used: string
   created_by: string
   updated_by: string
@@ -113,13 +113,13 @@ interface SponsoredClaimsTable {
   signature: string | null
   /** Lamports that leave the platform wallet: fee and rent. */
   lamports: string
-  /** The network fee among them, which a failed transaction costs too. */
+  /** The part that is the network fee, which a failed transaction costs too. */
   fee: string
   status: 'signing' | 'submitted' | 'landed' | 'failed' | 'expired'
-  /** 1 while the wallet gets no other: until it has failed or expired. */
+  /** 1 while the wallet can get no other claim: until this one has failed or expired. */
   live: number
   created_at: number
-  /** Null until its end is known. */
+  /** Null until its result is known. */
   settled_at: number | null
 }
 

@@ -7,7 +7,7 @@ import type { StepRemoval } from '../writing/in-steps.ts'
 const ROWS_PER_PIECE = 8
 const DRAINED = 'vault_drained'
 
-/** Notes when up to `limit` trees were first found drained; returns their number. */
+/** Records the time at which up to `limit` trees were first found drained. Returns their number. */
 export async function markDrained(tx: Tx, now: number, limit: number): Promise<number> {
   const drained = tx
     .selectFrom('merkle_trees')
@@ -24,7 +24,7 @@ export async function markDrained(tx: Tx, now: number, limit: number): Promise<n
 }
 
 /**
- * Removes pieces of the tree that was drained longest ago, before `before`; it uses `limit` up while more is left, so
+ * Removes pieces of the tree that was drained longest ago, before `before`. While more remain it returns `limit`, so
  * that another step follows.
  */
 export async function pruneLeaves(
@@ -42,7 +42,7 @@ export async function pruneLeaves(
     .executeTakeFirst()
   if (tree === undefined) return { used: 0, removed: 0 }
   const { id } = tree
-  // The record says so from the first piece on, so that nobody reads a part of a tree.
+  // The record shows the removal from the first piece on, so that nobody reads a partial tree.
   if (tree.leaves_removed_at === null) {
     await tx.updateTable('merkle_trees').set({ leaves_removed_at: now }).where('id', '=', id).execute()
   }
@@ -57,7 +57,7 @@ export async function pruneLeaves(
     await piece.where('n', '=', n).execute()
   }
   if (pieces.length > 0) return { used: limit, removed: pieces.length }
-  // Without this time the tree is no longer found here.
+  // Without this time the query above no longer finds the tree.
   await tx.updateTable('merkle_trees').set({ drained_at: null }).where('id', '=', id).execute()
   return { used: limit, removed: 0 }
 }

@@ -1,4 +1,4 @@
-/** Anchors of the audit log: where it was cut, sealed with the vault's key, so that the rest can still be verified. */
+/** Anchors of the audit log: the places where it was cut, sealed with the vault's key, so that the rest can still be verified. */
 
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -16,7 +16,7 @@ export const anchorHolds = (vault: Sealing, anchor: AuditAnchor): boolean => anc
 export const findAnchors = (reader: Reader): Promise<AuditAnchor[]> =>
   reader.selectFrom('audit_anchors').selectAll().orderBy('sequence').execute()
 
-/** Returns where the stored log begins, or null while nothing was cut. */
+/** Returns the anchor at which the stored log begins, or null if it was never cut. */
 export async function lastAnchor(reader: Reader): Promise<AuditAnchor | null> {
   const anchors = reader.selectFrom('audit_anchors').selectAll().orderBy('sequence', 'desc')
   return (await anchors.limit(1).executeTakeFirst()) ?? null
@@ -29,7 +29,7 @@ export async function insertAnchor(tx: Tx, vault: Sealing, anchor: Omit<AuditAnc
     .execute()
 }
 
-/** Removes up to `limit` of the entries before the last anchor, if it holds; returns their number. */
+/** Removes up to `limit` entries before the last anchor, if the anchor is valid. Returns their number. */
 export async function pruneCutEntries(tx: Tx, vault: Sealing, limit: number): Promise<number> {
   const anchor = await lastAnchor(tx)
   if (anchor === null || !anchorHolds(vault, anchor)) return 0

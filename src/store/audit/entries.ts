@@ -17,7 +17,7 @@ export const COUNTER = 'audit'
 export type Sealing = Pick<Vault, 'mac'>
 
 /**
- * SHA-256 in hex over the JSON array of the entry's fields in this order; docs/signer.md documents it for other
+ * SHA-256 in hex over the JSON array of the entry's fields in this order. docs/signer.md documents it for other
  * languages.
  */
 export function auditHash({
@@ -74,12 +74,12 @@ function chained(vault: Sealing, entry: NewAuditEntry, sequence: number, previou
   return row
 }
 
-/** The last entry that was appended in each open transaction. */
+/** The last entry that each open transaction has appended. */
 const appended = new WeakMap<Tx, Pick<AuditEntryRow, 'sequence' | 'hash'>>()
 
 /**
- * Hash of the entry before this one. It need not be read where this transaction has just appended that entry; where the
- * entry was undone, the counter was too, so that the number tells.
+ * Hash of the entry before this one. If this transaction has just appended that entry, it need not be read. Undoing an
+ * entry also undoes the counter, so the number shows whether it is still valid.
  */
 async function hashBefore(tx: Tx, sequence: number): Promise<string> {
   const before = appended.get(tx)
@@ -94,7 +94,7 @@ const countEntry = prepared((db) =>
     .where('name', '=', COUNTER)
     .returning('value'),
 )
-/** The limit is part of the text: SQLite would prepare the statement anew each time that one is bound. */
+/** The limit is part of the text, because SQLite prepares the statement again whenever a limit is bound. */
 const lastHash = prepared((db) =>
   db.selectFrom('audit_entries').select('hash').orderBy('sequence', 'desc').limit(sql.lit(1)),
 )

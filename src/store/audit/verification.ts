@@ -1,4 +1,4 @@
-/** Verifies the audit log from its beginning or its last anchor on: sequence numbers, hashes, seals and the number of entries. */
+/** Verifies the audit log from its beginning or its last anchor: sequence numbers, hashes, seals and the number of entries. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { rowsWithin } from '../queries/paging.ts'
 import type { Row } from '../schema.ts'
@@ -17,7 +17,7 @@ export interface AuditVerdict {
 
 export interface AuditWalkOptions {
   vault: Sealing
-  /** Hash of an entry that must be there, or that an anchor must hold. */
+  /** Hash that an entry or an anchor must have. */
   expected?: string | undefined
   /** Receives the anchor at which the stored log begins, or null for a whole log. */
   onBegin(anchor: AuditAnchor | null): void
@@ -71,26 +71,26 @@ export function auditWalk({ vault, expected, onBegin, onEntry }: AuditWalkOption
   async function ends(reader: Reader): Promise<AuditVerdict> {
     const odd = reader.selectFrom('audit_entries').select('sequence').where('sequence', '<', 1)
     const before = await odd.limit(1).executeTakeFirst()
-    if (before !== undefined) return { ...broken(before.sequence, 'no entry was ever written there') }
+    if (before !== undefined) return { ...broken(before.sequence, 'no entry was ever written with this number') }
     const counter = await reader.selectFrom('counters').select('value').where('name', '=', COUNTER).executeTakeFirst()
     if (counter === undefined) return broken(place + 1, 'the count of entries is missing')
     if (counter.value < place) return broken(counter.value + 1, 'it was added past the count')
     const last = (await lastAudit(reader))?.sequence ?? 0
     if (counter.value > last) return broken(last + 1, 'the entry is missing')
-    if (!headFound) return broken(place + 1, `no entry has the hash ${expected}: entries were cut off or written anew`)
+    if (!headFound) return broken(place + 1, `no entry has the hash ${expected}: entries were cut off or rewritten`)
     return whole()
   }
   return { begin, forward, ends }
 }
 
 function entryFault(vault: Sealing, row: Row<'audit_entries'>): string | null {
-  if (row.hash !== auditHash(row)) return 'its fields are not those that were hashed'
+  if (row.hash !== auditHash(row)) return 'its fields do not match its hash'
   return row.seal === auditSeal(vault, row) ? null : `${FOREIGN_SEAL} wrote it`
 }
 
 /**
- * Reads the entries of some actions without the chain between them, each with its hash and its seal, after the last
- * anchor. Returns the first that does not hold.
+ * Reads the entries of some actions after the last anchor and checks hash and seal of each, without the chain between
+ * them. Returns the first invalid one.
  */
 export async function readEntriesOf(
   reader: Reader,
@@ -121,4 +121,4 @@ export async function readEntriesOf(
   }
 }
 
-const FOREIGN_SEAL = "its seal is not of this installation's encryption key: something else than svc"
+const FOREIGN_SEAL = "its seal was not made with this installation's encryption key: something other than svc"

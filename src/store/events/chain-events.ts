@@ -19,7 +19,7 @@ export async function firstEventAt(reader: Reader): Promise<number | null> {
 /** Types of events about transactions that were in a block. */
 const EXECUTED: readonly string[] = ['transaction.confirmed', 'transaction.finalized']
 
-/** Returns events of a range of time behind a sequence, in their order; those without evidence are among them. */
+/** Returns events of a range of time after a sequence, in order, including those without evidence. */
 export async function chainEventsAfter(
   reader: Reader,
   { after, since, until, limit }: { after: number; since: number; until: number; limit: number },

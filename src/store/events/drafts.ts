@@ -1,4 +1,4 @@
-/** Event drafts: the content of an event before it gets a number. They are written in the transaction of the change that they report. */
+/** Event drafts: the content of an event before it gets a number. They are written in the database transaction of the change that they report. */
 import type { EventType } from '../../api/event-types.ts'
 import { newId } from '../id.ts'
 import type { Row } from '../schema.ts'
@@ -12,9 +12,15 @@ export interface EventDraft {
   type: EventType
   resource_type: string
   resource_id: string
-  /** The resource's fields as the API returns them; an event that the chain proves adds its slot, signature and `source`. */
+  /**
+   * The resource's fields as the API returns them. An event that the chain proves adds its slot, signature and
+   * `source`.
+   */
   object: object
-  /** Last part of the dedupe key: a signature, a genesis hash or another text that makes a repeated event a new one. */
+  /**
+   * Last part of the dedupe key: a signature, a genesis hash or another text that distinguishes events of the same
+   * type and resource.
+   */
   dedupe_by?: string
   origin: EventOrigin
 }
@@ -24,7 +30,7 @@ interface EventClock {
   now(): number
 }
 
-/** Writes the event once per dedupe key; null when it is already stored. */
+/** Writes the event once per dedupe key. Returns null when it is already stored. */
 export const writeEvent = (tx: Tx, clock: EventClock, draft: EventDraft): Promise<AppendedEvent | null> =>
   appendEvent(tx, eventOfDraft(clock, draft))
 

@@ -1,4 +1,4 @@
-/** Events: a sequence without gaps, each event written in the transaction of the change that it reports. */
+/** Events: a sequence without gaps. Each event is written in the database transaction of the change that it reports. */
 import { hash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import {
@@ -17,7 +17,7 @@ import { wakeOnCommit } from '../writing/work.ts'
 
 export type NewEvent = Omit<NewRow<'events'>, 'sequence' | 'latest_at'>
 
-/** An event as it was just appended. */
+/** An event that was just appended. */
 export type AppendedEvent = Omit<Row<'events'>, 'latest_at'>
 
 export interface EventFilters {
@@ -56,7 +56,7 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<AppendedEven
   return appended
 }
 
-/** Whether the event was ever written; its key stays known when the event is removed. */
+/** Whether the event was ever written. Its key stays stored when the event is removed. */
 export async function isAppended(reader: Reader, dedupeKey: string): Promise<boolean> {
   return (await findAppended.first(reader, { key: dedupeKey, keyHash: eventKeyHash(dedupeKey) })) !== undefined
 }
@@ -64,7 +64,7 @@ export async function isAppended(reader: Reader, dedupeKey: string): Promise<boo
 export const eventKeyHash = (dedupeKey: string): Buffer => hash('sha256', dedupeKey, 'buffer')
 
 const findAppended = prepared((db, { key, keyHash }: Placeholders<{ key: string; keyHash: Buffer }>) =>
-  // One statement, because an event may be removed between two.
+  // This is one statement, because an event may be removed between two.
   db
     .selectFrom('events')
     .select('sequence')
@@ -74,7 +74,7 @@ const findAppended = prepared((db, { key, keyHash }: Placeholders<{ key: string;
     ),
 )
 
-/** The event is not read back, which would cost SQLite more than the insert itself. */
+/** The event is not read back, because that would cost SQLite more than the insert. */
 const insertEvent = prepared((db, event: Placeholders<AppendedEvent>) =>
   db
     .insertInto('events')
@@ -96,11 +96,14 @@ const insertEvent = prepared((db, event: Placeholders<AppendedEvent>) =>
 
 /** Number of rows per insert, below SQLite's limit of variables. */
 const EVENTS_PER_INSERT = 500
-/** Up to so many, the insert itself looks for the latest time; with more, planning that takes longer than a query. */
+/**
+ * Up to this many, the insert itself finds the latest time. With more, planning that takes longer than a separate
+ * query.
+ */
 const FEW_EVENTS = 8
 
 /**
- * Appends events whose `dedupe_key` is not stored yet, in order, keeping the first of duplicates; same guarantees,
+ * Appends events whose `dedupe_key` is not stored yet, in order, and keeps the first of duplicates. Same guarantees,
  * fewer queries.
  */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
@@ -109,17 +112,18 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
     for (const event of events.slice(at, at + EVENTS_PER_INSERT)) {
       if (!part.has(event.dedupe_key)) part.set(event.dedupe_key, event)
     }
-    // What is known is looked for before the counter is locked, because every daemon waits for whoever holds it.
+    // Stored events are looked for before the counter is locked, because all daemons wait for that lock.
     await leaveOutAppended(tx, part)
     if (part.size > 0 && !(await insertAll(tx, [...part.values()]))) {
-      // Another process wrote one of them before the lock; now that this one holds it, none can.
+      // Another process wrote one of them before the lock. While this process has the lock, none can.
       await leaveOutAppended(tx, part)
-      if (part.size > 0 && !(await insertAll(tx, [...part.values()]))) throw new Error('events are stored and unknown')
+      if (part.size > 0 && !(await insertAll(tx, [...part.values()])))
+        throw new Error('events are stored but cannot be found')
     }
   }
 }
 
-/** Inserts all of them with the next numbers, or none, where one is stored already. Keeps the counter locked. */
+/** Inserts all of them with the next numbers, or none if one is already stored. Keeps the counter locked. */
 async function insertAll(tx: Tx, events: readonly NewEvent[]): Promise<boolean> {
   const value = await moveCounter(tx, events.length)
   const first = value - events.length + 1
@@ -144,14 +148,14 @@ async function insertAll(tx: Tx, events: readonly NewEvent[]): Promise<boolean> 
   return false
 }
 
-/** Deletes from `part` the events that were ever written; the keys of removed ones stay known. */
+/** Deletes from `part` all events that were ever written, including removed ones, whose keys stay stored. */
 async function leaveOutAppended(tx: Tx, part: Map<string, NewEvent>): Promise<void> {
   const known = tx
     .selectFrom('events')
     .select('dedupe_key')
     .where('dedupe_key', 'in', [...part.keys()])
   for (const { dedupe_key } of await known.execute()) part.delete(dedupe_key)
-  // In this order, because an event that is removed between the two is found by the second.
+  // This order matters: if an event is removed between the two, the second finds it.
   if (part.size === 0) return
   const hashes = new Map([...part.keys()].map((key) => [eventKeyHash(key).toString('hex'), key]))
   const removed = tx
@@ -182,7 +186,7 @@ async function latestMoment(tx: Tx): Promise<number> {
   return (await events.executeTakeFirst())?.latest_at ?? 0
 }
 
-/** The same at the moment of an insert, with `created_at`: a query less while the counter is locked. */
+/** The same as an expression within the insert, which saves a query while the counter is locked. */
 const latestWith = (created_at: number | RawBuilder<number>) =>
   sql<number>`coalesce((select case when latest_at > ${created_at} then latest_at else cast(${created_at} as bigint) end
     from events order by sequence desc limit 1), ${created_at})`
@@ -214,8 +218,8 @@ export function findEvents(reader: Reader, ids: readonly string[]): Promise<Row<
 }
 
 /**
- * The name of the list in its cursors. Where the oldest come first, a time only says where to begin, so that a cursor
- * holds without it.
+ * The name of the list in its cursors. If the oldest come first, a time only determines the start, so a cursor is
+ * valid without it.
  */
 function listOf(
   { type, resource_type, resource_id, created_after }: EventFilters,
@@ -225,7 +229,7 @@ function listOf(
   return filteredList('events', { type, resource_type, resource_id, created_after: after })
 }
 
-/** Returns the sequence behind which the cursor of an ascending page goes on. */
+/** Returns the sequence after which the cursor of an ascending page continues. */
 export const eventPlace = (cursor: string, filters: EventFilters): number =>
   decodeCursor(`${listOf(filters, 'asc')}:asc`, cursor)
 

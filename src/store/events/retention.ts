@@ -1,4 +1,4 @@
-/** Removes the oldest events in bounded steps, and says from which sequence on events are stored. */
+/** Removes the oldest events in bounded steps, and reports the first stored sequence. */
 import type { SelectQueryBuilder } from 'kysely'
 import type { Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -10,13 +10,13 @@ const FIRST = 'events_first'
 /** Number of keys per insert, below SQLite's limit of variables. */
 const KEYS_PER_INSERT = 500
 
-/** Returns the sequence of the first stored event; 1 while nothing was removed. */
+/** Returns the sequence of the first stored event, or 1 if nothing was removed. */
 async function firstStoredSequence(reader: Reader): Promise<number> {
   const counter = reader.selectFrom('counters').select('value').where('name', '=', FIRST)
   return (await counter.executeTakeFirst())?.value ?? 1
 }
 
-/** Returns the first stored sequence, and keeps events from being removed until the commit. */
+/** Returns the first stored sequence, and prevents the removal of events until the commit. */
 export async function lockFirstSequence(tx: Tx): Promise<number> {
   const locked = tx.updateTable('counters').set({ name: FIRST }).where('name', '=', FIRST).returning('value')
   return (await locked.executeTakeFirst())?.value ?? 1
@@ -29,7 +29,7 @@ export interface RemovedEvents {
   since: number
 }
 
-/** Returns where the stored events begin; null while none was removed. */
+/** Returns the first stored event, or null if none was removed. */
 export async function removedEvents(reader: Reader, first?: number): Promise<RemovedEvents | null> {
   const sequence = first ?? (await firstStoredSequence(reader))
   if (sequence === 1) return null
@@ -38,12 +38,12 @@ export async function removedEvents(reader: Reader, first?: number): Promise<Rem
 }
 
 /**
- * Removes up to `limit` of the oldest events that happened before `before`, in their order; returns their number. Those
- * that an active subscription or its replay still has to deliver stay, and so does the last event.
+ * Removes up to `limit` of the oldest events before `before`, in order. Returns their number. Events that an active
+ * subscription or its replay still has to deliver stay, and so does the last event.
  */
 export async function pruneEvents(tx: Tx, before: number, limit: number): Promise<number> {
   const first = await lockFirstSequence(tx)
-  // `latest_at` never decreases, so that what is too old is a beginning of the sequence.
+  // `latest_at` never decreases, so the events that are too old are the beginning of the sequence.
   const past = ((await firstSequenceSince(tx, before)) ?? (await lastSequence(tx))) - 1
   const through = await deliveredThrough(tx, Math.min(past, first + limit - 1))
   if (through < first) return 0
@@ -69,8 +69,8 @@ async function rememberKeys(tx: Tx, events: readonly Pick<Row<'events'>, 'dedupe
 }
 
 /**
- * Returns the last sequence up to `most` before which no active subscription has anything left. Cursors and replays are
- * read before the queue, because their events move into it, and never back.
+ * Returns the last sequence up to `most` that every active subscription has finished. Cursors and replays are read
+ * before the queue, because their events move into the queue and never back.
  */
 async function deliveredThrough(tx: Tx, most: number): Promise<number> {
   const { cursor } = await tx
@@ -90,8 +90,9 @@ async function deliveredThrough(tx: Tx, most: number): Promise<number> {
 }
 
 /**
- * Returns the least sequences that an active subscription was not sent, and that it is to be sent again up to `through`.
- * It is one statement, because a delivery may begin anew meanwhile. The former is looked for in the queue of each.
+ * Returns the lowest sequences that active subscriptions still wait for, and that are to be sent again up to
+ * `through`. This is one statement, because a delivery may start again meanwhile. The former is looked up in the queue
+ * of each subscription.
  */
 const firstQueued = (tx: Tx, through: number) =>
   tx
@@ -126,8 +127,8 @@ const firstQueued = (tx: Tx, through: number) =>
     .executeTakeFirstOrThrow()
 
 /**
- * Removes up to `limit` deliveries of removed events, which only inactive subscriptions have; returns their number. Those
- * of a removed subscription go with it.
+ * Removes up to `limit` deliveries of removed events, which only inactive subscriptions have. Returns their number.
+ * Deliveries of a removed subscription are removed with it.
  */
 export async function pruneQueued(tx: Tx, limit: number): Promise<number> {
   const first = await lockFirstSequence(tx)

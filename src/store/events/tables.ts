@@ -10,14 +10,14 @@ interface EventsTable {
   object_json: string
   external_uid: string | null
   metadata_json: string | null
-  /** Key made of type, resource and signature; the same event reported twice is stored once. */
+  /** Key made of type, resource and signature. An event that is reported twice is stored once. */
   dedupe_key: string
   created_at: number
   /** Latest `created_at` of all events up to this one; it never decreases along the sequence, even if a clock jumps. */
   latest_at: number
 }
 
-/** Dedupe keys of removed events, so that nothing is reported again after its event is gone. */
+/** Dedupe keys of removed events, so that they are not reported again. */
 interface RemovedEventKeysTable {
   /** SHA-256 of the dedupe key. */
   key_hash: Buffer

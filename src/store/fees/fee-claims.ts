@@ -10,7 +10,7 @@ export const pageFeeClaims = listing('fee_claims', ['pool_address', 'kind', 'ben
   weights: { metadata_json: 1, recipients_json: 1, received_json: 1 },
 })
 
-/** Returns the claims of one transaction, in the order of their writing: of any pools, kinds and claimers. */
+/** Returns all claims of one transaction in the order in which they were written. */
 export function claimsOfSignature(reader: Reader, signature: string): Promise<Row<'fee_claims'>[]> {
   return reader.selectFrom('fee_claims').selectAll().where('signature', '=', signature).orderBy('seq').execute()
 }
@@ -21,7 +21,7 @@ export async function hasClaims(reader: Reader, pool: string): Promise<boolean> 
   return (await claims.limit(1).executeTakeFirst()) !== undefined
 }
 
-/** What a claim has moved, in raw units; see the columns. */
+/** The amounts of a claim in raw units; see the columns. */
 export type BookedAmounts = Pick<Row<'fee_claims'>, 'quote_amount' | 'base_amount' | 'lamports' | 'received_json'>
 
 /** Finds the claims of these transactions whose amounts are not known. */
@@ -38,10 +38,7 @@ export async function storeClaimAmounts(tx: Tx, id: string, amounts: BookedAmoun
   await tx.updateTable('fee_claims').set(amounts).where('id', '=', id).execute()
 }
 
-/**
- * Says of claims that were recorded before their pool was which are the creator's, and has the ledger take those without
- * amounts again.
- */
+/** Marks the creator's claims that were recorded before their pool. The ledger reads those without amounts again. */
 export async function completeClaims(
   tx: Tx,
   { pool, creator }: { pool: string; creator: string | null },
@@ -55,12 +52,12 @@ export async function completeClaims(
   }
 }
 
-/** Claims of one pool that are summed; of a pool with more, nothing is. */
+/** Most claims of one pool that are added up. With more, the sum is null. */
 const MOST_SUMMED = 10_000
 
 /**
- * Sums what the final claims of a launch curve's trading fees have paid to one of its two parties; null where there are
- * too many. Those that are not final yet count as nothing.
+ * Adds up the final claims of a launch curve's trading fees for one of its two parties. Returns null if there are too
+ * many. Claims that are not final count as zero.
  */
 export async function claimedTradingFees(
   reader: Reader,

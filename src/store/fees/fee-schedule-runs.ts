@@ -1,4 +1,4 @@
-/** Storage of the runs of fee schedules and of their claims, and the pools that a run looks at. */
+/** Storage of the runs of fee schedules and their claims, and the pools that a run looks at. */
 import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import { inserting, insertingOnce, listing } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
@@ -33,7 +33,10 @@ export function dueFeeScheduleRuns(reader: Reader, now: number, limit: number): 
 
 type RunChanges = Partial<Omit<FeeScheduleRunRow, 'seq' | 'id' | 'schedule_id' | 'scheduled_at'>>
 
-/** Changes a run under way that is still where it was read, and returns it; null when another process was first. */
+/**
+ * Changes a current run that is still at the place where it was read, and returns it; null if another process was
+ * first.
+ */
 export async function moveFeeScheduleRun(
   tx: Tx,
   { id, position }: Pick<FeeScheduleRunRow, 'id' | 'position'>,
@@ -50,7 +53,7 @@ export async function moveFeeScheduleRun(
 
 const addClaimRow = insertingOnce('fee_schedule_claims')
 
-/** Returns the claim of a pool in a run, as it was begun before or as it is begun now. */
+/** Returns the claim of a pool in a run: the existing one or a new one. */
 export async function openFeeScheduleClaim(
   tx: Tx,
   key: Pick<FeeScheduleClaimRow, 'run_id' | 'pool_address' | 'kind'>,
@@ -79,7 +82,7 @@ export function feeScheduleClaimsOf(
     .execute()
 }
 
-/** Changes an open claim; false when it has ended, or another process has bound another signing to it. */
+/** Changes an open claim. Returns false if it has ended or another process has bound another signing to it. */
 export async function changeFeeScheduleClaim(
   tx: Tx,
   { seq, signing_id }: Pick<FeeScheduleClaimRow, 'seq' | 'signing_id'>,
@@ -90,13 +93,13 @@ export async function changeFeeScheduleClaim(
   return (await bound.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
-/** Returns a run that is under way; its row is locked until the commit, so that what ends it waits. */
+/** Returns a current run and locks its row until the commit, so that ending it must wait. */
 export async function lockRunUnderWay(tx: Tx, id: string): Promise<FeeScheduleRunRow | null> {
   const runs = tx.updateTable('fee_schedule_runs').set({ id }).where('id', '=', id).where('status', '=', 'running')
   return (await runs.returningAll().executeTakeFirst()) ?? null
 }
 
-/** Stores what a run has claimed; the caller holds its row. */
+/** Stores the claims of a run. The caller has locked its row. */
 export async function storeRunClaims(
   tx: Tx,
   id: string,
@@ -105,7 +108,7 @@ export async function storeRunClaims(
   await tx.updateTable('fee_schedule_runs').set(claims).where('id', '=', id).execute()
 }
 
-/** A pool to look at: its place, and the pools that it is on the curve and after its migration. */
+/** A pool to look at: its place, its launch curve, and its pool after the migration. */
 export interface ScheduledPool {
   place: number
   address: string
@@ -113,8 +116,8 @@ export interface ScheduledPool {
 }
 
 /**
- * Returns the launches of one chain that a filter without named pools asks for, behind a place; a pool that a launch
- * here migrated to belongs to its launch.
+ * Returns the launches of one chain after a place that match a filter without named pools. The migrated pool of a
+ * launch belongs to that launch.
  */
 export async function poolsToClaim(
   reader: Reader,
@@ -136,7 +139,7 @@ export async function poolsToClaim(
   return launches.orderBy('seq').limit(limit).execute()
 }
 
-/** Deletes up to `limit` rows of runs that ended before `before`, the claims of a run with it; returns their number. */
+/** Deletes up to `limit` rows of runs that ended before `before`, with their claims. Returns their number. */
 export async function pruneFeeScheduleRuns(tx: Tx, before: number, limit: number) {
   const old = await tx
     .selectFrom('fee_schedule_runs')
@@ -157,7 +160,7 @@ export async function pruneFeeScheduleRuns(tx: Tx, before: number, limit: number
       .where('seq', 'in', claims)
       .executeTakeFirstOrThrow()
     used += Number(numDeletedRows)
-    // The run is deleted once nothing refers to it, in this step or a later one.
+    // The run is deleted in this step or a later one, when no claim refers to it.
     if (used >= limit) break
     await tx.deleteFrom('fee_schedule_runs').where('seq', '=', seq).execute()
     used++
@@ -166,7 +169,7 @@ export async function pruneFeeScheduleRuns(tx: Tx, before: number, limit: number
   return { used: used >= limit ? limit : used, removed }
 }
 
-/** Schedules the next step of a run that no step has moved since it was read. */
+/** Schedules the next step of a run, unless another step has moved it since it was read. */
 export async function postponeFeeScheduleRun(
   tx: Tx,
   { id, next_step_at }: Pick<FeeScheduleRunRow, 'id' | 'next_step_at'>,

@@ -1,4 +1,4 @@
-/** Storage of fee schedules, and which of them are due. */
+/** Storage of fee schedules, and selection of those that are due. */
 import { finding, inserting, listing, updating } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -13,10 +13,10 @@ export const pageFeeSchedules = listing('fee_schedules', ['active'], { weights: 
 export const allFeeSchedules = (reader: Reader): Promise<FeeScheduleRow[]> =>
   reader.selectFrom('fee_schedules').selectAll().orderBy('seq').execute()
 
-/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
+/** Returns the row and locks it until the commit. An update without a change does this on both databases. */
 export const lockFeeSchedule = (tx: Tx, id: string) => updateFeeSchedule(tx, id, { id })
 
-/** Returns schedules whose period has come and of which no run is under way, the longest overdue first. */
+/** Returns schedules with a due period and no current run, the longest overdue first. */
 export function dueFeeSchedules(reader: Reader, now: number, limit: number): Promise<FeeScheduleRow[]> {
   return reader
     .selectFrom('fee_schedules')
@@ -52,7 +52,7 @@ export function feeSchedulesPlannedAfter(reader: Reader, at: number, limit: numb
     .execute()
 }
 
-/** Stores the next period; false when another process has changed the schedule since it was read. */
+/** Stores the next period. Returns false if another process has changed the schedule since it was read. */
 export async function planFeeSchedule(
   tx: Tx,
   { id, next_run_at, planned_at, updated_at }: FeeScheduleRow,

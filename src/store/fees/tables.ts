@@ -13,14 +13,14 @@ interface FeeClaimsTable extends Recorded {
   quote_amount: Generated<string | null>
   /** The same of the base token. */
   base_amount: Generated<string | null>
-  /** The same in lamports: the quote where it is SOL, and what left the pool's own account. */
+  /** The same in lamports: the quote if it is SOL, and the lamports that left the pool's own account. */
   lamports: Generated<string | null>
-  /** Who got what, as `[{ wallet, token, amount }]`; token is empty for SOL. */
+  /** Receivers and amounts, as `[{ wallet, token, amount }]`; token is empty for SOL. */
   received_json: Generated<string | null>
   occurred_at: number
-  /** What was claimed; null in a row of an earlier version whose event was removed. */
+  /** Kind of the claim; null in a row of an earlier version whose event was removed. */
   kind: FeeClaimKind | null
-  /** Whose share it was; null for a position that is neither the partner's nor the creator's, and as above. */
+  /** Beneficiary of the claim; null for a position of neither partner nor creator, and in the case above. */
   beneficiary: Beneficiary | null
   claimer: string | null
 }
@@ -35,36 +35,36 @@ interface FeeSchedulesTable extends Recorded {
   active: number
   /** Time of the next period; null while it is paused. */
   next_run_at: number | null
-  /** Time at which `next_run_at` was computed; one in the future was written by a clock that was ahead. */
+  /** Time at which `next_run_at` was computed. A time in the future was written by a fast clock. */
   planned_at: number
-  /** API keys that made the schedule, and changed it last. */
+  /** API keys that made the schedule and that changed it last. */
   created_by: string
   updated_by: string
   updated_at: number
 }
 
-/** Runs of fee schedules: one for each period, and those that were asked for. */
+/** Runs of fee schedules: one for each period, and those started by a request. */
 interface FeeScheduleRunsTable extends Recorded {
   id: string
   schedule_id: string
-  /** The period by the time of the cron expression, which no other run of the schedule has; null for one on request. */
+  /** Time of the period in the cron expression, unique within the schedule; null for a run by a request. */
   scheduled_at: number | null
   status: 'running' | 'done' | 'skipped' | 'stopped'
   reason: string | null
-  /** Periods before this one without a run, up to a thousand, and the first and the last of them. */
+  /** Number of earlier periods without a run, up to a thousand, and the first and the last of them. */
   missed: Generated<number>
   missed_from: Generated<number | null>
   missed_until: Generated<number | null>
-  /** Terms of the schedule at the beginning; null once the run has ended. */
+  /** Terms of the schedule at the start of the run; null once the run has ended. */
   terms_json: string | null
-  /** Place of the last pool that was looked at: its number, or its place among the named ones. */
+  /** Place of the last pool that was looked at: its number, or its index among the named ones. */
   position: Generated<number>
   pools: Generated<number>
   claimed: Generated<number>
-  /** Up to a hundred claims, and as many that were not made, as the API shows them. */
+  /** Up to a hundred claims, and up to a hundred skipped ones, as the API shows them. */
   claims_json: Generated<string>
   skipped_json: Generated<string>
-  /** Claims that were not made, by reason. */
+  /** Number of skipped claims by reason. */
   skips_json: Generated<string>
   /** Failures in a row at the next pool. */
   failures: Generated<number>
@@ -73,13 +73,13 @@ interface FeeScheduleRunsTable extends Recorded {
   ended_at: Generated<number | null>
 }
 
-/** Claims that a run has begun, each of which is signed at most once. */
+/** Claims that a run has started. Each is signed at most once. */
 interface FeeScheduleClaimsTable {
   seq: Generated<number>
   run_id: string
   pool_address: string
   kind: string
-  /** `open` until it is signed, or has `ended` without a signature of which anyone knows. */
+  /** `open` until it is `signed`, or has `ended` without a known signature. */
   state: 'open' | 'signed' | 'ended'
   /** Id of its signing, which a later attempt completes. */
   signing_id: Generated<string | null>

@@ -11,9 +11,9 @@ export type FoundTransaction = Pick<ChainTransaction, 'signature' | 'slot' | 'pl
 const FOUND_PER_INSERT = 500
 
 /**
- * Stores transactions that the listing of an account has found; those of a `half` one wait for the history beside. One
- * that is stored already is listed anew where it may mean more now: shown by the other history, read before the account
- * was followed and so before its record was known, or dropped with a fork before.
+ * Stores transactions from the listing of an account. Those of an account with a second history wait as `half` for
+ * that history. A stored transaction is listed again if it may mean more now: the other history shows it, it was read
+ * before the account was followed, or a fork had dropped it.
  */
 export async function insertFound(
   tx: Tx,
@@ -45,7 +45,7 @@ export async function insertFound(
           .where((is) => {
             const isOther = is('chain_transactions.address', '!=', address)
             const half = is('chain_transactions.state', '=', 'half')
-            // An account may be followed for itself too, and then it needs no history beside.
+            // If the account is also followed for itself, it needs no second history.
             const isRead = is('chain_transactions.state', 'in', ['read', 'empty', 'finalized'])
             return is.or([
               isHalf ? is.and([isOther, half]) : half,
@@ -58,7 +58,7 @@ export async function insertFound(
   }
 }
 
-/** Releases what the listings of an account have found, unless one of them, for another reason, still has a gap. */
+/** Releases the transactions that the listings of an account found, unless one of its listings still has a gap. */
 export async function releaseListed(tx: Tx, genesis: string, address: string): Promise<void> {
   await tx
     .updateTable('chain_transactions')
@@ -82,12 +82,12 @@ export async function releaseListed(tx: Tx, genesis: string, address: string): P
 }
 
 /**
- * Why a transaction was found: an account whose data changed, one whose history is listed, or a token account of a
- * platform wallet, which anybody can pay into. An account that is followed for several reasons has the first of them.
+ * Why a transaction was found: by an account whose data changed, by an account whose history is listed, or by a token
+ * account of a platform wallet, into which anyone can pay. If several apply, the first counts.
  */
 export type ReadingLane = 'state' | 'history' | 'holding'
 
-/** Returns transactions of one chain and lane that are to be read, in the order in which they took place. */
+/** Returns transactions of one chain and lane that wait to be read, in the order in which they took place. */
 export function waitingTransactions(
   reader: Reader,
   { genesis, lane, now, limit }: { genesis: string; lane: ReadingLane; now: number; limit: number },
@@ -113,7 +113,7 @@ export function waitingTransactions(
     .execute()
 }
 
-/** Returns transactions of one chain that were read, whose finality is to be looked at. */
+/** Returns transactions of one chain that were read and whose finality is due for a check. */
 export async function unfinalTransactions(
   reader: Reader,
   { genesis, now, limit }: { genesis: string; now: number; limit: number },
@@ -127,7 +127,7 @@ export async function unfinalTransactions(
     .execute()
 }
 
-/** Moves a transaction to its next state; false when another process has moved it since it was read. */
+/** Moves a transaction to its next state. Returns false if another process has moved it since it was read. */
 export async function moveChainTransaction(
   tx: Tx,
   { seq, state }: Pick<ChainTransaction, 'seq' | 'state'>,
@@ -137,12 +137,12 @@ export async function moveChainTransaction(
   return (await moved.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
-/** Deletes transactions that are final and had nothing for a record, and those that were submitted here. */
+/** Deletes final transactions that changed no record, and those that were submitted here. */
 export async function deleteChainTransactions(tx: Tx, seqs: readonly number[]): Promise<void> {
   if (seqs.length > 0) await tx.deleteFrom('chain_transactions').where('seq', 'in', seqs).execute()
 }
 
-/** Deletes what only one of two histories has shown for so long that the other will not. */
+/** Deletes old transactions that only one of two histories has shown, because the other will not show them any more. */
 export async function deleteHalves(tx: Tx, genesis: string, foundBefore: number): Promise<void> {
   const halves = tx.deleteFrom('chain_transactions').where('genesis', '=', genesis).where('state', '=', 'half')
   await halves.where('created_at', '<', foundBefore).execute()
@@ -160,8 +160,8 @@ export async function findChainTransactions(
 }
 
 /**
- * Deletes final transactions below a slot that the ledger has taken: their events have told what they did, and no listing
- * reaches back so far.
+ * Deletes final transactions below a slot that the ledger has read. Their events are stored, and no listing reaches
+ * back that far.
  */
 export async function deleteFinal(tx: Tx, genesis: string, below: number): Promise<void> {
   const old = tx.deleteFrom('chain_transactions').where('genesis', '=', genesis)

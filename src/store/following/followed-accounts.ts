@@ -1,4 +1,4 @@
-/** Followed accounts: which are due for a look, and how far the history of each was listed. */
+/** Followed accounts: which ones are due for a look, and how far their histories were listed. */
 import type { Row } from '../schema.ts'
 import type { Reader, Store, Tx } from '../store.ts'
 
@@ -13,7 +13,7 @@ export interface NewFollowedAccount extends Pick<FollowedAccount, 'address' | 'k
 /** Rows of one insert, below SQLite's limit of variables. */
 const ACCOUNTS_PER_INSERT = 500
 
-/** Follows the accounts from a slot on; those that are followed already stay as they are. Returns how many are new. */
+/** Follows the accounts from a slot on. Already followed ones are unchanged. Returns the number of new ones. */
 export async function followAccounts(
   tx: Tx,
   accounts: readonly NewFollowedAccount[],
@@ -35,8 +35,8 @@ export async function followAccounts(
 }
 
 /**
- * Follows those of the accounts that are not followed yet, some hundred in each write, so that nothing is written where
- * there are none. Throws the signal's reason between two steps.
+ * Follows the accounts that are not followed yet, some hundred per write. Writes nothing if there are none. Throws the
+ * signal's reason between two steps.
  */
 export async function followMissing(
   store: Store,
@@ -81,23 +81,23 @@ export function accountsAfter(
   return rows.where('seq', '>', after).orderBy('seq').limit(limit).execute()
 }
 
-/** Reason for which the token accounts of a platform wallet are followed, which is what they are about. */
+/** Reason for following the token accounts of a platform wallet. Their `about` is the wallet. */
 export const HOLDING_KIND = 'holding'
 
-/** Returns the addresses of a wallet's token accounts that are followed, closed ones too. */
+/** Returns the addresses of a wallet's followed token accounts, including closed ones. */
 export async function followedHoldings(reader: Reader, genesis: string, wallet: string): Promise<string[]> {
   const rows = reader.selectFrom('followed_accounts').select('address').where('genesis', '=', genesis)
   const held = await rows.where('kind', '=', HOLDING_KIND).where('about', '=', wallet).execute()
   return held.map(({ address }) => address)
 }
 
-/** Returns the number of the account that was followed last; 0 before the first. */
+/** Returns the number of the last followed account, or 0 before the first. */
 export async function lastFollowed(reader: Reader): Promise<number> {
   const last = reader.selectFrom('followed_accounts').select('seq').orderBy('seq', 'desc').limit(1)
   return (await last.executeTakeFirst())?.seq ?? 0
 }
 
-/** Whether an account before this one is followed for the same history, or for its own where that is the same. */
+/** Whether an earlier account is followed by the same history, or is itself that history's account. */
 export async function isHistoryFollowedBefore(
   reader: Reader,
   { seq, genesis, history_of }: Pick<FollowedAccount, 'seq' | 'genesis' | 'history_of'>,
@@ -136,7 +136,7 @@ export async function isFollowedAs(reader: Reader, genesis: string, address: str
   return (await row.where('address', '=', address).where('kind', '=', kind).executeTakeFirst()) !== undefined
 }
 
-/** Returns the address of the record that an account is followed for, or null where it is not followed for another's. */
+/** Returns the address of the record for which an account is followed, or null if it is followed for its own. */
 export async function followedAbout(reader: Reader, genesis: string, address: string): Promise<string | null> {
   const row = reader.selectFrom('followed_accounts').select('about').where('genesis', '=', genesis)
   return (await row.where('address', '=', address).where('about', 'is not', null).executeTakeFirst())?.about ?? null
@@ -157,7 +157,9 @@ export type AccountMove = Partial<
   >
 >
 
-/** Updates the account; false, without any change, when another process has moved its listing since it was read. */
+/**
+ * Updates the account. Returns false and changes nothing if another process has moved its listing since it was read.
+ */
 export async function moveAccount(
   tx: Tx,
   { seq, seen_slot, before_signature }: Pick<FollowedAccount, 'seq' | 'seen_slot' | 'before_signature'>,
@@ -173,8 +175,8 @@ export async function moveAccount(
 }
 
 /**
- * Plans the next look at accounts of which nothing has changed, and counts them as quiet once more. What they show
- * proves that nothing happened to them up to the slot `provenTo`, which no later listing needs to reach behind.
+ * Plans the next look at unchanged accounts, and counts another quiet look. Their data proves that nothing happened up
+ * to the slot `provenTo`, so later listings need not go further back.
  */
 export async function postponeQuiet(
   tx: Tx,
@@ -197,7 +199,7 @@ export async function postponeQuiet(
     .execute()
 }
 
-/** Stores that nothing has happened yet to accounts that were never listed, so that their first change is listed. */
+/** Stores that accounts without a listing have no history yet, so that their first change is listed. */
 export async function beginWithNothing(tx: Tx, seqs: readonly number[], nothing: string): Promise<void> {
   if (seqs.length === 0) return
   const begun = tx.updateTable('followed_accounts').set({ state_hash: nothing }).where('seq', 'in', seqs)

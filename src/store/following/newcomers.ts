@@ -1,4 +1,4 @@
-/** Finds records that are new since the last look, by which accounts are followed. */
+/** Finds records that are new since the last look and whose accounts must be followed. */
 import type { Reader } from '../store.ts'
 
 interface Newcomer {
@@ -7,25 +7,25 @@ interface Newcomer {
 
 const ROWS_PER_LOOK = 1_000
 
-/** Returns rows of one chain behind the one numbered `after`, oldest first. */
+/** Returns rows of one chain after the one numbered `after`, oldest first. */
 export interface NewcomerQuery {
   genesis: string
   after: number
 }
 
-/** Looks at a table from its beginning again after this time, in case rows were not followed when they were new. */
+/** After this time a table is looked at from its beginning again, in case new rows were missed. */
 const RESCAN_MS = 600_000
 
 interface FoundRows<R> {
   found: R[]
-  /** Highest number of the rows that were looked at, those left out included. */
+  /** Highest number of the rows that were looked at, including those left out. */
   newest: number
 }
 
 type NewcomerReading<R> = { limit(rows: number): { execute(): Promise<R[]> } }
 
 /**
- * Makes a look that returns each row twice and then no more: a row that another process has numbered earlier may become
+ * Makes a look that returns each row exactly twice, because a row with a lower number of another process may become
  * visible later.
  */
 export function lookingForNewcomers<R extends Newcomer>(
@@ -90,7 +90,7 @@ const tokensAfter = (reader: Reader, { after }: NewcomerQuery) =>
     .where('status', '!=', 'fully_immutable')
     .orderBy('seq')
 
-/** The address of a token's metadata is costly to derive, so that a look at the whole table leaves out what is followed. */
+/** The address of a token's metadata is costly to derive, so a look at the whole table skips followed tokens. */
 export const newTokens = lookingForNewcomers(tokensAfter, async (reader, genesis) => {
   const newest = await newestOf(reader, 'tokens')
   const unfollowed = (query: NewcomerQuery) =>
@@ -118,7 +118,7 @@ export const newPools = lookingForNewcomers((reader, { genesis, after }) =>
     .orderBy('seq'),
 )
 
-/** Assets are many and their collections few, so that a look at the whole table reads each collection once, by its index. */
+/** There are many assets but few collections, so a look at the whole table reads each collection once by its index. */
 const newCollections = (table: 'nfts' | 'stakes') =>
   lookingForNewcomers(
     (reader, { after }) =>

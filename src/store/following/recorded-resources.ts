@@ -1,9 +1,9 @@
-/** Whether there are records that a transaction on chain could have made or could change, and of which accounts. */
+/** Finds out whether there are records that a transaction on chain can make or change, and which accounts have one. */
 import type { Reader } from '../store.ts'
 
 const TABLES = ['transactions', 'pools', 'merkle_trees', 'tokens', 'nfts', 'stakes', 'gold_locks'] as const
 
-/** Stores that were found to have a record, which they keep from then on for all that this process does. */
+/** Stores that have a record. Once found, the result stays true for this process. */
 const withRecords = new WeakSet<object>()
 
 /** Reads a row of each table until one has any. */
@@ -18,7 +18,7 @@ export async function hasRecords(reader: Reader): Promise<boolean> {
   return false
 }
 
-/** Of these addresses, the distributors and locks that have a record. */
+/** Returns the addresses that are distributors or locks with a record. */
 export async function recordedHolders(reader: Reader, addresses: readonly string[]): Promise<Set<string>> {
   if (addresses.length === 0) return new Set()
   const trees = reader.selectFrom('merkle_trees').select('distributor as address')

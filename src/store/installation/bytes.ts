@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../schema.ts'
 
-/** Returns the bytes of a file; 0 where there is none. */
+/** Returns the size of a file in bytes, or 0 without a file. */
 async function fileBytes(file: string): Promise<number> {
   const { stat } = await import('node:fs/promises')
   try {
@@ -13,13 +13,13 @@ async function fileBytes(file: string): Promise<number> {
   }
 }
 
-/** Returns the bytes of a SQLite file and of the write-ahead log beside it. */
+/** Returns the sizes of a SQLite file and its write-ahead log in bytes. */
 export async function sqliteBytes(file: string): Promise<{ database: number; wal: number }> {
   const [database, wal] = await Promise.all([fileBytes(file), fileBytes(`${file}-wal`)])
   return { database, wal }
 }
 
-/** Returns the bytes of the PostgreSQL database that is connected to. */
+/** Returns the size of the connected PostgreSQL database in bytes. */
 export async function postgresBytes(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db)
   return Number(rows[0]?.bytes ?? 0)

@@ -1,4 +1,4 @@
-/** Checks that a database and its key files belong to the same installation, and reports what is missing and the remedy. */
+/** Checks that a database and its key files belong to the same installation, and reports missing parts and the remedy. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { FileFault } from '../../platform/files.ts'
@@ -11,8 +11,8 @@ export const KEY_VARIABLE = 'SVC_ENCRYPTION_KEY'
 
 export const FINGERPRINT = 'vault_fingerprint'
 /**
- * Setting stored before the first key file is created. A key file beside a database without it belongs to another
- * database.
+ * Setting stored before the first key file is created. If the database lacks it, a key file in the folder belongs to
+ * another database.
  */
 const KEY_CREATION_STARTED = 'vault_begun'
 
@@ -26,15 +26,15 @@ export interface InstallationPlace {
 /** Fingerprint of the key that sealed this database; null before the first key. */
 export const sealedWith = (store: Store) => findSetting(store.db, FINGERPRINT)
 
-/** Stores the fingerprint unless one exists, and returns the stored one. */
+/** Stores the fingerprint unless one exists. Returns the stored one. */
 export const settleFingerprint = (store: Store, fingerprint: string) =>
   store.write((tx) => settleSetting(tx, FINGERPRINT, fingerprint))
 
 export const markKeyCreation = (store: Store) => store.write((tx) => settleSetting(tx, KEY_CREATION_STARTED, 'yes'))
 
 /**
- * Returns the fingerprint of this database; null for a new one. Throws internal_error for a database with data but
- * without a fingerprint, and for an empty one beside key files of another database.
+ * Returns the fingerprint of this database, or null for a new one. Throws internal_error for a database with data but
+ * without a fingerprint, and for an empty one next to key files of another database.
  */
 export async function requireInstallation(place: InstallationPlace): Promise<string | null> {
   const { store } = place
@@ -49,15 +49,15 @@ export async function requireInstallation(place: InstallationPlace): Promise<str
 export function otherKey(place: InstallationPlace, own: string, expected: string): FileFault {
   const holder = place.keyFromEnvironment ? KEY_VARIABLE : join(place.dataDir, ENCRYPTION_KEY_FILE)
   return installationRefusal(
-    `${databaseName(place)} was sealed with the encryption key of fingerprint ${expected}, and ${holder} holds that of ${own}: ` +
-      'they are of two installations, or the key was replaced',
-    `put back the earlier ${KEY_VARIABLE}, or the earlier ${ENCRYPTION_KEY_FILE} with ${KEY_VARIABLE} unset, or choose another ${alternative(place)}`,
+    `${databaseName(place)} was sealed with the encryption key of fingerprint ${expected}, but ${holder} has the key of ${own}: ` +
+      'they belong to two installations, or the key was replaced',
+    `restore the earlier ${KEY_VARIABLE}, or the earlier ${ENCRYPTION_KEY_FILE} with ${KEY_VARIABLE} unset, or choose another ${alternative(place)}`,
   )
 }
 
 const foreignDatabase = (place: InstallationPlace): FileFault =>
   installationRefusal(
-    `${databaseName(place)} holds data and no fingerprint of an encryption key: this installation did not make it, or it was changed since`,
+    `${databaseName(place)} has data but no fingerprint of an encryption key: another program made it, or it was changed`,
     `restore it from a backup, or choose another ${alternative(place)}`,
   )
 
@@ -70,8 +70,8 @@ async function orphanedKeyFault(place: InstallationPlace): Promise<FileFault | u
   if (files.length === 0 || (await findSetting(store.db, KEY_CREATION_STARTED)) !== null) return undefined
   const named = files.join(' and ')
   return installationRefusal(
-    `${databaseName(place)} is empty, and ${named} in ${dataDir} ${files.length > 1 ? 'are' : 'is'} of an installation that had another database`,
-    `restore that from a backup, choose another ${alternative(place)}, or, to begin anew, remove ${named}`,
+    `${databaseName(place)} is empty, and ${named} in ${dataDir} ${files.length > 1 ? 'belong' : 'belongs'} to an installation with another database`,
+    `restore that from a backup, choose another ${alternative(place)}, or remove ${named} to start a new installation`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** Tells what a database is: its schema, its size and what it grows with. It changes nothing. */
+/** Reports on a database: its schema, its size and its growth. It changes nothing. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATABASE_FILE } from '../../settings/config.ts'
@@ -11,7 +11,7 @@ import type { TableName, TableSize, Whole } from '../transfer/whole.ts'
 import { withWhole } from '../transfer/with-whole.ts'
 import { FINGERPRINT } from './installation.ts'
 
-/** What a row of a table comes with, for the tables that grow with use. */
+/** The cause of a row in each table that grows with use. */
 const GROWS_WITH: Partial<Record<TableName, string>> = {
   airdrop_claims: 'claims of airdrops',
   audit_entries: 'signings, API keys',
@@ -49,13 +49,13 @@ export interface DatabaseReport extends AppliedMigrations {
   /** Differences from the schema that the applied migrations leave. */
   faults: readonly string[]
   bytes: number
-  /** Bytes of the write-ahead log; null where the server keeps it. */
+  /** Bytes of the write-ahead log; null if it belongs to the server. */
   wal_bytes: number | null
   /** Largest first. */
   tables: readonly ReportedTable[]
 }
 
-/** Returns null where there is no SQLite file yet. Throws internal_error for a database that cannot be read. */
+/** Returns null without a SQLite file. Throws internal_error for a database that cannot be read. */
 export async function reportDatabase(options: StoreOptions): Promise<DatabaseReport | null> {
   if (options.databaseUrl === undefined && !existsSync(join(options.dataDir, DATABASE_FILE))) return null
   return withWhole(options, 'read', async (whole) => {
@@ -83,7 +83,7 @@ export async function reportDatabase(options: StoreOptions): Promise<DatabaseRep
   })
 }
 
-/** Reports the migrations alone, which takes no time on a large database. */
+/** Reports only the migrations, which is fast even on a large database. */
 export async function reportMigrations(
   options: StoreOptions,
 ): Promise<AppliedMigrations & { faults: readonly string[] }> {

@@ -14,16 +14,16 @@ const GCM_NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 export interface Vault {
-  /** First 16 hex digits of an HMAC with the key; it identifies the key without revealing it. */
+  /** First 16 hex digits of an HMAC with the key. They identify the key without revealing it. */
   readonly fingerprint: string
-  /** Encrypts a value and binds it to `purpose`; it cannot be opened for any other purpose. */
+  /** Encrypts a value for one `purpose`. It cannot be decrypted for any other purpose. */
   seal(plain: Uint8Array | string, purpose: string): Buffer
   /**
-   * Returns the HMAC-SHA256 in hex, with a key that is derived from the vault's for this purpose only. Purposes are few:
-   * the key of each is kept.
+   * Returns the HMAC-SHA256 in hex, with a key derived from the vault's for this purpose only. The few derived keys
+   * are cached.
    */
   mac(text: string, purpose: string): string
-  /** Decrypts a value. Throws when it was changed, or sealed for another purpose or with another key. */
+  /** Decrypts a value. Throws if it was changed, or sealed for another purpose or with another key. */
   open(sealed: Uint8Array, purpose: string): Buffer
 }
 
@@ -32,7 +32,7 @@ export interface VaultOptions {
   dataDir: string
   /** 32 bytes as hex or base64 from `SVC_ENCRYPTION_KEY`; without it the key is a file in `dataDir` (SQLite only). */
   keyText?: string | undefined
-  /** What is to be done where there must be a `keyText`. */
+  /** The remedy if a `keyText` is required and missing. */
   wayIn?: string
 }
 
@@ -58,20 +58,20 @@ export async function openVault({
 const fingerprintOf = (key: Buffer): string =>
   createHmac('sha256', key).update('svc vault fingerprint').digest('hex').slice(0, 16)
 
-/** The vault that `openVault` would open: that of `keyText`, else of the folder's file; null without one. */
+/** Returns the vault that `openVault` would open: from `keyText`, else from the folder's file; null without a key. */
 export function configuredVault(dataDir: string, keyText: string | undefined): Vault | null {
   if (keyText) return makeVault(parseKey(keyText, KEY_VARIABLE))
   return vaultOfFile(join(dataDir, ENCRYPTION_KEY_FILE))
 }
 
-/** The vault of the key in a file; null where it does not exist. Throws for anything but a key. */
+/** Returns the vault of the key in a file, or null without the file. Throws if the content is not a key. */
 export function vaultOfFile(file: string): Vault | null {
   const key = readVaultKey(file)
   return key === null ? null : makeVault(key)
 }
 
 function makeVault(bytes: Buffer): Vault {
-  // Key objects are prepared once, while bytes are imported anew by every call.
+  // Key objects are prepared once; raw bytes would be imported by every call.
   const key = createSecretKey(bytes)
   const macKeys = new Map<string, KeyObject>()
 
@@ -87,7 +87,7 @@ function makeVault(bytes: Buffer): Vault {
   return {
     fingerprint: fingerprintOf(bytes),
     seal(plain, purpose) {
-      // Each nonce is 96 random bits of the system that nothing else was given, as if it had been asked for alone.
+      // Each nonce is 96 random bits from the system that are used nowhere else.
       const nonce = pooledBytes(GCM_NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
       cipher.setAAD(boundTo(purpose))
@@ -119,7 +119,7 @@ const unreadable = (purpose: string) =>
     `a sealed value (${purpose}) cannot be opened: it was changed, sealed for another purpose or under another key`,
   )
 
-/** Parses the key; errors never repeat the text, because it is the secret. */
+/** Parses the key. Errors never repeat the text, because it is secret. */
 function parseKey(text: string, from: string): Buffer {
   const trimmed = text.trim()
   const key = /^[0-9a-fA-F]{64}$/.test(trimmed)
@@ -143,7 +143,7 @@ async function keyFromFile(store: Store, dataDir: string, known: string | null):
   await markKeyCreation(store)
   createKeyFile(dataDir, file)
   const created = readVaultKey(file)
-  if (!created) throw internal(`${file} vanished while it was being made`)
+  if (!created) throw internal(`${file} disappeared while it was being created`)
   return created
 }
 
@@ -153,7 +153,7 @@ function readVaultKey(file: string): Buffer | null {
 }
 
 /**
- * Creates the key file; if several processes race, one creates it and the others read it. Sealed values need it
+ * Creates the key file. If several processes race, one creates it and the others read it. Sealed values need it
  * permanently.
  */
 function createKeyFile(dataDir: string, file: string): void {

@@ -1,4 +1,4 @@
-/** Storage of the ledger: which final transactions are to be read, what they moved, and pages of it. */
+/** Storage of the ledger: final transactions that wait to be read, their entries, and pages of them. */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { highAndLow } from '../queries/amount-parts.ts'
 import { filteredList, type PageRequest, pageOf, type StoredPage } from '../queries/paging.ts'
@@ -12,28 +12,28 @@ export type NewLedgerEntry = NewRow<'ledger_entries'>
 /** A final transaction that the ledger has not read. */
 export interface LedgerSource {
   signature: string
-  /** Null where it is not known. */
+  /** Null if unknown. */
   slot: number | null
   created_at: number
-  /** Whether it was found on a fork that may be gone, so that the chain need not have it. */
+  /** Whether it was found on a fork that may be gone, so the chain may not have it. */
   mayBeGone: boolean
 }
 
 export interface UnledgeredQuery {
   genesis: string
-  /** Only what was stored from this moment on in Unix milliseconds, newest first; without it all, oldest first. */
+  /** Only transactions stored since this time (Unix milliseconds), newest first. Without it all, oldest first. */
   since?: number | undefined
   limit: number
 }
 
 /** Rows of one insert, below SQLite's limit of variables. */
 const ENTRIES_PER_INSERT = 100
-/** The row of `counters` that writers of entries hold. */
+/** The row of `counters` that writers of entries lock. */
 const COUNTER = 'ledger'
 
 /**
- * Returns transactions of one chain that are final on it and were not read, each once, and those that have ended without
- * having reached a chain; in the order in which they were stored, up to `limit` from each of three places.
+ * Returns unread transactions of one chain that are final, each once, and those that have ended without reaching a
+ * chain. They are in the order in which they were stored, up to `limit` from each of three places.
  */
 export async function unledgered(reader: Reader, { genesis, since, limit }: UnledgeredQuery): Promise<LedgerSource[]> {
   const order = since === undefined ? 'asc' : 'desc'
@@ -44,7 +44,7 @@ export async function unledgered(reader: Reader, { genesis, since, limit }: Unle
     const own = await rows.orderBy('seq', order).limit(limit).execute()
     sources.push(...own.map((row) => ({ ...row, slot: row.slot || null, mayBeGone: false })))
   }
-  // What was found has no next check only once it is final or dropped.
+  // A transaction that was found has no next check only when it is final or dropped.
   const found = await reader
     .selectFrom('chain_transactions')
     .select(['signature', 'slot', 'state', 'created_at'])
@@ -57,7 +57,7 @@ export async function unledgered(reader: Reader, { genesis, since, limit }: Unle
   const known = new Set(sources.map(({ signature }) => signature))
   const past = found.filter(({ signature }) => !known.has(signature))
   sources.push(...past.map(({ state, ...row }) => ({ ...row, mayBeGone: state === 'dropped' })))
-  // The query does not leave out what is older, as it would look through all of the past for what is new.
+  // The query has no condition on the time, because it would scan all old rows for new ones.
   const wanted = sources.filter(({ created_at }) => created_at >= (since ?? 0))
   return wanted.sort((one, other) =>
     order === 'asc' ? one.created_at - other.created_at : other.created_at - one.created_at,
@@ -74,7 +74,7 @@ export async function isAnyUnledgered(reader: Reader, now: number): Promise<bool
   return (await unread.limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Returns transactions of one chain that could not be read and are to be tried again, the longest overdue first. */
+/** Returns transactions of one chain that could not be read and are due again, the longest overdue first. */
 export function dueUnread(
   reader: Reader,
   { genesis, now, limit }: { genesis: string; now: number; limit: number },
@@ -84,7 +84,7 @@ export function dueUnread(
 }
 
 /**
- * Of these transactions, those that were submitted here and have ended without being on the chain: expired, or refused
+ * Returns those of the transactions that were submitted here and ended without reaching the chain: expired, or refused
  * with their bundle.
  */
 export async function neverLanded(reader: Reader, signatures: readonly string[]): Promise<Set<string>> {
@@ -98,7 +98,7 @@ export async function neverLanded(reader: Reader, signatures: readonly string[])
   return new Set(rows.map(({ signature }) => signature))
 }
 
-/** Notes that the ledger has taken these transactions, wherever they are stored. */
+/** Marks these transactions as read by the ledger, wherever they are stored. */
 export async function noteLedgered(
   tx: Tx,
   { genesis, signatures, now }: { genesis: string; signatures: readonly string[]; now: number },
@@ -119,7 +119,7 @@ export type ReadLedgerTransaction = Pick<
   'genesis' | 'signature' | 'slot' | 'occurred_at' | 'failed' | 'created_at'
 >
 
-/** Stores that a transaction was read; false where it was before, so that its entries are stored already. */
+/** Stores that a transaction was read. Returns false if it was read before and its entries are already stored. */
 export async function addLedgerTransaction(tx: Tx, row: ReadLedgerTransaction): Promise<boolean> {
   const written = { ...row, status: 'written' as const, reason: null, next_try_at: null }
   const { numInsertedOrUpdatedRows } = await tx
@@ -135,7 +135,10 @@ export async function addLedgerTransaction(tx: Tx, row: ReadLedgerTransaction): 
   return (numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Stores that a transaction could not be read, why, and when it is tried again. One that was read stays so. */
+/**
+ * Stores that a transaction could not be read, the reason, and the time of the next attempt. A transaction that was
+ * read is unchanged.
+ */
 export async function addUnread(
   tx: Tx,
   row: Pick<LedgerTransactionRow, 'genesis' | 'signature' | 'slot' | 'reason' | 'tries' | 'next_try_at' | 'created_at'>,
@@ -153,7 +156,7 @@ export async function addUnread(
     .execute()
 }
 
-/** An amount as the parts in which it is stored for adding up. */
+/** An amount in the parts in which it is stored, so that the database can add it up. */
 export function amountParts(amount: bigint) {
   const { high, low } = highAndLow(amount)
   return { amount: String(amount), amount_high: high, amount_low: low }
@@ -206,7 +209,7 @@ export interface LedgerFilters {
 
 type Entries<O> = SelectQueryBuilder<Tables, 'ledger_entries', O>
 
-/** `latest_at` never decreases along the sequence, so that it finds where the entries after a moment begin. */
+/** `latest_at` never decreases along the sequence, so it leads to the first entry after a given time. */
 async function filtered<O>(reader: Reader, query: Entries<O>, filters: LedgerFilters): Promise<Entries<O>> {
   let rows = query
   for (const column of ['pool', 'token', 'party', 'kind', 'owner', 'signature'] as const) {
@@ -239,7 +242,7 @@ export async function pageEntries(
   })
 }
 
-/** Returns transactions of one chain behind a place, in the order in which the ledger has taken them. */
+/** Returns transactions of one chain after a place, in the order in which the ledger read them. */
 export function ledgerTransactionsAfter(
   reader: Reader,
   { genesis, after, limit }: { genesis: string; after: number; limit: number },
@@ -248,7 +251,7 @@ export function ledgerTransactionsAfter(
   return rows.where('genesis', '=', genesis).orderBy('seq').limit(limit).execute()
 }
 
-/** Of these signatures, those that the ledger has on one chain. */
+/** Returns those of the signatures that the ledger has on one chain. */
 export async function ledgered(reader: Reader, genesis: string, signatures: readonly string[]): Promise<Set<string>> {
   if (signatures.length === 0) return new Set()
   const rows = reader.selectFrom('ledger_transactions').select('signature').where('genesis', '=', genesis)
@@ -256,8 +259,8 @@ export async function ledgered(reader: Reader, genesis: string, signatures: read
 }
 
 /**
- * Returns what each transaction behind a slot left in an account, with the sum of its entries there, in the order of their
- * slots; those of one slot are in no particular order.
+ * Returns the balance of an account after each transaction after a slot, with the sum of its entries, in the order of
+ * slots. Transactions of one slot are in no particular order.
  */
 export function balancesAfter(
   reader: Reader,
@@ -289,13 +292,13 @@ export function balancesAfter(
     .execute()
 }
 
-/** Returns the tokens of which an account has entries. */
+/** Returns the tokens for which an account has entries. */
 export async function tokensOfAccount(reader: Reader, genesis: string, account: string): Promise<string[]> {
   const rows = reader.selectFrom('ledger_entries').select('token').distinct().where('genesis', '=', genesis)
   return (await rows.where('account', '=', account).execute()).map(({ token }) => token)
 }
 
-/** Of final transactions of one chain, how many the ledger has not read; at most `most` of each kind are counted. */
+/** Counts final transactions of one chain that the ledger has not read, at most `most` of each kind. */
 export async function countUnledgered(reader: Reader, genesis: string, most: number): Promise<number> {
   return (await unledgered(reader, { genesis, limit: most })).length
 }

@@ -1,4 +1,4 @@
-/** Tables of the ledger: what was read, its entries, and their totals. */
+/** Tables of the ledger: transactions that were read, their entries, and totals. */
 import type { Generated } from 'kysely'
 
 /** A transaction that the ledger has read, or could not read. */
@@ -6,12 +6,12 @@ interface LedgerTransactionsTable {
   seq: Generated<number>
   genesis: string
   signature: string
-  /** Null where it is not known before it is read. */
+  /** Null if unknown before it is read. */
   slot: number | null
   /** Time of its block in Unix milliseconds; null until it is read. */
   occurred_at: number | null
   status: 'written' | 'unread'
-  /** Whether it failed, so that it paid its network fee alone. */
+  /** Whether it failed and so only paid its network fee. */
   failed: number
   /** Why it is unread. */
   reason: string | null
@@ -21,7 +21,7 @@ interface LedgerTransactionsTable {
   created_at: number
 }
 
-/** One posting: what a final transaction changed about one account's balance of one token, or a named part of it. */
+/** One posting: the change of one account's balance of one token by a final transaction, or a named part of it. */
 interface LedgerEntriesTable {
   seq: Generated<number>
   genesis: string
@@ -33,7 +33,7 @@ interface LedgerEntriesTable {
   latest_at: number
   /** Month of `occurred_at` in UTC, as 2026-11. */
   month: string
-  /** Address on the chain, or `network` for what the validators keep. */
+  /** Address on the chain, or `network` for the share of the validators. */
   account: string
   /** Wallet that owns the token account; the account itself for any other. */
   owner: string
@@ -46,22 +46,25 @@ interface LedgerEntriesTable {
   /** The amount in parts that a database can add up: high * 10^12 + low, both with the amount's sign. */
   amount_high: number
   amount_low: number
-  /** What the account held after the transaction; null for accounts that are not on the chain. */
+  /** The account's balance after the transaction; null for accounts that are not on the chain. */
   balance_after: string | null
   kind: string
-  /** Which claim it was. */
+  /** Kind of the claim. */
   detail: string | null
   party: string
   counterparty: string | null
   pool: string | null
-  /** Price of a whole token at the time of writing; null where no source has one. */
+  /** Price of a whole token at the time of writing; null if no source has one. */
   price: string | null
   price_currency: string | null
   price_source: string | null
   created_at: number
 }
 
-/** What the entries of a month, pool, kind, party and token sum to, in parts as amounts are; `pool` is empty for none. */
+/**
+ * Totals of the entries of a month, pool, kind, party and token, in parts like other amounts. `pool` is empty for
+ * none.
+ */
 interface LedgerTotalsTable {
   genesis: string
   month: string

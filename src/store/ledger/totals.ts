@@ -1,4 +1,4 @@
-/** Totals of the ledger by month, pool, kind, party and token, which are kept as entries are written, and sums of them. */
+/** Totals of the ledger by month, pool, kind, party and token, updated with each entry, and sums of them. */
 import { type SqlBool, sql } from 'kysely'
 import { badRequest } from '../../platform/errors.ts'
 import { addedColumn, addedParts, amountOfParts, highAndLow } from '../queries/amount-parts.ts'
@@ -10,7 +10,7 @@ import type { NewLedgerEntry } from './ledger.ts'
 type LedgerTotal = Row<'ledger_totals'>
 type TotalKey = Pick<LedgerTotal, 'genesis' | 'month' | 'pool' | 'kind' | 'party' | 'token'>
 
-/** Adds entries to the totals; a reader of a long ledger then adds up few rows. */
+/** Adds entries to the totals, so that sums of a long ledger need few rows. */
 export async function addToTotals(tx: Tx, entries: readonly NewLedgerEntry[]): Promise<void> {
   const totals = new Map<string, { row: TotalKey & Pick<LedgerTotal, 'symbol' | 'decimals'>; amounts: bigint[] }>()
   for (const { genesis, month, pool, kind, party, token, symbol, decimals, amount } of entries) {
@@ -20,7 +20,7 @@ export async function addToTotals(tx: Tx, entries: readonly NewLedgerEntry[]): P
     total.amounts.push(BigInt(amount))
     totals.set(name, total)
   }
-  // In one order, so that two processes never wait for each other.
+  // The order is always the same, so that two processes never wait for each other.
   const ordered = [...totals].sort(([one], [other]) => (one < other ? -1 : 1))
   for (const [, { row, amounts }] of ordered) await addTotal(tx, row, amounts)
 }
@@ -83,12 +83,12 @@ export interface LedgerSumRow {
   paid: bigint
 }
 
-/** Separates the parts of a place in the sums; no part has it. */
+/** Separates the parts of a place in the sums. No part contains it. */
 const BETWEEN = '\t'
 
 /**
- * Returns a page of sums by a column, party and token, in their order. What was received and what was paid are apart,
- * because together they are always zero.
+ * Returns a page of sums by a column, party and token, in order. Received and paid amounts are separate, because
+ * together they are always zero.
  */
 export async function pageSums(
   reader: Reader,

@@ -1,4 +1,4 @@
-/** Copies a SQLite database before it is migrated, and keeps the newest of these copies. */
+/** Copies a SQLite database before it is migrated, and keeps only the newest copies. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ApiError, internal } from '../../platform/errors.ts'
@@ -8,10 +8,13 @@ import type { MigrationState } from './migrate.ts'
 
 /** Folder of the copies, in the data folder. */
 export const COPIES_FOLDER = 'before-migration'
-/** Number of copies that are kept; older ones are removed once a newer one is complete. */
+/** Number of copies to keep. Older ones are removed when a newer one is complete. */
 const COPIES_KEPT = 3
 
-/** Returns the path of the copy. Throws internal_error when it cannot be made, because then nothing may be migrated. */
+/**
+ * Returns the path of the copy. Throws internal_error if it cannot be made, because nothing may be migrated without
+ * it.
+ */
 export async function copyBeforeMigration(dataDir: string, file: string, { applied }: MigrationState): Promise<string> {
   const folder = join(dataDir, COPIES_FOLDER)
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
@@ -24,7 +27,7 @@ export async function copyBeforeMigration(dataDir: string, file: string, { appli
   } catch (error) {
     const why = error instanceof ApiError ? error.message : String((error as Error).message)
     throw internal(
-      `the database has to be migrated, and could not be copied before: ${why}; or migrate without a copy: \`svc db migrate --skip-copy\``,
+      `the database must be migrated but could not be copied first: ${why}; or migrate without a copy: \`svc db migrate --skip-copy\``,
       { cause: error },
     )
   }

@@ -1,4 +1,4 @@
-/** Differences between the databases that migrations depend on, and migrations that copy rows. */
+/** Differences between the databases for migrations, and migrations that copy rows. */
 import { type Kysely, type Migration, type QueryExecutorProvider, sql } from 'kysely'
 
 export interface SchemaAddition {
@@ -8,25 +8,27 @@ export interface SchemaAddition {
 }
 
 export const addition = ({ type, name, on }: SchemaAddition): string =>
-  `the ${type} ${JSON.stringify(name)}${on === name ? '' : ` on ${on}`} is of no migration`
+  `the ${type} ${JSON.stringify(name)}${on === name ? '' : ` on ${on}`} does not come from a migration`
 
-/** Types in SQL; all others that migrations use are the same in both databases. */
+/** SQL types. All others that migrations use are the same in both databases. */
 export interface SchemaDialect {
   blob: string
-  /** A number that is a primary key and that the caller assigns. */
+  /** A numeric primary key that the caller assigns. */
   number: string
   /** A primary key that the database assigns on insert; it always increases and is never reused. */
   sequence: string
-  /** Whether requests are admitted in the database, by a function of its own language. */
+  /** Whether the database itself admits requests, with a stored function. */
   rateAdmission: boolean
 }
 
 /**
- * A migration whose `up` changes the schema alone where rows have to be copied: `fill` copies them in steps of some
- * milliseconds, each a transaction, so that a process that is stopped goes on where it was.
+ * A migration that copies rows. `up` only changes the schema. `fill` copies the rows in steps of some milliseconds,
+ * each in its own transaction, so that a stopped process continues where it was.
  */
 export interface SteppedMigration extends Migration {
-  /** Does the step after a place, which is empty for the first one; returns the place it came to, null after the last. */
+  /**
+   * Does the step after a place, which is empty for the first one. Returns the new place, or null after the last step.
+   */
   fill?(db: Kysely<never>, after: string): Promise<string | null>
 }
 

@@ -4,22 +4,22 @@ import { internal } from '../../platform/errors.ts'
 import { MIGRATIONS, migrationNames, type Tables } from '../schema.ts'
 import type { SchemaDialect, SteppedMigration } from './dialect.ts'
 
-/** Whether these are migrations of a development version, from which none leads to the released ones. */
+/** Whether these are migrations of a development version. No migration leads from them to the released ones. */
 export const areBeforeRelease = (names: readonly string[]): boolean => names.includes('0001-ground')
 
 export interface AppliedMigrations {
   /** Names in the order in which they were applied. */
   applied: readonly string[]
-  /** The one that is still filling its tables is the first of them. */
+  /** A migration that is still filling its tables is the first of them. */
   pending: readonly string[]
 }
 
 export interface MigrationState extends AppliedMigrations {
-  /** The migration whose tables are there, and whose rows are not all copied yet; null where there is none. */
+  /** The migration whose tables exist but whose rows are not all copied yet, or null. */
   filling: string | null
 }
 
-/** Setting that holds the migration that is filling its tables, and the place that it came to, as JSON. */
+/** Setting with the migration that is filling its tables and its current place, as JSON. */
 const FILLING = 'unfinished_migration'
 
 interface Filling {
@@ -28,14 +28,14 @@ interface Filling {
 }
 
 /**
- * Returns which migrations the database has; it is a single query, to keep startup fast. Throws when it has one that
- * this program does not know.
+ * Returns the migrations of the database, with a single query for a fast start. Throws if this program does not know
+ * one of them.
  */
 export async function migrationState(db: Kysely<Tables>): Promise<MigrationState> {
   const { executed, filling } = await executedMigrations(db)
   if (areBeforeRelease(executed)) {
     throw internal(
-      'the database was made by a development version of svc (before 0.1.0) and cannot be migrated: begin with a new data folder (`--data-dir`) or an empty PostgreSQL database',
+      'the database was made by a development version of svc (before 0.1.0) and cannot be migrated: start with a new data folder (`--data-dir`) or an empty PostgreSQL database',
     )
   }
   const unknown = executed.find((name) => !Object.hasOwn(MIGRATIONS, name))
@@ -52,7 +52,7 @@ export async function migrationState(db: Kysely<Tables>): Promise<MigrationState
   }
 }
 
-/** Runs what is pending, up to and including `last` if it is set, in as many transactions as it takes. */
+/** Runs pending migrations, up to and including `last` if set, in as many transactions as needed. */
 export async function migrateDatabase(db: Kysely<Tables>, dialect: SchemaDialect, last?: string): Promise<void> {
   for (;;) {
     const state = await migrationState(db)
@@ -66,8 +66,8 @@ export async function migrateDatabase(db: Kysely<Tables>, dialect: SchemaDialect
 }
 
 /**
- * Applies pending migrations up to the next one that copies rows, with the first step of that; on a new database there
- * is nothing to copy, so all of them. The caller must exclude other processes where kysely's own lock does not.
+ * Applies pending migrations up to the next one that copies rows, with its first step. On a new database there is
+ * nothing to copy, so it applies all. The caller must exclude other processes if kysely's own lock does not.
  */
 export async function applyMigrations(
   db: Kysely<Tables>,
@@ -87,7 +87,7 @@ export async function applyMigrations(
   throw notMigrated(failed, error)
 }
 
-/** The first step belongs to the transaction that makes the tables, and is the last one where there is little to copy. */
+/** The first step runs in the transaction that makes the tables. If there is little to copy, it is the only one. */
 function withFirstStep(name: string, migration: SteppedMigration): SteppedMigration {
   const { fill } = migration
   if (fill === undefined) return migration
@@ -105,7 +105,7 @@ function withFirstStep(name: string, migration: SteppedMigration): SteppedMigrat
 
 /** Does the next step of the migration that is filling its tables, in the caller's transaction. */
 export async function fillNext(db: Kysely<Tables>, dialect: SchemaDialect): Promise<void> {
-  // An update that changes nothing takes the row's lock: another process goes on after this step.
+  // An update without a change takes the row's lock, so that another process continues after this step.
   const marker = db.updateTable('settings').set({ name: FILLING }).where('name', '=', FILLING)
   const row = await marker.returning('value').executeTakeFirst()
   if (row === undefined) return

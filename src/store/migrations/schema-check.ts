@@ -1,4 +1,4 @@
-/** Refuses to migrate a database whose tables are not those that its recorded migrations leave. */
+/** Refuses to migrate a database whose tables do not match its recorded migrations. */
 
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import { internal } from '../../platform/errors.ts'
@@ -11,8 +11,8 @@ import { type MigrationState, migrateDatabase } from './migrate.ts'
 type Shape = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
- * Throws internal_error when a table or column of an applied migration is missing, or one of a pending migration is
- * there: a migration was cut off by another program, a copy is incomplete, or the schema was changed by hand.
+ * Throws internal_error if a table or column of an applied migration is missing, or one of a pending migration exists.
+ * Then another program interrupted a migration, a copy is incomplete, or the schema was changed by hand.
  */
 export async function refuseHalfApplied(db: Kysely<Tables>, state: MigrationState): Promise<void> {
   const [found] = await schemaFaults(db, state)
@@ -20,16 +20,16 @@ export async function refuseHalfApplied(db: Kysely<Tables>, state: MigrationStat
   const last = state.applied.at(-1)
   const recorded = last === undefined ? 'no migration is recorded' : `migration ${last} is the last one recorded`
   throw internal(
-    `the database is not as its migrations leave it: ${recorded}, and ${found}; nothing was changed: restore a backup (\`svc db restore\`), or take back what was changed by hand`,
+    `the database does not match its migrations: ${recorded}, but ${found}; nothing was changed: restore a backup (\`svc db restore\`), or undo manual changes`,
   )
 }
 
-/** Throws internal_error for triggers and views, which change or hide what is read and written. */
+/** Throws internal_error for triggers and views, which change or hide rows. */
 export function refuseAdditions(found: readonly string[]): void {
   const [first] = found
   if (first === undefined) return
   throw internal(
-    `the database was changed by something else than svc: ${first}; drop it (a view can stand in another schema), or restore a backup (\`svc db restore\`)`,
+    `the database was changed by something other than svc: ${first}; drop it (a view may be in another schema), or restore a backup (\`svc db restore\`)`,
   )
 }
 
@@ -39,7 +39,7 @@ export async function schemaFaults(
   { applied, pending, filling }: MigrationState,
 ): Promise<string[]> {
   const actual = await shapeOf(db)
-  // A new database has nothing that could be wrong, and most commands of a CI run meet a new one.
+  // A new database needs no check, and most commands in CI use a new one.
   if (actual.size === 0 && applied.length === 0) return []
   const [before, after] = await Promise.all([
     shapeAfter(filling ?? applied.at(-1)),
@@ -48,7 +48,7 @@ export async function schemaFaults(
   const missing = [...namesOfShape(before)].filter((name) => !hasName(actual, name)).map((name) => `${name} is missing`)
   const early = [...namesOfShape(after)]
     .filter((name) => !hasName(before, name) && hasName(actual, name))
-    .map((name) => `${name} of a later one is there`)
+    .map((name) => `${name} of a later one exists`)
   return [...missing, ...early]
 }
 
@@ -81,7 +81,10 @@ async function currentSchema(db: Kysely<Tables>): Promise<string | undefined> {
   return rows[0]?.name
 }
 
-/** The tables that the migrations up to `last` leave, found by running them in memory; names are the same everywhere. */
+/**
+ * Returns the tables after the migrations up to `last`, by running them in memory. Names are the same in both
+ * databases.
+ */
 async function shapeAfter(last: string | undefined): Promise<Shape> {
   if (last === undefined) return new Map()
   const Driver = loadSqlite()

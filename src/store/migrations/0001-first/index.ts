@@ -1,4 +1,4 @@
-/** The first migration: the tables of 0.1.0. It never changes; what comes later is a migration of its own. */
+/** The first migration: the tables of 0.1.0. It never changes; later changes are separate migrations. */
 import { runStatements, type SchemaDialect, type SteppedMigration } from '../dialect.ts'
 import { airdropTables } from './airdrops.ts'
 import { eventTables } from './events.ts'
