@@ -228,7 +228,11 @@ describe('a build', () => {
     expect(stderr).toContain(`Must still be signed by ${address}`)
     const stranger = cli.file('stranger.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
     const refused = await svc(['tx', 'sign', '-', '-k', stranger], { input: stdout })
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(`its signers are ${address}`) })
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`its signers are ${address}`),
+    })
     const decoded = await svc(['tx', 'decode', '-'], { input: stdout })
     expect(decoded.stdout).toMatch(new RegExp(`^ {2}missing +${address}$`, 'm'))
     expect(decoded.stdout).toMatch(/^instruction \d: Token-2022 \(TokenzQ/m)
