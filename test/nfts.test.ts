@@ -166,7 +166,7 @@ describe.skipIf(lacksCore)('an asset', () => {
       expect([status, json.error.param, json.error.message]).toEqual([
         400,
         'asset',
-        expect.stringContaining('fresh key'),
+        expect.stringContaining('a new key'),
       ])
     }
     // To the program its own address says that none is given.

@@ -544,7 +544,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       entries: entriesFor([Keypair.generate()]),
       replace: true,
     })
-    expect(refused.message).toMatch(/is on chain already \(initialized\)/)
+    expect(refused.message).toMatch(/is already on chain \(initialized\)/)
     const { store } = first.services
     // As a reset leaves it: the row was seen on a chain that is no more.
     await store.write((tx) => tx.updateTable('merkle_trees').set({ genesis: 'another', mint: first.mint }).execute())

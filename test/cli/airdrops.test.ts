@@ -164,7 +164,7 @@ describe('svc airdrops export', () => {
     mkdirSync(site)
     writeFileSync(join(site, 'index.html'), 'mine')
     const refused = await cli.svc(['airdrops', 'export', id, '--out', site, '--replace'])
-    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('is no export')])
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('contains no export')])
     expect(existsSync(join(site, 'index.html'))).toBe(true)
   })
 

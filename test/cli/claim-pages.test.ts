@@ -85,7 +85,7 @@ describe('svc airdrops page', () => {
     mkdirSync(site)
     writeFileSync(join(site, 'index.html'), 'mine')
     const kept = await cli.svc(['airdrops', 'page', ids[0]!, '--out', site, '--replace'])
-    expect([kept.exitCode, kept.stderr]).toEqual([2, expect.stringContaining('is no claim page')])
+    expect([kept.exitCode, kept.stderr]).toEqual([2, expect.stringContaining('contains no claim page')])
     expect(readdirSync(site)).toEqual(['index.html'])
   })
 

@@ -160,7 +160,7 @@ describe('a command', () => {
       writeFileSync(file, text)
       expect(await svc(['pools', 'list', '--json'])).toMatchObject({ exitCode: 0, stdout: '[]\n' })
       const doctor = await svc(['doctor', '-o', 'plain'])
-      expect(doctor).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('fail\tdaemon\tone runs') })
+      expect(doctor).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('fail\tdaemon\tone is running') })
     }
     writeFileSync(file, whole)
   })

@@ -156,7 +156,7 @@ describe.skipIf(lacksCore)('a mint', () => {
     const { request } = await startPlatform(null, { wallet, dataDir, settings })
     const body = { payer: addressOf(user), platform_id: 'a', collection: into, ...TEXTS }
     const { status, json } = await request('POST', '/v2/nfts', { body })
-    expect([status, json.error.message]).toEqual([500, expect.stringContaining('marked for devnet')])
+    expect([status, json.error.message]).toEqual([500, expect.stringContaining('restricted to devnet')])
     expect(await logOf(request)).toEqual([])
   })
 

@@ -64,7 +64,7 @@ describe('a signer', () => {
     const service = await startPlatform(GENEROUS, { settings: { 'signer.cluster': 'mainnet-beta' } })
     const refused = await submitMemo(service)
     expect(refused.status).toBe(500)
-    expect(refused.json.error.message).toMatch(/marked for mainnet-beta .* nothing was signed/)
+    expect(refused.json.error.message).toMatch(/restricted to mainnet-beta .* nothing was signed/)
     expect(await actions(service)).toEqual(['policy.changed'])
     const fitting = await startPlatform(GENEROUS, { settings: { 'signer.cluster': 'embedded' } })
     expect((await submitMemo(fitting)).status).toBe(200)

@@ -152,7 +152,7 @@ describe("a stranger's svc.json", () => {
     answerOf.transaction = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64')
     const keypair = cli.file('own.json', JSON.stringify([...own.secretKey]), 0o600)
     const args = ['tokens', 'revoke', MINT, 'mint', '-k', keypair, '--build-only', '--json']
-    expectRefused(await svc(args, { cwd: project({ api: url }) }), 2, /what it answers would be signed here/)
+    expectRefused(await svc(args, { cwd: project({ api: url }) }), 2, /its answers would be signed here/)
   })
 
   it('is looked for up to the edge of the repository or the home, and never above', async () => {
