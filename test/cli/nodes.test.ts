@@ -105,7 +105,7 @@ it('metrics tell the state of each endpoint, and GET /ready what keeps it from t
   expect([ready, reasons?.rpc]).toEqual([
     false,
     expect.stringMatching(
-      /^the chain does not answer \(endpoint 1 .+, endpoint 2 .+, endpoint 3 is of another chain\)$/,
+      /^the chain does not answer \(endpoint 1 .+, endpoint 2 .+, endpoint 3 belongs to another chain\)$/,
     ),
   ])
 })

@@ -9,9 +9,7 @@ import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 const FEE = 5_000n
 const RENT = 2_039_280
 const [wallet, other] = [1, 2].map((n) => new PublicKey(n).toBase58()) as [string, string]
-const chain = {
-  connection: async () => ({ getMinimumBalanceForRentExemption: async () => RENT }),
-} as unknown as Chain
+const chain = { call: async () => RENT } as unknown as Chain
 const message = new TransactionMessage({
   payerKey: Keypair.generate().publicKey,
   recentBlockhash: PublicKey.default.toBase58(),
@@ -49,6 +47,6 @@ describe('a claim by a schedule', () => {
 
   it('that would open a recipient’s account names it, and is not made', async () => {
     const reason = await reasonOf({ quote_mint: other, estimated_quote: '1000000000' }, [other, wallet])
-    expect(reason).toContain(`splits: ${other} has no account`)
+    expect(reason).toContain(`splits: ${other} has no token account`)
   })
 })
