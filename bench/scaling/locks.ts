@@ -23,7 +23,7 @@ export async function noteLocks(database: pg.Client): Promise<void> {
 }
 
 export async function stopNotingLocks(database: pg.Client): Promise<void> {
-  await database.query('drop trigger bench_note_lock on counters')
+  await database.query('drop trigger if exists bench_note_lock on counters')
 }
 
 /** Milliseconds from the lock to the commit, without the commit's own write to disk, of each since the last call. */

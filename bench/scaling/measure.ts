@@ -45,8 +45,8 @@ export async function measureCosts(fleet: Fleet, receivers: Receivers): Promise<
     worker.process.kill('SIGSTOP')
     await noteLocks(fleet.database)
     const { build, submit, locks } = await buildAndSubmit(fleet, api, client)
-    const roundTrips = await countRoundTrips(fleet)
     await stopNotingLocks(fleet.database)
+    const roundTrips = await countRoundTrips(fleet)
     const times = await databaseTimes(fleet.database)
     const beyondTrips = (held: number, trips: number) => Math.max(0, held - trips * times.roundTripMs)
     const lockMs = {
@@ -135,6 +135,8 @@ async function countRoundTrips(fleet: Fleet) {
   const client = await openLaunchClient(fleet, [daemon])
   try {
     await launchMany(client, 2)
+    // After the daemon has started: it refuses a database that has a trigger of others.
+    await noteLocks(database)
     const timed = async (delayMs: number) => {
       link.delayMs = delayMs / 2
       await takeLockTimes(database)
@@ -158,6 +160,7 @@ async function countRoundTrips(fleet: Fleet) {
     }
   } finally {
     link.delayMs = 0
+    await stopNotingLocks(database)
     await client.close()
     await daemon.stop()
     await link.close()
