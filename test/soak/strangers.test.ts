@@ -122,7 +122,7 @@ describe("a stranger's svc.json", () => {
       const ran = await svc([...args, '--data-dir', theirs], { cwd: cli.home })
       expect(ran.exitCode).toBe(1)
       expect(ran.stdout + ran.stderr).toMatch(
-        /svc\.db holds data and no fingerprint of an encryption key[\s\S]*--data-dir/,
+        /svc\.db has data but no fingerprint of an encryption key[\s\S]*--data-dir/,
       )
     }
     expect(readdirSync(theirs)).not.toContain('operator.key')
@@ -407,6 +407,6 @@ describe('svc serve --host', () => {
       exitCode: 1,
       stderr: expect.stringMatching(/cannot listen on 192\.0\.2\.1: .*--rpc-host/),
     })
-    expect(stderr).toMatch(/can move the embedded chain's clock and mint its SOL: rpc-host is 0\.0\.0\.0/)
+    expect(stderr).toMatch(/can change the embedded chain's clock and mint its SOL: rpc-host is 0\.0\.0\.0/)
   })
 })
