@@ -38,7 +38,10 @@ describe.each([
     const { db, end } = looking(options)
     onTestFinished(end)
     const first = await startedDaemon(options, { STOPS_AFTER: String(COPIED) })
-    await first.until('/ready', ({ status, text }) => status === 503 && text.includes('"database":"migrating the database'))
+    await first.until(
+      '/ready',
+      ({ status, text }) => status === 503 && text.includes('"database":"migrating the database'),
+    )
     expect(await first.ask('/v2/health')).toMatchObject({ status: 200, json: { data: { status: 'healthy' } } })
     expect(await first.ask('/v2/airdrops')).toMatchObject({
       status: 500,
