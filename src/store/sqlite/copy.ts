@@ -70,7 +70,7 @@ function copyFault(error: unknown, source: string, target: string): unknown {
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return because(`another process has ${source} for itself: stop it, and try again`)
   if (/^(SQLITE_FULL|ENOSPC)/.test(code))
-    return because(`there is no room for ${target}: make room, or choose another disk`)
+    return because(`the disk is full: ${target} needs free space; free some space, or choose another disk`)
   if (/^(SQLITE_|E[A-Z]+$)/.test(code))
     return because(`${source} cannot be copied to ${target}: ${(error as Error).message}`)
   return error

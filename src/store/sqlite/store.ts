@@ -181,7 +181,7 @@ const wayOut = (error: unknown) =>
   /^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error))
     ? 'restore it from a backup, or choose another data folder'
     : sqliteCode(error) === 'SQLITE_FULL'
-      ? 'make room, or choose another data folder'
+      ? 'free some space, or choose another data folder'
       : 'make file and folder writable for this user, or choose another data folder'
 
 /**
