@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { commandLine } from '../cli/command-line.ts'
-import { makeEvents, started, upTo } from '../cli/following.ts'
-import { expectSigned, newSecret, numbersOf, parsed } from '../cli/forwarded.ts'
-import { startDaemon } from '../support/daemon.ts'
-import { freePort } from '../support/ports.ts'
-import { startReceiver } from '../support/receiver.ts'
+import { commandLine } from '../../cli/command-line.ts'
+import { makeEvents, started, upTo } from '../../cli/following.ts'
+import { expectSigned, newSecret, numbersOf, parsed } from '../../cli/forwarded.ts'
+import { startDaemon } from '../../support/daemon.ts'
+import { freePort } from '../../support/ports.ts'
+import { startReceiver } from '../../support/receiver.ts'
 
 const cli = commandLine()
 const sequences = (lines: string[]) => lines.map((line) => JSON.parse(line).sequence as number)
