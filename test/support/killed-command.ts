@@ -1,7 +1,7 @@
 /** Runs a command in a process of its own and kills it among the writes of a file that it keeps. */
 import { spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 
 export interface Killing {
   /** The program and its arguments, for Node. */
@@ -30,7 +30,7 @@ export async function killAmongWrites(killing: Killing): Promise<boolean> {
   const ended = new Promise<number | null>((settle) => child.once('exit', settle))
   for (let seen = 0, last = state(); seen < changes && child.exitCode === null; seen++) {
     const isOver = () => child.exitCode !== null || state() !== last
-    await expect.poll(isOver, { timeout: patienceMs, interval: 1 }).toBe(true)
+    await vi.waitUntil(isOver, { timeout: patienceMs, interval: 1 })
     last = state()
   }
   if (child.exitCode === null) {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import { execa } from 'execa'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { PROGRAM } from '../../cli/command-line.ts'
 import { startDaemon } from '../../support/daemon.ts'
@@ -154,7 +154,8 @@ killTest({
     const { id, distributor } = await world.goOn(n)
     expect(before - (await world.balance()), `launch ${n}`).toBe(BigInt(world.total))
     // History lists a transaction once it is confirmed, a slot or two after its accounts show it.
-    await expect.poll(() => world.landed(distributor), { message: `launch ${n}` }).toHaveLength(1)
+    const hasLanded = async () => expect(await world.landed(distributor), `launch ${n}`).toHaveLength(1)
+    await vi.waitFor(hasLanded, 20_000)
     // Nothing else is signed while that may land.
     if (signed !== null) expect(await world.landed(distributor), `launch ${n}`).toEqual([signed])
     expect(world.keptSignature()).toBeNull()

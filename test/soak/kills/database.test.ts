@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { execa } from 'execa'
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { lastAnchor } from '../../../src/store/audit/anchors.ts'
 import { openStore, type StoreOptions } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -144,9 +144,7 @@ async function removalUnderWay(database: KillDatabase) {
     kills: [] as number[],
     restart: () => world.start({ SVC_RETENTION_EVENTS_DAYS: '1' }),
     isAt: (sequence: number) =>
-      expect
-        .poll(async () => (await storedNow(world.store)).first, { interval: 5, timeout: 120_000 })
-        .toBeGreaterThanOrEqual(sequence),
+      vi.waitUntil(async () => (await storedNow(world.store)).first >= sequence, { interval: 5, timeout: 120_000 }),
   }
 }
 

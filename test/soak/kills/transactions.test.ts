@@ -448,7 +448,8 @@ killTest({
     expect(again.json.data.signatures).toHaveLength(1)
     signatures.add(again.json.data.signatures[0])
     const { address, base_mint, config } = again.json.data.pool
-    await expect.poll(() => existing(address, base_mint, config), { timeout: 20_000 }).toEqual([true, true, true])
+    const isThere = async () => expect(await existing(address, base_mint, config)).toEqual([true, true, true])
+    await vi.waitFor(isThere, 20_000)
   },
   end: ({ platform }) => platform.end(),
   holds: {
