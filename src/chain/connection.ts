@@ -1,13 +1,15 @@
 /** Opens the chain of this process on first use, for any cluster. */
 import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
-import { type ApiError, internal } from '../platform/errors.ts'
+import { type ApiError, conflict, internal } from '../platform/errors.ts'
 import { type Log, silentLog } from '../platform/log.ts'
 import { pause, rejectLate } from '../platform/timing.ts'
 import { type Cluster, clusterOf } from '../settings/cluster.ts'
 import type { Config } from '../settings/config.ts'
 import { redactorOf } from '../settings/redaction.ts'
+import type { Consensus } from '../solana/constants.ts'
 import { configuredNodes, type NodeAccess } from './nodes/configured-nodes.ts'
+import { type ClusterConsensus, createConsensus, onlyNode } from './nodes/consensus.ts'
 import type { EndpointReport } from './nodes/endpoint.ts'
 import { callLarge, type LargeCall, type StreamFromNode } from './nodes/large-answer.ts'
 import { callNode, type NodeCalls, postOver } from './nodes/node-call.ts'
@@ -44,23 +46,26 @@ export interface Chain extends ProgramLookup, NodeCalls {
    */
   callLarge(call: LargeCall, onItem: (item: unknown) => void): Promise<unknown>
   /**
-   * Runs a reading that may show that something is absent or over, with all of its calls at one node. If there are
-   * several endpoints, two that are not behind are asked, and the readings count only if both answer. No reading
-   * proves nothing.
+   * Runs a reading that may show that something is absent or over, with all of its calls at one node. With several
+   * endpoints, two that are not behind make it, and it counts only if both answer. Otherwise it proves nothing.
    */
   witnesses<T>(read: (node: NodeCalls) => Promise<T>): Promise<T[]>
   /** Health of each endpoint as known now; empty if there is only one, or none was used yet. */
   endpointReports(): EndpointReport[]
   /**
-   * Calls `act` once, when the WebSocket of a node says that the signature is confirmed, until the returned function is
+   * Calls `act` once, when the WebSocket of a node reports the signature as confirmed, until the returned function is
    * called. Not every node has a WebSocket, so the caller polls as well. Absent if such a wait gains nothing.
    */
   readonly onSignature: OnSignature | undefined
+  /** Which consensus the cluster has. */
+  readonly consensus: Pick<ClusterConsensus, 'known' | 'read'>
   /**
    * Genesis hash in base58, which identifies the chain whatever URL reaches it. It is read once per node. Throws
    * internal_error.
    */
   genesisHash(): Promise<string>
+  /** Whether this is an embedded chain that no process has opened yet. */
+  isUnused(): boolean
   /** Returns the embedded chain. Throws internal_error on another cluster, and when another process owns it. */
   local(): Promise<LocalChain>
   /** Returns JSON-RPC over the embedded chain. Throws like `local`. */
@@ -87,8 +92,7 @@ export interface OpenChainOptions {
   /** Milliseconds of a monotonic clock, which times the pauses of a busy node. */
   elapsed?: () => number
   /**
-   * Runs something later unless the returned function is called first; times when another endpoint is asked because
-   * one is slow.
+   * Runs a function later unless the returned function is called first; used to ask another endpoint when one is slow.
    */
   after?: (milliseconds: number, act: () => void) => () => void
   /** Aborted when the process ends, which ends every call. */
@@ -140,7 +144,9 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   }
 
   const { around: wrapping, after } = options
-  const nodes = configuredNodes(config, cluster, { around: wrapping, retryOptions, log, elapsed, wait, after, ending })
+  const commitment = () => (consensus.known().consensus === 'alpenglow' ? 'finalized' : 'confirmed')
+  const timing = { elapsed, wait, after, ending }
+  const nodes = configuredNodes(config, cluster, { around: wrapping, retryOptions, log, commitment, ...timing })
 
   const nodeEndpoint = async (): Promise<NodeAccess> => {
     if (nodes.access !== undefined) return nodes.access()
@@ -166,10 +172,16 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return inProcess
   }
 
-  const call = async <T>(method: string, params: readonly unknown[]) => {
+  const askOnce = async <T>(method: string, params: readonly unknown[]) => {
     const { post } = await nodeEndpoint()
     return (await callNode(post, method, params)) as T
   }
+  const consensus = createConsensus(nodes.each ?? onlyNode(askOnce), {
+    elapsed,
+    isPool: nodes.each !== undefined,
+  })
+  const call = <T>(method: string, params: readonly unknown[]) =>
+    consensus.inTerms(params, (own) => askOnce<T>(method, own))
 
   return {
     cluster,
@@ -187,10 +199,12 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     call,
     async callLarge(call, onItem) {
       const { stream } = await nodeEndpoint()
-      return callLarge({ stream, redact: redactorOf(config).text, ending }, call, onItem)
+      const answers = { stream, redact: redactorOf(config).text, ending }
+      return consensus.inTerms(call.params, (params) => callLarge(answers, { ...call, params }, onItem))
     },
     witnesses: nodes.witnesses ?? (async (read) => [await read({ call })]),
     endpointReports: nodes.reports,
+    consensus,
     onSignature: nodes.onSignature,
     async genesisHash() {
       const node = await nodeEndpoint()
@@ -198,12 +212,13 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       if (existing !== undefined) return existing
       const hash = await askNode('Reading the genesis hash', async () => {
         const answer = await callNode(node.post, 'getGenesisHash', [])
-        if (typeof answer !== 'string' || answer === '') throw new Error('it answers with parts missing')
+        if (typeof answer !== 'string' || answer === '') throw new Error('its answer is incomplete')
         return answer
       })
       hashes.set(node, hash)
       return hash
     },
+    isUnused: () => cluster.kind === 'embedded' && opened === undefined && owner() === undefined,
     local,
     rpc,
     async hasProgram(id) {
@@ -240,12 +255,13 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
  * Commands that open the chain in their own process run one after another. A daemon that owns it is named in the owner
  * file.
  */
-async function openEmbedded({ dataDir, programsDir }: Config, timeoutMs: number): Promise<LocalChain> {
+async function openEmbedded({ dataDir, programsDir, values }: Config, timeoutMs: number): Promise<LocalChain> {
   const { openLocalChain } = await import('../localnet/index.ts')
   for (const until = Date.now() + timeoutMs; ; ) {
     try {
-      return await openLocalChain({ dataDir, programsDir })
+      return await openLocalChain({ dataDir, programsDir, consensus: values.consensus as Consensus | undefined })
     } catch (error) {
+      if (error instanceof Error && error.name === 'ConsensusKeptError') throw conflict(error.message)
       if (!(error instanceof Error) || error.name !== 'ChainLockedError') throw error
       if (Date.now() >= until) throw internal(error.message, { cause: error })
     }

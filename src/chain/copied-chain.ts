@@ -1,6 +1,4 @@
-/**
- * A copy of the cluster in a thread of its own, which reads accounts from the cluster when something first needs them.
- */
+/** A copy of the cluster in its own thread, which reads accounts from the cluster when they are first needed. */
 import { createHash } from 'node:crypto'
 import type { ChainThread } from '../localnet/chain-thread.ts'
 import type { LocalRpc } from '../localnet/rpc/index.ts'
@@ -12,14 +10,7 @@ import { DEFAULT_SETTINGS, readRentSysvar } from '../solana/cluster-settings.ts'
 import { ACCOUNTS_PER_CALL } from '../solana/constants.ts'
 import { parseJson, toJson } from '../solana/json.ts'
 import { decodeWireTransaction, signatureOffset } from '../solana/messages.ts'
-import {
-  CLOCK_SYSVAR,
-  LOADERS,
-  NATIVE_LOADER,
-  RENT_SYSVAR,
-  SYSTEM_PROGRAM,
-  SYSVAR_OWNER,
-} from '../solana/program-ids.ts'
+import { CLOCK_SYSVAR, RENT_SYSVAR, RUNTIME_OWNERS, SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import type { Program } from '../solana/programs.ts'
 import { readTokenAccount } from '../solana/token-accounts.ts'
 import type { Chain } from './connection.ts'
@@ -31,8 +22,6 @@ import { accountsAtSlot } from './reads/node-reads.ts'
 /** The most that is read from the cluster: accounts, and bytes of their data. */
 const [MAX_COPIED_ACCOUNTS, MAX_COPIED_BYTES] = [512, 16 * 1024 * 1024]
 const SIGNATURE_BYTES = 64
-/** Owners of accounts that an embedded chain has of its own: programs, their code, and sysvars. */
-const OWN_OWNERS: ReadonlySet<string> = new Set([...LOADERS, NATIVE_LOADER, SYSVAR_OWNER])
 
 /** A transaction that landed on the copy, with all balances before and after it. */
 export type CopyLanding = LandedTransaction
@@ -124,7 +113,7 @@ function copierOf(thread: ChainThread, node: NodeCalls, { slot, signal }: { slot
       bytes += account?.data.length ?? 0
       if (bytes > MAX_COPIED_BYTES) throw tooMuch(`${MAX_COPIED_BYTES / 1024 / 1024} MiB of accounts`)
       known.add(address)
-      if (account !== null && (account.executable || OWN_OWNERS.has(account.owner))) continue
+      if (account !== null && (account.executable || RUNTIME_OWNERS.has(account.owner))) continue
       if (account !== null || (present[i] ?? null) !== null) await thread.setAccount(address, account ?? NO_ACCOUNT)
       const token = account && readTokenAccount(account)
       if (token) mints.push(token.mint)
@@ -138,7 +127,7 @@ function copierOf(thread: ChainThread, node: NodeCalls, { slot, signal }: { slot
     const present = await thread.accounts(asked)
     const missing = asked.flatMap((address, i) => {
       const account = present[i] ?? null
-      const isOwn = account !== null && (account.executable || OWN_OWNERS.has(account.owner))
+      const isOwn = account !== null && (account.executable || RUNTIME_OWNERS.has(account.owner))
       return isOwn ? [] : [{ address, account }]
     })
     if (known.size + missing.length > MAX_COPIED_ACCOUNTS) throw tooMuch(`${MAX_COPIED_ACCOUNTS} accounts`)
@@ -235,9 +224,11 @@ function chainOnCopy(source: Chain, rpc: CopyRpc): Chain {
     witnesses: async (read) => [await read({ call })],
     endpointReports: () => [],
     onSignature: undefined,
+    consensus: source.consensus,
     // Whether a ticker is taken and a program exists is decided by the cluster.
     genesisHash: () => source.genesisHash(),
     hasProgram: (id) => source.hasProgram(id),
+    isUnused: () => false,
     local: () => Promise.reject(new Error('a copied chain runs in another thread')),
     rpc: () => Promise.reject(new Error('a copied chain runs in another thread')),
     ping: async () => undefined,

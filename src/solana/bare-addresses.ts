@@ -1,4 +1,4 @@
-/** Tells what an address alone shows: that it is nobody's key, or that the chain uses it. It decodes no base58. */
+/** Finds out from an address alone whether it has no key, or whether the chain uses it. It decodes no base58. */
 import { isEd25519Point } from './curve.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -25,7 +25,7 @@ export const ADDRESS_FAULTS = ['token_account', 'off_curve', 'program_owned'] as
 export type AddressFault = (typeof ADDRESS_FAULTS)[number]
 
 /** Addresses that the chain or everybody uses, even if no account exists there. */
-const RESERVED: ReadonlySet<string> = new Set([
+const RESERVED = [
   ...BUILT_IN_OWNERS,
   ...Object.values(PROGRAMS).map(({ id }) => id),
   ...MEMO_PROGRAMS,
@@ -41,12 +41,18 @@ const RESERVED: ReadonlySet<string> = new Set([
   INSTRUCTIONS_SYSVAR,
   SLOT_HASHES_SYSVAR,
   INCINERATOR,
+]
+const MINTS = [WRAPPED_SOL, NATIVE_MINT_2022]
+
+/** The addresses that nobody has a key for, although they may be on the curve. */
+export const KEYLESS: ReadonlyMap<string, AddressFault> = new Map([
+  ...RESERVED.map((address) => [address, 'program_owned'] as const),
+  ...MINTS.map((address) => [address, 'token_account'] as const),
 ])
-const MINTS: ReadonlySet<string> = new Set([WRAPPED_SOL, NATIVE_MINT_2022])
 
 /** What an address alone shows, without the chain. Takes about 14 µs. */
-export function bareAddressFault(wallet: string, key: Uint8Array): AddressFault | null {
-  if (MINTS.has(wallet)) return 'token_account'
-  if (RESERVED.has(wallet)) return 'program_owned'
-  return isEd25519Point(key) ? null : 'off_curve'
-}
+export const bareAddressFault = (wallet: string, key: Uint8Array): AddressFault | null =>
+  KEYLESS.get(wallet) ?? keyFault(key)
+
+/** What the bytes of an address show that is not one of `KEYLESS`. */
+export const keyFault = (key: Uint8Array): AddressFault | null => (isEd25519Point(key) ? null : 'off_curve')

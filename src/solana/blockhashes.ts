@@ -4,7 +4,7 @@ import type { DecodedTransaction } from './messages.ts'
 
 type Message = Pick<DecodedTransaction, 'message' | 'messageBytes'>
 
-/** Whether two messages have the same bytes but for the 32 of their blockhash, which may be the same too. */
+/** Whether two messages differ at most in their blockhash. */
 export function isSameButBlockhash(one: Message, other: Message): boolean {
   const at = one.message.blockhashOffset
   if (at !== other.message.blockhashOffset || one.messageBytes.length !== other.messageBytes.length) return false

@@ -85,18 +85,18 @@ export function namedAddresses(transaction: Uint8Array): string[] {
 /** Places in a version 1 transaction (SIMD-0385). */
 const [MASK_AT, KEY_COUNT_AT, V1_KEYS_AT] = [4, 41, 42]
 /** Bits of the mask: the priority fee has two. */
-const [FEE_BITS, LIMIT_BITS] = [0b11, 0b1100]
+const [FEE_BITS, LIMIT_BITS, HEAP_BIT] = [0b11, 0b1100, 0b1_0000]
 const FEE_BYTES = 8
 
 /**
- * Returns a version 1 transaction with other terms, unsigned. Its config must have both limits and nothing else but a
- * priority fee, which is removed if the terms have none. Throws an Error for any other transaction.
+ * Returns a version 1 transaction with other terms, unsigned. Its config must have both limits. Besides, it
+ * may have a heap size, which stays, and a priority fee, which is removed if the terms have none. Throws an Error for any other transaction.
  */
 export function withConfigTerms(transaction: Uint8Array, { units, loadedBytes, priorityFee }: ConfigTerms): Uint8Array {
   const changed = Buffer.from(transaction)
   const mask = changed.readUInt32LE(MASK_AT)
   const hasFee = (mask & FEE_BITS) === FEE_BITS
-  if (!isVersion1(transaction) || (mask & ~FEE_BITS) !== LIMIT_BITS || (priorityFee > 0n && !hasFee)) {
+  if (!isVersion1(transaction) || (mask & ~(FEE_BITS | HEAP_BIT)) !== LIMIT_BITS || (priorityFee > 0n && !hasFee)) {
     throw new Error('The transaction has no config with both limits and the priority fee')
   }
   const feeAt = V1_KEYS_AT + KEY_BYTES * (changed[KEY_COUNT_AT] ?? 0)
@@ -105,7 +105,7 @@ export function withConfigTerms(transaction: Uint8Array, { units, loadedBytes, p
   changed.writeUInt32LE(loadedBytes, limitsAt + 4)
   if (priorityFee > 0n) changed.writeBigUInt64LE(priorityFee, feeAt)
   if (priorityFee > 0n || !hasFee) return new Uint8Array(changed)
-  changed.writeUInt32LE(LIMIT_BITS, MASK_AT)
+  changed.writeUInt32LE(mask & ~FEE_BITS, MASK_AT)
   return new Uint8Array(Buffer.concat([changed.subarray(0, feeAt), changed.subarray(limitsAt)]))
 }
 

@@ -1,4 +1,5 @@
-/** Slot time and rent of a cluster: settings of the embedded chain, read from a cluster. */
+/** Slot time, rent and consensus of a cluster: settings of the embedded chain, read from a cluster. */
+import { CONSENSUSES, type Consensus } from './constants.ts'
 
 /** Name of the file in the program cache that has the settings of its cluster. */
 export const SETTINGS_FILE = 'cluster.json'
@@ -16,20 +17,25 @@ export interface ClusterSettings {
   /** Milliseconds of one slot. */
   slotMs: number
   rent: Rent
+  consensus: Consensus
 }
 
 /**
- * Default settings of a chain. Slots are mainnet's since October 2026: `reduce_slot_time_to_200ms`
- * (SIMD-0525)
- * was activated in epoch 1052 and has effect from epoch 1053 (feature table of streamingfast, 2026-10-08). The rent is
- * the one before SIMD-0437 lowers it step by step, which is enough on every cluster.
+ * Settings of a chain whose program cache has none: mainnet's of November 2026. Slots take 200 ms since epoch 1053
+ * (`reduce_slot_time_to_200ms`, SIMD-0525). The rent is that of the second of five steps of SIMD-0437 (6,333, 5,080,
+ * 2,575, 1,322, 696 lamports per byte). The consensus is mainnet's since slot 459,652,999. `svc localnet pull` reads
+ * the present ones.
  */
 export const DEFAULT_SETTINGS: ClusterSettings = {
   slotMs: 200,
-  rent: { lamportsPerByte: 6_960n, exemptionThreshold: 1, burnPercent: 50 },
+  rent: { lamportsPerByte: 5_080n, exemptionThreshold: 1, burnPercent: 50 },
+  consensus: 'alpenglow',
 }
 
-/** Bounds within which values from a cluster or a file are believed. */
+/**
+ * Limits within which values from a cluster or a file are accepted. SIMD-0525 takes slots from 400 ms down to 200 ms, and
+ * an outage shows no slot time.
+ */
 const [MIN_SLOT_MS, MAX_SLOT_MS] = [20, 10_000]
 const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n
 const MAX_THRESHOLD = 100
@@ -53,12 +59,38 @@ export function checkSettings(settings: ClusterSettings): ClusterSettings {
   return settings
 }
 
+/** One sample is of a minute: a few smooth out a slow one at little cost. */
+export const SLOT_TIME_SAMPLES = 5
+const LONGEST_SAMPLE_SECONDS = 86_400
+
+/**
+ * Reads a result of `getRecentPerformanceSamples`: milliseconds per slot over its first samples, rounded. Null for an
+ * answer without a usable one.
+ */
+export function slotTimeOf(samples: unknown): number | null {
+  if (!Array.isArray(samples)) return null
+  let [slots, seconds] = [0, 0]
+  for (const sample of samples.slice(0, SLOT_TIME_SAMPLES)) {
+    const { numSlots, samplePeriodSecs } = (sample ?? {}) as Record<string, unknown>
+    if (!isCount(numSlots, Number.MAX_SAFE_INTEGER) || !isCount(samplePeriodSecs, LONGEST_SAMPLE_SECONDS)) continue
+    slots += numSlots
+    seconds += samplePeriodSecs
+  }
+  const slotMs = Math.round((seconds * 1000) / slots)
+  return slotMs >= MIN_SLOT_MS && slotMs <= MAX_SLOT_MS ? slotMs : null
+}
+
+/** Whether a value is a whole number from 1 to `most`. */
+export const isCount = (value: unknown, most: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= most
+
 export const sameSettings = (a: ClusterSettings, b: ClusterSettings): boolean =>
   JSON.stringify(settingsJson(a)) === JSON.stringify(settingsJson(b))
 
 /** The file's form of settings; `readSettingsJson` reads it. */
-export const settingsJson = ({ slotMs, rent }: ClusterSettings) => ({
+export const settingsJson = ({ slotMs, rent, consensus }: ClusterSettings) => ({
   slot_ms: slotMs,
+  consensus,
   rent: {
     lamports_per_byte: Number(rent.lamportsPerByte),
     exemption_threshold: rent.exemptionThreshold,
@@ -77,6 +109,8 @@ export function readSettingsJson(json: unknown, otherwise: ClusterSettings = DEF
   }
   const perByte = number(rent.lamports_per_byte, 'lamports_per_byte', Number(otherwise.rent.lamportsPerByte))
   if (!Number.isSafeInteger(perByte)) throw new Error('its "lamports_per_byte" must be a whole number')
+  const consensus = CONSENSUSES.find((each) => each === (fields.consensus ?? otherwise.consensus))
+  if (consensus === undefined) throw new Error(`its "consensus" must be ${CONSENSUSES.join(' or ')}`)
   return checkSettings({
     slotMs: number(fields.slot_ms, 'slot_ms', otherwise.slotMs),
     rent: {
@@ -84,6 +118,7 @@ export function readSettingsJson(json: unknown, otherwise: ClusterSettings = DEF
       exemptionThreshold: number(rent.exemption_threshold, 'exemption_threshold', otherwise.rent.exemptionThreshold),
       burnPercent: number(rent.burn_percent, 'burn_percent', otherwise.rent.burnPercent),
     },
+    consensus,
   })
 }
 

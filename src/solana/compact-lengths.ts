@@ -1,5 +1,5 @@
 /**
- * The lengths of lists in transactions: seven bits a byte, the lowest first; the highest bit says that another byte
+ * The lengths of lists in transactions: seven bits a byte, the lowest first; the highest bit is set if another byte
  * follows.
  */
 

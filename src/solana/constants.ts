@@ -2,8 +2,20 @@
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
-/** Number of slots after its own at which a transaction reaches each commitment. */
-export const COMMITMENT_DEPTH: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 32 }
+export const CONSENSUSES = ['alpenglow', 'tower'] as const
+/** How a cluster agrees on its blocks: Alpenglow (SIMD-0326), or Tower BFT before it. */
+export type Consensus = (typeof CONSENSUSES)[number]
+/** Their names for people. */
+export const CONSENSUS_NAMES: Readonly<Record<Consensus, string>> = { alpenglow: 'Alpenglow', tower: 'Tower' }
+
+/**
+ * Number of slots after its own at which a transaction reaches each commitment. Under Alpenglow confirmed and finalized
+ * name the same block.
+ */
+export const COMMITMENT_DEPTH: Readonly<Record<Consensus, Readonly<Record<Commitment, number>>>> = {
+  alpenglow: { processed: 0, confirmed: 1, finalized: 1 },
+  tower: { processed: 0, confirmed: 1, finalized: 32 },
+}
 /** Number of slots for which a blockhash is valid. */
 export const BLOCKHASH_SLOTS = 150
 /** Maximum number of accounts in one getMultipleAccounts call. */

@@ -26,23 +26,30 @@ export function isEd25519Point(key: Uint8Array): boolean {
   return u === 0n ? !isNegative : jacobi((u * v) % P, P) === 1
 }
 
-/** Jacobi symbol of `a` over an odd `n`, which says whether `a` is a square modulo a prime `n`. */
+/**
+ * Jacobi symbol of `a` over an odd `n`, which says whether `a` is a square modulo a prime `n`. Signs are decided by the
+ * lowest bits alone, as numbers.
+ */
 function jacobi(a: bigint, n: bigint): number {
   let sign = 1
+  let lowOfN = lowBits(n)
   while (a !== 0n) {
-    let low = Number(a & 0xffffffffn)
+    let low = lowBits(a)
     while (low === 0) {
       a >>= 32n
-      low = Number(a & 0xffffffffn)
+      low = lowBits(a)
     }
     const zeros = 31 - Math.clz32(low & -low)
     if (zeros > 0) {
       a >>= BigInt(zeros)
-      const rest = Number(n & 7n)
+      low = lowBits(a)
+      const rest = lowOfN & 7
       if (zeros % 2 === 1 && (rest === 3 || rest === 5)) sign = -sign
     }
-    if ((a & 3n) === 3n && (n & 3n) === 3n) sign = -sign
-    ;[a, n] = [n % a, a]
+    if ((low & 3) === 3 && (lowOfN & 3) === 3) sign = -sign
+    ;[a, n, lowOfN] = [n % a, a, low]
   }
   return n === 1n ? sign : 0
 }
+
+const lowBits = (value: bigint): number => Number(BigInt.asUintN(32, value))

@@ -14,7 +14,8 @@ import {
   VOTE_PROGRAM,
 } from './program-ids.ts'
 
-const LAMPORTS_PER_SIGNATURE = 5000n
+/** What the network takes for each signature. */
+export const LAMPORTS_PER_SIGNATURE = 5000n
 const MICRO_LAMPORTS = 1_000_000n
 const UNITS_PER_INSTRUCTION = 200_000n
 const UNITS_PER_BUILT_IN = 3_000n
@@ -62,7 +63,7 @@ function priorityFeeOf(message: DecodedMessage): bigint {
   return priorityFee(units, price)
 }
 
-/** Lamports, rounded up, of so many compute units at a price in micro-lamports for each. */
+/** Returns lamports, rounded up. The price is in micro-lamports per unit. */
 export const priorityFee = (units: bigint, price: bigint): bigint =>
   (units * price + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS
 

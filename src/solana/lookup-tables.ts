@@ -17,6 +17,10 @@ export interface LoadedAddresses {
   readonly: string[]
 }
 
+/** Number of addresses that a message loads from tables. */
+export const loadedCount = ({ lookups }: { lookups: readonly TableLookup[] }): number =>
+  lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
+
 /**
  * Returns the addresses that a message loads from tables at a slot. Throws TransactionRefused with a validator's error.
  */

@@ -37,5 +37,7 @@ export const isPlainMessage = ({ keys, instructions, lookups }: DecodedMessage):
 /** Whether a known program may call any other program by this instruction. */
 function isOpenCall(program: string, { accounts, data }: CompiledInstruction): boolean {
   if (program === PROGRAMS.core.id) return data[0] === CORE_EXECUTE
+  // A vault executes what the chain stores, which the message does not show.
+  if (program === PROGRAMS.squads.id) return true
   return program === TOKEN_2022_PROGRAM && CHECKED_TRANSFERS.has(data[0]) && accounts.length > TRANSFER_ACCOUNTS
 }

@@ -26,7 +26,7 @@ export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 /** Mint of the wrapped SOL of Token-2022, which hardly anybody uses. */
 export const NATIVE_MINT_2022 = '9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9'
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
-/** Address that nobody has a key for, to which tokens are sent to destroy them. */
+/** Address without a key, to which tokens are sent to destroy them. */
 export const INCINERATOR = '1nc1nerator11111111111111111111111111111111'
 export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111'
 /** Account with the chain's clock; reading it together with other accounts gives the slot of all of them. */
@@ -34,17 +34,25 @@ export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 export const RENT_SYSVAR = 'SysvarRent111111111111111111111111111111111'
 export const INSTRUCTIONS_SYSVAR = 'Sysvar1nstructions1111111111111111111111111'
 export const SLOT_HASHES_SYSVAR = 'SysvarS1otHashes111111111111111111111111111'
+/** Sysvar that an instruction must name to read the blockhash of its slot, as those that set or advance a nonce do. */
+export const RECENT_BLOCKHASHES_SYSVAR = 'SysvarRecentB1ockHashes11111111111111111111'
 /** Sysvars that nothing here reads. */
 export const OTHER_SYSVARS = [
   'SysvarEpochSchedu1e111111111111111111111111',
   'SysvarEpochRewards1111111111111111111111111',
   'SysvarFees111111111111111111111111111111111',
   'SysvarLastRestartS1ot1111111111111111111111',
-  'SysvarRecentB1ockHashes11111111111111111111',
+  RECENT_BLOCKHASHES_SYSVAR,
   'SysvarRewards111111111111111111111111111111',
   'SysvarS1otHistory11111111111111111111111111',
   'SysvarStakeHistory1111111111111111111111111',
 ] as const
+
+/** Owner of the accounts that say since when a feature is active. */
+export const FEATURE_PROGRAM = 'Feature111111111111111111111111111111111111'
+
+/** Owners of accounts that every runtime has of its own: programs, their code, and sysvars. */
+export const RUNTIME_OWNERS: ReadonlySet<string> = new Set([...LOADERS, NATIVE_LOADER, SYSVAR_OWNER])
 
 /** Owners of the accounts in a fresh runtime. */
 export const BUILT_IN_OWNERS = [
@@ -54,7 +62,7 @@ export const BUILT_IN_OWNERS = [
   SYSVAR_OWNER,
   TOKEN_PROGRAM,
   TOKEN_2022_PROGRAM,
-  'Feature111111111111111111111111111111111111',
+  FEATURE_PROGRAM,
   'Config1111111111111111111111111111111111111',
   'Stake11111111111111111111111111111111111111',
   VOTE_PROGRAM,

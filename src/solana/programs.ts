@@ -1,4 +1,13 @@
 /** Public programs that svc uses, and the accounts that the embedded chain requires for each. */
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  LOOKUP_TABLE_PROGRAM,
+  MEMO_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from './program-ids.ts'
 
 export interface Program {
   name: string
@@ -12,6 +21,9 @@ export const DBC_POOL_AUTHORITY = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
 
 /** Program-derived address of Meteora DAMM v2 that owns the vaults of its pools. */
 export const DAMM_V2_POOL_AUTHORITY = 'HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC'
+
+/** Account with the settings of Squads v4: who receives the fee for a new multisig. */
+export const SQUADS_SETTINGS = 'BSTq9w3kZwNwpBXJEvTZz2G9ZTNyKBvoSeXMvwb4cNZr'
 
 export const PROGRAMS = {
   dbc: {
@@ -38,4 +50,29 @@ export const PROGRAMS = {
   core: { name: 'Metaplex Core', id: 'CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d', accounts: [] },
   lock: { name: 'Jupiter Lock', id: 'LocpQgucEQHbqNABEYvBvwoxCPsSbG91A1QaQhQQqjn', accounts: [] },
   distributor: { name: 'Jito merkle distributor', id: 'mERKcfxMC5SqJn4Ld4BUris3WKZZ1ojjWJ3A3J5CKxv', accounts: [] },
+  squads: {
+    name: 'Squads v4',
+    id: 'SQDS4ep65T869zMMBKyuUq6aD6EgTu8psMjkvj52pCf',
+    // Fee and treasury, without which no multisig can be created.
+    accounts: [SQUADS_SETTINGS],
+  },
 } as const satisfies Record<string, Program>
+
+/** Names of the programs that every cluster has. */
+export const CLUSTER_PROGRAM_NAMES = {
+  [SYSTEM_PROGRAM]: 'System program',
+  [TOKEN_PROGRAM]: 'SPL Token',
+  [TOKEN_2022_PROGRAM]: 'Token-2022',
+  [ASSOCIATED_TOKEN_PROGRAM]: 'Associated Token Account',
+  [COMPUTE_BUDGET_PROGRAM]: 'Compute Budget',
+  [LOOKUP_TABLE_PROGRAM]: 'Address Lookup Table',
+  [MEMO_PROGRAM]: 'Memo',
+} as const
+
+const NAMES = new Map<string, string>([
+  ...Object.entries(CLUSTER_PROGRAM_NAMES),
+  ...Object.values(PROGRAMS).map(({ id, name }) => [id, name] as const),
+])
+
+/** The name of a program that svc knows; null for any other address. */
+export const programName = (id: string): string | null => NAMES.get(id) ?? null

@@ -69,6 +69,14 @@ export const publicKeyOf = (bytes: Uint8Array): KeyObject =>
     format: 'jwk',
   })
 
+/** Whether the signature at this index is there, valid or not: zeros hold the place of a missing one. */
+export const isSignedAt = ({ signatures }: DecodedTransaction, place: number): boolean =>
+  signatures[place]?.some((byte) => byte !== 0) === true
+
+/** Addresses whose signature is missing, in the order of the message. */
+export const missingSigners = (transaction: DecodedTransaction): string[] =>
+  transaction.message.keys.slice(0, transaction.message.signers).filter((_, place) => !isSignedAt(transaction, place))
+
 /** Whether all signatures of a transaction are valid. */
 export function signaturesHold(transaction: DecodedTransaction): boolean {
   return transaction.signatures.every((_, i) => signatureHolds(transaction, i))

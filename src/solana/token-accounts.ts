@@ -1,5 +1,6 @@
-/** Decodes token accounts and mints of both token programs. */
+/** Decodes token accounts and mints of both token programs, and makes plain ones for chains in memory. */
 import type { ChainAccount } from './accounts.ts'
+import { addressBytes } from './addresses.ts'
 import { ByteReader } from './byte-reader.ts'
 import { TOKEN_2022_PROGRAM } from './program-ids.ts'
 import { isTokenProgram } from './token-programs.ts'
@@ -79,4 +80,34 @@ export function readMint(account: ChainAccount): MintState | null {
   const isInitialized = reader.bool()
   const freezeAuthority = reader.optionKey()
   return isInitialized ? { mintAuthority, supply, decimals, isInitialized, freezeAuthority } : null
+}
+
+const [SUPPLY_OFFSET, DECIMALS_OFFSET, INITIALIZED_OFFSET] = [36, 44, 45]
+const [OWNER_OFFSET, STATE_OFFSET] = [32, 108]
+
+/** Returns the data of a mint without authorities and extensions; `supply` in raw units. */
+export function plainMint(decimals: number, supply = 0n): Uint8Array {
+  const data = Buffer.alloc(MINT_SIZE)
+  data.writeBigUInt64LE(supply, SUPPLY_OFFSET)
+  data[DECIMALS_OFFSET] = decimals
+  data[INITIALIZED_OFFSET] = 1
+  return data
+}
+
+/** Returns the data of an initialized token account without a delegate and extensions; `amount` in raw units. */
+export function plainTokenAccount({
+  mint,
+  owner,
+  amount,
+}: {
+  mint: string
+  owner: string
+  amount: bigint
+}): Uint8Array {
+  const data = Buffer.alloc(TOKEN_ACCOUNT_SIZE)
+  data.set(addressBytes(mint))
+  data.set(addressBytes(owner), OWNER_OFFSET)
+  data.writeBigUInt64LE(amount, TOKEN_AMOUNT_OFFSET)
+  data[STATE_OFFSET] = STATES.indexOf('initialized')
+  return data
 }

@@ -6,6 +6,7 @@ import { TOKEN_ACCOUNT_SIZE } from './token-accounts.ts'
 const TYPE = {
   transferFeeConfig: 1,
   transferFeeAmount: 2,
+  mintCloseAuthority: 3,
   confidentialTransferMint: 4,
   confidentialTransferAccount: 5,
   defaultAccountState: 6,
@@ -15,10 +16,38 @@ const TYPE = {
   permanentDelegate: 12,
   transferHook: 14,
   confidentialTransferFee: 16,
+  confidentialTransferFeeAmount: 17,
   confidentialMintBurn: 24,
+  metadataPointer: 18,
+  groupPointer: 20,
+  tokenGroup: 21,
+  groupMemberPointer: 22,
+  tokenMetadata: 19,
   scaledUiAmount: 25,
   pausable: 26,
+  permissionedBurn: 28,
 } as const
+
+/** Authorities of a mint's extensions: the extension of each, and the place of its address in the extension's data. */
+const AUTHORITIES = {
+  transfer_fee_config: [TYPE.transferFeeConfig, 0],
+  withheld_withdraw: [TYPE.transferFeeConfig, 32],
+  close: [TYPE.mintCloseAuthority, 0],
+  interest_rate: [TYPE.interestBearing, 0],
+  permanent_delegate: [TYPE.permanentDelegate, 0],
+  transfer_hook: [TYPE.transferHook, 0],
+  metadata_pointer: [TYPE.metadataPointer, 0],
+  scaled_amount: [TYPE.scaledUiAmount, 0],
+  pause: [TYPE.pausable, 0],
+  confidential_transfer: [TYPE.confidentialTransferMint, 0],
+  confidential_transfer_fee: [TYPE.confidentialTransferFee, 0],
+  group_pointer: [TYPE.groupPointer, 0],
+  group: [TYPE.tokenGroup, 0],
+  group_member_pointer: [TYPE.groupMemberPointer, 0],
+  permissioned_burn: [TYPE.permissionedBurn, 0],
+} as const satisfies Readonly<Record<string, readonly [type: number, at: number]>>
+export type ExtensionAuthority = keyof typeof AUTHORITIES
+
 const FROZEN = 2
 /** Bytes that an extension of a mint adds to each new token account, its type and length included. */
 const ACCOUNT_BYTES: ReadonlyMap<number, number> = new Map([
@@ -43,14 +72,22 @@ export interface TransferFee {
 }
 
 export interface MintExtensions {
+  /** Numbers of all extensions, in the order of the mint. */
+  types: readonly number[]
   /** The fee from the epoch of `newer` on, and the one before it. */
   transferFee: { older: TransferFee; newer: TransferFee } | null
+  /** Raw units of transfer fees that were harvested to the mint; the supply includes them. */
+  withheldInMint: bigint
+  /** Holder of each authority that the mint's extensions have; null if it was given up. */
+  authorities: Readonly<Partial<Record<ExtensionAuthority, string | null>>>
   /** Program that every transfer calls. */
   transferHook: string | null
   /** Address that can move and burn the tokens of everybody. */
   permanentDelegate: string | null
   /** Whether new token accounts are frozen until they are thawed. */
   isFrozenByDefault: boolean
+  /** Whether the freeze authority can change `isFrozenByDefault`. */
+  hasDefaultState: boolean
   isTransferable: boolean
   /** Whether minting, burning and transfers are paused now. Null for a mint that cannot be paused. */
   isPaused: boolean | null
@@ -72,17 +109,21 @@ export function readMintExtensions(data: Uint8Array): MintExtensions {
     return part === undefined ? null : unlessShort(() => decode(new ByteReader(part)))
   }
   return {
+    types: [...parts.keys()],
     transferFee: read(TYPE.transferFeeConfig, (reader) => {
       // Two authorities, and the fees withheld in the mint itself, precede the fees.
       reader.take(32 + 32 + 8)
       return { older: transferFee(reader), newer: transferFee(reader) }
     }),
+    withheldInMint: withheldInMint(data),
+    authorities: authoritiesIn(parts),
     transferHook: read(TYPE.transferHook, (reader) => {
       reader.take(32)
       return reader.nonZeroKey()
     }),
     permanentDelegate: read(TYPE.permanentDelegate, (reader) => reader.nonZeroKey()),
     isFrozenByDefault: read(TYPE.defaultAccountState, (reader) => reader.u8()) === FROZEN,
+    hasDefaultState: parts.has(TYPE.defaultAccountState),
     isTransferable: !parts.has(TYPE.nonTransferable),
     isPaused: read(TYPE.pausable, (reader) => {
       reader.take(32)
@@ -128,6 +169,10 @@ export function withheldInMint(data: Uint8Array): bigint {
   )
 }
 
+/** The data of the metadata in a mint; null if it has none. */
+export const metadataExtension = (data: Uint8Array): Uint8Array | null =>
+  extensionsIn(data).get(TYPE.tokenMetadata) ?? null
+
 /** What only holders can read of a mint: nothing, balances, or the supply too. */
 export function hiddenAmounts(data: Uint8Array): 'none' | 'balances' | 'supply' {
   const parts = extensionsIn(data)
@@ -138,12 +183,27 @@ export function hiddenAmounts(data: Uint8Array): 'none' | 'balances' | 'supply' 
 /** Whether a token account can have a confidential balance. */
 export const hasHiddenBalance = (data: Uint8Array): boolean => extensionsIn(data).has(TYPE.confidentialTransferAccount)
 
+/** Whether a token account has a balance or withheld fees that only keys can read. */
+export function hasHiddenAmounts(data: Uint8Array): boolean {
+  const parts = extensionsIn(data)
+  return parts.has(TYPE.confidentialTransferAccount) || parts.has(TYPE.confidentialTransferFeeAmount)
+}
+
+function authoritiesIn(parts: ReadonlyMap<number, Uint8Array>): MintExtensions['authorities'] {
+  const holders: Partial<Record<ExtensionAuthority, string | null>> = {}
+  for (const [name, [type, at]] of Object.entries(AUTHORITIES) as [ExtensionAuthority, readonly [number, number]][]) {
+    const part = parts.get(type)
+    if (part !== undefined) holders[name] = unlessShort(() => new ByteReader(part, at).nonZeroKey())
+  }
+  return holders
+}
+
 function transferFee(reader: ByteReader): TransferFee {
   return { epoch: reader.u64(), maximumFee: reader.u64(), basisPoints: reader.u16() }
 }
 
 /** The first extension of each type, up to an empty or truncated entry. */
-function extensionsIn(data: Uint8Array): Map<number, Uint8Array> {
+export function extensionsIn(data: Uint8Array): Map<number, Uint8Array> {
   const parts = new Map<number, Uint8Array>()
   if (data.length <= EXTENSIONS_AT) return parts
   const reader = new ByteReader(data, EXTENSIONS_AT)

@@ -9,7 +9,7 @@ import { type MessageReader, malformed } from './message-reader.ts'
  * Compute Budget program have no effect in such a message.
  */
 export interface TransactionConfig {
-  /** Lamports for the whole transaction, not a price for each unit. Null is no priority fee. */
+  /** Lamports for the whole transaction, not a price for each unit. Null means none. */
   priorityFeeLamports: bigint | null
   /** Compute units. Null is a limit of 0, with which no instruction can run. */
   computeUnitLimit: number | null

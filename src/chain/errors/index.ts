@@ -1,5 +1,6 @@
 /** Explains a validator's transaction error and its log: the failing program, a name, a message and a hint. */
 
+import { solText } from '../../solana/amounts.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { type Failure, failureIn } from './logs.ts'
 import { ANY_ANCHOR, INNER_HINTS, KNOWN_PROGRAMS, type KnownProgram } from './programs.ts'
@@ -10,7 +11,11 @@ export type { ErrorContext, ExplainedError } from './types.ts'
 
 /**
  * Explains the `err` of a status, a simulation or a refused send. It never throws, whatever a node sent. The failing
- * program is the innermost one in the log, else the program of the outer instruction.
+ * program is the innermost one in the log, otherwise the program of the outer instruction.
+ *
+ * @example
+ * const { value } = await connection.simulateTransaction(transaction)
+ * const { program, name, message, hint } = explainTransactionError(value.err, { logs: value.logs })
  */
 export function explainTransactionError(err: unknown, context: ErrorContext = {}): ExplainedError {
   if (typeof err === 'string') return ofTransaction(err, null, context)
@@ -91,7 +96,11 @@ function ofCode(code: number, known: KnownProgram | null, failure: Failure | nul
 function withNotes({ code, message, hint }: { code: number; message: string; hint: string | null }, notes: string[]) {
   const text = notes.join('\n')
   const lamports = code === 1 ? /insufficient lamports (\d+), need (\d+)/.exec(text) : null
-  if (lamports) return { message: `${message}: it has ${lamports[1]} lamports and needs ${lamports[2]}`, hint }
+  if (lamports)
+    return {
+      message: `${message}: it has ${solText(lamports[1] ?? '0')} and needs ${solText(lamports[2] ?? '0')}`,
+      hint,
+    }
   const address = code === 0 ? /address: ([1-9A-HJ-NP-Za-km-z]{32,44})\b/.exec(text) : null
   return { message: address ? `${message}: ${address[1]}` : message, hint }
 }

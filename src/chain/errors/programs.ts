@@ -9,11 +9,12 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../solana/program-ids.ts'
-import { DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
+import { CLUSTER_PROGRAM_NAMES, DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
 import { ANCHOR_CODES } from './generated/anchor.ts'
 import { CORE_CODES } from './generated/core.ts'
 import { DAMM_V2_CODES } from './generated/damm-v2.ts'
 import { DBC_CODES } from './generated/dbc.ts'
+import { SQUADS_CODES } from './generated/squads.ts'
 import { DISTRIBUTOR_CODES, LOCK_CODES } from './lock-codes.ts'
 import { ASSOCIATED_TOKEN_CODES, SYSTEM_CODES, TOKEN_2022_ADDED_CODES, TOKEN_CODES } from './solana-codes.ts'
 import { TOKEN_METADATA_CODES } from './token-metadata-codes.ts'
@@ -26,7 +27,7 @@ export interface KnownProgram {
 }
 
 const RENT =
-  'the account would keep fewer lamports than its rent: send more SOL to it; on the embedded chain `svc localnet airdrop <address> <sol>`'
+  'the account would keep less SOL than its rent: send more to it; on the embedded chain `svc localnet airdrop <address> <sol>`'
 
 const TOKEN_HINTS = {
   0: RENT,
@@ -35,7 +36,7 @@ const TOKEN_HINTS = {
   3: 'the token account belongs to another mint: check both addresses',
   4: 'the signer is not the required authority or owner: sign with the wallet that `svc tokens get <mint>` shows as the authority',
   5: 'the mint authority was revoked: no more tokens can ever be minted',
-  6: 'the account exists already: use a new keypair, or go on from the existing account',
+  6: 'the account already exists: use a new keypair, or continue with the existing account',
   9: 'the account was not created yet: create it first',
   11: 'the token account still holds tokens: move or burn them before closing it',
   16: 'the freeze authority was revoked or never set: accounts of this mint cannot be frozen',
@@ -68,7 +69,7 @@ export const ANY_ANCHOR = { codes: ANCHOR_CODES, hints: ANCHOR_HINTS }
 
 export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   [SYSTEM_PROGRAM]: {
-    name: 'System program',
+    name: CLUSTER_PROGRAM_NAMES[SYSTEM_PROGRAM],
     codes: SYSTEM_CODES,
     hints: {
       0: 'the account exists already: an earlier try may have landed; read its state, or use a new keypair',
@@ -76,14 +77,14 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       8: 'the nonce was used: build again with its present value',
     },
   },
-  [TOKEN_PROGRAM]: { name: 'SPL Token', codes: TOKEN_CODES, hints: TOKEN_HINTS },
+  [TOKEN_PROGRAM]: { name: CLUSTER_PROGRAM_NAMES[TOKEN_PROGRAM], codes: TOKEN_CODES, hints: TOKEN_HINTS },
   [TOKEN_2022_PROGRAM]: {
-    name: 'Token-2022',
+    name: CLUSTER_PROGRAM_NAMES[TOKEN_2022_PROGRAM],
     codes: { ...TOKEN_CODES, ...TOKEN_2022_ADDED_CODES },
     hints: {
       ...TOKEN_HINTS,
       28: 'burn all tokens of the mint before closing it',
-      29: 'the authority was revoked for good: this cannot be done any more',
+      29: 'the authority was permanently revoked, so this is no longer possible',
       31: 'the mint has a transfer fee or hook: build with an instruction that names the mint',
       35: 'harvest the withheld transfer fees to the mint, then close the account',
       36: 'the receiving account demands a memo: add one before the transfer',
@@ -92,7 +93,7 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
     },
   },
   [ASSOCIATED_TOKEN_PROGRAM]: {
-    name: 'Associated Token Account',
+    name: CLUSTER_PROGRAM_NAMES[ASSOCIATED_TOKEN_PROGRAM],
     codes: ASSOCIATED_TOKEN_CODES,
     hints: { 0: 'the account at that address has another owner now: use another token account of the wallet' },
   },
@@ -134,6 +135,8 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       6033: 'the amount is more than the curve has left: use a smaller one, or one that may be filled partly',
       6040: 'the migration fee was withdrawn before: nothing is left to do',
       6053: 'sign with the wallet that the pool names for this',
+      6080: 'Meteora takes this quote only with a token badge: ask Meteora for it, or launch in another quote',
+      6081: 'the quote takes a fee from each transfer now, so its pools neither trade nor pay nor migrate: wait until its issuer removes the fee',
     }),
   },
   [PROGRAMS.dammV2.id]: {
@@ -153,6 +156,32 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       6019: 'the lock still holds tokens: claim them before it is closed',
     }),
   },
+  [PROGRAMS.squads.id]: {
+    name: PROGRAMS.squads.name,
+    ...withAnchor(SQUADS_CODES, {
+      2006: 'another proposal took this index first, or an account is of another multisig: read the multisig and propose again',
+      6003: 'the threshold must be 1 to the number of members who may vote',
+      6004: 'the member lacks the right for this (initiate, vote or execute): act with one who has it, or let the members change the rights',
+      6005: 'the wallet is not a member of the multisig: act with a member, or check the address of the multisig',
+      6006: 'the stored message cannot be read: propose it anew',
+      6007: 'members or rules of the multisig have changed since the proposal: propose it anew',
+      6008: 'the proposal is not in the state for this: only active ones take votes, only approved ones are executed or cancelled; read its state first',
+      6009: 'the proposal and its transaction do not belong together: read the multisig and propose again',
+      6010: 'this member has approved before: nothing is left for it to do',
+      6011: 'this member has rejected before: nothing is left for it to do',
+      6012: 'this member has cancelled before: nothing is left for it to do',
+      6013: 'the accounts are not those of the stored transaction: build the execution again from what the chain stores',
+      6014: 'an account, or whether it is writable, is not as stored, or the treasury is wrong: build again from what the chain stores',
+      6021: 'the time lock of the multisig is not over: execute when it is',
+      6029: 'the instructions write to an account of the proposal itself: propose without it',
+      6030: 'a time lock is at most 90 days (7,776,000 seconds)',
+      6032: 'the multisig has no rent collector: its members have to set one before proposals can be closed',
+      6033: 'the rent goes to the rent collector of the multisig alone: read who that is',
+      6041: 'the buffer is not full, or has other bytes than were announced: write the rest, or close it and propose anew',
+      6042: 'the message is larger than a buffer can be: split the proposal',
+      6043: 'the buffer is not full: write the rest of the message first',
+    }),
+  },
   [PROGRAMS.distributor.id]: {
     name: PROGRAMS.distributor.name,
     ...withAnchor(DISTRIBUTOR_CODES, {
@@ -170,9 +199,9 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       6016: 'start, end and clawback must all lie in the future: build again with later times',
     }),
   },
-  [COMPUTE_BUDGET_PROGRAM]: { name: 'Compute Budget', codes: {}, hints: {} },
-  [LOOKUP_TABLE_PROGRAM]: { name: 'Address Lookup Table', codes: {}, hints: {} },
-  [MEMO_PROGRAM]: { name: 'Memo', codes: {}, hints: {} },
+  [COMPUTE_BUDGET_PROGRAM]: { name: CLUSTER_PROGRAM_NAMES[COMPUTE_BUDGET_PROGRAM], codes: {}, hints: {} },
+  [LOOKUP_TABLE_PROGRAM]: { name: CLUSTER_PROGRAM_NAMES[LOOKUP_TABLE_PROGRAM], codes: {}, hints: {} },
+  [MEMO_PROGRAM]: { name: CLUSTER_PROGRAM_NAMES[MEMO_PROGRAM], codes: {}, hints: {} },
 }
 
 /** Hints for common failures of two programs together, where the inner error needs the outer program as context. */
@@ -183,6 +212,6 @@ export const INNER_HINTS: Readonly<Record<string, Readonly<Record<string, string
     [`${TOKEN_PROGRAM} 1`]: "the airdrop's vault holds too little: fund it, then claim again",
   },
   [PROGRAMS.dbc.id]: {
-    [`${SYSTEM_PROGRAM} 1`]: `the paying account, or on a migration the pool authority ${DBC_POOL_AUTHORITY}, has too few lamports; on the embedded chain \`svc localnet airdrop <address> <sol>\``,
+    [`${SYSTEM_PROGRAM} 1`]: `the paying account, or on a migration the pool authority ${DBC_POOL_AUTHORITY}, has too little SOL; on the embedded chain \`svc localnet airdrop <address> <sol>\``,
   },
 }

@@ -85,7 +85,7 @@ async function readFinalized(
     if (value === null) return { slot, owner: '', data: Buffer.alloc(0) }
     const { owner, data } = value
     if (typeof owner !== 'string' || !Array.isArray(data) || typeof data[0] !== 'string' || slot < minSlot) {
-      throw new Error('it answers with parts missing')
+      throw new Error('its answer is incomplete')
     }
     return { slot, owner, data: Buffer.from(data[0], 'base64') }
   })

@@ -9,7 +9,7 @@ import { hasHiddenBalance, withheldFee } from '../../solana/token-extensions.ts'
 import type { Chain } from '../connection.ts'
 import { readCollectionFacts, readMintFacts } from './mint-facts.ts'
 import { OwnerSums } from './owner-sums.ts'
-import { MOST_SLICE_BYTES, type ScannedAccount, scanAccounts, UnbelievableAnswer } from './scan.ts'
+import { MOST_SLICE_BYTES, type ScanLimits, type ScannedAccount, scanAccounts, UnbelievableAnswer } from './scan.ts'
 
 export type HeldAddress = { mint: string; collection?: undefined } | { mint?: undefined; collection: string }
 
@@ -32,6 +32,10 @@ export interface HoldersAtSlot {
 export interface ReadHoldersOptions {
   /** Accepts that the missing part of the supply is in confidential balances. */
   allowConfidential: boolean
+  /** The default is the most of a snapshot. */
+  limits?: ScanLimits
+  /** How often a reading that does not add up is tried; by default four times. */
+  tries?: number
   wait?: (milliseconds: number) => Promise<void>
 }
 
@@ -48,16 +52,16 @@ type HolderChain = Pick<Chain, 'call' | 'callLarge'>
 export async function readHolders(
   chain: HolderChain,
   address: HeldAddress,
-  { allowConfidential, wait = pause }: ReadHoldersOptions,
+  { allowConfidential, limits, tries = READ_TRIES, wait = pause }: ReadHoldersOptions,
 ): Promise<HoldersAtSlot> {
   let last = ''
-  for (let attempt = 0; attempt < READ_TRIES; attempt++) {
+  for (let attempt = 0; attempt < tries; attempt++) {
     if (attempt > 0) await wait(FIRST_READ_WAIT_MS * 2 ** (attempt - 1))
     try {
       const read =
         address.mint === undefined
           ? await readAssets(chain, address.collection)
-          : await readTokens(chain, address.mint, allowConfidential)
+          : await readTokens(chain, address.mint, { allowConfidential, limits })
       if (typeof read !== 'string') return read
       last = read
     } catch (error) {
@@ -67,7 +71,7 @@ export async function readHolders(
   }
   const what = address.mint ?? address.collection
   throw conflict(
-    `The holders of ${what} could not be read whole in ${READ_TRIES} tries: ${last}. Nothing was stored; try again when less is traded, or set rpc-url to another node`,
+    `The holders of ${what} could not be read whole in ${tries} tries: ${last}. Nothing was stored; try again when less is traded, or set rpc-url to another node`,
   )
 }
 
@@ -80,7 +84,7 @@ const [INITIALIZED, FROZEN, TOKEN_ACCOUNT_KIND] = [1, 2, 2]
 async function readTokens(
   chain: HolderChain,
   mint: string,
-  allowConfidential: boolean,
+  { allowConfidential, limits }: Pick<ReadHoldersOptions, 'allowConfidential'> & { limits: ScanLimits | undefined },
 ): Promise<HoldersAtSlot | string> {
   const before = await readMintFacts(chain, mint, 0)
   const { program, decimals, supply } = before
@@ -123,6 +127,7 @@ async function readTokens(
       ],
       dataSlice: { offset: 0, length: isSpl ? BASE_BYTES : MOST_SLICE_BYTES },
       minSlot: before.slot,
+      ...(limits === undefined ? {} : { limits }),
     },
     take,
   )

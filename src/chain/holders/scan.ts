@@ -14,7 +14,7 @@ export const MOST_SLICE_BYTES = 1_024
 const MOST_ITEM_BYTES = 4_096
 /** A million entries with the longest slices that tokens without extensions have. */
 const MOST_ANSWER_BYTES = 1_024 * 1_024 * 1_024
-const SCAN_MS = 180_000
+const SNAPSHOT_LIMITS: ScanLimits = { accounts: MOST_ACCOUNTS, milliseconds: 180_000 }
 /** Most base58 characters of an address. */
 const ADDRESS_CHARACTERS = 44
 
@@ -26,10 +26,21 @@ export interface AccountScan {
   dataSlice: { offset: number; length: number }
   /** Slot that the node must have reached. */
   minSlot: number
+  /** The default is finalized, for readings that are stored. */
+  commitment?: 'confirmed' | 'finalized'
+  /** The default is the most of a snapshot. */
+  limits?: ScanLimits
 }
 
-/** An account as the scan returns it: the bytes of its slice, and the length of its whole data. */
+/** Most accounts of a reading, and milliseconds for the whole answer. */
+export interface ScanLimits {
+  accounts: number
+  milliseconds: number
+}
+
+/** An account as the scan returns it: its address, the bytes of its slice, and the length of its whole data. */
 export interface ScannedAccount {
+  address: string
   data: Buffer
   space: number
 }
@@ -45,17 +56,17 @@ export class UnbelievableAnswer extends Error {
  */
 export async function scanAccounts(
   chain: Pick<Chain, 'callLarge'>,
-  { what, program, filters, dataSlice, minSlot }: AccountScan,
+  { what, program, filters, dataSlice, minSlot, commitment = 'finalized', limits = SNAPSHOT_LIMITS }: AccountScan,
   take: (account: ScannedAccount) => void,
 ): Promise<{ slot: number; accounts: number }> {
   const seen = new KeyTable(ADDRESS_CHARACTERS)
   const name = new Uint8Array(ADDRESS_CHARACTERS)
-  const options = { encoding: 'base64', commitment: 'finalized', withContext: true, minContextSlot: minSlot }
+  const options = { encoding: 'base64', commitment, withContext: true, minContextSlot: minSlot }
   const call = {
     method: 'getProgramAccounts',
     params: [program, { ...options, filters, dataSlice }],
-    most: { items: MOST_ACCOUNTS, itemBytes: MOST_ITEM_BYTES, bytes: MOST_ANSWER_BYTES },
-    limitMs: SCAN_MS,
+    most: { items: limits.accounts, itemBytes: MOST_ITEM_BYTES, bytes: MOST_ANSWER_BYTES },
+    limitMs: limits.milliseconds,
   }
   const takeItem = (item: unknown) => {
     const { pubkey, account } = (item ?? {}) as { pubkey?: unknown; account?: unknown }
@@ -63,7 +74,7 @@ export async function scanAccounts(
     name.fill(0)
     Buffer.from(name.buffer).write(pubkey, 'latin1')
     if (!seen.add(name).isNew) throw unbelievable(`the account ${pubkey} twice`)
-    take(scanned(account, program, dataSlice))
+    take(scanned(pubkey, account, program, dataSlice))
   }
   try {
     const result = await chain.callLarge(call, takeItem)
@@ -71,13 +82,13 @@ export async function scanAccounts(
     if (slot < minSlot) throw unbelievable(`the slot ${slot}, and had been at ${minSlot}`)
     return { slot, accounts: seen.count }
   } catch (error) {
-    throw scanFault(what, error)
+    throw scanFault(what, limits, error)
   }
 }
 
 const unbelievable = (found: string) => new UnbelievableAnswer(`it shows ${found}`)
 
-function scanned(account: unknown, program: string, slice: AccountScan['dataSlice']): ScannedAccount {
+function scanned(address: string, account: unknown, program: string, slice: AccountScan['dataSlice']): ScannedAccount {
   const { owner, data, space } = (account ?? {}) as { owner?: unknown; data?: unknown; space?: unknown }
   if (owner !== program) throw unbelievable('an account of another program')
   if (!Array.isArray(data) || data.length !== 2 || typeof data[0] !== 'string' || data[1] !== 'base64') {
@@ -88,7 +99,7 @@ function scanned(account: unknown, program: string, slice: AccountScan['dataSlic
   // Nodes before 1.14 do not report the length of the data; it is at least as long as what they show.
   const known = Number.isSafeInteger(space) ? (space as number) : slice.offset + bytes.length
   if (known < slice.offset + bytes.length) throw unbelievable('an account that is longer than it says')
-  return { data: bytes, space: known }
+  return { address, data: bytes, space: known }
 }
 
 /** Nodes refuse requests for which they would have to search all of their accounts. */
@@ -96,11 +107,11 @@ const NOT_INDEXED = -32010
 const WAY_OUT =
   'set rpc-url to a node that lists the accounts of programs (getProgramAccounts), such as one of your own'
 
-function scanFault(what: string, error: unknown): unknown {
+function scanFault(what: string, limits: ScanLimits, error: unknown): unknown {
   if (error instanceof UnbelievableAnswer) return error
   if (error instanceof AnswerTooLarge) {
     return internal(
-      `${what} was given up: ${error.message}; a snapshot takes up to ${MOST_ACCOUNTS.toLocaleString('en')} accounts`,
+      `${what} was given up: ${error.message}; up to ${limits.accounts.toLocaleString('en')} accounts are read`,
       { cause: error },
     )
   }
@@ -113,6 +124,6 @@ function scanFault(what: string, error: unknown): unknown {
   }
   if (error instanceof ApiError || (error as Error).name === 'ShuttingDown') return error
   const isLate = (error as Error).name === 'TimeoutError'
-  const why = isLate ? `it did not answer in ${SCAN_MS / 1000} s` : nodeReason(error)
+  const why = isLate ? `it did not answer in ${limits.milliseconds / 1000} s` : nodeReason(error)
   return internal(`${what} failed at the RPC node: ${why}; ${WAY_OUT}`, { cause: error })
 }

@@ -6,6 +6,7 @@ import { COMPUTE_BUDGET_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../..
 import { PROGRAMS } from '../../solana/programs.ts'
 import { DAMM_V2_INSTRUCTIONS } from './generated/damm-v2.ts'
 import { DBC_INSTRUCTIONS } from './generated/dbc.ts'
+import { SQUADS_INSTRUCTIONS } from './generated/squads.ts'
 import type { ProgramLayout } from './layout.ts'
 import {
   CORE_INSTRUCTIONS,
@@ -43,6 +44,7 @@ const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, ProgramLayou
   [PROGRAMS.lock.id, { table: JUPITER_LOCK_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [PROGRAMS.core.id, { table: CORE_INSTRUCTIONS, prefixBytes: 1 }],
   [PROGRAMS.tokenMetadata.id, { table: TOKEN_METADATA_INSTRUCTIONS, prefixBytes: 1 }],
+  [PROGRAMS.squads.id, { table: SQUADS_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [TOKEN_2022_PROGRAM, { table: TOKEN_EXTENSION_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
 ])
 
@@ -83,7 +85,7 @@ function ofSolanaProgram(program: string, accounts: readonly string[], data: Uin
   const fields = Object.entries(values)
   // An address with two roles has them in the order of the decoder's fields.
   const roles = accounts.map((address, i) => {
-    const own = fields.filter(([, value]) => value === address).map(([name]) => name)
+    const own = fields.filter(([name, value]) => isRole(name, value, address)).map(([name]) => name)
     const before = accounts.slice(0, i).filter((earlier) => earlier === address).length
     return own[before] ?? own.at(-1) ?? null
   })
@@ -99,6 +101,10 @@ function ofSolanaProgram(program: string, accounts: readonly string[], data: Uin
   })
   return { instruction: type, roles, args }
 }
+
+/** The accounts of a list have its name; the signing members of a multisig stay without a role. */
+const isRole = (name: string, value: unknown, address: string) =>
+  value === address || (name !== 'signers' && Array.isArray(value) && value.includes(address))
 
 const isTokenProgram = (program: string) => program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM
 

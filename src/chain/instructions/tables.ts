@@ -27,12 +27,27 @@ export const JUPITER_LOCK_INSTRUCTIONS: InstructionTable = {
   [LOCK_INSTRUCTIONS.create]: [
     'create_vesting_escrow_v2',
     'base escrow token_mint escrow_token sender sender_token recipient token_program system_program event_authority program',
-    'vesting_start_time:u64 cliff_time:u64 frequency:u64 cliff_unlock_amount:u64 amount_per_period:u64 number_of_period:u64',
+    'vesting_start_time:u64 cliff_time:u64 frequency:u64 cliff_unlock_amount:u64 amount_per_period:u64 number_of_period:u64 update_recipient_mode:u8 cancel_mode:u8',
   ],
   [LOCK_INSTRUCTIONS.claim]: [
     'claim_v2',
     'escrow token_mint escrow_token recipient recipient_token memo_program token_program event_authority program',
     'max_amount:u64',
+  ],
+  [LOCK_INSTRUCTIONS.entitle]: [
+    'create_vesting_escrow_metadata',
+    'escrow creator escrow_metadata payer system_program',
+    'name:string description:string creator_email:string recipient_email:string',
+  ],
+  [LOCK_INSTRUCTIONS.cancel]: [
+    'cancel_vesting_escrow',
+    'escrow token_mint escrow_token creator_token recipient_token rent_receiver signer memo_program token_program event_authority program',
+    '',
+  ],
+  [LOCK_INSTRUCTIONS.changeRecipient]: [
+    'update_vesting_escrow_recipient',
+    'escrow escrow_metadata signer system_program event_authority program',
+    'new_recipient:pubkey',
   ],
   [LOCK_INSTRUCTIONS.close]: [
     'close_vesting_escrow',
@@ -53,6 +68,7 @@ export const CORE_INSTRUCTIONS: InstructionTable = {
   '06': ['update_plugin_v1', `${PLUGIN} ${ASSET_END}`, ''],
   '0c': ['burn_v1', `${PLUGIN} ${ASSET_END}`, ''],
   '0e': ['transfer_v1', `${PLUGIN} new_owner ${ASSET_END}`, ''],
+  '10': ['update_collection_v1', 'collection payer authority new_update_authority system_program log_wrapper', ''],
   '14': ['create_v2', NEW_ASSET, 'data_state:u8 name:string uri:string'],
   '15': ['create_collection_v2', 'collection update_authority payer system_program', 'name:string uri:string'],
 }
@@ -73,6 +89,16 @@ export const TOKEN_EXTENSION_INSTRUCTIONS: InstructionTable = {
     'initialize_token_metadata',
     'metadata update_authority mint mint_authority',
     'name:string symbol:string uri:string',
+  ],
+  [named('spl_token_metadata_interface:updating_field')]: [
+    'update_token_metadata_field',
+    'metadata update_authority',
+    '',
+  ],
+  [named('spl_token_metadata_interface:remove_key_ix')]: [
+    'remove_token_metadata_key',
+    'metadata update_authority',
+    'idempotent:u8 key:string',
   ],
   [named('spl_token_metadata_interface:update_the_authority')]: [
     'update_token_metadata_authority',

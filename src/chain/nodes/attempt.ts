@@ -1,7 +1,7 @@
 /** Sends one request to one endpoint, judges the answer, and notes what it says about the endpoint. */
 import { whyUnanswered } from '../../platform/timing.ts'
 import type { PoolEndpoint } from './endpoint.ts'
-import { bodyFromSlot, isRecord, type NodeRequest } from './node-request.ts'
+import { bodyFromSlot, inAlpenglowTerms, isRecord, type NodeRequest } from './node-request.ts'
 import { MOST_LAG_SLOTS, type SlotBook, type SlotMarks } from './slot-book.ts'
 import { type AnswerVerdict, type Received, verdictOf } from './verdict.ts'
 
@@ -26,9 +26,10 @@ export const OVERTAKEN = 'overtaken'
 export async function attempt(
   core: PoolCore,
   endpoint: PoolEndpoint,
-  request: NodeRequest,
+  asked: NodeRequest,
   signal: AbortSignal,
 ): Promise<AnswerVerdict> {
+  const request = endpoint.isAlpenglow ? inAlpenglowTerms(asked) : asked
   const { book, elapsed } = core
   const [marks, startedAt] = [book.marks(), elapsed()]
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, signal }

@@ -6,7 +6,9 @@ import { whyUnanswered } from '../../platform/timing.ts'
 import { type Cluster, endpointsOf } from '../../settings/cluster.ts'
 import type { Config, RpcEndpoint } from '../../settings/config.ts'
 import { type Redactor, redactorOf } from '../../settings/redaction.ts'
+import type { Commitment } from '../../solana/constants.ts'
 import { withoutUser } from '../program-cache/rpc.ts'
+import type { ConsensusNode } from './consensus.ts'
 import type { EndpointReport } from './endpoint.ts'
 import type { StreamFromNode } from './large-answer.ts'
 import { type NodeCalls, type PostToNode, postOver } from './node-call.ts'
@@ -34,6 +36,8 @@ export interface ConfiguredNodes {
   at(url: string): NodeAccess
   /** Undefined with a single node. */
   witnesses: (<T>(read: (node: NodeCalls) => Promise<T>) => Promise<T[]>) | undefined
+  /** Each endpoint that can be asked now; undefined with a single node. */
+  each: (() => Promise<ConsensusNode[]>) | undefined
   reports(): EndpointReport[]
   onSignature: OnSignature | undefined
   close(): void
@@ -44,13 +48,15 @@ export interface ConfiguredNodesOptions extends Pick<NodePoolOptions, 'elapsed' 
   around: ((send: typeof fetch) => typeof fetch) | undefined
   retryOptions: RetryOptions
   log: Log
+  /** The commitment at which a signature is reported. */
+  commitment: () => Commitment
 }
 
 const JSON_POST = { method: 'POST', headers: { 'content-type': 'application/json' } } as const
 
 /** Opens nothing yet. */
 export function configuredNodes(config: Config, cluster: Cluster, options: ConfiguredNodesOptions): ConfiguredNodes {
-  const { around = (send) => send, retryOptions, ending, log, ...timing } = options
+  const { around = (send) => send, retryOptions, ending, log, commitment, ...timing } = options
   const endpoints = endpointsOf(config)
   const [first] = endpoints
   const hasSeveralEndpoints = endpoints.length > 1
@@ -66,7 +72,7 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   const waits =
     first === undefined || options.around !== undefined
       ? undefined
-      : createSignatureWaits({ targets: () => pool?.socketTargets() ?? socketTargets(first), ending })
+      : createSignatureWaits({ targets: () => pool?.socketTargets() ?? socketTargets(first), commitment, ending })
 
   const at = (url: string, headers: RpcEndpoint['headers'] = {}): NodeAccess => {
     if (last?.url !== url) {
@@ -110,6 +116,12 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
       ? async (read) => {
           if (first !== undefined) await access(first)
           return pool?.witnesses(read) ?? []
+        }
+      : undefined,
+    each: hasSeveralEndpoints
+      ? async () => {
+          if (first !== undefined) await access(first)
+          return pool?.each() ?? []
         }
       : undefined,
     reports: () => pool?.reports() ?? [],

@@ -47,6 +47,8 @@ export class PoolEndpoint {
   /** Genesis hash from its last check. */
   genesis: string | null = null
   isForeign = false
+  /** Whether it has shown the certificate of Alpenglow. */
+  isAlpenglow = false
   slotLag: number | null = null
   isBehind = false
   /** Slot of its newest bank, and when it was reported. */

@@ -66,7 +66,7 @@ function resultOf(text: string, status: number, redact: (text: string) => string
     const parsed: unknown = JSON.parse(text)
     if (typeof parsed === 'object' && parsed !== null) answer = parsed as Record<string, unknown>
   } catch {
-    // It broke off, or is no JSON; the status says more.
+    // The answer broke off or is not JSON. The status says more.
   }
   const { code, message, data } = (answer?.error ?? {}) as { code?: unknown; message?: unknown; data?: unknown }
   if (typeof code === 'number') throw new NodeRefusal(code, redact(String(message).slice(0, 1_000)), data)

@@ -176,8 +176,7 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
   const isUsable = (endpoint: PoolEndpoint) => endpoint.isUsable(elapsed())
   const canTake = (endpoint: PoolEndpoint) => endpoint.canTake(elapsed())
   return {
-    // Late answers are refused one by one, so late endpoints may be asked when no other is left: one may have caught
-    // up.
+    // If no other endpoint is left, ask those that lag. A late answer is refused by itself.
     readers: (key) => those(key, [isUsable, canTake]),
     takers: (key) => those(key, [canTake]),
     async checkAll() {

@@ -57,7 +57,7 @@ export async function callNode(post: PostToNode, method: string, params: readonl
 export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): { slot: number; value: T } {
   const { context, value } = (result ?? {}) as { context?: { slot?: unknown } | null; value?: unknown }
   const slot = context?.slot
-  if (!Number.isSafeInteger(slot) || !fits(value)) throw new Error('it answers with parts missing')
+  if (!Number.isSafeInteger(slot) || !fits(value)) throw new Error('its answer is incomplete')
   return { slot: slot as number, value: value as T }
 }
 

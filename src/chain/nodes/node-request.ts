@@ -37,6 +37,20 @@ function commitmentOf(method: string, params: readonly unknown[]): Commitment {
   return (asked as Commitment | undefined) ?? 'finalized'
 }
 
+/** Returns params that ask for `finalized` where they asked for `confirmed`, or the same ones. */
+export function withFinalized(params: readonly unknown[]): readonly unknown[] {
+  const at = params.findIndex((param) => isRecord(param) && param.commitment === 'confirmed')
+  return at === -1 ? params : params.with(at, { ...(params[at] as object), commitment: 'finalized' })
+}
+
+/** The same request in the terms of Alpenglow, where `confirmed` and `finalized` name the same block. */
+export function inAlpenglowTerms(request: NodeRequest): NodeRequest {
+  const params = withFinalized(request.params)
+  if (params === request.params) return request
+  const body = JSON.stringify({ ...(JSON.parse(request.body) as object), params })
+  return { ...request, params, commitment: 'finalized', body }
+}
+
 /**
  * Place of the configuration in the parameters of methods whose answer names no slot. Only the node can tell whether
  * it is far enough (`minContextSlot`, in Agave's RpcContextConfig and similar).

@@ -1,6 +1,7 @@
 /** Subscriptions over an endpoint's WebSocket. They say only when to ask; the answer is read over HTTP. */
 import type { WebSocket } from 'ws'
 import { pause } from '../../platform/timing.ts'
+import type { Commitment } from '../../solana/constants.ts'
 import { isRecord } from './node-request.ts'
 
 /** Most signatures that are subscribed to at a time; further ones are found by polling. */
@@ -33,12 +34,14 @@ export interface SocketTarget {
 export interface SocketOptions {
   /** Addresses to connect to, best first; read before each try, and tried in turn. */
   targets: () => readonly SocketTarget[]
+  /** The commitment at which a signature is reported; `confirmed` by default. */
+  commitment?: () => Commitment
   after?: (milliseconds: number, act: () => void) => () => void
   ending?: AbortSignal | undefined
 }
 
 export interface NodeSocket {
-  /** Calls `act` once, when an endpoint says that the signature is confirmed. The returned function ends the wait. */
+  /** Calls `act` once, when an endpoint reports the signature as confirmed. The returned function ends the wait. */
   onSignature(signature: string, act: () => void): () => void
   close(): void
 }
@@ -51,7 +54,8 @@ interface Waiting {
   endLife: () => void
 }
 
-export function createNodeSocket({ targets, after = unreferenced, ending }: SocketOptions): NodeSocket {
+export function createNodeSocket(options: SocketOptions): NodeSocket {
+  const { targets, commitment = () => 'confirmed', after = unreferenced, ending } = options
   const waiting = new Map<string, Waiting>()
   /** Open requests over the connection, by their ids. */
   const asked = new Map<number, Waiting>()
@@ -76,7 +80,7 @@ export function createNodeSocket({ targets, after = unreferenced, ending }: Sock
 
   function subscribe(one: Waiting): void {
     one.subscription = undefined
-    asked.set(send('signatureSubscribe', [one.signature, { commitment: 'confirmed' }]), one)
+    asked.set(send('signatureSubscribe', [one.signature, { commitment: commitment() }]), one)
   }
 
   async function connect(): Promise<void> {
@@ -252,7 +256,9 @@ export async function takesSubscriptions({ url, headers }: SocketTarget, timeout
   const told = new Promise<boolean>((resolve) => {
     tell = resolve
   })
-  const socket = createNodeSocket({ targets: () => [{ url, headers, onSubscribed: () => tell(true) }] })
+  const targets = () => [{ url, headers, onSubscribed: () => tell(true) }]
+  // Every cluster takes this commitment.
+  const socket = createNodeSocket({ targets, commitment: () => 'finalized' })
   // A signature of zeros is nobody's.
   socket.onSignature('1'.repeat(64), () => {})
   try {

@@ -5,12 +5,13 @@ import type { ClusterKind } from '../../settings/cluster.ts'
 import type { RpcEndpoint } from '../../settings/config.ts'
 import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
 import { attempt, type PoolCore } from './attempt.ts'
+import type { ConsensusNode } from './consensus.ts'
 import { type EndpointReport, PoolEndpoint } from './endpoint.ts'
 import { endpointLabel } from './labels.ts'
 import type { StreamFromNode } from './large-answer.ts'
 import { createMembership } from './membership.ts'
 import { callNode, type NodeCalls, type PostToNode } from './node-call.ts'
-import { nodeRequest } from './node-request.ts'
+import { inAlpenglowTerms, nodeRequest } from './node-request.ts'
 import type { SocketTarget } from './node-socket.ts'
 import { CALL_MS, type EndpointRefusal, readFromPool, type Tried, unanswered } from './reading.ts'
 import { sendToPool } from './sending-to-all.ts'
@@ -30,6 +31,8 @@ export interface NodePool {
    * two readings, or none if fewer endpoints answer, because one endpoint alone proves no absence.
    */
   witnesses<T>(read: (node: NodeCalls) => Promise<T>): Promise<T[]>
+  /** Each endpoint that can be asked now. */
+  each(): Promise<ConsensusNode[]>
   reports(): EndpointReport[]
   /** Possible WebSocket addresses of sound endpoints. The slots that they report are compared with those of answers. */
   socketTargets(): SocketTarget[]
@@ -80,6 +83,14 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
       (await callNode((body) => postTo(core, endpoint, body), method, params)) as T,
   })
 
+  const consensusNode = (endpoint: PoolEndpoint): ConsensusNode => ({
+    ...pinned(endpoint),
+    isAlpenglow: endpoint.isAlpenglow,
+    certified() {
+      endpoint.isAlpenglow = true
+    },
+  })
+
   return {
     post: async (body) => ({ status: 200, text: await ask(body) }),
     async send(_, init) {
@@ -104,6 +115,7 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
       const all = readings.flat()
       return all.length < WITNESSES ? [] : all
     },
+    each: async () => (await members.takers(key())).map(consensusNode),
     async stream(body, signal) {
       const tried: Tried[] = []
       for (const endpoint of await members.readers(key())) {
@@ -136,7 +148,10 @@ function noteSlot({ book, elapsed }: PoolCore, endpoint: PoolEndpoint, slot: num
 async function postTo(core: PoolCore, endpoint: PoolEndpoint, body: string): Promise<{ status: number; text: string }> {
   const request = nodeRequest(body)
   const verdict = await withTimeout(CALL_MS / 2, core.ending, (signal) => attempt(core, endpoint, request, signal))
-  if (verdict.kind === 'elsewhere') throw new Error(verdict.reason)
+  // An error that is no fault of the endpoint, such as an unknown method, is its answer.
+  if (verdict.text === undefined || (verdict.kind === 'elsewhere' && verdict.blame !== 'none')) {
+    throw new Error(verdict.kind === 'elsewhere' ? verdict.reason : 'it answers nothing')
+  }
   return { status: 200, text: verdict.text }
 }
 
@@ -148,8 +163,9 @@ async function openStream(
   { body, signal }: { body: string; signal: AbortSignal },
 ): Promise<Response | EndpointRefusal> {
   const headers = { 'content-type': 'application/json' }
+  const own = endpoint.isAlpenglow ? inAlpenglowTerms(nodeRequest(body)).body : body
   try {
-    const response = await send('', { method: 'POST', headers, body, signal })
+    const response = await send('', { method: 'POST', headers, body: own, signal })
     if (response.status >= 200 && response.status < 300) return response
     await response.body?.cancel()
     const reason = `it answers HTTP ${response.status}`

@@ -9,7 +9,7 @@ import { CALL_MS, inRounds, readFromPool, type Tried } from './reading.ts'
 import type { AnswerVerdict } from './verdict.ts'
 
 /**
- * Resolves as soon as one endpoint has taken the bytes; the others go on in the background. Throws internal_error if
+ * Resolves as soon as one endpoint has taken the bytes; the others continue in the background. Throws internal_error if
  * none took them. Nothing is signed here: a retry sends the same bytes.
  */
 export async function sendToPool(

@@ -1,7 +1,7 @@
 /** Waits for signatures over the WebSocket of the configured endpoints, which is loaded and connected on first use. */
 import type { NodeSocket, SocketOptions } from './node-socket.ts'
 
-/** Calls `act` once, when an endpoint says that the signature is confirmed. The returned function ends the wait. */
+/** Calls `act` once, when an endpoint reports the signature as confirmed. The returned function ends the wait. */
 export type OnSignature = (signature: string, act: () => void) => () => void
 
 export interface SignatureWaits {

@@ -12,7 +12,7 @@ const FASTEST_SLOTS_PER_MS = 1 / 62
 const LEEWAY_SLOTS = 150
 /** Most slots by which all other endpoints may lag: some hours. A greater lead needs a second endpoint. */
 const MOST_LEAD_SLOTS = 20_000
-/** Milliseconds for which an endpoint must be ahead before it is believed without a second one. */
+/** Milliseconds for which an endpoint must be ahead before its slot counts without a second one. */
 const CLAIM_MS = 2_000
 /** Age up to which an endpoint's reported slot counts as its present one: twice the time between two surveys. */
 const RECENT_MS = 10_000
@@ -33,12 +33,12 @@ export class SlotBook {
   /** Newest slot of a transaction that was reported with this status: a later read must not miss its effects. */
   #reported: Record<'confirmed' | 'finalized', number> = { confirmed: 0, finalized: 0 }
   #seenAt = 0
-  /** Slots too far ahead to be believed at once, with the endpoint that claims them and since when. */
+  /** Slots that are too far ahead to be accepted at once, with their endpoint and the time since then. */
   readonly #claims = new Map<string, { slot: number; at: number }>()
-  /** Furthest slot of each endpoint that was believed, and when it last named one. */
+  /** Furthest accepted slot of each endpoint, and when it last reported one. */
   readonly #told = new Map<string, Told>()
   /**
-   * Slots of endpoints that were believed without a second one, until others reach them; their lead is measured from
+   * Slots that were accepted from one endpoint alone, until others reach them. The endpoint's lead is measured from
    * there.
    */
   readonly #leads = new Map<string, Told>()
@@ -65,7 +65,7 @@ export class SlotBook {
   /** What is known now. A request records it, and its answer is compared with it. */
   marks(): SlotMarks {
     const { processed, confirmed, finalized } = this.#seen
-    const least = (commitment: Commitment) => Math.max(0, processed - 2 * COMMITMENT_DEPTH[commitment])
+    const least = (commitment: Commitment) => Math.max(0, processed - 2 * COMMITMENT_DEPTH.tower[commitment])
     return {
       processed,
       confirmed: Math.max(confirmed, least('confirmed')),
@@ -119,7 +119,7 @@ export class SlotBook {
     return [...this.#told].flatMap(([other, told]) => (other === by ? [] : [told]))
   }
 
-  /** An endpoint is compared with the others: compared with its own last slot it could climb without limit. */
+  /** Compares an endpoint with the others. Compared with its own last slot, it could climb without limit. */
   #isCredible(by: string, slot: number, now: number): boolean {
     const others = this.#others(by)
     const known = others.length > 0 ? others : [{ slot: Math.max(...Object.values(this.#seen)), at: this.#seenAt }]

@@ -21,9 +21,8 @@ export type AnswerVerdict =
     }
 
 /**
- * Errors that another endpoint may not return. Codes of Agave (rpc-client-api/src/custom_error.rs) and of JSON-RPC;
- * every
- * other error, such as -32002 (preflight) or -32602 (parameters), is an answer about the request.
+ * Errors that another endpoint may not return. Codes of Agave (rpc-client-api/src/custom_error.rs) and of JSON-RPC.
+ * Every other error, such as -32002 (preflight) or -32602 (parameters), is an answer about the request.
  */
 const ELSEWHERE: ReadonlyMap<number, [Blame, string]> = new Map([
   [-32001, ['none', 'it no longer has that block']],
@@ -128,7 +127,7 @@ function resultVerdict(request: NodeRequest, text: string, result: unknown): Ans
   return { kind: 'answer', text, result, slot, isError: false }
 }
 
-const incomplete = () => failed('it answers with parts missing')
+const incomplete = () => failed('its answer is incomplete')
 const isSlot = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
 /** Whether the answer has the parts that a proxy without its node leaves out; readers check the other parts. */

@@ -15,8 +15,9 @@ import {
   readManifest,
   writeWhole,
 } from './cache.ts'
-import { checkElf } from './elf.ts'
+import { buildHash, checkElf } from './elf.ts'
 import type { ProgramSource } from './source.ts'
+import { keepVersion, readPins, writePins } from './versions.ts'
 
 export interface PullOptions {
   folder: string
@@ -33,8 +34,11 @@ export interface Pulled {
   /** Name of the program, also in the rows of its accounts. */
   name: string
   address: string
-  /** The result, which is `missing` when the source does not have the file. */
-  status: 'written' | 'unchanged' | 'missing' | 'failed'
+  /**
+   * The result: `missing` when the source does not have the file, and `pinned` when another build is pinned here, which
+   * stays while the new one is kept beside it.
+   */
+  status: 'written' | 'unchanged' | 'pinned' | 'missing' | 'failed'
   sha256: string | null
   size: number | null
   error: string | null
@@ -51,6 +55,7 @@ export async function pullPrograms({ folder, source, programs, now, onProgress }
     { kind: 'program' as const, program, address: program.id },
     ...program.accounts.map((address) => ({ kind: 'account' as const, program, address })),
   ])
+  const pins = readPins(folder)
   const pulled: Pulled[] = []
   onProgress?.(0, items.length)
   for (const { kind, program, address } of items) {
@@ -81,6 +86,12 @@ export async function pullPrograms({ folder, source, programs, now, onProgress }
     const recorded = manifest[kind === 'program' ? 'programs' : 'accounts'][address]
     const stored = readIfThere(file)
     const unchanged = stored !== null && hash('sha256', stored, 'hex') === sha256
+    if (kind === 'program' && stored !== null && !unchanged) {
+      // The earlier build stays beside the new one, whichever of them the cache uses.
+      const isPinned = pins[address] !== undefined && pins[address] !== buildHash(bytes)
+      keepVersion(folder, address, isPinned ? bytes : stored)
+      if (isPinned) return { status: 'pinned' as const, sha256, size: bytes.length }
+    }
     if (!unchanged) writeWhole(file, bytes)
     if (!unchanged || recorded?.sha256 !== sha256) {
       if (kind === 'program') manifest.programs[address] = { name, loader, ...entry }
@@ -117,6 +128,30 @@ function findProgram(name: string): Program {
     ([key, { id }]) => id === name || comparableName(key) === comparableName(name),
   )
   if (entry !== undefined) return entry[1]
-  const known = ['dbc', 'damm-v2', 'token-metadata', 'core', 'lock', 'distributor'].join(', ')
+  const known = ['dbc', 'damm-v2', 'token-metadata', 'core', 'lock', 'distributor', 'squads'].join(', ')
   throw new ConfigError(`there is no program "${name}"; there are ${known}, and their program ids`)
+}
+
+/** A build that the cache has, and whether it is pinned. */
+export interface CachedBuild {
+  id: string
+  name: string
+  sha256: string
+  pinned: boolean
+}
+
+/** Pins the cached builds of programs, or removes their pins. Throws ConfigError for a program that is not cached. */
+export function pinBuilds(
+  folder: string,
+  { programs, remove }: { programs?: readonly string[] | undefined; remove: boolean },
+): CachedBuild[] {
+  const selected = (programs ?? []).length === 0 ? undefined : programs?.map(findProgram)
+  const cached = (selected ?? Object.values(PROGRAMS)).flatMap(({ id, name }: Program) => {
+    const bytes = readIfThere(join(folder, programFile(id)))
+    if (bytes !== null) return [{ id, name, sha256: buildHash(bytes), pinned: !remove }]
+    if (selected === undefined) return []
+    throw new ConfigError(`${name} is not in the program cache ${folder}: fill it with \`svc localnet pull\``)
+  })
+  writePins(folder, Object.fromEntries(cached.map(({ id, sha256 }) => [id, remove ? null : sha256])))
+  return cached
 }

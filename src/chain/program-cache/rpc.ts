@@ -14,14 +14,19 @@ export interface RpcCallOptions {
   attempts?: number
 }
 
-export type RpcOutcome = { result: unknown } | { fault: string; isRetryable: boolean; afterMs?: number | undefined }
+export type RpcOutcome =
+  | { result: unknown }
+  /** `code` is the node's own, if it refused the call. */
+  | { fault: string; isRetryable: boolean; afterMs?: number | undefined; code?: unknown }
 
 const MAX_RPC_ATTEMPTS = 5
 const FIRST_RPC_WAIT_MS = 500
 const LONGEST_RPC_WAIT_MS = 15_000
 const RPC_TIMEOUT_MS = 60_000
+/** An account has at most 10 MiB, which are 14 MiB in base64. */
+const MAX_ANSWER_BYTES = 20 * 1024 * 1024
 
-/** Returns the result, or the reason why there is none. */
+/** Returns the result, or the reason for its absence. */
 export async function rpcText(
   url: string,
   method: string,
@@ -43,14 +48,14 @@ async function askOnce(
   { body, timeoutMs, own }: { body: string; timeoutMs: number; own: Readonly<Record<string, string>> },
 ): Promise<RpcOutcome> {
   let response: Response
-  let text: string
+  let text: string | null
   try {
     const { href, authorization } = withoutUser(url)
     const headers = { 'content-type': 'application/json', ...authorization, ...own }
     const signal = AbortSignal.timeout(timeoutMs)
     // Following a redirect would take the headers to another host.
     response = await send(href, { method: 'POST', headers, body, signal, redirect: 'manual' })
-    text = await response.text()
+    text = await boundedText(response)
   } catch (error) {
     const why = whyUnanswered(error)
     return { fault: `the RPC node cannot be reached (${why})`, isRetryable: why === 'ECONNRESET' }
@@ -62,14 +67,28 @@ async function askOnce(
       afterMs: retryAfterMs(response.headers) ?? undefined,
     }
   }
+  if (text === null) return { fault: 'the RPC node answers too much', isRetryable: false }
   return readAnswer(urlRedactor(url).json(text))
+}
+
+/** Reads the body; null if it is too large to be an answer. */
+async function boundedText({ body }: Response): Promise<string | null> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of body ?? []) {
+    size += part.length
+    if (size > MAX_ANSWER_BYTES) return null
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
 }
 
 function readAnswer(text: string): RpcOutcome {
   try {
     const { result, error } = JSON.parse(text) as { result?: unknown; error?: { code?: unknown; message?: unknown } }
     if (typeof error?.message === 'string') {
-      return { fault: `the RPC node refuses: ${error.message.slice(0, 200)}`, isRetryable: error.code === 429 }
+      const { code } = error
+      return { fault: `the RPC node refuses: ${error.message.slice(0, 200)}`, isRetryable: code === 429, code }
     }
     if (result !== undefined) return { result }
   } catch {

@@ -1,8 +1,10 @@
-/** Reads slot time and rent of a cluster, and keeps them in the program cache for the embedded chain. */
+/** Reads slot time, rent and consensus of a cluster, and keeps them in the program cache for the embedded chain. */
 import { join } from 'node:path'
 import {
   type ClusterSettings,
   checkSettings,
+  DEFAULT_SETTINGS,
+  isCount,
   type Rent,
   readRentSysvar,
   readSettingsJson,
@@ -10,9 +12,11 @@ import {
   sameSettings,
   settingsJson,
 } from '../../solana/cluster-settings.ts'
+import type { Consensus } from '../../solana/constants.ts'
 import { RENT_SYSVAR } from '../../solana/program-ids.ts'
+import { certifiedSlot, METHOD_NOT_FOUND } from '../nodes/consensus.ts'
 import { readIfThere, writeWhole } from './cache.ts'
-import { type RpcCallOptions, rpcText } from './rpc.ts'
+import { type RpcCallOptions, type RpcOutcome, rpcText } from './rpc.ts'
 
 /** Number of one-minute samples to request. */
 const SAMPLES = 60
@@ -79,12 +83,24 @@ export function folderSettings(folder: string): FoundSettings | null {
   return bytes && { settings: readSettingsJson(JSON.parse(bytes.toString('utf8'))), slot: null }
 }
 
-/** Reads the settings of a cluster: the slot time from its performance samples, the rent from its sysvar. */
+/**
+ * Reads the settings of a cluster: the slot time from its performance samples, the rent from its sysvar, the consensus
+ * from its certificate.
+ */
 export async function clusterSettings(url: string, options: RpcCallOptions = {}): Promise<FoundSettings> {
   const slotMs = slotMsOf(await resultOf(url, 'getRecentPerformanceSamples', [SAMPLES], options))
   const config = { encoding: 'base64', commitment: 'finalized' }
   const { rent, slot } = rentOf(await resultOf(url, 'getAccountInfo', [RENT_SYSVAR, config], options))
-  return { settings: checkSettings({ slotMs, rent }), slot }
+  // A provider that does not forward the call says nothing, so the consensus is that of a new chain.
+  const consensus = consensusOf(await rpcText(url, 'getAgGenesisCert', [], options)) ?? DEFAULT_SETTINGS.consensus
+  return { settings: checkSettings({ slotMs, rent, consensus }), slot }
+}
+
+/** Reads the answer to `getAgGenesisCert`; null if it does not say which consensus the cluster has. */
+export function consensusOf(outcome: RpcOutcome): Consensus | null {
+  if ('fault' in outcome) return outcome.code === METHOD_NOT_FOUND ? 'tower' : null
+  const slot = certifiedSlot(outcome.result)
+  return typeof slot === 'number' ? 'alpenglow' : (slot ?? null)
 }
 
 async function resultOf(url: string, method: string, params: readonly unknown[], options: RpcCallOptions) {
@@ -104,9 +120,6 @@ function slotMsOf(result: unknown): number {
   if (middle === undefined) throw new Error('the RPC node has no performance samples to derive the slot time from')
   return Math.round(middle)
 }
-
-const isCount = (value: unknown, most: number): value is number =>
-  Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= most
 
 function rentOf(result: unknown): { rent: Rent; slot: number } {
   const { context, value } = (result ?? {}) as { context?: { slot?: unknown }; value?: { data?: unknown } | null }

@@ -3,11 +3,9 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { base58 } from '@scure/base'
 import type { Cluster } from '../../settings/cluster.ts'
-import { LOADER_V1, LOADER_V2, LOADER_V4, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
 import { type AccountFile, accountFile, parseAccountFile, programFile } from './cache.ts'
-import { programDataAddress, upgradeableBinary, v4Binary } from './elf.ts'
+import { binaryIn, programDataAddress } from './elf.ts'
 import { type RpcCallOptions, rpcText } from './rpc.ts'
 import { clusterSettings, folderSettings, type SettingsSource } from './settings.ts'
 
@@ -57,16 +55,13 @@ export function rpcSource(
   return {
     label,
     async program(id) {
-      const { account, slot } = await read(id)
-      if (account === null) return null
-      const { owner: loader } = account
-      const data = accountDataOf(account)
-      if (loader === LOADER_V1 || loader === LOADER_V2) return { bytes: data, loader, slot }
-      if (loader === LOADER_V4) return { bytes: v4Binary(data), loader, slot }
-      if (loader !== UPGRADEABLE_LOADER) throw new Error(`its account belongs to ${loader}, which loads no programs`)
-      const held = await read(base58.encode(programDataAddress(data)))
-      if (held.account === null) throw new Error('its program data account is gone: the program was closed')
-      return { bytes: upgradeableBinary(accountDataOf(held.account)), loader, slot: held.slot }
+      const program = await read(id)
+      if (program.account === null) return null
+      const { owner: loader } = program.account
+      const dataAddress = programDataAddress(ownedData(program.account))
+      const { account, slot } = dataAddress === null ? program : await read(dataAddress)
+      if (account === null) throw new Error('its program data account is gone: the program was closed')
+      return { bytes: binaryIn(ownedData(account)), loader, slot }
     },
     async account(address) {
       const { account, slot } = await read(address)
@@ -77,7 +72,7 @@ export function rpcSource(
   }
 }
 
-const accountDataOf = ({ data: [text] }: RpcAccount) => Buffer.from(text, 'base64')
+const ownedData = ({ owner, data: [text] }: RpcAccount) => ({ owner, data: Buffer.from(text, 'base64') })
 
 async function fetchAccount(
   url: string,

@@ -55,7 +55,7 @@ function readPart(
         typeof executable !== 'boolean' ||
         typeof text !== 'string'
       ) {
-        throw new Error('it answers with parts missing')
+        throw new Error('its answer is incomplete')
       }
       return { owner, executable, hasData: text !== '' }
     })

@@ -2,11 +2,13 @@
 import { askNode } from '../nodes/rpc-faults.ts'
 
 const SLOT_AT = 0
+const EPOCH_AT = 16
 const UNIX_TIMESTAMP_AT = 32
 const CLOCK_BYTES = 40
 
 export interface ChainTime {
   slot: number
+  epoch: bigint
   /** Time of the chain's clock in Unix seconds. */
   unixSeconds: number
 }
@@ -21,6 +23,7 @@ function decodeClock(account: { data: Uint8Array } | null): ChainTime {
   const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
   return {
     slot: Number(data.readBigUInt64LE(SLOT_AT)),
+    epoch: data.readBigUInt64LE(EPOCH_AT),
     unixSeconds: Number(data.readBigInt64LE(UNIX_TIMESTAMP_AT)),
   }
 }

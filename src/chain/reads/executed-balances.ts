@@ -37,11 +37,15 @@ export interface ExecutedBalances extends HistoricTransaction {
 const MOST_ACCOUNTS = 256
 
 /**
- * Returns null for a transaction that the node does not have as final. Throws internal_error when the node fails, and
- * UnreadableTransaction for an answer whose balances are missing or do not belong to the transaction.
+ * Returns null for a transaction that the node does not have at this commitment. Throws internal_error when the node
+ * fails, and UnreadableTransaction for an answer whose balances are missing or do not belong to the transaction.
  */
-export const readBalances = (node: NodeCalls, signature: string): Promise<ExecutedBalances | null> =>
-  readAnswer(node, signature, 'finalized', (answer) => balancesIn(answer, signature))
+export const readBalances = (
+  node: NodeCalls,
+  signature: string,
+  commitment: 'confirmed' | 'finalized' = 'finalized',
+): Promise<ExecutedBalances | null> =>
+  readAnswer(node, signature, commitment, (answer) => balancesIn(answer, signature))
 
 /** The same from an answer of getTransaction in base64. Throws if parts are missing. */
 export function balancesIn(answer: unknown, signature: string): ExecutedBalances {
@@ -62,7 +66,7 @@ export function balancesIn(answer: unknown, signature: string): ExecutedBalances
   }
 }
 
-const missing = () => new Error('it answers with parts missing')
+const missing = () => new Error('its answer is incomplete')
 
 function safeCount(value: unknown): number {
   if (!Number.isSafeInteger(value) || (value as number) < 0) throw missing()

@@ -15,7 +15,7 @@ export async function readHeights(node: HeightNode): Promise<Heights> {
   return askNode('Reading the block height', async () => {
     const answer = await node.call<unknown>('getEpochInfo', [{ commitment: 'confirmed' }])
     const { absoluteSlot: slot, blockHeight: block_height } = (answer ?? {}) as Record<string, unknown>
-    if (!isCount(slot) || !isCount(block_height)) throw new Error('it answers with parts missing')
+    if (!isCount(slot) || !isCount(block_height)) throw new Error('its answer is incomplete')
     return { slot, block_height }
   })
 }
@@ -28,4 +28,4 @@ export async function isBlockhashValid(node: HeightNode, blockhash: string): Pro
   })
 }
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0

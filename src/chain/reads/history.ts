@@ -19,7 +19,7 @@ const MOST_INSTRUCTIONS = 256
 export interface ListedSignature {
   signature: string
   slot: number
-  /** Unix milliseconds by the chain's clock, or null where the node has none. */
+  /** Unix milliseconds by the chain's clock, or null if the node has none. */
   at: number | null
   isFinal: boolean
   /** Whether the transaction failed, so that it changed nothing. */
@@ -45,7 +45,7 @@ export function listSignatures(
   const options = { limit, commitment: 'confirmed', before, until, minContextSlot: minSlot }
   return askNode('Listing the transactions of an account', async () => {
     const listed = await node.call<unknown>('getSignaturesForAddress', [address, options])
-    if (!Array.isArray(listed) || listed.length > limit) throw new Error('it answers with parts missing')
+    if (!Array.isArray(listed) || listed.length > limit) throw new Error('its answer is incomplete')
     return listed.map(listedSignature)
   })
 }
@@ -53,7 +53,7 @@ export function listSignatures(
 function listedSignature(row: unknown): ListedSignature {
   const { signature, slot, err, confirmationStatus, blockTime } = (row ?? {}) as Record<string, unknown>
   if (typeof signature !== 'string' || !isSignature(signature) || !Number.isSafeInteger(slot)) {
-    throw new Error('it answers with parts missing')
+    throw new Error('its answer is incomplete')
   }
   const isFinal = confirmationStatus === 'finalized' || confirmationStatus === null || confirmationStatus === undefined
   const at = millisecondsOf(blockTime)
@@ -64,10 +64,10 @@ function listedSignature(row: unknown): ListedSignature {
 const millisecondsOf = (blockTime: unknown): number | null =>
   Number.isSafeInteger(blockTime) ? (blockTime as number) * SECOND_MS : null
 
-/** A transaction as the chain has executed it. */
+/** A transaction as the chain executed it. */
 export interface HistoricTransaction {
   slot: number
-  /** Unix milliseconds by the chain's clock, or null where the node has none. */
+  /** Unix milliseconds by the chain's clock, or null if the node has none. */
   at: number | null
   isFailed: boolean
   /** The message with the accounts of its lookup tables behind its own keys. */
@@ -128,7 +128,7 @@ export async function readAnswer<T>(
 export function executedOf(answer: unknown, wanted: string): HistoricTransaction {
   const { slot, transaction, meta, blockTime } = fieldsIn(answer)
   const text = Array.isArray(transaction) ? transaction[0] : undefined
-  if (typeof text !== 'string' || !Number.isSafeInteger(slot)) throw new Error('it answers with parts missing')
+  if (typeof text !== 'string' || !Number.isSafeInteger(slot)) throw new Error('its answer is incomplete')
   const { signature, message } = decodeWireTransaction(Buffer.from(text, 'base64'))
   if (signature !== wanted) throw new Error('it answers with another transaction')
   const { err, loadedAddresses, innerInstructions } = fieldsIn(meta)
@@ -146,7 +146,7 @@ export function executedOf(answer: unknown, wanted: string): HistoricTransaction
 function addressesIn(list: unknown): string[] {
   if (list === undefined || list === null) return []
   if (!Array.isArray(list) || list.length > 256 || !list.every((each) => typeof each === 'string' && isAddress(each))) {
-    throw new Error('it answers with parts missing')
+    throw new Error('its answer is incomplete')
   }
   return list
 }
@@ -154,11 +154,11 @@ function addressesIn(list: unknown): string[] {
 function innerIn(groups: unknown, keys: number): Map<number, CompiledInstruction[]> {
   const inner = new Map<number, CompiledInstruction[]>()
   if (groups === undefined || groups === null) return inner
-  if (!Array.isArray(groups) || groups.length > MOST_INSTRUCTIONS) throw new Error('it answers with parts missing')
+  if (!Array.isArray(groups) || groups.length > MOST_INSTRUCTIONS) throw new Error('its answer is incomplete')
   let count = 0
   for (const group of groups) {
     const { index, instructions } = fieldsIn(group)
-    if (!Number.isSafeInteger(index) || !Array.isArray(instructions)) throw new Error('it answers with parts missing')
+    if (!Number.isSafeInteger(index) || !Array.isArray(instructions)) throw new Error('its answer is incomplete')
     count += instructions.length
     if (count > MOST_INSTRUCTIONS) throw new Error('it answers with too many instructions')
     const calls = instructions.map((each) => innerInstruction(each, keys))
@@ -172,7 +172,7 @@ function innerInstruction(instruction: unknown, keys: number): CompiledInstructi
   const isIndex = (index: unknown) => Number.isSafeInteger(index) && (index as number) >= 0 && (index as number) < keys
   const areIndexes = Array.isArray(accounts) && accounts.length <= 256 && accounts.every(isIndex)
   if (!isIndex(programIdIndex) || !areIndexes || typeof data !== 'string') {
-    throw new Error('it answers with parts missing')
+    throw new Error('its answer is incomplete')
   }
   // Inner instructions have their data in base58 whatever encoding was requested (Agave, UiInnerInstructions).
   const bytes = decodeBase58(data)

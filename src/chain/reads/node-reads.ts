@@ -13,15 +13,15 @@ export interface NodeAccount extends ChainAccount {
 
 type Fields = Record<string, unknown>
 
-/** Returns one fee for each recent slot. Throws what `call` throws, or an Error for an answer with parts missing. */
+/** Returns one fee for each recent slot. Throws what `call` throws, or an Error for an incomplete answer. */
 export async function readRecentFees(node: NodeCalls, addresses: readonly string[]): Promise<number[]> {
   const params = addresses.length === 0 ? [] : [addresses]
   const rows = await node.call<unknown>('getRecentPrioritizationFees', params)
   if (!Array.isArray(rows)) throw partsMissing()
   return rows.map((row) => {
     const { prioritizationFee } = fieldsOf(row)
-    if (typeof prioritizationFee !== 'number') throw partsMissing()
-    return prioritizationFee
+    if (!Number.isInteger(prioritizationFee) || (prioritizationFee as number) < 0) throw partsMissing()
+    return prioritizationFee as number
   })
 }
 
@@ -112,7 +112,7 @@ const maybeAccount = (value: unknown): NodeAccount | null => (value === null ? n
 function accountIn(value: unknown): NodeAccount {
   const { executable, owner, lamports, exactLamports = lamports, data } = fieldsOf(value)
   if (typeof executable !== 'boolean' || typeof owner !== 'string' || !isAddress(owner)) throw partsMissing()
-  if (!Number.isInteger(lamports) || !isBase64(data)) throw partsMissing()
+  if (!Number.isInteger(lamports) || (lamports as number) < 0 || !isBase64(data)) throw partsMissing()
   return { lamports: BigInt(exactLamports as string | number), owner, data: Buffer.from(data[0], 'base64'), executable }
 }
 
@@ -131,7 +131,7 @@ export async function tokenAccountsOf(
   })
 }
 
-const partsMissing = () => new Error('it answers with parts missing')
+const partsMissing = () => new Error('its answer is incomplete')
 const isBase64 = (data: unknown): data is [string, 'base64'] =>
   Array.isArray(data) && data.length === 2 && typeof data[0] === 'string' && data[1] === 'base64'
 const isRecord = (value: unknown): value is Fields =>

@@ -1,7 +1,8 @@
 /** Reads what every builder requires from the node: a fresh blockhash and the rent of a new account. */
 
 import { isAddress } from '../../solana/addresses.ts'
-import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { RENT_SYSVAR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { type RentRate, rentRateIn } from '../../solana/rent.ts'
 import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 import { accountsAt } from '../sending/runs.ts'
@@ -32,8 +33,18 @@ export async function rentFor(node: NodeCalls, bytes: number): Promise<bigint> {
   return askNode('Reading the rent', async () => {
     const options = { commitment: 'confirmed' }
     const lamports = await node.call<unknown>('getMinimumBalanceForRentExemption', [bytes, options])
-    if (!Number.isSafeInteger(lamports) || (lamports as number) <= 0) throw new Error('it answers with parts missing')
+    if (!Number.isSafeInteger(lamports) || (lamports as number) <= 0) throw new Error('its answer is incomplete')
     return BigInt(lamports as number)
+  })
+}
+
+/** Returns the rent minimum by the length of an account's data, at the cluster's present rate. Throws internal_error. */
+export async function readRentRate(node: NodeCalls): Promise<RentRate> {
+  const [sysvar = null] = await accountsAt(node, [RENT_SYSVAR])
+  return askNode('Reading the rent', async () => {
+    const rate = sysvar && rentRateIn(sysvar.data)
+    if (rate === null) throw new Error('its Rent sysvar is not readable')
+    return rate
   })
 }
 

@@ -1,19 +1,15 @@
 /** Measures how long a slot of the cluster takes, from the node's performance samples. */
 
+import { SLOT_TIME_SAMPLES, slotTimeOf } from '../../solana/cluster-settings.ts'
+import { COMMITMENT_DEPTH } from '../../solana/constants.ts'
+import type { Chain } from '../connection.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 
-/**
- * One sample a minute (`getRecentPerformanceSamples` of Agave's RPC): a few smooth out a slow minute at little cost.
- */
-const SAMPLES = 5
-/**
- * Values outside are errors of the node: SIMD-0525 goes from 400 ms down to 200 ms in four steps, and an outage shows
- * no slot time.
- */
-const [LEAST_MS, MOST_MS] = [20, 10_000]
-const LONGEST_SAMPLE_SECONDS = 86_400
 /** Milliseconds for which a measurement, or the lack of one, is cached. */
 const [MEASURED_FOR_MS, MISSING_FOR_MS] = [60_000, 5_000]
+
+/** Assumed until a slot was measured; slots of mainnet were never meant to take longer. */
+const ASSUMED_SLOT_MS = 400
 
 export type SlotNode = NodeCalls
 
@@ -21,6 +17,8 @@ interface Measurement {
   /** When it ends, in milliseconds of the clock that was given. */
   until: number
   slotMs: Promise<number | null>
+  /** The result of this measurement, or of the last one that had one. */
+  last: number | null
 }
 
 const measured = new WeakMap<SlotNode, Measurement>()
@@ -32,36 +30,30 @@ const measured = new WeakMap<SlotNode, Measurement>()
 export function readSlotTime(node: SlotNode, now: () => number = () => performance.now()): Promise<number | null> {
   const known = measured.get(node)
   if (known !== undefined && now() < known.until) return known.slotMs
-  const measurement: Measurement = { until: now() + MEASURED_FOR_MS, slotMs: Promise.resolve(null) }
+  const last = known?.last ?? null
+  const measurement: Measurement = { until: now() + MEASURED_FOR_MS, slotMs: Promise.resolve(null), last }
   measurement.slotMs = measure(node).then((slotMs) => {
     if (slotMs === null) measurement.until = now() + MISSING_FOR_MS
+    else measurement.last = slotMs
     return slotMs
   })
   measured.set(node, measurement)
   return measurement.slotMs
 }
 
+/** Milliseconds per slot by the last measurement, 400 before the first. Asks no node. */
+export const lastSlotTime = (node: SlotNode): number => measured.get(node)?.last ?? ASSUMED_SLOT_MS
+
+/** About how many milliseconds a block takes until it is final, by slot time and consensus. Asks no node. */
+export function finalityTime(chain: SlotNode & Pick<Chain, 'consensus'>): number {
+  const { consensus } = chain.consensus.known()
+  return COMMITMENT_DEPTH[consensus ?? 'tower'].finalized * lastSlotTime(chain)
+}
+
 async function measure(node: SlotNode): Promise<number | null> {
   try {
-    return slotTimeOf(await node.call<unknown>('getRecentPerformanceSamples', [SAMPLES]))
+    return slotTimeOf(await node.call<unknown>('getRecentPerformanceSamples', [SLOT_TIME_SAMPLES]))
   } catch {
     return null
   }
 }
-
-/** Returns milliseconds per slot over all samples, rounded; null for an answer without a usable one. */
-export function slotTimeOf(samples: unknown): number | null {
-  if (!Array.isArray(samples)) return null
-  let [slots, seconds] = [0, 0]
-  for (const sample of samples.slice(0, SAMPLES)) {
-    const { numSlots, samplePeriodSecs } = (sample ?? {}) as Record<string, unknown>
-    if (!isCount(numSlots, Number.MAX_SAFE_INTEGER) || !isCount(samplePeriodSecs, LONGEST_SAMPLE_SECONDS)) continue
-    slots += numSlots
-    seconds += samplePeriodSecs
-  }
-  const slotMs = Math.round((seconds * 1000) / slots)
-  return slotMs >= LEAST_MS && slotMs <= MOST_MS ? slotMs : null
-}
-
-const isCount = (value: unknown, most: number): value is number =>
-  Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= most

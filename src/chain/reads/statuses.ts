@@ -5,6 +5,7 @@ import type { ConfirmationStatus } from '../../api/index.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
+import { isCount } from './heights.ts'
 
 type StatusNode = NodeCalls
 
@@ -30,7 +31,7 @@ export interface Statuses {
 export async function readFirstBlock(node: StatusNode): Promise<number> {
   return askNode('Reading the first block', async () => {
     const slot = await node.call<unknown>('getFirstAvailableBlock', [])
-    if (!Number.isSafeInteger(slot)) throw new Error('it answers with parts missing')
+    if (!Number.isSafeInteger(slot)) throw new Error('its answer is incomplete')
     return slot as number
   })
 }
@@ -53,7 +54,7 @@ export async function readStatuses(
   const { slot, value } = await askNode('Reading the states of transactions', async () =>
     atSlot<(SignatureStatus | null)[]>(
       await node.call('getSignatureStatuses', [signatures, { searchTransactionHistory: history }]),
-      isListOf(signatures),
+      isListOf(signatures, isStatus),
     ),
   )
   return { slot, statuses: value.map((entry) => entry && { ...entry, err: errorOf(entry) }) }
@@ -61,10 +62,8 @@ export async function readStatuses(
 
 /**
  * Returns the error of a status, or null for a transaction that was executed without one. A transaction can be in a
- * block
- * without having been executed, because its payer could not pay (SIMD-0290): its status then has the error, and it
- * moved
- * nothing. Either member is believed, so that a node that leaves out one of them confirms nothing.
+ * block without having been executed, because its payer could not pay (SIMD-0290): its status then has the error, and
+ * it moved nothing. Either field counts, so a node that leaves one out confirms nothing.
  */
 function errorOf({ err, status }: SignatureStatus & { status?: unknown }): unknown {
   const told = typeof status === 'object' && status !== null && 'Err' in status ? status.Err : null
@@ -110,7 +109,7 @@ export async function readNonceEnds(node: StatusNode, nonces: readonly Nonce[]):
         requested.map(({ account }) => account),
         { commitment: 'finalized', encoding: 'base64', dataSlice: { offset: NONCE_OFFSET, length: 32 } },
       ]),
-      isListOf(requested),
+      isListOf(requested, isAccountData),
     ),
   )
   const ended = requested.map((nonce, i) => {
@@ -120,6 +119,23 @@ export async function readNonceEnds(node: StatusNode, nonces: readonly Nonce[]):
   return { slot, ended }
 }
 
-/** The list must have the requested length, so that no entry stands for another. */
-const isListOf = (requested: readonly unknown[]) => (value: unknown) =>
-  Array.isArray(value) && value.length === requested.length
+/**
+ * The list must have the requested length, so that no entry stands for another. Each entry must be null, which means
+ * that the node does not know it, or have the expected shape: a malformed one proves nothing.
+ */
+const isListOf = (requested: readonly unknown[], fits: (entry: object) => boolean) => (value: unknown) =>
+  Array.isArray(value) &&
+  value.length === requested.length &&
+  value.every((entry) => entry === null || (typeof entry === 'object' && fits(entry)))
+
+/** Nodes before 1.5 leave out `confirmationStatus`. */
+const LEVELS: readonly unknown[] = ['processed', 'confirmed', 'finalized', null, undefined]
+
+function isStatus({ slot, confirmations, confirmationStatus }: { [name in keyof SignatureStatus]?: unknown }): boolean {
+  const hasCount = confirmations === null || confirmations === undefined || isCount(confirmations)
+  return isCount(slot) && hasCount && LEVELS.includes(confirmationStatus)
+}
+
+function isAccountData({ data }: { data?: unknown }): boolean {
+  return Array.isArray(data) && typeof data[0] === 'string' && data[1] === 'base64'
+}

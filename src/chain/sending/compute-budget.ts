@@ -4,13 +4,13 @@ import type { TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../../settings/config.ts'
 import { withTerms, writableAddresses } from '../../solana/budget-terms.ts'
 import { MAX_COMPUTE_UNITS } from '../../solana/constants.ts'
+import { percentileOf } from '../../solana/recent-fees.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 import { readRecentFees, runTrial } from '../reads/node-reads.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
 const SPARE_UNITS = 1_000
-const PERCENTILE = 75n
 const MICRO_LAMPORTS = 1_000_000n
 
 export interface BudgetServices {
@@ -27,9 +27,9 @@ export interface FailedTrial {
 }
 
 /**
- * Builds a trial that is simulated, and gives it the resulting limit and the price of `priority-fee`. The trial is never
- * smaller than the result, so its size check holds for both. If it cannot run, the limit is `fallbackUnits`. Throws what
- * `build` throws, and what `failed` throws for a failed trial.
+ * Simulates a trial, then sets the measured limit and the configured price. The trial is never smaller than the result,
+ * so its size check holds for both. If it cannot run, the limit is `fallbackUnits`. Throws what `build` throws, and
+ * what `failed` throws for a failed trial.
  */
 export async function withComputeBudget<T extends UnsignedTransaction>(
   services: BudgetServices,
@@ -111,13 +111,6 @@ export function unitsFor(used: number): number {
 export function cappedPrice(price: bigint, units: number, cap: bigint): bigint {
   const highest = (cap * MICRO_LAMPORTS) / BigInt(units)
   return [price, highest, MAX_U64].reduce((least, each) => (each < least ? each : least))
-}
-
-/** Returns the 75th percentile by nearest rank, or 0 for an empty list. */
-export function percentileOf(fees: readonly bigint[]): bigint {
-  const sorted = [...fees].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-  const rank = (BigInt(sorted.length) * PERCENTILE + 99n) / 100n
-  return sorted[Number(rank) - 1] ?? 0n
 }
 
 /** Returns null when the simulation fails, or the node fails. */

@@ -4,7 +4,7 @@ import { decodeWireTransaction, signatureOffset } from '../../solana/messages.ts
 import { SEED_BYTES, signFresh } from '../../solana/signatures.ts'
 
 /**
- * Signs with those of the keys (seed, then public key) that are required signers, and returns their addresses too. The
+ * Signs with those of the keys (seed, then public key; empty for none) that are required signers, and returns their addresses too. The
  * message is unchanged.
  */
 export function cosignedBy(
@@ -15,6 +15,7 @@ export function cosignedBy(
   const { message, messageBytes } = decodeWireTransaction(transaction)
   const signers = message.keys.slice(0, message.signers)
   const own = secretKeys
+    .filter(({ length }) => length > 0)
     .map((secretKey) => ({ secretKey, address: addressOf(secretKey.subarray(SEED_BYTES)) }))
     .filter(({ address }) => signers.includes(address))
   const signed = Uint8Array.from(transaction)

@@ -11,15 +11,14 @@ import type { NodeCalls } from '../nodes/node-call.ts'
 /** The cluster counts in pages of 32 KiB. */
 const PAGE_BYTES = 32 * 1024
 /**
- * An upgradeable program's account names the one with the code, which is loaded with it (SIMD-0186): it begins with
- * this
- * tag, then has the address of its code.
+ * An upgradeable program's account has this tag, then the address of the account with its code. Both are loaded
+ * (SIMD-0186).
  */
 const PROGRAM_TAG = 2
 const TAG_BYTES = 4
 
 /**
- * Returns the limit for so many bytes: a tenth more, because accounts and programs may grow before the transaction
+ * Returns the limit for this many bytes: a tenth more, because accounts and programs may grow before the transaction
  * lands, and a page for accounts that do not exist yet.
  */
 export function loadedLimitOf(bytes: number): number {

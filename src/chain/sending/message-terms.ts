@@ -14,15 +14,15 @@ export interface TermsRequest<T> {
   build(config: TransactionConfig): Promise<T>
   /** Compute limit of a transaction that cannot run yet. */
   fallbackUnits: number
-  /** Whether the transaction needs an earlier one to have landed, so that no trial is run. */
+  /** Whether an earlier transaction must land first, so that no trial can run. */
   follows: boolean
   /** May throw the failure of the trial. */
   failed?: ((trial: FailedTrial) => void) | undefined
 }
 
 /**
- * Builds a trial that is simulated, and gives it the resulting limits and the fee of `priority-fee` as lamports for the
- * whole transaction. The trial is never smaller than the result, so its size check holds for both. Throws what `build`
+ * Simulates a trial, then sets the measured limits and the configured priority fee, in lamports for the whole
+ * transaction. The trial is never smaller than the result, so its size check holds for both. Throws what `build`
  * throws, and what `failed` throws for a failed trial.
  */
 export async function withMessageTerms<T extends UnsignedTransaction>(
@@ -69,7 +69,7 @@ function toldSize(run: TrialRun | null): number | null {
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : null
 }
 
-/** A node that does not report the sizes is no reason to refuse: the largest limit costs only priority. */
+/** If the node reports no sizes, the largest limit is used. That only lowers the priority. */
 const sizeOf = (chain: NodeCalls, transaction: Uint8Array): Promise<number | null> =>
   readLoadedSize(chain, namedAddresses(transaction)).catch(() => null)
 

@@ -20,6 +20,7 @@ import type { Chain } from '../connection.ts'
 import { explainTransactionError } from '../errors/index.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 import { decodeAsset } from '../programs/metaplex-core/state.ts'
+import { readRentRate } from '../reads/rpc-reads.ts'
 import { runWithAccounts } from './runs.ts'
 import { namesIn } from './transactions.ts'
 
@@ -56,7 +57,10 @@ export async function readMovement(
   }
   const after = addresses.map((_, i) => accounts[i] ?? null)
   const released = release === undefined ? null : await assetRelease(release, addresses, before, after)
-  return movementOf(input, { addresses, before, after, inner, release: released })
+  // Only what is left in new accounts is compared with their rent.
+  const isAnyNew = addresses.some((_, i) => before[i] === null && after[i] !== null)
+  const minimumOf = isAnyNew ? await readRentRate(chain) : () => 0n
+  return movementOf(input, { addresses, before, after, inner, release: released, minimumOf })
 }
 
 function simulated(node: NodeCalls, transaction: DecodedTransaction, wallet: string) {

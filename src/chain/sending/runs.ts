@@ -33,9 +33,8 @@ export interface RunOptions {
 }
 
 /**
- * Others may change the accounts meanwhile: the state before counts only if it is equal after the run or `settle`
- * reconciles both, else `stable` is false. Readings out of slot order do not count. The accounts are all that the
- * message may write to, because the runtime refuses any other change.
+ * Reads the accounts before and after the run. If they differ and `settle` cannot reconcile them, or their slots are
+ * not in order, it runs again. `stable` is false if no run fits. The accounts are all that the message may write to.
  */
 export async function runWithAccounts(
   node: NodeCalls,

@@ -62,7 +62,7 @@ async function shownFee(node: NodeCalls, { message, messageBytes }: DecodedTrans
 }
 
 /** Adds the rent of new accounts, and the decimals of mints that the transaction does not write to. */
-async function withRentAndDecimals(
+export async function withRentAndDecimals(
   node: NodeCalls,
   changes: BalanceChange[],
 ): Promise<Pick<Simulation, 'rent' | 'balance_changes'>> {

@@ -12,7 +12,7 @@ import {
   MalformedTransaction,
   maxBytesOf,
 } from '../../solana/messages.ts'
-import { signatureHolds } from '../../solana/signatures.ts'
+import { missingSigners, signatureHolds } from '../../solana/signatures.ts'
 
 /** Decodes and validates a transaction of any version, signed or not. Throws bad_request naming `param`. */
 export function decodeTransaction(base64: string, param = 'transaction'): DecodedTransaction {
@@ -46,8 +46,7 @@ export function decodeSigned(base64: string, param = 'transaction'): DecodedTran
  */
 export function decodeWithSignatures(base64: string, param = 'transaction'): DecodedTransaction {
   const decoded = decodeTransaction(base64, param)
-  const { signatures, message } = decoded
-  const missing = signersOf(message).filter((_, i) => signatures[i]?.every((byte) => byte === 0) ?? true)
+  const missing = missingSigners(decoded)
   if (missing.length > 0) {
     throw badRequest(`${param} is not signed by ${missing.join(', ')}: sign it with every required signer`, {
       param,

@@ -34,7 +34,7 @@ export function awsKmsProvider(config: Config, publicKey: string): RemoteProvide
   const secretAccessKey = values['signer.aws-secret-key']
   const sessionToken = values['signer.aws-session-token']
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    throw new ConfigError('signer.aws-access-key and signer.aws-secret-key are set together, or neither of them')
+    throw new ConfigError('signer.aws-access-key and signer.aws-secret-key must be set together, or neither of them')
   }
   const credentials =
     accessKeyId === undefined || secretAccessKey === undefined
@@ -81,7 +81,7 @@ const NO_RETRIES = {
 function boundedHandler(before: AwsHandler): AwsHandler {
   return {
     async handle(request, options) {
-      // The client may also request credentials, which is no request to KMS.
+      // The client may also request credentials, which is not a request to KMS.
       if (!request.headers['x-amz-target']?.startsWith('TrentService.')) return before.handle(request, options)
       const { protocol, hostname, port, path, method, body } = request
       // `fetch` sets these two headers itself.

@@ -2,6 +2,7 @@
 
 import { type Config, ConfigError } from '../../settings/config.ts'
 import { awsKmsProvider } from './aws-kms.ts'
+import { vaultProvider } from './hashicorp-vault.ts'
 import { openKeypairSigner } from './keypair-signer.ts'
 import { privyProvider } from './privy.ts'
 import type { RemoteProvider } from './remote-provider.ts'
@@ -9,7 +10,6 @@ import { createRemoteSigner } from './remote-signer.ts'
 import { publicKeySetting } from './settings.ts'
 import { turnkeyProvider } from './turnkey.ts'
 import type { ProviderName, Signer, SignerOptions } from './types.ts'
-import { vaultProvider } from './vault.ts'
 
 export { type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
 

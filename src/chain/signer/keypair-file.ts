@@ -24,24 +24,29 @@ export class KeypairFileError extends Error {
 }
 
 /** Returns the key pair of a file that others can neither read nor replace. Throws KeypairFileError. */
-export function readKeypairFile(file: string): KeyPair {
+export const readKeypairFile = (file: string): KeyPair => keyPairFrom(readKeypairNumbers(file), badContent)
+
+/** Returns the key pair of such a file with its 64 secret integers. Throws KeypairFileError. */
+export function readSecretKeyFile(file: string): KeyPair & { secretKey: number[] } {
+  const numbers = readKeypairNumbers(file)
+  return { ...keyPairFrom(numbers, badContent), secretKey: numbers as number[] }
+}
+
+/** What the JSON of such a file holds, which is not checked yet. */
+function readKeypairNumbers(file: string): unknown {
   // Editors of Windows write a byte order mark, which JSON.parse does not take.
   const text = readPrivateText(file).replace(/^\ufeff/, '')
   const other = otherKeyText(text)
   if (other !== undefined) throw badContent(other)
-  let numbers: unknown
   try {
-    numbers = JSON.parse(text)
+    return JSON.parse(text)
   } catch {
     // JSON.parse quotes its input, so its message is not used.
     throw badContent('is not JSON')
   }
-  return keyPairFrom(numbers, badContent)
 }
 
-/**
- * Says what a text is that is often mistaken for a keypair file; undefined if it may be one. The text is not quoted.
- */
+/** Recognizes a text that is often mistaken for a keypair file; undefined if it may be one. The text is not quoted. */
 export function otherKeyText(text: string): string | undefined {
   if (text.includes('\0') || text.startsWith('\ufffd')) return 'is UTF-16: save it as UTF-8'
   const plain = text.trim().replace(/^"(.*)"$/, '$1')

@@ -22,9 +22,9 @@ export function faultText(provider: RemoteProvider, { fault, signed, answer }: P
   const { where, onStatus, unusable } = provider
   switch (fault?.kind) {
     case 'refused':
-      return `refuses connections: is it running there? ${where} says where it is`
+      return `refuses connections: check that it runs, and check ${where}`
     case 'unknown host':
-      return `has a host name that leads nowhere: check ${where}`
+      return `has a host name that does not resolve: check ${where}`
     case 'certificate':
       return `shows a certificate that is not accepted: check ${where}, or name its CA in NODE_EXTRA_CA_CERTS`
     case 'unreachable':

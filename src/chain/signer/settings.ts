@@ -1,4 +1,5 @@
 /** Reads the settings of a signer one by one. No error quotes the value of a setting. */
+import { isThisMachine } from '../../platform/urls.ts'
 import { type Config, ConfigError, howToSet, type SettingName } from '../../settings/config.ts'
 import { parsePublicKey } from './ed25519.ts'
 
@@ -29,8 +30,7 @@ export function requiredHeaderSetting(config: Config, name: TextSetting): string
 /** Returns a provider's URL without the last slash. Throws ConfigError unless it is https, or of this machine. */
 export function requiredUrlSetting(config: Config, name: TextSetting): string {
   const url = new URL(requiredSetting(config, name))
-  const local = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)
-  if (url.protocol !== 'https:' && !local) {
+  if (url.protocol !== 'https:' && !isThisMachine(url.hostname)) {
     throw new ConfigError(`${name} must be an https URL: over http, its token can be read on the way to ${url.host}`)
   }
   if (url.username || url.password || url.search || url.hash) {

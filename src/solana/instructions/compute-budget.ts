@@ -1,7 +1,9 @@
-/** Instructions of the Compute Budget program that determine the priority fee. */
+/** Instructions of the Compute Budget program that determine the priority fee, and the heap of programs. */
 import { ByteReader, ShortData } from '../byte-reader.ts'
 
 export type ComputeBudgetInstruction =
+  /** Memory of each program, in bytes. */
+  | { type: 'requestHeapFrame'; bytes: number }
   | { type: 'setComputeUnitLimit'; units: number }
   /** Price in micro-lamports per compute unit. */
   | { type: 'setComputeUnitPrice'; microLamports: bigint }
@@ -11,6 +13,7 @@ export function decodeComputeBudget(data: Uint8Array): ComputeBudgetInstruction 
   const reader = new ByteReader(data)
   try {
     const tag = reader.u8()
+    if (tag === 1) return { type: 'requestHeapFrame', bytes: reader.u32() }
     if (tag === 2) return { type: 'setComputeUnitLimit', units: reader.u32() }
     if (tag === 3) return { type: 'setComputeUnitPrice', microLamports: reader.u64() }
     return null

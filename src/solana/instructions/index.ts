@@ -41,7 +41,13 @@ const PROGRAM_DECODERS: ReadonlyMap<string, ProgramDecoder> = new Map<string, Pr
 const of = <P extends string, I>(program: P, instruction: I | null) =>
   instruction === null ? null : { program, instruction }
 
-/** Decodes an instruction; null for an unknown program or instruction, and for truncated data or accounts. */
+/**
+ * Decodes an instruction; null for an unknown program or instruction, and for truncated data or accounts.
+ *
+ * @example
+ * decodeInstruction(MEMO_PROGRAM, [], new TextEncoder().encode('hello'))
+ * // { program: 'memo', instruction: { type: 'memo', text: 'hello' } }
+ */
 export function decodeInstruction(
   programId: string,
   accounts: readonly string[],

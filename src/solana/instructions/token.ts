@@ -1,13 +1,8 @@
 /** Instructions of both token programs (spl-token-interface); accounts and fields have the names that validators show. */
 import type { ByteReader } from '../byte-reader.ts'
 import type { InstructionDecoder } from './decoder.ts'
-
-/** The authority of an instruction: one address, or a multisig account and those of its members that sign. */
-export interface Authorized {
-  authority: string
-  /** Signing members of a multisig; empty when the authority itself signs. */
-  signers: readonly string[]
-}
+import { type AccountAt, type Authorized, by, optionKey } from './token-decoding.ts'
+import { TOKEN_EXTENSION_DECODERS, type TokenExtensionInstruction } from './token-extensions.ts'
 
 /** Amounts are raw units, unsigned 64-bit integers. */
 export type TokenInstruction =
@@ -65,6 +60,8 @@ export type TokenInstruction =
   | ({ type: 'burn'; account: string; mint: string; amount: bigint } & Authorized)
   | ({ type: 'burnChecked'; account: string; mint: string; amount: bigint; decimals: number } & Authorized)
   | ({ type: 'closeAccount'; account: string; destination: string } & Authorized)
+  /** Takes what a token account, mint or multisig holds beyond its rent minimum. */
+  | ({ type: 'withdrawExcessLamports'; source: string; destination: string } & Authorized)
   | ({ type: 'freezeAccount' | 'thawAccount'; account: string; mint: string } & Authorized)
   | { type: 'syncNative' | 'initializeImmutableOwner'; account: string }
   | { type: 'getAccountDataSize'; mint: string; extensionTypes: readonly number[] }
@@ -76,25 +73,12 @@ export type TokenInstruction =
   | { type: 'initializePermanentDelegate'; mint: string; delegate: string }
   | { type: `initialize${Pointer}`; mint: string; pointsTo: string | null; authority: string | null }
   | ({ type: `update${Pointer}`; mint: string; pointsTo: string | null } & Authorized)
+  | TokenExtensionInstruction
 
 /** Mint extensions that point to an account with further information about the mint. */
 export type Pointer = 'MetadataPointer' | 'GroupPointer' | 'GroupMemberPointer'
 
-interface AccountAt {
-  at: (index: number) => string
-  all: readonly string[]
-}
-
-type TokenDecoder = (r: ByteReader, accounts: AccountAt) => TokenInstruction
-
-/** Reads COption<Pubkey> of instruction data: one byte, then the key only if it is set. */
-const optionKey = (r: ByteReader): string | null => (r.u8() === 1 ? r.key() : null)
-
-/** Reads the authority at `index`; the accounts after it are the signing members of a multisig. */
-const by = ({ at, all }: AccountAt, index: number): Authorized => ({
-  authority: at(index),
-  signers: all.slice(index + 1),
-})
+type TokenDecoder = (r: ByteReader, accounts: AccountAt) => TokenInstruction | null
 
 const newMint =
   (type: 'initializeMint' | 'initializeMint2'): TokenDecoder =>
@@ -112,7 +96,7 @@ function dataSize(r: ByteReader, { at }: AccountAt): TokenInstruction {
   return { type: 'getAccountDataSize', mint: at(0), extensionTypes }
 }
 
-/** Instructions of an extension have a second tag; only those that token creation uses are decoded. */
+/** Instructions of an extension have a second tag. */
 const pointer =
   (name: Pointer): TokenDecoder =>
   (r, a) => {
@@ -195,9 +179,11 @@ const TOKEN_DECODERS: Readonly<Record<number, TokenDecoder>> = {
   31: (_, { at }) => ({ type: 'createNativeMint', payer: at(0), nativeMint: at(1), systemProgram: at(2) }),
   32: (_, { at }) => ({ type: 'initializeNonTransferableMint', mint: at(0) }),
   35: (r, { at }) => ({ type: 'initializePermanentDelegate', mint: at(0), delegate: r.key() }),
+  38: (_, a) => ({ type: 'withdrawExcessLamports', source: a.at(0), destination: a.at(1), ...by(a, 2) }),
   39: pointer('MetadataPointer'),
   40: pointer('GroupPointer'),
   41: pointer('GroupMemberPointer'),
+  ...TOKEN_EXTENSION_DECODERS,
 }
 
 export const decodeTokenInstruction: InstructionDecoder<TokenInstruction> = (reader, at, all) =>

@@ -5,7 +5,8 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 export type DammV2Change =
   | { kind: 'pool_created'; pool: string; creator: string; tokenAMint: string; tokenBMint: string; position: string }
   | { kind: 'swap'; pool: string; trader: string; amountIn: bigint | null }
-  | { kind: 'claim'; pool: string; position: string; owner: string }
+  /** The owner of the position signs, or its delegate. `nftAccount` is the token account of the position's NFT. */
+  | { kind: 'claim'; pool: string; position: string; nftAccount: string; owner: string }
 
 interface DammV2InstructionReading {
   /** Indexes of the accounts that a change names. */
@@ -29,7 +30,7 @@ const DAMM_V2_INSTRUCTIONS: Readonly<Record<string, DammV2InstructionReading>> =
   // The instruction swap2.
   '414b3f4ceb5b5b88': SWAP,
   // The instruction claim_position_fee.
-  b4269a118521a2d3: { kind: 'claim', at: { pool: 1, position: 2, owner: 10 } },
+  b4269a118521a2d3: { kind: 'claim', at: { pool: 1, position: 2, nftAccount: 9, owner: 10 } },
 }
 const SWAP_2 = '414b3f4ceb5b5b88'
 /** Mode of swap2 in which the first amount is the output. */

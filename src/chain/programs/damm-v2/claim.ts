@@ -15,6 +15,8 @@ export interface PositionClaim {
   owner: string
   /** Address that only pays the fee. It is the owner when left out. */
   payer?: string
+  /** Address that signs for the owner as the delegate of all positions, and pays. */
+  delegate?: string | undefined
   pool: PoolAccounts
   positions: readonly Pick<DammV2Position, 'position' | 'positionNftAccount'>[]
   recentBlockhash: string
@@ -38,18 +40,20 @@ export function positionsPerClaim({ owner, payer = owner }: Pick<PositionClaim, 
 
 /**
  * Claims all fees of the positions, `positionsPerClaim` per transaction, in any order. The owner pays for missing token
- * accounts. Its wrapped SOL account is closed, so its rent and earlier balance become SOL. Throws bad_request without
- * positions.
+ * accounts. Its wrapped SOL account is closed, so its rent and earlier balance become SOL. A delegate pays for the
+ * owner's missing accounts, and SOL remains wrapped in them. Throws bad_request without positions.
  */
 export async function buildPositionClaim(input: PositionClaim): Promise<UnsignedTransaction[]> {
-  const { owner, payer = owner, pool, positions, recentBlockhash, messageConfig, before = [] } = input
+  const { owner, delegate, pool, positions, recentBlockhash, messageConfig, before = [] } = input
+  const payer = input.payer ?? delegate ?? owner
   if (positions.length === 0) {
     throw badRequest(`${owner} has no position to claim from in the pool ${pool.address}`, { param: 'address' })
   }
   const { PublicKey } = await import('@solana/web3.js')
   const ownerKey = new PublicKey(owner)
+  const signer = new PublicKey(delegate ?? owner)
   const [{ tokenA, tokenB, opening, closing }, keys] = await Promise.all([
-    tokenAccounts(pool, ownerKey),
+    tokenAccounts(pool, ownerKey, signer),
     poolKeys(pool),
   ])
   const claimOf = ({ position, positionNftAccount }: PositionClaim['positions'][number]) =>
@@ -59,12 +63,16 @@ export async function buildPositionClaim(input: PositionClaim): Promise<Unsigned
       positionNftAccount: new PublicKey(positionNftAccount),
       tokenAAccount: tokenA,
       tokenBAccount: tokenB,
-      signer: ownerKey,
+      signer,
     })
   return Promise.all(
     chunksOf(positions, positionsPerClaim({ owner, payer })).map(async (part) => {
       const claims = await Promise.all(part.map(claimOf))
-      return compileUnsigned({ payer, recentBlockhash, messageConfig, before }, [...opening, ...claims, ...closing])
+      return compileUnsigned({ payer, recentBlockhash, messageConfig, before }, [
+        ...opening,
+        ...claims,
+        ...(delegate === undefined ? closing : []),
+      ])
     }),
   )
 }

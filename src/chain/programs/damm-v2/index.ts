@@ -2,6 +2,13 @@
 export { dammV2PoolAddress, positionAddresses } from './addresses.ts'
 export { type DammV2Change, dammV2ChangesIn } from './changes.ts'
 export { buildPositionClaim, claimAccounts, type PositionClaim, positionsPerClaim } from './claim.ts'
+export {
+  buildPositionDelegation,
+  claimDelegateOf,
+  isClaimDelegateOnly,
+  POSITION_DELEGATION_UNITS,
+  permissionsOf,
+} from './delegates.ts'
 export { type DammV2Earned, type EarnedAmounts, type EarnedSides, readDammV2Earned } from './earned.ts'
 export {
   buildSingleSidedPool,
@@ -10,9 +17,20 @@ export {
   type SingleSidedPool,
   wholePoolUnits,
 } from './launch.ts'
+export {
+  amountsOf,
+  type LiquidityParts,
+  liquidityParts,
+  type PoolMoment,
+  readPoolMoment,
+  receivedFor,
+} from './liquidity.ts'
 export type { PlatformShare } from './lock.ts'
+export { type PoolOfMint, type PoolsOfMint, poolsOfMint } from './of-mint.ts'
 export { FEE_BPS } from './opening.ts'
+export { buildLiquidityRemoval, buildPermanentLock, POSITION_ACT_UNITS } from './position-acts.ts'
 export { type DammV2Position, positionsIn, positionsOf } from './positions.ts'
 export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
 export { type DammV2Pool, dammV2PoolsIn, readDammV2Pool, readDammV2Pools } from './state.ts'
 export { buildDammV2Swap, type DammV2Swap } from './swap.ts'
+export { buildPositionTransfer, MOST_TRANSFERRED_POSITIONS, POSITION_TRANSFER_UNITS } from './transfer.ts'

@@ -2,6 +2,7 @@
 
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
+import { solText } from '../../../solana/amounts.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { poolKey, positionKeys, vaultKey } from './addresses.ts'
 import { dammV2SqrtPrice } from './prices.ts'
@@ -39,14 +40,14 @@ export async function poolOpeningOf({
     throw badRequest(`total_supply must be from 1 to ${MAX_U64} raw units`, { param: 'total_supply' })
   }
   if (buyLamports < 0n || buyLamports > MAX_BUY) {
-    throw badRequest(`buy_amount must be from 0 to ${MAX_BUY} lamports`, { param: 'buy_amount' })
+    throw badRequest(`buy_amount must be from 0 to ${solText(MAX_BUY)}`, { param: 'buy_amount' })
   }
   const { sdk, toBn } = await loadSdk()
   const sqrtPrice = initialMarketCapLamports > 0n ? dammV2SqrtPrice(initialMarketCapLamports, totalSupply) : 0n
   const [lowest, highest] = [toBigint(sdk.MIN_SQRT_PRICE), toBigint(sdk.MAX_SQRT_PRICE)]
   const refuse = (reason: string) =>
     badRequest(
-      `initial_market_cap is ${reason} for DAMM v2: ${initialMarketCapLamports} lamports for ${totalSupply} raw units`,
+      `initial_market_cap is ${reason} for DAMM v2: ${solText(initialMarketCapLamports)} for ${totalSupply} raw units`,
       { param: 'initial_market_cap' },
     )
   if (sqrtPrice < lowest) throw refuse('too low')

@@ -1,10 +1,12 @@
 /** Reads the positions that a wallet holds in a pool, and their claimable fees. */
 
+import type { PositionState } from '@meteora-ag/cp-amm-sdk'
 import { base58 } from '@scure/base'
 import { notFound } from '../../../platform/errors.ts'
 import { isAddress } from '../../../solana/addresses.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import { readTokenAccount } from '../../../solana/token-accounts.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { tokenAccountsOf } from '../../reads/node-reads.ts'
@@ -15,13 +17,33 @@ import { chunksOf, readTogether } from './state.ts'
 
 export interface DammV2Position {
   position: string
+  /** Mint of the NFT; whoever holds it owns the position. */
+  nftMint: string
   positionNftAccount: string
   unlockedLiquidity: bigint
   permanentLockedLiquidity: bigint
   vestedLiquidity: bigint
+  /** The schedule in the position itself, or null; others can be in accounts of their own. */
+  schedule: PositionSchedule | null
   /** Raw units of token A that a claim would pay now; `feeB` has those of token B. */
   feeA: bigint
   feeB: bigint
+  /** Address that may act for the owner as `permissions` say, or null. */
+  delegate: string | null
+  /** 1 if the delegate could move the NFT itself. The program then refuses it. */
+  delegatedAmount: bigint
+  /** Bits of what a delegate may do, also without a delegate. */
+  permissions: number
+}
+
+/** Points are Unix seconds or slots, as the pool is activated by one or the other. */
+export interface PositionSchedule {
+  cliffPoint: bigint
+  frequency: bigint
+  cliffLiquidity: bigint
+  liquidityPerPeriod: bigint
+  periods: number
+  released: bigint
 }
 
 /** Offsets in a position's account: its pool, and its unlocked, vested and locked liquidity, of 16 bytes each. */
@@ -45,11 +67,11 @@ export function positionsIn(chain: NodeCalls, pool: string): Promise<string[]> {
   return askNode('Looking for the positions of a pool', async () => {
     const options = { filters, encoding: 'base64', dataSlice, commitment: 'confirmed' }
     const found = await chain.call<unknown>('getProgramAccounts', [PROGRAMS.dammV2.id, options])
-    if (!Array.isArray(found)) throw new Error('it answers with parts missing')
+    if (!Array.isArray(found)) throw new Error('its answer is incomplete')
     const positions = found.map(({ pubkey, account }: { pubkey?: unknown; account?: { data?: unknown[] } }) => {
       const data = Buffer.from(String(account?.data?.[0]), 'base64')
       if (typeof pubkey !== 'string' || !isAddress(pubkey) || data.length < 48) {
-        throw new Error('it answers with parts missing')
+        throw new Error('its answer is incomplete')
       }
       const u128 = (at: number) => data.readBigUInt64LE(at) + (data.readBigUInt64LE(at + 8) << 64n)
       return { pubkey, liquidity: u128(0) + u128(16) + u128(32) }
@@ -83,7 +105,9 @@ export async function positionsOf(node: NodeCalls, pool: string, owner: string):
       .filter(({ account }) => account.data.length >= 72 && account.data.readBigUInt64LE(64) === 1n)
       .map(async ({ address, account }) => ({
         position: addressOfKey((await positionKeys(new PublicKey(account.data.subarray(0, 32)))).position),
+        nftMint: base58.encode(account.data.subarray(0, 32)),
         positionNftAccount: address,
+        token: readTokenAccount(account),
       })),
   )
   const positions: DammV2Position[] = []
@@ -93,20 +117,38 @@ export async function positionsOf(node: NodeCalls, pool: string, owner: string):
     const [poolAccount, ...accounts] = (await readTogether(node, 'Reading positions', together)).accounts
     const poolState = await decodeDammV2Pool(poolAccount)
     if (poolState === null) throw notFound(`There is no DAMM v2 pool at ${pool}`, { param: 'address' })
-    for (const [i, { position, positionNftAccount }] of part.entries()) {
+    for (const [i, { position, nftMint, positionNftAccount, token }] of part.entries()) {
       const state = await decodePosition(accounts[i])
       if (state === null || addressOfKey(state.pool) !== pool) continue
       const fees = sdk.getUnClaimLpFee(poolState, state)
       positions.push({
         position,
+        nftMint,
         positionNftAccount,
         unlockedLiquidity: toBigint(state.unlockedLiquidity),
         permanentLockedLiquidity: toBigint(state.permanentLockedLiquidity),
         vestedLiquidity: toBigint(state.vestedLiquidity),
+        schedule: scheduleOf(state),
         feeA: toBigint(fees.feeTokenA),
         feeB: toBigint(fees.feeTokenB),
+        delegate: token?.delegate ?? null,
+        delegatedAmount: token?.delegatedAmount ?? 0n,
+        permissions: state.delegatePermission,
       })
     }
   }
   return positions.sort((a, b) => (a.position < b.position ? -1 : 1))
+}
+
+function scheduleOf({ innerVesting }: PositionState): PositionSchedule | null {
+  const schedule = {
+    cliffPoint: toBigint(innerVesting.cliffPoint),
+    frequency: toBigint(innerVesting.periodFrequency),
+    cliffLiquidity: toBigint(innerVesting.cliffUnlockLiquidity),
+    liquidityPerPeriod: toBigint(innerVesting.liquidityPerPeriod),
+    periods: innerVesting.numberOfPeriod,
+    released: toBigint(innerVesting.totalReleasedLiquidity),
+  }
+  const total = schedule.cliffLiquidity + schedule.liquidityPerPeriod * BigInt(schedule.periods)
+  return total > schedule.released ? schedule : null
 }

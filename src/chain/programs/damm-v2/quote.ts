@@ -97,7 +97,7 @@ async function timeAt(node: NodeCalls, slot: number, clock: NodeAccount) {
 }
 
 /** Returns the raw units that arrive if the mint takes a fee from every transfer. */
-async function afterTransferFee(amount: BN, address: string, mint: NodeAccount, epoch: number): Promise<BN> {
+export async function afterTransferFee(amount: BN, address: string, mint: NodeAccount, epoch: number): Promise<BN> {
   if (mint.owner !== TOKEN_2022_PROGRAM) return amount
   const [{ PublicKey }, spl, { sdk }] = await Promise.all([
     import('@solana/web3.js'),

@@ -27,6 +27,8 @@ export interface DammV2Pool {
   sqrtMinPrice: bigint
   sqrtMaxPrice: bigint
   liquidity: bigint
+  /** Part of the liquidity that positions have locked for good. */
+  permanentLockLiquidity: bigint
   creator: string
   isEnabled: boolean
   /**
@@ -126,6 +128,7 @@ async function describePool(address: string, accounts: readonly (NodeAccount | n
     sqrtMinPrice: toBigint(state.sqrtMinPrice),
     sqrtMaxPrice: toBigint(state.sqrtMaxPrice),
     liquidity: toBigint(state.liquidity),
+    permanentLockLiquidity: toBigint(state.permanentLockLiquidity),
     creator: addressOfKey(state.creator),
     isEnabled: state.poolStatus === 0,
     collectFeeMode: FEE_MODES[state.collectFeeMode] ?? 'both',

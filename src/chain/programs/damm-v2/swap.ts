@@ -95,14 +95,14 @@ export interface TokenAccounts {
 }
 
 /**
- * Returns the owner's associated token accounts for both sides of a pool. The owner pays, because it can reclaim their
- * rent.
+ * Returns the owner's associated token accounts for both sides of a pool. By default the owner pays, because it can
+ * reclaim their rent.
  */
-export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey): Promise<TokenAccounts> {
+export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey, funder = owner): Promise<TokenAccounts> {
   const [spl, keys, deriver] = await Promise.all([import('@solana/spl-token'), poolKeys(pool), openDeriver()])
   const accountOf = (mint: PublicKey, program: PublicKey) => {
     const address = deriver.tokenAccount(mint, owner, program)
-    const open = spl.createAssociatedTokenAccountIdempotentInstruction(owner, address, owner, mint, program)
+    const open = spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, mint, program)
     const close = spl.createCloseAccountInstruction(address, owner, owner, [], program)
     return { address, open, closing: mint.toBase58() === WRAPPED_SOL ? [close] : [] }
   }

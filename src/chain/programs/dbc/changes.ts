@@ -17,12 +17,14 @@ type DbcInstructionReader = (account: (index: number) => string | undefined) => 
 
 /** Readers by the first eight bytes of the data in hex, as in the program's IDL. */
 const DBC_INSTRUCTION_READERS: Readonly<Record<string, DbcInstructionReader>> = {
-  // Instructions initialize_virtual_pool_with_spl_token and initialize_virtual_pool_with_token2022.
+  // Instructions initialize_virtual_pool_with_spl_token and initialize_virtual_pool_with_token2022, and its transfer hook.
   '8c55d7b06636684f': readPoolCreated,
   a976334e916edc9b: readPoolCreated,
-  // Instructions swap and swap2.
+  b60de9b12a918702: readPoolCreated,
+  // Instructions swap, swap2 and swap2_with_transfer_hook.
   f8c69e91e17587c8: swapped,
   '414b3f4ceb5b5b88': swapped,
+  b75d992818e6c297: swapped,
   // The instruction transfer_pool_creator.
   '1407a9213a93a621': (account) =>
     completeChange({ kind: 'creator_transferred', pool: account(0), creator: account(2), newCreator: account(3) }),

@@ -43,7 +43,7 @@ type Claimed = Pick<DecodedMessage, 'keys' | 'instructions'>
 
 interface ClaimReading {
   kind: DbcClaimChange['kind']
-  /** Null if the data says it. */
+  /** Null if the data contains it. */
   beneficiary: Beneficiary | null
   /** Indexes of the accounts. */
   pool: number
@@ -80,7 +80,7 @@ const TRANSFER = 2
 const [TOKEN_TRANSFER, TOKEN_TRANSFER_CHECKED] = [3, 12]
 /** First bytes of the calls by which an Anchor program emits its events to itself (anchor-lang, `EVENT_IX_TAG_LE`). */
 const ANCHOR_EVENT = 'e445a52e51cb9a1d'
-/** First bytes of the events of both claims of trading fees, which go on with pool, base amount and quote amount. */
+/** First bytes of the events of both claims of trading fees; pool, base amount and quote amount follow. */
 const CLAIMED_EVENTS = { partner: '1a5375f05cca70fe', creator: '9ae4d7ca859bd68a' } as const
 const CLAIMED_EVENT_BYTES = 64
 
@@ -109,7 +109,7 @@ export function dbcClaimAt({ keys, instructions }: Claimed, place: number): DbcC
   return { kind, pool, beneficiary, claimer, lamports: data.readBigUInt64LE(16), recipients }
 }
 
-/** Whether the claim's own event says that both amounts were zero. Only the chain's record of the run has events. */
+/** Whether the claim's own event has zero for both amounts. Only the chain's record of the run has events. */
 function hasPaidNothing(
   { keys, instructions }: Claimed,
   { pool, beneficiary }: Pick<DbcClaimChange, 'pool' | 'beneficiary'>,

@@ -3,8 +3,8 @@ import type { ChainAccount } from '../../../solana/accounts.ts'
 import { addressOf } from '../../../solana/addresses.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 
-/** First bytes of the account, the hash of its name in Anchor. */
-const POOL_ACCOUNT = 'd5e005d16245775c'
+/** First bytes of the account, the hash of its name in Anchor: VirtualPool and TransferHookPool. */
+const POOL_ACCOUNTS = ['d5e005d16245775c', 'eddbb8172abda923']
 const LEAST_BYTES = 376
 const CREATOR_AT = 104
 const [PARTNER_BASE_AT, PARTNER_QUOTE_AT, TOTAL_BASE_AT, TOTAL_QUOTE_AT, CREATOR_BASE_AT, CREATOR_QUOTE_AT] = [
@@ -53,5 +53,5 @@ export function leftoverPart(account: PoolAccount): Uint8Array | null {
 function poolData(account: PoolAccount): Buffer | null {
   if (account === null || account.owner !== PROGRAMS.dbc.id || account.data.length < LEAST_BYTES) return null
   const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
-  return data.toString('hex', 0, 8) === POOL_ACCOUNT ? data : null
+  return POOL_ACCOUNTS.includes(data.toString('hex', 0, 8)) ? data : null
 }

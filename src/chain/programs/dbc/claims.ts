@@ -77,7 +77,7 @@ async function takeTradingFees(
     .instruction()
 }
 
-/** Most shares beside which any transaction has room to close an account, whatever its version and payer. */
+/** Most shares with which any transaction still has room to close an account, whatever its version and payer. */
 const SHARES_BESIDE_CLOSING = 7
 
 /**

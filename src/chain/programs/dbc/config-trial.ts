@@ -18,7 +18,7 @@ interface ConfigRun {
  */
 export async function tryConfigAtNode(
   chain: NodeCalls,
-  { curve, payer }: { curve: LaunchCurve; payer: string },
+  { curve, tokenBadge, payer }: { curve: LaunchCurve; tokenBadge: string | null; payer: string },
 ): Promise<ExplainedError | null> {
   const { transaction } = await buildConfig({
     payer,
@@ -27,6 +27,7 @@ export async function tryConfigAtNode(
     feeClaimer: payer,
     leftoverReceiver: payer,
     curve,
+    tokenBadge,
   })
   const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' }
   const wire = Buffer.from(transaction).toString('base64')

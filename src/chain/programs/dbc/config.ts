@@ -1,8 +1,8 @@
 /** Builds the account that holds a launch's curve and who receives its fees: the program's config. */
 import { createHash } from 'node:crypto'
-import type { TransactionInstruction } from '@solana/web3.js'
+import type { AccountMeta, TransactionInstruction } from '@solana/web3.js'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { openDbc } from './program.ts'
+import { type Dbc, openDbc } from './program.ts'
 import type { LaunchCurve } from './types.ts'
 
 /** The whole content of a config account. */
@@ -14,14 +14,21 @@ export interface ConfigContent {
   curve: LaunchCurve
 }
 
+/** Names the badge of a launch's quote, as the program reads it: after the accounts of the instruction. */
+export const badgeAccounts = ({ key }: Dbc, tokenBadge: string | null | undefined): AccountMeta[] =>
+  tokenBadge ? [{ pubkey: key(tokenBadge), isSigner: false, isWritable: false }] : []
+
 export interface NewConfig extends ConfigContent {
   /** Address of a fresh key, which signs too. */
   config: string
   payer: string
+  /** Address of the badge of the curve's quote, if it needs one. */
+  tokenBadge?: string | null | undefined
 }
 
 export async function configInstruction(content: NewConfig): Promise<TransactionInstruction> {
-  const { methods, key, systemProgram, events } = await openDbc()
+  const dbc = await openDbc()
+  const { methods, key, systemProgram, events } = dbc
   return methods
     .createConfig(content.curve.parameters)
     .accountsStrict({
@@ -33,6 +40,7 @@ export async function configInstruction(content: NewConfig): Promise<Transaction
       systemProgram,
       ...events,
     })
+    .remainingAccounts(badgeAccounts(dbc, content.tokenBadge))
     .instruction()
 }
 

@@ -9,8 +9,8 @@ export const CREATOR_TRANSFER_UNITS = 20_000
 export interface CreatorTransfer extends Envelope {
   pool: Pick<DbcPool, 'address' | 'config' | 'creator'>
   /**
-   * Address that becomes the creator. The program accepts any address except the present creator, even one that nobody
-   * has a key for.
+   * Address that becomes the creator. The program accepts any address except the present creator, even one without a
+   * key.
    */
   newCreator: string
 }

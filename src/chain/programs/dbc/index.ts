@@ -4,7 +4,7 @@ export { type DbcChange, dbcChangesIn } from './changes.ts'
 export type { DbcClaimChange, DbcRecipient } from './claim-changes.ts'
 export { maxRecipients } from './claim-shares.ts'
 export type { Share, TradingFeeClaim } from './claim-types.ts'
-export { creatorPart, leftoverPart } from './claimed-part.ts'
+export { creatorOf, creatorPart, leftoverPart } from './claimed-part.ts'
 export { buildTradingFeeClaim, closesToken, OPENED_SHARE_UNITS, TRADING_FEE_CLAIM_UNITS } from './claims.ts'
 export { buildConfig, type ConfigContent, configContentHash } from './config.ts'
 export { tryConfigAtNode } from './config-trial.ts'
@@ -33,9 +33,9 @@ export {
   type MigrationTransaction,
   migratedPoolAddress,
   migrationStep,
+  openMigrationStep,
   vestingEscrowAddress,
 } from './migration.ts'
-export { creatorReadCalls, readPoolCreators } from './pool-creators.ts'
 export {
   type CurvePoint,
   type CurvePreview,
@@ -47,7 +47,14 @@ export {
 } from './preview/index.ts'
 export { dbcPriceText } from './prices.ts'
 export { baseAccountAddress, dbcPoolAddress, quoteAccountAddress } from './program.ts'
-export { requireQuoteBalance, requireQuoteMint } from './quote-mint.ts'
+export {
+  type QuoteAccounts,
+  type QuoteTerms,
+  readQuoteAccounts,
+  requireQuoteBalance,
+  requireQuoteMint,
+  tokenBadgeAddress,
+} from './quote-mint.ts'
 export {
   type CurveReceivers,
   curveProgressOf,

@@ -7,31 +7,31 @@ import { join } from 'node:path'
 import type { TrialChain } from '../../../localnet/trial.ts'
 import { ApiError } from '../../../platform/errors.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
-import { addressBytes } from '../../../solana/addresses.ts'
 import type { Rent } from '../../../solana/cluster-settings.ts'
 import { feeOfMessage } from '../../../solana/fees.ts'
 import { decodeWireTransaction } from '../../../solana/messages.ts'
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { freshKey } from '../../../solana/signatures.ts'
-import { MINT_SIZE, TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
+import { MINT_SIZE, plainMint, plainTokenAccount } from '../../../solana/token-accounts.ts'
 import { type ExplainedError, explainTransactionError } from '../../errors/index.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { programFile } from '../../program-cache/cache.ts'
 import type { UnsignedTransaction } from '../../sending/unsigned.ts'
 import { buildDbcLaunch, buildWholeDbcLaunch, type DbcLaunchContent } from './launch.ts'
 import { dbcPoolAddress, openDbc, quoteAccount } from './program.ts'
+import { type QuoteAccounts, type QuoteTerms, tokenBadgeAddress } from './quote-mint.ts'
 import { readDbcPool } from './state.ts'
 import { buildDbcSwap } from './swaps.ts'
-import type { DbcPool, LaunchCurve } from './types.ts'
+import type { LaunchCurve } from './types.ts'
 
 export interface TrialRequest {
   curve: LaunchCurve
   programsDir: string
   /** Lamports, or raw units of the quote, of the creator's first buy; 0 for none. */
   buyLamports: bigint
-  /** The mint of a quote other than SOL, as the cluster has it; a plain one when it is null. */
-  quote: ChainAccount | null
+  /** The mint of a quote other than SOL and its badge, as the cluster has them; a plain mint when it is null. */
+  quote: QuoteAccounts
   /** Rent of the cluster; that of the program cache when left out. */
   rent?: Rent | undefined
 }
@@ -41,9 +41,7 @@ export interface LaunchCost {
   total: bigint
   /** Rent of all accounts that the launch opens and leaves open. */
   rent: bigint
-  /**
-   * Rent of each byte of name, symbol and URI, of which the trial has `textBytes`; 0 if the token's program pads them.
-   */
+  /** Rent per byte of name, symbol and URI, 0 if the token's program pads them. The trial has `textBytes` of them. */
   textByteRent: bigint
   textBytes: number
   /** What Metaplex charges for the token's metadata. */
@@ -98,8 +96,8 @@ export async function tryDbcLaunch({
   const chain = await openTrialChain({ programsDir, now: Date.now(), ...(rent && { rent }) })
   const [creator, mint, config, partner, buyer] = freshAddresses()
   for (const wallet of [creator, buyer]) chain.set(wallet, walletWith(TRIAL_BALANCE))
-  const quoteProgram = await putQuote(chain, { curve, quote, owners: [creator, buyer] })
-  const launch = { ...TRIAL_TEXTS, creator, mint, config, curve, buyLamports, quoteProgram }
+  const terms = await putQuote(chain, { curve, quote, owners: [creator, buyer] })
+  const launch = { ...TRIAL_TEXTS, creator, mint, config, curve, buyLamports, ...terms }
   const { built, version } = await launchOnTrial({ ...launch, feeClaimer: partner, leftoverReceiver: partner })
   const messages = built.map(({ transaction }) => decodeWireTransaction(transaction).message)
   const fresh = [...new Set(messages.flatMap(({ keys }) => keys))].filter((key) => chain.account(key) === null)
@@ -118,40 +116,29 @@ export async function tryDbcLaunch({
   return { failure: runAll(chain, [await buildDbcSwap(order)]), cost }
 }
 
-/** Gives both wallets of a trial tokens of a quote other than SOL, and returns the program of its mint. */
+/** Gives both wallets of a trial tokens of a quote other than SOL, and returns what the launch names of it. */
 async function putQuote(
   chain: TrialChain,
   { curve, quote, owners }: Pick<TrialRequest, 'curve' | 'quote'> & { owners: readonly string[] },
-): Promise<DbcPool['quoteProgram']> {
+): Promise<QuoteTerms> {
   const { quoteMint, quoteDecimals } = curve
-  if (quoteMint === WRAPPED_SOL) return 'spl'
-  const owner = quote?.owner ?? TOKEN_PROGRAM
+  if (quoteMint === WRAPPED_SOL) return { quoteProgram: 'spl', tokenBadge: null }
+  const { mint, badge } = quote
+  const owner = mint?.owner ?? TOKEN_PROGRAM
   const quoteProgram = owner === TOKEN_PROGRAM ? 'spl' : 'token2022'
   chain.set(
     quoteMint,
-    quote ?? { ...walletWith(chain.minimumBalance(MINT_SIZE)), owner, data: plainMint(quoteDecimals) },
+    mint ?? { ...walletWith(chain.minimumBalance(MINT_SIZE)), owner, data: plainMint(quoteDecimals) },
   )
+  const tokenBadge = badge === null ? null : await tokenBadgeAddress(quoteMint)
+  if (badge !== null && tokenBadge !== null) chain.set(tokenBadge, badge)
   const { key } = await openDbc()
   for (const wallet of owners) {
     const { address } = await quoteAccount({ quoteMint, quoteProgram }, key(wallet))
-    const data = Buffer.alloc(TOKEN_ACCOUNT_SIZE)
-    data.set(addressBytes(quoteMint))
-    data.set(addressBytes(wallet), HOLDER_OFFSET)
-    data.writeBigUInt64LE(TRIAL_BALANCE, HELD_OFFSET)
-    data.writeUInt8(1, STATE_OFFSET)
+    const data = plainTokenAccount({ mint: quoteMint, owner: wallet, amount: TRIAL_BALANCE })
     chain.set(address.toBase58(), { ...walletWith(chain.minimumBalance(data.length)), owner, data })
   }
-  return quoteProgram
-}
-
-const [HOLDER_OFFSET, HELD_OFFSET, STATE_OFFSET] = [32, 64, 108]
-const [DECIMALS_OFFSET, INITIALIZED_OFFSET] = [44, 45]
-
-function plainMint(decimals: number): Uint8Array {
-  const data = new Uint8Array(MINT_SIZE)
-  data[DECIMALS_OFFSET] = decimals
-  data[INITIALIZED_OFFSET] = 1
-  return data
+  return { quoteProgram, tokenBadge }
 }
 
 /** Version 0 like real launches, or 1 if a part is too large for it. */

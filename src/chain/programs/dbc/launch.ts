@@ -2,7 +2,7 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError } from '../../../platform/errors.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { type ConfigContent, configInstruction } from './config.ts'
+import { badgeAccounts, type ConfigContent, configInstruction } from './config.ts'
 import { dbcPoolAddress, openDbc } from './program.ts'
 import { buyInstructions } from './swaps.ts'
 import type { DbcPool, LaunchCurve } from './types.ts'
@@ -32,6 +32,8 @@ export interface DbcLaunchContent extends ConfigContent {
   buyLamports: bigint
   /** Token program of the quote's mint. The default is `spl`. */
   quoteProgram?: DbcPool['quoteProgram'] | undefined
+  /** Address of the quote's badge, if it needs one. */
+  tokenBadge?: string | null | undefined
 }
 
 export interface DbcLaunch extends DbcLaunchContent {
@@ -112,7 +114,9 @@ export function wholeLaunchUnits({
 const payerOf = ({ payer, creator }: Pick<DbcLaunchContent, 'payer' | 'creator'>): string => payer ?? creator
 
 async function poolInstruction(launch: DbcLaunchContent): Promise<TransactionInstruction> {
-  const { methods, sdk, key, spl, systemProgram, poolAuthority, events } = await openDbc()
+  const dbc = await openDbc()
+  const { methods, sdk, key, spl, systemProgram, poolAuthority, events } = dbc
+  const badge = badgeAccounts(dbc, launch.tokenBadge)
   const { address, quoteMint, quoteProgram, baseProgram, baseVault, quoteVault } = await launchedPool(launch)
   const mint = key(launch.mint)
   const texts = { name: launch.name, symbol: launch.symbol, uri: launch.uri }
@@ -134,6 +138,7 @@ async function poolInstruction(launch: DbcLaunchContent): Promise<TransactionIns
     return methods
       .initializeVirtualPoolWithToken2022(texts)
       .accountsStrict({ ...accounts, tokenProgram: spl.TOKEN_2022_PROGRAM_ID })
+      .remainingAccounts(badge)
       .instruction()
   }
   const mintMetadata = sdk.deriveMintMetadata(mint)
@@ -145,6 +150,7 @@ async function poolInstruction(launch: DbcLaunchContent): Promise<TransactionIns
       metadataProgram: sdk.METAPLEX_PROGRAM_ID,
       tokenProgram: spl.TOKEN_PROGRAM_ID,
     })
+    .remainingAccounts(badge)
     .instruction()
 }
 

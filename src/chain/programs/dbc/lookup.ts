@@ -8,16 +8,13 @@ import { openDbc } from './program.ts'
 /** Offset of the mint in a pool's account. */
 const BASE_MINT_OFFSET = 136
 
-/**
- * Returns the launch curves of the token, of which the program permits one, from all accounts of the program that name
- * it.
- */
+/** Returns the launch curves of the token: all accounts of the program that name it. The program permits one. */
 export async function findCurves(chain: NodeCalls, mint: string): Promise<string[]> {
   const filters = [{ memcmp: { offset: BASE_MINT_OFFSET, bytes: mint } }]
   const options = { filters, encoding: 'base64', dataSlice: { offset: 0, length: 0 }, commitment: 'confirmed' }
   return askNode('Looking for the launch curve of the token', async () => {
     const accounts = await chain.call<unknown>('getProgramAccounts', [PROGRAMS.dbc.id, options])
-    if (!Array.isArray(accounts)) throw new Error('it answers with parts missing')
+    if (!Array.isArray(accounts)) throw new Error('its answer is incomplete')
     return accounts.map(({ pubkey }: { pubkey: string }) => pubkey)
   })
 }

@@ -13,14 +13,14 @@ export interface PoolOpening {
   sqrtPrice: bigint
   /** Liquidity that the positions share. */
   liquidity: bigint
-  /** Liquidity that nobody owns. */
+  /** Liquidity without an owner. */
   dead: bigint
 }
 
 /** Share of the migrating amounts that the program keeps for Meteora, in hundredths of a percent. */
 export const PROTOCOL_BPS = 20n
 const COMPOUNDING = 2
-/** Liquidity of a compounding pool that nobody owns. */
+/** Liquidity of a compounding pool without an owner. */
 const DEAD_LIQUIDITY = 100n * (MAX_U64 + 1n)
 /** Tolerance between the square roots of the price of a compounding pool and of the curve's end, as a fraction. */
 const PRICE_TOLERANCE = 100n

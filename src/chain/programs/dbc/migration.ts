@@ -47,12 +47,20 @@ export async function vestingEscrowAddress(pool: string): Promise<string> {
   return sdk.deriveEscrow(sdk.deriveBaseKeyForLocker(key(pool))).toBase58()
 }
 
-/** Throws bad_request for a pool that is not full, is migrated, or migrates to DAMM v1. */
-export async function buildMigrationStep(migration: Migration): Promise<MigrationTransaction> {
-  const { pool } = migration
+/** The step that can be sent now. Throws bad_request for a pool that is not full, or is migrated. */
+export function openMigrationStep(
+  pool: Pick<DbcPool, 'address' | 'isMigrated' | 'migrationProgress'>,
+): keyof typeof MIGRATION_UNITS {
   const step = migrationStep(pool)
   if (step === 'not_full') throw badRequest(`The curve of pool ${pool.address} is not full yet`, { param: 'address' })
   if (step === 'done') throw badRequest(`Pool ${pool.address} has migrated`, { param: 'address' })
+  return step
+}
+
+/** Throws bad_request for a pool that is not full, is migrated, or migrates to DAMM v1. */
+export async function buildMigrationStep(migration: Migration): Promise<MigrationTransaction> {
+  const { pool } = migration
+  const step = openMigrationStep(pool)
   const dammPoolAddress = await migratedPoolAddress(pool)
   const built = step === 'migrate' ? await buildMigration(migration) : await buildLocker(migration)
   return { ...built, step, dammPoolAddress }

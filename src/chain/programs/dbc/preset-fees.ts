@@ -20,7 +20,7 @@ const NO_MIGRATED_POOL_FEE = { collectFeeMode: 0, dynamicFee: 0, poolFeeBps: 0 }
 /** Values of the program for the fees of a migrated pool. */
 const MIGRATED_COLLECT_FEE_MODES = ['quote', 'both', 'compounding']
 
-/** What a config says of its fees. */
+/** The fee fields of a config. */
 export type FeeParameters = Pick<
   ConfigParameters,
   | 'poolFees'

@@ -74,7 +74,7 @@ function vestingInfo(vesting: Vesting, field: string): LiquidityParameters['part
     const most = WHOLE_BPS - cliff_bps
     throw presetFault(
       `${field}.periods`,
-      `are too many: each releases at least a hundredth of a percent, so at most ${most} fit beside the cliff`,
+      `are too many: each releases at least a hundredth of a percent, so at most ${most} fit in addition to the cliff`,
     )
   }
   return {

@@ -1,6 +1,11 @@
 /** Reads launch curves from the chain: pools with their configs, many at a time, and their progress. */
 
-import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
+import type {
+  ConfigWithTransferHook,
+  PoolConfig,
+  TransferHookPool,
+  VirtualPool,
+} from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { internal, notFound } from '../../../platform/errors.ts'
 import { ACCOUNTS_PER_CALL, SOL_DECIMALS } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
@@ -35,7 +40,6 @@ export async function readDbcPool(node: NodeCalls, address: string): Promise<Dbc
 
 /**
  * Returns pools in the order of the addresses, a hundred accounts per call, with null for an address without a pool.
- * Pools of tokens with transfer hooks, which require other instructions, are read as null.
  */
 export async function readDbcPools(node: NodeCalls, addresses: readonly string[]): Promise<(DbcPool | null)[]> {
   return dbcPoolsIn(node, addresses, await readDbcAccounts(node, addresses))
@@ -51,12 +55,15 @@ export async function dbcPoolsIn(
   const configs = [...new Set(pools.flatMap((pool) => (pool === null ? [] : [addressOfKey(pool.poolState.config)])))]
   const decoded = await Promise.all((await readDbcAccounts(node, configs)).accounts.map(decodeConfig))
   const configOf = new Map(configs.map((address, i) => [address, decoded[i] ?? null]))
-  const decimalsOf = await quoteDecimalsOf(node, decoded)
+  const decimalsOf = await quoteDecimalsOf(
+    node,
+    decoded.map((each) => each?.config ?? null),
+  )
   const described = addresses.map((address, i) => {
     const pool = pools[i] ?? null
-    const config = pool === null ? null : (configOf.get(addressOfKey(pool.poolState.config)) ?? null)
-    if (pool === null || config === null) return null
-    return describe(address, pool, config, decimalsOf.get(addressOfKey(config.quoteMint)) ?? 0)
+    const settings = pool === null ? null : (configOf.get(addressOfKey(pool.poolState.config)) ?? null)
+    if (pool === null || settings === null) return null
+    return describe(address, pool, settings, decimalsOf.get(addressOfKey(settings.config.quoteMint)) ?? 0)
   })
   return Promise.all(described)
 }
@@ -95,13 +102,13 @@ export function migrationMarketCap({
 export async function readForQuote(
   node: NodeCalls,
   { address, config }: Pick<DbcPool, 'address' | 'config'>,
-): Promise<{ pool: VirtualPool; config: PoolConfig; slot: bigint; unixSeconds: bigint }> {
+): Promise<{ pool: VirtualPool; slot: bigint; unixSeconds: bigint } & DecodedConfig> {
   const { accounts } = await readDbcAccounts(node, [address, config, CLOCK_SYSVAR])
   const [first, second, clock] = accounts
   const [pool, settings] = [await decodeDbcPool(first ?? null), await decodeConfig(second ?? null)]
   if (pool === null || settings === null) throw notFound(`There is no launch curve at ${address}`, { param: 'address' })
   const { slot, unixSeconds } = await chainTimeOf(clock ?? null)
-  return { pool, config: settings, slot: BigInt(slot), unixSeconds: BigInt(unixSeconds) }
+  return { pool, ...settings, slot: BigInt(slot), unixSeconds: BigInt(unixSeconds) }
 }
 
 /**
@@ -137,8 +144,9 @@ export interface CurveReceivers {
 export async function receiversOf(node: NodeCalls, configs: readonly string[]): Promise<(CurveReceivers | null)[]> {
   const { accounts } = await readDbcAccounts(node, configs)
   const decoded = await Promise.all(accounts.map(decodeConfig))
-  return decoded.map((config) => {
-    if (config === null) return null
+  return decoded.map((settings) => {
+    if (settings === null) return null
+    const { config } = settings
     const [feeClaimer, leftoverReceiver] = [addressOfKey(config.feeClaimer), addressOfKey(config.leftoverReceiver)]
     return { feeClaimer, leftoverReceiver, hasVesting: hasVesting(config) }
   })
@@ -162,11 +170,29 @@ export async function readLeftover(
 const hasVesting = ({ lockedVestingConfig: { cliffUnlockAmount, amountPerPeriod } }: PoolConfig): boolean =>
   !cliffUnlockAmount.isZero() || !amountPerPeriod.isZero()
 
-const decodeDbcPool = (account: DbcAccount) => decodeDbcAccount<VirtualPool>(account, 'virtualPool')
-const decodeConfig = (account: DbcAccount) => decodeDbcAccount<PoolConfig>(account, 'poolConfig')
+/** A config, and the program that each transfer of its tokens calls until their curve is full. */
+interface DecodedConfig {
+  config: PoolConfig
+  transferHook: string | null
+}
+
+/** Pools of tokens with a transfer hook have an account of their own kind with the same content. */
+const decodeDbcPool = async (account: DbcAccount): Promise<VirtualPool | null> =>
+  (await decodeDbcAccount<VirtualPool>(account, 'virtualPool')) ??
+  decodeDbcAccount<TransferHookPool>(account, 'transferHookPool')
+
+async function decodeConfig(account: DbcAccount): Promise<DecodedConfig | null> {
+  const config = await decodeDbcAccount<PoolConfig>(account, 'poolConfig')
+  if (config !== null) return { config, transferHook: null }
+  const hooked = await decodeDbcAccount<ConfigWithTransferHook>(account, 'configWithTransferHook')
+  return hooked && { config: hooked.config, transferHook: addressOfKey(hooked.transferHookProgram) }
+}
 
 /** Returns null for any other account than this kind of the program. */
-async function decodeDbcAccount<T>(account: DbcAccount, name: 'virtualPool' | 'poolConfig'): Promise<T | null> {
+export async function decodeDbcAccount<T>(
+  account: DbcAccount,
+  name: 'virtualPool' | 'transferHookPool' | 'poolConfig' | 'configWithTransferHook' | 'tokenBadge',
+): Promise<T | null> {
   if (account?.owner !== PROGRAMS.dbc.id) return null
   const { coder } = await openDbc()
   try {
@@ -180,7 +206,7 @@ async function decodeDbcAccount<T>(account: DbcAccount, name: 'virtualPool' | 'p
 async function describe(
   address: string,
   pool: VirtualPool,
-  config: PoolConfig,
+  { config, transferHook }: DecodedConfig,
   quoteDecimals: number,
 ): Promise<DbcPool> {
   const { sdk } = await openDbc()
@@ -222,18 +248,22 @@ async function describe(
     feeClaimer: addressOfKey(config.feeClaimer),
     leftoverReceiver: addressOfKey(config.leftoverReceiver),
     migrationOption: config.migrationOption,
+    migratedLockedPercentage:
+      config.partnerPermanentLockedLiquidityPercentage + config.creatorPermanentLockedLiquidityPercentage,
     migrationFeeOption: config.migrationFeeOption,
     ...oneTimeClaimsOf(pool, config),
     get earned() {
       return earnedOf(pool, config)
     },
     hasVesting: hasVesting(config),
+    transferHook,
     activatedAt: byTime ? Number(state.activationPoint) : null,
     swapShowsInstructions:
       baseFee.baseFeeMode === sdk.BaseFeeMode.RateLimiter || config.enableFirstSwapWithMinFee === 1,
     // Most readers of a pool build with it and never show it.
     get raw() {
-      return { pool: dbcJsonSafe(pool), config: dbcJsonSafe(config), quote_decimals: quoteDecimals }
+      const hook = transferHook === null ? {} : { transfer_hook: transferHook }
+      return { pool: dbcJsonSafe(pool), config: dbcJsonSafe(config), quote_decimals: quoteDecimals, ...hook }
     },
   }
 }

@@ -2,6 +2,7 @@
  * Quotes buys and sells on a launch curve by the program's arithmetic, and builds them with SOL wrapped and unwrapped.
  */
 
+import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest, internal } from '../../../platform/errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
@@ -58,15 +59,11 @@ export async function quoteDbcSwap(
 ): Promise<DbcSwapQuote> {
   checkDbcAmount(amount)
   const { sdk, bn } = await openDbc()
-  const { pool: state, config, slot, unixSeconds } = await readForQuote(node, pool)
-  const { quoteReserve, activationPoint } = state.poolState
-  if (quoteReserve.gte(config.migrationQuoteThreshold)) {
-    throw badRequest(`The curve of pool ${pool.address} is full: it trades in the pool that it migrates to`, {
-      param: 'address',
-    })
-  }
+  const { pool: state, config, transferHook, slot, unixSeconds } = await readForQuote(node, pool)
+  requireTradable(pool, { state, config, transferHook })
   const point = bn(config.activationType === sdk.ActivationType.Slot ? slot : unixSeconds)
-  if (point.lt(activationPoint)) throw badRequest(`Pool ${pool.address} is not open yet`, { param: 'address' })
+  if (point.lt(state.poolState.activationPoint))
+    throw badRequest(`Pool ${pool.address} is not open yet`, { param: 'address' })
   const compute = side === 'buy' ? sdk.swapQuotePartialFill : sdk.swapQuoteExactIn
   try {
     const quote = compute(state, config, side === 'sell', bn(amount), 0, false, point, false)
@@ -84,6 +81,25 @@ export async function quoteDbcSwap(
       })
     }
     throw internal(`A ${side} on pool ${pool.address} could not be quoted: ${reason}`, { cause: error })
+  }
+}
+
+/** Throws bad_request for a full curve, and for a token with a transfer hook. */
+function requireTradable(
+  { address }: Pick<DbcPool, 'address'>,
+  { state, config, transferHook }: { state: VirtualPool; config: PoolConfig; transferHook: string | null },
+): void {
+  if (state.poolState.quoteReserve.gte(config.migrationQuoteThreshold)) {
+    throw badRequest(
+      `The curve of pool ${address} is full, and trades again in the pool that it migrates to; anybody may migrate it (POST /v2/pools/{address}/migrations, \`svc pools migrate ${address}\`)`,
+      { param: 'address' },
+    )
+  }
+  if (transferHook !== null) {
+    throw badRequest(
+      `The token of pool ${address} calls the program ${transferHook} in each transfer until its curve is full, so svc does not trade it before: trade in the pool that it migrates to`,
+      { param: 'address', details: { transfer_hook: transferHook } },
+    )
   }
 }
 

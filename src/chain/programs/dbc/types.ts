@@ -81,6 +81,8 @@ export interface DbcPool {
   leftoverReceiver: string
   /** Target of the migration: 0 is DAMM v1, 1 is DAMM v2. */
   migrationOption: number
+  /** Percent of the migrated liquidity that is locked for good. */
+  migratedLockedPercentage: number
   /** Index of the DAMM v2 config that the pool migrates to, from 0 to 6. */
   migrationFeeOption: number
   /**
@@ -104,12 +106,14 @@ export interface DbcPool {
   /** What the curve has earned for everybody so far. */
   earned: CurveEarned
   hasVesting: boolean
+  /** Program that each transfer of the token calls until the curve is full, or null. */
+  transferHook: string | null
   /** Activation time in Unix seconds, or null when the pool counts in slots. */
   activatedAt: number | null
   /** Whether a swap must pass its transaction's instructions to the program. */
   swapShowsInstructions: boolean
   /** The accounts of the pool and of its config in a form for JSON, and the decimals of the quote. */
-  raw: { pool: unknown; config: unknown; quote_decimals: number }
+  raw: { pool: unknown; config: unknown; quote_decimals: number; transfer_hook?: string }
 }
 
 /** The accounts of a pool that an instruction names if it moves both tokens. */

@@ -13,7 +13,7 @@ export interface VestingClaimChange {
 
 /** First bytes of the older instruction `claim`, which other clients may still send. */
 const CLAIM_V1 = '3ec6d6c1d59f6cd2'
-/** First bytes of the call by which the program emits its event of a claim, which goes on with the amount. */
+/** First bytes of the call by which the program emits its event of a claim; the amount follows. */
 const CLAIMED_EVENT = 'e445a52e51cb9a1dab9001bd78c8260b'
 
 /**

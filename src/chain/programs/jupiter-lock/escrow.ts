@@ -1,43 +1,68 @@
-/** Decodes the account of a lock, and checks that it is a gold lock: a single fixed payout to the wallet itself. */
+/** Decodes the accounts of a lock, says what it pays at a time, and checks whether it is a gold lock. */
 
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { addressOf } from '../../../solana/addresses.ts'
+import { ByteReader } from '../../../solana/byte-reader.ts'
+import { type LockSchedule, nextUnlock, totalOf, unlockedAt } from '../../../solana/lock-schedule.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import type { TokenProgram } from '../tokens/index.ts'
-import { ESCROW_ACCOUNT } from './program.ts'
+import { ESCROW_ACCOUNT, TITLE_ACCOUNT } from './program.ts'
 
 /** Size of the discriminator and `VestingEscrow`. */
 export const ESCROW_BYTES = 296
 /** Last second that ISO 8601 can represent with a year of four digits. The program accepts any 64 bits. */
-const LAST_SECOND = 253_402_300_799n
+export const LAST_SECOND = 253_402_300_799n
 
-/** The times and amounts of a lock's payouts, and who may change them. */
-export interface VestingSchedule {
+/** The payouts of a lock, and who may change them. */
+export interface VestingSchedule extends Omit<LockSchedule, 'frequency'> {
   base: string
   creator: string
   recipient: string
-  /** Time of the cliff in Unix seconds. */
-  cliffTime: bigint
-  cliffAmount: bigint
-  amountPerPeriod: bigint
-  periods: bigint
-  /** Who may change the recipient; 0 means no one. */
+  /** Who may change the recipient: the sum of 1 for the creator and 2 for the recipient. */
   updateRecipientMode: number
   cancelMode: number
 }
 
-export interface Escrow extends VestingSchedule {
+export interface Escrow extends VestingSchedule, LockSchedule {
   address: string
   mint: string
   tokenProgram: TokenProgram
-  /** Seconds of a period. */
-  frequency: bigint
-  /** Raw units paid out so far. */
+  /** Raw units paid out so far. A cancellation does not count what it pays. */
   claimed: bigint
   /** Start in Unix seconds. */
   startTime: bigint
   /** Time of cancellation in Unix seconds; 0 means never. */
   cancelledAt: bigint
+}
+
+/** What a lock has paid and will pay, in raw units. */
+export interface LockAmounts {
+  total: bigint
+  /** What has unlocked, with the claimed part. */
+  unlocked: bigint
+  /** What a claim pays now. */
+  claimable: bigint
+  /** What is still to unlock. */
+  locked: bigint
+  /** The next unlock with its Unix seconds; null after the last one. */
+  next: { at: bigint; amount: bigint } | null
+}
+
+/** Returns the amounts of a lock at a time, in Unix seconds. A cancelled lock pays nothing any more. */
+export function lockAmounts(escrow: Escrow, unixSeconds: bigint): LockAmounts {
+  const { claimed, cancelledAt } = escrow
+  const total = totalOf(escrow)
+  if (cancelledAt > 0n) {
+    return { total, unlocked: unlockedAt(escrow, cancelledAt), claimable: 0n, locked: 0n, next: null }
+  }
+  const unlocked = unlockedAt(escrow, unixSeconds)
+  return {
+    total,
+    unlocked,
+    claimable: unlocked > claimed ? unlocked - claimed : 0n,
+    locked: total - unlocked,
+    next: nextUnlock(escrow, unixSeconds),
+  }
 }
 
 /**
@@ -70,6 +95,29 @@ export function decodeEscrow(address: string, account: ChainAccount | null): Esc
   }
 }
 
+/** The texts that a creator wrote about a lock, as they are on chain. */
+export interface LockTexts {
+  title: string
+  description: string
+}
+
+/** Bytes of the account with these texts: discriminator, lock, and four texts of which two are empty. */
+export const textsBytes = ({ title, description }: LockTexts): number =>
+  8 + 32 + 4 * 4 + Buffer.byteLength(title) + Buffer.byteLength(description)
+
+/** Decodes the account with a lock's texts; null for an address without them. Unreadable texts count as none. */
+export function decodeLockTexts(account: ChainAccount | null): LockTexts | null {
+  if (account === null || account.owner !== PROGRAMS.lock.id) return null
+  const { data } = account
+  if (Buffer.from(data.subarray(0, 8)).toString('hex') !== TITLE_ACCOUNT) return null
+  try {
+    const reader = new ByteReader(data, 8 + 32)
+    return { title: reader.text(reader.u32()), description: reader.text(reader.u32()) }
+  } catch {
+    return null
+  }
+}
+
 /** Returns why it is not a gold lock, as the end of a sentence, or null for a gold lock of any mint. */
 export function scheduleMismatch(lock: VestingSchedule): string | null {
   const { base, creator, recipient } = lock
@@ -83,5 +131,4 @@ export function scheduleMismatch(lock: VestingSchedule): string | null {
 }
 
 /** Whether the whole amount is paid out. */
-export const isPaidOut = ({ claimed, cliffAmount }: Pick<Escrow, 'claimed' | 'cliffAmount'>): boolean =>
-  claimed >= cliffAmount
+export const isPaidOut = (escrow: Escrow): boolean => escrow.claimed >= totalOf(escrow)

@@ -1,18 +1,51 @@
-/** Jupiter Lock: gold locks, one per wallet with a single payout, and locks that pay their recipients over time. */
-export { buildGoldLock, buildGoldUnlock, type GoldLockPlan, type GoldUnlockPlan } from './building.ts'
-export { type GoldLockChange, goldLockChangesIn } from './changes.ts'
+/** Jupiter Lock: locks of any mint, and gold locks, one per wallet with a single payout. */
+export {
+  type BuiltLock,
+  buildGoldLock,
+  buildGoldUnlock,
+  buildLock,
+  buildLockCancellation,
+  buildLockClaim,
+  buildLockClosing,
+  buildLockTitling,
+  buildRecipientChange,
+  type GoldLockPlan,
+  type GoldUnlockPlan,
+  LOCK_UNITS,
+  type LockCreation,
+} from './building.ts'
+export { type GoldLockChange, goldLockChangesIn, type LockChange, lockChangesIn } from './changes.ts'
 export { type VestingClaimChange, vestingClaimsIn } from './claim-changes.ts'
-export { decodeEscrow, ESCROW_BYTES, type Escrow, isPaidOut, scheduleMismatch } from './escrow.ts'
-export { escrowAddress, lockAccounts } from './program.ts'
+export { depositOf } from './deposit.ts'
+export {
+  decodeEscrow,
+  ESCROW_BYTES,
+  type Escrow,
+  isPaidOut,
+  LAST_SECOND,
+  type LockAmounts,
+  type LockTexts,
+  lockAmounts,
+  scheduleMismatch,
+  textsBytes,
+} from './escrow.ts'
+export type { LockTerms } from './instructions.ts'
+export { type LockOfMint, locksOfMint } from './of-mint.ts'
+export { escrowAddress, lockAccounts, lockPlaces } from './program.ts'
 export {
   type BeforeLock,
+  findLocks,
   LOCKS_PER_CALL,
   type LockableToken,
+  type LockFilter,
   type LocksAt,
+  type LockWithTexts,
   readBeforeLock,
-  readGoldToken,
+  readLockableToken,
   readLockOf,
+  readLockRent,
   readLocks,
+  readLockWithTexts,
   readUnlockAccounts,
+  type UnlockAccounts,
 } from './reading.ts'
-export { buildVestingClaim, VESTING_CLAIM_UNITS, type VestedAmounts, vestedAmounts } from './vesting.ts'

@@ -1,4 +1,4 @@
-/** Describes Jupiter Lock as gold locks use it: the accounts of a wallet's lock, and the discriminators of its instructions. */
+/** Describes Jupiter Lock: the accounts of a lock, and the discriminators of the program's instructions and accounts. */
 import type { PublicKey } from '@solana/web3.js'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { openDeriver } from '../derived-addresses.ts'
@@ -9,19 +9,76 @@ import type { TokenProgram } from '../tokens/index.ts'
 export const LOCK_INSTRUCTIONS = {
   /** The instruction create_vesting_escrow_v2. */
   create: 'b59b68b7b680232f',
+  /** The instruction create_vesting_escrow_metadata. */
+  entitle: '5d4e2167ad7d4600',
   /** The instruction claim_v2. */
   claim: 'e5572ea2159de772',
+  /** The instruction cancel_vesting_escrow. */
+  cancel: 'd9e90d038f6535c9',
+  /** The instruction update_vesting_escrow_recipient. */
+  changeRecipient: '1af27fffed6d2fce',
   /** The instruction close_vesting_escrow. */
   close: 'ddb95f878843fc57',
 } as const
 export const ESCROW_ACCOUNT = 'f477b704497487c3'
+export const TITLE_ACCOUNT = '18cca668579e4c0d'
 
-/** Returns the address of a wallet's lock. There is one per wallet, because its base is the wallet itself. */
-export async function escrowAddress(user: string): Promise<string> {
-  return (await deriveProgramAddress('gold_lock', { user })).address
+/** Returns the address of the lock of a base, which signs its creation. */
+export async function escrowAddress(base: string): Promise<string> {
+  return (await deriveProgramAddress('gold_lock', { user: base })).address
 }
 
-/** Returns every account that the instructions for a lock name. */
+/** Returns the address of the account with the texts of a lock. */
+export async function textsAddress(escrow: string): Promise<PublicKey> {
+  const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
+  const seeds = [Buffer.from('escrow_metadata'), new PublicKey(escrow).toBytes()]
+  return deriver.find(seeds, new PublicKey(PROGRAMS.lock.id))[0]
+}
+
+/** The accounts that the instructions for a lock name, besides those of its parties. */
+export interface LockPlaces {
+  mint: PublicKey
+  /** Address of the token program. */
+  tokenProgram: PublicKey
+  escrow: PublicKey
+  /** Token account that holds the locked tokens. */
+  escrowToken: PublicKey
+  /** Account with title and description, which need not exist. */
+  escrowMetadata: PublicKey
+  eventAuthority: PublicKey
+  program: PublicKey
+  /** Returns the associated token account of a wallet. */
+  accountOf(owner: PublicKey): PublicKey
+}
+
+/** Derives the accounts of the lock at `escrow`. */
+export async function lockPlaces(lock: {
+  escrow: string
+  mint: string
+  tokenProgram: TokenProgram
+}): Promise<LockPlaces> {
+  const [{ PublicKey }, spl, deriver] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    openDeriver(),
+  ])
+  const program = new PublicKey(PROGRAMS.lock.id)
+  const [escrow, mint] = [new PublicKey(lock.escrow), new PublicKey(lock.mint)]
+  const tokenProgram = lock.tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
+  const accountOf = (owner: PublicKey) => deriver.tokenAccount(mint, owner, tokenProgram)
+  return {
+    mint,
+    tokenProgram,
+    escrow,
+    escrowToken: accountOf(escrow),
+    escrowMetadata: await textsAddress(lock.escrow),
+    eventAuthority: deriver.find([Buffer.from('__event_authority')], program)[0],
+    program,
+    accountOf,
+  }
+}
+
+/** Returns the accounts of a gold lock, whose only party is the wallet. */
 export async function lockAccounts({
   user,
   mint,
@@ -31,26 +88,8 @@ export async function lockAccounts({
   mint: string
   tokenProgram: TokenProgram
 }) {
-  const [{ PublicKey }, spl, deriver] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-    openDeriver(),
-  ])
-  const program = new PublicKey(PROGRAMS.lock.id)
-  const derive = (...seeds: Uint8Array[]): PublicKey => deriver.find(seeds, program)[0]
-  const [owner, token] = [new PublicKey(user), new PublicKey(mint)]
-  const programOfToken = tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
-  const escrow = new PublicKey(await escrowAddress(user))
-  const accountOf = (holder: PublicKey) => deriver.tokenAccount(token, holder, programOfToken)
-  return {
-    user: owner,
-    mint: token,
-    tokenProgram: programOfToken,
-    escrow,
-    escrowToken: accountOf(escrow),
-    userToken: accountOf(owner),
-    escrowMetadata: derive(Buffer.from('escrow_metadata'), escrow.toBuffer()),
-    eventAuthority: derive(Buffer.from('__event_authority')),
-    program,
-  }
+  const { PublicKey } = await import('@solana/web3.js')
+  const owner = new PublicKey(user)
+  const places = await lockPlaces({ escrow: await escrowAddress(user), mint, tokenProgram })
+  return { ...places, user: owner, userToken: places.accountOf(owner) }
 }

@@ -2,14 +2,20 @@
 
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
 import { readMint } from '../../../solana/token-accounts.ts'
+import { type MintExtensions, readMintExtensions } from '../../../solana/token-extensions.ts'
+import type { Chain } from '../../connection.ts'
+import { scanAccounts } from '../../holders/scan.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
+import { askNode } from '../../nodes/rpc-faults.ts'
 import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../sending/balance-changes.ts'
 import { accountsAt } from '../../sending/runs.ts'
+import { addressOfKey } from '../derived-addresses.ts'
 import type { TokenProgram } from '../tokens/index.ts'
-import { decodeEscrow, type Escrow } from './escrow.ts'
-import { escrowAddress, lockAccounts } from './program.ts'
+import { decodeEscrow, decodeLockTexts, ESCROW_BYTES, type Escrow, type LockTexts } from './escrow.ts'
+import { escrowAddress, lockAccounts, lockPlaces, textsAddress } from './program.ts'
 
 /** Accounts in one getMultipleAccounts, without the clock. */
 export const LOCKS_PER_CALL = 99
@@ -41,6 +47,74 @@ export async function readLockOf(
   return { at, address, escrow: escrows[0] ?? null }
 }
 
+/** A lock with the texts of its creator and the state of its token account, read with the clock. */
+export interface LockWithTexts {
+  at: ChainTime
+  escrow: Escrow | null
+  texts: LockTexts | null
+  /** Whether there is an account for texts, also if they cannot be read. */
+  hasTexts: boolean
+}
+
+/** Reads one lock with its texts in one call. Throws internal_error when the node fails. */
+export async function readLockWithTexts(node: NodeCalls, address: string): Promise<LockWithTexts> {
+  const metadata = addressOfKey(await textsAddress(address))
+  const [clock, account, texts] = await accountsAt(node, [CLOCK_SYSVAR, address, metadata])
+  return {
+    at: await chainTimeOf(clock ?? null),
+    escrow: decodeEscrow(address, account ?? null),
+    texts: decodeLockTexts(texts ?? null),
+    hasTexts: texts?.owner === PROGRAMS.lock.id,
+  }
+}
+
+/** Returns the lamports that closing a lock returns to its creator. */
+export async function readLockRent(
+  node: NodeCalls,
+  { address: escrow, mint, tokenProgram }: Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>,
+): Promise<bigint> {
+  const { escrowToken, escrowMetadata } = await lockPlaces({ escrow, mint, tokenProgram })
+  const accounts = await accountsAt(node, [escrow, addressOfKey(escrowToken), addressOfKey(escrowMetadata)])
+  return accounts.reduce((sum, account) => sum + (account?.lamports ?? 0n), 0n)
+}
+
+/** Places of the fields by which locks are found. */
+const FIELD_OFFSETS = { recipient: 8, mint: 40, creator: 72 } as const
+export type LockFilter = { [Field in keyof typeof FIELD_OFFSETS]?: string | undefined }
+/** Most locks of one list. Anybody can make locks of a mint or for a recipient. */
+const LIST_LIMITS = { accounts: 100_000, milliseconds: 30_000 }
+
+/**
+ * Returns the addresses of all locks with these fields, whoever made them, sorted, as of `minSlot` or later. Throws
+ * internal_error when the node fails, does not list the accounts of programs, or shows more than 100,000.
+ */
+export async function findLocks(
+  chain: Pick<Chain, 'callLarge'>,
+  filter: LockFilter,
+  minSlot: number,
+): Promise<string[]> {
+  // Nodes take at most four filters. Texts of this size are found too, and are no locks once they are read.
+  const filters = [
+    { dataSize: ESCROW_BYTES },
+    ...Object.entries(filter).flatMap(([field, bytes]) =>
+      bytes === undefined ? [] : [{ memcmp: { offset: FIELD_OFFSETS[field as keyof LockFilter], bytes } }],
+    ),
+  ]
+  const what = 'Looking for locks'
+  const found: string[] = []
+  await askNode(what, () =>
+    scanAccounts(
+      chain,
+      {
+        ...{ what, program: PROGRAMS.lock.id, filters, minSlot, limits: LIST_LIMITS },
+        ...{ dataSlice: { offset: 0, length: 0 }, commitment: 'confirmed' },
+      },
+      ({ address }) => found.push(address),
+    ),
+  )
+  return found.sort()
+}
+
 /** A token account that an unlocking passes through. `state` is null when none is open. */
 export interface UnlockAccount {
   address: string
@@ -48,37 +122,55 @@ export interface UnlockAccount {
 }
 
 export interface UnlockAccounts {
+  at: ChainTime
   lock: UnlockAccount
   wallet: UnlockAccount
   /** The mint's freeze authority, or null when accounts can no longer be frozen or thawed. */
   freezeAuthority: string | null
+  /** The mint, or null when it no longer exists. */
+  token: LockableToken | null
 }
 
-/** Reads the accounts that an unlocking passes through, in one call. Throws internal_error when the node fails. */
+/**
+ * Reads the accounts through which a lock pays a wallet, by default its recipient, in one call. Throws internal_error
+ * when the node fails.
+ */
 export async function readUnlockAccounts(
   node: NodeCalls,
-  { base: user, mint, tokenProgram }: Pick<Escrow, 'base' | 'mint' | 'tokenProgram'>,
+  { address: escrow, recipient, mint, tokenProgram }: Pick<Escrow, 'address' | 'recipient' | 'mint' | 'tokenProgram'>,
+  paid = recipient,
 ): Promise<UnlockAccounts> {
-  const { escrowToken, userToken } = await lockAccounts({ user, mint, tokenProgram })
-  const addresses = [escrowToken.toBase58(), userToken.toBase58()]
-  const [token, ...accounts] = await accountsAt(node, [mint, ...addresses])
-  const [lock, wallet] = addresses.map((address, i) => {
+  const [{ PublicKey }, { escrowToken, accountOf }] = await Promise.all([
+    import('@solana/web3.js'),
+    lockPlaces({ escrow, mint, tokenProgram }),
+  ])
+  const addresses = [escrowToken, accountOf(new PublicKey(paid))].map(addressOfKey)
+  const [token, clock, ...accounts] = await accountsAt(node, [mint, CLOCK_SYSVAR, ...addresses])
+  const [lock, wallet] = addresses.map((place, i) => {
     const account = accounts[i] ?? null
-    return { address, state: account === null ? null : decodeTokenAccount(account) }
+    return { address: place, state: account === null ? null : decodeTokenAccount(account) }
   }) as [UnlockAccount, UnlockAccount]
-  return { lock, wallet, freezeAuthority: token ? (readMint(token)?.freezeAuthority ?? null) : null }
+  return {
+    at: await chainTimeOf(clock ?? null),
+    lock,
+    wallet,
+    freezeAuthority: token ? (readMint(token)?.freezeAuthority ?? null) : null,
+    token: await decodeLockableToken(mint, token ?? null),
+  }
 }
 
-/** A mint that can be locked, or the names of its extensions that gold locks do not support, in `obstacles`. */
+/** A mint, and the names of its Token-2022 extensions. */
 export interface LockableToken {
   mint: string
   tokenProgram: TokenProgram
   decimals: number
-  obstacles: string[]
+  names: string[]
+  /** Null for a mint of SPL Token. */
+  extensions: MintExtensions | null
 }
 
-/** The balance of the wallet's associated token account. */
-export interface GoldHolding {
+/** The balance of the creator's associated token account. */
+export interface LockHolding {
   address: string
   /** Balance in raw units. */
   amount: bigint
@@ -92,22 +184,25 @@ export interface BeforeLock {
   /** The mint, or null when it does not exist. */
   token: LockableToken | null
   /** The account's balance, or null when the wallet has no such account or another owns it now. */
-  holding: GoldHolding | null
+  holding: LockHolding | null
 }
 
-/** Reads everything that decides whether a wallet can lock, in one call. Throws internal_error when the node fails. */
+/**
+ * Reads everything that decides whether a wallet can lock, in one call: `user` is the creator, and `base` gives the
+ * lock its address. Throws internal_error when the node fails.
+ */
 export async function readBeforeLock(
   node: NodeCalls,
-  { user, mint }: { user: string; mint: string },
+  { user, mint, base = user }: { user: string; mint: string; base?: string },
 ): Promise<BeforeLock> {
   const [spl, token2022] = await Promise.all([
     lockAccounts({ user, mint, tokenProgram: 'spl' }),
     lockAccounts({ user, mint, tokenProgram: 'token2022' }),
   ])
-  const address = await escrowAddress(user)
+  const address = await escrowAddress(base)
   const places = { spl: spl.userToken.toBase58(), token2022: token2022.userToken.toBase58() }
   const accounts = await accountsAt(node, [CLOCK_SYSVAR, address, mint, places.spl, places.token2022])
-  const token = await decodeGoldToken(mint, accounts[2] ?? null)
+  const token = await decodeLockableToken(mint, accounts[2] ?? null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]
   return {
     at: await chainTimeOf(accounts[0] ?? null),
@@ -119,25 +214,12 @@ export async function readBeforeLock(
 }
 
 /** Throws internal_error when the node fails. Returns null when the mint does not exist. */
-export async function readGoldToken(node: NodeCalls, mint: string): Promise<LockableToken | null> {
+export async function readLockableToken(node: NodeCalls, mint: string): Promise<LockableToken | null> {
   const [account] = await accountsAt(node, [mint])
-  return decodeGoldToken(mint, account ?? null)
+  return decodeLockableToken(mint, account ?? null)
 }
 
-/**
- * Extensions that change neither amounts nor transfers. A transfer fee would reduce the locked amount, a hook requires
- * extra accounts, and frozen accounts cannot be paid. The program itself refuses all others.
- */
-const HARMLESS = [
-  'MintCloseAuthority',
-  'PermanentDelegate',
-  'MetadataPointer',
-  'TokenMetadata',
-  'GroupPointer',
-  'GroupMemberPointer',
-]
-
-async function decodeGoldToken(mint: string, account: ChainAccount | null): Promise<LockableToken | null> {
+async function decodeLockableToken(mint: string, account: ChainAccount | null): Promise<LockableToken | null> {
   const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   if (account === null || (account.owner !== TOKEN_PROGRAM && account.owner !== TOKEN_2022_PROGRAM)) return null
   const owner = new PublicKey(account.owner)
@@ -150,7 +232,8 @@ async function decodeGoldToken(mint: string, account: ChainAccount | null): Prom
       mint,
       tokenProgram: account.owner === TOKEN_PROGRAM ? 'spl' : 'token2022',
       decimals: state.decimals,
-      obstacles: names.filter((name) => !HARMLESS.includes(name)),
+      names,
+      extensions: account.owner === TOKEN_PROGRAM ? null : readMintExtensions(account.data),
     }
   } catch {
     // The account belongs to a token program, but is not a mint.
@@ -162,7 +245,7 @@ function holdingOf(
   address: string,
   account: ChainAccount | null,
   { user, mint }: { user: string; mint: string },
-): GoldHolding | null {
+): LockHolding | null {
   const state = account === null ? null : decodeTokenAccount(account)
   if (state === null || state.owner !== user || state.mint !== mint) return null
   return { address, amount: state.amount, isFrozen: state.state === 'frozen' }

@@ -3,6 +3,9 @@ import type { CompiledInstruction, DecodedMessage } from '../../../solana/decode
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { DISTRIBUTOR_INSTRUCTIONS } from './layout.ts'
 
+/** Bytes of a creation's data, and the place of its start. */
+const [CREATION_BYTES, START_AT] = [88, 64]
+
 export type DistributorChange =
   | {
       kind: 'created'
@@ -28,6 +31,19 @@ export type DistributorChange =
   /** A wallet takes what has vested. How much, only its claim status (an address) tells afterwards. */
   | { kind: 'vested_claimed'; distributor: string; claimer: string; status: string }
   | { kind: 'clawed_back'; distributor: string; receiver: string }
+
+/**
+ * Returns the start of the airdrop that an instruction creates, in Unix seconds; null if it creates none. The program
+ * creates no airdrop whose start has passed.
+ */
+export function creationStartOf(program: string | undefined, data: Uint8Array): bigint | null {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  const isCreation =
+    program === PROGRAMS.distributor.id &&
+    bytes.length >= CREATION_BYTES &&
+    DISTRIBUTOR_INSTRUCTIONS.newDistributor.equals(bytes.subarray(0, 8))
+  return isCreation ? bytes.readBigInt64LE(START_AT) : null
+}
 
 /**
  * Returns one change per instruction, in order, whether or not the transaction succeeds. Calls between programs and

@@ -37,7 +37,7 @@ export const [MOST_SIBLINGS, MOST_V1_SIBLINGS] = [20, 64]
 /** Most siblings that also leave room for a claim of vested tokens in the same transaction. */
 const LEFT_FOR_VESTED = 1
 
-/** Whether a first claim with a proof of so many hashes has room for a claim of vested tokens too. */
+/** Whether a claim of vested tokens fits beside a first claim with this many proof hashes. */
 export const hasRoomForVested = (hashes: number, version: 0 | 1): boolean =>
   hashes <= (version === 0 ? MOST_SIBLINGS : MOST_V1_SIBLINGS) - LEFT_FOR_VESTED
 

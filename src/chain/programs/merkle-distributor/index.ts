@@ -1,6 +1,6 @@
 /** Jito's merkle distributor: airdrops by merkle root, their claims and their clawback. */
 export { type AirdropKey, claimStatusAddress, distributorAddress, tokenAccountAddress } from './addresses.ts'
-export { type DistributorChange, distributorChangesIn } from './changes.ts'
+export { creationStartOf, type DistributorChange, distributorChangesIn } from './changes.ts'
 export {
   AIRDROP_CLAIM_UNITS,
   buildAirdropClaim,

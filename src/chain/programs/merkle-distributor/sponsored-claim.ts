@@ -18,7 +18,7 @@ export interface SponsoredDistributorClaim extends DistributorClaim {
   lent: bigint
 }
 
-/** The payer signs beside the claimer, whose lamports are the same afterwards. */
+/** The payer signs in addition to the claimer, whose lamports are the same afterwards. */
 export async function buildSponsoredClaim(input: SponsoredDistributorClaim): Promise<UnsignedTransaction> {
   const { payer, claimer, lent } = input
   const loan = lent === 0n ? [] : [await transferInstruction(payer, claimer, lent)]

@@ -1,4 +1,4 @@
-/** Builds the transactions that create a collection, mint an asset into one, and burn an asset. */
+/** Builds the transactions that create a collection, give it to another authority, mint an asset into one, and burn an asset. */
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { loadCore } from './sdk.ts'
 import type { AssetState, CollectionState } from './types.ts'
@@ -24,6 +24,29 @@ export async function buildCollectionCreation(input: CollectionCreation): Promis
     updateAuthority: key(updateAuthority),
     name,
     uri,
+  })
+  return compileUnsigned(input, instructions(builder))
+}
+
+export interface CollectionHandover extends Envelope {
+  /** Address of a collection whose update authority is the payer. */
+  collection: string
+  /** Address that gets the update authority. It need not sign. */
+  newAuthority: string
+}
+
+/** Changes the update authority of a collection and of all assets in it, and nothing else. */
+export async function buildCollectionHandover(input: CollectionHandover): Promise<UnsignedTransaction> {
+  const { core, context, signer, key, instructions } = await loadCore()
+  const { collection, payer, newAuthority } = input
+  const holder = signer(payer)
+  const builder = core.updateCollectionV1(context, {
+    collection: key(collection),
+    payer: holder,
+    authority: holder,
+    newUpdateAuthority: key(newAuthority),
+    newName: null,
+    newUri: null,
   })
   return compileUnsigned(input, instructions(builder))
 }

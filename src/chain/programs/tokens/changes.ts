@@ -1,8 +1,9 @@
-/** Reads which tokens a transaction creates and which authorities it revokes, by its own instructions. */
+/** Reads which tokens a transaction creates, and which authorities it revokes or gives away, by its own instructions. */
 
 import { createHash } from 'node:crypto'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { TOKEN_AUTHORITIES } from '../../../solana/token-authorities.ts'
 import type { TokenAuthority } from './types.ts'
 
 export interface TokenChange {
@@ -10,19 +11,34 @@ export interface TokenChange {
   created: boolean
   /**
    * Revoked authorities in the order mint, freeze, metadata. A mint created without a freeze authority counts as having
-   * revoked it.
+   * revoked it. Without any, and for a token that is not created, an authority has another holder.
    */
   revoked: TokenAuthority[]
 }
 
 const [INITIALIZE_MINT, SET_AUTHORITY, INITIALIZE_MINT_2] = [0, 6, 20]
-/** Values of `AuthorityType` in SetAuthority. */
-const MINT_OR_FREEZE: readonly (TokenAuthority | undefined)[] = ['mint', 'freeze']
+/**
+ * The kinds of SetAuthority that a mint has, and the authority that each gives up. Without its pointer's authority,
+ * Token-2022 metadata cannot be replaced any more. Others do not count for the status.
+ */
+const KINDS: ReadonlyMap<number | undefined, TokenAuthority | null> = new Map<
+  number | undefined,
+  TokenAuthority | null
+>([
+  ...Object.values(TOKEN_AUTHORITIES).flatMap(({ kind }) => (kind === null ? [] : [[kind, null] as const])),
+  [TOKEN_AUTHORITIES.mint.kind, 'mint'],
+  [TOKEN_AUTHORITIES.freeze.kind, 'freeze'],
+  [TOKEN_AUTHORITIES.metadata_pointer.kind, 'metadata'],
+])
 /** Instruction of the token metadata interface that sets the update authority, which follows in the data. */
 const UPDATE_AUTHORITY_DISCRIMINATOR = createHash('sha256')
   .update('spl_token_metadata_interface:update_the_authority')
   .digest()
   .subarray(0, 8)
+/** Instructions of the same interface that set and remove a field. */
+const FIELD_DISCRIMINATORS = ['updating_field', 'remove_key_ix'].map((name) =>
+  createHash('sha256').update(`spl_token_metadata_interface:${name}`).digest().subarray(0, 8),
+)
 const AUTHORITY_ORDER: readonly TokenAuthority[] = ['mint', 'freeze', 'metadata']
 
 /**
@@ -47,7 +63,7 @@ export function tokenChangesIn({ keys, instructions }: DecodedMessage): TokenCha
   }))
 }
 
-/** Returns the change to the mint in the instruction's first account, or null when it neither creates nor revokes. */
+/** Returns the change to the mint in the instruction's first account, or null when it changes neither its authorities nor creates it. */
 function tokenChangeOf(
   program: string | undefined,
   data: Uint8Array,
@@ -58,16 +74,19 @@ function tokenChangeOf(
     data.length >= 40 &&
     UPDATE_AUTHORITY_DISCRIMINATOR.equals(data.subarray(0, 8))
   ) {
-    return data.subarray(8, 40).every((byte) => byte === 0) ? { created: false, revoked: 'metadata' } : null
+    return { created: false, revoked: data.subarray(8, 40).every((byte) => byte === 0) ? 'metadata' : null }
   }
+  if (program === TOKEN_2022_PROGRAM && FIELD_DISCRIMINATORS.some((each) => each.equals(data.subarray(0, 8))))
+    return { created: false, revoked: null }
   if (data[0] === INITIALIZE_MINT || data[0] === INITIALIZE_MINT_2) {
     // Decimals and mint authority precede the freeze authority.
     const freeze = optionAt(data, 34)
     return freeze === null ? null : { created: true, revoked: freeze === 'none' ? 'freeze' : null }
   }
   if (data[0] === SET_AUTHORITY) {
-    const revoked = MINT_OR_FREEZE[data[1] ?? -1]
-    return revoked !== undefined && optionAt(data, 2) === 'none' ? { created: false, revoked } : null
+    const [authority, to] = [KINDS.get(data[1]), optionAt(data, 2)]
+    if (authority === undefined || to === null) return null
+    return { created: false, revoked: to === 'none' ? authority : null }
   }
   return null
 }

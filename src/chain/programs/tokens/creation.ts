@@ -1,9 +1,11 @@
 /** Builds the transaction that creates a token: mint, metadata, initial supply and revoked authorities. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type { TokenExtensions } from '../../../api/extension-fields.ts'
 import { badRequest } from '../../../platform/errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { openDeriver } from '../derived-addresses.ts'
+import { extensionInstructions, extensionTypes } from './extensions.ts'
 import { extensionBytes, initializeMetadata } from './metadata-extension.ts'
 import { createMetadata } from './metaplex.ts'
 import type { TokenProgram } from './types.ts'
@@ -26,17 +28,22 @@ export interface TokenCreation extends Envelope {
   /** Whether the metadata is immutable from the start, which is for SPL only. */
   immutableMetadata?: boolean
   tokenProgram: TokenProgram
+  /** For Token-2022 only. With accounts that begin frozen, the payer's own is thawed. */
+  extensions?: TokenExtensions | undefined
   /** Lamports that make `mintBytes(input)` bytes rent-exempt. */
   rent: bigint
 }
 
-type Sized = Pick<TokenCreation, 'tokenProgram' | 'name' | 'symbol' | 'uri'>
+type Sized = Pick<TokenCreation, 'tokenProgram' | 'name' | 'symbol' | 'uri' | 'extensions'>
 
 /** Returns the bytes that the new mint pays rent for. Metaplex charges the payer separately for its own account. */
 export async function mintBytes(input: Sized): Promise<number> {
   const spl = await import('@solana/spl-token')
   if (input.tokenProgram === 'spl') return spl.MINT_SIZE
-  const bytes = spl.getMintLen([spl.ExtensionType.MetadataPointer]) + extensionBytes(input)
+  const types = await extensionTypes(input.extensions)
+  // Lengths are added without the type of an empty extension, which the program drops when it extends the mint.
+  const fixed = types.reduce((sum, type) => sum + spl.getTypeLen(type) + spl.TYPE_SIZE + spl.LENGTH_SIZE, 0)
+  const bytes = spl.ACCOUNT_SIZE + spl.ACCOUNT_TYPE_SIZE + fixed + extensionBytes(input)
   // A mint of the same length as a multisig would be read as one, so the program adds the type of an empty extension.
   return bytes === spl.MULTISIG_SIZE ? bytes + spl.TYPE_SIZE : bytes
 }
@@ -68,6 +75,9 @@ export async function tokenCreationInstructions(
     const account = (await openDeriver()).tokenAccount(mint, payer, program)
     instructions.push(
       spl.createAssociatedTokenAccountIdempotentInstruction(payer, account, payer, mint, program),
+      ...(input.extensions?.default_frozen
+        ? [spl.createThawAccountInstruction(account, mint, payer, [], program)]
+        : []),
       spl.createMintToInstruction(mint, account, payer, input.initialSupply, [], program),
     )
   }
@@ -99,8 +109,9 @@ async function openMint(input: CreationContent, payer: PublicKey, mint: PublicKe
   }
   const program = spl.TOKEN_2022_PROGRAM_ID
   return [
-    // The space is for the pointer only. The program extends the mint when the metadata is written.
-    create(spl.getMintLen([spl.ExtensionType.MetadataPointer]), program),
+    // The space has none for the metadata. The program extends the mint when it is written.
+    create(spl.getMintLen(await extensionTypes(input.extensions)), program),
+    ...(await extensionInstructions(mint, payer, input.extensions)),
     // The pointer has no authority, so only the update authority decides on the metadata.
     spl.createInitializeMetadataPointerInstruction(mint, null, mint, program),
     spl.createInitializeMint2Instruction(mint, decimals, payer, freezeAuthority, program),

@@ -1,4 +1,5 @@
 /** Fungible tokens: SPL with Metaplex metadata, or Token-2022 with its metadata extension. */
+export { buildMintAct, buildWalletActs, type WalletAct } from './acts.ts'
 export { type TokenChange, tokenChangesIn } from './changes.ts'
 export {
   buildTokenCreation,
@@ -7,8 +8,17 @@ export {
   type TokenCreation,
   tokenCreationInstructions,
 } from './creation.ts'
+export { type LeftOutAccount, type Reclaimable, type ReclaimableAccount, readReclaimable } from './excess.ts'
+export {
+  buildExtensionUpdates,
+  buildHarvest,
+  buildWithheldWithdrawal,
+  type ExtensionUpdates,
+  MOST_WITHHELD,
+} from './extension-acts.ts'
 export { readHoldings, type WalletHolding, type WalletHoldings } from './holdings.ts'
-export { metadataFrozenIn } from './metadata-changes.ts'
+export { type MetadataChange, metadataChangesIn } from './metadata-changes.ts'
+export { buildMetadataUpdate, metadataGrowth } from './metadata-update.ts'
 export { metadataAddress, metadataAddressOf } from './metaplex.ts'
 export {
   type ReceivingFault,
@@ -17,8 +27,14 @@ export {
   receivingFault,
   type TokenReceiver,
 } from './receivers.ts'
-export { type AuthorityRevocation, buildAuthorityRevocation } from './revocation.ts'
-export { decodeTokenState, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
+export { buildReclaim, MOST_RECLAIMED, reclaimUnits } from './reclaim.ts'
+export {
+  type AuthorityRevocation,
+  type AuthorityTransfer,
+  buildAuthorityRevocation,
+  buildAuthorityTransfer,
+} from './revocation.ts'
+export { decodeTokenState, readTokenAtTime, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
 export {
   buildTokenTransfers,
   decimalsProof,

@@ -1,4 +1,7 @@
-/** Reads which Metaplex metadata a transaction makes immutable, by instructions that name the metadata but not always its mint. */
+/**
+ * Reads which Metaplex metadata a transaction makes immutable or gives to another authority, by instructions that name
+ * the metadata but not always its mint.
+ */
 
 import { borshReader } from '../../../solana/borsh.ts'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
@@ -10,26 +13,42 @@ const METADATA_PLACE: ReadonlyMap<number | undefined, number> = new Map([
   [UPDATE_METADATA_ACCOUNT_V2, 0],
   [UPDATE, 4],
 ])
-/** Variants of `UpdateArgs` that can make metadata immutable: V1, AsUpdateAuthorityV2, AsAuthorityItemDelegateV2. */
+/** Variants of `UpdateArgs` that can do either: V1, AsUpdateAuthorityV2, AsAuthorityItemDelegateV2. */
 const AS_ITEM_DELEGATE = 2
 
-/** Returns addresses of metadata in the order of the instructions, whether or not the transaction succeeds. */
-export function metadataFrozenIn({ keys, instructions }: DecodedMessage): string[] {
+export interface MetadataChange {
+  /** Address of the metadata. */
+  metadata: string
+  /** Whether it becomes immutable. Otherwise, it gets another update authority or other texts. */
+  isFrozen: boolean
+}
+
+/** Returns the changes in the order of the instructions, whether or not the transaction succeeds. */
+export function metadataChangesIn({ keys, instructions }: DecodedMessage): MetadataChange[] {
   return instructions.flatMap(({ programIdIndex, accounts, data }) => {
     if (keys[programIdIndex] !== PROGRAMS.tokenMetadata.id) return []
     const metadata = keys[accounts[METADATA_PLACE.get(data[0]) ?? -1] ?? -1]
-    return metadata !== undefined && makesImmutable(data) ? [metadata] : []
+    const change = metadata === undefined ? null : changeIn(data)
+    if (metadata === undefined || change === null || !(change.isFrozen || change.isHanded || change.isRenamed))
+      return []
+    return [{ metadata, isFrozen: change.isFrozen }]
   })
 }
 
-/** False for data that the program would refuse. */
-function makesImmutable(data: Uint8Array): boolean {
+/** Null for data that the program would refuse. */
+function changeIn(data: Uint8Array): { isFrozen: boolean; isHanded: boolean; isRenamed: boolean } | null {
   const fields = borshReader(data)
-  const option = (read: () => void) => {
-    if (fields.u8() !== 0) read()
+  let [isHanded, isRenamed] = [false, false]
+  const option = (read: () => void): boolean => {
+    const isSet = fields.u8() !== 0
+    if (isSet) read()
+    return isSet
   }
-  const key = () => option(() => fields.take(32))
+  const key = () => {
+    isHanded = option(() => fields.take(32))
+  }
   const texts = () => {
+    isRenamed = true
     for (let n = 0; n < 3; n++) fields.string()
     fields.take(2)
     option(() => fields.take(fields.u32() * 34))
@@ -44,15 +63,15 @@ function makesImmutable(data: Uint8Array): boolean {
       key()
     } else {
       const variant = fields.u8()
-      if (variant > AS_ITEM_DELEGATE) return false
+      if (variant > AS_ITEM_DELEGATE) return null
       key()
       if (variant !== AS_ITEM_DELEGATE) option(texts)
     }
     // Whether the primary sale has happened comes before whether the metadata is mutable.
     option(() => fields.u8())
-    return fields.u8() === 1 && fields.u8() === 0
+    return { isHanded, isRenamed, isFrozen: fields.u8() === 1 && fields.u8() === 0 }
   } catch (error) {
-    if (error instanceof RangeError) return false
+    if (error instanceof RangeError) return null
     throw error
   }
 }

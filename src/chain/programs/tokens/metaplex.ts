@@ -1,4 +1,4 @@
-/** Encodes the two instructions of Metaplex Token Metadata that tokens require, and decodes the metadata account. */
+/** Encodes the instructions of Metaplex Token Metadata that tokens require, and decodes the metadata account. */
 import { base58 } from '@scure/base'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { borshReader, borshString } from '../../../solana/borsh.ts'
@@ -61,18 +61,31 @@ export async function createMetadata(
   })
 }
 
+const [NONE, SOME, NO] = [0, 1, 0]
+
 /** Makes metadata permanently immutable, even for its update authority. */
-export async function freezeMetadata(mint: PublicKey, authority: PublicKey): Promise<TransactionInstruction> {
+export const freezeMetadata = (mint: PublicKey, authority: PublicKey): Promise<TransactionInstruction> =>
+  // Data, update authority and primary sale are unchanged. Only `is_mutable` is set.
+  updateMetadata(mint, authority, [NONE, NONE, NONE, SOME, NO])
+
+/** Makes another address the update authority of mutable metadata, and changes nothing else. */
+export const handMetadata = (mint: PublicKey, authority: PublicKey, to: PublicKey): Promise<TransactionInstruction> =>
+  updateMetadata(mint, authority, [NONE, SOME, ...to.toBytes(), NONE, NONE])
+
+/** The changes follow the instruction's number: data, update authority, primary sale, whether it is mutable. */
+export async function updateMetadata(
+  mint: PublicKey,
+  authority: PublicKey,
+  changes: readonly number[],
+): Promise<TransactionInstruction> {
   const { PublicKey, TransactionInstruction } = await import('@solana/web3.js')
-  const [none, some, no] = [0, 1, 0]
   return new TransactionInstruction({
     programId: new PublicKey(PROGRAMS.tokenMetadata.id),
     keys: [
       { pubkey: await metadataAddress(mint), isSigner: false, isWritable: true },
       { pubkey: authority, isSigner: true, isWritable: false },
     ],
-    // Data, update authority and primary sale are unchanged. Only `is_mutable` is set.
-    data: Buffer.from([UPDATE_METADATA_ACCOUNT_V2, none, none, none, some, no]),
+    data: Buffer.from([UPDATE_METADATA_ACCOUNT_V2, ...changes]),
   })
 }
 

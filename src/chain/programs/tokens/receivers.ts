@@ -24,6 +24,8 @@ export interface TokenReceiver {
   hasLamports: boolean
   /** Null for a missing account, and for one that is not a token account. */
   state: TokenAccountState | null
+  /** The token account at the wallet's own address, if that is no wallet. */
+  own: TokenAccountState | null
   requiresMemo: boolean
 }
 
@@ -41,7 +43,7 @@ export interface ReceivingTerms {
   mint: string
   /** Whether wallets may be addresses of programs. */
   allowsPrograms: boolean
-  /** Whether a new token account of the mint is frozen until somebody thaws it. */
+  /** Whether a new token account of the mint is frozen until its authority thaws it. */
   opensFrozen: boolean
 }
 
@@ -73,6 +75,7 @@ const tokenProgramId = (program: TokenProgram) => (program === 'spl' ? TOKEN_PRO
 function receiving(wallet: ChainAccount | null, tokens: ChainAccount | null) {
   return {
     account: accountKind(wallet),
+    own: wallet === null ? null : readTokenAccount(wallet),
     isMissing: tokens === null || tokens.owner === SYSTEM_PROGRAM,
     hasLamports: tokens !== null && tokens.owner === SYSTEM_PROGRAM,
     state: tokens === null ? null : readTokenAccount(tokens),

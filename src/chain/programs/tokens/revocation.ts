@@ -1,9 +1,10 @@
-/** Builds the transaction that permanently revokes an authority of a token. */
+/** Builds the transactions that revoke an authority of a token for good, or give it to another address. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
+import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../../solana/token-authorities.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { dropUpdateAuthority } from './metadata-extension.ts'
-import { freezeMetadata } from './metaplex.ts'
+import { setUpdateAuthority } from './metadata-extension.ts'
+import { freezeMetadata, handMetadata } from './metaplex.ts'
 import type { OnChainToken, TokenAuthority, TokenProgram } from './types.ts'
 
 export interface AuthorityRevocation extends Envelope {
@@ -22,25 +23,48 @@ export interface AuthorityRevocation extends Envelope {
 export async function buildAuthorityRevocation(input: AuthorityRevocation): Promise<UnsignedTransaction> {
   const { PublicKey } = await import('@solana/web3.js')
   const [payer, mint] = [new PublicKey(input.payer), new PublicKey(input.mint)]
-  if (input.type === 'metadata') return compileUnsigned(input, await metadataInstructions(input, payer, mint))
-  const { AuthorityType } = await import('@solana/spl-token')
-  const type = input.type === 'mint' ? AuthorityType.MintTokens : AuthorityType.FreezeAccount
-  return compileUnsigned(input, [await dropAuthority(input.tokenProgram, mint, payer, type)])
+  if (input.type === 'metadata') return compileUnsigned(input, await metadataRevocation(input, payer, mint))
+  return compileUnsigned(input, [await setAuthority(input.tokenProgram, mint, payer, input.type, null)])
 }
 
-async function metadataInstructions(
-  { tokenProgram, token }: AuthorityRevocation,
+export interface AuthorityTransfer extends Envelope {
+  mint: string
+  type: TokenAuthorityType
+  /** Address that gets the authority, which need not sign. Null gives it up for good. */
+  to: string | null
+  /** The token as read from the chain. The payer holds its authority of this type. */
+  token: Pick<OnChainToken, 'tokenProgram' | 'metadata' | 'metadataPointerAuthority'>
+}
+
+/** With `metadata`, the pointer of Token-2022 moves along if the payer holds its authority too. */
+export async function buildAuthorityTransfer(input: AuthorityTransfer): Promise<UnsignedTransaction> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const [payer, mint] = [new PublicKey(input.payer), new PublicKey(input.mint)]
+  const to = input.to === null ? null : new PublicKey(input.to)
+  const { type, token } = input
+  const { tokenProgram } = token
+  if (type !== 'metadata') return compileUnsigned(input, [await setAuthority(tokenProgram, mint, payer, type, to)])
+  if (to === null) return compileUnsigned(input, await metadataRevocation({ tokenProgram, token }, payer, mint))
+  const hand = token.metadata?.source === 'metaplex' ? handMetadata : setUpdateAuthority
+  const instructions = [await hand(mint, payer, to)]
+  if (token.metadataPointerAuthority === input.payer)
+    instructions.push(await setAuthority(tokenProgram, mint, payer, 'metadata_pointer', to))
+  return compileUnsigned(input, instructions)
+}
+
+/** Throws bad_request when there is no metadata authority. */
+export async function metadataRevocation(
+  { tokenProgram, token }: Pick<AuthorityRevocation, 'tokenProgram' | 'token'>,
   payer: PublicKey,
   mint: PublicKey,
 ): Promise<TransactionInstruction[]> {
   const instructions: TransactionInstruction[] = []
   const source = token === undefined ? (tokenProgram === 'spl' ? 'metaplex' : 'extension') : token.metadata?.source
   if (token === undefined || token.metadata?.isMutable) {
-    instructions.push(await (source === 'metaplex' ? freezeMetadata : dropUpdateAuthority)(mint, payer))
+    instructions.push(await (source === 'metaplex' ? freezeMetadata : setUpdateAuthority)(mint, payer))
   }
   if (token !== undefined && token.metadataPointerAuthority !== null) {
-    const { AuthorityType } = await import('@solana/spl-token')
-    instructions.push(await dropAuthority(tokenProgram, mint, payer, AuthorityType.MetadataPointer))
+    instructions.push(await setAuthority(tokenProgram, mint, payer, 'metadata_pointer', null))
   }
   if (instructions.length === 0) {
     throw badRequest(`Token ${mint.toBase58()} has no metadata authority to revoke`, { param: 'type' })
@@ -48,13 +72,14 @@ async function metadataInstructions(
   return instructions
 }
 
-async function dropAuthority(
+async function setAuthority(
   tokenProgram: TokenProgram,
   mint: PublicKey,
   holder: PublicKey,
-  type: import('@solana/spl-token').AuthorityType,
+  type: Exclude<TokenAuthorityType, 'metadata'>,
+  to: PublicKey | null,
 ): Promise<TransactionInstruction> {
   const spl = await import('@solana/spl-token')
   const program = tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
-  return spl.createSetAuthorityInstruction(mint, holder, type, null, [], program)
+  return spl.createSetAuthorityInstruction(mint, holder, TOKEN_AUTHORITIES[type].kind, to, [], program)
 }

@@ -3,11 +3,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PublicKey } from '@solana/web3.js'
 import { notFound } from '../../../platform/errors.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { readMintExtensions } from '../../../solana/token-extensions.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
+import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
 import { accountsAtSlot, type NodeAccount } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { decodeExtension } from './metadata-extension.ts'
@@ -25,7 +26,19 @@ export async function readTokenState(node: NodeCalls, mint: string): Promise<OnC
   return token
 }
 
-/** Tokens in one getMultipleAccounts, each of which takes two accounts. */
+/** Reads a token together with the chain's clock, so that both are from one slot. Throws like `readTokenState`. */
+export async function readTokenAtTime(
+  node: NodeCalls,
+  mint: string,
+): Promise<{ slot: number; token: OnChainToken; at: ChainTime }> {
+  const addresses = [mint, await metadataAddressOf(mint), CLOCK_SYSVAR]
+  const { slot, accounts } = await askNode('Reading a token', () => accountsAtSlot(node, addresses))
+  const token = await decodeTokenState(mint, accounts[0] ?? null, accounts[1] ?? null)
+  if (token === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
+  return { slot, token, at: await chainTimeOf(accounts[2] ?? null) }
+}
+
+/** Tokens in one getMultipleAccounts. Each takes two accounts. */
 const TOKENS_PER_CALL = 50
 export const tokenReadCalls = (tokens: number) => Math.ceil(tokens / TOKENS_PER_CALL)
 

@@ -58,10 +58,32 @@ export const transferUnits = (recipients: readonly Pick<TransferRecipient, 'open
 
 /** Throws bad_request with `details.fits` for more recipients than one transaction has room for. */
 export async function buildTokenTransfers(input: TokenTransfers): Promise<UnsignedTransaction> {
-  const groups = await transferInstructions(input)
-  const built = await compiledWithin(input, groups)
+  return compileForEach(input, input.recipients, await transferInstructions(input), 'recipients')
+}
+
+/**
+ * Compiles the instructions of each wallet into one transaction. `param` is the field of the list. Throws bad_request
+ * with `details.fits` for more wallets than one transaction has room for.
+ */
+export async function compileForEach(
+  envelope: Envelope,
+  wallets: readonly OpenedWallet[],
+  groups: readonly TransactionInstruction[][],
+  param: string,
+): Promise<UnsignedTransaction> {
+  const list = { envelope, wallets, groups }
+  const built = await compiledWithin(list)
   if (built !== null) return built
-  throw tooManyRecipients(groups.length, await mostThatFit(input, groups), input.messageConfig === undefined)
+  throw tooMany(param, groups.length, await mostThatFit(list), envelope.messageConfig === undefined)
+}
+
+type OpenedWallet = Pick<TransferRecipient, 'opens' | 'hasLamports'>
+
+interface WalletGroups {
+  envelope: Envelope
+  wallets: readonly OpenedWallet[]
+  /** The instructions of each wallet. */
+  groups: readonly TransactionInstruction[][]
 }
 
 /** The instructions of each recipient, in order. They identify the recipient of a failed instruction. */
@@ -117,42 +139,39 @@ export async function decimalsProof(owner: string, proven: ProvenMint): Promise<
 }
 
 /** Returns null if it does not fit in one transaction. */
-async function compiledWithin(
-  input: TokenTransfers,
-  groups: readonly TransactionInstruction[][],
-): Promise<UnsignedTransaction | null> {
-  const trace = input.recipients.slice(0, groups.length).reduce((sum, recipient) => sum + traceOf(recipient), 0)
-  const others = (input.before?.length ?? 0) + (input.after?.length ?? 0)
+async function compiledWithin({ envelope, wallets, groups }: WalletGroups): Promise<UnsignedTransaction | null> {
+  const trace = wallets.slice(0, groups.length).reduce((sum, wallet) => sum + traceOf(wallet), 0)
+  const others = (envelope.before?.length ?? 0) + (envelope.after?.length ?? 0)
   if (trace + others > MAX_INSTRUCTION_TRACE) return null
   try {
-    return await compileUnsigned(input, groups.flat())
+    return await compileUnsigned(envelope, groups.flat())
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error
   }
 }
 
-function traceOf({ opens, hasLamports }: TransferRecipient): number {
+function traceOf({ opens, hasLamports }: OpenedWallet): number {
   if (!opens) return TRANSFER_TRACE
   return TRANSFER_TRACE + (hasLamports ? OPENING_TRACE.withLamports : OPENING_TRACE.plain)
 }
 
-/** The number of the first recipients that fit, by halving. */
-async function mostThatFit(input: TokenTransfers, groups: readonly TransactionInstruction[][]): Promise<number> {
-  let [fits, fails] = [0, groups.length]
+/** The number of the first wallets that fit, by halving. */
+async function mostThatFit(list: WalletGroups): Promise<number> {
+  let [fits, fails] = [0, list.groups.length]
   while (fails - fits > 1) {
     const middle = Math.floor((fits + fails) / 2)
-    if ((await compiledWithin(input, groups.slice(0, middle))) === null) fails = middle
+    if ((await compiledWithin({ ...list, groups: list.groups.slice(0, middle) })) === null) fails = middle
     else fits = middle
   }
   return fits
 }
 
-function tooManyRecipients(count: number, fits: number, isVersion0: boolean) {
+function tooMany(param: string, count: number, fits: number, isVersion0: boolean) {
   const next = isVersion0 ? `, or send tx_version 1, which has room for more` : ''
   return badRequest(
-    `recipients: ${count} do not fit into one transaction, the first ${fits} do: send those, then the others${next}`,
-    { param: 'recipients', details: { recipients: count, fits } },
+    `${param}: ${count} do not fit into one transaction, the first ${fits} do: send those, then the others${next}`,
+    { param, details: { [param]: count, fits } },
   )
 }
 

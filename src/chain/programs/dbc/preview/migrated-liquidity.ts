@@ -23,7 +23,7 @@ export interface TokenAmounts {
 
 /** The pool after its first position. */
 export interface OpenedPool extends TokenAmounts {
-  /** Includes the part that belongs to nobody. */
+  /** Includes the part without an owner. */
   liquidity: bigint
 }
 

@@ -8,7 +8,7 @@ const PARTY_SURPLUS_PERCENT = 80n
 
 export interface OwnedLiquidity {
   unlocked: bigint
-  /** Locked for good. */
+  /** Locked permanently. */
   locked: bigint
   vested: bigint
 }
@@ -21,7 +21,7 @@ export interface MigrationPreview {
   protocolFee: { base: bigint; quote: bigint }
   /** The migration fee, of the quote. */
   migrationFee: { creator: bigint; partner: bigint }
-  /** What was paid beyond the threshold, of the quote. */
+  /** The amount paid beyond the threshold, in the quote. */
   surplus: PartyAmounts
   /** Liquidity of the pool: the positions of both parties. */
   liquidity: bigint

@@ -1,0 +1,117 @@
+/** Builds votes about a proposal, its execution, and the closing that returns its rent. */
+import { badRequest } from '../../../platform/errors.ts'
+import { ephemeralSignersOf, isWritablePlace, type PinnedMessage, vaultAddress } from '../../../solana/squads/index.ts'
+import { compileUnsigned, type Envelope, type LookupTable, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { withHeap } from './creation.ts'
+import {
+  type Role,
+  type SquadsVote,
+  squadsInstructions,
+  transactionClose,
+  transactionExecute,
+  vote,
+} from './program.ts'
+
+/** Compute limit of an execution that cannot be simulated. */
+export const EXECUTION_UNITS = 1_000_000
+
+export interface Voting extends Envelope {
+  multisig: string
+  index: bigint
+  /** Signs, and may vote. */
+  member: string
+}
+
+/** Approves or rejects an active proposal, or cancels an approved one. */
+export async function buildVote(kind: SquadsVote, wish: Voting): Promise<UnsignedTransaction> {
+  return compileUnsigned(wish, [vote(await squadsInstructions(), kind, wish)])
+}
+
+/** What an execution runs: the stored transaction with the addresses of its lookup tables. */
+export interface Executed {
+  multisig: string
+  index: bigint
+  vaultIndex: number
+  ephemeralSigners: number
+  message: PinnedMessage
+}
+
+export interface ProposalExecution extends Envelope, Executed {
+  /** Signs, and may execute. */
+  member: string
+  /** Wallets beside the vault that the message demands, and that have agreed to sign. */
+  cosigners?: readonly string[] | undefined
+}
+
+/**
+ * Executes an approved proposal. Throws bad_request if the message takes the signature of a wallet that is not among the
+ * co-signers: whoever signs the execution would sign its instructions too.
+ */
+export async function buildExecution(wish: ProposalExecution): Promise<UnsignedTransaction> {
+  const stranger = cosignersOf(wish).find((signer) => !wish.cosigners?.includes(signer))
+  if (stranger !== undefined) {
+    throw badRequest(
+      `The proposal takes the signature of ${stranger} for its own instructions: execute it only if ${stranger} agrees to sign them`,
+      { details: { signer: stranger } },
+    )
+  }
+  const make = await squadsInstructions()
+  const { envelope, first } = withHeap(make, wish, wish.message)
+  const execute = transactionExecute(make, wish, executionAccounts(wish))
+  return compileUnsigned(envelope, [...first, execute], lookupTablesOf(wish.message))
+}
+
+/** Signers of the message for which the program does not sign: neither the vault nor an ephemeral signer. */
+function cosignersOf(executed: Executed): string[] {
+  const own = programSigners(executed)
+  return executed.message.keys.slice(0, executed.message.signers).filter((key) => !own.has(key))
+}
+
+function programSigners({ multisig, index, vaultIndex, ephemeralSigners }: Executed): ReadonlySet<string> {
+  return new Set([vaultAddress(multisig, vaultIndex), ...ephemeralSignersOf(multisig, index, ephemeralSigners)])
+}
+
+/** Accounts in the order that the program demands: tables, the message's keys, then each table's addresses. */
+export function executionAccounts(executed: Executed): Role[] {
+  const { message } = executed
+  const { keys, signers, lookups, loaded } = message
+  const own = programSigners(executed)
+  const [writable, readonly] = [[...loaded.writable], [...loaded.readonly]]
+  return [
+    ...lookups.map(({ table }): Role => [table, '']),
+    ...keys.map((key, place): Role => {
+      const signs = place < signers && !own.has(key)
+      const writes = isWritablePlace(message, place)
+      return [key, signs ? (writes ? 'sw' : 's') : writes ? 'w' : '']
+    }),
+    ...lookups.flatMap((lookup) => [
+      ...writable.splice(0, lookup.writable.length).map((key): Role => [key, 'w']),
+      ...readonly.splice(0, lookup.readonly.length).map((key): Role => [key, '']),
+    ]),
+  ]
+}
+
+/** The tables of the message with the addresses that it takes from them. The execution can load them from there too. */
+function lookupTablesOf({ lookups, loaded }: PinnedMessage): LookupTable[] {
+  const [writable, readonly] = [[...loaded.writable], [...loaded.readonly]]
+  return lookups.map((lookup) => {
+    const places = [...lookup.writable, ...lookup.readonly]
+    const keys = [...writable.splice(0, lookup.writable.length), ...readonly.splice(0, lookup.readonly.length)]
+    return { table: lookup.table, addresses: new Map(places.map((place, i) => [place, keys[i] ?? ''])) }
+  })
+}
+
+export interface Reclaiming extends Envelope {
+  multisig: string
+  index: bigint
+  /** The multisig's rent collector, who receives the rent. */
+  rentCollector: string
+}
+
+/**
+ * Closes the accounts of a proposal that is finished or stale. Anybody may send it; the program refuses it if the
+ * multisig has no rent collector.
+ */
+export async function buildReclaim(wish: Reclaiming): Promise<UnsignedTransaction> {
+  return compileUnsigned(wish, [transactionClose(await squadsInstructions(), wish)])
+}

@@ -1,0 +1,29 @@
+/** Squads v4: multisigs, and proposals whose instructions a vault executes once enough members have approved them. */
+export {
+  type BuiltProposal,
+  buildBufferClose,
+  buildMultisigCreation,
+  buildProposalCreation,
+  CREATION_UNITS,
+  MOST_MESSAGE_BYTES,
+  VOTE_UNITS,
+} from './creation.ts'
+export {
+  buildExecution,
+  buildReclaim,
+  buildVote,
+  EXECUTION_UNITS,
+  type Executed,
+} from './deciding.ts'
+export { readExecution } from './executions.ts'
+export {
+  type ProposalOnChain,
+  readLookups,
+  readMultisig,
+  readProposal,
+  readProposalAccounts,
+  readSquadsSettings,
+  readTransactionBuffers,
+  readVaultTransaction,
+} from './reading.ts'
+export { type ExecutionForecast, innerTransaction, simulateExecution } from './trial.ts'

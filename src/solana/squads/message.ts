@@ -1,0 +1,216 @@
+/**
+ * The message of a vault transaction, as Squads v4 takes and stores it: signers first, then writable accounts, then all
+ * others. Its argument has lengths of one or two bytes, the stored account has lengths of four.
+ */
+import { addressBytes } from '../addresses.ts'
+import { ByteReader, ShortData } from '../byte-reader.ts'
+import type { CompiledInstruction, DecodedMessage, TableLookup } from '../decoded-message.ts'
+import { type LoadedAddresses, loadedCount } from '../lookup-tables.ts'
+import { SYSTEM_PROGRAM } from '../program-ids.ts'
+import { SquadsFault } from './fault.ts'
+
+export interface SquadsMessage {
+  /** The first keys sign: the vault, ephemeral signers, and whoever signs the execution too. */
+  signers: number
+  /** The first signers are writable. */
+  writableSigners: number
+  /** The first of the other keys are writable. */
+  writableOthers: number
+  keys: string[]
+  instructions: CompiledInstruction[]
+  lookups: TableLookup[]
+}
+
+/** A message with the addresses that its lookup tables had when they were read: the chain stores only their places. */
+export interface PinnedMessage extends SquadsMessage {
+  loaded: LoadedAddresses
+}
+
+export const NOTHING_LOADED: LoadedAddresses = { writable: [], readonly: [] }
+
+/** Most keys, instructions, accounts of an instruction, and places in a table: each is counted in a byte. */
+const MOST = 255
+const MOST_DATA = 0xffff
+/** More than a message can have: a buffer has at most 10,128 bytes. */
+const MOST_BYTES = 20_000
+
+/** Lengths in bytes: of lists, and of an instruction's data. */
+interface Widths {
+  list: 1 | 4
+  data: 2 | 4
+}
+const COMPACT: Widths = { list: 1, data: 2 }
+const STORED: Widths = { list: 4, data: 4 }
+
+/** The bytes that the instruction which creates a transaction takes. Throws SquadsFault for more than it can count. */
+export function compactMessage(message: SquadsMessage): Uint8Array {
+  requireCounts(message)
+  return encode(message, COMPACT)
+}
+
+/** The bytes that the account of the transaction holds. */
+export const storedMessage = (message: SquadsMessage): Uint8Array => encode(message, STORED)
+
+/** Reads the argument of an instruction. Throws SquadsFault. */
+export const readCompactMessage = (bytes: Uint8Array): SquadsMessage => decode(bytes, COMPACT)
+
+/** Reads the end of the account of a transaction. Throws SquadsFault. */
+export const readStoredMessage = (bytes: Uint8Array): SquadsMessage => decode(bytes, STORED)
+
+function requireCounts({ keys, instructions, lookups }: SquadsMessage): void {
+  const counts: [number, number, string][] = [
+    [keys.length, MOST, 'accounts'],
+    [instructions.length, MOST, 'instructions'],
+    [Math.max(0, ...instructions.map(({ accounts }) => accounts.length)), MOST, 'accounts in one instruction'],
+    [Math.max(0, ...instructions.map(({ data }) => data.length)), MOST_DATA, 'bytes of data in one instruction'],
+    [lookups.length, MOST, 'lookup tables'],
+  ]
+  for (const [count, most, what] of counts) {
+    if (count > most) throw new SquadsFault(`A vault transaction has at most ${most} ${what}, not ${count}`)
+  }
+}
+
+function encode({ keys, instructions, lookups, ...counts }: SquadsMessage, { list, data: wide }: Widths): Uint8Array {
+  const length = (value: number, width: number) => {
+    const bytes = Buffer.alloc(width)
+    bytes.writeUIntLE(value, 0, width)
+    return bytes
+  }
+  const listed = (bytes: Uint8Array, width: number = list) => [length(bytes.length, width), bytes]
+  return new Uint8Array(
+    Buffer.concat([
+      Buffer.of(counts.signers, counts.writableSigners, counts.writableOthers),
+      length(keys.length, list),
+      ...keys.map(addressBytes),
+      length(instructions.length, list),
+      ...instructions.flatMap(({ programIdIndex, accounts, data }) => [
+        Buffer.of(programIdIndex),
+        ...listed(accounts),
+        ...listed(data, wide),
+      ]),
+      length(lookups.length, list),
+      ...lookups.flatMap(({ table, writable, readonly }) => [
+        addressBytes(table),
+        ...listed(writable),
+        ...listed(readonly),
+      ]),
+    ]),
+  )
+}
+
+function decode(bytes: Uint8Array, { list, data: wide }: Widths): SquadsMessage {
+  if (bytes.length > MOST_BYTES) throw unreadable(`it has ${bytes.length} bytes, more than the program stores`)
+  const reader = new ByteReader(bytes)
+  // A list of more than the bytes that are left would take memory for nothing.
+  const count = (size: number) => {
+    const value = list === 1 ? reader.u8() : reader.u32()
+    if (value * size > reader.left) throw new ShortData()
+    return value
+  }
+  const take = (width: number = list) =>
+    Uint8Array.from(reader.take(width === 1 ? reader.u8() : width === 2 ? reader.u16() : reader.u32()))
+  try {
+    const [signers, writableSigners, writableOthers] = [reader.u8(), reader.u8(), reader.u8()]
+    const keys = Array.from({ length: count(32) }, () => reader.key())
+    const instructions = Array.from({ length: count(3) }, () => ({
+      programIdIndex: reader.u8(),
+      accounts: take(),
+      data: take(wide),
+    }))
+    const lookups = Array.from({ length: count(34) }, () => ({
+      table: reader.key(),
+      writable: take(),
+      readonly: take(),
+    }))
+    if (reader.left > 0) throw unreadable(`${reader.left} bytes follow its end`)
+    const message = { signers, writableSigners, writableOthers, keys, instructions, lookups }
+    requirePlaces(message)
+    return message
+  } catch (error) {
+    if (error instanceof ShortData) throw unreadable('it ends before its last part')
+    throw error
+  }
+}
+
+/** The checks of the program itself (`TransactionMessage::try_from`). */
+function requirePlaces(message: SquadsMessage): void {
+  const { signers, writableSigners, writableOthers, keys, instructions } = message
+  if (signers === 0 || signers > keys.length)
+    throw unreadable(`it counts ${signers} signers of ${keys.length} accounts`)
+  if (writableSigners > signers) throw unreadable('it counts more writable signers than signers')
+  if (writableOthers > keys.length - signers) throw unreadable('it counts more writable accounts than accounts')
+  const accounts = keys.length + loadedCount(message)
+  for (const [i, { programIdIndex, accounts: places }] of instructions.entries()) {
+    if (programIdIndex >= accounts) throw unreadable(`the program of instruction ${i + 1} is not one of its accounts`)
+    if (places.some((place) => place >= accounts)) {
+      throw unreadable(`instruction ${i + 1} uses an account that is not in its list`)
+    }
+  }
+}
+
+const unreadable = (why: string) => new SquadsFault(`The message of the vault transaction cannot be read: ${why}`)
+
+/** Addresses in the order of the instructions' places: the message's own, then writable and other ones of tables. */
+export const addressesOf = ({ keys, loaded }: PinnedMessage): string[] => [
+  ...keys,
+  ...loaded.writable,
+  ...loaded.readonly,
+]
+
+/** Whether the account at a place is writable. */
+export function isWritablePlace(message: PinnedMessage, place: number): boolean {
+  const { signers, writableSigners, writableOthers, keys, loaded } = message
+  if (place < signers) return place < writableSigners
+  if (place < keys.length) return place - signers < writableOthers
+  return place < keys.length + loaded.writable.length
+}
+
+/** Only the chain knows the addresses of lookup tables, so each is named as `TABLE[place]`. */
+export function namedPlaces({ lookups }: Pick<SquadsMessage, 'lookups'>): LoadedAddresses {
+  const named = (kind: 'writable' | 'readonly') =>
+    lookups.flatMap(({ table, ...places }) => [...places[kind]].map((place) => `${table}[${place}]`))
+  return { writable: named('writable'), readonly: named('readonly') }
+}
+
+/** Adds the addresses that the tables had. Throws SquadsFault if they are not as many as the message takes. */
+export function pinMessage(message: SquadsMessage, loaded: LoadedAddresses): PinnedMessage {
+  const counts = [loaded.writable.length, loaded.readonly.length]
+  const wanted = (['writable', 'readonly'] as const).map((kind) =>
+    message.lookups.reduce((sum, lookup) => sum + lookup[kind].length, 0),
+  )
+  if (counts.some((count, i) => count !== wanted[i])) {
+    throw new SquadsFault('The message takes addresses from lookup tables that were not read')
+  }
+  return { ...message, loaded }
+}
+
+/**
+ * The message as one of version 0 whose accounts are all its own, so that what reads messages can read it. Its blockhash
+ * is 32 zeros: a vault transaction has none.
+ */
+export function unwrapMessage(message: PinnedMessage): DecodedMessage {
+  const { signers, writableSigners, keys, instructions } = message
+  const all = addressesOf(message)
+  const others = all.map((_, place) => place).slice(signers)
+  const writable = others.filter((place) => isWritablePlace(message, place))
+  const readonly = others.filter((place) => !isWritablePlace(message, place))
+  const order = [...keys.slice(0, signers).keys(), ...writable, ...readonly]
+  const placeOf = new Map(order.map((old, place) => [old, place]))
+  const moved = (place: number) => placeOf.get(place) ?? 0
+  return {
+    version: 0,
+    signers,
+    readonlySigners: signers - writableSigners,
+    readonlyOthers: readonly.length,
+    keys: order.map((place) => all[place] ?? ''),
+    recentBlockhash: SYSTEM_PROGRAM,
+    blockhashOffset: 0,
+    instructions: instructions.map(({ programIdIndex, accounts, data }) => ({
+      programIdIndex: moved(programIdIndex),
+      accounts: accounts.map(moved),
+      data,
+    })),
+    lookups: [],
+    config: null,
+  }
+}
