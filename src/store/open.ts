@@ -6,9 +6,9 @@ import type { OnMigrated, OnMigrating, Store } from './store.ts'
 
 export interface StoreOptions {
   dataDir: string
-  /** `postgres://…`; without one the database is a SQLite file in `dataDir`. */
+  /** `postgres://…`; if absent, the database is a SQLite file in `dataDir`. */
   databaseUrl?: string | undefined
-  /** Pool, timeouts and TLS of PostgreSQL; the defaults of the settings without it. */
+  /** Pool, timeouts and TLS of PostgreSQL; by default those of the settings. */
   postgres?: PostgresSettings
   onMigrating?: OnMigrating | undefined
   onMigrated?: OnMigrated | undefined
@@ -23,6 +23,13 @@ export const storeOptions = ({ dataDir, values }: Pick<Config, 'dataDir' | 'valu
   postgres: postgresSettings(values),
 })
 
+/**
+ * Opens the store and migrates its database. Throws internal_error that says what to do.
+ *
+ * @example
+ * const store = await openStore(storeOptions(config))
+ * const key = await store.write((tx) => insertApiKey(tx, row))
+ */
 export async function openStore({
   dataDir,
   databaseUrl,

@@ -11,8 +11,14 @@ import type { FollowingTables } from './following/tables.ts'
 import type { InstallationTables } from './installation/tables.ts'
 import type { LedgerTables } from './ledger/tables.ts'
 import { first } from './migrations/0001-first/index.ts'
+import { crankError } from './migrations/0002-crank-error.ts'
+import { submittedSignature } from './migrations/0003-submitted-signature.ts'
+import { proposals } from './migrations/0004-proposals.ts'
+import { payRequests } from './migrations/0005-pay-requests.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
+import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
+import type { PayRequestTables } from './resources/pay-requests-table.ts'
 import type { ResourceTables } from './resources/tables.ts'
 import type { SigningTables } from './signing/tables.ts'
 import type { TransactionTables } from './transactions/tables.ts'
@@ -27,6 +33,8 @@ export interface Tables
     FollowingTables,
     InstallationTables,
     LedgerTables,
+    ProposalTables,
+    PayRequestTables,
     RequestTables,
     ResourceTables,
     SigningTables,
@@ -62,6 +70,7 @@ const TABLE_NAMES: Record<keyof Tables, true> = {
   gold_locks: true,
   transactions: true,
   refreshed_messages: true,
+  pay_requests: true,
   webhook_subscriptions: true,
   webhook_deliveries: true,
   webhook_queue: true,
@@ -71,6 +80,9 @@ const TABLE_NAMES: Record<keyof Tables, true> = {
   signer_policies: true,
   signings: true,
   signer_spends: true,
+  proposals: true,
+  proposal_decisions: true,
+  approvers: true,
   audit_entries: true,
   audit_anchors: true,
   assets: true,
@@ -92,6 +104,10 @@ export const isEmptyWhenNew = (table: keyof Tables): boolean => table !== 'setti
 /** The migrations in order. From 0.1.0 on, one that was released is never changed, removed or moved. */
 export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigration> = {
   '0001-first': first,
+  '0002-crank-error': crankError,
+  '0003-submitted-signature': submittedSignature,
+  '0004-proposals': proposals,
+  '0005-pay-requests': payRequests,
 }
 
 /** Names of all migrations of this program, in order. */

@@ -17,12 +17,19 @@ export async function settleSetting(tx: Tx, name: string, value: string): Promis
   return (await findSetting(tx, name)) ?? value
 }
 
-/** The probe is larger than a database page, so that writing it requires new space. */
+/** Stores `value` in place of an earlier one. */
+export async function storeSetting(tx: Tx, name: string, value: string): Promise<void> {
+  await tx
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+}
+
+/** Larger than a database page, so writing it needs new space. */
 const WRITE_PROBE = 'x'.repeat(8192)
 
-/**
- * Throws when the database accepts no writes, because its disk is full or it is read-only. It leaves no data behind.
- */
+/** Throws if the database accepts no writes because the disk is full or it is read-only. It leaves no data behind. */
 export async function probeWrite(tx: Tx): Promise<void> {
   const name = newId('probe')
   await tx.insertInto('settings').values({ name, value: WRITE_PROBE }).execute()

@@ -13,31 +13,34 @@ export type Tx = Transaction<Tables>
 
 export interface StoreFigures {
   databaseBytes: number
-  /** Bytes of the write-ahead log; null where it belongs to the server. */
+  /** Bytes of the write-ahead log; null if the server keeps it. */
   walBytes: number | null
 }
 
-/** Called before migrations are applied to a database that is not new, also where another process applies them. */
+/** Called before migrations are applied to a database that is not new, even if another process applies them. */
 export type OnMigrating = (pending: readonly string[]) => void
 
-/** Called after migrations were applied to a database that was not new; `copy` is the file with its state before. */
+/** Called after migrations of a database that was not new; `copy` is the file with the state before them. */
 export type OnMigrated = (report: { applied: readonly string[]; copy: string | null }) => void
 
 /**
- * Called with the name of the worker to wake, which may be unknown here; null means every worker, because wake-ups may
+ * Called with the name of the worker to wake, which may be unknown here. Null means every worker, because wake-ups may
  * have been missed.
  */
 export type OnWake = (worker: string | null) => void
 
 export interface Wakeups {
-  /** Wakes a worker wherever it runs; what it has to do must be committed. Never throws: a lost wake-up costs a poll. */
+  /**
+   * Wakes a worker in whichever process runs it; its work must be committed before. Never throws: a lost wake-up only
+   * means a wait for the next poll.
+   */
   send(worker: WorkerName): void
-  /** Resolves when wake-ups of every process arrive, and with the function that ends that. */
+  /** Resolves with a function that stops listening, once wake-ups of every process arrive. */
   listen(onWake: OnWake, log: Log): Promise<() => Promise<void>>
 }
 
 export interface WriteOptions {
-  /** The work changes only what no answer shows, such as the counts of requests, so that remembered answers hold. */
+  /** The work changes nothing that an answer shows, such as counts of requests, so cached answers stay valid. */
   isUnseen?: boolean
 }
 
@@ -46,23 +49,21 @@ export interface Store {
   /** Connection for reads outside a transaction; writes through it fail. */
   readonly db: Reader
   /**
-   * Runs `work` in a transaction and resolves once it is durable. `work` may await only that transaction, as SQLite
-   * commits concurrent writes together. It may run again, what it did undone: on PostgreSQL after a conflict, on SQLite
-   * where another one of the same commit fails. A duplicate unique key throws `conflict`.
+   * Runs `work` in a transaction and resolves once it is durable. `work` may await only that transaction, because
+   * SQLite commits concurrent writes together. It may be rolled back and run again: on PostgreSQL after a conflict, on
+   * SQLite if another work of the same commit fails. A duplicate unique key throws `conflict`.
    */
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** Wake-ups of workers, in this process and, on PostgreSQL, between all. */
+  /** Wake-ups of workers in this process and, on PostgreSQL, in all processes. */
   readonly wakeups: Wakeups
   /**
-   * The same store on connections that requests cannot take, so that a pool emptied by them stops neither the workers
-   * nor the readiness check. SQLite has no pool and keeps none.
+   * The same store on connections reserved for the workers and the readiness check. They keep running if requests use
+   * up the pool. SQLite has no pool and reserves nothing.
    */
   readonly reserved?: { readonly workers: Store; readonly readiness: Store }
-  /** How the connections of the pool are used; undefined on SQLite. */
+  /** Use of the pool's connections; undefined on SQLite. */
   poolUsage?(): PoolUsage
-  /**
-   * Gives some space of removed rows back to the file system in a commit of its own; false when there is no more to give.
-   */
+  /** Gives some space of removed rows back to the file system in its own commit; false if no more can be given back. */
   reclaim(): Promise<boolean>
   /** Throws when the database does not respond. */
   ping(): Promise<void>

@@ -1,4 +1,5 @@
 /** Storage of merkle trees and of the bytes from which their proofs are read. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { conflict } from '../../platform/errors.ts'
 import { finding, inserting, listing, updating } from '../queries/records.ts'
 import type { NewRow, Row } from '../schema.ts'
@@ -85,7 +86,10 @@ async function insertBlobs(tx: Tx, treeId: string, blobs: Iterable<TreeBlob>): P
   }
   for (const { kind, n, bytes } of blobs) {
     rows.push({ tree_id: treeId, kind, n, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) })
-    if (rows.length === BLOBS_PER_INSERT) await flush()
+    if (rows.length < BLOBS_PER_INSERT) continue
+    await flush()
+    // Synchronous SQLite blocks requests while it works, so this yields to them.
+    await nextTurn()
   }
   await flush()
 }

@@ -14,11 +14,11 @@ interface MerkleTreesTable extends Recorded {
   /** Sum of the locked amounts as decimal digits. */
   total_locked: Generated<string>
   list_sha256: string
-  /** API key that stored the tree; null for trees of an earlier version. */
+  /** API key that stored the tree; null if it is not recorded. */
   created_by: Generated<string | null>
   /** Airdrop lifecycle; `tree_built` until a distributor is found on chain. */
   status: 'tree_built' | 'initialized' | 'claiming' | 'fully_claimed' | 'vault_drained'
-  /** Address of the airdrop's account on any chain; null for trees of an earlier version until their next check. */
+  /** Address of the airdrop's account on any chain; null until its first check. */
   distributor: string | null
   /** Genesis hash of the chain on which `status` was observed; empty while it is `tree_built`. */
   genesis: Generated<string>

@@ -42,7 +42,7 @@ export async function pruneLeaves(
     .executeTakeFirst()
   if (tree === undefined) return { used: 0, removed: 0 }
   const { id } = tree
-  // The record shows the removal from the first piece on, so that nobody reads a partial tree.
+  // The record shows the removal from the first piece on, so that no one reads a partial tree.
   if (tree.leaves_removed_at === null) {
     await tx.updateTable('merkle_trees').set({ leaves_removed_at: now }).where('id', '=', id).execute()
   }

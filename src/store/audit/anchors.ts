@@ -1,4 +1,7 @@
-/** Anchors of the audit log: the places where it was cut, sealed with the vault's key, so that the rest can still be verified. */
+/**
+ * Anchors of the audit log: the places where it was cut, sealed with the vault's key, so that the remaining log can
+ * still be verified.
+ */
 
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'

@@ -5,8 +5,7 @@ import type { Vault } from '../installation/vault.ts'
 import { filteredList, type ListOrder, type PageRequest, pageOf, type StoredPage } from '../queries/paging.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
 import type { Row } from '../schema.ts'
-import { findSetting, settleSetting } from '../settings.ts'
-import type { Reader, Store, Tx } from '../store.ts'
+import type { Reader, Tx } from '../store.ts'
 
 type AuditEntryRow = Row<'audit_entries'>
 export type NewAuditEntry = Omit<AuditEntryRow, 'sequence' | 'previous_hash' | 'hash' | 'seal'>
@@ -46,9 +45,7 @@ export const auditSeal = (vault: Sealing, { hash }: Pick<AuditEntryRow, 'hash'>)
  * that the chain cannot fork.
  */
 export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Promise<AuditEntryRow> {
-  const counted = await countEntry.first(tx, {})
-  if (counted === undefined) throw new Error('the counter of the audit log is missing')
-  const sequence = counted.value
+  const sequence = await nextSequence(tx)
   const row = chained(vault, entry, sequence, await hashBefore(tx, sequence))
   await insertEntry.run(tx, row)
   appended.set(tx, row)
@@ -78,6 +75,18 @@ function chained(vault: Sealing, entry: NewAuditEntry, sequence: number, previou
 const appended = new WeakMap<Tx, Pick<AuditEntryRow, 'sequence' | 'hash'>>()
 
 /**
+ * Moves the counter to the number of the next entry. If this transaction has appended the last one, its number is known
+ * and not read back: for an update with `returning`, SQLite copies every page that it changes.
+ */
+async function nextSequence(tx: Tx): Promise<number> {
+  const last = appended.get(tx)?.sequence
+  if (last !== undefined && (await countAfter.run(tx, { last })) > 0) return last + 1
+  const counted = await countEntry.first(tx, {})
+  if (counted === undefined) throw new Error('the counter of the audit log is missing')
+  return counted.value
+}
+
+/**
  * Hash of the entry before this one. If this transaction has just appended that entry, it need not be read. Undoing an
  * entry also undoes the counter, so the number shows whether it is still valid.
  */
@@ -93,6 +102,13 @@ const countEntry = prepared((db) =>
     .set((row) => ({ value: row('value', '+', 1) }))
     .where('name', '=', COUNTER)
     .returning('value'),
+)
+const countAfter = prepared((db, { last }: Placeholders<{ last: number }>) =>
+  db
+    .updateTable('counters')
+    .set((row) => ({ value: row('value', '+', 1) }))
+    .where('name', '=', COUNTER)
+    .where('value', '=', last),
 )
 /** The limit is part of the text, because SQLite prepares the statement again whenever a limit is bound. */
 const lastHash = prepared((db) =>
@@ -134,44 +150,4 @@ export function pageAudit(
   const weights = { details_json: 3 }
   const list = filteredList('audit_entries', { action: request.action })
   return pageOf({ query, list, place: 'sequence', weights, limit, cursor, order })
-}
-
-/** Setting that is stored once the entries of an earlier version are sealed, or if there were none. */
-const SEALED = 'audit_sealed'
-const ENTRIES_PER_WRITE = 500
-
-/**
- * Seals the unsealed entries of an earlier version and logs their number. Removing the setting to have forged entries
- * sealed therefore leaves a dated entry in the log. Returns the number of sealed entries.
- */
-export async function sealEarlierEntries(store: Store, vault: Sealing, now: number): Promise<number> {
-  if ((await findSetting(store.db, SEALED)) !== null) return 0
-  let sealed = 0
-  for (let after = 0; ; ) {
-    const rows = await store.db
-      .selectFrom('audit_entries')
-      .select(['sequence', 'hash'])
-      .where('sequence', '>', after)
-      .where('seal', 'is', null)
-      .orderBy('sequence')
-      .limit(ENTRIES_PER_WRITE)
-      .execute()
-    const last = rows.at(-1)
-    if (last === undefined) break
-    await store.write(async (tx) => {
-      for (const row of rows) {
-        const change = tx.updateTable('audit_entries').set({ seal: auditSeal(vault, row) })
-        await change.where('sequence', '=', row.sequence).where('seal', 'is', null).execute()
-      }
-    })
-    after = last.sequence
-    sealed += rows.length
-  }
-  await store.write(async (tx) => {
-    const sealedAt = String(now)
-    if ((await settleSetting(tx, SEALED, sealedAt)) !== sealedAt || sealed === 0) return
-    const about = { action: 'audit.sealed', signer: null, api_key_id: '', request_id: 'upgrade' }
-    await appendAudit(tx, vault, { ...about, at: now, details_json: JSON.stringify({ entries: sealed }) })
-  })
-  return sealed
 }

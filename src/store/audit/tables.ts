@@ -13,8 +13,8 @@ interface AuditEntriesTable {
   /** SHA-256 of the previous entry in hex; 64 zeros for the first entry. */
   previous_hash: string
   hash: string
-  /** HMAC-SHA256 of `hash` with the vault's key, in hex; null until an upgrade has sealed the entry. */
-  seal: string | null
+  /** HMAC-SHA256 of `hash` with the vault's key, in hex. */
+  seal: string
 }
 
 /** Places at which the audit log was cut: entries up to `sequence` are removed, and the next one continues `hash`. */

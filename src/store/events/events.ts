@@ -202,7 +202,7 @@ const EVENT_WEIGHTS = { object_json: 1, metadata_json: 1 } as const
 /** Size limit in bytes that no event of the current version reaches. */
 const SMALL_BYTES = 512 * 1024
 
-/** Finds an event of ordinary size; null when it does not exist, or is a larger event of an earlier version. */
+/** Finds an event of ordinary size; null if it does not exist or is larger. */
 export async function findSmallEvent(reader: Reader, id: string): Promise<Row<'events'> | null> {
   const event = reader.selectFrom('events').selectAll().where('id', '=', id)
   return (await event.where(weightOf(EVENT_WEIGHTS), '<=', SMALL_BYTES).executeTakeFirst()) ?? null

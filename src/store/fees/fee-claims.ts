@@ -1,11 +1,10 @@
 /** Storage of fee claims, listed for one pool or for all. */
 import type { Beneficiary } from '../../api/fee-claims.ts'
-import { finding, inserting, listing } from '../queries/records.ts'
+import { inserting, listing } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
 export const insertFeeClaim = inserting('fee_claims')
-export const findFeeClaim = finding('fee_claims', 'id')
 export const pageFeeClaims = listing('fee_claims', ['pool_address', 'kind', 'beneficiary'], {
   weights: { metadata_json: 1, recipients_json: 1, received_json: 1 },
 })

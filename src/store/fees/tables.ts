@@ -18,7 +18,7 @@ interface FeeClaimsTable extends Recorded {
   /** Receivers and amounts, as `[{ wallet, token, amount }]`; token is empty for SOL. */
   received_json: Generated<string | null>
   occurred_at: number
-  /** Kind of the claim; null in a row of an earlier version whose event was removed. */
+  /** Kind of the claim; null if it is not recorded. */
   kind: FeeClaimKind | null
   /** Beneficiary of the claim; null for a position of neither partner nor creator, and in the case above. */
   beneficiary: Beneficiary | null

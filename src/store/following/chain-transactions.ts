@@ -148,17 +148,6 @@ export async function deleteHalves(tx: Tx, genesis: string, foundBefore: number)
   await halves.where('created_at', '<', foundBefore).execute()
 }
 
-/** Finds transactions of one chain by their signatures, in no particular order. */
-export async function findChainTransactions(
-  reader: Reader,
-  genesis: string,
-  signatures: readonly string[],
-): Promise<ChainTransaction[]> {
-  if (signatures.length === 0) return []
-  const rows = reader.selectFrom('chain_transactions').selectAll().where('genesis', '=', genesis)
-  return rows.where('signature', 'in', signatures).execute()
-}
-
 /**
  * Deletes final transactions below a slot that the ledger has read. Their events are stored, and no listing reaches
  * back that far.

@@ -26,6 +26,7 @@ const GROWS_WITH: Partial<Record<TableName, string>> = {
   merkle_blobs: 'airdrop lists',
   merkle_trees: 'airdrop lists',
   nfts: 'NFTs',
+  pay_requests: 'pay requests, for 30 days',
   pools: 'pools',
   rate_hits: 'requests of limited keys',
   signer_spends: 'signings',

@@ -1,9 +1,12 @@
-/** What changes or hides rows of a PostgreSQL database and is of no migration, as phrases; views of extensions do not count. */
+/**
+ * Lists what changes or hides rows of a PostgreSQL database and was not made by a migration. Views of extensions are
+ * left out.
+ */
 import { sql } from 'kysely'
 import { addition, type SchemaAddition } from '../migrations/dialect.ts'
 import type { Reader } from '../store.ts'
 
-/** Event triggers are left out: only a superuser makes one, and hosts have their own. */
+/** Event triggers are left out, because only a superuser can create one, and hosts have their own. */
 export async function postgresAdditions(db: Reader): Promise<string[]> {
   const { rows } = await sql<SchemaAddition>`
     with own as (

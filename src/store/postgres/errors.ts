@@ -1,10 +1,10 @@
-/** Translates errors of PostgreSQL and its driver into errors of the API, and says which of them may be tried again. */
+/** Translates errors of PostgreSQL and its driver into errors of the API, and decides which of them may be retried. */
 import { type ApiError, internal } from '../../platform/errors.ts'
 import { databaseBusy, duplicateKey } from '../writing/work.ts'
 import { tlsRemedy } from './tls.ts'
 
 const DUPLICATE = '23505'
-/** Serialization failure, deadlock and duplicate key: a retry sees what the other transaction has committed. */
+/** Serialization failure, deadlock and duplicate key: a retry sees the other transaction's commit. */
 const TRY_AGAIN = new Set(['40001', '40P01', DUPLICATE])
 /** Timeouts of the session for locks, statements and transactions. */
 const TIMED_OUT: Readonly<Record<string, string>> = {
@@ -18,15 +18,15 @@ const ENDED = new Set([PAUSED, '57P01', '57P02', '57P03'])
 /** The server has no connection left for this role or at all. */
 const TOO_MANY = '53300'
 
-/** The SQLSTATE of an error of the server; an empty text for every other error. */
+/** SQLSTATE of a server error; an empty text for any other error. */
 export function sqlState(error: unknown): string {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
   return typeof code === 'string' && severity !== undefined ? code : ''
 }
 
 /**
- * Whether a failed transaction may be run again. A commit that was interrupted may have succeeded, so it is not
- * repeated unless the server or the driver says that it was not made.
+ * Whether a failed transaction may be run again. An interrupted commit may have succeeded, so it is repeated only if
+ * the server or the driver says that it was not made.
  */
 export function mayRepeat(error: unknown, isCommitting: boolean): boolean {
   const code = sqlState(error)
@@ -57,7 +57,9 @@ function isUnreachable(error: unknown): boolean {
   )
 }
 
-/** Translates the error of a statement or a transaction into an error of the API; unknown ones stay as they are. */
+/**
+ * Translates the error of a statement or a transaction into an error of the API; unknown ones are returned unchanged.
+ */
 export function postgresError(error: unknown): unknown {
   const code = sqlState(error)
   if (code === DUPLICATE) return duplicateKey(error)

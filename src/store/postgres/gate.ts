@@ -1,10 +1,10 @@
-/** Divides the connections of one pool between its users, so that none of them can take the last ones of another. */
+/** Divides the connections of one pool between its users, so none of them can take another's last ones. */
 
 export const POOL_USERS = ['reads', 'writes', 'workers', 'readiness'] as const
 /** Who uses a connection: reads and writes of requests, the workers, or the readiness check. */
 export type PoolUser = (typeof POOL_USERS)[number]
 
-/** Connections in use, requests that wait for one, and how many of them were refused since the start. */
+/** Connections in use, requests waiting for one, and how many were refused since the start. */
 export interface PoolUsage {
   size: number
   used: Record<PoolUser, number>
@@ -14,7 +14,7 @@ export interface PoolUsage {
 
 export interface PoolGate {
   /**
-   * Takes a place and resolves with the function that gives it back. Rejects with `late()` after `waitMs`; users of the
+   * Takes a place and resolves with the function that gives it back. Rejects with `late()` after `waitMs`. Users of the
    * same kind are served in order.
    */
   take(user: PoolUser, waitMs: number, late: () => Error): Promise<() => void>
@@ -26,9 +26,9 @@ interface Waiter {
   grant(): void
 }
 
-/** The connections that are kept for each user; what is left goes to whoever comes first. */
+/** Connections reserved for each user; the others go to the first that asks. */
 function keptPlaces(size: number): Record<PoolUser, number> {
-  // Reads never wait for locks, so a quarter is theirs while writes wait.
+  // Reads never wait for locks, so a quarter is reserved for them while writes wait.
   return { reads: Math.max(1, Math.floor(size / 4)), writes: 1, workers: 1, readiness: 1 }
 }
 
@@ -40,7 +40,7 @@ export function createPoolGate(size: number): PoolGate {
   let refused = 0
 
   function isFree(user: PoolUser): boolean {
-    // What others keep and do not use stays free for them.
+    // Unused places reserved for others stay free for them.
     const held = POOL_USERS.map((each) => (each === user ? used[each] : Math.max(used[each], kept[each])))
     return held.reduce((sum, count) => sum + count, 0) < size
   }
@@ -57,7 +57,7 @@ export function createPoolGate(size: number): PoolGate {
   }
 
   function admitNext(): void {
-    // One place was given back, so at most one waiter can enter.
+    // Only one place was given back, so at most one waiter can enter.
     const at = waiters.findIndex(({ user }) => isFree(user))
     if (at >= 0) waiters.splice(at, 1)[0]?.grant()
   }

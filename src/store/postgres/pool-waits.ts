@@ -1,8 +1,8 @@
-/** Tells how long work waited for a connection to PostgreSQL. */
+/** Reports how long calls waited for a connection to PostgreSQL. */
 import { channel } from 'node:diagnostics_channel'
 import type { PoolUser } from './gate.ts'
 
-/** One call that was given a connection, or none in time. */
+/** One call that got a connection, or timed out. */
 export interface PoolWait {
   user: PoolUser
   seconds: number
@@ -11,7 +11,7 @@ export interface PoolWait {
 
 const waits = channel('svc.pool-wait')
 
-/** Tells of a wait that began at `started`, in milliseconds of `performance.now()`. */
+/** Reports a wait that began at `started`, in milliseconds of `performance.now()`. */
 export function publishPoolWait(user: PoolUser, started: number, failed: boolean): void {
   if (!waits.hasSubscribers) return
   waits.publish({ user, seconds: (performance.now() - started) / 1000, failed } satisfies PoolWait)

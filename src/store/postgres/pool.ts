@@ -21,8 +21,8 @@ import type { PostgresTarget } from './tls.ts'
 const INT8 = 20
 
 /**
- * Sessions are read-only outside `write`. Transactions take milliseconds: a stalled one, because its process was
- * stopped or its machine is gone, loses its locks after seconds, and others waiting for them fail sooner.
+ * Sessions are read-only outside `write`. Transactions take milliseconds. If a process or machine stops inside one, its
+ * locks are released after seconds, and those waiting for them fail sooner.
  */
 const sessionOf = ({ lockMs, statementMs, transactionMs, idleTransactionMs }: PostgresSettings) => `
   set default_transaction_read_only = on;
@@ -33,24 +33,24 @@ const sessionOf = ({ lockMs, statementMs, transactionMs, idleTransactionMs }: Po
     where current_setting('server_version_num')::int >= 170000`
 
 /**
- * Migrations may take long on large tables while other processes wait, but an idle one ends after a minute. They write,
- * whatever the role or the database has as its default.
+ * Migrations of large tables may take long while other processes wait, but an idle one ends after a minute. They may
+ * write, whatever the default of the role or the database.
  */
 const MIGRATION_SESSION = "set default_transaction_read_only = off; set idle_in_transaction_session_timeout = '60s'"
 
-/** Workers answer nobody, so they may wait longer for a connection than a request. */
+/** No client waits for the workers, so they may wait longer for a connection than a request. */
 const WORKER_WAIT_MS = 10_000
 
 export interface PostgresPools {
-  /** For single statements; their errors are those of the API. */
+  /** For single statements; it throws errors of the API. */
   reader(user: PoolUser): Kysely<Tables>
-  /** For transactions, whose errors are those of the driver. */
+  /** For transactions; it throws errors of the driver. */
   writer(user: PoolUser): Kysely<Tables>
   usage(): PoolUsage
   close(): Promise<void>
 }
 
-/** Opens the pool of a process; connections are made when they are needed. */
+/** Opens the pool of a process; connections are opened on demand. */
 export function openPools(driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): PostgresPools {
   const pool = newPool(driver, target, settings, settings.poolSize, sessionOf(settings))
   const gate = createPoolGate(settings.poolSize)
@@ -71,7 +71,7 @@ export function openPools(driver: typeof pg, target: PostgresTarget, settings: P
         throw error
       }
     },
-    // All users share the pool, which `close` ends once.
+    // All users share the pool, so `close` ends it once.
     end: async () => {},
   })
   return {
@@ -82,11 +82,11 @@ export function openPools(driver: typeof pg, target: PostgresTarget, settings: P
   }
 }
 
-/** Opens one connection with the time that migrations need. */
+/** Opens one connection with the time limits of migrations. */
 export const openMigrator = (driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): Kysely<Tables> =>
   openConnection(driver, target, settings, MIGRATION_SESSION)
 
-/** Opens one connection outside the pool, on which the statements of `session` run first. */
+/** Opens one connection outside the pool and runs the statements of `session` on it first. */
 export function openConnection(
   driver: typeof pg,
   target: PostgresTarget,
@@ -118,14 +118,14 @@ function newPool(
       getTypeParser: (oid, format) => (oid === INT8 ? Number : driver.types.getTypeParser(oid, format)),
     },
   })
-  // A broken connection is replaced by the pool, and its query fails. Without these listeners, its error event would
-  // end the process.
+  // The pool replaces a broken connection, and its query fails. Without these listeners its error event would end the
+  // process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-/** Gives the place back with the connection. */
+/** Frees the gate's place when the connection is released. */
 function leasedClient(client: pg.PoolClient, leave: () => void): PostgresPoolClient {
   return {
     query: client.query.bind(client) as PostgresPoolClient['query'],
@@ -136,7 +136,7 @@ function leasedClient(client: pg.PoolClient, leave: () => void): PostgresPoolCli
   }
 }
 
-/** Translates the errors of single statements, and of a connection that could not be had. */
+/** Translates errors of single statements, and failures to get a connection. */
 class ReadingDialect extends PostgresDialect {
   override createDriver(): Driver {
     const driver = super.createDriver()

@@ -1,22 +1,22 @@
-/** Refuses a connection pooler that gives a client another session of PostgreSQL for each transaction. */
+/** Refuses a connection pooler that gives each transaction of a client another PostgreSQL session. */
 import type pg from 'pg'
 import { internal } from '../../platform/errors.ts'
 import { sqlState } from './errors.ts'
 
-/** Other clients of the pooler may hold the session that is looked for, so it is looked for more than once. */
+/** Other clients of the pooler may have the session, so the check is repeated. */
 const ROUNDS = 5
-/** PgBouncer's code for a transaction where it pools single statements. */
+/** PgBouncer's code for a transaction when it pools single statements. */
 const PROTOCOL_VIOLATION = '08P01'
 
 /**
- * Returns a check of new connections, before anything is set on them: a setting would stay in a session that the next
- * statement of somebody else may get. Throws internal_error with the way out. `newClient` makes an unconnected client.
+ * Returns a check of new connections that runs before anything is set on them. A setting would stay in a session that
+ * another client may get next. Throws internal_error that says what to do. `newClient` makes an unconnected client.
  */
 export function sessionCheck(newClient: () => pg.Client): (client: pg.ClientBase) => Promise<void> {
   let keepsSessions = false
   return async (client) => {
     const server = await serverProcess(client)
-    // PostgreSQL has told its own client the same id; a pooler gives each of its clients an id that it made up.
+    // Without a pooler, PostgreSQL reports this id to its client; a pooler gives each client an id of its own.
     if (server === (client as { processID?: unknown }).processID || keepsSessions) return
     const other = newClient()
     other.on('error', () => {})
@@ -32,7 +32,7 @@ export function sessionCheck(newClient: () => pg.Client): (client: pg.ClientBase
   }
 }
 
-/** Whether a transaction of `other` gets the session of `client`, or moves that to another one. */
+/** Whether a transaction of `other` gets the session of `client`, or moves `client` to another one. */
 async function isShared(client: pg.ClientBase, server: number, other: pg.Client): Promise<boolean> {
   try {
     await other.query('begin')
@@ -40,7 +40,7 @@ async function isShared(client: pg.ClientBase, server: number, other: pg.Client)
     if (sqlState(error) === PROTOCOL_VIOLATION) return true
     throw error
   }
-  // Where the pooler has one session left, the client would wait for it.
+  // If the pooler has one session left, the client would wait for it.
   const isTaken = (await serverProcess(other)) === server || (await serverProcess(client)) !== server
   await other.query('rollback')
   return isTaken
@@ -53,5 +53,5 @@ async function serverProcess(client: pg.ClientBase): Promise<number> {
 
 const sharedSessions = () =>
   internal(
-    'SVC_DATABASE_URL leads to a connection pooler that shares sessions between clients (PgBouncer in transaction or statement mode), and svc needs sessions of its own for limits, locks and LISTEN: give the URL of PostgreSQL itself, or set pool_mode = session for this database',
+    'SVC_DATABASE_URL points to a connection pooler that shares sessions between clients (PgBouncer in transaction or statement mode). svc needs its own sessions for limits, locks and LISTEN: use the URL of PostgreSQL itself, or set pool_mode = session for this database',
   )

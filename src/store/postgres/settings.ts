@@ -1,4 +1,4 @@
-/** The settings of the PostgreSQL connection, as the store takes them. */
+/** Settings of the PostgreSQL connection, in the form that the store takes. */
 import { internal } from '../../platform/errors.ts'
 import { parseUrl } from '../../platform/urls.ts'
 import { SETTINGS, type Values } from '../../settings/config.ts'
@@ -16,7 +16,7 @@ export interface PostgresSettings {
   tls: TlsSettings
 }
 
-/** Takes the values from the configuration; each that is missing has its default. */
+/** Takes the values from the configuration; a missing one gets its default. */
 export function postgresSettings(values: Partial<Values> = {}): PostgresSettings {
   const read = <N extends keyof Numbers>(name: N): number => values[name] ?? SETTINGS[name].default
   return {
@@ -40,7 +40,10 @@ type Numbers = {
   [N in keyof Values as N extends `postgres.${string}` ? (Values[N] extends number ? N : never) : never]: Values[N]
 }
 
-/** Throws internal_error, without credentials, for a text that is no URL or whose password ends it. */
+/**
+ * Throws internal_error, without credentials, if the text is not a URL or has an unescaped character that ends the
+ * password.
+ */
 export function requirePostgresUrl(url: string): void {
   if (/^[^@]*:\/\/[^@]*[#/?][^@]*@/.test(url))
     throw internal(

@@ -30,9 +30,9 @@ export const postgresSchema: SchemaDialect = {
 }
 
 export interface PostgresOptions {
-  /** Connection URL, `postgres://…`; it contains the password and never appears in errors. */
+  /** Connection URL, `postgres://…`. It contains the password and never appears in errors. */
   url: string
-  /** Pool, timeouts and TLS; the defaults of the settings without it. */
+  /** Pool, timeouts and TLS; by default those of the settings. */
   settings?: PostgresSettings
   onMigrating?: OnMigrating | undefined
   onMigrated?: OnMigrated | undefined
@@ -45,7 +45,7 @@ export async function openPostgres({
   onMigrated,
 }: PostgresOptions): Promise<Store> {
   requirePostgresUrl(url)
-  // The files of certificates are read once, so that one that is changed for the worse stops no running daemon.
+  // Certificate files are read once, so a later bad change to them cannot stop a running daemon.
   const target = postgresTarget(url, settings.tls)
   const { default: driver } = await import('pg')
   try {
@@ -58,7 +58,7 @@ export async function openPostgres({
   const running = new Set<Promise<unknown>>()
   const faults = trackFaults()
   const wakeups = createPostgresWakeups({
-    // A notification is allowed in a read-only session.
+    // NOTIFY is allowed in a read-only session.
     notify: (channel, payload) => sql`select pg_notify(${channel}, ${payload})`.execute(workers.db),
     newClient: () => newListener(driver, target, settings),
   })
@@ -70,7 +70,7 @@ export async function openPostgres({
     await pools.close()
   }
 
-  /** The store on the connections of one user; requests have separate ones for reads and writes. */
+  /** The store on one user's connections; requests have separate ones for reads and writes. */
   function storeOf(reading: PoolUser, writing: PoolUser): Store {
     const [db, writer] = [pools.reader(reading), pools.writer(writing)]
     return {
@@ -94,7 +94,7 @@ export async function openPostgres({
           running.delete(written)
         }
       }),
-      // The server's autovacuum does it.
+      // The server's autovacuum does this.
       reclaim: async () => false,
       async ping() {
         await sql`select 1`.execute(db)
@@ -109,7 +109,7 @@ export async function openPostgres({
   return { ...storeOf('reads', 'writes'), reserved: { workers, readiness: storeOf('readiness', 'readiness') } }
 }
 
-/** Runs the work in a transaction, again after conflicts and lost connections. Throws errors of the API. */
+/** Runs the work in a transaction, and again after conflicts and lost connections. Throws errors of the API. */
 async function writeRepeatedly<T>(writer: Kysely<Tables>, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
     let isCommitting = false
@@ -129,7 +129,7 @@ async function writeRepeatedly<T>(writer: Kysely<Tables>, work: (tx: Tx) => Prom
           }
         })
     } catch (error) {
-      // When the connection is lost, the rollback fails too; the first error contains the cause.
+      // If the connection is lost, the rollback fails too; the first error has the cause.
       const thrown = failure ?? error
       if (!mayRepeat(thrown, isCommitting) || tried === MAX_TRANSACTION_ATTEMPTS) throw postgresError(thrown)
       await delay(Math.random() * 20 * tried)
@@ -137,7 +137,7 @@ async function writeRepeatedly<T>(writer: Kysely<Tables>, work: (tx: Tx) => Prom
   }
 }
 
-/** Migrates on a separate connection with separate limits, because kysely waits there for other migrating processes. */
+/** Migrates on a separate connection with separate limits, because kysely waits on it for other migrating processes. */
 async function migrateOnce(
   driver: typeof pg,
   target: PostgresTarget,
@@ -156,14 +156,14 @@ async function migrateOnce(
   }
 }
 
-/** Returns the state of a database that is as its migrations leave it. Throws internal_error for any other. */
+/** Returns the state of a database whose schema is as its migrations leave it. Throws internal_error for any other. */
 async function migratableState(db: Kysely<Tables>): Promise<MigrationState> {
   for (let state = await migrationState(db); ; ) {
     try {
       if (state.pending.length > 0) await refuseHalfApplied(db, state)
       return state
     } catch (error) {
-      // Another process may have migrated between the look at the record and the look at the tables.
+      // Another process may have migrated between reading the migration record and reading the tables.
       const later = await migrationState(db)
       if (later.pending.length === state.pending.length) throw error
       state = later
@@ -171,7 +171,7 @@ async function migratableState(db: Kysely<Tables>): Promise<MigrationState> {
   }
 }
 
-/** A connection of its own to listen on, because one of the pool may be closed or used by somebody else at any time. */
+/** A separate connection for LISTEN, because one of the pool may be closed or used by another call at any time. */
 function newListener(driver: typeof pg, target: PostgresTarget, { connectMs }: PostgresSettings): pg.Client {
   return new driver.Client({
     ...target,

@@ -1,4 +1,4 @@
-/** TLS of the PostgreSQL connection: which mode applies, and the files of certificates and keys. */
+/** TLS of the PostgreSQL connection: its mode, and the files of certificates and keys. */
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { internal } from '../../platform/errors.ts'
@@ -16,19 +16,19 @@ export interface TlsSettings {
   sslkey?: string | undefined
 }
 
-/** Where the driver connects to; without `ssl` it decides by its own environment variables. */
+/** Target of the driver; without `ssl`, the driver's own environment variables decide. */
 export interface PostgresTarget {
   connectionString: string
   ssl?: false | ConnectionOptions
 }
 
-/** Parameters of the URL that this file reads and the driver must not. */
+/** URL parameters that this file reads and the driver must not see. */
 const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat']
 
 /**
- * Returns the target with its TLS options. `prefer`, `require` and `allow` in a URL mean verify-full, so that no
- * connection is unverified by accident; `uselibpqcompat=true` gives them libpq's meaning. Throws internal_error naming
- * the setting.
+ * Returns the target with its TLS options. `prefer`, `require` and `allow` in a URL mean verify-full, so no connection
+ * is unverified by accident. `uselibpqcompat=true` gives them libpq's meaning. Throws internal_error that names the
+ * setting.
  */
 export function postgresTarget(url: string, settings: TlsSettings): PostgresTarget {
   const parsed = parseUrl(url)
@@ -70,19 +70,19 @@ function modeInUrl(parameters: URLSearchParams): TlsMode | undefined {
 function verification(mode: TlsMode, ca: string | undefined): ConnectionOptions {
   if (mode === 'no-verify') return { rejectUnauthorized: false }
   if (mode === 'verify-full') return { rejectUnauthorized: true }
-  // With the public authorities anybody could have a certificate, so only a named authority proves anything here.
+  // Anyone can get a certificate from a public authority, so only a named authority proves anything here.
   if (ca === undefined || ca === SYSTEM_AUTHORITIES) {
     throw internal('postgres.sslmode verify-ca needs postgres.sslrootcert; or use verify-full')
   }
   return { rejectUnauthorized: true, checkServerIdentity: () => undefined }
 }
 
-/** The word of libpq for the authorities that the system trusts. */
+/** libpq's word for the authorities that the system trusts. */
 const SYSTEM_AUTHORITIES = 'system'
 
 function certificates({ ca, cert, key }: Record<'ca' | 'cert' | 'key', string | undefined>): ConnectionOptions {
   if ((cert === undefined) !== (key === undefined)) {
-    throw internal('postgres.sslcert and postgres.sslkey are set together, or neither of them')
+    throw internal('postgres.sslcert and postgres.sslkey must be set together, or neither of them')
   }
   return {
     ...(ca === undefined || ca === SYSTEM_AUTHORITIES ? {} : { ca: readPem('postgres.sslrootcert', ca) }),
@@ -91,10 +91,10 @@ function certificates({ ca, cert, key }: Record<'ca' | 'cert' | 'key', string | 
   }
 }
 
-/** Largest file in bytes; all the authorities that a system trusts have a quarter of it. */
+/** Largest file in bytes; a system's whole list of trusted authorities is a quarter of it. */
 const PEM_BYTES = 1_048_576
 
-/** Follows links, because certificates of a system and of Kubernetes are mounted as links. */
+/** Follows links, because systems and Kubernetes mount certificates as links. */
 function readPem(setting: string, file: string, check: (stats: Stats) => string | undefined = () => undefined): string {
   let text: string
   let fault: string | undefined
@@ -114,7 +114,7 @@ function readPem(setting: string, file: string, check: (stats: Stats) => string 
     throw internal(`${setting}: ${file} cannot be read: ${code === 'ENOENT' ? 'it does not exist' : code}`)
   }
   if (fault !== undefined) throw internal(`${setting}: ${file} ${fault}`)
-  if (!text.includes('-----BEGIN ')) throw internal(`${setting}: ${file} is no PEM file: it has no -----BEGIN line`)
+  if (!text.includes('-----BEGIN ')) throw internal(`${setting}: ${file} is not a PEM file: it has no -----BEGIN line`)
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(text)) {
     throw internal(
       `${setting}: ${file} is encrypted with a passphrase; use a key without one, readable by this user alone`,
@@ -123,7 +123,7 @@ function readPem(setting: string, file: string, check: (stats: Stats) => string 
   return text
 }
 
-/** The rule of libpq: this user's key is private (0600), and one that root mounts may be read by its group (0640). */
+/** libpq's rule: a key of this user must be private (0600); one owned by root may be readable by its group (0640). */
 function requireSecret({ uid, mode }: Stats): string | undefined {
   const user = process.getuid?.()
   if (user === undefined) return undefined
@@ -133,23 +133,26 @@ function requireSecret({ uid, mode }: Stats): string | undefined {
   return `can be read by others (mode ${(mode & 0o777).toString(8)}); run chmod 600 on it`
 }
 
-/** What to change, by the code or the message of a failed connection. */
+/** The fix, by the code or the message of a failed connection. */
 const TLS_REMEDIES: readonly [RegExp, string][] = [
   [
     /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF|UNABLE_TO_GET_ISSUER/,
-    'name the authority that signed the certificate of the server with postgres.sslrootcert',
+    'set postgres.sslrootcert to the authority that signed the certificate of the server',
   ],
   [/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/, 'the certificate of the server must be renewed, or a clock is wrong'],
-  [/ERR_TLS_CERT_ALTNAME_INVALID/, 'name the host as its certificate does, or set postgres.sslmode to verify-ca'],
-  [/does not support SSL/, 'switch on ssl at the server, or set postgres.sslmode to disable'],
-  [/no pg_hba\.conf entry .*no encryption/, 'the server wants TLS: set postgres.sslmode to verify-full'],
+  [
+    /ERR_TLS_CERT_ALTNAME_INVALID/,
+    'use the host name that is in the certificate, or set postgres.sslmode to verify-ca',
+  ],
+  [/does not support SSL/, 'enable ssl on the server, or set postgres.sslmode to disable'],
+  [/no pg_hba\.conf entry .*no encryption/, 'the server requires TLS: set postgres.sslmode to verify-full'],
   [
     /valid client certificate|alert (?:certificate required|unknown ca|bad certificate)/i,
-    'the server wants a client certificate it knows: set postgres.sslcert and postgres.sslkey',
+    'the server requires a client certificate that it accepts: set postgres.sslcert and postgres.sslkey',
   ],
 ]
 
-/** Returns what to change about TLS where that is why a connection failed; undefined for other errors. */
+/** Returns the TLS setting to change if TLS made the connection fail; undefined for other errors. */
 export function tlsRemedy(error: Error & { code?: unknown }): string | undefined {
   const text = `${String(error.code ?? '')} ${error.message}`
   return TLS_REMEDIES.find(([pattern]) => pattern.test(text))?.[1]

@@ -1,4 +1,4 @@
-/** Wake-ups over LISTEN and NOTIFY of PostgreSQL; a listening connection that was lost is made again. */
+/** Wake-ups over PostgreSQL's LISTEN and NOTIFY; a lost listening connection is replaced. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
@@ -7,16 +7,16 @@ import type { OnWake, Wakeups } from '../store.ts'
 import { localWakeups, spacedWakes } from '../workers/wakeups.ts'
 
 const CHANNEL = 'svc_wakeups'
-/** The shortest time between two notifications of a process; those that arrive meanwhile are one. */
+/** Minimum time between two notifications of a process; those in between are combined. */
 const NOTIFY_GAP_MS = 50
-/** A connection that is idle for longer may be dropped on the way without either end being told. */
+/** The network may drop a connection that is idle for longer, without notifying either end. */
 const HEARTBEAT_MS = 30_000
 const RECONNECT_MS = { first: 100, last: 5_000 }
 
 export interface PostgresWakeupsOptions {
-  /** Sends a notification, over a connection of the pool. */
+  /** Sends a notification over a connection of the pool. */
   notify(channel: string, payload: string): Promise<unknown>
-  /** A new connection outside the pool, not yet connected; its queries and its connecting are bounded in time. */
+  /** A new connection outside the pool, not yet connected. Connecting and queries have time limits. */
   newClient(): pg.Client
 }
 
@@ -60,7 +60,7 @@ interface Notifier {
   close(): Promise<void>
 }
 
-/** Sends names together: the first at once, those that follow it closely after a gap. */
+/** Sends names together: the first at once, and those that follow it closely after a gap. */
 function createNotifier(notify: (workers: string[]) => Promise<unknown>): Notifier {
   const pending = new Set<string>()
   let sending: Promise<void> | undefined
@@ -70,7 +70,7 @@ function createNotifier(notify: (workers: string[]) => Promise<unknown>): Notifi
     if (pending.size === 0 || sending !== undefined || gap !== undefined) return
     const workers = [...pending]
     pending.clear()
-    // A notification that is lost costs the receivers one period of their schedule.
+    // A lost notification delays the receivers by one period of their schedule.
     sending = notify(workers)
       .catch(() => undefined)
       .then(() => {
@@ -101,12 +101,12 @@ function createNotifier(notify: (workers: string[]) => Promise<unknown>): Notifi
 interface ListenOptions {
   newClient: PostgresWakeupsOptions['newClient']
   onWake: OnWake
-  /** The name of this process, whose own notifications are ignored. */
+  /** Name of this process; its own notifications are ignored. */
   instance: string
   log: Log
 }
 
-/** Resolves after the first attempt to listen, and with the function that ends listening. */
+/** Resolves after the first attempt to listen, with a function that stops listening. */
 async function keepListening({ newClient, onWake, instance, log }: ListenOptions): Promise<() => Promise<void>> {
   const stopper = new AbortController()
   const { signal } = stopper
@@ -120,12 +120,12 @@ async function keepListening({ newClient, onWake, instance, log }: ListenOptions
     let [waitMs, current] = [RECONNECT_MS.first, first]
     for (;;) {
       if (current !== null) {
-        // What was notified before this connection listened is lost, so every worker looks once.
+        // Notifications from before this connection listened are lost, so every worker checks once.
         onWake(null)
         waitMs = RECONNECT_MS.first
         await current.lost
         if (!signal.aborted)
-          log.warn({}, 'the connection for wake-ups was lost; workers keep to their schedule meanwhile')
+          log.warn({}, 'the connection for wake-ups was lost; until it is back, workers run on their schedule')
       }
       await delay(waitMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
@@ -136,7 +136,7 @@ async function keepListening({ newClient, onWake, instance, log }: ListenOptions
   }
 
   const first = await openListening(newClient, onNotification, signal)
-  if (first === null) log.warn({}, 'no connection for wake-ups could be made; workers keep to their schedule meanwhile')
+  if (first === null) log.warn({}, 'cannot connect for wake-ups; until this succeeds, workers run on their schedule')
   const done = run(first)
   return async () => {
     stopper.abort()
@@ -149,7 +149,7 @@ interface Listening {
   lost: Promise<void>
 }
 
-/** Returns null where no connection can be made. An aborted `signal` ends the connection. */
+/** Returns null if no connection can be made. An aborted `signal` ends the connection. */
 async function openListening(
   newClient: ListenOptions['newClient'],
   onNotification: (notification: pg.Notification) => void,
@@ -163,7 +163,7 @@ async function openListening(
       isLost = true
       clearInterval(heartbeat)
       signal.removeEventListener('abort', lose)
-      // The other end may be gone without a word, so nobody waits for the connection to close.
+      // The other end may have disappeared, so nothing waits for the connection to close.
       client.end().catch(() => undefined)
       resolve()
     }

@@ -1,4 +1,4 @@
-/** A whole PostgreSQL database in one transaction. */
+/** Reads or fills a whole PostgreSQL database in one transaction. */
 import { sql } from 'kysely'
 import { ApiError } from '../../platform/errors.ts'
 import { postgresBytes } from '../installation/bytes.ts'
@@ -11,12 +11,12 @@ import { openConnection } from './pool.ts'
 import { type PostgresSettings, postgresSettings, requirePostgresUrl } from './settings.ts'
 import { postgresTarget } from './tls.ts'
 
-/** A transaction over a whole database may take hours; others wait for its locks at most as long as they allow. */
+/** A transaction over a whole database may take hours; others wait for its locks as long as their own limits allow. */
 const WHOLE_SESSION = "set lock_timeout = '5s'; set idle_in_transaction_session_timeout = '10min'"
-/** Rows that are fetched at a time, fewer where they are large. */
+/** Rows fetched at a time; fewer if they are large. */
 const ROWS_PER_FETCH = 500
 const BYTES_PER_FETCH = 8 * 1024 * 1024
-/** Tables above this size are not counted row by row. */
+/** The rows of larger tables are estimated instead of counted. */
 const COUNTED_BYTES = 64 * 1024 * 1024
 
 /** Throws internal_error without the credentials of the URL. */
@@ -85,7 +85,7 @@ async function countRows(tx: Tx, table: string): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-/** The quoted name of the sequence behind `seq`; null for a table without it. */
+/** Quoted name of the sequence behind `seq`; null if the table has none. */
 async function sequenceOf(tx: Tx, table: TableName): Promise<string | null> {
   if (!(await columnTypes(tx, table)).some(({ name }) => name === 'seq')) return null
   const { rows } = await sql<{ name: string | null }>`select pg_get_serial_sequence(${table}, 'seq') as name`.execute(
@@ -101,7 +101,7 @@ async function columnTypes(tx: Tx, table: TableName): Promise<{ name: string; ty
   return rows
 }
 
-/** Reads through a cursor of the database, because the driver would hold every row of a query in memory. */
+/** Reads through a cursor of the database, because the driver would keep all rows of a query in memory. */
 async function* fetchedRows(tx: Tx, table: TableName, columns: readonly string[]): AsyncGenerator<CellRow> {
   const count = sql.raw(String(await rowsPerFetch(tx, table)))
   const list = sql.join(columns.map((column) => sql.ref(column)))
@@ -114,7 +114,7 @@ async function* fetchedRows(tx: Tx, table: TableName, columns: readonly string[]
   await sql`close svc_rows`.execute(tx)
 }
 
-/** As many rows as fit into memory even if all are as large as the largest. */
+/** As many rows as fit into memory if all are as large as the largest. */
 async function rowsPerFetch(tx: Tx, table: TableName): Promise<number> {
   const unbounded = (await columnTypes(tx, table)).filter(({ type }) => type === 'text' || type === 'bytea')
   if (unbounded.length === 0) return ROWS_PER_FETCH

@@ -1,7 +1,7 @@
-/** Stores amounts as two parts, which both databases add up exactly and without overflow. */
+/** Stores amounts as two parts, which both databases can sum exactly and without overflow. */
 import { type RawBuilder, sql } from 'kysely'
 
-/** What one unit of the high part stands for; the low part is below it. */
+/** Value of one unit of the high part; the low part is smaller. */
 const AMOUNT_PART = 1_000_000_000_000n
 
 /** The two parts of an amount; both are negative for a negative one. */
@@ -11,8 +11,8 @@ export const highAndLow = (amount: bigint): { high: number; low: number } => ({
 })
 
 /**
- * Returns the parts of a stored sum after an upsert of `table` has added the inserted ones to it; what the low parts carry
- * goes to the high part.
+ * Returns the parts of a stored sum after an upsert of `table` has added the inserted ones. The low part's carry goes
+ * to the high part.
  */
 export function addedParts(table: string, name: string): { high: RawBuilder<number>; low: RawBuilder<number> } {
   const part = sql.lit(Number(AMOUNT_PART))
@@ -27,6 +27,6 @@ export function addedParts(table: string, name: string): { high: RawBuilder<numb
 export const addedColumn = (table: string, column: string): RawBuilder<number> =>
   sql<number>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`
 
-/** The amount of parts that a database has added up. */
+/** The amount of two summed parts. */
 export const amountOfParts = ({ high, low }: { high: string | number; low: string | number }): bigint =>
   BigInt(high) * AMOUNT_PART + BigInt(low)

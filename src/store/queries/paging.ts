@@ -23,11 +23,13 @@ const CURSOR_VERSION = 1
  * bits.
  */
 const CURSOR_BYTES = 18
+/** Version (1), list (5), address (32) and checksum (4): 42 bytes are 56 characters without unused bits. */
+const [ADDRESS_CURSOR_VERSION, ADDRESS_CURSOR_BYTES] = [2, 42]
 
 const digest = (bytes: string | Uint8Array, length: number) =>
   createHash('sha256').update(bytes).digest().subarray(0, length)
 
-/** Returns the name that a list with these filters has in its cursors; an absent filter does not count. */
+/** Returns the name that a list with these filters has in its cursors; absent filters are ignored. */
 export function filteredList(list: string, filters: object): string {
   const set = Object.entries(filters).filter(([, value]) => value !== undefined)
   return set.length === 0 ? list : `${list}?${digest(JSON.stringify(set.toSorted()), 6).toString('base64url')}`
@@ -43,7 +45,7 @@ export function encodeCursor(list: string, place: number): string {
   return bytes.toString('base64url')
 }
 
-/** Returns the place in a cursor. Throws bad_request for anything but an unchanged cursor of this list. */
+/** Returns the place in a cursor. Throws bad_request unless it is an unchanged cursor of this list. */
 export function decodeCursor(list: string, cursor: string): number {
   const bytes = Buffer.from(cursor, 'base64url')
   const whole =
@@ -52,17 +54,36 @@ export function decodeCursor(list: string, cursor: string): number {
     bytes[0] === CURSOR_VERSION &&
     digest(bytes.subarray(0, 14), 4).equals(bytes.subarray(14))
   if (!whole) throw badCursor('cursor is damaged')
-  if (!digest(list, 5).equals(bytes.subarray(1, 6)))
-    throw badCursor('cursor belongs to another list, or to one with other filters')
+  if (!digest(list, 5).equals(bytes.subarray(1, 6))) throw otherList()
   return Number(bytes.readBigUInt64BE(6))
 }
 
+/** Returns the cursor that continues `list`, whose rows are sorted by address, after one of 32 bytes. */
+export function encodeAddressCursor(list: string, address: Uint8Array): string {
+  const bytes = Buffer.concat([Buffer.of(ADDRESS_CURSOR_VERSION), digest(list, 5), address])
+  return Buffer.concat([bytes, digest(bytes, 4)]).toString('base64url')
+}
+
+/** Returns the 32 bytes of the address in a cursor. Throws like `decodeCursor`. */
+export function decodeAddressCursor(list: string, cursor: string): Uint8Array {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const whole =
+    bytes.length === ADDRESS_CURSOR_BYTES &&
+    bytes.toString('base64url') === cursor &&
+    bytes[0] === ADDRESS_CURSOR_VERSION &&
+    digest(bytes.subarray(0, -4), 4).equals(bytes.subarray(-4))
+  if (!whole) throw badCursor('cursor is damaged')
+  if (!digest(list, 5).equals(bytes.subarray(1, 6))) throw otherList()
+  return bytes.subarray(6, 38)
+}
+
+const otherList = () => badCursor('cursor belongs to another list, or to one with other filters')
 const badCursor = (what: string) =>
   badRequest(`${what}: send meta.next_cursor of the previous page unchanged, or none to start over`, {
     param: 'cursor',
   })
 
-/** Bytes of stored text after which a page ends; a larger row gets its own page. */
+/** Bytes of stored text after which a page ends; a larger row gets a page alone. */
 export const PAGE_BYTES = 8 * 1024 * 1024
 
 /** Columns of unbounded text, and how often each column's bytes appear in a response. */
@@ -78,13 +99,13 @@ export function weightOf(weights: Readonly<Record<string, number | undefined>>) 
 
 export interface Taken<R> {
   rows: R[]
-  /** Place of the last returned row; null when no more rows follow. */
+  /** Place of the last returned row; null if no rows follow. */
   end: number | null
 }
 
 /**
- * Returns up to `limit` rows of a query, as many as fit into `PAGE_BYTES`, but at least one. Sizes are queried before
- * the rows are read, because a hundred rows of an earlier version may exceed the available memory.
+ * Returns up to `limit` rows of a query, as many as fit into `PAGE_BYTES`, but at least one. Sizes are queried first,
+ * because a hundred large rows may exceed the available memory.
  */
 export async function rowsWithin<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>(
   query: SelectQueryBuilder<DB, TB, R>,
@@ -129,7 +150,7 @@ async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R e
 
 /**
  * Returns one page of `query`, newest first by default; rows added meanwhile neither shift nor repeat. `place` is the
- * numbering column, `list` the name that cursors are bound to. A page ends before its text exceeds `PAGE_BYTES`.
+ * numbering column, and `list` the name that cursors are bound to. A page ends before its text exceeds `PAGE_BYTES`.
  */
 export async function pageOf<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>({
   query,

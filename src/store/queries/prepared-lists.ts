@@ -1,17 +1,20 @@
-/** Prepared statements over lists of values, of few lengths, so that few texts are compiled and prepared. */
+/**
+ * Prepared statements over lists of values. Lists are padded to a few lengths, so few statements are compiled and
+ * prepared.
+ */
 import type { Compilable, RawBuilder } from 'kysely'
 import type { Reader } from '../store.ts'
 import { type Placeholders, type Prepared, prepared } from './prepared.ts'
 
-/** Longest list of one statement; a longer one takes several. */
+/** Longest list of one statement; longer lists take several statements. */
 const LONGEST_LIST = 512
 
-/** The names of the places in a list, beside which stand the names of the other values. */
+/** Names of the list's placeholders and of the other values. */
 const placesOf = (length: number) => Array.from({ length }, (_, at) => `${at}`)
 
 /**
- * Prepares a query that `build` makes of single values and of a list for `in`, whose order and repetitions mean nothing.
- * Returns the rows for the whole list, which may take several statements.
+ * Prepares a query that `build` makes from single values and a list for `in`; order and duplicates in the list have no
+ * effect. Returns the rows for the whole list, which may take several statements.
  */
 export function preparedForList<P extends object, V extends number | string, R>(
   build: (db: Reader, list: readonly RawBuilder<V>[], values: Placeholders<P>) => Compilable<R>,
@@ -47,7 +50,7 @@ function padToPowerOfTwo<V>(list: readonly V[]): V[] {
   return Array.from({ length }, (_, at) => list[Math.min(at, list.length - 1)] as V)
 }
 
-/** Most rows of one insert, below SQLite's limit of variables for any table here. */
+/** Most rows of one insert; below SQLite's limit of variables for every table here. */
 const MOST_ROWS = 256
 
 /** Prepares inserts of many rows. */
@@ -63,7 +66,7 @@ export function preparedForRows<C extends string>(
     byCount.set(count, made)
     return made
   }
-  /** The values of all rows stand one after another, so that none is looked for by a name. */
+  /** The values of all rows are in one sequence, so none is looked up by name. */
   const placeholderRows = (count: number, values: Placeholders<readonly unknown[]>) =>
     Array.from({ length: count }, (_, row) => {
       const named = columns.map((column, at) => [column, values[row * columns.length + at]])

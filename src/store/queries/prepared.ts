@@ -1,4 +1,4 @@
-/** Statements that Kysely builds once and a database runs with other values each time. */
+/** Statements that Kysely compiles once and that run with other values each time. */
 import {
   type Compilable,
   type CompiledQuery,
@@ -11,14 +11,14 @@ import {
 } from 'kysely'
 import type { Reader } from '../store.ts'
 
-/** Stands for each value in the query that is built. */
+/** Placeholder of a value in the query that is built. */
 export type Placeholders<P> = { readonly [K in keyof P]: RawBuilder<P[K]> }
 
-/** A statement with its values by name. */
+/** A statement, run with its values by name. */
 export interface Prepared<P, R> {
   all(reader: Reader, values: P): Promise<R[]>
   first(reader: Reader, values: P): Promise<R | undefined>
-  /** Runs a statement that returns no rows, and returns how many it changed. */
+  /** Runs a statement that returns no rows, and returns how many rows it changed. */
   run(reader: Reader, values: P): Promise<number>
 }
 
@@ -30,8 +30,8 @@ class Placeholder {
 }
 
 /**
- * Prepares the query that `build` makes of placeholders. It is compiled at its first use by each connection, so values
- * that change its text (columns, the length of a list) cannot be placeholders.
+ * Prepares the query that `build` makes of placeholders. Each connection compiles it at its first use. Values that
+ * change its text (columns, the length of a list) cannot be placeholders.
  */
 export function prepared<P extends object, R>(
   build: (db: Reader, values: Placeholders<P>) => Compilable<R>,
@@ -47,7 +47,7 @@ export function prepared<P extends object, R>(
     return fresh
   }
 
-  /** Runs the statement on the connection itself where it is SQLite's, else by Kysely. */
+  /** Runs the statement on SQLite's connection itself, or through Kysely on PostgreSQL. */
   async function execute<T>(
     reader: Reader,
     values: P,
@@ -55,10 +55,10 @@ export function prepared<P extends object, R>(
     byKysely: (result: QueryResult<R>) => T,
   ): Promise<T> {
     const { adapter, plugins } = reader.getExecutor()
-    // A plugin may change a query, or wants to see it with its values.
+    // A plugin may change a query, or need its values.
     if (plugins.length > 0) return byKysely(await reader.executeQuery(build(reader, given(values)).compile()))
     const { query, isInOrder } = compile(reader, adapter)
-    // A list of a thousand values would otherwise be looked through for each of its places.
+    // Without this, each placeholder would be searched for in a list of up to a thousand values.
     const parameters =
       isInOrder && Array.isArray(values)
         ? (values as unknown[])
@@ -95,7 +95,7 @@ export function prepared<P extends object, R>(
 
 interface Compiled<R> {
   query: CompiledQuery<R>
-  /** Whether the values are a list, and each place of the statement takes the next of it. */
+  /** Whether the values are a list, taken by the placeholders in order. */
   isInOrder: boolean
 }
 
@@ -112,22 +112,22 @@ const PLACEHOLDERS = new Proxy({}, { get: (_, name) => sql`${new Placeholder(Str
 const given = <P extends object>(values: P) =>
   new Proxy({}, { get: (_, name) => sql`${values[name as keyof P]}` }) as Placeholders<P>
 
-/** A statement of SQLite, whose first row can be asked for alone. */
+/** A SQLite statement that can return its first row only. */
 export interface DirectStatement extends SqliteStatement {
   get(parameters: readonly unknown[]): unknown
 }
 
-/** A SQLite connection that answers at once; it can be Kysely's too. */
+/** A SQLite connection that answers synchronously; it can be Kysely's too. */
 export interface DirectDatabase extends SqliteDatabase {
   prepare(text: string): DirectStatement
 }
 
-/** The readers and transactions whose connection answers at once. */
+/** Readers and transactions whose connection answers synchronously. */
 const direct = new WeakMap<Reader, DirectDatabase>()
 
 /**
- * Lets prepared statements of `reader` run on this connection at once, in the order of their calls, until the returned
- * function is called. Kysely then refuses a transaction that is over.
+ * Lets prepared statements of `reader` run synchronously on this connection, in the order of their calls, until the
+ * returned function is called. After that, Kysely refuses statements of a finished transaction.
  */
 export function runDirectly(reader: Reader, database: DirectDatabase): () => void {
   direct.set(reader, database)

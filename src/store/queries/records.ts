@@ -10,7 +10,7 @@ type FilterColumn<T extends Family> = keyof Row<T> & string
 type RecordFilters<T extends Family, F extends FilterColumn<T>> = { [K in F]?: Row<T>[K] | undefined }
 
 /**
- * Untyped database for the generic queries, because Kysely cannot type a table that is a type parameter. The exported
+ * Untyped database for the generic queries, because Kysely cannot type a table given as a type parameter. The exported
  * functions are typed again.
  */
 type Loose = Kysely<Record<string, Record<string, string>>>
@@ -21,7 +21,7 @@ const firstOrNull = <T extends Family>(row: object | undefined) => (row ?? null)
 type Cells = Record<string, string>
 type RowQuery = Prepared<Cells, object>
 
-/** Returns the query for these columns, which is prepared at its first use; an undefined cell is as good as none. */
+/** Returns the query for these columns, prepared at its first use; undefined cells count as absent. */
 function byColumns(prepare: (columns: readonly string[]) => RowQuery): (cells: object) => RowQuery {
   const known = new Map<string, RowQuery>()
   return (cells) => {
@@ -54,9 +54,7 @@ export function inserting<T extends Family>(table: T) {
   }
 }
 
-/**
- * Inserts a row of which the caller knows every column. It is not read back, because that costs a third of the insert.
- */
+/** Inserts a row whose columns the caller all knows. It is not read back, because that costs a third of the insert. */
 export function adding<T extends Family>(table: T) {
   const query = byColumns((columns) =>
     prepared((db, values: Placeholders<Cells>) => loose(db).insertInto(table).values(cellsOf(values, columns))),
@@ -64,7 +62,7 @@ export function adding<T extends Family>(table: T) {
   return (tx: Tx, row: Omit<Row<T>, 'seq'>): Promise<number> => query(row).run(tx, row as Cells)
 }
 
-/** Inserts a row that may arrive twice; writes nothing and returns null when one of its unique keys exists. */
+/** Inserts a row that may arrive twice; if one of its unique keys exists, it writes nothing and returns null. */
 export function insertingOnce<T extends Family>(table: T) {
   const query = byColumns((columns) =>
     prepared((db, values: Placeholders<Cells>) =>
@@ -76,9 +74,9 @@ export function insertingOnce<T extends Family>(table: T) {
 }
 
 /**
- * Inserts a row that may arrive twice; false, with nothing written, when one of its unique keys exists. It is not read
- * back: for `returning`, SQLite copies every page that an insert changes, in
- * case it has to undo that statement alone, which costs twice the insert of a row with many indexes.
+ * Inserts a row that may arrive twice; if one of its unique keys exists, it writes nothing and returns false. It is not
+ * read back: for `returning`, SQLite copies every page that an insert changes, in case it must undo that statement
+ * alone. With many indexes that doubles the cost of the insert.
  */
 export function addingOnce<T extends Family>(table: T) {
   const query = byColumns((columns) =>
@@ -104,10 +102,10 @@ export function finding<T extends Family, K extends FilterColumn<T>>(table: T, k
     firstOrNull<T>(await query.first(reader, { value }))
 }
 
-/** The name of the value that finds the row to update; no column has it. */
+/** Name of the value that finds the row to update; no column has this name. */
 const FOUND_BY = '='
 
-/** Updates the given columns and returns the updated row, or null when it does not exist. */
+/** Updates the given columns and returns the updated row, or null if it does not exist. */
 export function updating<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
   const find = finding(table, key)
   const query = byColumns((columns) =>
@@ -128,7 +126,7 @@ export function updating<T extends Family, K extends FilterColumn<T>>(table: T, 
 interface Listed<T extends Family> {
   /** Columns of unbounded text, and how often each appears in a response. */
   weights: Weights<Row<T>>
-  /** Name of the list in its cursors, for a second list over the same table. */
+  /** Name of the list in its cursors; needed for a second list over the same table. */
   list?: string
 }
 

@@ -12,7 +12,7 @@ export const pageApiKeys = listing('api_keys', [], { weights: { scopes_json: 1 }
 export const allApiKeys = (reader: Reader): Promise<Row<'api_keys'>[]> =>
   reader.selectFrom('api_keys').selectAll().orderBy('seq').execute()
 
-/** Revokes a key; null when it does not exist. A key that is already revoked keeps its first revocation time. */
+/** Revokes a key; null if it does not exist. A revoked key keeps its first revocation time. */
 export async function revokeApiKey(tx: Tx, id: string, at: number): Promise<Row<'api_keys'> | null> {
   await tx
     .updateTable('api_keys')

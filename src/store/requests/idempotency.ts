@@ -45,7 +45,7 @@ export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredCla
   // The key was released between the insert and the lock, so the claim is retried.
   if (!row) return claimKey(tx, request)
   const { now } = request
-  // A lease beyond the possible maximum was written with a clock that was ahead, so it is ignored.
+  // A lease beyond the possible maximum came from a clock that was ahead, so it is ignored.
   const running =
     row.state === 'running' && row.lease_until > now && row.lease_until <= now + request.leaseMs + CLOCK_SLACK_MS
   if (row.expires_at <= now && !running) {
@@ -66,7 +66,7 @@ export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredCla
 
 /**
  * Stores the sealed response in the transaction of the change that it reports. Returns false when another process has
- * taken over the key; the change must then not be committed.
+ * taken over the key; then the change must not be committed.
  */
 export async function finish(
   tx: Tx,
@@ -77,7 +77,7 @@ export async function finish(
 
 /**
  * Releases the key after a failure. A key without a signing is deleted; a key with a signing is kept, so that the next
- * attempt resumes it. Does nothing when another process has taken over the key.
+ * attempt resumes it. Does nothing if another process has taken over the key.
  */
 export async function free(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<void> {
   if ((await deleteUnsigned.run(tx, { ...key, owner })) === 0) await endLease.run(tx, { ...key, owner })
@@ -87,7 +87,7 @@ export type StoreSigningOutcome = { kind: 'stored' } | { kind: 'earlier'; signin
 
 /**
  * Stores the signing of this key's request before anything is signed. `earlier` means that another signing is stored
- * and must be completed instead; `lost` means that the key has another owner and nothing may be signed.
+ * and must be completed instead. `lost` means that the key has another owner, so nothing may be signed.
  */
 export async function storeSigning(
   tx: Tx,
@@ -99,14 +99,14 @@ export async function storeSigning(
   return row.signing_id === signingId ? { kind: 'stored' } : { kind: 'earlier', signingId: row.signing_id }
 }
 
-/** Removes a stored signing when nothing was signed; false when the key no longer belongs to this owner. */
+/** Removes a stored signing if nothing was signed; false if the key no longer belongs to this owner. */
 export async function clearSigning(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<boolean> {
   return (await unlinkSigning.run(tx, { ...key, owner })) > 0
 }
 
 /** Extends the leases of all requests that these owners run; returns the number of keys. */
 export async function renewLeases(tx: Tx, owners: readonly string[], leaseUntil: number): Promise<number> {
-  // All requests may have been answered while this write waited for its turn.
+  // All requests may have been answered while this write was queued.
   if (owners.length === 0) return 0
   const { numUpdatedRows } = await tx
     .updateTable('idempotency_keys')
@@ -129,7 +129,10 @@ export async function releaseOwner(tx: Tx, owner: string): Promise<number> {
   return Number(numUpdatedRows)
 }
 
-/** Deletes up to `limit` expired keys, the oldest first, except running ones; returns the number of deleted keys. */
+/**
+ * Deletes up to `limit` expired keys, oldest first, except those of running requests; returns the number of deleted
+ * keys.
+ */
 export async function pruneIdempotencyKeys(tx: Tx, now: number, limit: number): Promise<number> {
   const over = (is: ExpressionBuilder<Tables, 'idempotency_keys'>) =>
     is.and([is('expires_at', '<=', now), is.or([is('state', '=', 'done'), is('lease_until', '<=', now)])])
@@ -153,7 +156,7 @@ export async function findIdempotencyKey(reader: Reader, key: KeyOf): Promise<Ro
   return (await findKey.first(reader, key)) ?? null
 }
 
-/** Inserts the key unless it is stored already; returns how many rows it inserted. */
+/** Inserts the key unless it exists; returns the number of inserted rows. */
 function insert(tx: Tx, request: ClaimRequest, { state, status, response }: KeyAnswer): Promise<number> {
   const { apiKeyId, key, requestHash, owner, now, leaseMs, ttlMs } = request
   const leaseUntil = now + leaseMs
@@ -164,9 +167,7 @@ function insert(tx: Tx, request: ClaimRequest, { state, status, response }: KeyA
 type KeyAnswer = Pick<Row<'idempotency_keys'>, 'state' | 'status' | 'response'>
 const UNANSWERED: KeyAnswer = { state: 'running', status: null, response: null }
 
-/**
- * Claims a key and stores its answer in one statement; returns 0 where the key is stored already.
- */
+/** Claims a key and stores its answer in one statement; returns 0 if the key exists. */
 export const insertAnswered = (
   tx: Tx,
   request: ClaimRequest,
@@ -216,7 +217,9 @@ const insertKey = prepared(
       .onConflict((conflict) => conflict.columns(['api_key_id', 'key']).doNothing()),
 )
 const findKey = prepared((db, key: Placeholders<KeyOf>) => whereKey(db.selectFrom('idempotency_keys').selectAll(), key))
-/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
+/**
+ * Returns the row and locks it until the commit, with an update that changes nothing, which works on both databases.
+ */
 const lockKey = prepared((db, key: Placeholders<KeyOf>) =>
   whereKey(db.updateTable('idempotency_keys').set({ key: key.key }), key).returningAll(),
 )

@@ -6,7 +6,7 @@ import { preparedForRows } from '../queries/prepared-lists.ts'
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
-/** Writes hits; a row of the same key and time is replaced. */
+/** Writes hits; replaces a row with the same key and time. */
 export const putRateHits: (tx: Tx, rows: readonly NewRow<'rate_hits'>[]) => Promise<void> = preparedForRows(
   ['api_key_id', 'at', 'count', 'total'],
   (db, rows) =>
@@ -25,7 +25,7 @@ export function loadRateHits(reader: Reader, since: number): Promise<Row<'rate_h
   return reader.selectFrom('rate_hits').selectAll().where('at', '>', since).orderBy('at').execute()
 }
 
-/** Deletes the hits of one key after `after` (exclusive), which only a clock that was ahead can have written. */
+/** Deletes the hits of one key after `after` (exclusive); only a clock that was ahead can have written them. */
 export async function forgetRateHits(tx: Tx, apiKeyId: string, after: number): Promise<void> {
   await forgetAfter.run(tx, { apiKeyId, after })
 }
@@ -35,8 +35,8 @@ const forgetAfter = prepared((db, { apiKeyId, after }: Placeholders<{ apiKeyId: 
 )
 
 /**
- * Deletes about `limit` hits at or before `before`, the oldest first, and all hits of the same time together; returns
- * the number of deleted rows. A row knows its count and its total, so that no window needs the rows before it.
+ * Deletes about `limit` hits at or before `before`, oldest first, and all hits of one time together; returns the number
+ * of deleted rows. Each row has its count and the total, so windows do not need the rows before it.
  */
 export async function pruneRateHits(tx: Tx, before: number, limit: number): Promise<number> {
   const oldest = tx.selectFrom('rate_hits').select('at').where('at', '<=', before).orderBy('at').limit(1)
@@ -52,9 +52,9 @@ export interface Window {
 }
 
 export interface Admission {
-  /** The limit that refused the hit; null when it was admitted and recorded. */
+  /** The limit that refused the hit; null if it was admitted and recorded. */
   refused_by: 'minute' | 'day' | null
-  /** Time of the decision in Unix milliseconds, by the clock that counts. */
+  /** Time of the decision in Unix milliseconds, by the clock that decides. */
   at: number
   /** State of the window after the decision. */
   minute: Window
@@ -80,16 +80,16 @@ export interface GroupAdmission {
 }
 
 export interface AdmissionOptions {
-  /** Unix milliseconds instead of the database's clock, which all daemons share. */
+  /** Unix milliseconds to use instead of the database's clock, which all daemons share. */
   now?: number | undefined
-  /** Whether to wait for a key that another transaction has locked, rather than to leave it out. */
+  /** Whether to wait for a key that another transaction has locked; otherwise it is left out. */
   waits: boolean
 }
 
 /**
- * Admits as many requests of each key as its windows have room for, on PostgreSQL, exactly, even with concurrent
- * processes. A hit counts while less than the window has passed since. Returns the keys in their order, without those
- * that were left out. Keys that wait for each other's locks would deadlock: give one key only where `waits` is set.
+ * Admits as many requests of each key as its windows allow. It is for PostgreSQL, and exact even with concurrent
+ * processes. A hit counts while less than the window has passed since. Returns the keys in order, without those left
+ * out. With `waits`, pass one key only, because keys waiting for each other's locks would deadlock.
  */
 export async function admitRequests(
   tx: Tx,
@@ -117,7 +117,7 @@ export async function admitRequests(
   )
 }
 
-/** What the function `admit_requests` returns; `admitted` is null where the key was locked. */
+/** Result of the function `admit_requests`; `admitted` is null if the key was locked. */
 interface AdmittedRow {
   key_id: string
   admitted: number | null

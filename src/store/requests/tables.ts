@@ -18,12 +18,12 @@ interface ApiKeysTable {
   revoked_at: number | null
 }
 
-/** Admitted requests of a key at one moment; between two rows of a key, `total` grows by what was admitted. */
+/** Admitted requests of a key at one moment; from row to row of a key, `total` grows by the number admitted. */
 interface RateHitsTable {
   api_key_id: string
   at: number
   count: number
-  /** Cumulative count of the key, this row's included; it starts anew after a day without requests. */
+  /** Cumulative count of the key, including this row; it restarts after a day without requests. */
   total: number
 }
 
@@ -33,10 +33,12 @@ interface IdempotencyKeysTable {
   /** SHA-256 over method, path and body. */
   request_hash: string
   state: 'running' | 'done'
-  /** Process that runs the request; without a renewal it is considered dead after `lease_until`. */
+  /** Process that runs the request; it is considered dead if it has not renewed by `lease_until`. */
   owner: string
   lease_until: number
-  /** Id (`sgn_…`) of the signing that the request with this key started; a retry completes it and starts no other. */
+  /**
+   * Id (`sgn_…`) of the signing that the first request with this key started; a retry completes it and starts no other.
+   */
   signing_id: string | null
   status: number | null
   /** Sealed response body. */

@@ -1,8 +1,8 @@
-/** Record updates that NFTs and stakes share: each record belongs to one asset and never moves back in time. */
+/** Record updates shared by NFTs and stakes: each record belongs to one asset and never moves back in time. */
 import type { NewRow } from '../schema.ts'
 import type { Tx } from '../store.ts'
 
-/** Position of a change on the chain; `order` 0 is the state that was read at a slot. */
+/** Position of a change on chain; `order` 0 is a state that was read at a slot. */
 export interface AssetPlace {
   slot: number
   order: number
@@ -22,7 +22,7 @@ export function moving<T extends 'nfts' | 'stakes'>(table: T) {
     { slot, order }: AssetPlace,
     changes: Partial<Omit<NewRow<T>, 'asset' | 'changed_slot' | 'changed_order'>>,
   ): Promise<boolean> => {
-    // Both tables have these columns; the cast is needed because Kysely cannot type a table that is a type parameter.
+    // Both tables have these columns; the cast is needed because Kysely cannot type a table given as a type parameter.
     const rows = tx.updateTable(table as 'nfts')
     const { numUpdatedRows } = await rows
       .set({ ...(changes as Partial<NewRow<'nfts'>>), changed_slot: slot, changed_order: order })

@@ -1,7 +1,7 @@
-/** Token images and metadata in the database: in pieces, so that neither a commit nor a reader holds a whole image. */
+/** Token images and metadata in the database, stored in pieces so that no commit or reader holds a whole image. */
 import type { Store, Tx } from '../store.ts'
 
-/** Bytes of a piece; the last one of an asset may be shorter. */
+/** Bytes of a piece; an asset's last piece may be shorter. */
 export const ASSET_PIECE_BYTES = 64 * 1024
 /** Pieces that one commit writes. */
 const PIECES_PER_COMMIT = 16
@@ -13,7 +13,7 @@ export interface AssetTable {
   lengthOf(cid: string): Promise<number | null>
   /** Reads the pieces in their order; a missing one ends them early. */
   pieces(cid: string): AsyncIterable<Uint8Array<ArrayBuffer>>
-  /** Stores the asset, or mends it. It is seen only once every piece is stored. */
+  /** Stores the asset, or repairs it. It becomes visible once every piece is stored. */
   write(cid: string, bytes: Uint8Array): Promise<void>
   /** The identifiers of all complete assets, sorted. */
   list(): AsyncIterable<string>
@@ -57,7 +57,7 @@ export function assetTable(store: Store, clock: { now(): number }): AssetTable {
   }
 }
 
-/** An upload that was interrupted before begins anew, so that nobody removes it meanwhile. */
+/** Restarts the time of an interrupted earlier upload, so that it is not removed meanwhile. */
 async function beginAsset(tx: Tx, cid: string, length: number, now: number): Promise<void> {
   await tx
     .insertInto('assets')
@@ -87,7 +87,7 @@ async function completeAsset(tx: Tx, cid: string): Promise<void> {
   if (numUpdatedRows === 0n) throw new Error(`the asset ${cid} was removed while it was written`)
 }
 
-/** Removes up to `limit` assets whose upload began before `before` and never ended; returns their number. */
+/** Removes up to `limit` assets whose upload began before `before` and was not completed; returns their number. */
 export async function pruneUnfinishedAssets(tx: Tx, before: number, limit: number): Promise<number> {
   const unfinished = await tx
     .selectFrom('assets')

@@ -10,14 +10,14 @@ export type GoldLockRow = Row<'gold_locks'>
 export const insertGoldLock = insertingOnce('gold_locks')
 export const pageGoldLocks = listing('gold_locks', ['user', 'status'], { weights: { metadata_json: 1 } })
 
-/** Returns the latest lock of a wallet on one chain, whether it is live or not. */
+/** Returns the latest lock of a wallet on one chain, live or not. */
 export async function findLatestGoldLock(reader: Reader, user: string, genesis: string): Promise<GoldLockRow | null> {
   const query = reader.selectFrom('gold_locks').selectAll().where('user', '=', user).where('genesis', '=', genesis)
   return (await query.orderBy('slot', 'desc').orderBy('seq', 'desc').limit(1).executeTakeFirst()) ?? null
 }
 
 /**
- * Returns the live lock that was created at an address before a slot; a later lock at the same address is a different
+ * Returns the live lock that was created at an address before a slot. A later lock at the same address is a different
  * lock.
  */
 export async function findLiveGoldLock(
@@ -34,7 +34,7 @@ export async function findLiveGoldLock(
   return (await query.orderBy('slot').limit(1).executeTakeFirst()) ?? null
 }
 
-/** Moves a lock to its next state; false when another process has moved it since it was read. */
+/** Moves a lock to its next state; false if another process has moved it since it was read. */
 export async function moveGoldLock(
   tx: Tx,
   { seq, status }: Pick<GoldLockRow, 'seq' | 'status'>,

@@ -1,4 +1,4 @@
-/** Storage of snapshots of holders, and of the pieces that their packed rows are in. */
+/** Storage of holder snapshots and of the pieces that hold their packed rows. */
 
 import { finding, inserting, listing } from '../queries/records.ts'
 import type { NewRow, Row } from '../schema.ts'
@@ -13,7 +13,7 @@ export const pageHolderSnapshots = listing('holder_snapshots', ['address'], {
   weights: { kinds_json: 1, programs_json: 1, metadata_json: 1 },
 })
 
-/** Stores a snapshot with all its pieces, in their order. */
+/** Stores a snapshot with all its pieces in order. */
 export async function insertHolderSnapshot(
   tx: Tx,
   row: NewRow<'holder_snapshots'>,
@@ -32,12 +32,13 @@ export async function readHolderPiece(reader: Reader, snapshotId: string, n: num
   return (await pieces.where('n', '=', n).executeTakeFirst())?.bytes ?? null
 }
 
-/** Pieces that one step removes; each has some hundred kilobytes. */
+/** Pieces that one step removes; each has a few hundred kilobytes. */
 const PIECES_PER_STEP = 16
 
 /**
- * Removes snapshots from before `before`, the oldest first, as many as few pieces belong to; of one with more pieces the
- * last ones, and the record with the first of them. It uses `limit` up while more is left, so that another step follows.
+ * Removes snapshots from before `before`, oldest first, as many as fit into one step's pieces. From a larger one it
+ * first removes the last pieces, and the record together with the first. It reports `limit` while more is left, so that
+ * another step follows.
  */
 export async function pruneHolderSnapshots(tx: Tx, before: number, limit: number): Promise<StepRemoval> {
   const oldest = await tx
@@ -61,7 +62,7 @@ export async function pruneHolderSnapshots(tx: Tx, before: number, limit: number
   return { used: ids.length === oldest.length && oldest.length < limit ? 0 : limit, removed: ids.length }
 }
 
-/** Removes the last pieces of a snapshot and returns their number, so that what is listed begins as it was. */
+/** Removes a snapshot's last pieces and returns their number; its first pieces stay readable. */
 async function removedPieces(tx: Tx, id: string): Promise<number> {
   const pieces = tx.selectFrom('holder_pieces').select('n').where('snapshot_id', '=', id).orderBy('n', 'desc')
   const last = await pieces.limit(PIECES_PER_STEP).execute()

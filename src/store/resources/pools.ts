@@ -1,5 +1,4 @@
-/** Storage of pools, their scheduled checks and their tickers. */
-import { sql } from 'kysely'
+/** Storage of pools and their scheduled checks. */
 import { rowsWithin } from '../queries/paging.ts'
 import { finding, insertingOnce, listing, updating } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
@@ -36,13 +35,13 @@ export async function duePools(reader: Reader, genesis: string, now: number, lim
   return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
 }
 
-/** Whether any chain has a pool whose check is due. */
+/** Whether a pool of any chain is due for its check. */
 export async function isAnyPoolDue(reader: Reader, now: number): Promise<boolean> {
   const due = reader.selectFrom('pools').select('seq').where('next_check_at', '<=', now).limit(1)
   return (await due.executeTakeFirst()) !== undefined
 }
 
-/** Moves the pool to its next state; false when another process has moved it since it was read. */
+/** Moves the pool to its next state; false if another process has moved it since it was read. */
 export async function movePool(
   tx: Tx,
   { address, status }: Pick<Row<'pools'>, 'address' | 'status'>,
@@ -57,7 +56,7 @@ export async function movePool(
   return numUpdatedRows > 0n
 }
 
-/** Schedules the next check of pools, except those whose check is due after `dueBy`. */
+/** Schedules the next check of pools, except of those whose check is due after `dueBy`. */
 export async function planPoolCheck(
   tx: Tx,
   addresses: readonly string[],
@@ -74,86 +73,19 @@ export async function planPoolCheck(
     .execute()
 }
 
-/**
- * Returns up to a hundred pending launches with the same ticker, ignoring case, created after `since`, newest first.
- */
-export function pendingWithTicker(
-  reader: Reader,
-  { symbol, address, genesis, since }: { symbol: string; address: string; genesis: string; since: number },
-): Promise<Row<'pools'>[]> {
+/** Returns the launches that are not on chain yet and whose mint or config is one of the keys, at most a hundred. */
+export function launchesOfKeys(reader: Reader, keys: readonly string[]): Promise<Row<'pools'>[]> {
   return reader
     .selectFrom('pools')
     .selectAll()
-    .where(sql`upper(symbol)`, '=', symbol.toUpperCase())
-    .where('status', '=', 'pending')
-    .where('genesis', '=', genesis)
-    .where('address', '!=', address)
-    .where('created_at', '>', since)
-    .orderBy('seq', 'desc')
+    .where((pool) => pool.or([pool('base_mint', 'in', keys), pool('config', 'in', keys)]))
+    .where('status', 'in', ['pending', 'failed'])
     .limit(100)
     .execute()
 }
 
-export interface Ticker {
-  symbol: string
-  pool: string
-  creator: string | null
-  genesis: string
-  now: number
-  /** Time before which an assignment of the ticker has expired. */
-  since: number
-}
-
 /**
- * Whether a pool's ticker blocks others: yes unless the pool failed or is on another chain. It blocks its own creator
- * only once submitted with the creator's signature, because anybody can build and track a pool in a creator's name.
- */
-export function isHeldAgainst(
-  holder: Row<'pools'> | null,
-  { creator, genesis }: Pick<Ticker, 'creator' | 'genesis'>,
-): boolean {
-  if (holder === null || holder.status === 'failed' || holder.genesis !== genesis) return false
-  return holder.status !== 'pending' || holder.creator !== creator || holder.submitted_at !== null
-}
-
-/** Returns the current assignment of a ticker, ignoring case. */
-export async function findTicker(reader: Reader, symbol: string): Promise<Row<'tickers'> | null> {
-  const held = reader.selectFrom('tickers').selectAll().where('symbol', '=', symbol.toUpperCase())
-  return (await held.executeTakeFirst()) ?? null
-}
-
-/**
- * Assigns a ticker to a pool, ignoring case, and returns null. If a pool on the same chain has held it since after
- * `since` and did not fail, returns that assignment. Locks the ticker until the commit.
- */
-export async function takeTicker(
-  tx: Tx,
-  { symbol, pool, creator, genesis, now, since }: Ticker,
-): Promise<Row<'tickers'> | null> {
-  const upper = symbol.toUpperCase()
-  const row = { symbol: upper, pool_address: pool, taken_at: now }
-  const inserted = await tx
-    .insertInto('tickers')
-    .values(row)
-    .onConflict((conflict) => conflict.column('symbol').doNothing())
-    .returning('symbol')
-    .executeTakeFirst()
-  if (inserted !== undefined) return null
-  const held = await tx
-    .updateTable('tickers')
-    .set({ symbol: upper })
-    .where('symbol', '=', upper)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  if (held.pool_address === pool) return null
-  const holder = await findPool(tx, held.pool_address)
-  if (held.taken_at > since && isHeldAgainst(holder, { creator, genesis })) return held
-  await tx.updateTable('tickers').set(row).where('symbol', '=', upper).execute()
-  return null
-}
-
-/**
- * Returns the latest transaction that tracks the pool; while it may still land or has landed, the pool must not be
+ * Returns the latest transaction that tracks the pool. While it may still land or has landed, the pool must not be
  * marked as failed.
  */
 export async function lastTracked(
@@ -170,8 +102,34 @@ export async function lastTracked(
   return row ?? null
 }
 
-/** Links a migration's signing to its pool; false when another process has linked a different one since. */
-export async function linkCrank(tx: Tx, address: string, from: string | null, to: string | null): Promise<boolean> {
+/** Makes migrations that the platform wallet has failed to send due at once, because its signer may sign them now. */
+export async function retryCranks(tx: Tx, now: number): Promise<void> {
+  await tx
+    .updateTable('pools')
+    .set({ next_check_at: now, crank_failures: 0, crank_error: null })
+    .where('status', '=', 'migration_triggered')
+    .where('crank_failures', '>', 0)
+    .where('next_check_at', 'is not', null)
+    .execute()
+}
+
+/** Returns pools whose migration the platform wallet has failed to send, the oldest first. */
+export function refusedCranks(reader: Reader, limit: number): Promise<Row<'pools'>[]> {
+  return reader
+    .selectFrom('pools')
+    .selectAll()
+    .where('status', '=', 'migration_triggered')
+    .where('crank_failures', '>', 0)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/**
+ * Sets or clears (`to` is null) the signing of a pool's migration, and clears its signature. Returns false if another
+ * process has set a different one since.
+ */
+export async function replaceCrank(tx: Tx, address: string, from: string | null, to: string | null): Promise<boolean> {
   const updates = tx
     .updateTable('pools')
     .set({ crank_signing: to, crank_signature: null })
@@ -180,7 +138,7 @@ export async function linkCrank(tx: Tx, address: string, from: string | null, to
   return (await linked.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
-/** Returns the creators of those of these addresses that are pools with a known one, by the pool's address. */
+/** Returns the creator by pool address, for those of the addresses that are pools with a known creator. */
 export async function poolCreators(reader: Reader, addresses: readonly string[]): Promise<Map<string, string>> {
   if (addresses.length === 0) return new Map()
   const rows = reader.selectFrom('pools').select(['address', 'creator']).where('address', 'in', addresses)
@@ -189,7 +147,10 @@ export async function poolCreators(reader: Reader, addresses: readonly string[])
   )
 }
 
-/** Returns the symbols of tokens that were launched here, by mint; of a token with several pools the latest that has one. */
+/**
+ * Returns the symbols of tokens launched here, by mint. A token with several pools has the symbol of the latest pool
+ * with one.
+ */
 export async function symbolsOfMints(reader: Reader, mints: readonly string[]): Promise<Map<string, string>> {
   if (mints.length === 0) return new Map()
   const rows = reader.selectFrom('pools').select(['base_mint', 'symbol']).where('base_mint', 'in', mints)

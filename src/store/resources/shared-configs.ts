@@ -1,4 +1,4 @@
-/** Storage of the config accounts that the launches of a preset share. */
+/** Storage of the config accounts shared by the launches of a preset. */
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
@@ -20,7 +20,7 @@ export async function findSharedConfig(
 }
 
 /**
- * Stores the account in place of the one at `replaced`, or as the first where that is null. Returns false when another
+ * Stores the account in place of the one at `replaced`, or as the first if that is null. Returns false if another
  * request has stored one meanwhile.
  */
 export async function settleSharedConfig(

@@ -28,15 +28,19 @@ interface PoolsTable extends Recorded {
   dbc_pool: string | null
   /** Genesis hash of the pool's chain. */
   genesis: Generated<string>
-  /** Time of the next check; null once no further change is possible. */
+  /** Time of the next check; null once the pool can no longer change. */
   next_check_at: number | null
-  /** Signing of the latest migration transaction, and its signature once it is known. */
+  /** Signing of the latest migration transaction, and its signature when known. */
   crank_signing: string | null
   crank_signature: string | null
   /** Number of failed migration transactions. */
   crank_failures: Generated<number>
-  /** Time at which the pool's creation was submitted through this service; null if it was not. */
+  /** Why the last attempt failed or was refused; null if none did. */
+  crank_error: string | null
+  /** Time at which this service submitted the pool's creation; null if it did not. */
   submitted_at: Generated<number | null>
+  /** The transaction of that submission; null if the platform wallet signed it. */
+  submitted_signature: Generated<string | null>
 }
 
 /** Latest pool of each ticker; tickers are in upper case. */
@@ -46,16 +50,18 @@ interface TickersTable {
   taken_at: number
 }
 
-/** Config accounts that the launches of a preset share, one for each content of the preset and each receiver of its fees. */
+/**
+ * Config accounts shared by the launches of a preset, one for each content of the preset and each receiver of its fees.
+ */
 interface SharedConfigsTable {
   /** Genesis hash of the account's chain. */
   genesis: string
   /** Name of the preset. */
   preset: string
-  /** SHA-256 in hex of all that the account's creation says: curve, fee claimer and leftover receiver. */
+  /** SHA-256 in hex of what the account is created with: curve, fee claimer and leftover receiver. */
   content_sha256: string
   address: string
-  /** Sealed secret key of the account's address, with which only this service can create an account there. */
+  /** Sealed secret key of the account's address; only this service can create the account there. */
   secret: Buffer
   /** SHA-256 in hex of the data that the program writes for this content. */
   data_sha256: string
@@ -85,12 +91,9 @@ interface StakesTable extends Recorded, Placed {
   owner: string | null
   status: 'unstaked' | 'staked' | 'burned'
   platform_id: string | null
-  /** Address that can thaw the asset frozen by the last followed stake; null when no followed stake provided it. */
+  /** Address that can thaw the asset frozen by the last followed stake; null if no followed stake named one. */
   freeze_authority: string | null
-  /**
-   * Position of the stake from which platform id, metadata and external uid come, like `changed_slot` and
-   * `changed_order`.
-   */
+  /** Position of the stake that set platform id, metadata and external uid, like `changed_slot` and `changed_order`. */
   said_slot: Generated<number>
   said_order: Generated<number>
 }
@@ -103,7 +106,7 @@ interface GoldLocksTable extends Recorded {
   unlocks_at: number
   status: 'locked' | 'unlockable' | 'unlocked'
   /**
-   * Signature and slot of the transaction that created the lock, needed because a wallet's next lock has the same
+   * Signature and slot of the transaction that created the lock; needed because the wallet's next lock has the same
    * address.
    */
   signature: string
@@ -116,27 +119,27 @@ interface GoldLocksTable extends Recorded {
 
 interface HolderSnapshotsTable extends Recorded {
   id: string
-  /** The mint or the collection, whichever it is. */
+  /** The mint or the collection. */
   address: string
   mint: string | null
   collection: string | null
   token_program: 'spl' | 'token2022' | null
   decimals: number | null
   slot: number
-  /** Unix milliseconds; null where the node did not know it. */
+  /** Unix milliseconds; null if the node did not know it. */
   block_time: number | null
-  /** Amounts in raw units as digits; a collection's are numbers of assets. */
+  /** Amounts in raw units as digits; for a collection, numbers of assets. */
   supply: string
   withheld: string
   confidential: string
-  /** Token accounts or assets that were read, and addresses that hold something. */
+  /** Number of token accounts or assets that were read, and of addresses with a balance. */
   accounts: number
   holders: number
-  /** Which owners' accounts were read. */
+  /** Owners whose accounts were read. */
   owners: 'all' | 'off_curve'
   /** Holders and their amounts by kind. */
   kinds_json: string
-  /** Programs that rows name by their place. */
+  /** Programs that rows refer to by index. */
   programs_json: string
   pieces: number
   /** SHA-256 of all rows in hex. */
@@ -150,7 +153,7 @@ interface HolderPiecesTable {
   bytes: Buffer
 }
 
-/** Token images and metadata, where the setting `storage` is `database`. */
+/** Token images and metadata, if the setting `storage` is `database`. */
 interface AssetsTable {
   cid: string
   /** Length in bytes. */

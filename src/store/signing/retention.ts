@@ -1,4 +1,4 @@
-/** Removes old signings that have ended, with what they spent; the audit log keeps what was signed. */
+/** Removes old signings that have ended, with their spending; the audit log keeps what was signed. */
 import type { Tx } from '../store.ts'
 
 /** Deletes up to `limit` ended signings made before `before`, the oldest first; returns their number. */
@@ -8,7 +8,7 @@ export async function pruneSignings(tx: Tx, before: number, limit: number): Prom
     .select(['seq', 'id'])
     .where('created_at', '<', before)
     // What is only intended may have been signed, and is kept until its request has ended it.
-    .where('state', '!=', 'intended')
+    .where('state', 'not in', ['intended', 'waiting'])
     .orderBy('created_at')
     .limit(limit)
     .execute()

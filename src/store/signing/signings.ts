@@ -1,4 +1,6 @@
-/** Signings of the platform's key: the policy that limits them, their spending, and each message before it is signed. */
+/**
+ * Signings of the platform's key: the policy that limits them, their spending, and each message before it is signed.
+ */
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
@@ -42,7 +44,10 @@ export function listSpendsSince(reader: Reader, since: number): Promise<Row<'sig
   return reader.selectFrom('signer_spends').selectAll().where('at', '>', since).execute()
 }
 
-/** Returns the key's spends after `since` and after the spend `mark`, in raw units by mint; lamports have the empty key. */
+/**
+ * Returns the key's spends after the time `since` and after the spend `mark`, in raw units by mint; the empty key means
+ * lamports.
+ */
 export async function sumSpends(
   reader: Reader,
   signer: string,
@@ -107,37 +112,82 @@ export async function isMessageKnown(reader: Reader, messageSha256: string): Pro
   return (await same.where('state', '!=', 'abandoned').executeTakeFirst()) !== undefined
 }
 
-/** Completes an intended signing with its signature; false if it has already ended. */
-export async function markSigned(tx: Tx, id: string, signature: string): Promise<boolean> {
-  return endSigning(tx, id, { state: 'signed', signature })
+/** A signing with the message that its process has reserved. */
+export type ReservedMessage = Pick<Row<'signings'>, 'id' | 'message_sha256'>
+
+/**
+ * Completes an intended signing with its signature; false if it has already ended, or another process has reserved it
+ * with another message.
+ */
+export async function markSigned(tx: Tx, reserved: ReservedMessage, signature: string): Promise<boolean> {
+  return endSigning(tx, reserved, { state: 'signed', signature })
 }
 
 /**
- * Ends an intended signing for which the provider certainly created no signature, and releases its spends; false if it
- * has already ended.
+ * Ends an intended signing if the provider certainly created no signature, and releases its spends; false if it has
+ * already ended, or another process has reserved it with another message.
  */
-export async function abandonSigning(tx: Tx, id: string): Promise<boolean> {
-  const ended = await endSigning(tx, id, { state: 'abandoned' })
-  if (ended) await tx.deleteFrom('signer_spends').where('signing_id', '=', id).execute()
+export async function abandonSigning(tx: Tx, reserved: ReservedMessage): Promise<boolean> {
+  const ended = await endSigning(tx, reserved, { state: 'abandoned' })
+  if (ended) await tx.deleteFrom('signer_spends').where('signing_id', '=', reserved.id).execute()
   return ended
 }
 
-async function endSigning(tx: Tx, id: string, changes: Partial<Row<'signings'>>): Promise<boolean> {
+async function endSigning(
+  tx: Tx,
+  { id, message_sha256 }: ReservedMessage,
+  changes: Partial<Row<'signings'>>,
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('signings')
     .set(changes)
     .where('id', '=', id)
+    .where('message_sha256', '=', message_sha256)
     .where('state', '=', 'intended')
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
 
-/** Deletes the plan of a request once no further step needs it. */
+/**
+ * Reserves a signing that was approved, with the message that is signed now; false if another process has done so or
+ * the signing has ended. `from` is the hash of the message that it had.
+ */
+export async function reserveApproved(
+  tx: Tx,
+  id: string,
+  from: string,
+  changes: Pick<Row<'signings'>, 'transaction' | 'message_sha256' | 'since_slot'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('signings')
+    .set({ ...changes, state: 'intended' })
+    .where('id', '=', id)
+    .where('message_sha256', '=', from)
+    .where('state', 'in', ['waiting', 'intended'])
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Ends a signing that waits, and deletes its plan, which has generated keys; false if it no longer waits. */
+export async function endWaiting(tx: Tx, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('signings')
+    .set({ state: 'abandoned', plan: null })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Deletes the plan of a request when no further step needs it. */
 export async function clearPlan(tx: Tx, id: string): Promise<void> {
   await tx.updateTable('signings').set({ plan: null }).where('id', '=', id).execute()
 }
 
-/** Frees the id of an intended signing for a replacement; false if the signing has ended. */
+/**
+ * Ends an intended signing whose blockhash has expired, and frees its id for another one. A signature may exist, so its
+ * spends stay. Returns false if the signing has already ended.
+ */
 export async function supersedeSigning(tx: Tx, id: string): Promise<boolean> {
   const row = await findSigning(tx, id)
   if (row?.state !== 'intended') return false

@@ -16,7 +16,7 @@ interface SignerPoliciesTable {
   updated_at: number
 }
 
-/** Messages that the platform's key signs or has signed; a row is stored before the provider is called. */
+/** Messages that the platform's key signs or has signed; each row is stored before the provider is called. */
 interface SigningsTable {
   seq: Generated<number>
   id: string
@@ -25,19 +25,25 @@ interface SigningsTable {
   operation: string
   /** Wire format with every signature except the platform's. */
   transaction: Buffer
-  /** SHA-256 of the message in hex; two requests never sign the same message, as one payment would count for both. */
+  /**
+   * SHA-256 of the message in hex. Two requests never sign the same message, because one payment would count for both.
+   */
   message_sha256: string
   /** Sealed response and next steps of the request; present only in its first signing. */
   plan: Buffer | null
   genesis: string
   since_slot: number | null
-  /** `intended` until the signature is stored; `abandoned` if the provider certainly created no signature. */
-  state: 'intended' | 'signed' | 'abandoned'
+  /**
+   * `waiting` for approvals: nothing is counted or signed. `intended` until the signature is stored. `abandoned`: the provider certainly created no signature, so its spend is
+   * deleted (`abandonSigning`); or its blockhash has expired, and a signature that was never sent may exist
+   * (`supersedeSigning`). Then the spend counts until it is a day old.
+   */
+  state: 'waiting' | 'intended' | 'signed' | 'abandoned'
   signature: string | null
   created_at: number
 }
 
-/** Amount that a signing counts against the daily limit; it is deleted if nothing was signed. */
+/** Amount of a signing that counts against the daily limit; deleted if certainly nothing was signed. */
 interface SignerSpendsTable {
   seq: Generated<number>
   signing_id: string

@@ -22,7 +22,7 @@ export const sqliteSchema: SchemaDialect = {
   sequence: 'integer primary key autoincrement',
 }
 
-/** Triggers and views of a database, as phrases; no migration makes one. */
+/** Triggers and views of a database, described in words; migrations create none. */
 export const sqliteAdditions = (raw: Database.Database): string[] =>
   raw
     .prepare<[], { type: string; name: string; on: string }>(
@@ -31,7 +31,7 @@ export const sqliteAdditions = (raw: Database.Database): string[] =>
     .all()
     .map(addition)
 
-/** Maximum number of cached prepared statements per connection. */
+/** Maximum number of cached prepared statements of a connection. */
 const STATEMENTS = 500
 
 /** Returns the code of a SQLite error, or an empty text for any other error. */
@@ -63,7 +63,7 @@ export const writerDialect = (raw: Database.Database, prepares: SqliteDatabase, 
   createQueryCompiler: () => new SqliteQueryCompiler(),
 })
 
-/** Takes the write lock when a transaction begins, because upgrading a read lock later can fail. */
+/** Takes the write lock when a transaction begins, because a later upgrade of a read lock can fail. */
 class WriterDriver extends SqliteDriver {
   readonly #raw: Database.Database
   readonly #busyTimeoutMs: number
@@ -84,7 +84,8 @@ class WriterDriver extends SqliteDriver {
 }
 
 /**
- * Wraps a connection for Kysely with a cache of prepared statements, because preparing one costs more than running it.
+ * Wraps a connection for Kysely with a cache of prepared statements, because preparing a statement costs more than
+ * running it.
  */
 export function preparing(raw: Database.Database, faults: Faults): DirectDatabase {
   const statements = new Map<string, DirectStatement>()
@@ -112,7 +113,7 @@ function watched(statement: Database.Statement<unknown[]>, faults: Faults): Dire
   } as DirectStatement
 }
 
-/** Records faults of every statement, as any statement can hit a damaged page. */
+/** Records faults of every statement, because any statement can hit a damaged page. */
 export function noting<T>(faults: Faults, run: () => T): T {
   try {
     return run()

@@ -1,4 +1,4 @@
-/** Copies a SQLite database into one file while other processes write to it, and tells what such a file holds. */
+/** Copies a SQLite database into one file while other processes write to it, and checks such a file. */
 
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
@@ -12,7 +12,7 @@ import type { Tables } from '../schema.ts'
 import { findSetting } from '../settings.ts'
 import { sqliteAdditions, sqliteCode } from './connection.ts'
 
-/** Pages that are copied before other work of this process runs. */
+/** Pages copied before other work of this process runs. */
 const PAGES_PER_STEP = 2_000
 const BUSY_MS = 5_000
 
@@ -20,14 +20,14 @@ export type CopyProgress = (pagesDone: number, pages: number) => void
 
 /**
  * Copies every page of `source` as of one moment into the new file `target` (0600) and syncs it to the disk. Throws
- * internal_error that says what to do; then no target is left behind.
+ * internal_error that says what to do; then it leaves no target behind.
  */
 export async function copySqlite(source: string, target: string, onProgress: CopyProgress = () => {}): Promise<void> {
   const Driver = loadSqlite()
   let opened: Database.Database | undefined
   try {
     opened = new Driver(source, { readonly: true, fileMustExist: true, timeout: BUSY_MS })
-    // The open read transaction keeps one state for the whole copy; without it, each write would start the copy anew.
+    // The open read transaction keeps one state for the whole copy. Without it, each write would restart the copy.
     opened.exec('begin')
     opened.prepare('select count(*) from sqlite_schema').get()
     makeOwnDatabase(target)
@@ -46,7 +46,7 @@ export async function copySqlite(source: string, target: string, onProgress: Cop
   }
 }
 
-/** Leaves the write-ahead mode, so that the copy is one file that opens anywhere, and syncs it. */
+/** Leaves the write-ahead mode, so that the copy is one file that opens everywhere, and syncs it. */
 function closeCopy(Driver: typeof Database, file: string): void {
   const copy = new Driver(file, { fileMustExist: true })
   try {
@@ -66,9 +66,8 @@ function copyFault(error: unknown, source: string, target: string): unknown {
   const code = sqliteCode(error) || (error as NodeJS.ErrnoException).code || ''
   const because = (why: string) => internal(why, { cause: error })
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code))
-    return because(`${source} is damaged, or no SQLite database: run \`svc doctor\``)
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
-    return because(`another process has ${source} for itself: stop it, and try again`)
+    return because(`${source} is damaged, or not a SQLite database: run \`svc doctor\``)
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return because(`another process has locked ${source}: stop it, and try again`)
   if (/^(SQLITE_FULL|ENOSPC)/.test(code))
     return because(`the disk is full: ${target} needs free space; free some space, or choose another disk`)
   if (/^(SQLITE_|E[A-Z]+$)/.test(code))
@@ -77,15 +76,15 @@ function copyFault(error: unknown, source: string, target: string): unknown {
 }
 
 export interface SqliteFacts extends AppliedMigrations {
-  /** Fingerprint of the key that sealed it; null for a database without one. */
+  /** Fingerprint of the key that sealed it; null if it has none. */
   fingerprint: string | null
-  /** Triggers and views, as phrases; no migration makes one. */
+  /** Triggers and views, described in words; migrations create none. */
   additions: readonly string[]
-  /** Up to ten damaged places; empty when every page and index is intact. */
+  /** Up to ten damaged places; empty if every page and index is intact. */
   damage: readonly string[]
 }
 
-/** Reads and checks a database file that no other process uses. Throws internal_error when it is none of svc's. */
+/** Reads and checks a database file that no other process uses. Throws internal_error if svc did not make it. */
 export async function factsOfSqlite(file: string): Promise<SqliteFacts> {
   const Driver = loadSqlite()
   let raw: Database.Database | undefined
@@ -95,13 +94,13 @@ export async function factsOfSqlite(file: string): Promise<SqliteFacts> {
     const damage = rows.map(({ integrity_check }) => integrity_check).filter((line) => line !== 'ok')
     const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) })
     const state = await migrationState(db)
-    if (state.applied.length === 0) throw internal(`${file} is a SQLite database, and none that svc made`)
+    if (state.applied.length === 0) throw internal(`${file} is a SQLite database that svc did not make`)
     const { applied, pending } = state
     const additions = sqliteAdditions(raw)
     return { applied, pending, damage, additions, fingerprint: await findSetting(db, FINGERPRINT) }
   } catch (error) {
     if (sqliteCode(error) === '') throw error
-    throw internal(`${file} is damaged, or no SQLite database (${(error as Error).message}): take another backup`, {
+    throw internal(`${file} is damaged, or not a SQLite database (${(error as Error).message}): use another backup`, {
       cause: error,
     })
   } finally {

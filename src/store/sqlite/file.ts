@@ -1,23 +1,23 @@
-/** Keeps the files of a SQLite database small: bounds the write-ahead log, and gives pages of removed rows back. */
+/** Keeps the files of a SQLite database small: limits the write-ahead log, and gives pages of removed rows back. */
 import { statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 
 /** Size in bytes above which the write-ahead log is emptied; SQLite's own checkpoints begin at 16 MB. */
 export const LARGEST_WAL_BYTES = 64 * 1024 * 1024
-/** Time in milliseconds that writes wait for readers of other processes, so that the log can begin anew. */
+/** Milliseconds for which writes wait for readers of other processes, so that the log can be reset. */
 const READERS_MS = 250
 const READERS_POLL_MS = 5
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 60_000]
 
 export interface WalBound {
-  /** Empties the log if it is too large. It never throws for readers that go on; it tries again later. */
+  /** Empties the log if it is too large. If readers keep it in use, it does not throw but tries again later. */
   keep(): Promise<void>
 }
 
 /**
- * SQLite's own checkpoints never empty the log while readers of other processes follow each other without a gap. With
- * writes held back, every new reader needs only the database file, and the log is free when the earlier ones end.
+ * SQLite's own checkpoints never empty the log while readers of other processes overlap without a gap. While writes
+ * wait, every new reader needs only the database file, and the log is free when the earlier ones end.
  */
 export function boundWal(raw: Database.Database, file: string, largestBytes: number): WalBound {
   let [nextTry, pause] = [0, FIRST_PAUSE_MS]
@@ -43,22 +43,20 @@ export function boundWal(raw: Database.Database, file: string, largestBytes: num
   }
 }
 
-/** Pages that one step gives back, which keeps a commit to some milliseconds. */
+/** Pages that one step gives back; keeps a commit to a few milliseconds. */
 const PAGES_PER_STEP = 500
-/** Pages that stay free for new rows: giving back what is soon needed again costs twice. */
+/** Pages that stay free for new rows, because giving back and taking again costs twice. */
 const LEAST_FREE_PAGES = 1_000
 const FREE_SHARE = 0.2
 
 /**
- * Gives some free pages at the end of the file back to the file system; false when few enough are free, or when the
- * file was made by an earlier version, which cannot shrink. The caller holds a write transaction.
+ * Gives some free pages at the end of the file back to the file system; false if few are free. The caller holds a write
+ * transaction.
  */
 export function giveBackPages(raw: Database.Database): boolean {
   const number = (pragma: string) => Number(raw.pragma(pragma, { simple: true }))
   const free = number('freelist_count')
-  const INCREMENTAL = 2
   if (free <= Math.max(LEAST_FREE_PAGES, number('page_count') * FREE_SHARE)) return false
-  if (number('auto_vacuum') !== INCREMENTAL) return false
   raw.pragma(`incremental_vacuum(${PAGES_PER_STEP})`)
   return number('freelist_count') < free
 }

@@ -1,4 +1,4 @@
-/** Commits works that arrive together in one SQLite transaction, in which one that fails still fails alone. */
+/** Commits works that arrive together in one SQLite transaction; one that fails does not affect the others. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import type { ControlledTransaction, Kysely } from 'kysely'
@@ -22,7 +22,7 @@ interface Savepoints {
 
 /**
  * Returns the function that runs works in one transaction. Nearly all succeed, so they run without savepoints, which
- * cost a third of the statements; where one fails, all is undone and done again with a savepoint for each.
+ * cost a third of the statements. If one fails, all are rolled back and run again with a savepoint for each.
  */
 export function groupCommits(connection: WriteConnection) {
   const { raw } = connection
@@ -34,7 +34,7 @@ export function groupCommits(connection: WriteConnection) {
   return async (works: readonly Work[]): Promise<readonly WriteOutcome[]> => {
     const first = await inTransaction(connection, (tx) => runUnguarded(raw, tx, works))
     if (first.kind === 'committed') return first.outcomes
-    // What fails alone leaves nothing to do again.
+    // A work that fails alone leaves nothing to run again.
     if (works.length === 1) return [{ error: first.error }]
     const second = await inTransaction(connection, (tx) => runGuarded(raw, savepoints, tx, works))
     if (second.kind === 'undone') throw second.error
@@ -42,10 +42,10 @@ export function groupCommits(connection: WriteConnection) {
   }
 }
 
-/** What became of a transaction: committed with the outcomes of its works, or undone because of a work's error. */
+/** Outcome of a transaction: committed with the outcomes of its works, or rolled back because of a work's error. */
 type GroupOutcome = { kind: 'committed'; outcomes: readonly WriteOutcome[] } | { kind: 'undone'; error: unknown }
 
-/** Commits what `run` did, unless it says that all is to be undone. Throws where the transaction itself fails. */
+/** Commits what `run` did, unless it asks for a rollback. Throws if the transaction itself fails. */
 async function inTransaction(
   { writer, prepares }: WriteConnection,
   run: (tx: ControlledTransaction<Tables>) => Promise<GroupOutcome>,
@@ -105,11 +105,14 @@ async function runGuarded(
   return { kind: 'committed', outcomes }
 }
 
-/** The error of a work that fails; throws where it has ended the whole transaction, so that every work has failed. */
+/**
+ * Returns the error of a work that fails; throws if it has ended the whole transaction, because then every work has
+ * failed.
+ */
 async function failureOf(raw: Database.Database, error: unknown): Promise<unknown> {
   // A full disk is such an error.
   if (!raw.inTransaction) throw error
-  // Queries that the work started concurrently with the failed one must run before the rollback, not after it.
+  // Queries that the failed work started concurrently must run before the rollback, not after it.
   await nextTurn()
   return isDuplicate(error) ? duplicateKey(error) : error
 }

@@ -53,7 +53,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const reads = preparing(reader, faults)
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reads }) })
   const endReads = runDirectly(db, reads)
-  // On the connection that writes it changes with the commits of other processes alone.
+  // On the writing connection it changes only with commits of other processes.
   const others = raw.prepare<[], number>('pragma data_version').pluck()
   const changed = offerDatabaseVersion(db, () => noting(faults, () => others.get() ?? Number.NaN))
   const unseen = new WeakSet<Work>()
@@ -132,11 +132,11 @@ async function openFile(
     makeOwnDatabase(file)
     const opened = new Driver(file, { timeout: 0 })
     raw = opened
-    // It takes effect in a new file only, must come before everything that writes to it, and writes itself: an existing
-    // file opens on a full disk too.
+    // This takes effect in a new file only, before anything else writes to it. It writes itself, so it is left out for
+    // an existing file, which must open on a full disk too.
     if (statSync(file).size === 0) await whenFree(busyTimeoutMs, () => opened.pragma('auto_vacuum = INCREMENTAL'))
     await whenFree(busyTimeoutMs, () => opened.pragma('journal_mode = WAL'))
-    // The connection now has a lock that a restore waits for, so a restore that begins later cannot be missed.
+    // The connection now has a lock that a restore waits for, so this process cannot miss a restore that begins later.
     refuseDuringRestore(dataDir)
     opened.pragma('synchronous = FULL')
     opened.pragma('foreign_keys = ON')
@@ -160,8 +160,8 @@ async function openFile(
 }
 
 /**
- * Checks every page and index of a SQLite file, as a backup does, and returns up to ten errors; empty when it is intact,
- * null when another process has it locked exclusively.
+ * Checks every page and index of a SQLite file, like a backup, and returns up to ten errors: empty if it is intact,
+ * null if another process has locked it exclusively.
  */
 export async function checkFile(file: string): Promise<string[] | null> {
   const Driver = loadSqlite()
@@ -185,8 +185,9 @@ const wayOut = (error: unknown) =>
       : 'make file and folder writable for this user, or choose another data folder'
 
 /**
- * Kysely takes no migration lock on SQLite; the write lock, held from before the check until the commit, replaces it.
- * Migrations are one transaction up to one that copies rows, whose steps are one each; the process answers between.
+ * Kysely takes no migration lock on SQLite. The write lock replaces it, held from before the check until the commit.
+ * Migrations share one transaction until one copies rows; each of its steps is a transaction, and the process answers
+ * requests in between.
  */
 async function migrateFile(
   raw: Database.Database,
@@ -216,13 +217,13 @@ async function migrateFile(
       if (raw.inTransaction) raw.exec('rollback')
       throw error
     }
-    // Statements of SQLite are done at once, so requests are answered between the steps alone.
+    // SQLite statements are synchronous, so requests are answered only between the steps.
     await nextTurn()
   }
   if (before.applied.length > 0 && before.pending.length > 0) onMigrated?.({ applied: before.pending, copy })
 }
 
-/** Copies a database that is neither new nor in the middle of a migration, which has been copied before it began. */
+/** Copies a database before its migration, unless it is new or in the middle of a migration that was copied before. */
 async function copyFirstOf(
   state: MigrationState,
   file: string,

@@ -1,20 +1,21 @@
-/** Memory of what an unchanged SQLite database answered. */
+/** Cache of answers from a SQLite database that has not changed. */
 import type { Reader } from '../store.ts'
 
 /**
- * Returns the version of the database: a number that is larger after every commit of any process that an answer may show.
- * Undefined for a database that is a server, which tells nobody of its commits for free.
+ * Returns the version of the database, a number that grows with every commit, of any process, that an answer may show.
+ * Undefined for PostgreSQL, which reports no version without a query.
  */
 export type LookAtDatabase = () => number | undefined
 
 const looks = new WeakMap<Reader, LookAtDatabase>()
 
-/** How the version of the database that a store's connection reads is looked at. */
+/** How the version is read for the database of a store's connection. */
 export const lookAtDatabaseOf = (reader: Reader): LookAtDatabase => looks.get(reader) ?? (() => undefined)
 
 /**
- * Offers the version of the database that `db` reads. `lookAtOthers` reads a number that other processes' commits change;
- * this process says with the returned function that it has committed something that an answer may show.
+ * Registers how to read the version of the database behind `db`. `lookAtOthers` reads a number that changes with other
+ * processes' commits. This process calls the returned function after it has committed something that an answer may
+ * show.
  */
 export function offerDatabaseVersion(db: Reader, lookAtOthers: () => number): () => void {
   let others = Number.NaN
@@ -30,7 +31,7 @@ export function offerDatabaseVersion(db: Reader, lookAtOthers: () => number): ()
   return () => void seen++
 }
 
-/** NaN, which differs from itself, where the database cannot be looked at: nothing is remembered of it then. */
+/** NaN, which differs from itself, if the version cannot be read: then nothing is cached. */
 function lookOrNaN(look: () => number): number {
   try {
     return look()
@@ -39,7 +40,7 @@ function lookOrNaN(look: () => number): number {
   }
 }
 
-/** Values that were read from the database, until the next commit of any process; bounded by the sum of their sizes. */
+/** Values read from the database, kept until the next commit of any process; the sum of their sizes is limited. */
 export class UnchangedReads<V> {
   readonly #look: LookAtDatabase
   readonly #largest: number
@@ -54,8 +55,8 @@ export class UnchangedReads<V> {
   }
 
   /**
-   * The value of this name: remembered, of a read that is under way, or read by `load`. It is never older than `version`,
-   * at which a request looked when it came. A value larger than the bound is not remembered.
+   * Returns the value of this name from the cache, from a read that is under way, or from `load`. It is never older
+   * than `version`, which the request read when it arrived. A value above the limit is not cached.
    */
   async read(
     version: number | undefined,
@@ -69,7 +70,7 @@ export class UnchangedReads<V> {
     if (known !== undefined) return known
     const underWay = this.#underWay.get(name)
     if (underWay !== undefined) return underWay
-    // Who asked first has the value first, so that requests keep their order.
+    // The first request gets the value first, so requests keep their order.
     const loading = this.#load(name, load, sizeOf)
     this.#underWay.set(name, loading)
     try {
@@ -83,7 +84,7 @@ export class UnchangedReads<V> {
     const version = this.#look()
     if (version !== undefined) this.#forgetBefore(version)
     const value = await load()
-    // What changed meanwhile may be in the value in part, so it is answered and not kept.
+    // The value may include part of a later change, so it is answered but not cached.
     if (this.#look() === version && version === this.#version) this.#keep(name, value, sizeOf(value))
     return value
   }
@@ -102,8 +103,8 @@ export class UnchangedReads<V> {
   }
 
   /**
-   * New maps, as `clear()` leaves the earlier table pointing to the next one: once one of them is in the old space of the
-   * heap, every later one stays with what it held until a full garbage collection, ten times the memory of a commit a turn.
+   * Creates new maps, because `clear()` leaves the old table pointing to the next one. Once one is in V8's old space,
+   * all later ones stay until a full garbage collection, which takes ten times the memory.
    */
   #forget(): void {
     if (this.#values.size > 0) this.#values = new Map()

@@ -1,4 +1,4 @@
-/** A whole SQLite database in one transaction. */
+/** Reads or fills a whole SQLite database in one transaction. */
 import type Database from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import { internal } from '../../platform/errors.ts'
@@ -87,7 +87,7 @@ function wholeSqlite(raw: Database.Database, tx: Tx, file: string): Whole {
     },
     additions: async () => sqliteAdditions(raw),
     async bytes() {
-      // The file lacks the pages that are in the log.
+      // The file lacks the pages that are still in the log.
       const database = (await pragma('page_count')) * (await pragma('page_size'))
       return { database, wal: (await sqliteBytes(file)).wal }
     },

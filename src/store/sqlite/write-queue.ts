@@ -4,7 +4,7 @@ import type { Tx } from '../store.ts'
 export type Work = (tx: Tx) => Promise<unknown>
 export type WriteOutcome = { value: unknown } | { error: unknown }
 
-/** Maximum works per commit; beyond it the saving is negligible, and the event loop should not be blocked longer. */
+/** Maximum works of one commit; more would save little and block the event loop longer. */
 const GROUP_SIZE = 256
 
 interface Queued {
@@ -15,14 +15,17 @@ interface Queued {
 }
 
 export interface WriteQueue {
-  /** `committed` is called once the work is durable, before the promise resolves; what it throws rejects that promise alone. */
+  /**
+   * `committed` is called once the work is durable, before the promise resolves; an error that it throws rejects that
+   * promise alone.
+   */
   add<T>(work: (tx: Tx) => Promise<T>, committed?: () => void): Promise<T>
   /** Resolves when nothing is queued or running. */
   drain(): Promise<void>
 }
 
 /**
- * Creates the queue. `commit` runs a group in one transaction and returns each work's outcome once it is durable; if it
+ * Creates the queue. `commit` runs a group in one transaction and returns each work's outcome once it is durable. If it
  * throws, the whole group fails. Works that arrive meanwhile form the next group.
  */
 export function createWriteQueue(commit: (works: readonly Work[]) => Promise<readonly WriteOutcome[]>): WriteQueue {
@@ -46,7 +49,7 @@ export function createWriteQueue(commit: (works: readonly Work[]) => Promise<rea
       outcomes = group.map(() => ({ error }))
     }
     for (const [index, queued] of group.entries()) {
-      settle(queued, outcomes[index] ?? { error: new Error(`the commit answers nothing for its work ${index}`) })
+      settle(queued, outcomes[index] ?? { error: new Error(`the commit returned no outcome for its work ${index}`) })
     }
     flushing = false
     if (queue.length > 0) return schedule()
@@ -72,7 +75,7 @@ function settle({ committed, resolve, reject }: Queued, outcome: WriteOutcome): 
   try {
     committed?.()
   } catch (error) {
-    // It is stored all the same, and so are the others, which must not wait for this one.
+    // Its work is stored all the same. The other works must not wait for it.
     reject(error)
     return
   }

@@ -1,4 +1,4 @@
-/** Messages that were given a fresh blockhash, and the submitted transactions that differ from them in it alone. */
+/** Messages that got a fresh blockhash, and the submitted transactions that differ from them only in it. */
 import { type Placeholders, prepared } from '../queries/prepared.ts'
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -7,14 +7,11 @@ const findFirst = prepared((db, { message }: Placeholders<{ message: string }>) 
   db.selectFrom('refreshed_messages').select('first_sha256').where('message_sha256', '=', message),
 )
 
-/**
- * Returns the hash of the message that this one goes back to, through one refresh or several; null where it was never
- * refreshed from or to another.
- */
+/** Returns the hash of the first message in this one's chain of refreshes; null if this message is in none. */
 export const firstOfMessage = async (reader: Reader, messageSha256: string): Promise<string | null> =>
   (await findFirst.first(reader, { message: messageSha256 }))?.first_sha256 ?? null
 
-/** Returns the blockhashes of all messages that go back to this first one, and locks them until the commit. */
+/** Returns the blockhashes of all messages refreshed from this first one, and locks them until the commit. */
 export async function lockBlockhashes(tx: Tx, firstSha256: string): Promise<string[]> {
   const rows = await tx
     .updateTable('refreshed_messages')
@@ -25,7 +22,7 @@ export async function lockBlockhashes(tx: Tx, firstSha256: string): Promise<stri
   return rows.map(({ blockhash }) => blockhash)
 }
 
-/** Stores messages; one that is stored already stays as it is. */
+/** Stores messages; an existing one stays unchanged. */
 export async function addRefreshedMessages(tx: Tx, rows: readonly NewRow<'refreshed_messages'>[]): Promise<void> {
   await tx
     .insertInto('refreshed_messages')
@@ -34,12 +31,12 @@ export async function addRefreshedMessages(tx: Tx, rows: readonly NewRow<'refres
     .execute()
 }
 
-/** The most transactions with one of the blockhashes that are looked through: far more than a slot brings. */
+/** Most transactions with one of the blockhashes that are searched; far more than one slot has. */
 const MOST_WITH_BLOCKHASH = 2_000
 
 /**
- * Returns the newest submitted transactions with one of these blockhashes, with their bytes, but for those that have
- * failed for good: a fork or a restart may still bring what is only reported as failed and is followed on.
+ * Returns the newest submitted transactions with one of these blockhashes, with their bytes. Those that have failed for
+ * good are left out; one that a node only reports as failed may still land after a fork or a restart.
  */
 export function liveWithBlockhash(
   reader: Reader,

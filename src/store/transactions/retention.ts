@@ -1,9 +1,9 @@
-/** Removes the signed bytes of transactions that have ended long ago; their records stay. */
+/** Removes the signed bytes of transactions that ended long ago; their records stay. */
 import type { Tx } from '../store.ts'
 
 /**
- * Empties the bytes of up to `limit` transactions that were submitted before `before` and can no longer change, the
- * oldest first; returns their number.
+ * Clears the bytes of up to `limit` transactions that were submitted before `before` and can no longer change, oldest
+ * first; returns their number.
  */
 export async function pruneRawTransactions(
   tx: Tx,
@@ -17,7 +17,7 @@ export async function pruneRawTransactions(
     .where('raw_removed_at', 'is', null)
     .where('next_send_at', 'is', null)
     .where('created_at', '<', before)
-  // In the order of the index, of which the first column is always null.
+  // The order of the index, whose first column is always null.
   const { numUpdatedRows } = await tx
     .updateTable('transactions')
     .set({ raw: Buffer.alloc(0), raw_removed_at: now })

@@ -4,7 +4,7 @@ import type { Recorded } from '../queries/recorded.ts'
 
 interface TransactionsTable extends Recorded {
   signature: string
-  /** Signed bytes, stored before they are sent; empty once they were removed. */
+  /** Signed bytes, stored before they are sent; empty once removed. */
   raw: Buffer
   lifecycle: 'submitted' | 'processing' | 'confirmed' | 'finalized' | 'failed'
   confirmation_status: string | null
@@ -26,26 +26,26 @@ interface TransactionsTable extends Recorded {
    * reported it.
    */
   genesis: string
-  /** Slot that the cluster had reached at the first check; null before it. */
+  /** Slot that the cluster had reached at the first check; null before that. */
   since_slot: number | null
   /** Time of the last check; 0 before the first one. */
   checked_at: number
-  /** Time of the next check; null once no further change is possible. */
+  /** Time of the next check; null once the transaction can no longer change. */
   next_check_at: number | null
-  /** Time to send it again; null while that is not needed. */
+  /** Time of the next sending; null if none is planned. */
   next_send_at: number | null
   /** Number of times the watcher has sent it. */
   sends: number
   /** Time at which the bytes were removed; null while they are stored. */
   raw_removed_at: Generated<number | null>
-  /** Time at which the ledger took it; null before. */
+  /** Time at which it was added to the ledger; null before. */
   ledger_at: Generated<number | null>
 }
 
-/** A message that was given a fresh blockhash, or that came of it. */
+/** A message that got a fresh blockhash, or the result. */
 interface RefreshedMessagesTable {
   message_sha256: string
-  /** Hash of the message that was refreshed first. */
+  /** Hash of the first message, before all refreshes. */
   first_sha256: string
   blockhash: string
   created_at: number

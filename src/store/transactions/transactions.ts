@@ -63,7 +63,7 @@ export async function dueTransactions(
 }
 
 /**
- * Returns transactions of one chain with their bytes that were submitted after `since` and are neither confirmed nor
+ * Returns transactions of one chain, with their bytes, that were submitted after `since` and are neither confirmed nor
  * ended.
  */
 export async function unconfirmedTransactions(
@@ -106,7 +106,7 @@ export async function findTransactions(
   return rows.where('signature', 'in', signatures).execute()
 }
 
-/** What a transaction is moved to: its state on the chain, and when it is looked at and sent next. */
+/** New state of a transaction on chain, and the times of its next check and sending. */
 export type TransactionMove = Pick<
   FollowedTransaction,
   | 'lifecycle'
@@ -119,7 +119,7 @@ export type TransactionMove = Pick<
   | 'next_send_at'
 >
 
-/** The state in which a transaction must still be, so that it is moved. */
+/** The state that a transaction must still have to be moved. */
 interface MovedFrom {
   signature: string
   fromLifecycle: FollowedTransaction['lifecycle']
@@ -144,7 +144,7 @@ const moveFollowed = prepared((db, values: Placeholders<TransactionMove & MovedF
     .where('slot', '=', values.fromSlot),
 )
 
-/** Updates the transaction; false, without any change, when another process has moved it since it was read. */
+/** Updates the transaction; false, without any change, if another process has moved it since it was read. */
 export async function moveTransaction(
   tx: Tx,
   { signature, lifecycle: fromLifecycle, slot: fromSlot }: FollowedTransaction,
@@ -153,7 +153,7 @@ export async function moveTransaction(
   return (await moveFollowed.run(tx, { ...move, signature, fromLifecycle, fromSlot })) > 0
 }
 
-/** Records a check at a node that had reached `slot`; transactions that have ended are not changed. */
+/** Records a check at a node that had reached `slot`; ended transactions are not changed. */
 export async function noteChecked(
   tx: Tx,
   signatures: readonly string[],
@@ -201,7 +201,10 @@ export interface PlannedSend {
   next: number | null
 }
 
-/** Claims transactions that are still due for sending, each for only one of several processes. Returns their bytes. */
+/**
+ * Claims transactions that are still due for sending; each is claimed by only one of several processes. Returns their
+ * bytes.
+ */
 export async function claimSends(
   tx: Tx,
   now: number,

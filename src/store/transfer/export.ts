@@ -1,4 +1,4 @@
-/** Writes a whole database as lines of JSON that either database can be filled from. */
+/** Writes a whole database as lines of JSON, from which either database can be filled. */
 import { internal } from '../../platform/errors.ts'
 import { VERSION } from '../../platform/version.ts'
 import { FINGERPRINT } from '../installation/installation.ts'
@@ -44,8 +44,8 @@ export interface ExportReport {
 }
 
 /**
- * Hands every line, with its line break, to `write`. All of them are of one moment, while others write. Throws
- * internal_error for a database with pending migrations.
+ * Passes every line, with its line break, to `write`. All lines show one moment, while others write. Throws
+ * internal_error if migrations are pending.
  */
 export function exportDatabase(
   options: StoreOptions,

@@ -1,4 +1,4 @@
-/** Fills an empty database from an export, and compares every table with it before anything is committed. */
+/** Fills an empty database from an export, and compares every table with it before the commit. */
 import { badRequest, conflict, internal } from '../../platform/errors.ts'
 import { FINGERPRINT } from '../installation/installation.ts'
 import { areBeforeRelease, migrationState } from '../migrations/migrate.ts'
@@ -11,13 +11,13 @@ import { hashTable, parseRow, rowText } from './portable-rows.ts'
 import type { CellRow, TableName, Whole } from './whole.ts'
 import { withWhole } from './with-whole.ts'
 
-/** Both databases take more parameters in one statement. */
+/** Both databases allow more parameters in one statement. */
 const STATEMENT_PARAMETERS = 30_000
 const ROWS_PER_INSERT = 500
-/** Characters of an insert's rows after which it is sent. */
+/** An insert is sent once its rows have this many characters. */
 const TEXT_PER_INSERT = 1024 * 1024
 
-/** Lines of an export, read one by one. */
+/** Lines of an export, read one at a time. */
 interface Lines {
   /** Number of the last line that was read, from 1. */
   readonly number: number
@@ -43,19 +43,19 @@ function numbered(lines: AsyncIterable<string>): Lines {
   }
 }
 
-/** Reads the first line of an export. Throws bad_request for another file or an unknown format. */
+/** Reads the first line of an export. Throws bad_request if the file is not an export or has an unknown format. */
 export function parseExportHeader(text: string): ExportHeader {
   const header = parsedLine(text) as Partial<ExportHeader> | null
   if (typeof header !== 'object' || header?.svc_export === undefined || !Array.isArray(header.migrations))
-    throw badRequest('the file is no export: `svc db export FILE` writes one')
+    throw badRequest('the file is not an export: `svc db export FILE` writes one')
   if (header.svc_export !== EXPORT_FORMAT)
     throw badRequest(`the export has format ${header.svc_export}, and this program reads ${EXPORT_FORMAT}: upgrade svc`)
   return header as ExportHeader
 }
 
 /**
- * Fills the database at the latest schema, in one transaction. Throws conflict when it holds anything, and bad_request
- * for an export that is of another schema, cut off or changed; the database is then as it was.
+ * Fills a database that has the latest schema, in one transaction. Throws conflict if it has any rows, and bad_request
+ * if the export has another schema, was cut off or was changed. Then the database stays as it was.
  */
 export function importDatabase(
   options: StoreOptions,
@@ -78,7 +78,7 @@ export function importDatabase(
     if ((parsedLine(await lines.next()) as { end?: unknown } | null)?.end !== true)
       throw lines.fault('is not the last one')
     for (const { table, ...expected } of tables) await compareTable(whole, table, expected)
-    // PostgreSQL does not take the numbers of a sequence back when a transaction is rolled back, so they come last.
+    // PostgreSQL does not roll back a sequence's numbers, so they are set last.
     for (const [table, last] of lastNumbers) await whole.continueAfter(table, last)
     return { header, tables }
   })
@@ -90,11 +90,11 @@ async function requireSameSchema({ tx }: Whole, { migrations, version }: ExportH
   const { applied } = await migrationState(tx)
   if (applied.length === migrations.length && applied.every((name, i) => name === migrations[i])) return
   throw badRequest(
-    `the export is of svc ${version} with ${migrations.length} migrations, and this program has ${applied.length}: import it with that version and upgrade then, or upgrade there first and export again`,
+    `the export is of svc ${version} with ${migrations.length} migrations, and this program has ${applied.length}: import it with that version and then upgrade, or upgrade the source first and export again`,
   )
 }
 
-/** The key of the export is checked by the caller; a database of another installation is refused even if it is empty. */
+/** The caller checks the key of the export. A database of another installation is refused even if it is empty. */
 async function requireEmpty(tx: Tx, header: ExportHeader): Promise<void> {
   for (const table of TABLES) {
     if (!isEmptyWhenNew(table)) continue
@@ -133,7 +133,7 @@ async function fillTable(
   let text = await lines.next()
   for (; text.startsWith('['); text = await lines.next()) {
     const row = rowOf(columns, text)
-    if (row === null) throw lines.fault(`is no row of ${table}`)
+    if (row === null) throw lines.fault(`is not a row of ${table}`)
     hash.add(text)
     pending.push(row)
     length += text.length
@@ -169,7 +169,7 @@ async function insertRows({ tx }: Whole, table: TableName, rows: readonly CellRo
   }
 }
 
-/** Reads the table again, as the database now has it. */
+/** Reads the table back from the database. */
 async function compareTable(whole: Whole, table: TableName, expected: ExportTableEnd): Promise<void> {
   const columns = await whole.columns(table)
   const hash = hashTable()

@@ -1,9 +1,12 @@
-/** Rows as lines of an export: the same text, and so the same hash, from either database. */
+/** Rows as lines of an export: the same text, and therefore the same hash, from either database. */
 import { createHash } from 'node:crypto'
 import { internal } from '../../platform/errors.ts'
 import type { Cell, CellRow, TableName } from './whole.ts'
 
-/** A row's values in the order of the columns as JSON; bytes are `{"base64": …}`. Throws for what JSON cannot carry. */
+/**
+ * A row's values as JSON in the order of the columns; bytes are `{"base64": …}`. Throws for values that JSON cannot
+ * express.
+ */
 export function rowText(table: TableName, columns: readonly string[], row: CellRow): string {
   return JSON.stringify(columns.map((column) => portable(table, column, row[column] ?? null)))
 }
@@ -12,11 +15,11 @@ function portable(table: TableName, column: string, value: Cell): unknown {
   if (value instanceof Uint8Array) return { base64: Buffer.from(value).toString('base64') }
   if (value === null || typeof value === 'string' || Number.isSafeInteger(value)) return value
   throw internal(
-    `${table}.${column} holds ${String(value)}, which is no text, whole number or bytes: it cannot be exported`,
+    `${table}.${column} holds ${String(value)}, which is not text, a whole number or bytes: it cannot be exported`,
   )
 }
 
-/** Parses a line of `rowText`; null when it is none. */
+/** Parses a line of `rowText`; null for any other line. */
 export function parseRow(columns: readonly string[], text: string): CellRow | null {
   const values = JSON.parse(text) as unknown
   if (!Array.isArray(values) || values.length !== columns.length) return null

@@ -1,4 +1,7 @@
-/** Replaces the files of a data folder by restored ones so that a process killed at any line leaves the old or the new. */
+/**
+ * Replaces the files of a data folder by restored ones. A process killed at any line leaves either the old files or the
+ * new ones.
+ */
 
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,27 +15,27 @@ import { pause } from '../../platform/timing.ts'
 import { DATABASE_FILE, RESTORE_FILE } from '../../settings/config.ts'
 import { sqliteCode, whenFree } from '../sqlite/connection.ts'
 
-/** Restored files are prepared in a folder of this prefix, in the data folder and so on the same file system. */
+/** Prefix of the folder in which restored files are prepared. It is in the data folder, so on the same file system. */
 export const STAGED_PREFIX = '.restore-'
-/** Files that SQLite keeps beside a database. */
+/** Files that SQLite keeps next to a database. */
 const SIDE_FILES = ['-wal', '-shm', '-journal']
 const LOCK_MS = 10_000
 const LOCK_PAUSE_MS = 25
-/** How long a process may take to close its database after a restore has begun. */
+/** Time that processes have to close the database after a restore has begun. */
 const CLOSE_MS = 5_000
 
 export interface RestoreSwitch {
   /** Name of the folder with the restored files. */
   staged: string
-  /** Name of the folder that keeps the replaced files. */
+  /** Name of the folder with the replaced files. */
   aside: string
-  /** Names of the restored files; the database is one of them. */
+  /** Names of the restored files, including the database. */
   files: readonly string[]
 }
 
 /**
- * Replaces the files. The caller holds the daemon's lock of the folder. The switch is decided once its plan is on disk:
- * whoever opens the database after that completes it. Throws conflict, without any change, while a process has a
+ * Replaces the files. The caller holds the daemon's lock of the folder. The switch is final once its plan is on disk:
+ * the next process that opens the database completes it. Throws conflict, without any change, while a process has a
  * database of the folder open.
  */
 export async function switchFiles(dataDir: string, plan: RestoreSwitch): Promise<void> {
@@ -47,7 +50,7 @@ export async function switchFiles(dataDir: string, plan: RestoreSwitch): Promise
   await completeSwitch(dataDir, plan)
 }
 
-/** Completes a switch that a killed process had decided. Throws conflict while another process is at work on it. */
+/** Completes a switch that a killed process had begun. Throws conflict while another process works on it. */
 export async function finishInterruptedRestore(dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, RESTORE_FILE))) return
   const lock = join(dataDir, LOCK_FILES.daemon)
@@ -62,7 +65,7 @@ export async function finishInterruptedRestore(dataDir: string): Promise<void> {
   try {
     const plan = readSwitchPlan(dataDir)
     if (plan === null) return
-    // The killed process may not have seen that another one still has the earlier database open.
+    // The killed process may not have noticed that another one still has the earlier database open.
     for (const name of databasesOf(plan)) {
       if (existsSync(join(dataDir, plan.staged, name))) await closeToWriters(join(dataDir, name))
     }
@@ -77,8 +80,7 @@ export function refuseDuringRestore(dataDir: string): void {
   if (existsSync(join(dataDir, RESTORE_FILE))) throw restoring(dataDir)
 }
 
-const restoring = (dataDir: string) =>
-  conflict(`a restore of the data folder ${dataDir} is under way: try again when it is done`)
+const restoring = (dataDir: string) => conflict(`the data folder ${dataDir} is being restored: try again later`)
 
 const databasesOf = ({ files }: RestoreSwitch) => files.filter((name) => name.endsWith('.db'))
 
@@ -87,7 +89,7 @@ async function completeSwitch(dataDir: string, { staged, aside, files }: Restore
   mkdirSync(keeping, { recursive: true, mode: 0o700 })
   for (const name of files) {
     const restored = join(dataDir, staged, name)
-    // A restored file that is no longer there was put in its place before the process was killed.
+    // A missing restored file was moved to its place before the process was killed.
     if (!existsSync(restored)) continue
     const sides = name.endsWith('.db') ? SIDE_FILES.map((suffix) => name + suffix) : []
     for (const old of [...sides, name]) moveIfThere(join(dataDir, old), join(keeping, old))
@@ -99,8 +101,8 @@ async function completeSwitch(dataDir: string, { staged, aside, files }: Restore
 }
 
 /**
- * Brings a database into one file, which succeeds only when no other process has it open; a damaged one is left as it
- * is.
+ * Merges a database into one file, which succeeds only if no other process has it open; a damaged one is left
+ * unchanged.
  */
 async function closeToWriters(file: string): Promise<void> {
   if (!existsSync(file)) return
@@ -125,12 +127,12 @@ function readSwitchPlan(dataDir: string): RestoreSwitch | null {
   try {
     const { staged, aside, files } = JSON.parse(text) as Record<string, unknown>
     const names = [staged, aside, ...(Array.isArray(files) ? files : [undefined])]
-    // Names come from a file, so none may lead out of the data folder.
+    // Names come from a file, so a name must not point outside the data folder.
     if (!names.every(isName) || !(staged as string).startsWith(STAGED_PREFIX)) throw new Error('no plan')
     return { staged: staged as string, aside: aside as string, files: files as string[] }
   } catch (error) {
     throw internal(
-      `${file} is not what svc writes there: restore again with \`svc db restore\`, or remove the file if ${DATABASE_FILE} is whole`,
+      `${file} was not written by svc: restore again with \`svc db restore\`, or remove the file if ${DATABASE_FILE} is whole`,
       { cause: error },
     )
   }

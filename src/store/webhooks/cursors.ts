@@ -10,7 +10,7 @@ export async function lastSequence(reader: Reader): Promise<number> {
   return (await counter.executeTakeFirst())?.value ?? 0
 }
 
-/** Whether at least `limit` events up to the cursor still await their first attempt. */
+/** Whether at least `limit` events up to the cursor still wait for their first attempt. */
 export async function hasBacklog(
   reader: Reader,
   { id, cursor }: Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>,

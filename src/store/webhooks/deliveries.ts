@@ -18,7 +18,7 @@ const COLUMNS = [
 ] as const
 export type NewWebhookDelivery = Required<Pick<NewRow<'webhook_deliveries'>, (typeof COLUMNS)[number]>>
 
-/** Inserts many at once, in this order. */
+/** Inserts many attempts in one statement, in this order. */
 export const insertWebhookDeliveries: (tx: Tx, rows: readonly NewWebhookDelivery[]) => Promise<void> = preparedForRows(
   COLUMNS,
   (db, rows) => db.insertInto('webhook_deliveries').values(rows as unknown as NewWebhookDelivery[]),

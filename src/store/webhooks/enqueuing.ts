@@ -1,12 +1,7 @@
-/** Adds events to the delivery queue, both new events of a subscription and replayed ones. */
+/** Adds events to the delivery queue: a subscription's new events, and replayed ones. */
 import { type ExpressionBuilder, sql } from 'kysely'
-import type { Row, Tables } from '../schema.ts'
+import type { NewRow, Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
-
-export type NewQueued = Pick<
-  Row<'webhook_queue'>,
-  'subscription_id' | 'event_id' | 'sequence' | 'resource' | 'next_attempt_at'
->
 
 export type DeliveryCommitment = Row<'webhook_subscriptions'>['commitment']
 
@@ -41,7 +36,7 @@ export const QUEUED_COLUMNS = [
   'claimed_until',
 ] as const
 
-/** Initial state of a queued event; for one that is queued already it also revokes the claim of who is delivering it. */
+/** Initial state of a queued event; for one that is already queued it also revokes a claim. */
 export const waitingState = (now: number, commitment: DeliveryCommitment) => ({
   state: firstState(commitment),
   attempts: 0,
@@ -49,7 +44,7 @@ export const waitingState = (now: number, commitment: DeliveryCommitment) => ({
   claimed_until: 0,
 })
 
-/** What is to be final is looked at once more before it is sent, whatever it is. */
+/** An event that must be final is checked once more before it is sent. */
 const firstState = (commitment: DeliveryCommitment): Row<'webhook_queue'>['state'] =>
   commitment === 'finalized' ? 'unfinal' : 'waiting'
 
@@ -66,7 +61,7 @@ const enabledBy =
       ...(types === null || types.length === 0 ? [] : [is.and([is('type', '!=', TEST), is('type', 'in', types)])]),
     ])
 
-/** The same for one event that was read. */
+/** The same condition for one event that was read. */
 export const isEnabledFor = (
   subscriptionId: string,
   types: readonly string[] | null,
@@ -80,7 +75,7 @@ const attempted = (is: ExpressionBuilder<Tables, 'events'>, subscriptionId: stri
     .whereRef('webhook_deliveries.event_id', '=', 'events.id')
     .where('webhook_deliveries.subscription_id', '=', subscriptionId)
 
-/** Returns the sequence of the `count`th enabled event in a range; null when there are fewer. */
+/** Returns the sequence of the `count`th enabled event in a range; null if there are fewer. */
 export async function nthEnabled(
   reader: Reader,
   { subscriptionId, types, after, to, since }: EventFilter,
@@ -140,14 +135,37 @@ export async function enqueueRange(
   return Number(inserted.numInsertedOrUpdatedRows ?? 0n)
 }
 
+export type NewlyQueued = Required<Pick<NewRow<'webhook_queue'>, (typeof QUEUED_COLUMNS)[number]>>
+export type EventOfQueue = Pick<Row<'events'>, 'id' | 'sequence' | 'resource_type' | 'resource_id'>
+
+/** The row of an event that waits for its first attempt. */
+export const newlyQueued = (
+  subscription_id: string,
+  event: EventOfQueue,
+  now: number,
+  commitment: DeliveryCommitment,
+): NewlyQueued => ({
+  subscription_id,
+  event_id: event.id,
+  sequence: event.sequence,
+  resource: `${event.resource_type}:${event.resource_id}`,
+  ...waitingState(now, commitment),
+})
+
 /** Queues each event again with its attempts restarted. */
-export async function requeueEvents(tx: Tx, rows: readonly NewQueued[], commitment: DeliveryCommitment): Promise<void> {
-  for (const row of rows) {
-    const requeued = waitingState(row.next_attempt_at, commitment)
+export async function requeueEvents(
+  tx: Tx,
+  { id, commitment }: Pick<Row<'webhook_subscriptions'>, 'id' | 'commitment'>,
+  events: readonly EventOfQueue[],
+  now: number,
+): Promise<void> {
+  for (const event of events) {
     await tx
       .insertInto('webhook_queue')
-      .values({ ...row, ...requeued })
-      .onConflict((conflict) => conflict.columns(['subscription_id', 'event_id']).doUpdateSet(requeued))
+      .values(newlyQueued(id, event, now, commitment))
+      .onConflict((conflict) =>
+        conflict.columns(['subscription_id', 'event_id']).doUpdateSet(waitingState(now, commitment)),
+      )
       .execute()
   }
 }

@@ -1,15 +1,15 @@
-/** Queues new events for many subscriptions in few statements, however many subscriptions there are. */
+/** Queues new events for many subscriptions with few statements. */
 import type { RawBuilder } from 'kysely'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
 import { preparedForList, preparedForRows } from '../queries/prepared-lists.ts'
-import type { NewRow, Row } from '../schema.ts'
+import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
-import { type DeliveryCommitment, isEnabledFor, QUEUED_COLUMNS, waitingState } from './enqueuing.ts'
+import { isEnabledFor, type NewlyQueued, newlyQueued, QUEUED_COLUMNS } from './enqueuing.ts'
 import { untriedOf } from './queue.ts'
 
 export type BehindSubscription = Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>
 
-/** Returns active subscriptions that have not checked every event up to `last`, the oldest first. */
+/** Returns active subscriptions that have not checked every event up to `last`, oldest first. */
 export const subscriptionsBehind = async (reader: Reader, last: number): Promise<BehindSubscription[]> =>
   findBehind.all(reader, { last })
 
@@ -22,7 +22,7 @@ const findBehind = prepared((db, { last }: Placeholders<{ last: number }>) =>
     .orderBy('seq'),
 )
 
-/** Returns those subscriptions of which at least `limit` events up to the cursor still await their first attempt. */
+/** Returns the subscriptions that have at least `limit` events up to the cursor waiting for their first attempt. */
 export async function withBacklog(reader: Reader, ids: readonly string[], limit: number): Promise<Set<string>> {
   const found = await findWithBacklog(reader, ids, { before: limit - 1 })
   return new Set(found.map(({ id }) => id))
@@ -40,8 +40,8 @@ const findWithBacklog = preparedForList(
 )
 
 /**
- * Moves the cursors of those subscriptions that still stand at `after`, and queues for each the events up to `to` that
- * it has enabled, each once. One that another process has moved, or that was removed or deactivated, is left out.
+ * Moves the cursors of the subscriptions that are still at `after`, and queues for each its enabled events up to `to`,
+ * each once. It leaves out subscriptions that another process has moved, or that were removed or deactivated.
  */
 export async function enqueueForAll(
   tx: Tx,
@@ -85,23 +85,7 @@ export function enabledTypes(enabledEventsJson: string): string[] | null {
   return types.includes('*') ? null : types
 }
 
-type NewlyQueued = Required<Pick<NewRow<'webhook_queue'>, (typeof QUEUED_COLUMNS)[number]>>
-type QueuedEvent = Pick<Row<'events'>, 'id' | 'sequence' | 'resource_type' | 'resource_id'>
-
-const newlyQueued = (
-  subscription_id: string,
-  event: QueuedEvent,
-  now: number,
-  commitment: DeliveryCommitment,
-): NewlyQueued => ({
-  subscription_id,
-  event_id: event.id,
-  sequence: event.sequence,
-  resource: `${event.resource_type}:${event.resource_id}`,
-  ...waitingState(now, commitment),
-})
-
-/** One that a replay has queued already is left as it is. */
+/** An event that a replay has already queued stays unchanged. */
 const insertOnce: (tx: Tx, rows: readonly NewlyQueued[]) => Promise<void> = preparedForRows(
   QUEUED_COLUMNS,
   (db, rows) =>

@@ -1,4 +1,4 @@
-/** What becomes of claimed events in the delivery queue: delivered, tried again, held or given back. */
+/** Outcome of claimed events in the delivery queue: delivered, retried, held or given back. */
 import type { RawBuilder } from 'kysely'
 import type { Placeholders } from '../queries/prepared.ts'
 import { preparedForList } from '../queries/prepared-lists.ts'
@@ -6,11 +6,11 @@ import type { Row } from '../schema.ts'
 import type { Tx } from '../store.ts'
 import type { Queued } from './queue.ts'
 
-/** A queued event as this process has claimed it. */
+/** A queued event that this process has claimed. */
 export type Claim = Pick<Queued, 'seq' | 'claimed_until'>
 
-/** Deletes delivered events; returns the numbers of those that were still claimed by this process. */
-export const deleteDelivered = (tx: Tx, claims: readonly Claim[]): Promise<Set<number>> =>
+/** Takes claimed events out of the queue; returns the numbers of those that this process still had claimed. */
+export const deleteQueued = (tx: Tx, claims: readonly Claim[]): Promise<Set<number>> =>
   withClaims(claims, async (seqs, until) => (await deleteClaimed(tx, seqs, { until })).map(({ seq }) => seq))
 
 const deleteClaimed = preparedForList(
@@ -18,7 +18,7 @@ const deleteClaimed = preparedForList(
     db.deleteFrom('webhook_queue').where('seq', 'in', seqs).where('claimed_until', '=', until).returning('seq'),
 )
 
-/** Gives events back whose delivery was not begun. */
+/** Gives back events whose delivery has not started. */
 export async function releaseClaims(tx: Tx, claims: readonly Claim[]): Promise<void> {
   await withClaims(claims, async (seqs, until) => (await releaseClaimed(tx, seqs, { until })).map(({ seq }) => seq))
 }
@@ -33,7 +33,7 @@ const releaseClaimed = preparedForList(
       .returning('seq'),
 )
 
-/** Events that were claimed together have the same time, so few statements are enough for many. */
+/** Events claimed together have the same time, so many events need few statements. */
 async function withClaims(
   claims: readonly Claim[],
   act: (seqs: readonly number[], until: number) => Promise<readonly number[]>,
@@ -49,27 +49,15 @@ async function withClaims(
   return acted
 }
 
-/**
- * Records the outcome of an attempt and deletes delivered events. Returns false when the row is no longer claimed by
- * this process.
- */
-export async function settleQueued(
-  tx: Tx,
-  { seq, claimed_until }: Pick<Queued, 'seq' | 'claimed_until'>,
-  {
-    state,
-    ...changes
-  }: Partial<Pick<Row<'webhook_queue'>, 'attempts' | 'next_attempt_at'>> & {
-    state?: Row<'webhook_queue'>['state'] | 'delivered'
-  },
-): Promise<boolean> {
-  if (state === 'delivered') {
-    const deleted = tx.deleteFrom('webhook_queue').where('seq', '=', seq).where('claimed_until', '=', claimed_until)
-    return (await deleted.executeTakeFirstOrThrow()).numDeletedRows > 0n
-  }
+/** The next attempt of an event, or that it is held after the last one. */
+type FailedAttempt = Pick<Row<'webhook_queue'>, 'state' | 'attempts'> &
+  Partial<Pick<Row<'webhook_queue'>, 'next_attempt_at'>>
+
+/** Records a failed attempt and gives the event back. Returns false if this process no longer has it claimed. */
+export async function recordFailure(tx: Tx, { seq, claimed_until }: Claim, failed: FailedAttempt): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('webhook_queue')
-    .set({ ...changes, ...(state === undefined ? {} : { state }), claimed_until: 0 })
+    .set({ ...failed, claimed_until: 0 })
     .where('seq', '=', seq)
     .where('claimed_until', '=', claimed_until)
     .executeTakeFirstOrThrow()

@@ -8,29 +8,30 @@ import type { Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { CLOCK_SLACK_MS } from '../writing/future-moments.ts'
 
-/** What a delivery needs of a queued event. */
+/** The fields of a queued event that a delivery needs. */
 const QUEUED = ['seq', 'subscription_id', 'event_id', 'sequence', 'attempts', 'claimed_until'] as const
 export type Queued = Pick<Row<'webhook_queue'>, (typeof QUEUED)[number]>
 
-/** Values of partial indexes stand in the text of a statement: where they are bound, SQLite does not use the index. */
+/** SQLite uses a partial index only for a literal, so these values are not bound. */
 export const WAITING = sql.lit('waiting' as const)
 export const UNTRIED = sql.lit(0)
 
 /**
- * The longest wait from one attempt to the next. Together with the longest claim it bounds stored times; later ones
- * count as due.
+ * The longest wait between two attempts. Together with the longest claim it limits stored times; later ones count as
+ * due.
  */
-const LONGEST_RETRY_MS = DAY_MS
+export const LONGEST_RETRY_MS = DAY_MS
+/** Longer than an attempt and the write of its result, so an older claim belongs to a process that died. */
 export const LONGEST_CLAIM_MS = 20_000
-/** One in this many places is reserved for the newest events while many older ones are queued. */
+/** While many older events are queued, one place in four is for the newest events. */
 const NEWEST_PART = 4
 
-/** Names of the values by which a look at the queue finds what may be sent. */
+/** Names of the values of a query for deliverable events. */
 interface Look {
   id: string
   cursor: number
   now: number
-  /** Later claims and later attempts were written with a clock that was ahead. */
+  /** Later claims and attempts were written with a clock that was ahead. */
   strayClaim: number
   strayAttempt: number
   limit: number
@@ -74,7 +75,7 @@ const isFirstOfItsResource = (is: OfQueue) =>
     ),
   )
 
-// Each query has its own index, so that a million queued retries are not scanned.
+// Each query has its own index, so a million queued retries are not scanned.
 const retryRows = (db: Reader, look: Placeholders<Look>) =>
   waitingRows(db, look).where('q.attempts', '>', UNTRIED).orderBy('q.next_attempt_at')
 
@@ -84,7 +85,7 @@ const firstRows = (db: Reader, look: Placeholders<Look>) =>
 const dueRetries = prepared((db, look: Placeholders<Look>) =>
   retryRows(db, look).where('q.next_attempt_at', '<=', look.now),
 )
-// Retries are never planned so far ahead; such a time was written with a clock that was ahead.
+// Retries are never planned so far ahead; such a time came from a clock that was ahead.
 const strayRetries = prepared((db, look: Placeholders<Look>) =>
   retryRows(db, look).where('q.next_attempt_at', '>', look.strayAttempt),
 )
@@ -92,8 +93,8 @@ const oldestFirsts = prepared((db, look: Placeholders<Look>) => firstRows(db, lo
 const newestFirsts = prepared((db, look: Placeholders<Look>) => firstRows(db, look).orderBy('q.sequence', 'desc'))
 
 /**
- * Returns deliverable events of one subscription in their order: due retries, and first attempts without an untried
- * earlier event of the same resource; a part is reserved for the newest. Replayed events beyond the cursor wait, as
+ * Returns deliverable events of one subscription in order: due retries, and first attempts without an untried earlier
+ * event of the same resource. Some places are reserved for the newest. Replayed events beyond the cursor wait, because
  * earlier ones may not be queued yet.
  */
 export async function sendable(
@@ -103,7 +104,7 @@ export async function sendable(
   limit: number,
 ): Promise<Queued[]> {
   const look = { id, cursor, now, ...strayFrom(now), limit }
-  // PostgreSQL answers them at the same time.
+  // PostgreSQL answers the queries at the same time.
   const [oldest, due, stray] = await Promise.all([
     oldestFirsts.all(reader, look),
     has_retries === 1 ? dueRetries.all(reader, look) : [],
@@ -111,18 +112,25 @@ export async function sendable(
   ])
   const line = has_retries === 1 ? [...due, ...stray, ...oldest].sort(bySequence) : oldest
   if (oldest.length < limit) return line.slice(0, limit)
-  // During a replay with many old events, a part of the places is reserved for new events; with a single place, it is
-  // used for them now and then.
-  const part = Math.floor(limit / NEWEST_PART) || Number(now % NEWEST_PART === 0)
-  const newest = part === 0 ? [] : await newestFirsts.all(reader, { ...look, limit: part })
+  const places = placesOfNewest(limit, now)
+  const newest = places === 0 ? [] : await newestFirsts.all(reader, { ...look, limit: places })
   const chosen = new Set(newest.map(({ seq }) => seq))
   const others = line.filter(({ seq }) => !chosen.has(seq)).slice(0, limit - newest.length)
   return [...others, ...newest].sort(bySequence)
 }
 
 /**
- * Returns what is deliverable of each of many subscriptions without due retries, where that is one event or none: most
- * have one where there are many, and a look at each alone costs several times as much. One that has more is left out.
+ * Places that a replay with many old events leaves to new ones. If there are fewer than four places, new events get one
+ * place every fourth millisecond.
+ */
+function placesOfNewest(limit: number, now: number): number {
+  if (limit >= NEWEST_PART) return Math.floor(limit / NEWEST_PART)
+  return now % NEWEST_PART === 0 ? 1 : 0
+}
+
+/**
+ * Returns the deliverable event of each subscription that has one or none; those with more are left out. None may have
+ * a due retry. With many subscriptions most have few events, and a query for each costs several times as much.
  */
 export async function sendableAlone(
   reader: Reader,
@@ -136,7 +144,7 @@ export async function sendableAlone(
     found.set(id, [])
     if (first !== null) firsts.push(first)
   }
-  // Another process may have begun to deliver one meanwhile.
+  // Another process may have started a delivery meanwhile.
   for (const row of await findQueued(reader, firsts, {})) found.get(row.subscription_id)?.push(row)
   return found
 }
@@ -152,7 +160,7 @@ const findFirstTwo = preparedForList((db, ids: readonly RawBuilder<string>[], mo
     .where('s.id', 'in', ids),
 )
 
-/** What waits for its first attempt of a subscription `s`, as rows `q`. */
+/** Events waiting for their first attempt of a subscription `s`, as rows `q`. */
 export const untriedOf = (is: OfSubscription) =>
   is
     .selectFrom('webhook_queue as q')
@@ -182,16 +190,16 @@ const strayFrom = (now: number) => ({
   strayAttempt: now + LONGEST_RETRY_MS + CLOCK_SLACK_MS,
 })
 
-/** A subscription as a look at the queue needs it. */
+/** The fields of a subscription that a query of the queue needs. */
 export interface DueSubscription
   extends Pick<Row<'webhook_subscriptions'>, 'id' | 'seq' | 'url' | 'cursor' | 'api_key_id'> {
-  /** 1 where a retry is due. */
+  /** 1 if a retry is due. */
   has_retries: number
 }
 
 /**
- * Returns the active subscriptions, the oldest first, for which something unclaimed waits that may be due, so that none
- * of the others is looked at one by one.
+ * Returns the active subscriptions, oldest first, that have an unclaimed event that may be due. The others need no
+ * query.
  */
 export const subscriptionsWithDue = async (reader: Reader, now: number): Promise<DueSubscription[]> =>
   findWithDue.all(reader, { now, ...strayFrom(now) })

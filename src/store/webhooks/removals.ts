@@ -17,9 +17,7 @@ export function removalsAfter(reader: Reader, after: number, limit: number): Pro
   return rows.orderBy('seq').limit(limit).execute()
 }
 
-/**
- * Deletes up to `limit` rows of each kind that belong to a removed subscription; returns the number of deleted rows.
- */
+/** Deletes up to `limit` rows of each kind of one removed subscription; returns the number of deleted rows. */
 export async function removeRemains(tx: Tx, subscriptionId: string, limit: number): Promise<number> {
   let removed = 0n
   for (const table of ['webhook_queue', 'webhook_deliveries', 'webhook_replays'] as const) {

@@ -1,4 +1,4 @@
-/** Replays: which past events are still to be queued for a subscription, and the progress of each replay. */
+/** Replays: the past events still to be queued for a subscription, and each replay's progress. */
 import { inserting } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -19,9 +19,7 @@ export function replaysAfter(reader: Reader, after: number, limit: number): Prom
   return open.orderBy('seq').limit(limit).execute()
 }
 
-/**
- * Records the progress of a replay and deletes it at its end; false when another process has moved it, or it is gone.
- */
+/** Records the progress of a replay and deletes it at its end; false if another process has moved it, or it is gone. */
 export async function moveReplay(tx: Tx, { seq, through, last }: WebhookReplay, to: number): Promise<boolean> {
   if (to >= last) {
     const done = tx.deleteFrom('webhook_replays').where('seq', '=', seq).where('through', '=', through)

@@ -1,21 +1,23 @@
-/** Which webhook subscriptions this process has changed, so that nothing is sent to the receiver of before. */
+/**
+ * Tracks the webhook subscriptions that this process has changed, so that nothing more is sent to a former receiver.
+ */
 import { onCommit } from '../writing/work.ts'
 
-/** Changes that are remembered one by one; of older ones it is only known that there were some. */
+/** Changes that are remembered individually; of older ones only the number is known. */
 const MOST_REMEMBERED = 10_000
 
 const changedAt = new Map<string, number>()
 let changes = 0
 let forgottenUpTo = 0
 
-/** The number of changes so far; to be taken before a subscription is read. */
+/** The number of changes so far; read it before reading a subscription. */
 export const changesSoFar = (): number => changes
 
-/** Whether the subscription may have been changed by this process since that many changes. */
+/** Whether this process may have changed the subscription since that number of changes. */
 export const hasChangedSince = (id: string, count: number): boolean =>
   count < forgottenUpTo || (changedAt.get(id) ?? 0) > count
 
-/** Tells of a change once the running write is committed, which is before anybody is told that it is made. */
+/** Records a change when the running write commits, before the caller gets its answer. */
 export function tellOfChange(id: string): void {
   onCommit(() => {
     if (changedAt.size >= MOST_REMEMBERED) {

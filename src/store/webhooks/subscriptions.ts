@@ -17,7 +17,7 @@ export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['activ
   weights: { enabled_events_json: 1, previous_secrets_json: 1 },
 })
 
-/** Returns those of the subscriptions that exist, in no particular order. */
+/** Returns the subscriptions that exist, in no particular order. */
 export const findWebhookSubscriptions = (reader: Reader, ids: readonly string[]): Promise<SubscriptionRow[]> =>
   findByIds(reader, ids, {})
 
@@ -25,12 +25,9 @@ const findByIds = preparedForList((db, ids: readonly RawBuilder<string>[]) =>
   db.selectFrom('webhook_subscriptions').selectAll().where('id', 'in', ids),
 )
 
-/**
- * Counts the subscriptions of a key, which is null for those of an earlier version, and of all, and keeps others from
- * adding one until the commit.
- */
+/** Counts the subscriptions of a key and of all keys, and keeps other requests from adding one until the commit. */
 export async function countSubscriptions(tx: Tx, apiKeyId: string): Promise<{ ofKey: number; ofAll: number }> {
-  // Every commit that writes an event takes this row too; a table lock would be of one database alone.
+  // Every commit that writes an event locks this row too; a table lock would work on one database only.
   await tx.updateTable('counters').set({ name: 'events' }).where('name', '=', 'events').execute()
   const { ofKey, ofAll } = await tx
     .selectFrom('webhook_subscriptions')
@@ -42,10 +39,14 @@ export async function countSubscriptions(tx: Tx, apiKeyId: string): Promise<{ of
   return { ofKey: Number(ofKey), ofAll: Number(ofAll) }
 }
 
-/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
+/**
+ * Returns the row and locks it until the commit, with an update that changes nothing, which works on both databases.
+ */
 export const lockWebhookSubscription = (tx: Tx, id: string) => update(tx, id, { id })
 
-/** Returns the changed row, or null where there is none. Deliveries that were claimed before the change do not begin after it. */
+/**
+ * Returns the changed row, or null if it does not exist. Deliveries claimed before the change do not start after it.
+ */
 export const updateWebhookSubscription: typeof update = (tx, id, changes) => {
   tellOfChange(id)
   return update(tx, id, changes)
@@ -62,7 +63,22 @@ export async function deleteWebhookSubscription(tx: Tx, id: string, now: number)
   return true
 }
 
-/** Deactivates the subscription; false when it is inactive already, or its receiver was changed since `revision`. */
+/** What `disabled_reason` says if a person switched the subscription off. */
+export const BY_REQUEST = 'switched off by request'
+
+/** Returns subscriptions that were switched off because their events failed, the oldest first. */
+export function switchedOffSubscriptions(reader: Reader, limit: number): Promise<Row<'webhook_subscriptions'>[]> {
+  return reader
+    .selectFrom('webhook_subscriptions')
+    .selectAll()
+    .where('active', '=', 0)
+    .where('disabled_reason', '!=', BY_REQUEST)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** Deactivates the subscription; false if it is already inactive, or if its receiver was changed since `revision`. */
 export async function switchOff(
   tx: Tx,
   id: string,

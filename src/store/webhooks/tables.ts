@@ -4,7 +4,7 @@ import type { Generated } from 'kysely'
 interface WebhookSubscriptionsTable {
   seq: Generated<number>
   id: string
-  /** API key that created it; null for subscriptions of an earlier version. */
+  /** API key that created it; null if it is not recorded. */
   api_key_id: string | null
   url: string
   enabled_events_json: string
@@ -12,11 +12,9 @@ interface WebhookSubscriptionsTable {
   /** Sealed signing secret. */
   secret: Buffer
   secret_preview: string
-  /**
-   * Rotated secrets as `[{ secret, until }]`, sealed and in base64, the newest first; each also signs until its time.
-   */
+  /** Rotated secrets as `[{ secret, until }]`, sealed and in base64, newest first; each also signs until its time. */
   previous_secrets_json: Generated<string>
-  /** Number of URL changes and reactivations; failures from before the last change are ignored. */
+  /** Number of URL changes and reactivations; failures from before the last one are ignored. */
   receiver_revision: Generated<number>
   disabled_reason: string | null
   /** What an event's transaction must have reached before the event is delivered. */
@@ -48,17 +46,17 @@ interface WebhookQueueTable {
   event_id: string
   /** Sequence of the event. */
   sequence: number
-  /** Resource of the event; first attempts for the same resource start in order. */
+  /** Resource of the event; first attempts of one resource start in order. */
   resource: string
   /**
-   * `held` means that it failed seven times and waits for its subscription to be reactivated; `unfinal` that its
-   * subscription asks for final events, and this is not known to be one.
+   * `held`: it failed seven times and waits until its subscription is reactivated. `unfinal`: its subscription wants
+   * final events, and this one is not known to be final.
    */
   state: 'waiting' | 'held' | 'unfinal'
   /** Number of attempts since it was queued, replayed or resumed. */
   attempts: number
   next_attempt_at: number
-  /** Time until which a process works on the delivery; after it, that process is considered dead. */
+  /** Time until which a process works on the delivery; after that, the process is considered dead. */
   claimed_until: number
 }
 
@@ -66,7 +64,7 @@ interface WebhookQueueTable {
 interface WebhookReplaysTable {
   seq: Generated<number>
   subscription_id: string
-  /** Time from which on events are replayed. */
+  /** Time from which events are replayed. */
   since: number
   /** Event types that the subscription had enabled at the time of the request; null means all. */
   types_json: string | null

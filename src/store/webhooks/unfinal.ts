@@ -1,11 +1,11 @@
-/** Deliveries that wait until their event is final, and what the database knows of the finality of transactions. */
+/** Deliveries that wait until their event is final, and what the database knows about the finality of transactions. */
 import { sql } from 'kysely'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
-/** The value stands in the text of the statement: where it is bound, SQLite does not use the partial index. */
+/** SQLite uses the partial index only for a literal, so the value is not bound. */
 const UNFINAL = sql.lit('unfinal' as const)
-/** Name of the counter with the highest slot that a node has shown as final. */
+/** Name of the counter with the highest slot that a node has reported as final. */
 const FINALIZED_SLOT = 'finalized_slot'
 
 export interface UnfinalDelivery
@@ -13,7 +13,7 @@ export interface UnfinalDelivery
   commitment: Row<'webhook_subscriptions'>['commitment']
 }
 
-/** Returns deliveries behind a sequence that wait for the finality of their events, in the order of the events. */
+/** Returns deliveries after a sequence that wait for the finality of their events, in the order of the events. */
 export async function unfinalDeliveries(reader: Reader, after: number, limit: number): Promise<UnfinalDelivery[]> {
   return reader
     .selectFrom('webhook_queue as q')
@@ -46,10 +46,10 @@ export function eventsAt(
     .execute()
 }
 
-/** What became of a transaction as far as it was followed: executed or failed for good, gone, or not decided. */
+/** Final outcome of a followed transaction: executed or failed for good, gone, or undecided. */
 export type TransactionEnd = 'executed' | 'failed' | 'gone' | 'open'
 
-/** Returns the ends of those of the transactions that were submitted here or found on the chain. */
+/** Returns the outcomes of those transactions that were submitted here or found on chain. */
 export async function transactionEnds(
   reader: Reader,
   signatures: readonly string[],
@@ -68,7 +68,7 @@ export async function transactionEnds(
   return ends
 }
 
-/** Lets deliveries go out. */
+/** Releases deliveries for sending. */
 export async function releaseUnfinal(tx: Tx, seqs: readonly number[], now: number): Promise<void> {
   if (seqs.length === 0) return
   await tx
@@ -79,13 +79,13 @@ export async function releaseUnfinal(tx: Tx, seqs: readonly number[], now: numbe
     .execute()
 }
 
-/** Removes deliveries of events that the final chain does not bear out. */
+/** Removes deliveries of events that did not happen on the final chain. */
 export async function removeUnfinal(tx: Tx, seqs: readonly number[]): Promise<void> {
   if (seqs.length === 0) return
   await tx.deleteFrom('webhook_queue').where('seq', 'in', seqs).where('state', '=', 'unfinal').execute()
 }
 
-/** Returns the highest slot that a node has shown as final; 0 before the first. */
+/** Returns the highest slot that a node has reported as final; 0 before the first. */
 export async function finalizedSlot(reader: Reader): Promise<number> {
   const counter = reader.selectFrom('counters').select('value').where('name', '=', FINALIZED_SLOT)
   return (await counter.executeTakeFirst())?.value ?? 0

@@ -1,14 +1,14 @@
-/** Figures about the queues for the metrics. Each query reads a bounded number of rows, however long a queue is. */
+/** Figures about the queues for the metrics. Each query reads a limited number of rows, however long a queue is. */
 import { sql } from 'kysely'
 import type { Reader } from '../store.ts'
 import { lastSequence } from '../webhooks/cursors.ts'
 
-/** Rows of a queue that are examined one by one. */
+/** Rows of a queue that are examined individually. */
 const MOST_EXAMINED = 5_000
-/** Deliveries that are counted at most; enqueuing waits for receivers long before that. */
+/** Most deliveries that are counted; enqueuing waits for receivers long before that. */
 const MOST_COUNTED = 50_000
 
-/** How much of one kind of work is due, and for how long the oldest of it has been, in milliseconds. */
+/** Number of due items of one kind of work, and how long the oldest has been due, in milliseconds. */
 export interface DueWork {
   due: number
   overdueMs: number
@@ -19,13 +19,13 @@ export interface QueueFigures {
   sequence: number
   /** Deliveries that are not delivered yet, up to 50,000. */
   queued: number
-  /** Of those examined: deliveries that wait until their subscription is switched on again. */
+  /** Among those examined: deliveries that wait until their subscription is reactivated. */
   held: number
-  /** Deliveries that are due, among those examined. */
+  /** Among those examined: deliveries that are due. */
   deliveries: DueWork
-  /** Events that the subscription farthest behind has not queued yet. */
+  /** Events not yet queued for the subscription that is farthest behind. */
   behind: number
-  /** Transactions that are still followed, by lifecycle; the most overdue are examined. */
+  /** Transactions still followed, by lifecycle; the most overdue are examined. */
   transactions: { lifecycle: string; count: number; oldestMs: number }[]
   /** Work of the other workers, by name. */
   jobs: Record<JobName, DueWork>
@@ -130,7 +130,7 @@ async function dueChecks(reader: Reader, table: CheckedTable, now: number): Prom
   return { due: rows.length, overdueMs: overdue(now, rows[0]?.next_check_at) }
 }
 
-/** Periods that have come and have no run yet, and runs whose next step is due. */
+/** Periods that have begun and have no run yet, and runs whose next step is due. */
 async function dueRuns(reader: Reader, now: number): Promise<DueWork> {
   const periods = await reader
     .selectFrom('fee_schedules')

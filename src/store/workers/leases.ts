@@ -2,7 +2,7 @@
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
-/** What docs/operating.md allows clocks to differ by. */
+/** Largest difference between clocks that docs/operating.md allows. */
 const HALF_MINUTE_MS = 30_000
 
 export interface LeaseClaim {
@@ -14,15 +14,15 @@ export interface LeaseClaim {
   /** Milliseconds after which an owner that has not renewed is considered dead. */
   leaseMs: number
   /**
-   * Scheduled time of the claim in Unix milliseconds; each is claimed at most once. Without it, the job is not tied to
-   * a schedule.
+   * Scheduled time of the claim in Unix milliseconds; each is claimed at most once. Without it, the job has no
+   * schedule.
    */
   slot?: number
 }
 
 /**
- * Takes the lease; of any number of concurrent claims exactly one returns true. Returns false while it is held, or when
- * the slot was claimed before. Implausibly late values of `until` or `slot` do not block the claim.
+ * Takes the lease; of any number of concurrent claims exactly one returns true. Returns false while another process has
+ * it, or if the slot was already claimed. Implausibly late values of `until` or `slot` do not block the claim.
  */
 export async function claimLease(tx: Tx, { name, owner, now, leaseMs, slot }: LeaseClaim): Promise<boolean> {
   const taken = { owner, until: now + leaseMs }
@@ -49,7 +49,7 @@ function plausibleMaxima({ now, leaseMs }: Pick<LeaseClaim, 'now' | 'leaseMs'>):
   return { until: now + leaseMs + slackMs, slot: now + slackMs }
 }
 
-/** Milliseconds by which a lease exceeds the plausible maximum; 0 when it does not. */
+/** Milliseconds by which a lease exceeds the plausible maximum; 0 if it does not. */
 export function aheadBy(row: Row<'leases'>, { now, leaseMs }: Pick<LeaseClaim, 'now' | 'leaseMs'>): number {
   const { until, slot } = plausibleMaxima({ now, leaseMs })
   return Math.max(row.until > until ? row.until - leaseMs - now : 0, row.slot > slot ? row.slot - now : 0)
@@ -72,7 +72,7 @@ export async function renewLease(tx: Tx, { name, owner }: LeaseHolder, until: nu
   return numUpdatedRows > 0n
 }
 
-/** Releases the lease and counts the job if it is `done`; does nothing when another process has taken it over. */
+/** Releases the lease and counts the job if it is `done`; does nothing if another process has taken it over. */
 export async function releaseLease(tx: Tx, { name, owner }: LeaseHolder, done = false): Promise<void> {
   await tx
     .updateTable('leases')

@@ -1,11 +1,13 @@
-/** Wake-ups of workers: whoever stores work for a worker wakes it, in this process and, on PostgreSQL, in every other. */
+/**
+ * Wake-ups of workers: code that stores work for a worker wakes it, in this process and, on PostgreSQL, in every other.
+ */
 import type { OnWake, Store, Wakeups } from '../store.ts'
 import { type AfterCommit, nothingAfter, runWork } from '../writing/work.ts'
 
-/** The shortest time between two wake-ups of one worker; those that arrive meanwhile are one, at its end. */
+/** Minimum time between two wake-ups of one worker; those in between are combined into one at its end. */
 const WAKE_GAP_MS = 100
 
-/** Limits how often each worker is woken: at once, then again after the gap where more wake-ups arrived. */
+/** Limits how often each worker is woken: at once, and again after the gap if more wake-ups arrived. */
 export function spacedWakes(onWake: OnWake): OnWake {
   const standing = new Map<string | null, { again: boolean }>()
   return function wake(worker) {
@@ -39,13 +41,15 @@ export function localWakeups(): Wakeups {
   }
 }
 
-/** Does after a commit what a work of it wants. */
+/** Performs what a work requested for after its commit. */
 export function actAfter({ acts, workers }: AfterCommit, wakeups: Pick<Wakeups, 'send'>): void {
   for (const act of acts) act()
   for (const worker of workers) wakeups.send(worker)
 }
 
-/** Returns a `write` that runs each work as the running one, and does after its commit what it wants. */
+/**
+ * Returns a `write` that runs each work as the running one, and then performs what it requested for after its commit.
+ */
 export function sendingWakeups(wakeups: Pick<Wakeups, 'send'>, write: Store['write']): Store['write'] {
   return async (work, options) => {
     const after = nothingAfter()

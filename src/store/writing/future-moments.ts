@@ -1,11 +1,13 @@
-/** Corrects stored times that are too far in the future. An index finds them, and small steps keep other writes from waiting. */
+/**
+ * Corrects stored times that are too far in the future. An index finds them, and small steps let other writes run in
+ * between.
+ */
 import { sql } from 'kysely'
 import type { Tables } from '../schema.ts'
 import type { Store } from '../store.ts'
 
 /**
- * Maximum difference in milliseconds between the clocks of daemons that share a database; smaller differences are not
- * corrected.
+ * Maximum difference in milliseconds between clocks of daemons that share a database; smaller ones are not corrected.
  */
 export const CLOCK_SLACK_MS = 60_000
 /** Maximum number of rows per commit. */
@@ -33,8 +35,7 @@ export async function pullBack(
   }>`select ${id} as id from ${rows} where ${late} limit ${STEP}`.execute(store.db)
   if (lateRows.rows.length === 0) return 0
   const ids = sql.join([...new Set(lateRows.rows.map((row) => row.id))])
-  // The `case` keeps the planner from using the time's index, which would read all late rows, up to a million, at every
-  // step.
+  // The `case` keeps the planner from using the time's index, which would read up to a million late rows in each step.
   const stillLate = sql`case when ${late} then 1 else 0 end = 1`
   const { numAffectedRows } = await store.write((tx) =>
     sql`update ${rows} set ${moment} = ${to} where ${id} in (${ids}) and ${stillLate}`.execute(tx),

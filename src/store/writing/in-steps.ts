@@ -1,16 +1,16 @@
-/** Splits work that grows with a table into writes of a few milliseconds with pauses between them, so that others go on. */
+/** Splits work that grows with a table into writes of a few milliseconds, with pauses for other writes. */
 import { pause } from '../../platform/timing.ts'
 import type { Store, Tx } from '../store.ts'
 import { type PrunedTable, publishRemovedRows } from './removed-rows.ts'
 
 const MOST_ROWS = 500
-/** Rows of a first step, and of one that is not measured. */
+/** Rows of a first step, and of one whose time is not measured. */
 export const ROWS_PER_STEP = 50
 const FEWEST_ROWS = 4
-/** What a step may take in milliseconds: on SQLite nothing else runs meanwhile. */
+/** Longest time of a step in milliseconds; on SQLite nothing else runs meanwhile. */
 const STEP_MS = 10
 
-/** What a step of a removal did, where it is not `limit` rows at the most. */
+/** Result of a removal step, if it is not at most `limit` rows. */
 export interface StepRemoval {
   /** Below the step's limit at the end. */
   used: number
@@ -26,7 +26,7 @@ type Step<T> = (tx: Tx, limit: number) => Promise<T>
 export const inSteps = (store: Store, step: Step<number>, ...signals: readonly AbortSignal[]): Promise<number> =>
   paced(store, step, signals)
 
-/** Works like `inSteps`, and tells of the rows that each commit removed from the table. */
+/** Works like `inSteps`, and reports the rows that each commit removed from the table. */
 export const removeInSteps = (
   store: Store,
   table: PrunedTable,
@@ -49,7 +49,7 @@ async function paced(
       const most = limit
       let begun = 0
       const outcome = await store.write((tx) => {
-        // What it waited for other writes before does not count.
+        // Time spent waiting for other writes does not count.
         begun = performance.now()
         return step(tx, most)
       })
@@ -64,11 +64,11 @@ async function paced(
   return total
 }
 
-/** Rows of the next step, so that it takes as long as one may; at most twice as many as before. */
+/** Rows of the next step, chosen to take the allowed time; at most twice as many as before. */
 export const nextLimit = (limit: number, tookMs: number): number =>
   Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, 2 * limit, Math.floor((limit * STEP_MS) / tookMs)))
 
-/** Runs `step` until it is false or a signal is aborted, with a pause of its own length after each. */
+/** Runs `step` until it returns false or a signal is aborted, and pauses after each for as long as it took. */
 export async function withPauses(step: () => Promise<boolean>, ...signals: readonly AbortSignal[]): Promise<void> {
   while (!signals.some(({ aborted }) => aborted)) {
     const begun = performance.now()

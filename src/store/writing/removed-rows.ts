@@ -1,8 +1,8 @@
-/** Tells how many rows were removed because they were old, or because the audit log was cut, table by table. */
+/** Reports, by table, how many rows were removed because they were old or because the audit log was cut. */
 import { channel } from 'node:diagnostics_channel'
 import type { Tables } from '../schema.ts'
 
-/** Tables whose old rows are removed; of `transactions` the bytes are, and the row stays. */
+/** Tables whose old rows are removed; of `transactions` only the bytes are removed, of `proposals` the requests. */
 export const PRUNED_TABLES = [
   'assets',
   'audit_entries',
@@ -11,6 +11,8 @@ export const PRUNED_TABLES = [
   'holder_snapshots',
   'idempotency_keys',
   'merkle_blobs',
+  'pay_requests',
+  'proposals',
   'rate_hits',
   'refreshed_messages',
   'signings',

@@ -4,7 +4,7 @@ import type { WorkerName } from '../../api/worker-names.ts'
 import { type ApiError, conflict, internal } from '../../platform/errors.ts'
 import type { Tx } from '../store.ts'
 
-/** What a work wants to happen once it is committed. */
+/** What a work requests for after its commit. */
 export interface AfterCommit {
   /** Workers to wake. */
   workers: Set<WorkerName>
@@ -12,7 +12,7 @@ export interface AfterCommit {
 }
 
 interface RunningWork {
-  /** Ends with the work, so that timers and emitters that it created may write later. */
+  /** Ends with the work, so timers and emitters that it created may write later. */
   open: boolean
   after: AfterCommit
 }
@@ -25,14 +25,14 @@ export function refuseNestedWrite(): void {
   }
 }
 
-/** Wakes a worker as soon as the running write is committed; a write that is rolled back wakes nobody. */
+/** Wakes a worker when the running write is committed; a write that is rolled back wakes none. */
 export function wakeOnCommit(worker: WorkerName): void {
   current.getStore()?.after.workers.add(worker)
 }
 
 /**
- * Calls `act` as soon as the running write is committed, before `write` resolves; a write that is rolled back calls
- * nothing. It must not throw.
+ * Calls `act` when the running write is committed, before `write` resolves. A write that is rolled back does not call
+ * it. `act` must not throw.
  */
 export function onCommit(act: () => void): void {
   current.getStore()?.after.acts.push(act)
@@ -40,9 +40,9 @@ export function onCommit(act: () => void): void {
 
 export const nothingAfter = (): AfterCommit => ({ workers: new Set(), acts: [] })
 
-/** Runs the work, and leaves in `after` what it wants to happen. */
+/** Runs the work, and collects in `after` what it requests for after its commit. */
 export async function runWork<T>(tx: Tx, work: (tx: Tx) => Promise<T>, after: AfterCommit): Promise<T> {
-  // The work may run again, on PostgreSQL after a conflict, on SQLite where another of its commit fails.
+  // The work may run again: on PostgreSQL after a conflict, on SQLite if another work of its commit fails.
   after.workers.clear()
   after.acts.length = 0
   const running = { open: true, after }
@@ -53,9 +53,9 @@ export async function runWork<T>(tx: Tx, work: (tx: Tx) => Promise<T>, after: Af
   }
 }
 
-/** Error that `write` throws for a duplicate unique key on either database. */
+/** Error that `write` throws for a duplicate unique key, on either database. */
 export function duplicateKey(cause: unknown): ApiError {
-  return conflict('a record with this key exists already', { cause })
+  return conflict('a record with this key already exists', { cause })
 }
 
 /** Error for a database that another process blocks temporarily. */

@@ -12,14 +12,14 @@ export interface RowFault<R> {
   error: unknown
 }
 
-/** Rows per transaction; with more, a process waiting for their locks could fail with "database is busy". */
+/** Rows of one transaction; with more, a process that waits for their locks could fail with "database is busy". */
 const ROWS_PER_WRITE = 64
 
 type WriteRows<R> = (tx: Tx, rows: readonly R[]) => Promise<void>
 
 /**
- * Writes all rows except the faulty ones, which it finds by bisection and returns. Throws when the database is
- * unavailable, busy or rejects all writes, and between two writes once `signal` is aborted.
+ * Writes all rows except the faulty ones, which it finds by bisection and returns. Throws if the database is
+ * unavailable, busy or rejects all writes, or if `signal` is aborted between two writes.
  */
 export async function writeEach<R>(
   store: Store,
@@ -57,7 +57,7 @@ async function writeHalves<R>(
   return [...faults, ...(await writeHalves(store, rows.slice(half), write, signal))]
 }
 
-/** Returns null when the rows are written, and the error otherwise. */
+/** Returns null if the rows are written, and the error otherwise. */
 async function tryWrite<R>(store: Store, rows: readonly R[], write: WriteRows<R>): Promise<{ error: unknown } | null> {
   try {
     await store.write((tx) => write(tx, rows))

@@ -47,7 +47,7 @@ export const signingTables = ({ sequence, blob }: SchemaDialect): string[] => [
     details_json text not null,
     previous_hash text not null,
     hash text not null,
-    seal text
+    seal text not null
   )`,
   'create index audit_entries_by_action on audit_entries (action, sequence)',
   `create table audit_anchors (

@@ -1,0 +1,204 @@
+/** Proposals and the decisions about them. */
+import { finding, inserting, listing, updating } from '../queries/records.ts'
+import type { NewRow, Row } from '../schema.ts'
+import type { Reader, Tx } from '../store.ts'
+
+export const insertProposal = inserting('proposals')
+export const findProposal = finding('proposals', 'id')
+export const updateProposal = updating('proposals', 'id')
+export const pageProposals = listing('proposals', ['kind', 'status', 'multisig'], {
+  weights: { metadata_json: 1, message: 2, approver_json: 1, tracked_resource_json: 1 },
+})
+
+/** A number of a multisig on one chain. */
+interface Place {
+  genesis: string
+  multisig: string
+  index: number
+}
+
+/** Returns the plans for a multisig's number, the first one first. At most one of them reached the chain. */
+export async function proposalsAt(reader: Reader, { genesis, multisig, index }: Place): Promise<Row<'proposals'>[]> {
+  const rows = await reader
+    .selectFrom('proposals')
+    .selectAll()
+    .where('genesis', '=', genesis)
+    .where('multisig', '=', multisig)
+    .where('transaction_index', '=', index)
+    .execute()
+  return rows.toSorted((one, other) => one.seq - other.seq)
+}
+
+/** A plan for a number, as far as others for the same number concern it. */
+export type NumberedPlan = Pick<Row<'proposals'>, 'id' | 'seq' | 'status' | 'vault_index' | 'stored_message'>
+
+/** Locks the plans for a multisig's number until the commit, and returns them as they are then. */
+export function lockProposalsAt(tx: Tx, { genesis, multisig, index }: Place): Promise<NumberedPlan[]> {
+  return tx
+    .updateTable('proposals')
+    .set({ genesis })
+    .where('genesis', '=', genesis)
+    .where('multisig', '=', multisig)
+    .where('transaction_index', '=', index)
+    .returning(['id', 'seq', 'status', 'vault_index', 'stored_message'])
+    .execute()
+}
+
+/** Removes a decision that was taken back. */
+export async function dropDecision(
+  tx: Tx,
+  { proposal_id, approver, decision }: Pick<Row<'proposal_decisions'>, 'proposal_id' | 'approver' | 'decision'>,
+): Promise<void> {
+  await tx
+    .deleteFrom('proposal_decisions')
+    .where('proposal_id', '=', proposal_id)
+    .where('approver', '=', approver)
+    .where('decision', '=', decision)
+    .execute()
+}
+
+/**
+ * Returns the stored messages of the proposals of multisigs that a transaction of this chain executed: by the accounts
+ * of the messages, or by its signature.
+ */
+export async function executedMessages(
+  reader: Reader,
+  { genesis, addresses, signature }: { genesis: string; addresses: readonly string[]; signature: string },
+): Promise<Pick<Row<'proposals'>, 'stored_message'>[]> {
+  const onChain = ['active', 'approved', 'executed', 'stale'] as const
+  const byAddress =
+    addresses.length === 0
+      ? []
+      : await reader
+          .selectFrom('proposals')
+          .select(['seq', 'stored_message'])
+          .where('transaction_address', 'in', addresses)
+          .where('genesis', '=', genesis)
+          .where('status', 'in', onChain)
+          .execute()
+  if (byAddress.length > 0) return byAddress.toSorted((one, other) => one.seq - other.seq)
+  return reader
+    .selectFrom('proposals')
+    .select('stored_message')
+    .where('signature', '=', signature)
+    .where('genesis', '=', genesis)
+    .execute()
+}
+
+/** Returns an active or approved proposal about the subject, or one that was planned after `plannedAfter`, or null. */
+export async function openProposalOf(
+  reader: Reader,
+  { genesis, subject, plannedAfter }: { genesis: string; subject: string; plannedAfter: number },
+): Promise<Pick<Row<'proposals'>, 'id' | 'what'> | null> {
+  const row = await reader
+    .selectFrom('proposals')
+    .select(['id', 'what'])
+    .where('subject', '=', subject)
+    .where('genesis', '=', genesis)
+    .where((is) =>
+      is.or([
+        is('status', 'in', ['active', 'approved']),
+        is('created_at', '>', plannedAfter).and('status', '=', 'planned'),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** Stores what an execution was found to change, unless that is known already. */
+export async function storeFirstForecast(tx: Tx, id: string, forecast_json: string): Promise<void> {
+  await tx
+    .updateTable('proposals')
+    .set({ forecast_json })
+    .where('id', '=', id)
+    .where('forecast_json', 'is', null)
+    .execute()
+}
+
+/** Whether a look at a proposal of a multisig of any chain is due. */
+export async function isAnyProposalDue(reader: Reader, now: number): Promise<boolean> {
+  const due = reader
+    .selectFrom('proposals')
+    .select('seq')
+    .where('next_look_at', '<=', now)
+    .where('transaction_index', 'is not', null)
+  return (await due.limit(1).executeTakeFirst()) !== undefined
+}
+
+/** Returns proposals of multisigs of one chain whose look is due, the longest overdue first. */
+export function dueProposals(reader: Reader, genesis: string, now: number, limit: number): Promise<Row<'proposals'>[]> {
+  return reader
+    .selectFrom('proposals')
+    .selectAll()
+    .where('genesis', '=', genesis)
+    .where('next_look_at', '<=', now)
+    .where('transaction_index', 'is not', null)
+    .orderBy('next_look_at')
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** Returns executed proposals of rules whose transaction is not known to be final, the longest overdue first. */
+export function dueRuleProposals(
+  reader: Reader,
+  now: number,
+  limit: number,
+): Promise<Pick<Row<'proposals'>, 'id' | 'signature' | 'updated_at'>[]> {
+  return (
+    reader
+      .selectFrom('proposals')
+      .select(['id', 'signature', 'updated_at'])
+      .where('next_look_at', '<=', now)
+      // Those of multisigs have a number. With `kind` SQLite would use that index instead of the one of the looks.
+      .where('transaction_index', 'is', null)
+      .orderBy('next_look_at')
+      .orderBy('seq')
+      .limit(limit)
+      .execute()
+  )
+}
+
+/** Writes a decision; false, without any change, if the same approver has made the same decision before. */
+export async function addDecision(tx: Tx, decision: NewRow<'proposal_decisions'>): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('proposal_decisions')
+    .values(decision)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** Returns the decisions about proposals, by id of the proposal, in their order. */
+export async function decisionsOf(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Row<'proposal_decisions'>[]>> {
+  const found = new Map<string, Row<'proposal_decisions'>[]>(ids.map((id) => [id, []]))
+  if (ids.length === 0) return found
+  const rows = await reader.selectFrom('proposal_decisions').selectAll().where('proposal_id', 'in', ids).execute()
+  for (const row of rows.toSorted((one, other) => one.seq - other.seq)) found.get(row.proposal_id)?.push(row)
+  return found
+}
+
+/** Locks a proposal until the commit and returns it; null without one. */
+export async function lockProposal(tx: Tx, id: string): Promise<Row<'proposals'> | null> {
+  const row = await tx.updateTable('proposals').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
+  return row ?? null
+}
+
+/** Returns proposals of a rule that have not ended, the oldest first, without their requests, which may be large. */
+export function openRuleProposals(
+  reader: Reader,
+  limit: number,
+): Promise<Pick<Row<'proposals'>, 'id' | 'status' | 'fault' | 'expires_at' | 'updated_at' | 'subject'>[]> {
+  return reader
+    .selectFrom('proposals')
+    .select(['id', 'status', 'fault', 'expires_at', 'updated_at', 'subject'])
+    .where('kind', '=', 'rule')
+    .where('status', 'in', ['active', 'approved'])
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
