@@ -1,6 +1,7 @@
 /** The common steps of every operation that builds a transaction: the checks before its instructions, and its answer. */
 import type { TrackedResource } from '../api/index.ts'
 import { requireProgram } from '../chain/programs/required-program.ts'
+import { referenceInstruction } from '../chain/programs/sol-transfers.ts'
 import { readLatestBlockhash, rentFor } from '../chain/reads/rpc-reads.ts'
 import {
   type BudgetServices,
@@ -15,12 +16,23 @@ import type { Envelope, UnsignedTransaction } from '../chain/sending/unsigned.ts
 import type { Signer } from '../chain/signer/index.ts'
 import type { Context, Services } from '../context.ts'
 import type { Program } from '../solana/programs.ts'
+import { type FreshKey, freshKey } from '../solana/signatures.ts'
 import { platformFeeInstructions } from './platform-fee.ts'
+import { refuseFailing } from './programs/refuse-failing.ts'
 import { type Cosigning, cosign } from './signing/cosign.ts'
 import type { SigningContext, SigningDraft } from './signing/types.ts'
 
+/**
+ * Makes the key of an account that the build creates. If a vault acts, it is an address that the multisig's program
+ * signs for, without a secret key.
+ */
+export function newKey({ vaultActing }: Pick<Context, 'vaultActing'>): Pick<FreshKey, 'address' | 'secretKey'> {
+  return vaultActing === undefined ? freshKey() : { address: vaultActing.newSigner(), secretKey: new Uint8Array() }
+}
+
 /** Without `txVersion`, for example in a worker's own request, the version is 0. */
-type BuildingServices = Pick<Services, 'chain' | 'config' | 'signer' | 'log'> & Partial<Pick<Context, 'txVersion'>>
+type BuildingServices = Pick<Services, 'chain' | 'config' | 'signer' | 'log' | 'programs'> &
+  Partial<Pick<Context, 'txVersion' | 'force' | 'reference'>>
 
 export interface TransactionPlan {
   /** Address that pays the network fee and the platform fee. */
@@ -31,7 +43,7 @@ export interface TransactionPlan {
   platformFee?: number
   /** Compute limit for a transaction that cannot be simulated, such as that of a payer without funds. */
   fallbackUnits: number
-  /** The transaction that must be confirmed first. This one uses its blockhash, and is not simulated. */
+  /** The transaction before this one. This one takes its blockhash and cannot be simulated. */
   follows?: BuiltTransaction
   /**
    * Compiles the instructions into the envelope. The result differs from the simulated transaction only in limits and
@@ -40,7 +52,7 @@ export interface TransactionPlan {
   build(envelope: Envelope & { rent?: bigint }): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
   /** Bytes of an account that the instructions create. The envelope's `rent` is its rent-exempt minimum in lamports. */
   createdBytes?: number
-  /** May throw the failure of the simulation, so that no one signs what a program refuses. */
+  /** May throw the failure of the simulation, so that no transaction is signed that a program refuses. */
   onFailedTrial?: (trial: FailedTrial) => void
 }
 
@@ -48,6 +60,8 @@ export interface TransactionPlan {
 export interface BuiltTransaction extends UnsignedTransaction {
   /** Addresses of the generated keys, which have signed. */
   cosigners: string[]
+  /** The generated keys, 64 bytes each. No answer has them. */
+  secretKeys: readonly Uint8Array[]
   recentBlockhash: string
   /** Block height after which the transaction can no longer land. */
   lastValidBlockHeight: number
@@ -55,19 +69,31 @@ export interface BuiltTransaction extends UnsignedTransaction {
 
 /**
  * Reads blockhash and fees, simulates, and compiles. Throws internal_error when the program is missing or the node
- * fails, bad_request when the platform fee cannot be paid, and the errors of `plan.build`.
+ * fails, bad_request when the platform fee cannot be paid or an instruction fails in the present build of its program, and
+ * the errors of `plan.build`.
+ *
+ * @example
+ * const build: TransactionPlan['build'] = (envelope) => buildMemo({ ...envelope, memo: 'hello' })
+ * const built = await buildTransaction(context, { payer, fallbackUnits: 150_000, build })
+ * return { ...unsignedAnswer(built), tracked_resource: trackingOf('note', id, ['note.written']) }
  */
 export async function buildTransaction(services: BuildingServices, plan: TransactionPlan): Promise<BuiltTransaction> {
   const { chain, config } = services
   const { payer, requiredProgram, fallbackUnits, follows } = plan
   if (requiredProgram !== undefined) await requireProgram(chain, requiredProgram)
-  const after = await platformFeeInstructions(services, { payer, lamports: plan.platformFee ?? 0 })
+  const after = [
+    ...(await platformFeeInstructions(services, { payer, lamports: plan.platformFee ?? 0 })),
+    ...(services.reference === undefined ? [] : [await referenceInstruction(payer, services.reference)]),
+  ]
   const [{ blockhash: recentBlockhash, lastValidBlockHeight }, rent] = await Promise.all([
     follows === undefined ? readLatestBlockhash(chain) : lifetimeOfBuilt(follows),
     plan.createdBytes === undefined ? undefined : rentFor(chain, plan.createdBytes),
   ])
-  const build = (terms: Pick<Envelope, 'before' | 'messageConfig'>) =>
-    plan.build({ payer, recentBlockhash, ...terms, after, ...(rent === undefined ? {} : { rent }) })
+  const build = async (terms: Pick<Envelope, 'before' | 'messageConfig'>) => {
+    const made = await plan.build({ payer, recentBlockhash, ...terms, after, ...(rent === undefined ? {} : { rent }) })
+    await refuseFailing(services, made.transaction, { force: services.force })
+    return made
+  }
   const built = await (services.txVersion === 1
     ? withMessageTerms(
         { chain, config },
@@ -79,10 +105,11 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
         },
       )
     : withVersion0Terms({ chain, config }, plan, (before) => build({ before })))
-  const { transaction, requiredSigners, secretKeys } = built
-  const signed = cosignedBy(transaction, secretKeys ?? [])
+  const { transaction, requiredSigners, secretKeys = [] } = built
+  const signed = cosignedBy(transaction, secretKeys)
   return {
     ...signed,
+    secretKeys,
     requiredSigners: requiredSigners.filter((signer) => !signed.cosigners.includes(signer)),
     recentBlockhash,
     lastValidBlockHeight,
@@ -123,9 +150,9 @@ export const trackingOf = (
  * because the program moves them between its own accounts.
  */
 export const signingDraft = (
-  { transaction, cosigners }: BuiltTransaction,
+  { transaction, cosigners, secretKeys }: BuiltTransaction,
   uncapped: readonly string[] = [],
-): SigningDraft => ({ transaction, cosigners, uncapped })
+): SigningDraft => ({ transaction, cosigners, secretKeys, uncapped })
 
 /**
  * Returns the answer with the platform wallet's signature for the user, who pays and submits. If `cosigning` is null,

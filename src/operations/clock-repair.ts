@@ -10,7 +10,9 @@ import { LONGEST_AIRDROP_WAIT_MS } from './airdrops/follow-airdrops.ts'
 import { LONGEST_STEP_WAIT_MS } from './fee-schedules/step-run.ts'
 import { LONGEST_GOLD_LOCK_WAIT_MS } from './gold-locks/follow-gold-locks.ts'
 import { LONGEST_LEDGER_WAIT_MS } from './ledger/write-ledger.ts'
+import { LONGEST_PAY_WAIT_MS } from './pay-requests/follow-pay-requests.ts'
 import { LONGEST_PAUSE_MS as POOL_MS } from './pools/crank.ts'
+import { LONGEST_PROPOSAL_WAIT_MS } from './proposals/squads/proposal-state.ts'
 
 /**
  * The longest valid plan of each column. Times of past events are never rewritten, because this clock may be the wrong
@@ -37,7 +39,9 @@ const MOMENTS: readonly FutureMoments[] = [
     column: 'next_check_at',
     reachMs: Math.max(LONGEST_GOLD_LOCK_WAIT_MS, FAULTY_ROW_WAIT_MS),
   },
+  { table: 'proposals', key: 'id', column: 'next_look_at', reachMs: LONGEST_PROPOSAL_WAIT_MS },
   { table: 'followed_accounts', key: 'seq', column: 'next_look_at', reachMs: DAY_MS },
+  { table: 'pay_requests', key: 'id', column: 'next_look_at', reachMs: LONGEST_PAY_WAIT_MS },
   { table: 'chain_transactions', key: 'seq', column: 'next_check_at', reachMs: FAULTY_ROW_WAIT_MS },
   { table: 'ledger_transactions', key: 'seq', column: 'next_try_at', reachMs: LONGEST_LEDGER_WAIT_MS },
   { table: 'fee_schedule_runs', key: 'seq', column: 'next_step_at', reachMs: LONGEST_STEP_WAIT_MS },

@@ -5,6 +5,7 @@ import { transferInstruction } from '../chain/programs/sol-transfers.ts'
 import { readWallets, rentFor } from '../chain/reads/rpc-reads.ts'
 import type { Services } from '../context.ts'
 import { badRequest } from '../platform/errors.ts'
+import { solText } from '../solana/amounts.ts'
 import { platformWallet } from './platform-wallet.ts'
 
 type PlatformFeeServices = Pick<Services, 'config' | 'signer' | 'log' | 'chain'>
@@ -25,7 +26,7 @@ export async function platformFeeInstructions(
   const least = held === 0n ? await rentFor(services.chain, 0) : 0n
   if (fee < least) {
     throw badRequest(
-      `platform_fee: the platform wallet ${wallet} holds no SOL yet, and ${fee} lamports would leave it below the ${least} that an account needs`,
+      `platform_fee: the platform wallet ${wallet} holds no SOL yet, and ${solText(fee)} would leave it below the ${solText(least)} that an account needs`,
       {
         param: 'platform_fee',
         details: { platform_wallet: wallet, lamports: String(fee), rent_exempt: String(least) },

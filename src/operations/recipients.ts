@@ -1,7 +1,7 @@
 /** Checks addresses that receive something or become an authority: they must be wallets, unless a vault is intended. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readAccountKinds } from '../chain/reads/account-kinds.ts'
-import type { Services } from '../context.ts'
+import type { Context, Services } from '../context.ts'
 import { type ApiError, badRequest } from '../platform/errors.ts'
 import type { AddressFault } from '../solana/bare-addresses.ts'
 import { type AccountKind, type RecipientTerms, recipientFault } from '../solana/recipients.ts'
@@ -19,7 +19,7 @@ export type RecipientFault = Recipient & { reason: AddressFault }
 /** What is wrong with an address, and the remedy. */
 export const RECIPIENT_NOTES: Record<AddressFault, string> = {
   token_account:
-    'is a mint or a token account, not a wallet: nobody could move what it receives; send its owner instead',
+    'is a mint or a token account, not a wallet: what it receives could never be moved; send its owner instead',
   off_curve:
     'is an address of a program and has no key: use it only if its program can use what it receives (allow_programs, `--allow-programs`)',
   program_owned:
@@ -36,11 +36,13 @@ const MOST_LISTED = 20
  * in batches.
  */
 export async function requireRecipients(
-  services: Pick<Services, 'chain'>,
+  services: Pick<Services, 'chain'> & Pick<Partial<Context>, 'vaultActing'>,
   recipients: readonly Recipient[],
   terms: RecipientTerms,
 ): Promise<void> {
-  refuseRecipients(await recipientFaults(services, recipients, terms), recipients.length)
+  // The vault that acts is meant to have what the request gives it.
+  const others = recipients.filter(({ wallet }) => wallet !== services.vaultActing?.vault)
+  if (others.length > 0) refuseRecipients(await recipientFaults(services, others, terms), others.length)
 }
 
 /** Returns the addresses that are not wallets, in order. Throws internal_error when the node fails. */

@@ -55,7 +55,7 @@ export class Overloaded extends ApiError {
   }
 }
 
-/** The message of an internal error that says nothing about its cause. */
+/** The message of an internal error that hides its cause. */
 export const GENERIC_MESSAGE = 'Something went wrong'
 
 export const badRequest = (message: string, extras?: ErrorExtras) => new ApiError('bad_request', message, extras)

@@ -1,6 +1,7 @@
 /** Locks of a process: SQLite's lock on a file, which the system releases when the process ends in any way. */
 import { lstatSync } from 'node:fs'
 import type BetterSqlite3 from 'better-sqlite3'
+import { internal } from './errors.ts'
 import { loadSqlite } from './native-modules.ts'
 
 /**
@@ -39,7 +40,7 @@ function isProcessAlive(pid: number): boolean {
 
 /**
  * Locks the database `file`, which must exist, and returns the function that unlocks it; undefined when another process
- * still holds the lock after `timeoutMs`.
+ * still holds the lock after `timeoutMs`. Throws internal_error for a file with other content.
  */
 export async function holdLock(file: string, timeoutMs: number): Promise<(() => void) | undefined> {
   const Database = loadSqlite()
@@ -49,7 +50,9 @@ export async function holdLock(file: string, timeoutMs: number): Promise<(() => 
     return () => void database.close()
   } catch (error) {
     database.close()
-    if ((error as { code?: string }).code === 'SQLITE_BUSY') return undefined
+    const { code } = error as { code?: string }
+    if (code === 'SQLITE_BUSY') return undefined
+    if (code === 'SQLITE_NOTADB') throw internal(`${file} is not a lock of svc: remove it`, { cause: error })
     throw error
   }
 }

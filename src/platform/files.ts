@@ -49,7 +49,9 @@ export interface ReadOptions {
   /** Requires that other users cannot read the file; without this option they only must not be able to write it. */
   secret?: boolean
   maxBytes?: number
-  /** Required folder: one that only this user can write, or one like /tmp, where nobody else can replace the file. */
+  /**
+   * Required folder: one that only this user can write, or one like /tmp, in which other users cannot replace the file.
+   */
   folder?: 'own' | 'safe'
   /** Accepts any owner, mode and folder; a symbolic link is still rejected. */
   trusted?: boolean

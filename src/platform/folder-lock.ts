@@ -7,7 +7,12 @@ import { holdLock } from './file-lock.ts'
 import { makeOwnDatabase } from './files.ts'
 
 /** Lock files of the data folder. Each is a database, so the system releases its lock whenever the process ends. */
-export const LOCK_FILES = { daemon: 'daemon.lock', chain: 'localnet.lock', chainCopy: 'chain-copy.lock' } as const
+export const LOCK_FILES = {
+  daemon: 'daemon.lock',
+  chain: 'localnet.lock',
+  chainCopy: 'chain-copy.lock',
+  backup: 'backup.lock',
+} as const
 /** Milliseconds to wait for the lock, longer than another process takes to check whether it is held. */
 const LOCK_TIMEOUT_MS = 100
 

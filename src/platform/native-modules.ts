@@ -1,4 +1,4 @@
-/** Loads the packages with a native part, and says why one does not load and how to fix that. */
+/** Loads the packages with a native part, and explains why one does not load and how to fix that. */
 import { dirname, resolve } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { ApiError } from './errors.ts'
@@ -19,13 +19,16 @@ export class NativeModuleFault extends ApiError {
   }
 }
 
-const NODE_MAJOR = Number.parseInt(process.versions.node, 10)
+const [NODE_MAJOR = 0, NODE_MINOR = 0] = process.versions.node.split('.').map(Number)
 /**
- * The package of SQLite; from Node.js 24 on its version 13 (Node-API). There version 12 aborts the process during
- * garbage collection (nodejs/node#65446). Version 13 crashes on Node.js 20 and before 22.14
- * (WiseLibs/better-sqlite3#1514).
+ * The packages of SQLite that run here, best first. Version 13 (Node-API) contains its binaries, and crashes before
+ * Node.js 22.14 (WiseLibs/better-sqlite3#1514). Version 12 aborts the process during garbage collection from Node.js 24
+ * on (nodejs/node#65446).
  */
-const SQLITE = NODE_MAJOR >= 24 ? 'better-sqlite3-13' : 'better-sqlite3'
+const SQLITES = [
+  ...(NODE_MAJOR > 22 || (NODE_MAJOR === 22 && NODE_MINOR >= 14) ? ['better-sqlite3-13'] : []),
+  ...(NODE_MAJOR < 24 ? ['better-sqlite3'] : []),
+]
 const PLATFORM = `${process.platform}-${process.arch}`
 /** Platforms for which litesvm has a binary, as of 1.4.1. */
 const SVM_PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
@@ -34,22 +37,24 @@ let sqlite: Sqlite | undefined
 // The second attempt to load a binary fails with another message than the first.
 let refusal: unknown
 
-/** Returns SQLite's constructor. Throws NativeModuleFault if its binary does not load. */
+/** Returns SQLite's constructor. Throws NativeModuleFault if no binary of it loads. */
 export function loadSqlite(): Sqlite {
   if (sqlite !== undefined) return sqlite
   if (refusal !== undefined) throw refusal
   // Most commands that import this file open no database.
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)
-  try {
-    const Database: Sqlite = require(SQLITE)
-    // The package loads its binary when the first database is opened.
-    new Database(':memory:').close()
-    sqlite = Database
-    return Database
-  } catch (error) {
-    refusal = fault(SQLITE, error, () => sqliteRemedy(require))
-    throw refusal
+  for (const name of SQLITES) {
+    try {
+      const Database: Sqlite = require(name)
+      // The package loads its binary when the first database is opened.
+      new Database(':memory:').close()
+      sqlite = Database
+      return Database
+    } catch (error) {
+      refusal = fault(name, error, () => sqliteRemedy(require))
+    }
   }
+  throw refusal
 }
 
 /** Loads the runtime of the embedded chain. Throws NativeModuleFault if its binary does not load. */
@@ -99,11 +104,13 @@ const INSTALL_AGAIN =
 function sqliteRemedy(require: NodeJS.Require): string {
   if (NODE_MAJOR >= 24) return `${INSTALL_AGAIN}, under this Node.js, or run it with Node.js 22`
   try {
-    const folder = resolve(dirname(require.resolve(`${SQLITE}/package.json`)), '../..')
+    const folder = resolve(dirname(require.resolve('better-sqlite3/package.json')), '../..')
     const shown = /^[\w./\\:@-]+$/.test(folder) ? folder : JSON.stringify(folder)
-    return `run \`npm rebuild ${SQLITE} --prefix ${shown}\`; if there is no prebuilt binary, this compiles it, which needs python3, make and a C++ compiler`
+    return `run \`npm rebuild better-sqlite3 --prefix ${shown}\`; if there is no prebuilt binary, this compiles it, which needs python3, make and a C++ compiler`
   } catch {
-    return 'install svc again'
+    // npm has left version 12 out: it has no prebuilt binary here, and could not be compiled.
+    if (SQLITES.length > 1) return INSTALL_AGAIN
+    return 'install svc again with Node.js 22.14 or newer, which needs no compiler, or install python3, make and a C++ compiler first'
   }
 }
 

@@ -6,6 +6,10 @@ export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 export const DAY_SECONDS = DAY_MS / SECOND_MS
 
+/** Days of a week, as settings and answers name them. */
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
+export type Weekday = (typeof WEEKDAYS)[number]
+
 /** Resolves after the given milliseconds; it keeps the process alive until then. */
 export const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds))
 

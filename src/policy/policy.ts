@@ -1,4 +1,5 @@
 /** The policy of a signing key: the amounts that may leave its wallet, and the amounts that have left. */
+import type { Weekday } from '../platform/timing.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -17,6 +18,43 @@ export interface MintLimit {
   per_day: bigint
 }
 
+/** Hours in which acts need no approval for their time. With `from` after `to`, they end on the next day. */
+export interface Hours {
+  days: readonly Weekday[]
+  /** Local time as `HH:MM`; `to` itself is outside, and may be `24:00`. */
+  from: string
+  to: string
+  /** IANA name, such as `Europe/Berlin`. */
+  timezone: string
+}
+
+export interface ApprovalRules {
+  /** The most lamports that may leave with approvals; null if the limit without approvals is final. */
+  lamports_per_transaction: bigint | null
+  lamports_per_day: bigint | null
+  /** The same by mint, in raw units. */
+  tokens: readonly MintLimit[]
+  /** Whether each of these waits instead of being refused. */
+  destination: boolean
+  authority: boolean
+  delegate: boolean
+  close: boolean
+  /** Operations that always wait, by their names in the audit log. */
+  operations: readonly string[]
+  /** Outside these hours everything waits; null for any time. */
+  hours: Hours | null
+}
+
+export interface Approvals {
+  /** Approvals that an act needs. */
+  needed: number
+  /** Addresses of those who may approve; null for every approver. */
+  approvers: readonly string[] | null
+  /** Seconds until a proposal expires. */
+  expires_in: number
+  rules: ApprovalRules
+}
+
 export interface SigningPolicy {
   paused: boolean
   /** Programs that a transaction may invoke, directly or by inner instructions. */
@@ -28,6 +66,8 @@ export interface SigningPolicy {
   lamports_per_day: bigint
   /** Limits by mint. Tokens of a mint that is not listed may not leave. */
   tokens: readonly MintLimit[]
+  /** What waits for approvals instead of being refused; null if nothing does. */
+  approvals: Approvals | null
 }
 
 /** Amounts that left within the last 24 hours. */
@@ -58,4 +98,5 @@ export const DEFAULT_POLICY: SigningPolicy = {
   lamports_per_transaction: 0n,
   lamports_per_day: 0n,
   tokens: [],
+  approvals: null,
 }

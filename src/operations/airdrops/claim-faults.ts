@@ -1,7 +1,11 @@
 /** Determines why a wallet cannot claim now, as reason and message. The functions are pure. Building a claim and listing a wallet's airdrops both use them. */
+import { PROPOSED_START_DAYS } from '../../api/airdrop-terms.ts'
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
 import type { TokenAccountState } from '../../chain/sending/balance-changes.ts'
+import { DAY_SECONDS } from '../../platform/timing.ts'
+import { addressBytes } from '../../solana/addresses.ts'
+import { keyFault } from '../../solana/bare-addresses.ts'
 import type { ClaimPayment } from './claim-payment.ts'
 import { describeUnixTime, isoOfUnixTime } from './unix-times.ts'
 
@@ -9,6 +13,8 @@ import { describeUnixTime, isoOfUnixTime } from './unix-times.ts'
  * A start at most this far ahead may be a formality. The time exceeds the margin of any tool and the lag of any node.
  */
 const FORMAL_WITHIN_S = 3_600n
+/** The same for an airdrop that was proposed to a multisig: its start leaves the members days. */
+const PROPOSED_WITHIN_S = FORMAL_WITHIN_S + BigInt(PROPOSED_START_DAYS * DAY_SECONDS)
 
 export interface ClaimQuestion {
   id: string
@@ -111,12 +117,13 @@ function vaultClawedBack({ id, distributor }: Parameters<ClaimCheck>[0]): ClaimF
 /**
  * Unlocked amounts are paid even before the start. If nothing vests, the start is only the creator's intent. The
  * program requires a start of every new distributor, so a start within the hour directly followed by the end is not a
- * real schedule.
+ * real schedule. An admin without a key is the vault of a multisig.
  */
 function notStarted({ id, distributor, now, vests }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   if (vests) return null
-  const { startsAt, endsAt } = distributor
-  const isFormal = endsAt - startsAt <= 1n && startsAt - now <= FORMAL_WITHIN_S
+  const { startsAt, endsAt, admin } = distributor
+  const within = keyFault(addressBytes(admin)) === null ? FORMAL_WITHIN_S : PROPOSED_WITHIN_S
+  const isFormal = endsAt - startsAt <= 1n && startsAt - now <= within
   if (startsAt <= now || isFormal) return null
   const message = `The airdrop ${id} has not started: it starts at ${describeUnixTime(startsAt)}`
   return { reason: 'not_started', message, param: 'id', details: { seconds_left: String(startsAt - now) } }

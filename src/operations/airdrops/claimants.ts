@@ -12,7 +12,7 @@ type Chain = Context['chain']
 
 interface CheckedList {
   at: number
-  /** Rejects with bad_request where one of them cannot claim. */
+  /** Rejects with bad_request if one of them cannot claim. */
   outcome: Promise<void>
 }
 

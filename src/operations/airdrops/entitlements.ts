@@ -67,7 +67,7 @@ export async function readEntitlements(
       account: held === null ? null : decodeTokenAccount(held),
       now,
     })
-    // The distributor of another airdrop says nothing about this wallet.
+    // The distributor of another airdrop shows nothing about this wallet.
     const isOther = fault?.reason === 'other_root'
     const claimed = isOther ? null : status
     const schedule = isOther || locked === 0n ? null : distributor

@@ -25,8 +25,8 @@ const CALLS_PER_ROUND = 5
  */
 const WATCHER_LEAD_MS = 180_000
 /**
- * No transaction proves that everything is claimed, but claims are reported first. A claim may land while its
- * blockhash is valid.
+ * The claims are reported before "fully claimed", which no transaction proves. A claim may land while its blockhash is
+ * valid.
  */
 const LAST_CLAIM_LEAD_MS = 90_000
 /** Longest interval between looks, for a tree that has waited for its airdrop for days. */

@@ -19,7 +19,7 @@ import { isOpen } from './on-chain.ts'
 
 type GetDistributorRoute = Api['airdrops']['distributor']
 
-/** Throws not_found for an address without an account, and bad_request where the account has no airdrop id. */
+/** Throws not_found for an address without an account, and bad_request if the account has no airdrop id. */
 export async function getDistributor(
   context: Context,
   { address }: Input<GetDistributorRoute>,
@@ -38,7 +38,7 @@ export async function getDistributor(
 }
 
 /**
- * Returns the id from mint and version. Throws bad_request if the id leads to another address, because every claim is
+ * Returns the id from mint and version. Throws bad_request if the id gives another address, because every claim is
  * built for the derived one.
  */
 async function airdropIdAt(address: string, { mint, version }: Distributor): Promise<string> {

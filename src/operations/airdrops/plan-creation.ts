@@ -1,5 +1,6 @@
 /** Determines the parameters of a new airdrop, checks them against the stored tree and the chain, and builds the transaction. */
 
+import { PROPOSED_START_DAYS } from '../../api/airdrop-terms.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import { buildCreation, CREATION_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
@@ -26,10 +27,12 @@ type CreateAirdropInput = Input<Api['airdrops']['create']>
 type StoredTree = Row<'merkle_trees'> | null
 
 /**
- * The program requires a start after the transaction lands, but pays before it anyway. The delay exceeds the life of a
- * blockhash, for clusters whose clock lags.
+ * The start must be later than the landing. The program pays claims before it all the same. The delay exceeds the life
+ * of a blockhash, for clusters whose clock lags.
  */
 const START_DELAY_S = 300n
+/** The same for an airdrop that is proposed, because its members need days to execute it. */
+const PROPOSED_START_DELAY_S = BigInt(PROPOSED_START_DAYS * DAY_SECONDS)
 /** Longest vesting, a hundred years, so that a mistyped year is noticed. */
 const MOST_VESTING_DAYS = 36_525
 
@@ -53,7 +56,10 @@ export async function planCreation(
   const account = await tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
   const decimals = airdropMintDecimals(mint, airdrop.accounts.get(mint) ?? null)
-  const { startsAt, endsAt } = scheduleOf(input, tree, airdrop.now)
+  const { startsAt, endsAt } = scheduleOf(input, tree, {
+    now: airdrop.now,
+    isProposed: context.vaultActing !== undefined,
+  })
   await requireProgram(chain, PROGRAMS.distributor)
   await requireFreeCount(context, airdrop, { payer, root, tree })
   const tokens = airdrop.accounts.get(account) ?? null
@@ -89,12 +95,13 @@ export async function planCreation(
 function scheduleOf(
   { starts_at, ends_at }: CreateAirdropInput,
   tree: StoredTree,
-  now: bigint,
+  { now, isProposed }: { now: bigint; isProposed: boolean },
 ): { startsAt: bigint; endsAt: bigint } {
   const soonest = now + START_DELAY_S
+  const usual = isProposed ? now + PROPOSED_START_DELAY_S : soonest
   const refuse = (param: string, message: string) => badRequest(`${param}: ${message}`, { param })
   if (ends_at === undefined) {
-    if (tree === null || tree.total_locked === '0') return { startsAt: soonest, endsAt: soonest + 1n }
+    if (tree === null || tree.total_locked === '0') return { startsAt: usual, endsAt: usual + 1n }
     throw refuse(
       'ends_at',
       `the stored tree ${tree.id} has locked amounts, so send the time when the last of them has vested`,
@@ -107,13 +114,16 @@ function scheduleOf(
       `no amount of the stored tree ${tree.id} is locked, so nothing vests: leave it out, or ${list}`,
     )
   }
-  const startsAt = starts_at === undefined ? soonest : unixSecondsOf(starts_at)
+  const startsAt = starts_at === undefined ? usual : unixSecondsOf(starts_at)
   const endsAt = unixSecondsOf(ends_at)
   if (startsAt < soonest) {
     const earliest = describeUnixTime(soonest)
     throw refuse('starts_at', `must be ${earliest} or later, because the program accepts only a start in the future`)
   }
-  if (endsAt <= startsAt) throw refuse('ends_at', `must be after the start, ${describeUnixTime(startsAt)}`)
+  if (endsAt <= startsAt) {
+    const own = starts_at === undefined ? '; send starts_at for another start' : ''
+    throw refuse('ends_at', `must be after the start, ${describeUnixTime(startsAt)}${own}`)
+  }
   if (endsAt - startsAt > BigInt(MOST_VESTING_DAYS * DAY_SECONDS)) {
     throw refuse('ends_at', `must be at most ${MOST_VESTING_DAYS} days after the start`)
   }

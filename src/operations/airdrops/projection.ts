@@ -194,7 +194,7 @@ const evidenceOf = ({ services, transaction, slot }: AirdropEffects): AirdropEvi
   origin: transaction,
 })
 
-/** Makes the worker look at the airdrop in its next round. */
+/** Makes the worker check the airdrop in its next round. */
 async function lookNow(tx: Tx, { services }: AirdropEffects, { id, next_check_at }: AirdropRow): Promise<void> {
   const now = services.clock.now()
   if (next_check_at !== null && next_check_at > now) await updateAirdrop(tx, id, { next_check_at: now })

@@ -6,7 +6,7 @@ import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { buildTransaction, signingDraft, trackingOf } from '../building.ts'
+import { type BuiltTransaction, buildTransaction, signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan } from '../signing/types.ts'
@@ -24,6 +24,10 @@ export async function withdrawVault(
   context: Context,
   input: Input<WithdrawVaultRoute>,
 ): Promise<Result<WithdrawVaultRoute>> {
+  if (context.vaultActing !== undefined) {
+    const { built, mint, amount } = await buildWithdrawal(context, input, context.vaultActing.vault)
+    return { ...unsignedAnswer(built), mint, amount, tracked_resource: withdrawalTracking(input.id) }
+  }
   const run = await openSigningRun<Withdrawal>(context, 'airdrop.withdraw')
   const plan = run.resumed ?? (await planWithdrawal(context, input, run.wallet))
   return signAndSubmit(context, run, plan, {
@@ -36,6 +40,22 @@ async function planWithdrawal(
   input: Input<WithdrawVaultRoute>,
   wallet: string,
 ): Promise<NewSigningPlan<Withdrawal>> {
+  const { built, mint, amount } = await buildWithdrawal(context, input, wallet)
+  return {
+    // The program moves its vault's tokens to the stored receiver, so none of them belong to the wallet.
+    first: signingDraft(built, [mint]),
+    state: { mint, amount },
+    tracked_resource: withdrawalTracking(input.id),
+  }
+}
+
+const withdrawalTracking = (id: string) => trackingOf('airdrop', id, ['airdrop.vault_drained'])
+
+async function buildWithdrawal(
+  context: Context,
+  input: Input<WithdrawVaultRoute>,
+  wallet: string,
+): Promise<Withdrawal & { built: BuiltTransaction }> {
   const { id } = input
   const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))
   requireWithdrawable(airdrop)
@@ -48,12 +68,7 @@ async function planWithdrawal(
     fallbackUnits: CLAWBACK_UNITS,
     build: (envelope) => buildClawback({ ...envelope, distributor: address, mint, receiver, opensReceiverFor }),
   })
-  return {
-    // The program moves its vault's tokens to the stored receiver, so none of them belong to the wallet.
-    first: signingDraft(built, [mint]),
-    state: { mint, amount: String(amount) },
-    tracked_resource: trackingOf('airdrop', id, ['airdrop.vault_drained']),
-  }
+  return { built, mint, amount: String(amount) }
 }
 
 function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {

@@ -7,7 +7,7 @@ import type { Row } from '../../store/schema.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import type { OwnedAsset } from './owned-asset.ts'
 
-/** Inserts the record of an asset that was minted elsewhere, so that events about it contain its name. */
+/** Inserts the record of an asset that another tool minted, so that events about it contain its name. */
 export async function insertForeignNft(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,
@@ -49,7 +49,7 @@ export interface AssetRows {
 }
 
 /**
- * Returns the records of the asset, updated by changes made elsewhere, such as a transfer. Writes only if something
+ * Returns the records of the asset, updated by changes from outside, such as a transfer. Writes only if something
  * changed.
  */
 export async function refreshAssetRows(

@@ -1,10 +1,12 @@
-/** Derives the API keys, sponsorships and fee schedules that the audit log implies, and compares them with the rows. */
+/** Derives the API keys, sponsorships, fee schedules and approvers that the audit log implies, and compares them with the rows. */
 
 import { allSponsorships } from '../../store/airdrops/sponsorships.ts'
 import { allFeeSchedules } from '../../store/fees/fee-schedules.ts'
+import { allApprovers } from '../../store/proposals/approvers.ts'
 import { allApiKeys } from '../../store/requests/api-keys.ts'
 import type { Reader } from '../../store/store.ts'
 import { apiKeyTerms } from '../api-keys/audit-api-key.ts'
+import { approverTerms } from '../approvers/approver-record.ts'
 import { scheduleTerms } from '../fee-schedules/audit-schedule.ts'
 import { sponsorshipTerms } from '../sponsorships/sponsorship-record.ts'
 
@@ -33,7 +35,7 @@ interface Kind {
   name: string
   /** Field of an entry with the row's id. */
   id: string
-  /** Terms that are compared. Terms that an entry of an earlier version lacks are skipped. */
+  /** Terms that are compared. */
   compared: readonly string[]
   rows(reader: Reader): Promise<StoredRow[]>
 }
@@ -81,12 +83,20 @@ const KINDS = {
         terms: readable(() => scheduleTerms(row)),
       })),
   },
+  approvers: {
+    name: 'approver',
+    id: 'approver',
+    compared: ['name', 'key'],
+    rows: async (reader) =>
+      (await allApprovers(reader)).map((row) => ({
+        id: row.address,
+        isLive: row.revoked_at === null,
+        terms: approverTerms(row),
+      })),
+  },
 } as const satisfies Record<string, Kind>
 type KindName = keyof typeof KINDS
 const KIND_NAMES = Object.keys(KINDS) as KindName[]
-
-/** Rows of each kind that had no entry until an upgrade recorded them. */
-export type RecordedRows = Record<KindName, AuditDetails[]>
 
 /** Actions of each kind: true if the entry states the row's content, false if it ends the row. */
 const CHANGES: Record<string, [KindName, boolean]> = {
@@ -96,60 +106,51 @@ const CHANGES: Record<string, [KindName, boolean]> = {
   'fee_schedule.created': ['schedules', true],
   'fee_schedule.updated': ['schedules', true],
   'fee_schedule.deleted': ['schedules', false],
+  'approver.added': ['approvers', true],
+  'approver.removed': ['approvers', false],
 }
-export const ROW_ACTIONS: readonly string[] = [...Object.keys(CHANGES), 'audit.recorded']
+export const ROW_ACTIONS: readonly string[] = Object.keys(CHANGES)
 
 export function expectedRows() {
   const expected: Record<KindName, Map<string, ExpectedRow>> = {
     keys: new Map(),
     sponsorships: new Map(),
     schedules: new Map(),
+    approvers: new Map(),
   }
-  /** Whether an entry comes from a version that writes one for every row. */
-  let isRecorded = false
-
   function set(kind: KindName, details: AuditDetails, sequence: number, terms: AuditDetails | null): void {
     expected[kind].set(String(details[KINDS[kind].id]), { terms, sequence })
-    if (kind === 'keys' && terms?.sha256 !== undefined) isRecorded = true
   }
 
   function apply(action: string, details: AuditDetails, sequence: number): void {
     const change = CHANGES[action]
     if (change !== undefined) set(change[0], details, sequence, change[1] ? details : null)
-    if (action !== 'audit.recorded') return
-    isRecorded = true
-    for (const kind of KIND_NAMES) {
-      for (const row of (details as RecordedRows)[kind] ?? []) set(kind, row, sequence, row)
-    }
   }
 
   /** The rows that exist, for an anchor of the log. */
-  const toJson = () => ({
-    isRecorded,
-    ...Object.fromEntries(
+  const toJson = () =>
+    Object.fromEntries(
       KIND_NAMES.map((kind) => [
         kind,
         Object.fromEntries([...expected[kind]].filter(([, { terms }]) => terms !== null)),
       ]),
-    ),
-  })
+    )
 
   function restore(stored: Record<string, unknown>): void {
-    isRecorded = stored.isRecorded === true
     for (const kind of KIND_NAMES) {
       expected[kind] = new Map(Object.entries((stored[kind] ?? {}) as Record<string, ExpectedRow>))
     }
   }
 
-  /** Returns the first row that does not match the entries. With `isStrict`, rows without an entry count too. */
-  async function difference(reader: Reader, isStrict: boolean): Promise<Difference | null> {
+  /** Returns the first row that does not match the entries. */
+  async function difference(reader: Reader): Promise<Difference | null> {
     for (const kind of KIND_NAMES) {
       const { name, compared, rows } = KINDS[kind]
       const known = new Map(expected[kind])
       for (const row of await rows(reader)) {
         const entry = known.get(row.id)
         known.delete(row.id)
-        const why = rowFault(row, entry, compared, isStrict || isRecorded)
+        const why = rowFault(row, entry, compared)
         if (why !== null) return { sequence: entry?.sequence ?? 0, why: `the ${name} ${row.id} ${why}` }
       }
       for (const [id, { terms, sequence }] of known) {
@@ -159,33 +160,18 @@ export function expectedRows() {
     return null
   }
 
-  /** Returns the rows whose entry lacks fields of this version or is missing; none once they were recorded. */
-  async function unrecorded(reader: Reader): Promise<RecordedRows> {
-    const found: RecordedRows = { keys: [], sponsorships: [], schedules: [] }
-    if (isRecorded) return found
-    for (const kind of KIND_NAMES) {
-      const { compared, rows } = KINDS[kind]
-      for (const row of await rows(reader)) {
-        const entry = expected[kind].get(row.id)
-        const isWhole = entry !== undefined && compared.every((field) => entry.terms === null || field in entry.terms)
-        if (row.isLive && !isWhole && rowFault(row, entry, compared, false) === null) found[kind].push(row.terms)
-      }
-    }
-    return found
-  }
-  return { apply, toJson, restore, difference, unrecorded }
+  return { apply, toJson, restore, difference }
 }
 
 function rowFault(
   { isLive, terms }: StoredRow,
   entry: ExpectedRow | undefined,
   compared: readonly string[],
-  isStrict: boolean,
 ): string | null {
-  if (entry === undefined) return isLive && isStrict ? 'has no entry: svc did not create it' : null
+  if (entry === undefined) return isLive ? 'has no entry: svc did not create it' : null
   if (entry.terms === null) return isLive ? 'exists, although this entry ended it' : null
   if (!isLive) return 'is revoked without an entry'
   const said = entry.terms
-  const field = compared.find((name) => name in said && JSON.stringify(said[name]) !== JSON.stringify(terms[name]))
+  const field = compared.find((name) => JSON.stringify(said[name]) !== JSON.stringify(terms[name]))
   return field === undefined ? null : `has another ${field} than in this entry`
 }

@@ -5,7 +5,6 @@ import { DEFAULT_POLICY } from '../../policy/policy.ts'
 import { sponsorshipUses } from '../../store/airdrops/sponsorships.ts'
 import type { AuditAnchor } from '../../store/audit/anchors.ts'
 import type { Row } from '../../store/schema.ts'
-import { findSetting } from '../../store/settings.ts'
 import { listSignerPolicies, listSpendsSince } from '../../store/signing/signings.ts'
 import type { Reader } from '../../store/store.ts'
 import { policyJson } from '../signing/policy-state.ts'
@@ -14,8 +13,8 @@ import { type AuditDetails, type Difference, expectedRows, ROW_ACTIONS } from '.
 interface ExpectedPolicy {
   fields: Record<string, unknown>
   paused: boolean
-  /** Last spend before the last reset, or null when an earlier version's entry does not have it. */
-  mark: number | null
+  /** Last spend before the last reset. */
+  mark: number
   /** Sequence number of the last entry about the policy. */
   sequence: number
 }
@@ -50,14 +49,11 @@ export function expectedState(now: number) {
     if (entry.at > since + EDGE_MS) applySpend(spends, entry, details)
   }
 
-  /**
-   * Begins with the state that a cut has stored in its anchor. Anchors of earlier versions contain only the policies.
-   */
+  /** Begins with the state that a cut has stored in its anchor. */
   function restore({ policies_json }: AuditAnchor): void {
     const stored = JSON.parse(policies_json) as Record<string, unknown>
-    const hasRows = 'isRecorded' in stored
-    policies = new Map(Object.entries((hasRows ? stored.policies : stored) as Record<string, ExpectedPolicy>))
-    if (hasRows) rows.restore(stored)
+    policies = new Map(Object.entries(stored.policies as Record<string, ExpectedPolicy>))
+    rows.restore(stored)
   }
 
   const stateJson = (): string => JSON.stringify({ policies: Object.fromEntries(policies), ...rows.toJson() })
@@ -78,13 +74,11 @@ export function expectedState(now: number) {
       if (why !== null) return { sequence: expected.sequence, why: `the policy of ${row.signer} ${why}` }
     }
     for (const [signer, { sequence }] of left) return { sequence, why: `the policy of ${signer} is gone` }
-    return rows.difference(reader, (await findSetting(reader, RECORDED)) !== null)
+    return rows.difference(reader)
   }
-  return { apply, restore, stateJson, difference, standingDifference, unrecorded: rows.unrecorded }
+  return { apply, restore, stateJson, difference, standingDifference }
 }
 
-/** Setting that marks a database whose log has an entry for every key, sponsorship and schedule. */
-export const RECORDED = 'audit_recorded'
 export const STANDING_ACTIONS = [...ROW_ACTIONS, 'policy.changed', 'signer.paused', 'signer.resumed', 'spend.reset']
 
 const firstPolicy = (): ExpectedPolicy => ({
@@ -99,7 +93,7 @@ function applyPolicyChange(policy: ExpectedPolicy, action: string, { after, mark
   if (action === 'policy.changed') Object.assign(policy.fields, after)
   else if (action === 'signer.paused') policy.paused = true
   else if (action === 'signer.resumed') policy.paused = false
-  else if (action === 'spend.reset') policy.mark = typeof mark === 'number' ? mark : null
+  else if (action === 'spend.reset') policy.mark = mark as number
   else return false
   return true
 }
@@ -110,7 +104,7 @@ function policyFault(row: Row<'signer_policies'>, { fields, paused, mark }: Expe
   const field = Object.keys({ ...fields, ...stored }).find((name) => sorted(fields[name]) !== sorted(stored[name]))
   if (field !== undefined) return `has another ${field} than in this entry`
   if ((row.paused === 1) !== paused) return `is ${paused ? 'not paused' : 'paused'}, unlike in this entry`
-  if (mark !== null && row.spend_mark !== mark) return 'counts its day from another spend than this entry'
+  if (row.spend_mark !== mark) return 'counts its day from another spend than this entry'
   return null
 }
 

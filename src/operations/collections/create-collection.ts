@@ -6,9 +6,8 @@ import { buildCollectionCreation } from '../../chain/programs/metaplex-core/inde
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { freshKey } from '../../solana/signatures.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'
-import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { buildTransaction, newKey, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireRecipients } from '../recipients.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
 
@@ -29,7 +28,7 @@ export async function createCollection(
     const recipient = { param: 'update_authority', wallet: updateAuthority }
     await requireRecipients(context, [recipient], { allowsPrograms: input.allow_programs })
   }
-  const { address: collection, secretKey } = freshKey()
+  const { address: collection, secretKey } = newKey(context)
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.core,

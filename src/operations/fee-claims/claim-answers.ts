@@ -8,6 +8,7 @@ import { accountsAt } from '../../chain/sending/runs.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../platform/errors.ts'
+import { solText } from '../../solana/amounts.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -30,7 +31,7 @@ export const curveMints = (pool: DbcPool): ClaimedMints => ({
 /** Values of `details.reason` for a claim that would pay nothing now. */
 export const EMPTY_CLAIM_REASONS: readonly unknown[] = ['nothing_to_claim', 'withdrawn', 'too_early']
 
-/** `details.reason` of this and the next two errors tells a client that goes through many pools that nothing failed. */
+/** `details.reason` of this and the next two errors lets a client that processes many pools see that nothing failed. */
 export const nothingToClaim = (address: string, why = ''): ApiError =>
   badRequest(`There is nothing to claim from ${address}${why}`, {
     param: 'address',
@@ -79,7 +80,7 @@ export async function requireClaimerRent(
   const lamports = wallet?.lamports ?? 0n
   if (lamports >= needed) return
   throw badRequest(
-    `The claimer ${claimer} has ${lamports} lamports, and needs ${needed} to open its token accounts: send it ${needed - lamports} lamports first`,
+    `The claimer ${claimer} has ${solText(lamports)}, and needs ${solText(needed)} to open its token accounts: send it ${solText(needed - lamports)} first`,
     { param: 'payer', details: { claimer, lamports: String(lamports), needed: String(needed) } },
   )
 }

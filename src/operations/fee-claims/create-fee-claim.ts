@@ -75,10 +75,12 @@ async function planSignedClaim(
 ): Promise<NewSigningPlan<FeeClaimPlan>> {
   const planned = await planClaim(context, input, wallet)
   const { built, plan } = planned
-  const { claimer, beneficiary, kind } = plan
-  if (claimer !== wallet) {
+  const { claimer, beneficiary, kind, delegate } = plan
+  if (claimer !== wallet && delegate !== wallet) {
+    const otherWay =
+      kind === 'damm_v2' ? `, or let it make the platform wallet its delegate (\`svc fees delegate grant\`)` : ''
     throw badRequest(
-      `Kind ${kind} of ${input.address} pays the ${beneficiary}, ${claimer}, not the platform wallet ${wallet}: claim it unsigned, with that wallet`,
+      `Kind ${kind} of ${input.address} pays the ${beneficiary}, ${claimer}, not the platform wallet ${wallet}: claim it unsigned, with that wallet${otherWay}`,
       { param: 'mode', details: { claimer, ...(beneficiary === 'partner' ? { fee_claimer: claimer } : {}) } },
     )
   }
@@ -88,4 +90,8 @@ async function planSignedClaim(
 
 const feeClaimAnswer = ({ type: _, ...answer }: FeeClaimPlan) => answer
 
-const feeClaimTracking = ({ pool_address, type }: FeeClaimPlan) => trackingOf('pool', pool_address, [type])
+export const feeClaimTracking = ({ pool_address, type }: FeeClaimPlan) => trackingOf('pool', pool_address, [type])
+
+/** What may have only one open proposal, because each claim changes what the next one would pay. */
+export const claimSubject = ({ address, kind }: Pick<FeeClaimInput, 'address' | 'kind'>) =>
+  `fee-claim ${address} ${kind}`

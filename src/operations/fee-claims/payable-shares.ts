@@ -6,6 +6,7 @@ import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import { badRequest } from '../../platform/errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
+import { solText } from '../../solana/amounts.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { accountKind, recipientFault } from '../../solana/recipients.ts'
 import { type RecipientFault, refuseRecipients } from '../recipients.ts'
@@ -66,7 +67,7 @@ async function requireWallets(
     const after = (accounts[i]?.lamports ?? 0n) + (isSol ? paidTo(recipient) : 0n)
     if (after >= least) continue
     throw badRequest(
-      `${param}: ${recipient} would have ${after} lamports, and an account must hold at least ${least}: leave it out, or send it lamports first`,
+      `${param}: ${recipient} would have ${solText(after)}, and an account must hold at least ${solText(least)}: leave it out, or send it SOL first`,
       { param, details: { lamports: String(after), rent_exempt: String(least) } },
     )
   }

@@ -3,7 +3,9 @@ import { BENEFICIARIES_OF, type Beneficiary } from '../../api/fee-claims.ts'
 import {
   buildPositionClaim,
   claimAccounts,
+  claimDelegateOf,
   type DammV2Pool,
+  type DammV2Position,
   positionsOf,
   positionsPerClaim,
 } from '../../chain/programs/damm-v2/index.ts'
@@ -37,26 +39,22 @@ export async function planPositionClaim(
   const found = await requirePositionPool(context, input.address)
   const { pool } = found
   const owner = input.owner ?? (await ownerOf(context, beneficiary, found))
-  const positions = (await positionsOf(context.chain, pool.address, owner)).filter(
-    ({ feeA, feeB }) => feeA > 0n || feeB > 0n,
-  )
-  if (positions.length === 0) throw nothingToClaim(pool.address, ` for ${owner}`)
+  const { positions, delegate } = await claimablePositions(context, { pool, owner, payer })
   const ownAccounts = await claimAccounts(pool, owner)
-  if (payer !== owner) await requireClaimerRent(context, owner, ownAccounts)
-  // Anyone can give the wallet positions that hold almost nothing, so the largest fees come first.
-  positions.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
+  if (payer !== owner && delegate === undefined) await requireClaimerRent(context, owner, ownAccounts)
   const chosen = positions.slice(0, positionsPerClaim({ owner, payer }))
   const built = await buildTransaction(context, {
     payer,
     fallbackUnits: POSITION_CLAIM_UNITS,
     async build(envelope) {
-      const [first] = await buildPositionClaim({ ...envelope, owner, pool, positions: chosen })
+      const [first] = await buildPositionClaim({ ...envelope, owner, delegate, pool, positions: chosen })
       if (first === undefined) throw nothingToClaim(pool.address, ` for ${owner}`)
       return first
     },
   })
-  // A wrapped account is closed again.
-  const lasting = ownAccounts.filter((_, i) => [pool.tokenAMint, pool.tokenBMint][i] !== WRAPPED_SOL)
+  // The owner's wrapped account is closed again. A delegate cannot close it.
+  const isLasting = (mint: string | undefined) => delegate !== undefined || mint !== WRAPPED_SOL
+  const lasting = ownAccounts.filter((_, i) => isLasting([pool.tokenAMint, pool.tokenBMint][i]))
   const missing = (await accountsAt(context.chain, lasting)).filter((account) => account === null)
   return {
     built,
@@ -66,6 +64,7 @@ export async function planPositionClaim(
       kind: 'damm_v2',
       beneficiary,
       claimer: owner,
+      ...(delegate === undefined ? {} : { delegate }),
       estimated_quote: String(chosen.reduce((sum, { feeB }) => sum + feeB, 0n)),
       estimated_base: String(chosen.reduce((sum, { feeA }) => sum + feeA, 0n)),
       quote_mint: pool.tokenBMint,
@@ -78,17 +77,41 @@ export async function planPositionClaim(
   }
 }
 
+/**
+ * Returns the positions with fees that this payer can claim, and the payer as `delegate` if it is that of some of them:
+ * then only these. Anyone can give a wallet positions that hold almost nothing, so the largest fees come first.
+ */
+async function claimablePositions(
+  { chain }: ClaimContext,
+  { pool, owner, payer }: { pool: DammV2Pool; owner: string; payer: string },
+): Promise<{ positions: DammV2Position[]; delegate: string | undefined }> {
+  const held = (await positionsOf(chain, pool.address, owner)).filter(({ feeA, feeB }) => feeA > 0n || feeB > 0n)
+  if (held.length === 0) throw nothingToClaim(pool.address, ` for ${owner}`)
+  held.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
+  const delegated = payer === owner ? [] : held.filter((position) => claimDelegateOf(position) === payer)
+  return delegated.length === 0 ? { positions: held, delegate: undefined } : { positions: delegated, delegate: payer }
+}
+
 /** The pool of a migrated curve belongs to the parties of the curve; any other pool belongs to its creator. */
 async function ownerOf(
   context: ClaimContext,
   beneficiary: Beneficiary,
   { pool, curve }: PositionPool,
 ): Promise<string> {
-  if (beneficiary === 'partner') return curve?.feeClaimer ?? platformWallet(context)
-  return curve?.creator ?? pool.creator
+  return beneficiary === 'partner' ? partnerOf(context, { curve }) : (curve?.creator ?? pool.creator)
 }
 
-async function requirePositionPool(context: ClaimContext, address: string): Promise<PositionPool> {
+/** Returns the wallet that holds the partner's positions: the curve's fee claimer, otherwise the platform wallet. */
+export const partnerOf = async (
+  context: Parameters<typeof platformWallet>[0],
+  { curve }: Pick<PositionPool, 'curve'>,
+): Promise<string> => curve?.feeClaimer ?? platformWallet(context)
+
+/** Returns the pool at the address, or the one that the curve at the address became. Throws bad_request before that. */
+export async function requirePositionPool(
+  context: Parameters<typeof noteMigration>[0],
+  address: string,
+): Promise<PositionPool> {
   const { chain } = context
   const chainPool = await requirePool(chain, address)
   if (chainPool.type === 'damm_v2') return { pool: chainPool.pool, curve: await curveBehind(context, chainPool.pool) }

@@ -7,6 +7,7 @@ import {
   TRADING_FEE_CLAIM_UNITS,
 } from '../../chain/programs/dbc/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { buildTransaction } from '../building.ts'
 import { curveMints, nothingToClaim, requireWrappedRent, throwClaimRefusal } from './claim-answers.ts'
@@ -17,6 +18,12 @@ import type { FeeClaimPlan, PlannedFeeClaim, TradingFeeRequest } from './types.t
 /** Throws bad_request when there is nothing to claim, or a split cannot be paid. */
 export async function planTradingFeeClaim(context: ClaimContext, request: TradingFeeRequest): Promise<PlannedFeeClaim> {
   const { pool, party, splits = [], payer } = request
+  if (pool.transferHook !== null) {
+    throw badRequest(
+      `The token of pool ${pool.address} calls the program ${pool.transferHook} in its transfers, so svc does not claim its trading fees: claim them with the tool that launched it`,
+      { param: 'kind', details: { transfer_hook: pool.transferHook } },
+    )
+  }
   const isCreator = party.beneficiary === 'creator'
   const amount = isCreator ? pool.creatorQuoteFee : pool.partnerQuoteFee
   const base = isCreator ? pool.creatorBaseFee : pool.partnerBaseFee

@@ -2,19 +2,17 @@
 
 import { type DbcPool, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
 import {
-  buildVestingClaim,
+  buildLockClaim,
+  LAST_SECOND,
+  LOCK_UNITS,
+  lockAmounts,
   readLocks,
-  VESTING_CLAIM_UNITS,
-  vestedAmounts,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction } from '../building.ts'
 import { curveMints, nothingToClaim, throwClaimRefusal, tooEarly } from './claim-answers.ts'
 import type { ClaimContext } from './claim-context.ts'
 import type { PlannedFeeClaim } from './types.ts'
-
-/** Last second that ISO 8601 can represent with a year of four digits. */
-const LAST_SECOND = 253_402_300_799n
 
 /** The program pays nothing for an early claim, so it is refused with the next date. */
 export async function planVestingClaim(context: ClaimContext, pool: DbcPool, payer: string): Promise<PlannedFeeClaim> {
@@ -25,7 +23,7 @@ export async function planVestingClaim(context: ClaimContext, pool: DbcPool, pay
   if (!escrow) {
     throw tooEarly(`The tokens of ${address} are not locked yet: the migration creates their lock`)
   }
-  const { claimable, next } = vestedAmounts(escrow, BigInt(at.unixSeconds))
+  const { claimable, next } = lockAmounts(escrow, BigInt(at.unixSeconds))
   if (claimable === 0n) {
     if (next === null) throw nothingToClaim(address, `: all vested tokens were paid to ${escrow.recipient}`)
     throw nothingToClaim(
@@ -36,8 +34,8 @@ export async function planVestingClaim(context: ClaimContext, pool: DbcPool, pay
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.lock,
-    fallbackUnits: VESTING_CLAIM_UNITS,
-    build: (envelope) => buildVestingClaim({ ...envelope, escrow, amount: claimable }),
+    fallbackUnits: LOCK_UNITS.claim,
+    build: (envelope) => buildLockClaim({ ...envelope, lock: escrow, amount: claimable }),
     onFailedTrial: throwClaimRefusal,
   })
   const party = { beneficiary: 'creator', claimer: escrow.recipient } as const

@@ -20,9 +20,9 @@ export interface Party {
 export interface FeeClaimPlan extends Party {
   pool_address: string
   kind: FeeClaimKind
-  /** Raw units of the quote; left out where a claim pays none. */
+  /** Raw units of the quote; left out if a claim pays none. */
   estimated_quote?: string
-  /** Raw units of the pool's token; left out where a claim pays none. */
+  /** Raw units of the pool's token; left out if a claim pays none. */
   estimated_base?: string
   /** Lamports that a claim pays in addition to the quote, for example the pool creation fee. */
   estimated_lamports?: string
@@ -30,6 +30,8 @@ export interface FeeClaimPlan extends Party {
   quote_decimals: number
   base_mint: string
   base_decimals: number
+  /** Wallet that signs for the claimer, as the delegate of its positions. */
+  delegate?: string
   /** Positions with fees that did not fit. */
   remaining_positions?: number
   /** Type of the event that reports the confirmed claim. */

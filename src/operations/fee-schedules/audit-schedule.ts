@@ -10,8 +10,8 @@ import { termsOf } from './fee-schedule-record.ts'
 type ScheduleAction = Extract<AuditAction, `fee_schedule.${string}`>
 
 /**
- * The entry has the schedule after the change with its payees, so that they are known even after its deletion. Named
- * pools are only counted, because a hundred of them would fill the log. The hash is over the stored terms.
+ * The entry has the schedule after the change with its payees, so they are known even after its deletion. Named pools
+ * are only counted, because a hundred of them would fill the log. The hash is over the stored terms.
  */
 export async function auditSchedule(context: Context, tx: Tx, action: ScheduleAction, row: FeeScheduleRow) {
   await audit(context, tx, action, null, scheduleTerms(row))

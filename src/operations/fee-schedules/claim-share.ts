@@ -1,6 +1,6 @@
 /** Signs one claim of a run, at most once, however often the run is interrupted. */
 import type { ScheduleRunClaim, ScheduleRunReason, ScheduleRunSkip, ScheduleTerms } from '../../api/fee-schedules.ts'
-import type { Services } from '../../context.ts'
+import type { Services, StoredRequest } from '../../context.ts'
 import { ApiError, conflict } from '../../platform/errors.ts'
 import {
   changeFeeScheduleClaim,
@@ -16,20 +16,22 @@ import { onCommit } from '../../store/writing/work.ts'
 import { EMPTY_CLAIM_REASONS } from '../fee-claims/claim-answers.ts'
 import type { ClaimContext } from '../fee-claims/claim-context.ts'
 import { type SignedClaim, signClaim } from '../fee-claims/create-fee-claim.ts'
+import { Proposed } from '../proposals/rule/proposed.ts'
 import type { ClaimableShare } from './claimable.ts'
+import { proposeClaim } from './propose-claim.ts'
 import { withClaim } from './run-tally.ts'
 import { requireWorth } from './worth.ts'
 
 export type ScheduleServices = Pick<
   Services,
-  'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
+  'store' | 'chain' | 'programs' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
 >
 
 /** The result of one claim; `stop` ends the run. */
 export type ShareOutcome = { signature: string } | { skip: ScheduleRunSkip } | { stop: ScheduleRunReason }
 
 /** Longest message that a run stores, in characters. */
-const MESSAGE_LENGTH = 200
+const MESSAGE_LENGTH = 400
 
 /** The outcome in a share's row, or null while it is open. */
 export function outcomeOfRow(row: FeeScheduleClaimRow): ShareOutcome | null {
@@ -83,7 +85,25 @@ export async function claimShare(
   }
   const link = linkTo(row)
   try {
-    const context = claimContextOf(services, run, begun, link)
+    const own = claimContextOf(services, run, begun, link)
+    if (terms.approver !== null) {
+      const { approver } = terms
+      return await proposeClaim<ShareOutcome>(
+        own,
+        { approver, input },
+        {
+          outcomeOf: (message) => skippedShare(share, 'proposed', message),
+          async record(tx, outcome) {
+            if (!('skip' in outcome)) return
+            const { reason, message, estimated_quote } = outcome.skip
+            const ended = { state: 'ended', reason, message, estimated_quote } as const
+            if (!(await lockRunUnderWay(tx, run.id)) || !(await link.change(tx, ended))) throw runEnded(run.id)
+          },
+        },
+      )
+    }
+    const request = requestOf(input, share.delegate ?? share.owner)
+    const context = { ...own, proposing: { request, subject: `fees of ${address}, ${kind}` } }
     const record = async (tx: Tx, made: SignedClaim) => {
       const claim = runClaimOf(made)
       const { signature, estimated_quote } = claim
@@ -99,6 +119,7 @@ export async function claimShare(
       record,
     })
   } catch (error) {
+    if (error instanceof Proposed) return endShare(services, row, waitingShare(share, error.answer.proposal.id))
     const outcome = outcomeOfError(error, share)
     return 'stop' in outcome ? outcome : endShare(services, { ...row, signing_id: link.bound() }, outcome)
   }
@@ -125,6 +146,19 @@ const runClaimOf = ({ plan, signature }: SignedClaim): ScheduleRunClaim => ({
   estimated_lamports: plan.estimated_lamports ?? null,
   signature,
 })
+
+/** The claim as a request, which is carried out once it is approved. */
+const requestOf = (
+  { address, ...fields }: Record<string, unknown> & { address: string },
+  payer: string,
+): StoredRequest => ({
+  method: 'post',
+  target: `/v2/pools/${address}/fee-claims`,
+  fields: { ...fields, payer, mode: 'signed' },
+})
+
+const waitingShare = (share: ClaimableShare, id: string) =>
+  skippedShare(share, 'proposed', `It waits for approvals: svc proposals show ${id}`)
 
 const LOST = 'it was started with another signer or on another chain'
 
@@ -203,6 +237,7 @@ function outcomeOfError(error: unknown, share: ClaimableShare): ShareOutcome {
   if (rule === 'simulation' || rule === 'unstable') return skippedShare(share, 'error', message)
   if (rule !== undefined) return skippedShare(share, 'policy', message)
   if (param === 'mode') return skippedShare(share, 'not_owner', message)
+  if (reason === 'proposal_open') return skippedShare(share, 'waiting', message)
   if (reason === 'below_cost') return skippedShare(share, 'below_threshold', message)
   return skippedShare(share, EMPTY_CLAIM_REASONS.includes(reason) ? 'nothing_to_claim' : 'error', message)
 }

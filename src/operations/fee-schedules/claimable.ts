@@ -2,9 +2,9 @@
 import { BENEFICIARIES_OF, type FeeClaimKind } from '../../api/fee-claims.ts'
 import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import type { Chain } from '../../chain/connection.ts'
-import { positionsOf } from '../../chain/programs/damm-v2/index.ts'
+import { claimDelegateOf, type DammV2Position, positionsOf } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
-import { readLocks, vestedAmounts } from '../../chain/programs/jupiter-lock/index.ts'
+import { lockAmounts, readLocks } from '../../chain/programs/jupiter-lock/index.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { ScheduledPool } from '../../store/fees/fee-schedule-runs.ts'
 import { oneTimeClaim } from '../fee-claims/plan-withdrawals.ts'
@@ -16,6 +16,8 @@ export interface ClaimableShare {
   address: string
   /** Who can claim it. */
   owner: string
+  /** The platform wallet, if the owner of the positions has made it its delegate. */
+  delegate?: string
   /** Raw units of the quote. */
   quote: bigint
   /** Whether there is anything to claim, in the quote or otherwise. */
@@ -23,7 +25,7 @@ export interface ClaimableShare {
 }
 
 /** Calls to the node for one pool's positions and lock. */
-export const POSITION_CALLS = 3
+export const POSITION_CALLS = 5
 export const LOCK_CALLS = 1
 
 /** Returns the kinds that the pool can have, in the order of the terms. Throws internal_error when the node fails. */
@@ -61,9 +63,17 @@ async function positionShare(
   // Positions belong to their owner. The creator's share is claimed only if the platform wallet is the creator.
   const owner = isCreator ? chainPool.pool.creator : wallet
   if (owner !== wallet) return { kind: 'damm_v2', address, owner, quote: 0n, isAny: false }
-  const positions = await positionsOf(chain, address, wallet)
+  const own = { kind: 'damm_v2' as const, address, owner, ...sumOf(await positionsOf(chain, address, wallet)) }
+  const partner = !isCreator && chainPool.type === 'dbc' ? chainPool.pool.feeClaimer : wallet
+  if (own.isAny || partner === wallet) return own
+  const positions = await positionsOf(chain, address, partner)
+  const delegated = sumOf(positions.filter((position) => claimDelegateOf(position) === wallet))
+  return delegated.isAny ? { ...own, owner: partner, delegate: wallet, ...delegated } : own
+}
+
+function sumOf(positions: readonly DammV2Position[]): Pick<ClaimableShare, 'quote' | 'isAny'> {
   const [a, b] = positions.reduce(([a, b], { feeA, feeB }) => [a + feeA, b + feeB], [0n, 0n])
-  return { kind: 'damm_v2', address, owner, quote: b, isAny: a > 0n || b > 0n }
+  return { quote: b, isAny: a > 0n || b > 0n }
 }
 
 /** A lock pays the creator at the migration, even if another wallet has the role now. */
@@ -73,7 +83,7 @@ async function vestedTokens(chain: Chain, pool: DbcPool): Promise<Pick<Claimable
   const { at, escrows } = await readLocks(chain, [await vestingEscrowAddress(pool.address)])
   const [escrow] = escrows
   if (!escrow) return none
-  const { claimable } = vestedAmounts(escrow, BigInt(at.unixSeconds))
+  const { claimable } = lockAmounts(escrow, BigInt(at.unixSeconds))
   return { owner: escrow.recipient, quote: 0n, isAny: claimable > 0n }
 }
 

@@ -17,7 +17,7 @@ export async function createFeeSchedule(
   input: Input<CreateFeeScheduleRoute>,
 ): Promise<Result<CreateFeeScheduleRoute>> {
   const { cron, timezone, active, kinds, beneficiary = null, threshold, splits = null, filter, allow_programs } = input
-  const terms = { kinds, beneficiary, threshold, splits, filter, allow_programs }
+  const terms = { kinds, beneficiary, threshold, splits, filter, allow_programs, approver: input.approver ?? null }
   const now = context.clock.now()
   const times = await openCron(cron, timezone, now)
   await requireSplitRecipients(context, terms)

@@ -5,10 +5,10 @@ import type { FeeScheduleRunRow } from '../../store/fees/fee-schedule-runs.ts'
 import type { FeeScheduleRow } from '../../store/fees/fee-schedules.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
 
-/** Schedules from before `allow_programs` keep paying their vaults. */
+/** Schedules from before `allow_programs` keep paying their vaults; those from before `approver` have none. */
 export const termsOf = ({ terms_json }: Pick<FeeScheduleRow, 'terms_json'>): ScheduleTerms => {
-  const { allow_programs = true, ...terms } = fromJson<ScheduleTerms>(terms_json)
-  return { ...terms, allow_programs }
+  const { allow_programs = true, approver = null, ...terms } = fromJson<ScheduleTerms>(terms_json)
+  return { ...terms, allow_programs, approver }
 }
 
 export const feeScheduleRecord = (row: FeeScheduleRow): FeeSchedule => ({

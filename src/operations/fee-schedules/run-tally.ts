@@ -9,7 +9,7 @@ import type { FeeScheduleRunRow } from '../../store/fees/fee-schedule-runs.ts'
 
 /** Most claims, and most skipped claims, that a run lists. */
 const MOST_SHOWN = 100
-/** Reasons that an operator must look at. They are listed before the others. */
+/** Reasons that an operator must check; they are listed before the others. */
 const REMARKABLE: ReadonlySet<ScheduleSkip> = new Set(['policy', 'error'])
 
 /** The columns of a run's row with one more claim. They are stored together with its signature. */

@@ -13,7 +13,7 @@ export async function signerOrBlock(
   const { policy } = await readPolicyState(services.store.db, services.clock, signer.address)
   if (policy.paused) return { reason: 'signer_paused' }
   const genesis = await services.chain.genesisHash()
-  // The node has answered, so that only a signer of another cluster is refused here.
+  // The node has answered, so only a signer of another cluster is refused here.
   const isOurs = await requireCluster(services).then(
     () => true,
     () => false,

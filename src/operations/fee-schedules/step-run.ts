@@ -1,8 +1,9 @@
-/** Takes one step of a run: looks at some pools, claims what they hold, and stores its progress. */
+/** Takes one step of a run: checks some pools, claims what they hold, and stores its progress. */
 import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { type Budget, takeCalls } from '../../following/budget.ts'
 import { conflict } from '../../platform/errors.ts'
+import { vaultAddress } from '../../solana/squads/index.ts'
 import {
   type FeeScheduleClaimRow,
   type FeeScheduleRunRow,
@@ -27,7 +28,7 @@ import { termsOf } from './fee-schedule-record.ts'
 import { SkipTally } from './run-tally.ts'
 import { signerOrBlock } from './signer-block.ts'
 
-/** Pools that one step looks at, and the calls for reading them with their configs and quotes. */
+/** Pools that one step checks, and the calls for reading them with their configs and quotes. */
 export const POOLS_PER_STEP = 100
 export const STEP_CALLS = 6
 /** Calls of a signed claim, from its reading to its first sending. */
@@ -71,8 +72,10 @@ export async function stepRun(
     const isBegun = run.pools > 0
     return endNow(services, run, { status: isBegun ? 'stopped' : 'skipped', reason: signer.reason })
   }
-  const { wallet, genesis } = signer
+  const { genesis } = signer
   const terms = termsOf({ terms_json: run.terms_json ?? '{}' })
+  const { approver } = terms
+  const wallet = approver === null ? signer.wallet : vaultAddress(approver.multisig, approver.vault_index)
   const targets = await nextTargets(services, run, terms, genesis)
   if (targets.length === 0) return endNow(services, run, { status: 'done', reason: null })
   takeCalls(budget, Math.min(STEP_CALLS, budget.left))
@@ -140,7 +143,7 @@ async function nextTargets(
     .slice(position, position + POOLS_PER_STEP)
 }
 
-/** If a curve and its migrated pool are both named, the curve stands for both. */
+/** If a curve and its migrated pool are both named, the curve represents both. */
 async function readTargets(
   { chain }: ScheduleServices,
   { filter }: ScheduleTerms,
@@ -206,7 +209,9 @@ async function giveUp(
 }
 
 const worthOf = (shares: readonly ClaimableShare[], wallet: string) =>
-  shares.reduce((sum, { owner, quote }) => (owner === wallet ? sum + quote : sum), 0n)
+  shares.reduce((sum, share) => (signerOf(share) === wallet ? sum + share.quote : sum), 0n)
+
+const signerOf = ({ owner, delegate = owner }: ClaimableShare): string => delegate
 
 /** The outcome of a share that is known without the signer; null if it must be claimed. */
 function outcomeWithoutClaim(
@@ -216,7 +221,7 @@ function outcomeWithoutClaim(
   isBelow: boolean,
 ): ShareOutcome | null {
   if (row !== undefined) return outcomeOfRow(row)
-  if (share.owner !== wallet) return skippedShare(share, 'not_owner')
+  if (signerOf(share) !== wallet) return skippedShare(share, 'not_owner')
   if (!share.isAny) return skippedShare(share, 'nothing_to_claim')
   return isBelow ? skippedShare(share, 'below_threshold') : null
 }

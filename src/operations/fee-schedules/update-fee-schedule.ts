@@ -63,6 +63,7 @@ function changedTerms(before: ScheduleTerms, input: Input<UpdateFeeScheduleRoute
     filter: filter ?? before.filter,
     // The permission applies only to the splits that were sent with it.
     allow_programs: allow_programs ?? (splits === undefined && before.allow_programs),
+    approver: input.approver === undefined ? before.approver : input.approver,
   }
   const fault = termsFault(terms)
   if (fault !== null) throw badRequest(`${fault.path.join('.')}: ${fault.message}`, { param: fault.path.join('.') })

@@ -1,4 +1,7 @@
-/** Follows gold locks after their end time: reports when one can be unlocked, and finds those that ended elsewhere. */
+/**
+ * Follows gold locks after their end time: reports when one can be unlocked, and finds those that another tool
+ * unlocked.
+ */
 
 import {
   type Escrow,

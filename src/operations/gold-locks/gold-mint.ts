@@ -13,6 +13,19 @@ export function goldMint({ config }: Pick<Services, 'config'>): string {
   )
 }
 
+/**
+ * Extensions that change neither amounts nor transfers. A transfer fee would reduce the locked amount, a hook requires
+ * extra accounts, and frozen accounts cannot be paid. The program itself refuses all others.
+ */
+const HARMLESS = [
+  'MintCloseAuthority',
+  'PermanentDelegate',
+  'MetadataPointer',
+  'TokenMetadata',
+  'GroupPointer',
+  'GroupMemberPointer',
+]
+
 /** Throws internal_error if the configured address is not a mint, or a mint that cannot be locked. */
 export function requireLockable(
   { chain }: Pick<Services, 'chain'>,
@@ -24,7 +37,7 @@ export function requireLockable(
       details: { mint },
     })
   }
-  const { obstacles } = token
+  const obstacles = token.names.filter((name) => !HARMLESS.includes(name))
   if (obstacles.length === 0) return token
   throw internal(
     `gold.mint is ${mint}, whose token extension${obstacles.length === 1 ? '' : 's'} ${obstacles.join(', ')} cannot be locked: gold locks accept SPL tokens, and Token-2022 tokens without transfer fees or restrictions`,

@@ -80,7 +80,7 @@ async function writeLock(
   return [goldLockDraft('gold.locked', lock, { slot, signature }, signature)]
 }
 
-/** A lock that was made elsewhere has no record, and an unlocking that the worker observed is already reported. */
+/** A lock of another tool has no record, and an unlock that the worker saw is already reported. */
 async function writeUnlocking(tx: Tx, { transaction, slot }: GoldLockEffects, escrow: string): Promise<EventDraft[]> {
   const { signature, genesis } = transaction
   const findLock = () => findLiveGoldLock(tx, { escrow, genesis, before: slot })

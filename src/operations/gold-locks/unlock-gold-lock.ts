@@ -3,19 +3,13 @@
 import { formatDuration } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import type { NodeCalls } from '../../chain/nodes/node-call.ts'
-import {
-  buildGoldUnlock,
-  type Escrow,
-  isPaidOut,
-  readLockOf,
-  readUnlockAccounts,
-} from '../../chain/programs/jupiter-lock/index.ts'
+import { buildGoldUnlock, isPaidOut, readLockOf } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { goldLockMemo } from '../../solana/memos.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { requirePayable } from '../locks/read-lock.ts'
 import { goldLockMismatch, noGoldLock, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type UnlockGoldLockRoute = Api['goldLocks']['unlock']
@@ -38,7 +32,12 @@ export async function unlockGoldLock(
       details: { escrow: escrow.address, unlocks_at: until, seconds_left: left },
     })
   }
-  await requireUnfrozen(context.chain, escrow)
+  await requirePayable(context.chain, escrow, {
+    wallet: user,
+    param: 'user',
+    what: 'the gold',
+    cannot: `The gold of ${user} cannot be unlocked`,
+  })
   const { address, mint, tokenProgram, cliffAmount, claimed } = escrow
   const amount = isPaidOut(escrow) ? 0n : cliffAmount - claimed
   const memo = goldLockMemo('gold-unlock', platform_id)
@@ -57,36 +56,5 @@ export async function unlockGoldLock(
     mint,
     amount: String(amount),
     tracked_resource: trackingOf('gold_lock', user, amount > 0n ? ['gold.unlocked'] : []),
-  }
-}
-
-/** Throws if an account is frozen, because tokens can neither leave nor reach it. The error names who can thaw it. */
-async function requireUnfrozen(node: NodeCalls, escrow: Escrow): Promise<void> {
-  const { base: user, mint } = escrow
-  const { lock, wallet, freezeAuthority } = await readUnlockAccounts(node, escrow)
-  if (wallet.state !== null && wallet.state.owner !== user) {
-    throw badRequest(
-      `The token account ${wallet.address} of ${user} belongs to ${wallet.state.owner}: the gold can be paid out only when ${user} owns the account again`,
-      { param: 'user', details: { escrow: escrow.address, mint, account: wallet.address, owner: wallet.state.owner } },
-    )
-  }
-  // A closing without a payout moves no tokens.
-  if ((lock.state?.amount ?? 0n) === 0n) return
-  for (const [ofAccount, { address, state }] of [
-    ['of the lock', lock],
-    ['of the wallet', wallet],
-  ] as const) {
-    if (state?.state !== 'frozen') continue
-    const remedy =
-      freezeAuthority === null
-        ? 'and nobody can thaw it, because the token no longer has a freeze authority'
-        : `its freeze authority ${freezeAuthority} must thaw it first`
-    throw badRequest(
-      `The gold of ${user} cannot be unlocked: the token account ${address} ${ofAccount} is frozen, ${remedy}`,
-      {
-        param: 'user',
-        details: { escrow: escrow.address, mint, account: address, freeze_authority: freezeAuthority },
-      },
-    )
   }
 }

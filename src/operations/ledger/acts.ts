@@ -3,7 +3,7 @@
 import type { LedgerKind, LedgerParty } from '../../api/ledger-names.ts'
 import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
 import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
-import { goldLockChangesIn, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
+import { goldLockChangesIn, lockChangesIn, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
 import { assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
@@ -40,6 +40,8 @@ export interface KnownAddresses {
   goldMint: string | undefined
   /** Distributors and locks with a record here. */
   holders: ReadonlySet<string>
+  /** Owners of the transaction's token accounts. A delegate signs the claim of a position for its holder. */
+  tokenOwners?: ReadonlyMap<string, string>
   /** Whether the transaction was submitted here, which requires an API key. */
   isSubmitted: boolean
 }
@@ -55,6 +57,7 @@ interface PoolChangeFields {
   owner?: string
   beneficiary?: string
   position?: string
+  nftAccount?: string
   mint?: string
   tokenAMint?: string
   recipients?: readonly { recipient: string }[]
@@ -101,8 +104,10 @@ export const isChargeable = (message: DecodedMessage, acts: readonly LedgerAct[]
   acts.some((act) => act.kind !== 'trade' && (known.isSubmitted || isRecorded(act, known))) ||
   assetChangesIn(message).some((change) => 'platformId' in change && change.platformId !== null)
 
-const isRecorded = ({ kind, pool, holder }: LedgerAct, { creators, holders }: KnownAddresses): boolean =>
-  kind === 'lock' || (pool !== null && creators.has(pool)) || (holder !== null && holders.has(holder))
+const isRecorded = ({ kind, detail, pool, holder }: LedgerAct, { creators, holders }: KnownAddresses): boolean =>
+  (kind === 'lock' && detail === null) ||
+  (pool !== null && creators.has(pool)) ||
+  (holder !== null && holders.has(holder))
 
 const poolChanges = (message: DecodedMessage) =>
   [...dbcChangesIn(message), ...dammV2ChangesIn(message)] as readonly PoolChangeFields[]
@@ -142,7 +147,8 @@ function poolAct(change: PoolChangeFields, known: KnownAddresses): LedgerAct[] {
   }
   if (kind === 'migration') return [{ ...NOTHING, kind: 'migration', pool, party: 'pool' }]
   if (kind !== 'claim' && !CURVE_CLAIMS.includes(kind)) return []
-  const actor = change.claimer ?? change.feeClaimer ?? change.owner ?? null
+  const holder = known.tokenOwners?.get(change.nftAccount ?? '')
+  const actor = change.claimer ?? change.feeClaimer ?? holder ?? change.owner ?? null
   const detail = kind === 'claim' ? (change.position === undefined ? 'dbc' : 'damm_v2') : kind
   const recipients = (change.recipients ?? []).map(({ recipient }) => recipient)
   return [{ ...NOTHING, kind: 'claim', detail, pool, actor, recipients, party: beneficiaryOf(change, actor, known) }]
@@ -185,9 +191,23 @@ function distributorActs(message: DecodedMessage, known: KnownAddresses): Ledger
   })
 }
 
-function lockActs(message: DecodedMessage, { goldMint }: KnownAddresses): LedgerAct[] {
-  return goldLockChangesIn(message, goldMint).map(({ kind, escrow, user }) => {
-    const name = kind === 'locked' ? 'lock' : 'unlock'
-    return { ...NOTHING, kind: name, holder: escrow, actor: user, party: 'other' }
+/** Locks that are no gold locks have the detail `vesting`, like claims from them. A closing has none for any lock. */
+function lockActs(message: DecodedMessage, known: KnownAddresses): LedgerAct[] {
+  const gold = new Set(goldLockChangesIn(message, known.goldMint).map(({ escrow }) => escrow))
+  return lockChangesIn(message).map((change): LedgerAct => {
+    const { escrow: holder } = change
+    if (change.kind === 'closed') {
+      return {
+        ...NOTHING,
+        kind: 'unlock',
+        holder,
+        actor: change.creator,
+        party: partyOr(change.creator, known, 'other'),
+      }
+    }
+    const isCreation = change.kind === 'created'
+    const [kind, actor] = isCreation ? (['lock', change.schedule.creator] as const) : (['unlock', change.by] as const)
+    const detail = gold.has(holder) && isCreation ? null : 'vesting'
+    return { ...NOTHING, kind, detail, holder, actor, party: partyOr(actor, known, 'other') }
   })
 }

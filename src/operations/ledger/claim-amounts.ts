@@ -21,7 +21,7 @@ interface ClaimedPool {
   quote_mint: string
 }
 
-/** Identifies the claim within its transaction; null if an earlier version did not record it. */
+/** Identifies the claim within its transaction; null if it is not recorded. */
 interface ClaimOf {
   kind: string | null
   claimer: string | null

@@ -55,7 +55,10 @@ const UNNAMED = { detail: null, pool: null } as const
  */
 export function postingsOf(executed: ExecutedBalances, known: KnownAddresses): Posting[] {
   const message = executionOrder(executed)
-  const acts = executed.isFailed ? [] : actsIn(message, known)
+  const tokenOwners = new Map(
+    executed.accounts.flatMap(({ address, holdings: [held] }) => (held ? [[address, held.owner]] : [])),
+  )
+  const acts = executed.isFailed ? [] : actsIn(message, { ...known, tokenOwners })
   const flows = systemFlowsIn(executed.isFailed ? { ...message, instructions: [] } : message)
   const parties = partiesIn(executed, message, { acts, known })
   const accounts = new Map(executed.accounts.map((each) => [each.address, each]))
@@ -87,6 +90,11 @@ function postLamports(frame: Frame): void {
       const amount = before - wrapped(account, 'before')
       const naming = { ...namingOf(frame, address, SOL), kind: 'rent_returned' } as const
       moveLamports(frame, rests, { from: address, to: receiverOf(frame, address, rests), amount }, naming)
+    }
+    const receiver = flows.withdrawn.get(address)
+    if (receiver !== undefined && after > 0n) {
+      const naming = { ...namingOf(frame, address, SOL), kind: 'rent_returned' } as const
+      moveLamports(frame, rests, { from: address, to: receiver, amount: before - after }, naming)
     }
   }
   for (const { source, destination, lamports } of flows.transfers) {

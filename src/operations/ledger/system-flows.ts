@@ -15,6 +15,8 @@ export interface SystemFlows {
   opened: ReadonlyMap<string, string | null>
   /** Receivers of the lamports of closed token accounts. */
   closed: ReadonlyMap<string, string>
+  /** Receivers of what token accounts and mints held beyond their rent minimum. */
+  withdrawn: ReadonlyMap<string, string>
   /** Mints whose tokens were burned. */
   burned: ReadonlySet<string>
 }
@@ -27,6 +29,7 @@ export function systemFlowsIn({ keys, instructions }: DecodedMessage): SystemFlo
   const transfers: LamportTransfer[] = []
   const opened = new Map<string, string | null>()
   const closed = new Map<string, string>()
+  const withdrawn = new Map<string, string>()
   const burned = new Set<string>()
   for (const { programIdIndex, accounts, data } of instructions) {
     const named = Array.from(accounts, (index) => keys[index] ?? '')
@@ -44,10 +47,11 @@ export function systemFlowsIn({ keys, instructions }: DecodedMessage): SystemFlo
     if (decoded?.program === 'token') {
       const { instruction } = decoded
       if (instruction.type === 'closeAccount') closed.set(instruction.account, instruction.destination)
+      if (instruction.type === 'withdrawExcessLamports') withdrawn.set(instruction.source, instruction.destination)
       if (instruction.type === 'burn' || instruction.type === 'burnChecked') burned.add(instruction.mint)
     }
   }
-  return { transfers, opened, closed, burned }
+  return { transfers, opened, closed, withdrawn, burned }
 }
 
 /** For an account that may already hold lamports, rent is paid by a transfer before the allocation. */

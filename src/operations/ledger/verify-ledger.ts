@@ -26,7 +26,14 @@ export async function verifyLedger(
   const genesis = await context.chain.genesisHash()
   const [phase = 'transactions', place = '0', ...rest] = cursor?.split('.') ?? []
   const step: LedgerVerification = {
-    ...{ transactions: 0, entries: 0, faults: [], unread: [], waiting: 0, accounts: [], next_cursor: null },
+    transactions: 0,
+    entries: 0,
+    faults: [],
+    unread: [],
+    waiting: 0,
+    not_final: 0,
+    accounts: [],
+    next_cursor: null,
   }
   if (phase === 'transactions') {
     const next = await compareTransactions(context, { genesis, after: Number(place) }, step)

@@ -13,7 +13,7 @@ import { writeEvent } from '../../store/events/drafts.ts'
 import { newId } from '../../store/id.ts'
 import type { NewRow } from '../../store/schema.ts'
 import { merkleTreeRecord } from '../api-records.ts'
-import { auditReplacement, readTreeMint, requireReplaceable } from './replaced-tree.ts'
+import { auditReplacement, readTreeDistributor, requireReplaceable } from './replaced-tree.ts'
 import { treeIdOf } from './tree-keys.ts'
 
 const { body } = merkleTrees.create
@@ -77,7 +77,9 @@ async function storeBuiltTree(context: Context, input: TreeInput): Promise<TreeR
   const blobs = [...blobsOf(built.encoded)]
   const known = await findTree(context.store.db, id)
   const chain =
-    input.replace && known !== null && known.root !== built.root ? await readTreeMint(context, distributor) : null
+    input.replace && known !== null && known.root !== built.root
+      ? await readTreeDistributor(context, distributor)
+      : null
   return context.commit(async (tx) => {
     const existing = await lockTree(tx, id)
     if (existing?.root === built.root) {

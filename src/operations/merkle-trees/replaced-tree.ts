@@ -23,15 +23,15 @@ export const AIRDROP_CREATION = 'airdrop.create'
 /** An older reservation that is still not signed can no longer land, because its blockhash has expired. */
 const RESERVED_FOR_MS = BLOCKHASH_LIFE_MS + 3 * MINUTE_MS
 
-/** The account at the address of the airdrop, because the stored status may lag behind the chain. */
-interface MintReading {
+/** The distributor as the chain has it, because the stored status may lag behind. */
+interface DistributorReading {
   genesis: string
   address: string
   distributor: Distributor | null
 }
 
 /** Throws internal_error when the node fails, because a tree that may be on chain is never replaced. */
-export async function readTreeMint({ chain }: Context, address: string): Promise<MintReading> {
+export async function readTreeDistributor({ chain }: Context, address: string): Promise<DistributorReading> {
   const { distributors } = await readDistributors(chain, [address])
   return { genesis: await chain.genesisHash(), address, distributor: distributors[0] ?? null }
 }
@@ -41,13 +41,12 @@ interface Replacement {
   /** Whether the request asks for a replacement. */
   replace: boolean
   /** Null if the chain was not read, because no tree with another root existed when the request came. */
-  chain: MintReading | null
+  chain: DistributorReading | null
 }
 
 /**
  * Refuses a replacement unless the tree's owner requests it, no sponsorship pays for its claims, and the airdrop is
- * neither on chain nor on its way. The list of a distributor on chain is accepted, because only that list can be
- * claimed.
+ * neither on chain nor pending. The list of a distributor on chain is accepted, because only that list can be claimed.
  */
 export async function requireReplaceable(
   context: Context,
@@ -117,7 +116,7 @@ async function pendingCreation(
   tx: Tx,
   id: string,
   root: string,
-  { genesis, address }: MintReading,
+  { genesis, address }: DistributorReading,
 ): Promise<UnderWay | null> {
   const pending = (await pendingTransactions(tx, genesis, 0)).find(({ tracked_id, changes }) => {
     const roots = changes.flatMap((change) =>
@@ -135,7 +134,7 @@ async function reservedCreation(
   { clock }: Context,
   tx: Tx,
   root: string,
-  { genesis, address }: MintReading,
+  { genesis, address }: DistributorReading,
 ): Promise<UnderWay | null> {
   const rows = await intendedSignings(tx, AIRDROP_CREATION, clock.now() - RESERVED_FOR_MS)
   const creates = (transaction: Buffer) =>

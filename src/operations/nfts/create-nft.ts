@@ -7,9 +7,8 @@ import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { freshKey } from '../../solana/signatures.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'
-import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { answerCosigned, buildTransaction, newKey, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireRecipients } from '../recipients.ts'
 import { requireSigner, trySigner } from '../signing/require-signer.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
@@ -25,7 +24,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   if (owner !== payer) {
     await requireRecipients(context, [{ param: 'owner', wallet: owner }], { allowsPrograms: input.allow_programs })
   }
-  const { asset, secretKeys } = input.asset === undefined ? freshAsset() : { asset: input.asset, secretKeys: [] }
+  const { asset, secretKeys } = input.asset === undefined ? freshAsset(context) : { asset: input.asset, secretKeys: [] }
   const { content, isTaken, collection } = await readAssetIn(context.chain, asset, input.collection)
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
   if (content.kind !== 'absent') throw badRequest(`There is already an asset at ${asset}`, { param: 'asset' })
@@ -55,8 +54,8 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
 }
 
 /** Generates the key for the asset's address. It signs only the creation. */
-function freshAsset(): { asset: string; secretKeys: Uint8Array[] } {
-  const { address, secretKey } = freshKey()
+function freshAsset(context: Context): { asset: string; secretKeys: Uint8Array[] } {
+  const { address, secretKey } = newKey(context)
   return { asset: address, secretKeys: [secretKey] }
 }
 

@@ -35,7 +35,7 @@ export interface Rehearsal {
   copy: CopiedChain
   input: RehearsalRequest
   launch: PlannedLaunch
-  /** Stand-ins that trade and migrate. Nobody has their keys. */
+  /** Stand-ins that trade and migrate. They have no keys. */
   buyer: string
   keeper: string
   roles: ReadonlyMap<string, RehearsalRole[]>
@@ -116,7 +116,7 @@ async function runStep(copy: CopiedChain, build: () => Promise<{ transaction: Ui
   try {
     transaction = (await build()).transaction
   } catch (error) {
-    // A failing node says nothing about the launch.
+    // A failing node shows nothing about the launch.
     if (!(error instanceof ApiError) || error.code === 'internal_error') throw error
     const status = error.details?.reason === 'nothing_to_claim' ? 'skipped' : 'failed'
     return { landed: null, shown: { ...NOT_BUILT, status, reason: error.message } }

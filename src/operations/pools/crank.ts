@@ -9,8 +9,9 @@ import {
 } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, conflict } from '../../platform/errors.ts'
+import { errorLine, redactorOf } from '../../settings/redaction.ts'
 import { newId } from '../../store/id.ts'
-import { linkCrank, updatePool } from '../../store/resources/pools.ts'
+import { findPool, replaceCrank, updatePool } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import { findSigning } from '../../store/signing/signings.ts'
 import type { Tx } from '../../store/store.ts'
@@ -23,7 +24,7 @@ import type { NewSigningPlan, SigningContext } from '../signing/types.ts'
 
 export type PoolServices = Pick<
   Services,
-  'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
+  'store' | 'chain' | 'programs' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
 >
 
 const FIRST_PAUSE_MS = 10_000
@@ -43,10 +44,11 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   const failures = Number(row.crank_failures) + (last?.failed ? 1 : 0)
   if (last?.failed) {
     const next_check_at = clock.now() + pauseAfter(failures)
+    const crank_error = `its transaction failed on chain: \`svc tx get ${row.crank_signature}\``
     await store.write(async (tx) => {
       // Only the state that this process has read counts, because another may have started the next step.
-      if (!(await linkCrank(tx, row.address, row.crank_signing, null))) return
-      await updatePool(tx, row.address, { crank_failures: failures, next_check_at })
+      if (!(await replaceCrank(tx, row.address, row.crank_signing, null))) return
+      await updatePool(tx, row.address, { crank_failures: failures, next_check_at, crank_error })
     })
     log.warn({ pool: row.address, operation, failures }, 'a migration transaction failed')
     return
@@ -61,7 +63,13 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
     if (now !== null && migrationStep(now) !== step) throw conflict(`The pool ${row.address} has moved on`)
     // A policy that refuses now will refuse in a minute, so frequent retries would only fill its log.
     const next_check_at = clock.now() + pauseAfter(failures + 1)
-    await store.write((tx) => updatePool(tx, row.address, { crank_failures: failures + 1, next_check_at }))
+    const crank_error = errorLine(error, redactorOf(services.config))
+    await store.write(async (tx) => {
+      // If no next look is planned, another daemon has seen that the pool migrated.
+      const stored = await findPool(tx, row.address)
+      if ((stored?.next_check_at ?? null) === null) return
+      await updatePool(tx, row.address, { crank_failures: failures + 1, next_check_at, crank_error })
+    })
     throw error
   })
   log.info({ pool: row.address, operation }, 'a migration transaction was sent')
@@ -98,7 +106,7 @@ async function planStep(
   return { first: signingDraft(built, [pool.baseMint]), state: null }
 }
 
-/** Waits double from ten seconds up to about three quarters of an hour. */
+/** Returns waits that double, from ten seconds up to about 43 minutes. */
 const pauseAfter = (failures: number) => Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
 
 /** Returns the reserved signing if it can still be completed: by the same key, on the same chain. */
@@ -130,7 +138,7 @@ function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string
   const { address, external_uid, metadata_json } = row
   let tied = row.crank_signing
   const tie = async (tx: Tx, id: string | null) => {
-    const done = await linkCrank(tx, address, tied, id)
+    const done = await replaceCrank(tx, address, tied, id)
     if (done) {
       onCommit(() => {
         tied = id

@@ -1,10 +1,11 @@
-/** Launches a token with its pool: stores image and metadata, generates keys, builds transactions and takes the ticker. */
+/** Launches a token with its pool: stores image and metadata, generates keys and builds transactions. */
 
 import type { Api, PoolCreated } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { warningsOf } from '../../api/uris.ts'
 import { requireQuoteBalance, requireQuoteMint } from '../../chain/programs/dbc/index.ts'
 import { requireProgram } from '../../chain/programs/required-program.ts'
+import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { publicRpcUrl } from '../../settings/cluster.ts'
@@ -21,17 +22,19 @@ import { poolRecord } from '../api-records.ts'
 import { trackingOf, withNewBlockhash } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { requireRecipients } from '../recipients.ts'
+import { requirePermitted } from '../signing/refusals.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
+import { requireAllPaid } from '../transactions/forecast-transactions.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
 import { firstBuyOf, launchImage, launchReceiversOf, requireFittingPreset, requireReceivers } from './launch-terms.ts'
-import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launch.ts'
+import { type PlannedLaunch, planLaunch, requireLockedShare } from './plan-launch.ts'
 import { requireTakenPreset } from './preset-trials.ts'
 import { curveNamed } from './presets.ts'
 import { requireSharedConfig } from './shared-config.ts'
-import { requireFreeTicker, type TickerTaking, takeTickerFor, tickerTakenError } from './tickers.ts'
+import { requireFreeTicker, takeTickerFor, tickerTakenError } from './tickers.ts'
 import { markPoolFailed, POOL_CHECK_MS } from './transitions.ts'
 
 type CreatePoolRoute = Api['pools']['create']
@@ -40,14 +43,14 @@ export interface PreparedLaunch {
   launch: PlannedLaunch
   uri: string
   genesis: string
+  /** The `created_at` of its record, in Unix milliseconds. */
+  createdAt: number
 }
 
 export async function createPool(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
   if (input.mode === 'signed') return launchSigned(context, input)
   const prepared = await prepareLaunch(context, input)
   return context.commit(async (tx) => {
-    const held = await takeTickerFor(context, tx, tickerTakingOf(input, prepared))
-    if (held !== null) throw tickerTakenError(context, input.symbol, held)
     const { launch } = prepared
     const answer = {
       ...linkWarnings(input),
@@ -79,9 +82,9 @@ export async function prepareLaunch(context: Context, input: Input<CreatePoolRou
   await requireReceivers(context, preset)
   const receivers = await launchReceiversOf(context, preset)
   const partner = input.type === 'dbc' ? receivers.feeClaimer : await platformWallet(context)
-  platformPercentage(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
-  const quoteProgram = await requireQuoteMint(chain, curve)
-  await requireQuoteBalance(chain, { ...curve, quoteProgram }, { buyer: input.creator, amount: buyLamports })
+  requireLockedShare(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
+  const quote = await requireQuoteMint(chain, curve)
+  await requireQuoteBalance(chain, { ...curve, ...quote }, { buyer: input.creator, amount: buyLamports })
   if (input.type === 'dbc') await requireTakenPreset(context, named, input.creator)
   const sharedConfig = input.type === 'dbc' ? await requireSharedConfig(context, named) : null
   await storage.check()
@@ -93,13 +96,13 @@ export async function prepareLaunch(context: Context, input: Input<CreatePoolRou
     lockLiquidity: input.lock_liquidity ?? true,
     buyLamports,
     receivers,
-    quoteProgram,
+    quote,
     partner,
     uri,
     sharedConfig,
     isBundled: input.mode === 'unsigned',
   })
-  return { launch, uri, genesis: await chain.genesisHash() }
+  return { launch, uri, genesis: await chain.genesisHash(), createdAt: context.clock.now() }
 }
 
 /** Returns the texts that are published. */
@@ -118,13 +121,16 @@ const linkWarnings = ({ website, twitter_url, telegram }: Input<CreatePoolRoute>
   warningsOf({ website, twitter_url, telegram })
 
 /** A prepared launch in a form for JSON. */
-type SignedLaunchPlan = Omit<PreparedLaunch, 'launch'> & {
+type SignedLaunchPlan = Omit<PreparedLaunch, 'launch' | 'createdAt'> & {
+  /** Missing in a plan of version 0.1.0. */
+  createdAt?: number
   launch: Omit<PlannedLaunch, 'transactions'> & { transactions: string[] }
 }
 
 /** Supports only launches by the platform wallet, because the creator pays and signs. */
 async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
-  const { address } = await requireSigner(context)
+  const signer = await requireSigner(context)
+  const { address } = signer
   if (input.creator !== address) {
     throw badRequest(
       `mode "signed" launches only pools of the platform wallet: send ${address} as creator, or use mode "unsigned"`,
@@ -141,13 +147,18 @@ async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Pr
     )
   }
   const run = await openSigningRun<SignedLaunchPlan>(context, 'pool.create')
-  const plan = run.resumed ?? (await planSignedLaunch(context, input))
-  const prepared = launchOfPlan(plan.state)
+  const plan = run.resumed ?? (await planSignedLaunch(context, signer, input))
+  const prepared = launchOfPlan(context, plan.state)
   return signAndSubmit(context, run, plan, {
     next: (step) => launchStep(context, plan.state, step),
     async reserve(tx) {
-      const held = await takeTickerFor(context, tx, tickerTakingOf(input, prepared))
-      if (held !== null) throw tickerTakenError(context, input.symbol, held)
+      const { symbol } = input
+      const held = await takeTickerFor(context, tx, {
+        symbol,
+        pool: plan.state.launch.address,
+        genesis: plan.state.genesis,
+      })
+      if (held !== null) throw tickerTakenError(context, symbol, held)
       await insertNewPool(context, tx, input, prepared)
     },
     async release(tx) {
@@ -173,9 +184,12 @@ async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Pr
 
 async function planSignedLaunch(
   context: Context,
+  signer: Signer,
   input: Input<CreatePoolRoute>,
 ): Promise<NewSigningPlan<SignedLaunchPlan>> {
   const { launch, ...prepared } = await prepareLaunch(context, input)
+  const movements = await requireAllPaid(context, launch.transactions, { wallet: signer.address, param: 'creator' })
+  await requirePermitted(context, signer, { operation: 'pool.create', movements, uncapped: [launch.mint] })
   const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))
   const state = { ...prepared, launch: { ...launch, transactions } }
   return {
@@ -186,17 +200,22 @@ async function planSignedLaunch(
   }
 }
 
-const launchOfPlan = ({ launch, ...prepared }: SignedLaunchPlan): PreparedLaunch => ({
+const launchOfPlan = (
+  { clock }: Context,
+  { launch, createdAt = clock.now(), ...prepared }: SignedLaunchPlan,
+): PreparedLaunch => ({
   ...prepared,
+  createdAt,
   launch: { ...launch, transactions: launch.transactions.map((text) => Buffer.from(text, 'base64')) },
 })
 
-/** Builds a later transaction of the launch, with a fresh blockhash and the signatures of the launch's keys. */
+/** Gives transaction `step` of the launch a fresh blockhash and the signatures of the generated keys. */
 async function launchStep(context: Context, { launch }: SignedLaunchPlan, step: number): Promise<SigningDraft> {
   const transaction = launch.transactions[step]
   if (transaction === undefined) throw new Error(`the launch of ${launch.address} has no transaction ${step}`)
-  const signed = await withNewBlockhash(context, Buffer.from(transaction, 'base64'), keysOf(launch))
-  return { ...signed, uncapped: [launch.mint] }
+  const secretKeys = keysOf(launch)
+  const signed = await withNewBlockhash(context, Buffer.from(transaction, 'base64'), secretKeys)
+  return { ...signed, secretKeys, uncapped: [launch.mint] }
 }
 
 /** Returns the keys that the launch generated, 64 bytes each. */
@@ -229,7 +248,7 @@ async function storeMetadata(
   return (await keep(json, 'application/json')).uri
 }
 
-/** Inserts the record and returns its event. */
+/** Inserts the pool, writes `pool.created`, and returns the record. */
 async function insertNewPool(
   context: Context,
   tx: Tx,
@@ -245,11 +264,10 @@ async function insertNewPool(
 }
 
 function newPoolRow(
-  { clock, externalUid, metadata, config }: Context,
+  { externalUid, metadata, config }: Context,
   input: Input<CreatePoolRoute>,
-  { launch: { address, mint, quoteMint = WRAPPED_SOL, config: curveConfig }, uri, genesis }: PreparedLaunch,
+  { launch: { address, mint, quoteMint = WRAPPED_SOL, config: curveConfig }, uri, genesis, createdAt }: PreparedLaunch,
 ): NewRow<'pools'> {
-  const now = clock.now()
   return {
     address,
     type: input.type,
@@ -265,24 +283,15 @@ function newPoolRow(
     migrated_to: null,
     dbc_pool: null,
     genesis,
-    next_check_at: now + POOL_CHECK_MS,
+    next_check_at: createdAt + POOL_CHECK_MS,
     crank_signing: null,
     crank_signature: null,
     crank_failures: 0,
     // What the server signs counts as submitted, so that no other launch can take its ticker.
-    submitted_at: input.mode === 'signed' ? now : null,
+    submitted_at: input.mode === 'signed' ? createdAt : null,
+    submitted_signature: null,
     external_uid: externalUid ?? null,
     metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
-    created_at: now,
+    created_at: createdAt,
   }
 }
-
-const tickerTakingOf = (
-  { symbol, creator }: Input<CreatePoolRoute>,
-  { launch, genesis }: PreparedLaunch,
-): TickerTaking => ({
-  symbol,
-  creator,
-  pool: launch.address,
-  genesis,
-})

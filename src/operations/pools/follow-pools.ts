@@ -15,7 +15,10 @@ const POOLS_PER_ROUND = 100
  * Runs one round over the pools that are due. A pool that fails is logged and due again, and does not stop the others.
  * Throws internal_error when the node fails.
  */
-export async function followPools(services: PoolServices, signal?: AbortSignal): Promise<void> {
+export async function followPools(
+  services: PoolServices,
+  { signal, report }: { signal?: AbortSignal; report?(error: unknown): void } = {},
+): Promise<void> {
   const { store, chain, clock, log } = services
   if (!(await isAnyPoolDue(store.db, clock.now()))) return
   const rows = await duePools(store.db, await chain.genesisHash(), clock.now(), POOLS_PER_ROUND)
@@ -34,6 +37,7 @@ export async function followPools(services: PoolServices, signal?: AbortSignal):
         continue
       }
       log.error({ err: error, pool: row.address }, 'a pool could not be followed')
+      report?.(new Error(`pool ${row.address}: ${error instanceof Error ? error.message : String(error)}`))
       await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + MINUTE_MS, clock.now()))
     }
   }

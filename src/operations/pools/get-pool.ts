@@ -3,6 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findPool } from '../../store/resources/pools.ts'
+import type { Row } from '../../store/schema.ts'
+import { isoTimeOrNull } from '../api-records.ts'
 import { requireRecord } from '../require-record.ts'
 import { foreignPool, readPools, readPoolsIfTimely, storedPoolWithChain } from './on-chain.ts'
 
@@ -12,7 +14,25 @@ type GetPoolRoute = Api['pools']['get']
 export async function getPool(context: Context, { address }: Input<GetPoolRoute>): Promise<Result<GetPoolRoute>> {
   const { store, chain } = context
   const row = await findPool(store.db, address)
-  if (row !== null) return storedPoolWithChain(row, (await readPoolsIfTimely(context, [address]))[0] ?? null)
+  if (row !== null) {
+    const stored = storedPoolWithChain(row, (await readPoolsIfTimely(context, [address]))[0] ?? null)
+    const isWaiting = row.status === 'migration_triggered' || (row.status === 'live' && stored.curve_progress === 1)
+    return isWaiting ? { ...stored, migration: waitingMigration(context, row) } : stored
+  }
   const [onChain = null] = await readPools(chain, [address])
   return foreignPool(chain, requireRecord(onChain, 'pool', address))
+}
+
+function waitingMigration(
+  { config }: Pick<Context, 'config'>,
+  { crank_failures, crank_error, next_check_at }: Row<'pools'>,
+) {
+  const [sent_here, failures] = [config.values['pools.crank'], Number(crank_failures)]
+  const hasFailed = sent_here && failures > 0
+  return {
+    sent_here,
+    failures,
+    refusal: hasFailed ? crank_error : null,
+    next_try_at: hasFailed ? isoTimeOrNull(next_check_at) : null,
+  }
 }

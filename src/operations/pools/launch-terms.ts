@@ -4,7 +4,7 @@ import type { LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
-import { type Image, readImage } from '../../storage/image.ts'
+import { type Image, readImage, requireImageSize } from '../../storage/image.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { requireRecipients } from '../recipients.ts'
 import type { NamedCurve } from './presets.ts'
@@ -40,6 +40,8 @@ export async function launchImage(
   config: Services['config'],
 ): Promise<Image & { bytes: Uint8Array }> {
   const { declared, base64 } = imageParts(image)
+  // Known from the length of the text, without decoding megabytes.
+  requireImageSize(Buffer.byteLength(base64, 'base64'), config)
   const bytes = Buffer.from(base64, 'base64')
   const read = await readImage(bytes, config)
   if (declared === null || declared === read.contentType) return { bytes, ...read }

@@ -1,4 +1,4 @@
-/** Reads pools of either family from the chain, beside their stored records. */
+/** Reads pools of either family from the chain, together with their stored records. */
 import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { type DammV2Pool, dammV2PoolsIn } from '../../chain/programs/damm-v2/index.ts'

@@ -3,7 +3,7 @@ import type { Beneficiary } from '../../api/fee-claims.ts'
 import type { EarnedAmountsRecord, EarningSource, PartyEarnings } from '../../api/pool-earnings.ts'
 import type { DammV2Earned, EarnedSides } from '../../chain/programs/damm-v2/index.ts'
 import type { DbcPool } from '../../chain/programs/dbc/index.ts'
-import { type Escrow, vestedAmounts } from '../../chain/programs/jupiter-lock/index.ts'
+import { type Escrow, lockAmounts } from '../../chain/programs/jupiter-lock/index.ts'
 
 /** Raw units; null for amounts that the chain does not show. */
 interface Amounts {
@@ -131,12 +131,12 @@ export function curveSources(pool: DbcPool, { leftover, escrow, unixSeconds, rec
 function vestingSource({ address, creator }: DbcPool, escrow: Escrow | null, unixSeconds: bigint): PartySource {
   const source = { kind: 'vesting', pool: address } as const
   if (escrow === null) return { ...source, wallet: creator, base: counted(0n, 0n) }
-  const { total, claimable } = vestedAmounts(escrow, unixSeconds)
+  const { total, claimable } = lockAmounts(escrow, unixSeconds)
   const accrued = claimable + escrow.claimed
   return { ...source, wallet: escrow.recipient, base: counted(accrued, claimable), locked: total - accrued }
 }
 
-/** `isBaseA`: the token of the launch is the pool's first one. */
+/** Adds up what the wallets' positions in a DAMM v2 pool have earned; `a` is the token of the launch. */
 export function positionSource(pool: string, earned: DammV2Earned, wallets: readonly string[]): PartySource {
   const sides = wallets.flatMap((wallet) => earned.byOwner.get(wallet) ?? [])
   const sum = (side: keyof EarnedSides): Amounts => ({

@@ -8,9 +8,10 @@ import type { Envelope, UnsignedTransaction } from '../../chain/sending/unsigned
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
-import { type FreshKey, freshKey } from '../../solana/signatures.ts'
+import type { FreshKey } from '../../solana/signatures.ts'
 import { MINT_SIZE } from '../../solana/token-accounts.ts'
-import { buildTransaction, sequenceTerms } from '../building.ts'
+import { buildTransaction, newKey, sequenceTerms } from '../building.ts'
+import { refuseFailing } from '../programs/refuse-failing.ts'
 import type { LaunchReceivers } from './launch-terms.ts'
 import { curveNamed, type NamedCurve } from './presets.ts'
 
@@ -28,12 +29,11 @@ export interface LaunchInput {
   buyLamports: bigint
   /** Addresses that receive the fees and the leftover of a `dbc` launch. */
   receivers: LaunchReceivers
-  /** Token program of the preset's quote. */
-  quoteProgram: 'spl' | 'token2022'
+  quote: dbc.QuoteTerms
   /** Address that receives a part of the position of a `damm_v2` pool. */
   partner: string
   uri: string
-  /** Address of the config on chain that a `dbc` launch uses, or null for one of its own. */
+  /** Address of the config on chain that a `dbc` launch uses, or null if it creates one. */
   sharedConfig: string | null
   /** Whether the launch may be sent to a relay. Only a relay requires a tip. */
   isBundled: boolean
@@ -43,7 +43,7 @@ export interface PlannedLaunch {
   /** Address of the pool. */
   address: string
   mint: string
-  /** Mint that the token is traded against. A stored launch of an earlier version lacks it and uses SOL. */
+  /** Mint that the token is traded against. */
   quoteMint?: string
   /** Address of the config, or null for `damm_v2`. */
   config: string | null
@@ -51,9 +51,9 @@ export interface PlannedLaunch {
   transactions: Uint8Array[]
   requiredSigners: PoolCreated['required_signers']
   tipAccount: string
-  /** Sponsor that signs beside the creator. */
+  /** Sponsor that signs in addition to the creator. */
   payer?: string
-  /** Block height after which none of the transactions can land. A stored launch of an earlier version lacks it. */
+  /** Block height after which none of the transactions can land. */
   lastValidBlockHeight?: number
   /** The position of a `damm_v2` pool, or null for `dbc`. */
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
@@ -65,7 +65,7 @@ const LARGEST_LAUNCH_UNITS = 500_000
 /** A launch of version 1 is a single transaction. A launch of version 0 has several if it does not fit into one. */
 export async function planLaunch(context: Context, input: LaunchInput): Promise<PlannedLaunch> {
   const named = await curveNamed(context.config, input.preset)
-  const token = freshKey()
+  const token = newKey(context)
   const common = {
     creator: input.creator,
     payer: input.payer ?? input.creator,
@@ -82,7 +82,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
 interface LaunchParts extends NamedCurve {
   common: Pick<LaunchInput, 'creator' | 'name' | 'symbol' | 'uri' | 'buyLamports'> & { mint: string; payer: string }
   /** Key of the mint. */
-  token: FreshKey
+  token: Pick<FreshKey, 'address' | 'secretKey'>
   tipAccount: string
 }
 
@@ -92,14 +92,14 @@ async function planDbcLaunch(
   { curve, common, token, tipAccount }: LaunchParts,
 ): Promise<PlannedLaunch> {
   const { sharedConfig } = input
-  const configKey = sharedConfig === null ? freshKey() : null
+  const configKey = sharedConfig === null ? newKey(context) : null
   const config = sharedConfig ?? configKey?.address ?? ''
   const launch = {
     ...common,
     config,
     isConfigShared: sharedConfig !== null,
     ...input.receivers,
-    quoteProgram: input.quoteProgram,
+    ...input.quote,
     curve,
   }
   const { quoteMint } = curve
@@ -131,8 +131,9 @@ async function planDammV2Launch(
   input: LaunchInput,
   { preset, curve, common, token, tipAccount }: LaunchParts,
 ): Promise<PlannedLaunch> {
+  requireLockedShare(preset, input)
   const percentage = platformPercentage(preset, input)
-  const [position, platformPosition] = [freshKey(), percentage === 0 ? null : freshKey()]
+  const [position, platformPosition] = [newKey(context), percentage === 0 ? null : newKey(context)]
   const launch = {
     ...common,
     lockLiquidity: input.lockLiquidity,
@@ -208,6 +209,8 @@ async function launchSequence(
     units: LARGEST_LAUNCH_UNITS,
   })
   const built = await build({ ...terms, tip: isTipped ? { account: tipAccount, lamports } : null })
+  // Nobody pays for the first transaction if a later one is known to fail.
+  for (const { transaction } of built) await refuseFailing(context, transaction, { force: context.force })
   return { built, lastValidBlockHeight }
 }
 
@@ -217,13 +220,21 @@ function drawTipAccount(): string {
   return others[Math.floor(Math.random() * TIP_ACCOUNTS.length)] ?? first
 }
 
+type SharedPosition = Pick<LaunchInput, 'type' | 'creator' | 'partner'>
+
 /** Returns the platform's percentage of the position in the preset. It is 0 when the creator is the platform itself. */
-export function platformPercentage(
+const platformPercentage = (
   { platform_position_percentage: percentage }: Pick<CurvePreset, 'platform_position_percentage'>,
-  { type, creator, partner, lockLiquidity }: Pick<LaunchInput, 'type' | 'creator' | 'partner' | 'lockLiquidity'>,
-): number {
-  if (type !== 'damm_v2' || percentage === 0 || creator === partner) return 0
-  if (lockLiquidity) return percentage
+  { type, creator, partner }: SharedPosition,
+): number => (type === 'damm_v2' && creator !== partner ? percentage : 0)
+
+/** Throws bad_request if the platform has a share of the position and the liquidity is not locked. */
+export function requireLockedShare(
+  preset: Pick<CurvePreset, 'platform_position_percentage'>,
+  input: SharedPosition & Pick<LaunchInput, 'lockLiquidity'>,
+): void {
+  const percentage = platformPercentage(preset, input)
+  if (percentage === 0 || input.lockLiquidity) return
   throw badRequest(
     `lock_liquidity must not be false with this preset, because ${percentage} % of the locked position belong to the platform: leave it out, or use another preset`,
     { param: 'lock_liquidity' },

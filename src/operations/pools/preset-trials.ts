@@ -1,8 +1,15 @@
 /** Tests whether the program accepts a preset, on a chain in memory or at the node, once for each content and program. */
 import type { PresetValidation } from '../../api/pool-previews.ts'
 import type { ExplainedError } from '../../chain/errors/index.ts'
-import { type LaunchTrial, launchProgramHash, tryConfigAtNode, tryDbcLaunch } from '../../chain/programs/dbc/index.ts'
-import type { MaybeAccount } from '../../chain/reads/node-reads.ts'
+import {
+  type LaunchTrial,
+  launchProgramHash,
+  type QuoteAccounts,
+  readQuoteAccounts,
+  tokenBadgeAddress,
+  tryConfigAtNode,
+  tryDbcLaunch,
+} from '../../chain/programs/dbc/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
@@ -17,6 +24,8 @@ type Curve = NamedCurve['curve']
 
 /** Errors of a cached program that is older than the transaction. They say nothing about the preset. */
 const OLD_PROGRAM_CODES = [101, 102]
+/** Error with which a program that knows no badges refuses a quote that has one. */
+const INVALID_QUOTE_MINT = 6008
 /** Failures of a run without an error code of the program. Any other failure means that the cache is unusable. */
 const FAILED_RUNS = ['ComputationalBudgetExceeded', 'ProgramFailedToComplete']
 
@@ -32,7 +41,7 @@ interface TrialTerms {
   /** SHA-256 of the program. */
   hash: string
   buyLamports: bigint
-  quote: MaybeAccount
+  quote: QuoteAccounts
   rent?: Rent | undefined
 }
 
@@ -40,7 +49,8 @@ function trialOf(curve: Curve, { hash, ...terms }: TrialTerms): Promise<LaunchTr
   const kept = trials.get(curve) ?? new Map<string, Promise<LaunchTrial>>()
   trials.set(curve, kept)
   const { lamportsPerByte, exemptionThreshold } = terms.rent ?? {}
-  const key = [hash, terms.buyLamports, terms.quote?.owner, lamportsPerByte, exemptionThreshold].join(' ')
+  const { mint, badge } = terms.quote
+  const key = [hash, terms.buyLamports, mint?.owner, badge !== null, lamportsPerByte, exemptionThreshold].join(' ')
   const known = kept.get(key)
   if (known !== undefined) return known
   if (kept.size >= MOST_TRIALS_KEPT) kept.clear()
@@ -61,12 +71,12 @@ export async function validationOf(
   payer: string | null,
 ): Promise<PresetValidation> {
   const { programsDir } = services.config
-  const hash = await launchProgramHash(programsDir)
-  if (hash === null) return validationByNode(services, curve, payer)
-  const quote = await quoteMintOf(services.chain, curve)
+  const [hash, quote] = [await launchProgramHash(programsDir), await quoteOf(services.chain, curve)]
+  const atNode = { curve, payer, tokenBadge: quote.badge === null ? null : await tokenBadgeAddress(curve.quoteMint) }
+  if (hash === null) return validationByNode(services, atNode)
   const { failure } = await trialOf(curve, { programsDir, hash, buyLamports: triedBuyOf(curve), quote })
-  const validation = ofTrial(failure, hash)
-  return validation.status === 'unknown' ? validationByNode(services, curve, payer, validation) : validation
+  const validation = ofTrial(failure, hash, quote)
+  return validation.status === 'unknown' ? validationByNode(services, atNode, validation) : validation
 }
 
 /**
@@ -97,15 +107,15 @@ export async function launchTrialOf(
   const { programsDir } = config
   const hash = await launchProgramHash(programsDir)
   if (hash === null) return null
-  const [rent, quote] = [await clusterRent(chain), await quoteMintOf(chain, curve)]
+  const [rent, quote] = [await clusterRent(chain), await quoteOf(chain, curve)]
   return trialOf(curve, { programsDir, hash, buyLamports, quote, rent })
 }
 
-/** Reads the mint of a quote other than SOL. Returns null for SOL, and for a mint that the cluster lacks. */
-async function quoteMintOf(chain: Context['chain'], { quoteMint }: Curve): Promise<MaybeAccount> {
-  if (quoteMint === WRAPPED_SOL) return null
-  const [account = null] = await accountsAt(chain, [quoteMint])
-  return account !== null && isTokenProgram(account.owner) ? account : null
+/** Reads mint and badge of a quote other than SOL. The mint is null for SOL, and if the cluster lacks it. */
+async function quoteOf(chain: Context['chain'], { quoteMint }: Curve): Promise<QuoteAccounts> {
+  if (quoteMint === WRAPPED_SOL) return { mint: null, badge: null }
+  const { mint, badge } = await readQuoteAccounts(chain, quoteMint)
+  return mint !== null && isTokenProgram(mint.owner) ? { mint, badge } : { mint: null, badge: null }
 }
 
 async function clusterRent(chain: Context['chain']): Promise<Rent | undefined> {
@@ -116,18 +126,21 @@ async function clusterRent(chain: Context['chain']): Promise<Rent | undefined> {
 /** A hundredth of the amount that fills the curve. */
 const triedBuyOf = ({ thresholdLamports }: Curve) => thresholdLamports / 100n + 1n
 
-function ofTrial(failure: ExplainedError | null, program_sha256: string): PresetValidation {
+function ofTrial(
+  failure: ExplainedError | null,
+  program_sha256: string,
+  { badge }: Pick<QuoteAccounts, 'badge'>,
+): PresetValidation {
   const found = { by: 'embedded_chain' as const, program_sha256 }
   if (failure === null) return { status: 'accepted', ...found, reason: null }
-  const isRefused =
-    failure.code === null ? FAILED_RUNS.includes(failure.name) : !OLD_PROGRAM_CODES.includes(failure.code)
+  const isOld = (code: number) => OLD_PROGRAM_CODES.includes(code) || (badge !== null && code === INVALID_QUOTE_MINT)
+  const isRefused = failure.code === null ? FAILED_RUNS.includes(failure.name) : !isOld(failure.code)
   return { status: isRefused ? 'refused' : 'unknown', ...found, reason: reasonOf(failure) }
 }
 
 async function validationByNode(
   { chain }: TrialServices,
-  curve: Curve,
-  payer: string | null,
+  { curve, payer, tokenBadge }: { curve: Curve; payer: string | null; tokenBadge: string | null },
   before: PresetValidation | null = null,
 ): Promise<PresetValidation> {
   const program_sha256 = before?.program_sha256 ?? null
@@ -137,7 +150,7 @@ async function validationByNode(
     const genesis = await chain.genesisHash()
     if (!taken.has(genesis)) {
       if (payer === null) throw new Error('the node needs a platform wallet to simulate it, and there is none')
-      const failure = await tryConfigAtNode(chain, { curve, payer })
+      const failure = await tryConfigAtNode(chain, { curve, payer, tokenBadge })
       const isRefused = failure?.program === PROGRAMS.dbc.name
       const status = isRefused ? 'refused' : 'unknown'
       if (failure !== null) return { status, by: 'node', program_sha256, reason: reasonOf(failure) }

@@ -1,12 +1,6 @@
 /** Projects confirmed transactions onto pools: launches that are now live, claimed fees, and new creators. */
 import { type DammV2Change, dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
-import {
-  creatorReadCalls,
-  type DbcChange,
-  type DbcRecipient,
-  dbcChangesIn,
-  readPoolCreators,
-} from '../../chain/programs/dbc/index.ts'
+import { type DbcChange, type DbcRecipient, dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import { type VestingClaimChange, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
 import type { Effects, Projection, SubmissionContext } from '../../following/projection.ts'
@@ -20,6 +14,7 @@ import { feeClaimRecord } from '../api-records.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import {
   CLAIMER_KIND,
+  type ClaimChange,
   claimedFees,
   isClaim,
   type PositionClaimChange,
@@ -27,22 +22,25 @@ import {
   recordOf,
 } from './claimed-fees.ts'
 import { accountsOfPools, creatorAccount, followedPartOf } from './followed-accounts.ts'
+import { type Role, readRoles, roleReadCalls } from './roles.ts'
 import { markPoolLive, poolFields } from './transitions.ts'
 
 type PoolChange = DbcChange | Exclude<DammV2Change, { kind: 'claim' }> | PositionClaimChange | VestingClaimChange
-/** The state of a launch curve is its creator. */
-type PoolEffects = Effects<readonly PoolChange[], string>
+type PoolEffects = Effects<readonly PoolChange[], Role>
 
-export const poolProjection: Projection<readonly PoolChange[], string> = {
+export const poolProjection: Projection<readonly PoolChange[], Role> = {
   async changesIn(message, { services }) {
     const positions = await withSigner(services, dammV2ChangesIn(message))
     const changes = [...dbcChangesIn(message), ...positions, ...vestingClaimsIn(message)]
     return changes.length === 0 ? null : changes
   },
   chainState: {
-    addressesOf: (changes) => changes.flatMap((each) => (each.kind === 'creator_transferred' ? [each.pool] : [])),
-    callsFor: creatorReadCalls,
-    read: async (chain, pools, slot) => readPoolCreators(chain, pools, slot),
+    addressesOf: (changes) =>
+      changes.flatMap((each) =>
+        each.kind === 'creator_transferred' ? [each.pool] : 'nftAccount' in each ? [each.nftAccount] : [],
+      ),
+    callsFor: roleReadCalls,
+    read: async (chain, addresses, slot) => readRoles(chain, addresses, slot),
   },
   async write(tx, effects) {
     const drafts: EventDraft[] = []
@@ -95,6 +93,13 @@ async function isOfFollowed(
   return (await isFollowed(reader, genesis, owner)) || isFollowed(reader, genesis, position)
 }
 
+/** A claim that a delegate signs belongs to the holder of the position. */
+function ofHolder(change: ClaimChange, roles: PoolEffects['states']): ClaimChange {
+  const role = 'nftAccount' in change ? roles.get(change.nftAccount) : undefined
+  if (!('nftAccount' in change) || role === undefined || role.delegate !== change.owner) return change
+  return { ...change, owner: role.wallet, isSigner: false }
+}
+
 /** A pool that was not built here has no record. */
 async function writeLaunch(tx: Tx, effects: PoolEffects, address: string): Promise<EventDraft[]> {
   const { services, slot, transaction } = effects
@@ -109,7 +114,7 @@ async function writeCreator(
   { states, services, slot, transaction }: PoolEffects,
   { pool: address, newCreator }: Extract<DbcChange, { kind: 'creator_transferred' }>,
 ): Promise<void> {
-  const [pool, creator] = [await findPool(tx, address), states.get(address)]
+  const [pool, creator] = [await findPool(tx, address), states.get(address)?.wallet]
   if (pool === null) return
   const { genesis } = transaction
   // The new creator may claim before the next search for accounts of pools.
@@ -125,7 +130,8 @@ async function writeCreator(
 async function writeFeeClaims(tx: Tx, effects: PoolEffects): Promise<EventDraft[]> {
   const { clock, config } = effects.services
   const { signature, genesis, external_uid, metadata_json } = effects.transaction
-  const claims = await claimedFees(tx, effects.changes.filter(isClaim), { genesis, config })
+  const changes = effects.changes.filter(isClaim).map((change) => ofHolder(change, effects.states))
+  const claims = await claimedFees(tx, changes, { genesis, config })
   if (claims.length === 0) return []
   const rows = await claimsOfSignature(tx, signature)
   const drafts: EventDraft[] = []
@@ -154,8 +160,7 @@ async function writeFeeClaims(tx: Tx, effects: PoolEffects): Promise<EventDraft[
     const { id, occurred_at } = feeClaimRecord(row)
     const object = { id, type, pool_address, kind, beneficiary, claimer, signature, occurred_at }
     drafts.push(
-      // The request of a claim tracks the pool, and the claim's own event is about the pool too. Both are the same
-      // event.
+      // The tracked request and the claim would both report the pool. Only one event is written.
       confirmedDraft(effects, {
         type,
         resource_type: 'pool',

@@ -29,11 +29,11 @@ export async function sharePreset(
     })
   }
   await requireReceivers(context, named.preset)
+  const { tokenBadge } = await requireQuoteMint(context.chain, named.curve)
   await requireTakenPreset(context, named, payer)
   const kept = status === 'pending' ? row : null
   const config = kept === null ? freshKey() : openKey(context, kept)
-  await requireQuoteMint(context.chain, named.curve)
-  const content = { config: config.address, curve: named.curve, ...receivers }
+  const content = { config: config.address, curve: named.curve, ...receivers, tokenBadge }
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.dbc,

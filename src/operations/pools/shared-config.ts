@@ -21,7 +21,7 @@ export interface SharedConfigState {
 
 /**
  * Reads the account for the current preset. The config contains the preset and the platform wallet, so a change of
- * either leads to another account.
+ * either gives another account.
  */
 export async function readSharedConfig(
   services: Services,

@@ -4,14 +4,15 @@ import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { writeEvents } from '../../store/events/drafts.ts'
-import { findPool, pendingWithTicker, updatePool } from '../../store/resources/pools.ts'
+import { findPool, launchesOfKeys, updatePool } from '../../store/resources/pools.ts'
+import { pendingWithTicker } from '../../store/resources/tickers.ts'
 import type { Row } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import type { Reader, Tx } from '../../store/store.ts'
 import { readPools } from './on-chain.ts'
 import { takeTickerFor, tickerCooldownStart, tickerTakenError } from './tickers.ts'
 import { markPoolLive } from './transitions.ts'
 
-/** The tickers of the pools that a submission creates. */
+/** The tickers of the launches that a submission is part of. */
 export interface TickerClaim {
   /**
    * Takes the tickers in the database transaction that stores the submission. Throws bad_request naming a ticker that
@@ -30,28 +31,10 @@ export interface SubmittedLaunch {
  * pool with the ticker has already landed, because that pool has precedence.
  */
 export async function tickerClaims(context: Context, submitted: readonly SubmittedLaunch[]): Promise<TickerClaim> {
-  const created = submitted.flatMap(({ transaction: { message }, param }) =>
-    [...dbcChangesIn(message), ...dammV2ChangesIn(message)].flatMap((change) =>
-      change.kind === 'pool_created'
-        ? [{ address: change.pool, param, signers: message.keys.slice(0, message.signers) }]
-        : [],
-    ),
-  )
-  return created.length === 0 ? NO_TICKERS : claimsOf(context, created)
-}
-
-const NO_TICKERS: TickerClaim = { async hold() {} }
-
-interface CreatedPool {
-  address: string
-  param: string
-  signers: readonly string[]
-}
-
-async function claimsOf(context: Context, created: readonly CreatedPool[]): Promise<TickerClaim> {
   const { store, chain, clock } = context
-  const rows = await Promise.all(created.map(({ address }) => findPool(store.db, address)))
-  const rivals = (await Promise.all(rows.map((row) => rivalsOf(context, row)))).flat()
+  const launches = (await Promise.all(submitted.map((one) => launchesIn(store.db, one)))).flat()
+  if (launches.length === 0) return NO_TICKERS
+  const rivals = (await Promise.all(launches.map(({ row }) => rivalsOf(context, row)))).flat()
   // If the node fails, the submission is accepted, because the workers notice pools that have landed.
   const chainPools = await readPools(
     chain,
@@ -62,22 +45,48 @@ async function claimsOf(context: Context, created: readonly CreatedPool[]): Prom
       for (const [i, rival] of rivals.entries()) {
         if (chainPools[i]) await writeEvents(tx, clock, (await markPoolLive(context, tx, rival)).drafts)
       }
-      for (const { address, param, signers } of created) {
-        const row = await findPool(tx, address)
-        if (row === null || row.symbol === null || (row.status !== 'pending' && row.status !== 'failed')) continue
-        const { symbol, creator, genesis } = row
-        // An instruction can name a creator that has not agreed to it, so it takes no ticker without the creator's
-        // signature.
-        if (creator === null || !signers.includes(creator)) continue
-        const held = await takeTickerFor(context, tx, { symbol, creator, pool: address, genesis })
+      for (const { row, param, signature } of launches) {
+        const { address: pool, symbol, genesis } = row
+        const status = (await findPool(tx, pool))?.status
+        if (symbol === null || (status !== 'pending' && status !== 'failed')) continue
+        const held = await takeTickerFor(context, tx, { symbol, pool, genesis })
         if (held !== null) throw tickerTakenError(context, symbol, held, param)
-        await updatePool(tx, address, { submitted_at: clock.now() })
+        await updatePool(tx, pool, { submitted_at: clock.now(), submitted_signature: signature })
       }
     },
   }
 }
 
-async function rivalsOf(context: Context, row: Row<'pools'> | null): Promise<Row<'pools'>[]> {
-  if (row === null || row.symbol === null) return []
+const NO_TICKERS: TickerClaim = { async hold() {} }
+
+interface LaunchInTransaction {
+  row: Row<'pools'>
+  param: string
+  signature: string
+}
+
+/**
+ * Returns the launches that a transaction is part of: the keys of their mint or config sign it, which only who built
+ * them has, or it creates their pool and the creator signs it. The first of several transactions counts too, so that
+ * nobody pays for it and is refused the next.
+ */
+async function launchesIn(
+  reader: Reader,
+  { transaction: { message, signature }, param }: SubmittedLaunch,
+): Promise<LaunchInTransaction[]> {
+  const signers = message.keys.slice(0, message.signers)
+  const created = [...dbcChangesIn(message), ...dammV2ChangesIn(message)].flatMap((change) =>
+    change.kind === 'pool_created' ? [change.pool] : [],
+  )
+  const named = await Promise.all(created.map((address) => findPool(reader, address)))
+  // An instruction can name a creator that has not agreed to it.
+  const agreed = named.flatMap((row) => (row?.creator && signers.includes(row.creator) ? [row] : []))
+  const keyed = signers.length < 2 ? [] : await launchesOfKeys(reader, signers)
+  const rows = new Map([...agreed, ...keyed].map((row) => [row.address, row]))
+  return [...rows.values()].map((row) => ({ row, param, signature }))
+}
+
+async function rivalsOf(context: Context, row: Row<'pools'>): Promise<Row<'pools'>[]> {
+  if (row.symbol === null) return []
   return pendingWithTicker(context.store.db, { ...row, symbol: row.symbol, since: tickerCooldownStart(context) })
 }

@@ -1,4 +1,6 @@
-/** Takes all steps of pools that one look at the chain shows, by the worker or by a request that sees them first. */
+/**
+ * Takes all steps of pools that one reading of the chain shows, for the worker or for a request that sees them first.
+ */
 import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
@@ -42,8 +44,8 @@ export async function takeSteps(
 }
 
 /**
- * Returns the launch curve that migrated to the pool, or null if it was launched elsewhere or directly. Nothing on
- * chain names the curve. If the record lags, the curve is searched among those of the same mint, and its steps are
+ * Returns the launch curve that migrated to the pool, or null if it was launched by another tool or directly. Nothing
+ * on chain names the curve. If the record lags, the curve is searched among those of the same mint, and its steps are
  * taken.
  */
 export async function curveBehind(

@@ -4,38 +4,42 @@ import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import type { Context, Services } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { HOUR_MS } from '../../platform/timing.ts'
-import { findPool, findTicker, isHeldAgainst, takeTicker } from '../../store/resources/pools.ts'
+import { HOUR_MS, MINUTE_MS } from '../../platform/timing.ts'
+import { blockingTicker, type TickerTerms, takeTicker } from '../../store/resources/tickers.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 
 type TickerServices = Pick<Services, 'clock' | 'config'>
 type TickerHolder = Pick<Row<'tickers'>, 'pool_address' | 'taken_at'>
 
-/** Checks the ticker before the expensive steps. The commit checks it again and takes it. */
+/** Checks the ticker of a launch that is built. It is taken when the launch is submitted. */
 export async function requireFreeTicker(
   context: Context,
-  { symbol, creator }: Pick<Input<Api['pools']['create']>, 'symbol' | 'creator'>,
+  { symbol }: Pick<Input<Api['pools']['create']>, 'symbol'>,
 ): Promise<void> {
-  const { db } = context.store
-  const held = await findTicker(db, symbol)
-  if (held === null || held.taken_at <= tickerCooldownStart(context)) return
-  const holder = await findPool(db, held.pool_address)
-  const genesis = await context.chain.genesisHash()
-  if (isHeldAgainst(holder, { creator, genesis })) throw tickerTakenError(context, symbol, held)
+  const held = await blockingTicker(context.store.db, symbol, termsAt(context, await context.chain.genesisHash()))
+  if (held !== null) throw tickerTakenError(context, symbol, held)
 }
 
 export interface TickerTaking {
   symbol: string
-  creator: string | null
   /** Address of the pool. */
   pool: string
   genesis: string
 }
 
 /** Takes the ticker within the commit, or returns the pool that has it. */
-export const takeTickerFor = (at: TickerServices, tx: Tx, taking: TickerTaking): Promise<Row<'tickers'> | null> =>
-  takeTicker(tx, { ...taking, now: at.clock.now(), since: tickerCooldownStart(at) })
+export const takeTickerFor = (
+  at: TickerServices,
+  tx: Tx,
+  { symbol, pool, genesis }: TickerTaking,
+): Promise<Row<'tickers'> | null> => takeTicker(tx, { symbol, pool, now: at.clock.now(), ...termsAt(at, genesis) })
+
+const termsAt = (at: TickerServices, genesis: string): TickerTerms => ({
+  genesis,
+  since: tickerCooldownStart(at),
+  submittedSince: at.clock.now() - at.config.values['pools.pending-minutes'] * MINUTE_MS,
+})
 
 /** Returns the time from which another pool can take the ticker. */
 export const tickerFreeAt = ({ config }: Pick<Services, 'config'>, { taken_at }: TickerHolder): string =>

@@ -12,7 +12,7 @@ import { takeTickerFor, tickerFreeAt, tickerTakenError } from './tickers.ts'
 type PoolRow = Row<'pools'>
 type PoolStepServices = Pick<Services, 'clock' | 'config'>
 
-/** Least time between two looks at a pool. It is shorter than a round, so that the pool is due in each round. */
+/** Least time between two checks of a pool. It is shorter than a round, so the pool is due in each round. */
 export const POOL_CHECK_MS = 4_000
 
 /** Why a pool counts as failed: it never landed, or it landed with another pool's ticker. */
@@ -40,8 +40,8 @@ export async function markPoolLive(
   evidence: ChainEvidence = {},
 ): Promise<PoolTransition> {
   if (row.status !== 'pending' && row.status !== 'failed') return { row, drafts: [] }
-  const { symbol, creator, genesis, address: pool } = row
-  const held = symbol === null ? null : await takeTickerFor(at, tx, { symbol, creator, pool, genesis })
+  const { symbol, genesis, address: pool } = row
+  const held = symbol === null ? null : await takeTickerFor(at, tx, { symbol, pool, genesis })
   if (held !== null && symbol !== null)
     return row.status === 'failed' ? { row, drafts: [] } : markTickerTaken(at, tx, { ...row, symbol }, held, evidence)
   return movePoolTo(tx, row, 'pool.live', { status: 'live', next_check_at: checkAt(at, row) }, evidence)
@@ -105,6 +105,7 @@ export async function markPoolMigrated(
     crank_signature: null,
     crank_failures: 0,
     submitted_at: null,
+    submitted_signature: null,
     external_uid: row.external_uid,
     metadata_json: row.metadata_json,
     created_at: at.clock.now(),

@@ -1,4 +1,4 @@
-/** Reads which chain this is, how far it has come, and how long a slot takes. */
+/** Reads which chain this is, how far it has come, how long a slot takes, and which consensus it has. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { isBlockhashValid, readHeights } from '../../chain/reads/heights.ts'
@@ -12,10 +12,11 @@ export async function readCluster(
   { chain }: Context,
   { blockhash }: Input<ClusterRoute>,
 ): Promise<Result<ClusterRoute>> {
-  const [genesis_hash, heights, slot_ms, blockhash_valid] = await Promise.all([
+  const [genesis_hash, heights, slot_ms, { consensus, alpenglowSlot }, blockhash_valid] = await Promise.all([
     chain.genesisHash(),
     readHeights(chain),
     readSlotTime(chain),
+    chain.consensus.read(),
     blockhash === undefined ? undefined : isBlockhashValid(chain, blockhash),
   ])
   return {
@@ -23,6 +24,8 @@ export async function readCluster(
     genesis_hash,
     ...heights,
     slot_ms,
+    consensus,
+    alpenglow_slot: alpenglowSlot,
     ...(blockhash_valid === undefined ? {} : { blockhash_valid }),
   }
 }

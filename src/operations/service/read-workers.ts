@@ -1,6 +1,7 @@
 /** Reads the state of the background workers. */
 import type { Worker, WorkerStatus } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
+import { waitingItems } from './waiting.ts'
 import { workersElsewhere } from './workers-elsewhere.ts'
 
 export async function readWorkers({ clock, workers, role, store }: Context): Promise<WorkerStatus> {
@@ -11,5 +12,6 @@ export async function readWorkers({ clock, workers, role, store }: Context): Pro
     observed_at: new Date(clock.now()).toISOString(),
     role,
     workers: states,
+    waiting: await waitingItems(store.db),
   }
 }

@@ -2,8 +2,11 @@
 import type { AuditAction } from '../../api/audit-actions.ts'
 import type { SignerState } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
+import { retryCranks } from '../../store/resources/pools.ts'
 import type { NewRow } from '../../store/schema.ts'
 import { updatePolicy } from '../../store/signing/signings.ts'
+import type { Tx } from '../../store/store.ts'
+import { wakeOnCommit } from '../../store/writing/work.ts'
 import { audit } from '../signing/audit.ts'
 import { lockPolicyState, type PolicyState } from '../signing/policy-state.ts'
 import { requireSigner } from '../signing/require-signer.ts'
@@ -19,13 +22,16 @@ interface SignerChange {
 export async function changeSigner(
   context: Context,
   action: AuditAction,
-  change: (state: PolicyState) => SignerChange,
+  change: (state: PolicyState, tx: Tx) => SignerChange | Promise<SignerChange>,
 ): Promise<SignerState> {
   const signer = await requireSigner(context)
   return context.commit(async (tx) => {
-    const { changes, details } = change(await lockPolicyState(tx, context.clock, signer.address))
+    const { changes, details } = await change(await lockPolicyState(tx, context.clock, signer.address), tx)
     await updatePolicy(tx, signer.address, changes)
     await audit(context, tx, action, signer.address, details)
+    // What was refused before may be signed now.
+    await retryCranks(tx, context.clock.now())
+    wakeOnCommit('pool-migration')
     return readSignerState(context, tx, signer)
   })
 }

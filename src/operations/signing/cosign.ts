@@ -7,6 +7,7 @@ import { decodeWireTransaction, signatureOffset } from '../../solana/messages.ts
 import { newId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
 import { rehearse } from '../../store/writing/rehearse.ts'
+import { refuseFailing } from '../programs/refuse-failing.ts'
 import { audit } from './audit.ts'
 import { providerFailure } from './make-signature.ts'
 import { lockPolicyState, policySha256 } from './policy-state.ts'
@@ -25,8 +26,8 @@ export interface Cosigning extends MovementOptions {
 
 /**
  * Commits with the platform's signature on the transaction, and returns the result of `answer`. Nothing may leave the
- * wallet. Throws bad_request with `details.rule` when the policy refuses, internal_error when the provider fails. It
- * counts, stores and sends nothing.
+ * wallet. Throws bad_request with `details.rule` when the policy refuses, internal_error when the provider fails. No
+ * spend is counted, and no transaction is stored or sent.
  */
 export async function cosign<D>(
   context: SigningContext,
@@ -38,6 +39,8 @@ export async function cosign<D>(
   const wallet = signer.address
   await requireRunning(context, signer, operation)
   await requireCluster(context)
+  // The platform's key signs nothing that is known to fail, whatever the request's `force` says.
+  await refuseFailing(context, raw)
   const transaction = decodeWireTransaction(raw)
   const { message, messageBytes } = transaction
   const movement = await readMovement(chain, transaction, wallet, release === undefined ? {} : { release })

@@ -19,13 +19,13 @@ import type { SigningContext } from './types.ts'
 const SIGNED_MAX_RETRIES = 2
 
 /**
- * Returns the complete transaction, not yet stored. Throws internal_error when the provider fails. `release` undoes
- * the reservation if nothing can have been signed. It is null if the provider may have been called before.
+ * Returns the complete transaction, not yet stored. Throws internal_error when the provider fails. `release` undoes the
+ * reservation if nothing can have been signed. It is null if an earlier call may have reached the provider.
  */
 export async function signReserved(
   context: SigningContext,
   signer: Signer,
-  { id, operation, transaction }: ReservedSigning,
+  { id, operation, transaction, message_sha256 }: ReservedSigning,
   release: ((tx: Tx) => Promise<unknown>) | null,
 ): Promise<DecodedTransaction> {
   const unsigned = decodeWireTransaction(transaction)
@@ -36,7 +36,7 @@ export async function signReserved(
     await context.store.write(async (tx) => {
       // A retry cannot know what the provider returned to its first run, or to another process that now holds the key.
       if (signed === 'no' && release !== null && (await context.signing.unbind(tx))) {
-        await abandonSigning(tx, id)
+        await abandonSigning(tx, { id, message_sha256 })
         await release(tx)
       }
       await audit(context, tx, 'signing.failed', signer.address, { signing: id, operation, signed, why })
@@ -65,7 +65,7 @@ export async function storeSigned(
 ): Promise<void> {
   requireNotPaused(await lockPolicyState(tx, context.clock, signer.address))
   const { id, operation, genesis, since_slot } = signing
-  if (!(await markSigned(tx, id, transaction.signature))) throw signingEnded(id)
+  if (!(await markSigned(tx, signing, transaction.signature))) throw signingEnded(id)
   const next_send_at = context.clock.now() + FIRST_SEND_MS
   const submission = { max_retries: SIGNED_MAX_RETRIES, tracked_resource }
   const stored = await storeSubmitted(context, tx, transaction, submission, { genesis, since_slot, next_send_at })

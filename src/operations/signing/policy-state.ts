@@ -2,7 +2,15 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../context.ts'
 import { DAY_MS } from '../../platform/timing.ts'
-import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../policy/policy.ts'
+
+import {
+  type ApprovalRules,
+  type Approvals,
+  DEFAULT_POLICY,
+  type MintLimit,
+  type SigningPolicy,
+  type Spent,
+} from '../../policy/policy.ts'
 import type { Row } from '../../store/schema.ts'
 import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signing/signings.ts'
 import type { Reader, Tx } from '../../store/store.ts'
@@ -66,23 +74,72 @@ interface StoredPolicy {
   max_fee_lamports: string
   lamports_per_transaction: string
   lamports_per_day: string
-  tokens: readonly { mint: string; per_transaction: string; per_day: string }[]
+  tokens: readonly StoredLimit[]
+  /** Missing in a policy that was stored before there were approvals. */
+  approvals?: StoredApprovals | null
 }
 
-export function policyJson({ paused: _, tokens, ...policy }: SigningPolicy): string {
+interface StoredLimit {
+  mint: string
+  per_transaction: string
+  per_day: string
+}
+
+type StoredApprovals = Omit<Approvals, 'rules'> & {
+  rules: Omit<ApprovalRules, 'lamports_per_transaction' | 'lamports_per_day' | 'tokens'> & {
+    lamports_per_transaction: string | null
+    lamports_per_day: string | null
+    tokens: readonly StoredLimit[]
+  }
+}
+
+export function policyJson({ paused: _, tokens, approvals, ...policy }: SigningPolicy): string {
   const stored: StoredPolicy = {
     ...policy,
     max_fee_lamports: String(policy.max_fee_lamports),
     lamports_per_transaction: String(policy.lamports_per_transaction),
     lamports_per_day: String(policy.lamports_per_day),
-    tokens: tokens.map(({ mint, per_transaction, per_day }) => ({
-      mint,
-      per_transaction: String(per_transaction),
-      per_day: String(per_day),
-    })),
+    tokens: tokens.map(storedLimit),
+    approvals: approvals && { ...approvals, rules: storedRules(approvals.rules) },
   }
   return JSON.stringify(stored)
 }
+
+const storedLimit = ({ mint, per_transaction, per_day }: MintLimit): StoredLimit => ({
+  mint,
+  per_transaction: String(per_transaction),
+  per_day: String(per_day),
+})
+
+const limitOf = ({ mint, per_transaction, per_day }: StoredLimit): MintLimit => ({
+  mint,
+  per_transaction: BigInt(per_transaction),
+  per_day: BigInt(per_day),
+})
+
+const storedRules = ({
+  lamports_per_transaction,
+  lamports_per_day,
+  tokens,
+  ...rules
+}: ApprovalRules): StoredApprovals['rules'] => ({
+  lamports_per_transaction: lamports_per_transaction === null ? null : String(lamports_per_transaction),
+  lamports_per_day: lamports_per_day === null ? null : String(lamports_per_day),
+  tokens: tokens.map(storedLimit),
+  ...rules,
+})
+
+const rulesOf = ({
+  lamports_per_transaction,
+  lamports_per_day,
+  tokens,
+  ...rules
+}: StoredApprovals['rules']): ApprovalRules => ({
+  lamports_per_transaction: lamports_per_transaction === null ? null : BigInt(lamports_per_transaction),
+  lamports_per_day: lamports_per_day === null ? null : BigInt(lamports_per_day),
+  tokens: tokens.map(limitOf),
+  ...rules,
+})
 
 /** Without a stored policy nothing may leave the wallet. */
 function policyOf(row: PolicyState['row']): SigningPolicy {
@@ -94,10 +151,7 @@ function policyOf(row: PolicyState['row']): SigningPolicy {
     max_fee_lamports: BigInt(stored.max_fee_lamports),
     lamports_per_transaction: BigInt(stored.lamports_per_transaction),
     lamports_per_day: BigInt(stored.lamports_per_day),
-    tokens: stored.tokens.map(({ mint, per_transaction, per_day }) => ({
-      mint,
-      per_transaction: BigInt(per_transaction),
-      per_day: BigInt(per_day),
-    })),
+    tokens: stored.tokens.map(limitOf),
+    approvals: stored.approvals ? { ...stored.approvals, rules: rulesOf(stored.approvals.rules) } : null,
   }
 }

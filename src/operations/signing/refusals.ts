@@ -2,7 +2,8 @@
 import type { Signer } from '../../chain/signer/index.ts'
 import { type ApiError, badRequest, conflict } from '../../platform/errors.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
-import { checkPolicy, type Refusal } from '../../policy/rules/check-policy.ts'
+import { judgeMovement, type PolicyVerdict, type Refusal } from '../../policy/rules/check-policy.ts'
+import { spendOf } from '../../policy/rules/spend.ts'
 import type { PolicyCheckOptions } from '../../policy/rules/violation.ts'
 import { audit } from './audit.ts'
 import { type PolicyState, readPolicyState } from './policy-state.ts'
@@ -14,9 +15,18 @@ export async function requireRunning(context: SigningContext, signer: Signer, op
   if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
 }
 
-/** Returns why the locked policy refuses the movement, or null when it permits it. */
-export const policyRefusal = (state: PolicyState, movement: Movement, options: PolicyCheckOptions): Refusal | null =>
-  pausedRefusal(state) ?? checkPolicy(movement, state.policy, state.spent, options)
+/** Returns what the locked policy says about the movement. */
+export function policyVerdict(state: PolicyState, movement: Movement, options: PolicyCheckOptions): PolicyVerdict {
+  const paused = pausedRefusal(state)
+  if (paused !== null) return { kind: 'refuses', refusals: [paused] }
+  return judgeMovement(movement, state.policy, state.spent, options)
+}
+
+/** Returns why the locked policy refuses the movement, or null when it permits it. What would wait is refused. */
+export function policyRefusal(state: PolicyState, movement: Movement, options: PolicyCheckOptions): Refusal | null {
+  const verdict = policyVerdict(state, movement, options)
+  return verdict.kind === 'permits' ? null : verdict.refusals[0]
+}
 
 /**
  * Writes the refusal to the audit log, or counts it if the context says so; a dry run does neither. Returns the
@@ -39,6 +49,33 @@ export async function auditedRefusal(
     )
   }
   return refusalError(refusal)
+}
+
+/**
+ * Throws the refusal of the first of several movements that the policy would not permit, the earlier ones counted, so
+ * that none is signed of what cannot be finished. Each is checked again when it is signed. The first may wait for
+ * approvals; a later one that would have to wait is refused.
+ */
+export async function requirePermitted(
+  context: SigningContext,
+  signer: Signer,
+  { operation, movements, uncapped }: { operation: string; movements: readonly Movement[]; uncapped: string[] },
+): Promise<void> {
+  const state = await readPolicyState(context.store.db, context.clock, signer.address)
+  let { spent } = state
+  for (const [place, movement] of movements.entries()) {
+    const cosigners = movement.signers.filter((address) => address !== signer.address)
+    const now = { ...state, spent }
+    const verdict = policyVerdict(now, movement, { role: 'pays', cosigners, uncapped })
+    const isWaiting = place === 0 && context.proposing !== undefined && verdict.kind === 'waits'
+    if (verdict.kind !== 'permits' && !isWaiting) {
+      throw await auditedRefusal(context, signer, operation, verdict.refusals[0])
+    }
+    const { lamports, tokens } = spendOf(movement)
+    const sums = new Map(spent.tokens)
+    for (const { mint, amount } of tokens) sums.set(mint, (sums.get(mint) ?? 0n) + amount)
+    spent = { lamports: spent.lamports + lamports, tokens: sums }
+  }
 }
 
 const refusalError = ({ rule, message, details }: Refusal): ApiError =>

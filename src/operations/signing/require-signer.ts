@@ -19,10 +19,15 @@ export function openSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): P
  * without a signer.
  */
 export const trySigner = ({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer | null> =>
-  signer().catch((error) => {
-    log.warn({ err: error }, 'the signer cannot be used')
+  signer().catch((error: unknown) => {
+    const fault = error instanceof Error ? error.message : String(error)
+    if (loggedFaults.get(signer) !== fault) log.warn({ fault }, 'the signer cannot be used')
+    loggedFaults.set(signer, fault)
     return null
   })
+
+/** The fault that was logged last for each signer: workers meet it again every few seconds. */
+const loggedFaults = new WeakMap<Services['signer'], string>()
 
 /** Throws internal_error when none is configured or its provider cannot be set up. */
 export async function requireSigner(services: Pick<Services, 'signer' | 'log'>): Promise<Signer> {

@@ -7,13 +7,18 @@ import { type DecodedTransaction, decodeWireTransaction } from '../../solana/mes
 import type { Row } from '../../store/schema.ts'
 import { clearPlan, findSigning, supersedeSigning } from '../../store/signing/signings.ts'
 import type { Tx } from '../../store/store.ts'
+import { requireApproved } from '../proposals/rule/approvals.ts'
+import { markProposalExecuted } from '../proposals/rule/mark-executed.ts'
+import { proposeSigning } from '../proposals/rule/propose.ts'
 import { awaitConfirmed, CONFIRMED_WITHIN_MS } from '../transactions/await-confirmed.ts'
 import { audit } from './audit.ts'
 import { sendSigned, signReserved, storeSigned } from './make-signature.ts'
+import { lockPolicyState } from './policy-state.ts'
 import { signingEnded } from './refusals.ts'
-import { type ReservedSigning, reserveSigning } from './reserve-signing.ts'
+import { type ReservedSigning, reserveSigning, reserveWaiting } from './reserve-signing.ts'
 import { type SigningRun, sealPlan } from './signing-run.ts'
 import type { NewSigningPlan, Signatures, SigningContext, SigningDraft, SigningPlan, SigningSteps } from './types.ts'
+import { timelessSha256 } from './waiting-draft.ts'
 
 /**
  * Returns once the last transaction is stored and sent. Throws bad_request with `details.rule` and the figures for a
@@ -50,7 +55,10 @@ async function signIntermediate<D>(signing: Signing<D>, step: number): Promise<s
   const reserved = await reservedStep(signing, step)
   if (reserved.kind === 'signed') return reserved.signature
   const transaction = await signStep(signing, reserved, step)
-  await context.store.write((tx) => storeSigned(context, tx, run.signer, reserved.row, transaction, undefined))
+  await context.store.write(async (tx) => {
+    await requireStillApproved(signing, tx, reserved.row, step)
+    await storeSigned(context, tx, run.signer, reserved.row, transaction, undefined)
+  })
   await sendSigned(context, transaction)
   return transaction.signature
 }
@@ -59,11 +67,19 @@ async function signIntermediate<D>(signing: Signing<D>, step: number): Promise<s
 async function signLast<D>(signing: Signing<D>, step: number, before: Signatures | null): Promise<D> {
   const { context, run, plan, steps } = signing
   const reserved = await reservedStep(signing, step)
-  if (reserved.kind === 'signed') return context.commit(async () => steps.answer(appended(before, reserved.signature)))
+  if (reserved.kind === 'signed') {
+    const signatures = appended(before, reserved.signature)
+    return context.commit(async (tx) => {
+      await markProposalExecuted(context, tx, run.wallet, reserved.signature)
+      return steps.answer(signatures)
+    })
+  }
   const transaction = await signStep(signing, reserved, step)
   const signatures = appended(before, transaction.signature)
   const answer = await context.commit(async (tx) => {
+    await requireStillApproved(signing, tx, reserved.row, step)
     await storeSigned(context, tx, run.signer, reserved.row, transaction, plan.tracked_resource)
+    await markProposalExecuted(context, tx, run.wallet, transaction.signature)
     await steps.record?.(tx, signatures)
     // No retry continues from here, and the plan may contain keys that the build generated.
     await clearPlan(tx, run.id)
@@ -81,22 +97,28 @@ type SigningStep =
   /** With `isNew` this run reserved it, so that the provider was never called for it. */
   | { kind: 'reserved'; row: ReservedSigning; isNew: boolean }
 
-function signStep<D>(
-  { context, run, steps }: Signing<D>,
+async function signStep<D>(
+  signing: Signing<D>,
   { row, isNew }: Extract<SigningStep, { kind: 'reserved' }>,
   step: number,
 ): Promise<DecodedTransaction> {
+  const { context, run, steps } = signing
+  if (!isNew && context.approved !== undefined) {
+    await context.store.write((tx) => requireStillApproved(signing, tx, row, step))
+  }
   const release = isNew && step === 0 ? async (tx: Tx) => steps.release?.(tx) : null
   return signReserved(context, run.signer, row, release)
 }
 
 /** Returns the step of an earlier run, else reserves it. */
 async function reservedStep<D>(signing: Signing<D>, step: number): Promise<SigningStep> {
-  const { context, run } = signing
+  const { context, run, plan } = signing
   const id = step === 0 ? run.id : `${run.id}.${step}`
   const row = await findSigning(context.store.db, id)
   if (row?.state === 'signed' && row.signature !== null) return { kind: 'signed', signature: row.signature }
   if (row?.state === 'abandoned') throw signingEnded(id)
+  if (row?.state === 'waiting') return { kind: 'reserved', row: await reserveApprovedStep(signing, row), isNew: true }
+  if (row !== null && step === 0 && plan.waiting !== undefined) return resumedApproval(signing, row)
   if (row !== null && !(step > 0 && (await isExpired(context, row)))) return { kind: 'reserved', row, isNew: false }
   if (row !== null) await supersede(signing, row)
   return { kind: 'reserved', row: await reserveStep(signing, id, step), isNew: true }
@@ -105,7 +127,46 @@ async function reservedStep<D>(signing: Signing<D>, step: number): Promise<Signi
 async function reserveStep<D>(signing: Signing<D>, id: string, step: number): Promise<ReservedSigning> {
   const { context, run, plan, steps } = signing
   const first = step > 0 ? null : { plan: sealPlan(context, id, plan), reserve: steps.reserve?.bind(steps) }
-  return reserveSigning(context, run.signer, await stepDraft(signing, step), { id, operation: run.operation, first })
+  const draft = await stepDraft(signing, step)
+  const reserved = await reserveSigning(context, run.signer, draft, { id, operation: run.operation, first })
+  return 'refusals' in reserved ? proposeSigning(context, run, plan, reserved) : reserved
+}
+
+/**
+ * Goes on with an approved step that was reserved and not stored. Its message is signed again while it can land, and
+ * replaced once it cannot. In between it throws internal_error, because an act must be neither lost nor done twice.
+ */
+async function resumedApproval<D>(signing: Signing<D>, row: Row<'signings'>): Promise<SigningStep> {
+  const { blockhash } = lifetimeOf(decodeWireTransaction(row.transaction).message)
+  const { slot, ended } = await readBlockhashEnd(signing.context.chain, blockhash)
+  if (ended[0] !== true) return { kind: 'reserved', row, isNew: false }
+  if (slot < (row.since_slot ?? 0) + ENDED_BLOCKHASH_SLOTS) {
+    throw internal('An earlier attempt may still land: it is repeated once that is impossible, within minutes')
+  }
+  return { kind: 'reserved', row: await reserveApprovedStep(signing, row), isNew: false }
+}
+
+/** Reserves the first step once it is approved, with a fresh blockhash. */
+function reserveApprovedStep<D>(
+  { context, run, plan, steps }: Signing<D>,
+  row: Row<'signings'>,
+): Promise<ReservedSigning> {
+  if (plan.waiting === undefined) throw signingEnded(row.id)
+  return reserveWaiting(context, run.signer, row, plan.waiting, steps.reserve?.bind(steps))
+}
+
+/** Throws unless a request that executes a proposal is still approved while its first step is stored. */
+async function requireStillApproved<D>(
+  { context, run }: Signing<D>,
+  tx: Tx,
+  { genesis, transaction }: ReservedSigning,
+  step: number,
+): Promise<void> {
+  const { approved: proposal } = context
+  if (step > 0 || proposal === undefined) return
+  const { policy } = await lockPolicyState(tx, context.clock, run.wallet)
+  const sha256 = timelessSha256(transaction)
+  await requireApproved(context, tx, { proposal, wallet: run.wallet, genesis, sha256, policy })
 }
 
 async function stepDraft<D>({ plan, steps }: Signing<D>, step: number): Promise<SigningDraft> {

@@ -1,15 +1,16 @@
 /** Opens the signing run of a request, with a new signing id or with the plan of an interrupted run. */
+import type { SignedOperation, UnwaitingOperation } from '../../api/signed-operations.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { conflict } from '../../platform/errors.ts'
 import { newId } from '../../store/id.ts'
 import { findSigning } from '../../store/signing/signings.ts'
 import { requireRunning, signingEnded } from './refusals.ts'
 import { requireCluster, requireSigner } from './require-signer.ts'
-import type { SigningContext, SigningPlan } from './types.ts'
+import type { SigningContext, SigningPlan, WaitingDraft } from './types.ts'
 
 export interface SigningRun<S = unknown> {
   /** Name of the operation for the audit log, for example `fee_claim.create`. */
-  operation: string
+  operation: SignedOperation | UnwaitingOperation
   signer: Signer
   /** Address of the platform wallet, which pays. */
   wallet: string
@@ -24,13 +25,18 @@ interface StoredPlan<S> {
   kept: S
   steps: number
   tracked_resource?: NonNullable<SigningPlan['tracked_resource']>
+  /** The first transaction while it waits for approvals. */
+  waiting?: WaitingDraft
 }
 
 /**
  * Throws internal_error without a usable signer, bad_request when it is paused, conflict when the earlier run used
  * another key or chain.
  */
-export async function openSigningRun<S>(context: SigningContext, operation: string): Promise<SigningRun<S>> {
+export async function openSigningRun<S>(
+  context: SigningContext,
+  operation: SigningRun['operation'],
+): Promise<SigningRun<S>> {
   const signer = await requireSigner(context)
   await requireRunning(context, signer, operation)
   const run = { operation, signer, wallet: signer.address }
@@ -59,11 +65,12 @@ async function readPlan<S>(context: SigningContext, signer: Signer, id: string):
 
 /** Returns the plan in its stored form. It is sealed, because it may contain generated keys. */
 export function sealPlan({ vault }: SigningContext, id: string, plan: SigningPlan): Buffer {
-  const { state, steps = 1, tracked_resource } = plan
+  const { state, steps = 1, tracked_resource, waiting } = plan
   const stored: StoredPlan<unknown> = {
     kept: state,
     steps,
     ...(tracked_resource !== undefined && { tracked_resource }),
+    ...(waiting !== undefined && { waiting }),
   }
   return vault.seal(JSON.stringify(stored), purposeOf(id))
 }

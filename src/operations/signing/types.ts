@@ -1,6 +1,7 @@
 /** Types that an operation passes to a signing, and the parts of a request that a signing uses. */
 import type { TrackedResource } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
+import type { ApprovedMovement } from '../../policy/approved-movement.ts'
 import type { SponsoredOutflow } from '../../policy/rules/violation.ts'
 import type { Tx } from '../../store/store.ts'
 
@@ -9,6 +10,7 @@ export type SigningContext = Pick<
   Context,
   | 'store'
   | 'chain'
+  | 'programs'
   | 'ending'
   | 'clock'
   | 'config'
@@ -24,7 +26,8 @@ export type SigningContext = Pick<
   | 'commit'
   | 'dryRun'
   | 'refusals'
->
+> &
+  Partial<Pick<Context, 'proposing' | 'approved'>>
 
 /** A built transaction that lacks only the platform's signature. */
 export interface SigningDraft {
@@ -32,10 +35,23 @@ export interface SigningDraft {
   transaction: Uint8Array
   /** Keys that the build generated and signed with. No other key may sign beside the platform. */
   cosigners?: readonly string[]
+  /** Those keys, 64 bytes each. They sign again if the transaction has to wait and gets another blockhash. */
+  secretKeys?: readonly Uint8Array[]
   /** Mints without policy limits: this request creates them, or a program moves them between its own accounts. */
   uncapped?: readonly string[]
   /** Set if the platform pays for another wallet's claim. Then nothing else may leave. */
   sponsored?: SponsoredOutflow
+}
+
+/** A draft as JSON. Its plan is sealed, because it has generated keys. */
+export interface WaitingDraft {
+  /** Wire format, base64. */
+  transaction: string
+  /** Generated keys, base64 of 64 bytes each. */
+  keys: string[]
+  cosigners: string[]
+  uncapped: string[]
+  approved: ApprovedMovement
 }
 
 /** The decisions of a request before its first signature. A retry after a crash continues from it. */
@@ -46,11 +62,15 @@ export interface SigningPlan<S = unknown> {
   steps?: number
   /** The resource that the last transaction changes. */
   tracked_resource?: TrackedResource
+  /** The first transaction as it was approved, if it has waited. */
+  waiting?: WaitingDraft
 }
 
 /** A plan that this request made itself. A resumed one has its first transaction in the database. */
 export interface NewSigningPlan<S = unknown> extends SigningPlan<S> {
   first: SigningDraft
+  /** Id of what it is about, for those who approve it; without one, that of the tracked resource. */
+  about?: string
 }
 
 /** Signatures of a plan's transactions, in order. */
@@ -59,7 +79,7 @@ export type Signatures = readonly [string, ...string[]]
 /** The functions that make the answer from the signatures, and the rows written with them. */
 export interface SigningSteps<D> {
   answer(signatures: Signatures): D
-  /** Builds a later transaction of the plan, with `step` counting from 0, once the one before it is confirmed. */
+  /** Builds transaction number `step` (the first is 0) after the one before is confirmed. */
   next?(step: number): Promise<SigningDraft>
   /** Writes rows with the reservation of the first signing. An error here refuses it before anything is signed. */
   reserve?(tx: Tx): Promise<void>

@@ -9,6 +9,7 @@ import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
+import { solText } from '../../solana/amounts.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
@@ -101,20 +102,23 @@ function requireFunds(
   if (paysFee && lamports > 0n && (rest === 0n || rest >= least)) return
   const details = { have: String(held), fee: String(fee), rent_exempt: String(least) }
   if (!paysFee || rest < 0n || lamports <= 0n) {
-    throw badRequest(`lamports: ${payer} has ${held} lamports, not enough for this transfer and its fee of ${fee}`, {
-      param: 'lamports',
-      details,
-    })
+    throw badRequest(
+      `lamports: ${payer} has ${solText(held)}, not enough for this transfer and its fee of ${solText(fee)}`,
+      {
+        param: 'lamports',
+        details,
+      },
+    )
   }
   throw badRequest(
-    `lamports: ${payer} would keep ${rest} lamports, but an account must keep at least ${least} or nothing: send ${least - rest} less, or all`,
+    `lamports: ${payer} would keep ${solText(rest)}, but an account must keep at least ${solText(least)} or nothing: send ${solText(least - rest)} less, or all`,
     { param: 'lamports', details },
   )
 }
 
 function belowMinimum(recipient: string, lamports: bigint, least: bigint) {
   return badRequest(
-    `lamports: ${recipient} has no SOL yet, and ${lamports} lamports are less than the minimum of ${least} for an account`,
+    `lamports: ${recipient} has no SOL yet, and ${solText(lamports)} is less than the minimum of ${solText(least)} for an account`,
     { param: 'lamports', details: { lamports: String(lamports), rent_exempt: String(least) } },
   )
 }

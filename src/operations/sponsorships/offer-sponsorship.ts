@@ -1,4 +1,4 @@
-/** Tells a claim page whether claims of an airdrop are paid for now. Reads only the database. */
+/** Reports to a claim page whether claims of an airdrop are paid for now. Reads only the database. */
 import type { Services } from '../../context.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { isPaused, requireSponsorship } from './sponsorship-checks.ts'

@@ -1,6 +1,7 @@
 /** Makes the errors of sponsored claims, each with its reason in `details`. */
 import type { SponsorshipRefusal } from '../../api/sponsorships.ts'
 import { ApiError, badRequest, conflict, notFound } from '../../platform/errors.ts'
+import { solText } from '../../solana/amounts.ts'
 import type { SponsoredClaimRow } from '../../store/airdrops/sponsorships.ts'
 
 const PAY_YOURSELF = 'the wallet can claim at its own cost'
@@ -42,7 +43,7 @@ export const attemptsExhausted = (wallet: string, attempts: number) =>
 
 export const budgetExhausted = (id: string, left: bigint, lamports: bigint) =>
   badRequest(
-    `The sponsorship of the airdrop ${id} has ${left} lamports left, and this claim costs ${lamports}: raise its budget (PATCH /v2/airdrops/${id}/sponsorship, \`svc airdrops sponsor ${id} --budget SOL\`), or ${PAY_YOURSELF}`,
+    `The sponsorship of the airdrop ${id} has ${solText(left)} left, and this claim costs ${solText(lamports)}: raise its budget (PATCH /v2/airdrops/${id}/sponsorship, \`svc airdrops sponsor ${id} --budget SOL\`), or ${PAY_YOURSELF}`,
     {
       param: 'id',
       details: withReason('budget_exhausted', { lamports_left: String(left), lamports: String(lamports) }),

@@ -21,7 +21,7 @@ type UpdateSponsorshipRoute = Api['sponsorships']['update']
 /**
  * Throws not_found without a stored tree. Throws bad_request naming `budget` for a new sponsorship without one. It
  * names `root` if the tree has another root, or if a sponsorship of another key's tree starts without it. The tree is
- * locked, so that nobody replaces it meanwhile.
+ * locked, so it cannot be replaced meanwhile.
  */
 export async function updateSponsorshipOf(
   context: Context,

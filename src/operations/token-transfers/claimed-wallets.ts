@@ -33,7 +33,7 @@ export async function claimedWallets(
     )
   }
   const { distributor, vault, vaultAddress, address } = await readAirdrop(context.chain, id)
-  // Nobody can claim this list from a distributor with another root.
+  // This list cannot be claimed from a distributor with another root.
   if (distributor === null || distributor.root !== tree.root) return new Set()
   const balance = vault?.amount ?? 0n
   if (balance > 0n && !distributor.isClawedBack) {

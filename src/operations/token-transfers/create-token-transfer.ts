@@ -10,6 +10,7 @@ import {
 import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
+import { solText } from '../../solana/amounts.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type BuiltTransaction, buildTransaction, signingDraft, unsignedAnswer } from '../building.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
@@ -105,7 +106,7 @@ function requireTransferFunds(
   }
   if (rent === 0n || lamports > rent) return
   throw badRequest(
-    `${payer} has ${lamports} lamports, but missing token accounts cost ${rent} in addition to the fee: send it SOL first`,
+    `${payer} has ${solText(lamports)}, but missing token accounts cost ${solText(rent)} in addition to the fee: send it SOL first`,
     { param: 'payer', details: { have: String(lamports), need: String(rent) } },
   )
 }

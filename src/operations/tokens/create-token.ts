@@ -1,22 +1,28 @@
 /** Builds the creation of a token, with mint, metadata, supply and revocations in one transaction. */
+
+import { extensionMeanings } from '../../api/extension-meanings.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { warningsOf } from '../../api/uris.ts'
+import { uriWarnings } from '../../api/uris.ts'
 import { buildTokenCreation, mintBytes } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { freshKey } from '../../solana/signatures.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
+import { checkExtensions } from './extension-checks.ts'
+import { mintKeyFor } from './mint-key.ts'
 
 type CreateTokenRoute = Api['tokens']['create']
 
 /** One and a half times the measured costs of the most expensive creations (54,514 and 31,065 units). */
 const CREATE_TOKEN_UNITS = { spl: 85_000, token2022: 50_000 } as const
+/** More than all extensions cost together. */
+const EXTENSION_UNITS = 25_000
 
 export async function createToken(context: Context, input: Input<CreateTokenRoute>): Promise<Result<CreateTokenRoute>> {
-  const { payer, name, symbol, decimals, uri, token_program: tokenProgram } = input
-  const mintKey = freshKey()
+  const { payer, name, symbol, decimals, uri, token_program: tokenProgram, extensions } = input
+  await checkExtensions(context, extensions)
+  const mintKey = await mintKeyFor(context, { address: input.mint, param: 'mint', payer })
   const mint = mintKey.address
   const creation = {
     mint,
@@ -25,6 +31,7 @@ export async function createToken(context: Context, input: Input<CreateTokenRout
     decimals,
     uri,
     tokenProgram,
+    extensions,
     initialSupply: BigInt(input.initial_supply),
     revokeMintAuthority: input.revoke_mint_authority,
     revokeFreezeAuthority: input.revoke_freeze_authority,
@@ -32,19 +39,20 @@ export async function createToken(context: Context, input: Input<CreateTokenRout
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: tokenProgram === 'spl' ? PROGRAMS.tokenMetadata : undefined,
-    fallbackUnits: CREATE_TOKEN_UNITS[tokenProgram],
+    fallbackUnits: CREATE_TOKEN_UNITS[tokenProgram] + (extensions === undefined ? 0 : EXTENSION_UNITS),
     createdBytes: await mintBytes(creation),
     build: ({ rent, ...envelope }) => {
       if (rent === undefined) throw new Error('The rent of the mint was not read')
       return buildTokenCreation({ ...envelope, ...creation, rent })
     },
   })
+  const warnings = [...uriWarnings({ uri }), ...extensionMeanings(extensions, { who: 'the payer', decimals })]
   return {
     ...unsignedAnswer(built),
     ...generatedKeysField(context.vault, [built.transaction], [mintKey.secretKey]),
     mint,
     required_signers: { mint_secret_key: [...mintKey.secretKey] },
-    ...warningsOf({ uri }),
+    ...(warnings.length === 0 ? {} : { warnings }),
     tracked_resource: trackingOf('token', mint, [
       'token.created',
       ...(input.revoke_mint_authority ? (['token.mint_authority_revoked'] as const) : []),

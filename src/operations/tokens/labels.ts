@@ -12,7 +12,7 @@ type FetchLabelsRoute = Api['tokens']['batchFetch']
 const MOST_SYMBOL = 10
 const MOST_NAME = 32
 
-/** Tokens with the same address on every cluster that has them, and with labels that nobody can change. */
+/** Tokens with the same address on every cluster that has them, and with labels that cannot change. */
 const WELL_KNOWN: ReadonlyMap<string, { symbol: string; name: string }> = new Map([
   [WRAPPED_SOL, { symbol: 'SOL', name: 'Wrapped SOL' }],
   [NATIVE_MINT_2022, { symbol: 'SOL', name: 'Wrapped SOL (Token-2022)' }],

@@ -1,9 +1,10 @@
-/** Projects confirmed transactions onto tokens: creations, and revoked authorities. */
+/** Projects confirmed transactions onto tokens: creations, and authorities that are revoked or given away. */
 
 import type { TrackedResource } from '../../api/index.ts'
 import {
+  type MetadataChange,
   metadataAddressOf,
-  metadataFrozenIn,
+  metadataChangesIn,
   type OnChainToken,
   readTokens,
   type TokenChange,
@@ -22,11 +23,7 @@ import { findToken, insertToken, updateToken } from '../../store/resources/token
 import type { Reader, Tx } from '../../store/store.ts'
 import { rawTokenOf } from './raw-token.ts'
 
-/** Metadata that became immutable. Only the followed account shows its mint. */
-interface MetadataChange {
-  metadata: string
-}
-
+/** Of a change of Metaplex metadata, only the followed account shows the mint. */
 type TokenChanges = readonly (TokenChange | MetadataChange)[]
 type TokenEffects = Effects<TokenChanges, OnChainToken>
 
@@ -39,7 +36,7 @@ export const tokenProjection: Projection<TokenChanges, OnChainToken> = {
     const mint = tracked?.resource_type === 'token' && isAddress(tracked.resource_id) ? tracked.resource_id : null
     const isKnown = mint === null || changes.some((change) => change.mint === mint)
     if (!isKnown && (await touches(message, mint))) changes.push({ mint, created: false, revoked: [] })
-    const all = [...changes, ...metadataFrozenIn(message).map((metadata) => ({ metadata }))]
+    const all = [...changes, ...metadataChangesIn(message)]
     return all.length === 0 ? null : all
   },
   async accountsToFollow({ store, clock }, { genesis }) {
@@ -87,11 +84,11 @@ export const tokenProjection: Projection<TokenChanges, OnChainToken> = {
 
 async function tokenOfMetadata(
   reader: Reader,
-  { metadata }: MetadataChange,
+  { metadata, isFrozen }: MetadataChange,
   genesis: string,
 ): Promise<TokenChange | null> {
   const mint = await followedAbout(reader, genesis, metadata)
-  return mint === null ? null : { mint, created: false, revoked: ['metadata'] }
+  return mint === null ? null : { mint, created: false, revoked: isFrozen ? ['metadata'] : [] }
 }
 
 /** The tracked resource is only a hint: the transaction itself must name the mint, or its metadata. */

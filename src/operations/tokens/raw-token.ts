@@ -22,13 +22,20 @@ export function rawTokenOf(token: OnChainToken) {
   }
 }
 
-/** Only extensions that the mint has. Most mints have none. */
+/** Only extensions that the mint has, and authorities that somebody holds. Most mints have none. */
 function rawExtensions(extensions: MintExtensions) {
   const { transferFee, transferHook, permanentDelegate, isPaused, interestBasisPoints, uiMultiplier } = extensions
+  const authorities = Object.entries(extensions.authorities).filter(([, holder]) => holder !== null)
   return {
     ...(transferFee === null
       ? {}
-      : { transfer_fee: { ...rawFee(transferFee.newer), earlier: rawFee(transferFee.older) } }),
+      : {
+          transfer_fee: {
+            ...rawFee(transferFee.newer),
+            earlier: rawFee(transferFee.older),
+            withheld_in_mint: String(extensions.withheldInMint),
+          },
+        }),
     ...(transferHook === null ? {} : { transfer_hook: transferHook }),
     ...(permanentDelegate === null ? {} : { permanent_delegate: permanentDelegate }),
     ...(extensions.isFrozenByDefault ? { frozen_by_default: true } : {}),
@@ -44,6 +51,7 @@ function rawExtensions(extensions: MintExtensions) {
             after: String(uiMultiplier.after),
           },
         }),
+    ...(authorities.length === 0 ? {} : { authorities: Object.fromEntries(authorities) }),
   }
 }
 

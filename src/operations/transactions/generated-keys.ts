@@ -23,8 +23,9 @@ interface SealedKeys {
 export function generatedKeysField(
   vault: Vault,
   transactions: readonly Uint8Array[],
-  secretKeys: readonly Uint8Array[],
+  generated: readonly Uint8Array[],
 ): { generated_keys?: string } {
+  const secretKeys = generated.filter(({ length }) => length > 0)
   if (secretKeys.length === 0) return {}
   const sealed: SealedKeys = {
     terms: transactions.map((raw) => termsSha256(decodeWireTransaction(raw))),

@@ -48,9 +48,7 @@ async function followIfDue(context: Context, row: FollowedTransaction): Promise<
   if (row.genesis === '' || row.genesis === genesis) await followTransaction(context, row)
 }
 
-/**
- * Reads a transaction that was submitted elsewhere. Its lifecycle is `unknown` if the chain does not know it either.
- */
+/** Reads a transaction that was not submitted here. Its lifecycle is `unknown` if the chain does not know it either. */
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<GetTransactionRoute>> {
   if (!isSignature(signature)) return { signature, ...UNKNOWN_TRANSACTION }
   const { slot, statuses } = await readStatuses(chain, [signature], true)

@@ -1,4 +1,4 @@
-/** Looks at a transaction as soon as a node reports that it is confirmed, instead of in the next round. */
+/** Checks a transaction as soon as a node reports it as confirmed, instead of in the next round. */
 import type { Services } from '../../context.ts'
 import { findTransaction } from '../../store/transactions/transactions.ts'
 import { followTransaction } from './follow-transactions.ts'

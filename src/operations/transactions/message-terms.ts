@@ -59,7 +59,7 @@ export interface SubmittedMessage {
   param: string
 }
 
-/** Submissions of which only one with the same terms may exist. */
+/** Submissions that may exist only once with the same terms. */
 export interface SiblingCheck {
   /**
    * Throws bad_request naming an otherwise equal submission that is pending or has landed. Such submissions wait for

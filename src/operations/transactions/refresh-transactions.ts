@@ -9,7 +9,7 @@ import { badRequest } from '../../platform/errors.ts'
 import { addressOf } from '../../solana/addresses.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
-import { SEED_BYTES } from '../../solana/signatures.ts'
+import { isSignedAt, SEED_BYTES } from '../../solana/signatures.ts'
 import type { Tx } from '../../store/store.ts'
 import { addRefreshedMessages, firstOfMessage, lockBlockhashes } from '../../store/transactions/refreshed-messages.ts'
 import { openGeneratedKeys } from './generated-keys.ts'
@@ -18,7 +18,7 @@ import { alreadySubmitted, findSibling, messageSha256, termsSha256 } from './mes
 type RefreshRoute = Api['transactions']['refresh']
 
 /**
- * Throws bad_request for a transaction that somebody else has signed, that uses a durable nonce, or whose equal was
+ * Throws bad_request for a transaction that another key has signed, that uses a durable nonce, or whose equal was
  * submitted here and has not failed. The refresh is stored, so that only one of all versions is submitted at a time.
  */
 export async function refreshTransactions(context: Context, input: Input<RefreshRoute>): Promise<Result<RefreshRoute>> {
@@ -46,7 +46,7 @@ export async function refreshTransactions(context: Context, input: Input<Refresh
   })
 }
 
-/** A durable nonce replaces the blockhash, and is valid until somebody advances it. */
+/** A durable nonce replaces the blockhash, and is valid until it is advanced. */
 function requireBlockhash({ message }: DecodedTransaction, param: string): void {
   const { nonceAccount } = lifetimeOf(message)
   if (nonceAccount === null) return
@@ -57,14 +57,11 @@ function requireBlockhash({ message }: DecodedTransaction, param: string): void 
 }
 
 /** A signer might send the signed version, so there must not be a second version. */
-function requireUnsigned(
-  { signatures, message }: DecodedTransaction,
-  generated: readonly string[],
-  param: string,
-): void {
-  const signed = message.keys
-    .slice(0, message.signers)
-    .filter((address, i) => signatures[i]?.some((byte) => byte !== 0) && !generated.includes(address))
+function requireUnsigned(transaction: DecodedTransaction, generated: readonly string[], param: string): void {
+  const { keys, signers } = transaction.message
+  const signed = keys
+    .slice(0, signers)
+    .filter((address, i) => isSignedAt(transaction, i) && !generated.includes(address))
   if (signed.length === 0) return
   throw badRequest(
     `${param} is signed by ${signed.join(', ')}, and with another blockhash that signature would be invalid: send it without the signature, or build it again; for a key that the build generated, send generated_keys`,

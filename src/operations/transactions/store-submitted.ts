@@ -17,11 +17,11 @@ export interface SubmissionOptions {
 type FollowingPlan = Pick<NewRow<'transactions'>, 'genesis'> &
   Partial<Pick<NewRow<'transactions'>, 'since_slot' | 'next_send_at' | 'bundle_id'>>
 
-type SubmissionContext = Pick<Context, 'clock' | 'externalUid' | 'metadata'>
+type StoringContext = Pick<Context, 'clock' | 'externalUid' | 'metadata'>
 
 /** Writes the record and its event. Returns false and writes nothing when it is already stored. */
 export async function storeSubmitted(
-  context: SubmissionContext,
+  context: StoringContext,
   tx: Tx,
   transaction: DecodedTransaction,
   options: SubmissionOptions,
@@ -38,7 +38,7 @@ export async function storeSubmitted(
  * stored.
  */
 export async function insertSubmitted(
-  context: SubmissionContext,
+  context: StoringContext,
   tx: Tx,
   { raw, signature, message }: DecodedTransaction,
   { max_retries, tracked_resource }: SubmissionOptions,

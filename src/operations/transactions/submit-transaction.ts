@@ -48,7 +48,7 @@ export async function submitTransaction(
   const siblings = siblingCheck(submitted)
   const tickers = await tickerClaims(context, submitted)
   const answer = await context.commit(async (tx) => {
-    // It is sent even if it seems to have landed, because only the first look shows whether that block is dropped.
+    // It is sent again even if it has landed: that block may still be dropped.
     const next_send_at = clock.now() + FIRST_SEND_MS
     const since_slot = landed ? null : (trial?.slot ?? null)
     if (!landed) {

@@ -4,7 +4,7 @@ import { type BegunCall, beginCall, outcomeOfStatus } from '../../platform/telem
 import { formatTraceparent } from '../../platform/telemetry/trace-context.ts'
 import { findEvent, findSmallEvent } from '../../store/events/events.ts'
 import type { Row } from '../../store/schema.ts'
-import { settleQueued } from '../../store/webhooks/outcomes.ts'
+import { deleteQueued, releaseClaims } from '../../store/webhooks/outcomes.ts'
 import type { Queued } from '../../store/webhooks/queue.ts'
 import { hasChangedSince } from '../../store/webhooks/subscription-changes.ts'
 import type { SubscriptionRow } from '../../store/webhooks/subscriptions.ts'
@@ -18,7 +18,7 @@ import type { SigningKeyring } from './signing-secrets.ts'
 export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
   Partial<Pick<Services, 'ending'>>
 
-/** Time that a receiver has to answer. */
+/** Time that a receiver has to answer. Together with `RECORD_FOR_MS` it is less than `LONGEST_CLAIM_MS`. */
 const ANSWER_TIMEOUT_MS = 10_000
 
 /**
@@ -63,7 +63,7 @@ async function attemptUnread(services: DeliveryServices, claimed: ClaimedDeliver
   if (small !== null) return attemptWith(services, claimed, eventBody(small), round)
   if (round.largeUnderWay !== null) {
     await round.largeUnderWay.catch(() => {})
-    await store.write((tx) => settleQueued(tx, queued, {}))
+    await store.write((tx) => releaseClaims(tx, [queued]))
     return
   }
   round.largeUnderWay = findEvent(store.db, queued.event_id).then((event) =>
@@ -81,10 +81,11 @@ async function attemptLarge(
   round: AttemptRound,
 ): Promise<void> {
   if (event !== null) return attemptWith(services, claimed, eventBody(event), round)
-  await services.store.write((tx) => settleQueued(tx, claimed.queued, { state: 'delivered' }))
+  // The event was removed, so nothing is left to deliver.
+  await services.store.write((tx) => deleteQueued(tx, [claimed.queued]))
 }
 
-/** An attempt is one function with few promises, because each costs while the trace of a request may be active. */
+/** Makes the attempt. It uses few promises: with tracing on, each one costs time. */
 async function attemptWith(
   services: DeliveryServices,
   claimed: ClaimedDelivery,

@@ -9,16 +9,15 @@ import { sendWebhook } from './send.ts'
 import { SigningKeyring } from './signing-secrets.ts'
 import { startDue } from './start-due.ts'
 
-/** Longest time between two looks for due deliveries while others are in progress. */
+/** Longest time between two checks for due deliveries while others are in progress. */
 const LOOK_EVERY_MS = 250
-/** The same while new deliveries are being enqueued. */
+/** Longest time between two checks while a pass enqueues new deliveries. */
 const EXPECTED_LOOK_MS = 20
-/**
- * Time to collect deliveries that end together, so that their results are written and their places refilled together.
- */
+/** Deliveries that end within this time share one write of their results, and their places are filled together. */
 const GATHER_MS = 2
-/** The same while others wait for these places, or until there are this many results. */
+/** Longest time to collect results while deliveries wait for their origin. */
 const BUSY_GATHER_MS = 50
+/** With this many results, no more are collected. */
 const MANY_RESULTS = 256
 const DELIVER_ROUND_MS = 580_000
 
@@ -47,8 +46,8 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   const results = new AttemptResults(services, () => underWay.interrupt())
   const round: AttemptRound = { send, results, keyring: new SigningKeyring(), largeUnderWay: null }
   const bodies = new EventBodies()
-  /** Number of passes that had started when a result was last recorded. */
-  let passesBefore: number | undefined
+  /** Number of passes that had started when a result was last written; undefined before the first. */
+  let passesAtLastResult: number | undefined
   const start = (claimed: ClaimedDelivery, origin: string, places: number) => {
     const { subscription, queued } = claimed
     const delivery = {
@@ -67,7 +66,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
     for (;;) {
       signal?.throwIfAborted()
       enqueuing.begin()
-      // Deliveries that are enqueued during this look are due as well.
+      // A pass that runs during this look may enqueue deliveries that the look does not see.
       const wasEnqueuing = enqueuing.isRunning
       const isOver = stopping?.aborted === true || performance.now() >= until
       if (isOver) underWay.releaseWaiting()
@@ -76,19 +75,22 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
         results.flush(),
         isOver ? 0 : startDue(services, { underWay, bodies, start }),
       ])
-      if (recorded > 0) passesBefore = enqueuing.begun
+      if (recorded > 0) passesAtLastResult = enqueuing.begun
       // The next events of the same resources are due now that these results are written.
       if (recorded > 0 && underWay.waiting === 0) continue
-      if (underWay.size === 0 && started === 0 && results.size === 0) {
-        if (isOver) return
-        // More events may be queued for a receiver that had a full queue and has now delivered it.
-        if (enqueuing.begun === passesBefore) enqueuing.begin({ atOnce: true })
-        else if (!wasEnqueuing && !enqueuing.hasMore) return
-        await enqueuing.ended()
+      if (underWay.size > 0 || started > 0 || results.size > 0) {
+        await underWay.ended(enqueuing.isExpected ? EXPECTED_LOOK_MS : LOOK_EVERY_MS)
+        await gathered(underWay, results)
         continue
       }
-      await underWay.ended(enqueuing.isExpected ? EXPECTED_LOOK_MS : LOOK_EVERY_MS)
-      await gathered(underWay, results)
+      if (isOver) return
+      // Nothing is in progress or due. The round ends if a pass started after the last result, ended before this look,
+      // and left no replay.
+      const isRefilled = enqueuing.begun !== passesAtLastResult
+      if (isRefilled && !wasEnqueuing && !enqueuing.hasMore) return
+      // A receiver's queue was full and is empty now. More events may be queued for it.
+      if (!isRefilled) enqueuing.begin({ atOnce: true })
+      await enqueuing.ended()
     }
   } finally {
     underWay.releaseWaiting()

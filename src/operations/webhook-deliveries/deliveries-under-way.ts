@@ -21,7 +21,7 @@ const MOST_WAITING = 1_024
 interface Origin {
   sending: number
   isQuick: boolean
-  /** In the order of their claims. Each is told whether it may be sent. */
+  /** In the order of their claims. Each learns whether it may be sent. */
   waiting: ((isSent: boolean) => void)[]
 }
 
@@ -64,8 +64,8 @@ export class DeliveriesUnderWay {
   }
 
   /**
-   * Returns how many deliveries may be claimed beyond the places of an origin. `granted` is the number already claimed
-   * so for others.
+   * Returns how many deliveries may be claimed beyond the places of an origin. `granted` counts those that other
+   * origins have already claimed this way.
    */
   ahead(origin: string, granted: number): number {
     if (!this.#originOf(origin).isQuick) return 0

@@ -5,9 +5,9 @@ import { newLook, releaseFinal } from './finality.ts'
 import { finishRemovals } from './removals.ts'
 import { advanceReplays } from './replay.ts'
 
-/** Time between two looks for new events while deliveries are in progress. */
+/** Time between two checks for new events while deliveries are in progress. */
 const ENQUEUE_EVERY_MS = 100
-/** The same while events remain for receivers that may have caught up. */
+/** Time between two checks while events remain for receivers that may have caught up. */
 const REFILL_EVERY_MS = 50
 
 export interface Enqueuing {
@@ -15,7 +15,7 @@ export interface Enqueuing {
   begin(options?: { atOnce?: boolean }): void
   /** Number of passes that have started. */
   readonly begun: number
-  /** Reports new events. They are looked for as soon as `begin` may start a pass. */
+  /** Reports new events. The next pass that `begin` starts looks for them. */
   expect(): void
   /** Whether there are new events that no completed pass has looked for. */
   readonly isExpected: boolean
@@ -35,7 +35,7 @@ export function createEnqueuing(
   let endedAt = Number.NEGATIVE_INFINITY
   let hasMore = false
   let pauseMs = ENQUEUE_EVERY_MS
-  /** How often new events were reported, and how many of these reports a later pass has completed. */
+  /** Reports of new events, and how many of them a pass has handled. */
   let [expected, found] = [0, 0]
   let failure: { error: unknown } | undefined
   let begun = 0

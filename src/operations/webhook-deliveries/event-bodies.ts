@@ -7,14 +7,14 @@ import { eventRecord } from '../api-records.ts'
 
 export const eventBody = (event: Row<'events'>): Buffer => Buffer.from(JSON.stringify(eventRecord(event)))
 
-type QueuedEvent = Pick<Queued, 'event_id' | 'sequence'>
+type BodyOwner = Pick<Queued, 'event_id' | 'sequence'>
 
 /** Caches the bodies of one look for the next, because other subscriptions then get the same events. */
 export class EventBodies {
   #bodies = new Map<string, Buffer>()
 
   /** Returns the bodies by the ids of their events, without those of missing and large events. */
-  async read(reader: Reader, queued: readonly QueuedEvent[]): Promise<ReadonlyMap<string, Buffer>> {
+  async read(reader: Reader, queued: readonly BodyOwner[]): Promise<ReadonlyMap<string, Buffer>> {
     const bodies = new Map<string, Buffer>()
     const missing = new Set<number>()
     for (const { event_id, sequence } of queued) {

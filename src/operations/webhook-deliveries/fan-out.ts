@@ -1,9 +1,7 @@
 /** Puts events into the queue of every subscription that requested them. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
-import type { Row } from '../../store/schema.ts'
 import { lastSequence } from '../../store/webhooks/cursors.ts'
-import type { NewQueued } from '../../store/webhooks/enqueuing.ts'
 import {
   type BehindSubscription,
   enqueueForAll,
@@ -86,24 +84,5 @@ async function advance(
     const left: string[] = []
     for (const one of ids) left.push(...(await advance(services, { cursor, ids: [one], last })))
     return left
-  }
-}
-
-export function queuedOf(
-  subscription_id: string,
-  {
-    id,
-    sequence,
-    resource_type,
-    resource_id,
-  }: Pick<Row<'events'>, 'id' | 'sequence' | 'resource_type' | 'resource_id'>,
-  now: number,
-): NewQueued {
-  return {
-    subscription_id,
-    event_id: id,
-    sequence,
-    resource: `${resource_type}:${resource_id}`,
-    next_attempt_at: now,
   }
 }

@@ -47,7 +47,7 @@ export function finalityOf(event: FinalEvent, { end, finalSlot, now }: FinalityF
   const age = now - event.created_at
   if (end === 'open') return 'open'
   if (end === 'gone') return age > LANDS_AGAIN_MS ? 'undone' : 'open'
-  // It was executed on one fork and failed on the other. Only the result of the final fork is sent.
+  // The transaction may succeed on one fork and fail on another. Only the final result is sent.
   if (end !== undefined) return (end === 'failed') === (event.type === 'transaction.failed') ? 'final' : 'undone'
   const { slot } = evidenceIn(event)
   return slot === null || slot <= finalSlot || age > OLD_READING_MS ? 'final' : 'open'
@@ -71,11 +71,17 @@ export async function releaseFinal(
   ...signals: readonly AbortSignal[]
 ): Promise<FinalityLook> {
   let { after } = look
+  let limit = DELIVERIES_PER_LOOK
   for (let page = 0; page < PAGES_PER_PASS; page++) {
     if (signals.some(({ aborted }) => aborted)) break
-    const rows = await unfinalDeliveries(store.db, after, DELIVERIES_PER_LOOK)
+    const rows = await unfinalDeliveries(store.db, after, limit)
     const last = rows.at(-1)
     if (last === undefined) return newLook()
+    if (rows.length === limit && last.sequence === rows[0]?.sequence) {
+      // One event fills the page. A later event may be released only if all deliveries of this one were seen.
+      limit *= 2
+      continue
+    }
     const { released, undone } = await decided(store.db, rows, look.blocked, clock.now())
     if (released.length > 0 || undone.length > 0) {
       await store.write(async (tx) => {
@@ -83,9 +89,10 @@ export async function releaseFinal(
         await removeUnfinal(tx, undone)
       })
     }
-    if (rows.length < DELIVERIES_PER_LOOK) return newLook()
+    if (rows.length < limit) return newLook()
     // Deliveries of one event to several subscriptions may span two pages.
-    after = last.sequence === rows[0]?.sequence ? last.sequence : last.sequence - 1
+    after = last.sequence - 1
+    limit = DELIVERIES_PER_LOOK
   }
   return { after, blocked: look.blocked }
 }

@@ -1,5 +1,6 @@
 /** Decides the result of an attempt: the next attempt, or the end. The functions are pure. */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
+import { LONGEST_RETRY_MS } from '../../store/webhooks/queue.ts'
 
 /** Delays in milliseconds from the start of the first attempt, the second and so on to the next one. */
 const RETRY_DELAYS_MS: readonly number[] = [
@@ -8,7 +9,7 @@ const RETRY_DELAYS_MS: readonly number[] = [
   10 * MINUTE_MS,
   HOUR_MS,
   6 * HOUR_MS,
-  24 * HOUR_MS,
+  LONGEST_RETRY_MS,
 ]
 /** Most attempts for an event. */
 export const MOST_ATTEMPTS = RETRY_DELAYS_MS.length + 1

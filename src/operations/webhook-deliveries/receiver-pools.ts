@@ -24,30 +24,42 @@ export interface ReceiverPool extends DialPolicy {
 /** A name is resolved and checked again after this time, even if its connections are busy. */
 const LONGEST_OPEN_MS = 60_000
 
-/** Pools by the signal that ends them, and by their origins. */
-const pools = new WeakMap<AbortSignal, Map<string, ReceiverPool>>()
+interface OpenPools {
+  byOrigin: Map<string, ReceiverPool>
+  /** Pools that others have replaced, until their running requests have ended. */
+  replaced: Set<Pool>
+}
+
+/** Pools by the signal that ends them. */
+const pools = new WeakMap<AbortSignal, OpenPools>()
 const NEVER = new AbortController().signal
 
 /** Throws ShuttingDown once `ending` is aborted, which also ends every running request. */
 export function receiverPool(origin: string, { resolve, allowPrivate }: DialPolicy, ending = NEVER): ReceiverPool {
-  const opened = pools.get(ending) ?? poolsUntil(ending)
-  const known = opened.get(origin)
+  const { byOrigin, replaced } = pools.get(ending) ?? poolsUntil(ending)
+  const known = byOrigin.get(origin)
   const now = Date.now()
   if (known !== undefined && now - known.openedAt <= LONGEST_OPEN_MS) {
     if (known.resolve === resolve && known.allowPrivate === allowPrivate) return known
   }
   // Its connections were checked long ago or by other rules. Running requests still end on them.
-  known?.pool.close().catch(() => {})
+  if (known !== undefined) {
+    replaced.add(known.pool)
+    void known.pool
+      .close()
+      .catch(() => {})
+      .then(() => replaced.delete(known.pool))
+  }
   const pool = openPool(origin, pinnedLookup({ resolve, allowPrivate }))
   const receiver: ReceiverPool = {
     ...{ pool, resolve, allowPrivate, connected: 0, sending: 0, openedAt: now },
     closeUnused() {
       if (receiver.connected > 0 || receiver.sending > 0) return
-      if (opened.get(origin) === receiver) opened.delete(origin)
+      if (byOrigin.get(origin) === receiver) byOrigin.delete(origin)
       pool.close().catch(() => {})
     },
   }
-  opened.set(origin, receiver)
+  byOrigin.set(origin, receiver)
   pool.on('connect', () => {
     receiver.connected++
   })
@@ -58,14 +70,15 @@ export function receiverPool(origin: string, { resolve, allowPrivate }: DialPoli
   return receiver
 }
 
-function poolsUntil(ending: AbortSignal): Map<string, ReceiverPool> {
+function poolsUntil(ending: AbortSignal): OpenPools {
   const reason = new ShuttingDown('the service is shutting down')
   if (ending.aborted) throw reason
-  const opened = new Map<string, ReceiverPool>()
+  const opened: OpenPools = { byOrigin: new Map(), replaced: new Set() }
   pools.set(ending, opened)
   const destroy = () => {
     pools.delete(ending)
-    for (const { pool } of opened.values()) pool.destroy(reason).catch(() => {})
+    const current = Array.from(opened.byOrigin.values(), ({ pool }) => pool)
+    for (const pool of [...current, ...opened.replaced]) pool.destroy(reason).catch(() => {})
   }
   ending.addEventListener('abort', destroy, { once: true })
   return opened

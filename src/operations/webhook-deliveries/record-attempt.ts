@@ -3,7 +3,7 @@ import type { Services } from '../../context.ts'
 import { newTimedId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertWebhookDeliveries, type NewWebhookDelivery } from '../../store/webhooks/deliveries.ts'
-import { deleteDelivered, resumeHeld, settleQueued } from '../../store/webhooks/outcomes.ts'
+import { deleteQueued, recordFailure, releaseClaims, resumeHeld } from '../../store/webhooks/outcomes.ts'
 import type { Queued } from '../../store/webhooks/queue.ts'
 import { lockWebhookSubscription, type SubscriptionRow, switchOff } from '../../store/webhooks/subscriptions.ts'
 import { type DeliveryOutcome, deliveryOutcome, MOST_ATTEMPTS } from './outcome.ts'
@@ -42,13 +42,13 @@ interface Decided {
 /** Leaves a delivery unchanged if it was replayed or claimed by another process. */
 async function recordInQueue(tx: Tx, decided: readonly Decided[]): Promise<void> {
   const delivered = decided.filter(({ outcome }) => outcome.state === 'delivered')
-  const settled = await deleteDelivered(
+  const settled = await deleteQueued(
     tx,
     delivered.map(({ attempt }) => attempt.queued),
   )
   for (const { attempt, outcome } of decided) {
     if (outcome.state === 'delivered') continue
-    if (await settleQueued(tx, attempt.queued, { ...outcome, attempts: attempt.queued.attempts + 1 })) {
+    if (await recordFailure(tx, attempt.queued, { ...outcome, attempts: attempt.queued.attempts + 1 })) {
       settled.add(attempt.queued.seq)
     }
   }
@@ -64,7 +64,7 @@ async function recordHeld({ store, clock, log }: RecordServices, attempt: EndedA
     // The subscription is locked before its queue, as when it is switched or deleted, so that no one sees a partial
     // change.
     const row = await lockWebhookSubscription(tx, id)
-    if (!(await settleQueued(tx, queued, { state: 'held', attempts: queued.attempts + 1 }))) return
+    if (!(await recordFailure(tx, queued, { state: 'held', attempts: queued.attempts + 1 }))) return
     await insertWebhookDeliveries(tx, [deliveryRow({ attempt, outcome: { state: 'held' } })])
     const reason = `the event ${queued.event_id} failed ${MOST_ATTEMPTS} times, the last with: ${result.error}`
     if (await switchOff(tx, id, { reason, now: clock.now(), revision })) {
@@ -101,7 +101,7 @@ export async function switchOffUnreadable(
   const reason = 'its secret cannot be read with this encryption key: rotate the secret'
   await store.write(async (tx) => {
     const row = await lockWebhookSubscription(tx, id)
-    await settleQueued(tx, queued, {})
+    await releaseClaims(tx, [queued])
     // The secret may have been rotated meanwhile.
     if (row === null || !row.secret.equals(secret)) return
     await switchOff(tx, id, { reason, now: clock.now(), revision: row.receiver_revision })

@@ -21,7 +21,7 @@ import type { EventBodies } from './event-bodies.ts'
 const CLAIM_FOR_MS = 2_000
 const SUBSCRIPTIONS_PER_TURN = 50
 const DELIVERIES_PER_ORIGIN = 32
-/** A key takes at most half of the places that others leave, so that one key's slow receivers never take all. */
+/** A key gets at most half of the places that others leave free. So its slow receivers never fill all. */
 const DELIVERIES_OVERALL = 512
 
 interface Round {
@@ -42,7 +42,6 @@ export async function startDue({ store, clock }: DeliveryServices, round: Round)
   const asOf = changesSoFar()
   const chosen = await chooseDue(store.db, clock.now(), round.underWay)
   if (chosen.length === 0) return 0
-  // A receiver has ten seconds, so a delivery with an older claim belongs to a process that died.
   const now = clock.now()
   const claim = { now, until: now + LONGEST_CLAIM_MS }
   const queued = chosen.map((each) => each.queued)
@@ -68,11 +67,10 @@ export async function startDue({ store, clock }: DeliveryServices, round: Round)
 }
 
 /**
- * Takes one delivery per subscription in turn, within the limits of its origin, its key and the whole. Keys, then
- * subscriptions, with the fewest deliveries in progress come first. An origin takes at most half of its key's share.
+ * Chooses due deliveries, one subscription after the other, within the limits of `Places`. Keys with the fewest
+ * deliveries in progress come first, then such subscriptions.
  */
 async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay): Promise<Chosen[]> {
-  const chosen: Chosen[] = []
   const subscriptions = await subscriptionsWithDue(db, now)
   subscriptions.sort(
     (a, b) =>
@@ -80,47 +78,106 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
       underWay.ofSubscription(a.id) - underWay.ofSubscription(b.id) ||
       a.seq - b.seq,
   )
-  /** Deliveries taken by this look, in total and by key. */
-  let taken = 0
-  const takenByKey = new Map<string, number>()
-  let granted = 0
-  const limits = new Map<string, number>()
-  let looked = 0
-  // If a subscription had at most one delivery, the next fifty are looked at in one statement, up to `lookedUpTo`.
-  let together: ReadonlyMap<string, readonly Queued[]> = NOTHING_READ
-  let lookedUpTo = 0
-  let hadLittle = false
+  const places = new Places(underWay)
+  const reader = new DueReader(db, now, subscriptions)
+  const chosen: Chosen[] = []
   for (const [at, subscription] of subscriptions.entries()) {
     const origin = originOf(subscription.url)
-    const key = keyOf(subscription)
-    const own = underWay.sendingOf(key) + (takenByKey.get(key) ?? 0)
-    const others = underWay.sending + taken - own
-    const room = Math.ceil((DELIVERIES_OVERALL - others) / 2) - own
-    const places = Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(room / 2))
-    let free = limits.get(origin)
-    if (free === undefined) {
-      // If the limits leave no place, nothing ends here, so a delivery claimed ahead would never be sent.
-      const ahead = places > 0 ? underWay.ahead(origin, granted) : 0
-      granted += ahead
-      free = places - underWay.at(origin) + ahead
-    }
-    if (free <= 0) continue
-    // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
-    if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
-    if (hadLittle && at >= lookedUpTo) {
-      lookedUpTo = at + SUBSCRIPTIONS_PER_TURN
-      const next = subscriptions.slice(at, lookedUpTo).filter(({ url }) => limits.get(originOf(url)) !== 0)
-      together = await sendableAlone(db, idsWithoutRetries(next), now)
-    }
-    const due = together.get(subscription.id) ?? (await sendable(db, subscription, now, free))
-    hadLittle = due.length <= 1
-    limits.set(origin, free - due.length)
-    const sent = Math.min(due.length, Math.max(0, places - underWay.at(origin)))
-    taken += sent
-    takenByKey.set(key, (takenByKey.get(key) ?? 0) + sent)
-    for (const queued of due) chosen.push({ origin, queued, places })
+    const offer = places.offer(origin, keyOf(subscription))
+    if (offer.free <= 0) continue
+    const due = await reader.read(at, offer.free, ({ url }) => places.isFull(originOf(url)))
+    places.take(origin, keyOf(subscription), offer, due.length)
+    for (const queued of due) chosen.push({ origin, queued, places: offer.atOnce })
   }
   return chosen
+}
+
+/** What an origin may take: `free` more deliveries. At most `atOnce` are sent to it at the same time. */
+interface Offer {
+  free: number
+  atOnce: number
+}
+
+/**
+ * Counts the places in use: deliveries in progress, and those chosen in this look. An origin gets half of its key's
+ * places.
+ */
+class Places {
+  readonly #underWay: DeliveriesUnderWay
+  #taken = 0
+  #ahead = 0
+  readonly #takenByKey = new Map<string, number>()
+  readonly #left = new Map<string, number>()
+
+  constructor(underWay: DeliveriesUnderWay) {
+    this.#underWay = underWay
+  }
+
+  offer(origin: string, key: string): Offer {
+    const own = this.#underWay.sendingOf(key) + this.#takenBy(key)
+    const others = this.#underWay.sending + this.#taken - own
+    const ofKey = Math.ceil((DELIVERIES_OVERALL - others) / 2) - own
+    const atOnce = Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(ofKey / 2))
+    return { atOnce, free: this.#left.get(origin) ?? this.#firstOffer(origin, atOnce) }
+  }
+
+  take(origin: string, key: string, { free, atOnce }: Offer, count: number): void {
+    this.#left.set(origin, free - count)
+    const sent = Math.min(count, Math.max(0, atOnce - this.#underWay.at(origin)))
+    this.#taken += sent
+    this.#takenByKey.set(key, this.#takenBy(key) + sent)
+  }
+
+  isFull(origin: string): boolean {
+    return this.#left.get(origin) === 0
+  }
+
+  #takenBy(key: string): number {
+    return this.#takenByKey.get(key) ?? 0
+  }
+
+  #firstOffer(origin: string, atOnce: number): number {
+    // Without a place no delivery ends here. One claimed ahead would then never start.
+    const ahead = atOnce > 0 ? this.#underWay.ahead(origin, this.#ahead) : 0
+    this.#ahead += ahead
+    return atOnce - this.#underWay.at(origin) + ahead
+  }
+}
+
+/** Reads due deliveries. Subscriptions with few of them are read fifty at a time. */
+class DueReader {
+  readonly #db: Reader
+  readonly #now: number
+  readonly #subscriptions: readonly DueSubscription[]
+  #reads = 0
+  #hadLittle = false
+  #together: ReadonlyMap<string, readonly Queued[]> = NOTHING_READ
+  #togetherUpTo = 0
+
+  constructor(db: Reader, now: number, subscriptions: readonly DueSubscription[]) {
+    this.#db = db
+    this.#now = now
+    this.#subscriptions = subscriptions
+  }
+
+  /** At most `limit` deliveries of the subscription at this place. */
+  async read(
+    at: number,
+    limit: number,
+    isFull: (subscription: DueSubscription) => boolean,
+  ): Promise<readonly Queued[]> {
+    // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
+    if (++this.#reads % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
+    if (this.#hadLittle && at >= this.#togetherUpTo) {
+      this.#togetherUpTo = at + SUBSCRIPTIONS_PER_TURN
+      const next = this.#subscriptions.slice(at, this.#togetherUpTo).filter((subscription) => !isFull(subscription))
+      this.#together = await sendableAlone(this.#db, idsWithoutRetries(next), this.#now)
+    }
+    const subscription = this.#subscriptions[at] as DueSubscription
+    const due = this.#together.get(subscription.id) ?? (await sendable(this.#db, subscription, this.#now, limit))
+    this.#hadLittle = due.length <= 1
+    return due
+  }
 }
 
 const keyOf = ({ api_key_id }: DueSubscription): string => api_key_id ?? ''

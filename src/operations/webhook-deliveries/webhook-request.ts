@@ -1,5 +1,4 @@
 /** One request to a receiver: with a deadline for the answer, a limit for its body, and a second attempt if the connection was closing. */
-import { EventEmitter } from 'node:events'
 import type { Dispatcher } from 'undici'
 import { TimeoutError } from '../../platform/timing.ts'
 import type { ReceiverPool } from './receiver-pools.ts'
@@ -19,6 +18,8 @@ const ANSWER_BODY_LIMIT = 16_384
 const ANSWER_BODY_TIMEOUT_MS = 1_000
 /** If a connection was being closed when the request was sent, that shows within this time. */
 const CLOSED_WITHIN_MS = 2_000
+/** Statuses below it announce another answer. */
+const FIRST_FINAL_STATUS = 200
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /**
@@ -34,50 +35,70 @@ export async function postWebhook(
   const mayBeKept = receiver.connected > receiver.sending
   receiver.sending++
   try {
-    const { statusCode, body } = await postOnce(receiver, request, request.timeoutMs).catch((error) => {
+    await postOnce(receiver, request, answered).catch((error) => {
       const ms = performance.now() - begun
       // Receivers close idle connections at any time, so a request may be sent on a closing one.
       const isUnheard = mayBeKept && ms < CLOSED_WITHIN_MS && CLOSED.has(String(error.code))
       // If the receiver got it twice, it recognizes the `webhook-id`, as with every repeated delivery.
-      if (isUnheard) return postOnce(receiver, request, request.timeoutMs - ms)
+      if (isUnheard) return postOnce(receiver, { ...request, timeoutMs: request.timeoutMs - ms }, answered)
       throw error
     })
-    answered(statusCode)
-    await endOf(body)
   } finally {
     receiver.sending--
     receiver.closeUnused()
   }
 }
 
-/** undici accepts an emitter as signal, which is much cheaper than an AbortSignal per request. */
+/**
+ * Uses `dispatch`, because the stream that `request` makes of each answer costs more than sending. Once the receiver has
+ * answered, its status counts, even if its body is large, slow or breaks off: then the connection is destroyed.
+ */
 function postOnce(
   { pool }: ReceiverPool,
-  { path, headers, body }: WebhookRequest,
-  timeoutMs: number,
-): Promise<Dispatcher.ResponseData> {
+  { path, headers, body, timeoutMs }: WebhookRequest,
+  answered: (status: number) => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const signal = new EventEmitter()
-    const timer = setTimeout(() => {
-      reject(new TimeoutError('no answer in time'))
-      signal.emit('abort')
-    }, timeoutMs)
-    pool.request({ method: 'POST', path, headers, body, signal }, (error, answer) => {
+    let controller: Dispatcher.DispatchController | undefined
+    let stopped: Error | undefined
+    let isAnswered = false
+    let bytes = 0
+    const end = (error: Error) => {
       clearTimeout(timer)
-      if (error === null) resolve(answer)
+      if (isAnswered) resolve()
       else reject(error)
-    })
+    }
+    const stop = () => {
+      stopped = isAnswered ? new Error('the body is large or slow') : new TimeoutError('no answer in time')
+      controller?.abort(stopped)
+      end(stopped)
+    }
+    let timer = setTimeout(stop, timeoutMs)
+    pool.dispatch(
+      { method: 'POST', path, headers, body },
+      {
+        onRequestStart(started) {
+          controller = started
+          // The time was over before there was a connection.
+          if (stopped !== undefined) started.abort(stopped)
+        },
+        onResponseStart(_, status) {
+          if (status < FIRST_FINAL_STATUS) return
+          isAnswered = true
+          answered(status)
+          clearTimeout(timer)
+          timer = setTimeout(stop, ANSWER_BODY_TIMEOUT_MS)
+        },
+        onResponseData(_, piece) {
+          bytes += piece.byteLength
+          if (bytes > ANSWER_BODY_LIMIT) stop()
+        },
+        onResponseEnd() {
+          clearTimeout(timer)
+          resolve()
+        },
+        onResponseError: (_, error) => end(error),
+      },
+    )
   })
-}
-
-/** Reads the body to its end, or destroys the connection if the body is large, slow or endless. */
-async function endOf(body: Dispatcher.ResponseData['body']): Promise<void> {
-  const timer = setTimeout(() => body.destroy(new Error('the body is slow')), ANSWER_BODY_TIMEOUT_MS)
-  try {
-    await body.on('error', () => {}).dump({ limit: ANSWER_BODY_LIMIT })
-  } catch {
-    // The receiver broke off, and its status counts all the same.
-  } finally {
-    clearTimeout(timer)
-  }
 }

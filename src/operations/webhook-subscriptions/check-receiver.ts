@@ -14,7 +14,8 @@ export interface ReceiverChecks {
   resolveTimeoutMs?: number
 }
 
-const RECEIVER_HINT = 'use a public https receiver, or set webhooks.allow-private for development'
+const RECEIVER_HINT =
+  'use a public https receiver, or for development allow all: `svc config set webhooks.allow-private true`, then `svc config reload`'
 
 /** Returns the policy for receivers from the settings. */
 const receiverPolicy = ({ values }: Config) => ({
@@ -35,7 +36,7 @@ export async function checkReceiver(checks: ReceiverChecks, text: string): Promi
   if (url === undefined) throw refuse('is not a URL; send one like https://example.com/hooks')
   const policy = receiverPolicy(config)
   const refusal = urlRefusal(url, policy)
-  if (refusal !== null) throw refuse(refusal.includes('public host') ? `${refusal}; ${RECEIVER_HINT}` : refusal)
+  if (refusal !== null) throw refuse(/public host|https/.test(refusal) ? `${refusal}; ${RECEIVER_HINT}` : refusal)
   if (policy.allowPrivate) return
   const resolve = checks.resolve ?? resolverFor(false)
   try {

@@ -19,7 +19,7 @@ export async function ownSubscription(
   if (row.api_key_id === actor.apiKeyId || actor.scopes.includes('*')) return row
   throw forbidden(
     row.api_key_id === null
-      ? `Webhook subscription ${id} has no owner, because it is from an earlier version: only a key with the scope * can change it`
+      ? `Webhook subscription ${id} has no owner: only a key with the scope * can change it`
       : `Webhook subscription ${id} was made by another API key: only that key, or one with the scope *, can change it`,
   )
 }

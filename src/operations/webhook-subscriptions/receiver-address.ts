@@ -91,7 +91,7 @@ export function urlRefusal(url: URL, { allowPrivate, ports }: ReceiverPolicy): s
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be https'
   if (url.username !== '' || url.password !== '') return 'must not contain credentials'
   if (allowPrivate) return null
-  if (url.protocol !== 'https:') return 'must be https (http is for development, with webhooks.allow-private)'
+  if (url.protocol !== 'https:') return 'must be https'
   if (!ports.some((port) => port.trim() === portOf(url))) {
     return `port ${portOf(url)} is not allowed; use ${ports.join(' or ')}, or add it to webhooks.ports`
   }

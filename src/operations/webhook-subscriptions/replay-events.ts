@@ -12,7 +12,6 @@ import { requeueEvents } from '../../store/webhooks/enqueuing.ts'
 import { enabledTypes } from '../../store/webhooks/fan-out.ts'
 import { countReplays, insertReplay } from '../../store/webhooks/replays.ts'
 import { eventMissing, eventsRemoved } from '../events/removed-events.ts'
-import { queuedOf } from '../webhook-deliveries/fan-out.ts'
 import { replayStep } from '../webhook-deliveries/replay.ts'
 import { ownSubscription } from './owned.ts'
 
@@ -35,11 +34,7 @@ export async function replayEvents(
     // The schema requires exactly one of the two.
     if (since !== undefined) return replaySince(tx, subscription, since, now)
     const events = await eventsById(tx, event_ids ?? [])
-    await requeueEvents(
-      tx,
-      events.map((event) => queuedOf(id, event, now)),
-      subscription.commitment,
-    )
+    await requeueEvents(tx, subscription, events, now)
     return { queued: events.length }
   })
   context.wake('webhook-delivery')

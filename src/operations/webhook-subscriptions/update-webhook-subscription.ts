@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { resumeHeld } from '../../store/webhooks/outcomes.ts'
-import { lockWebhookSubscription, updateWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
+import { BY_REQUEST, lockWebhookSubscription, updateWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
 import { webhookSubscriptionRecord } from '../api-records.ts'
 import { requireRecord } from '../require-record.ts'
 import { checkReceiver } from './check-receiver.ts'
@@ -30,7 +30,7 @@ export async function updateWebhookSubscriptionById(
     const stored = await updateWebhookSubscription(tx, id, {
       ...(moves ? { url } : {}),
       ...(commits ? { commitment } : {}),
-      ...(switches ? { active: active ? 1 : 0, disabled_reason: active ? null : 'switched off by request' } : {}),
+      ...(switches ? { active: active ? 1 : 0, disabled_reason: active ? null : BY_REQUEST } : {}),
       enabled_events_json: events,
       receiver_revision: before.receiver_revision + (moves || (switches && active) ? 1 : 0),
       updated_at: context.clock.now(),

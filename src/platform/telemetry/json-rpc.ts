@@ -4,7 +4,7 @@ import { type CallOutcome, outcomeOfStatus } from './calls.ts'
 const METHOD = /"method":\s*"(\w{1,64})"/
 /** An `error` comes before the first inner object of an answer, in any order of its members. */
 const RPC_ERROR = /^\s*\{[^{}]*"error":\s*\{/
-/** An error starts within so many characters of an answer. */
+/** An error begins within this many characters of an answer. */
 const ERROR_WITHIN = 1_024
 
 /** The method of a request; for a batch, the method of its first request. */

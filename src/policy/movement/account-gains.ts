@@ -63,6 +63,6 @@ export function destinationOf(touched: TouchedAccount, mint: string | null, amou
     program: account?.owner ?? opened?.program ?? SYSTEM_PROGRAM,
     others: [token?.closeAuthority, token?.delegate].filter((key) => typeof key === 'string'),
     created: before.account === null,
-    space: account?.data.length ?? 0,
+    minimum: touched.minimum,
   }
 }

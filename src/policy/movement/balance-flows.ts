@@ -21,7 +21,7 @@ export function balanceFlows(
   { outgoing, transfers }: InstructionEffects,
   fee: bigint,
 ): BalanceFlows {
-  // An amount that goes to an account which only the wallet can empty has not left.
+  // Money in an account that only the wallet can empty has not left it.
   const leaving = outgoing.filter(({ to }) => to === null || !accounts.get(to)?.isSafe)
   const instructed = new AmountsByMint()
   instructed.add(null, fee)
@@ -98,7 +98,7 @@ function unwrappedLamports(snapshot: AccountSnapshot): bigint {
   return (account?.lamports ?? 0n) - (token !== null && isWrappedSol(snapshot) ? token.amount : 0n)
 }
 
-/** Rent in accounts of programs leaves the wallet, but nobody gains it. */
+/** Rent in accounts of programs leaves the wallet, but no wallet gains it. */
 function isGainOfOthers({ owner, mint, program }: Destination, accounts: TouchedAccounts): boolean {
   return isPlainProgram(program) && !(owner !== null && POOL_AUTHORITIES.has(owner)) && !isNewMint(mint, accounts)
 }

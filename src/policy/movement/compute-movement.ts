@@ -2,6 +2,7 @@
 
 import type { ChainAccount } from '../../solana/accounts.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
+import type { RentRate } from '../../solana/rent.ts'
 import { accountOpenings } from './account-openings.ts'
 import { balanceFlows } from './balance-flows.ts'
 import { accountClosings, authorityChanges, delegations } from './control-changes.ts'
@@ -43,6 +44,8 @@ export interface SimulatedEffects {
    * permitted.
    */
   release: AssetRelease | null
+  /** The cluster's rent. */
+  minimumOf: RentRate
 }
 
 /** Returns the movement of a simulation that succeeded. */
@@ -51,8 +54,8 @@ export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffect
   const own = messageInstructions(message, simulated.keys)
   const inner = innerInstructions(effects.inner)
   const all = [...own, ...(inner ?? [])]
-  const { addresses, before, after, release } = effects
-  const touched = touchedAccounts(wallet, addresses, before, after, accountOpenings(all))
+  const { addresses, before, after, release, minimumOf } = effects
+  const touched = touchedAccounts(wallet, addresses, before, after, accountOpenings(all), minimumOf)
   const accounts = release === null ? touched : withoutReleased(wallet, release, message, touched)
   const instructed = instructionEffects(wallet, inExecutionOrder(own, inner ?? []), accounts)
   const flows = balanceFlows(wallet, accounts, instructed, fee)
@@ -110,9 +113,11 @@ const commonOf = ({ wallet, slot, message, fee }: SimulatedMessage) => ({
 })
 
 const invokedPrograms = (instructions: readonly ExecutedInstruction[], wallet: string): InvokedProgram[] =>
-  instructions.map(({ program, depth, where, accounts }) => ({
+  instructions.map(({ program, depth, where, accounts, call }) => ({
     program,
     depth,
     where,
+    call,
+    first: accounts[0] ?? null,
     wallet: accounts.includes(wallet),
   }))

@@ -6,6 +6,7 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { isCollection, withoutCounters } from './core-collections.ts'
 import type { InstructionEffects } from './instruction-effects.ts'
 import type { AccountClosing, AuthorityChange, Delegation, Destination } from './movement.ts'
+import { isClaimDelegate, permitsMore } from './position-delegates.ts'
 import { holdsAddressAt, nonceAuthority, type TouchedAccount, type TouchedAccounts } from './touched-accounts.ts'
 
 /** Addresses in the wallet's accounts that receive value, besides the wallet's own address. */
@@ -13,6 +14,8 @@ const GUARDED_ADDRESSES = [
   { program: PROGRAMS.distributor.id, offset: 169, what: 'clawback receiver of the distributor' },
   { program: PROGRAMS.lock.id, offset: 8, what: 'recipient of the escrow' },
 ] as const
+/** Places in a lock's data: its recipient, its creator, and the time of its cancellation, which is 0 before. */
+const LOCK = { recipient: 8, creator: 72, cancelledAt: 200, bytes: 208 } as const
 /** First byte of Token Metadata's delegate records: use, collection, metadata and holder delegates. */
 const METADATA_RECORDS: ReadonlySet<number | undefined> = new Set([8, 9, 12, 14])
 /** Offset of the delegate in a token account. */
@@ -49,6 +52,7 @@ function accountChanges(wallet: string, touched: TouchedAccount): AuthorityChang
   changes.push(...lost)
   if (lost.length === 0) changes.push(...lostOffset(wallet, touched, before.account, after.account))
   if (offsets.length > 0) changes.push(...guardedChanges(wallet, address, before.account, after.account))
+  changes.push(...lostPayouts(wallet, address, before.account, after.account))
   return changes
 }
 
@@ -96,6 +100,15 @@ function guardedChanges(wallet: string, address: string, before: ChainAccount, a
   })
 }
 
+/** A recipient who cancels a lock gives what is not due yet to its creator. */
+function lostPayouts(wallet: string, address: string, before: ChainAccount, after: ChainAccount): AuthorityChange[] {
+  if (before.owner !== PROGRAMS.lock.id || before.data.length < LOCK.bytes || after.data.length < LOCK.bytes) return []
+  const isOf = (offset: number) => holdsAddressAt(before, offset, addressBytes(wallet))
+  const isCancelled = ({ data }: ChainAccount) => data.subarray(LOCK.cancelledAt, LOCK.bytes).some((byte) => byte !== 0)
+  if (!isOf(LOCK.recipient) || isOf(LOCK.creator) || isCancelled(before) || !isCancelled(after)) return []
+  return [{ address, what: 'what the lock still pays', to: addressAt(before, LOCK.creator) }]
+}
+
 const addressAt = ({ data }: ChainAccount, offset: number): string => addressOf(data.subarray(offset, offset + 32))
 
 export function delegations(wallet: string, accounts: TouchedAccounts): Delegation[] {
@@ -105,9 +118,10 @@ export function delegations(wallet: string, accounts: TouchedAccounts): Delegati
     if (token?.owner === wallet && token.delegate !== null && token.delegate !== wallet) {
       const { delegate, delegatedAmount: amount } = token
       const old = before.token?.delegate === delegate ? before.token.delegatedAmount : -1n
-      return amount > old ? { address, kind: 'token account', delegate, amount } : []
+      const isMore = amount > old && !isClaimDelegate(token, accounts)
+      return isMore ? { address, kind: 'token account', delegate, amount } : []
     }
-    const kind = programDelegation(wallet, touched)
+    const kind = permitsMore(touched) ? 'position' : programDelegation(wallet, touched)
     return kind === null ? [] : { address, kind, delegate: null, amount: null }
   })
 }
@@ -141,7 +155,11 @@ export function accountClosings(
       (sum, { to, mint, amount }) => (to === each.address && isSame(mint, each.mint) ? sum + amount : sum),
       0n,
     )
-  const gainers = () => destinations.filter((each) => each.amount > sentTo(each)).map(({ address }) => address)
+  const gainers = () =>
+    destinations
+      // Who gains other tokens, for example those of a lock that ends, has not gained the lamports.
+      .filter(({ mint, ...each }) => isSame(mint, null) && each.amount > sentTo({ ...each, mint }))
+      .map(({ address }) => address)
   return [...accounts.values()].flatMap(({ address, before, after, offsets }) => {
     if (address === wallet || before.account === null || after.account !== null || offsets.length === 0) return []
     const instructed = closed.filter((each) => each.address === address).map(({ to }) => to)

@@ -11,6 +11,8 @@ export interface ExecutedInstruction {
   where: string
   /** Addresses that the instruction names. */
   accounts: string[]
+  /** First eight bytes of the data of the message's own instruction, in hex; null for an inner one. */
+  call: string | null
   /** The name that validators show, or null when it is unknown. */
   type: string | null
   /**
@@ -25,6 +27,8 @@ export interface ExecutedInstruction {
  * ones.
  */
 const BATCH_TAG = 255
+/** Bytes that name an instruction of a program built with Anchor. */
+const CALL_BYTES = 8
 
 /** An inner instruction in a node's answer, before its fields are checked. */
 interface ShownInstruction {
@@ -41,7 +45,9 @@ export function messageInstructions({ instructions }: DecodedMessage, keys: read
     const accounts = Array.from(places, (place) => keys[place] ?? '')
     const { type, ...info } = decodeInstruction(program, accounts, data)?.instruction ?? { type: null }
     const isBatch = isTokenProgram(program) && data[0] === BATCH_TAG
-    return { program, index: i, depth: 1, where: `instruction ${i}`, accounts, type: isBatch ? 'batch' : type, info }
+    const call = Buffer.from(data.subarray(0, CALL_BYTES)).toString('hex')
+    const place = { index: i, depth: 1, where: `instruction ${i}` }
+    return { program, ...place, accounts, call, type: isBatch ? 'batch' : type, info }
   })
 }
 
@@ -77,6 +83,7 @@ function innerInstruction(shown: ShownInstruction, index: number, where: string,
     depth,
     where,
     accounts: Array.isArray(accounts) ? accounts.map(String) : stringsIn(fields),
+    call: null,
     type: typeof type === 'string' ? type : null,
     info: fields,
   }

@@ -17,7 +17,8 @@ export interface InstructedTransfer {
 
 export interface InstructionEffects {
   /**
-   * Transfers out of the wallet and its token accounts at any time of the transaction, and mints under its authority.
+   * Transfers out of the wallet and its token accounts at any time of the transaction, and transfers, burns and mints
+   * under its authority.
    */
   outgoing: InstructedTransfer[]
   /** All transfers, whoever authorizes them. Only these move tokens, and lamports out of wallets and token accounts. */
@@ -40,7 +41,7 @@ const VISIBLE_SYSTEM = new Set([
 const VISIBLE_TOKEN = new Set([
   ...['initializeAccount', 'initializeAccount2', 'initializeAccount3', 'initializeImmutableOwner'],
   ...['approve', 'approveChecked', 'revoke', 'setAuthority', 'freezeAccount', 'thawAccount'],
-  ...['syncNative', 'getAccountDataSize'],
+  ...['syncNative', 'getAccountDataSize', 'harvestWithheldTokensToMint'],
 ])
 
 /**
@@ -112,14 +113,19 @@ function tokenEffect({ type, info, accounts }: ExecutedInstruction, state: Effec
     case 'transferChecked':
     case 'transferCheckedWithFee': {
       const mints = mintsOf(info, state.accounts)
-      const isOwnSource = isOwn(info.source)
-      if (mints.length === 0) return !isOwnSource && info.authority !== wallet
+      // A delegate, also a permanent one, moves what others hold.
+      const isOwnSource = isOwn(info.source) || isAuthorizedBy(wallet, info)
+      if (mints.length === 0) return !isOwnSource
       const { source: from, destination: to } = info
       return mints.every((mint) => addTransfer(state, { from, to, mint, amount }, isOwnSource))
     }
     case 'burn':
     case 'burnChecked':
-      return addTransfer(state, { from: info.account, to: null, mint: String(info.mint), amount }, isOwn(info.account))
+      return addTransfer(
+        state,
+        { from: info.account, to: null, mint: String(info.mint), amount },
+        isOwn(info.account) || isAuthorizedBy(wallet, info),
+      )
     case 'mintTo':
     case 'mintToChecked': {
       const mayPrint = mayPrintBy(wallet, info, state.accounts)
@@ -130,11 +136,34 @@ function tokenEffect({ type, info, accounts }: ExecutedInstruction, state: Effec
       effects.closed.push({ address: from, to })
       return addTransfer(state, { from, to, mint: null, amount: lamportsIn(state, from) }, isOwn(from))
     }
+    case 'withdrawExcessLamports':
+      return excessEffect(info, state, isOwn(info.source))
+    case 'withdrawWithheldTokensFromMint':
+    case 'withdrawWithheldTokensFromAccounts':
+      // What arrives in the wallet's own account leaves nobody of its; the fees of its mint may go nowhere else.
+      return isOwn(info.feeRecipient) || !accounts.includes(wallet)
     case 'batch':
       return !accounts.includes(wallet) && !accounts.some(isOwn)
     default:
       return (type !== null && VISIBLE_TOKEN.has(type)) || !accounts.some(isOwn)
   }
+}
+
+/**
+ * The instruction does not state its amount, which is at most what the account holds. The account counts as full
+ * afterwards, so a later closing counts in full too.
+ */
+function excessEffect(info: ExecutedInstruction['info'], state: EffectsState, isOwnSource: boolean): boolean {
+  const { wallet, effects } = state
+  const { source: from, destination: to, authority, signers } = info
+  const isOwn = isOwnSource || authority === wallet || (Array.isArray(signers) && signers.includes(wallet))
+  if (typeof from !== 'string' || typeof to !== 'string') return !isOwn
+  if (from === to) return true
+  const transfer: InstructedTransfer = { from, to, mint: null, amount: lamportsIn(state, from) }
+  effects.transfers.push(transfer)
+  if (isOwn) effects.outgoing.push(transfer)
+  moveLamports(state, { ...transfer, from: null })
+  return true
 }
 
 /**
@@ -149,12 +178,15 @@ function mintsOf({ mint, source, destination }: ExecutedInstruction['info'], acc
   return shared.length > 0 ? shared : [...from, ...to]
 }
 
+const isAuthorizedBy = (wallet: string, { authority, signers }: ExecutedInstruction['info']): boolean =>
+  authority === wallet || (Array.isArray(signers) && signers.includes(wallet))
+
 /** Whether the wallet may authorize the mint. Tokens of a mint that this transaction creates have no value yet. */
 function mayPrintBy(wallet: string, info: ExecutedInstruction['info'], accounts: TouchedAccounts): boolean {
   // Inner instructions have the node's form, which names the mint authority differently.
-  const { mint, signers, authority = info.mintAuthority } = info
+  const { mint, authority = info.mintAuthority } = info
   if (accounts.get(String(mint))?.before.account === null) return false
-  return authority === wallet || (Array.isArray(signers) && signers.includes(wallet))
+  return isAuthorizedBy(wallet, { ...info, authority })
 }
 
 const lamportsIn = ({ lamports, accounts }: EffectsState, address: string): bigint =>

@@ -20,6 +20,10 @@ export interface InvokedProgram {
    * signature.
    */
   wallet: boolean
+  /** First eight bytes of the data of the message's own instruction, in hex; null for an inner one. */
+  call: string | null
+  /** First account that the instruction names, such as the multisig of a proposal; null if it names none. */
+  first: string | null
 }
 
 export interface TokenAmount {
@@ -42,8 +46,8 @@ export interface Destination {
   /** Other addresses that could take from a token account: its close authority and its delegate. */
   others: string[]
   created: boolean
-  /** Size of the account's data in bytes. */
-  space: number
+  /** Rent minimum of the account in lamports, which nobody receives. */
+  minimum: bigint
 }
 
 export interface AuthorityChange {
@@ -56,7 +60,7 @@ export interface AuthorityChange {
 
 export interface Delegation {
   address: string
-  kind: 'token account' | 'core asset' | 'core collection' | 'metadata record'
+  kind: 'token account' | 'position' | 'core asset' | 'core collection' | 'metadata record'
   /** Address of the delegate, or null when the account does not name it. */
   delegate: string | null
   /** Raw units that the delegate may take, or null if it is not a token account. */
@@ -101,9 +105,8 @@ export interface Movement {
    */
   lamports_out: bigint
   /**
-   * Gains of others' wallets and token accounts, whoever pays, because the wallet's authority also claims fees and
-   * vesting. The larger of the balance gain and the sum that instructions move there. Tokens into vaults of pools
-   * count too.
+   * What others' wallets and token accounts gain, no matter who pays: the wallet also signs claims of fees and vesting.
+   * The larger of the balance gain and the sum that instructions move there. Tokens into vaults of pools count too.
    */
   lamports_to_others: bigint
   /**

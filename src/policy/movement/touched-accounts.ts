@@ -2,6 +2,7 @@
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import type { RentRate } from '../../solana/rent.ts'
 import { type MintState, readMint, readTokenAccount, type TokenAccountState } from '../../solana/token-accounts.ts'
 import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { AccountOpening, AccountOpenings } from './account-openings.ts'
@@ -36,18 +37,24 @@ export interface TouchedAccount {
    * closed.
    */
   isSafe: boolean
+  /** Rent minimum in lamports of the account as it is afterwards, or 0 without one. */
+  minimum: bigint
 }
 
 /** Each account that the message may write to, by address. */
 export type TouchedAccounts = ReadonlyMap<string, TouchedAccount>
 
-/** `before` and `after` are in the order of `addresses`, with null for an address without an account. */
+/**
+ * `before` and `after` are in the order of `addresses`, with null for an address without an account. Without the
+ * cluster's rent every minimum is 0.
+ */
 export function touchedAccounts(
   wallet: string,
   addresses: readonly string[],
   before: readonly (ChainAccount | null)[],
   after: readonly (ChainAccount | null)[],
   opened: AccountOpenings,
+  minimumOf: RentRate = () => 0n,
 ): TouchedAccounts {
   return new Map(
     addresses.map((address, i) => {
@@ -66,6 +73,7 @@ export function touchedAccounts(
         mints: new Set(tokens.flatMap((token) => token?.mint ?? [])),
         isOwnToken: owners.has(wallet),
         isSafe: address === wallet || endsOwn || isOwnSafe(to.token, wallet) || nonceAuthority(to.account) === wallet,
+        minimum: to.account === null ? 0n : minimumOf(to.account.data.length),
       }
       return [address, touched]
     }),

@@ -1,4 +1,9 @@
-/** Rules about control: the wallet loses no authority, nobody gains power over its accounts, and closed accounts pay the wallet. */
+/**
+ * Rules about control: the wallet loses no authority, no one gains power over its accounts, and closed accounts pay the
+ * wallet.
+ */
+
+import { solText } from '../../solana/amounts.ts'
 import type { Movement } from '../movement/movement.ts'
 import { OWN_KEY_ADVICE, type Violation } from './violation.ts'
 
@@ -23,6 +28,6 @@ export function checkClosings({ closes, wallet }: Movement): Violation | null {
   const lost = closes.find(({ to }) => to.some((address) => address !== wallet))
   if (lost === undefined) return null
   const { address, what, lamports, to } = lost
-  const message = `the ${what} ${address} would be closed and its ${lamports} lamports sent to ${to.join(', ')}; send them to the platform wallet ${wallet} instead`
+  const message = `the ${what} ${address} would be closed and its ${solText(lamports)} sent to ${to.join(', ')}; send them to the platform wallet ${wallet} instead`
   return { message, details: { address, lamports: String(lamports), to } }
 }

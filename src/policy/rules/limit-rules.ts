@@ -1,4 +1,6 @@
 /** Rules about amounts: the fee, the amount that leaves in one transaction, and the amount that leaves in a day. */
+
+import { solText } from '../../solana/amounts.ts'
 import type { Movement } from '../movement/movement.ts'
 import type { MintLimit, SigningPolicy, Spent } from '../policy.ts'
 import { spendOf } from './spend.ts'
@@ -6,7 +8,7 @@ import type { PolicyCheckOptions, SigningRole, Violation } from './violation.ts'
 
 export function checkFeeLimit({ fee: amount }: Movement, { max_fee_lamports: cap }: SigningPolicy): Violation | null {
   if (amount <= cap) return null
-  const message = `the fee is ${amount} lamports, at most ${cap} are allowed. Lower priority-fee-cap, or raise the limit with \`svc signer policy --max-fee\``
+  const message = `the fee is ${solText(amount)}, at most ${solText(cap)} is allowed. Lower priority-fee-cap, or raise the limit with \`svc signer policy --max-fee\``
   return { message, details: { asked: String(amount), cap: String(cap) } }
 }
 
@@ -17,7 +19,7 @@ export function checkLamportsPerTransaction(
   { role }: PolicyCheckOptions,
 ): Violation | null {
   const amount = spendOf(movement).lamports
-  return perTransaction({ what: 'lamports', amount, cap, flag: '--per-transaction' }, role)
+  return perTransaction({ amount, cap, flag: '--per-transaction' }, role)
 }
 
 export function checkTokensPerTransaction(
@@ -29,7 +31,7 @@ export function checkTokensPerTransaction(
   for (const { mint, amount } of spendOf(movement).tokens) {
     if (uncapped.includes(mint)) continue
     const cap = limitOfMint(policy, mint).per_transaction
-    const violation = perTransaction({ what: `units of ${mint}`, amount, cap, flag: '--token', mint }, role)
+    const violation = perTransaction({ amount, cap, flag: '--token', mint }, role)
     if (violation !== null) return violation
   }
   return null
@@ -40,7 +42,7 @@ export function checkLamportsPerDay(
   { lamports_per_day: cap }: SigningPolicy,
   { lamports }: Spent,
 ): Violation | null {
-  return perDay({ what: 'lamports', amount: spendOf(movement).lamports, cap, flag: '--per-day' }, lamports)
+  return perDay({ amount: spendOf(movement).lamports, cap, flag: '--per-day' }, lamports)
 }
 
 export function checkTokensPerDay(
@@ -52,7 +54,7 @@ export function checkTokensPerDay(
   for (const { mint, amount } of spendOf(movement).tokens) {
     if (uncapped.includes(mint)) continue
     const cap = limitOfMint(policy, mint).per_day
-    const violation = perDay({ what: `units of ${mint}`, amount, cap, flag: '--token', mint }, tokens.get(mint) ?? 0n)
+    const violation = perDay({ amount, cap, flag: '--token', mint }, tokens.get(mint) ?? 0n)
     if (violation !== null) return violation
   }
   return null
@@ -64,14 +66,18 @@ const limitOfMint = ({ tokens }: SigningPolicy, mint: string): MintLimit =>
 
 /** An amount that would leave, its limit, and the flag of `svc signer policy` that sets the limit. */
 interface LimitedAmount {
-  what: string
   amount: bigint
   cap: bigint
   flag: string
+  /** Left out for SOL. */
   mint?: string
 }
 
-function perTransaction({ what, amount, cap, flag, mint }: LimitedAmount, role: SigningRole): Violation | null {
+/** Writes an amount of SOL, or of a mint whose decimals the policy does not know. */
+const amountText = (amount: bigint, mint: string | undefined) =>
+  mint === undefined ? solText(amount) : `${amount} raw units of ${mint}`
+
+function perTransaction({ amount, cap, flag, mint }: LimitedAmount, role: SigningRole): Violation | null {
   const limit = role === 'cosigns' ? 0n : cap
   if (amount <= limit) return null
   const advice =
@@ -79,15 +85,16 @@ function perTransaction({ what, amount, cap, flag, mint }: LimitedAmount, role: 
       ? 'nothing may leave the platform wallet when it only cosigns'
       : `raise the limit with \`svc signer policy ${flag}\``
   return {
-    message: `${amount} ${what} would leave, but at most ${limit} may leave in one transaction; ${advice}`,
+    message: `${amountText(amount, mint)} would leave, but at most ${amountText(limit, mint)} may leave in one transaction; ${advice}`,
     details: { ...(mint && { mint }), asked: String(amount), cap: String(limit) },
   }
 }
 
-function perDay({ what, amount, cap, flag, mint }: LimitedAmount, spent: bigint): Violation | null {
+function perDay({ amount, cap, flag, mint }: LimitedAmount, spent: bigint): Violation | null {
   if (amount === 0n || spent + amount <= cap) return null
   const left = cap > spent ? cap - spent : 0n
-  const message = `${amount} ${what} would leave, but ${spent} of the ${cap} for 24 hours are spent and ${left} remain; wait, raise the limit with \`svc signer policy ${flag}\`, or reset the day with \`svc signer reset\``
+  const [asked, gone, limit, rest] = [amount, spent, cap, left].map((one) => amountText(one, mint))
+  const message = `${asked} would leave, but ${gone} of the ${limit} for 24 hours are spent and ${rest} remain; wait, raise the limit with \`svc signer policy ${flag}\`, or reset the day with \`svc signer reset\``
   const figures = { asked: String(amount), cap: String(cap), spent: String(spent), left: String(left) }
   return { message, details: { ...(mint && { mint }), ...figures } }
 }

@@ -1,7 +1,8 @@
 /** Rules about signatures: which other accounts sign, and which programs get the wallet's signature. */
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import type { Movement } from '../movement/movement.ts'
+import { SQUADS_CALLS } from '../../solana/squads/calls.ts'
+import type { InvokedProgram, Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import type { PolicyCheckOptions, Violation } from './violation.ts'
 
@@ -41,15 +42,36 @@ export function checkSigners(
   }
 }
 
+/**
+ * Instructions of Squads v4 with which a member proposes, and takes back its own proposals' rent: they decide nothing.
+ * Approving and executing needs the program on the policy's list.
+ */
+const PROPOSING: ReadonlySet<string | null> = new Set([
+  SQUADS_CALLS.transactionCreate,
+  SQUADS_CALLS.transactionCreateFromBuffer,
+  SQUADS_CALLS.transactionClose,
+  SQUADS_CALLS.proposalCreate,
+  SQUADS_CALLS.bufferCreate,
+  SQUADS_CALLS.bufferExtend,
+  SQUADS_CALLS.bufferClose,
+])
+
+/** Whether it only proposes to a multisig. An inner instruction is not shown, so it is not known to. */
+const proposes = ({ program, call }: InvokedProgram): boolean => program === PROGRAMS.squads.id && PROPOSING.has(call)
+
 export function checkPrograms(
   { programs }: Movement,
   policy: SigningPolicy,
   _: Spent,
   { role }: PolicyCheckOptions,
 ): Violation | null {
-  const stranger = programs.find(({ program }) => !policy.programs.includes(program))
+  const stranger = programs.find((each) => !policy.programs.includes(each.program) && !proposes(each))
   if (stranger !== undefined) {
     const { program, where } = stranger
+    if (program === PROGRAMS.squads.id) {
+      const message = `${where} does more in ${PROGRAMS.squads.name} than propose, for example approve or execute. Let the other members do that, or allow it with \`svc signer policy --programs\` if the platform wallet may decide for the vault`
+      return { message, details: { program, where } }
+    }
     const message = `${where} is of the program ${program}, which is not allowed. Allow it with \`svc signer policy --programs\` if it may act for the platform`
     return { message, details: { program, where } }
   }

@@ -1,12 +1,6 @@
-/** Rules that are checked before amounts: the signer is not paused, the transaction succeeds, and its movement is certain. */
+/** Rules that are checked before amounts: the transaction succeeds, and its movement is certain. */
 import type { Movement } from '../movement/movement.ts'
-import type { SigningPolicy } from '../policy.ts'
 import { OWN_KEY_ADVICE, type Violation } from './violation.ts'
-
-export function checkPaused(_: Movement, { paused }: SigningPolicy): Violation | null {
-  if (!paused) return null
-  return { message: 'the signer is paused. Nothing is signed until `svc signer resume`', details: {} }
-}
 
 export function checkSimulation({ err, logs }: Movement): Violation | null {
   if (err === null) return null

@@ -1,4 +1,6 @@
 /** The rule about sponsored claims: exactly fee and rent leave the wallet, and only the claim's own accounts gain. */
+
+import { solText } from '../../solana/amounts.ts'
 import type { Destination, Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import type { PolicyCheckOptions, SponsoredOutflow, Violation } from './violation.ts'
@@ -12,7 +14,7 @@ export function checkSponsorship(
   if (sponsored === undefined) return null
   const expected = fee + sponsored.lent + sponsored.accountRent
   if (lamports_out !== expected) {
-    const message = `${lamports_out} lamports would leave for the claim of ${sponsored.claimer}, but its fee and rent are ${expected}; build it again`
+    const message = `${solText(lamports_out)} would leave for the claim of ${sponsored.claimer}, but its fee and rent are ${solText(expected)}; build it again`
     return { message, details: { asked: String(lamports_out), expected: String(expected) } }
   }
   const [token] = tokens_out
@@ -23,7 +25,7 @@ export function checkSponsorship(
   const stranger = destinations.find((each) => !isOfClaim(each, sponsored))
   if (stranger === undefined) return null
   const { address, mint, amount } = stranger
-  const message = `${address} would receive ${amount} ${mint === null ? 'lamports' : `units of ${mint}`}, but is not part of the claim of ${sponsored.claimer}`
+  const message = `${address} would receive ${mint === null ? solText(amount) : `${amount} raw units of ${mint}`}, but is not part of the claim of ${sponsored.claimer}`
   return { message, details: { address, mint, amount: String(amount) } }
 }
 

@@ -35,6 +35,8 @@ export interface PolicyCheckOptions {
   uncapped?: readonly string[]
   /** Set if the wallet pays for the claim of another wallet. */
   sponsored?: SponsoredOutflow | undefined
+  /** What the first transaction of a request is signed for, and when, in Unix milliseconds. */
+  act?: { operation: string; at: number } | undefined
 }
 
 /** `spent` is the spend of earlier movements as counted by `spendOf`. */

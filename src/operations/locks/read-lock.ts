@@ -1,0 +1,118 @@
+/** Reads the lock that a request names, and checks that its accounts can pay. */
+import { explainTransactionError } from '../../chain/errors/index.ts'
+import type { NodeCalls } from '../../chain/nodes/node-call.ts'
+import {
+  type Escrow,
+  type LockWithTexts,
+  readLockWithTexts,
+  readUnlockAccounts,
+  type UnlockAccounts,
+} from '../../chain/programs/jupiter-lock/index.ts'
+import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import { namesIn } from '../../chain/sending/transactions.ts'
+import type { Services } from '../../context.ts'
+import { badRequest, notFound } from '../../platform/errors.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { momentOf, partyOf } from './lock-record.ts'
+
+/** Programs whose refusal is reported. */
+const REFUSING: readonly string[] = [PROGRAMS.lock.name, 'Token program', 'Token-2022 program']
+
+/** Throws not_found for an address without a lock. */
+export async function requireLock(
+  { chain }: Pick<Services, 'chain'>,
+  address: string,
+): Promise<LockWithTexts & { escrow: Escrow }> {
+  const reading = await readLockWithTexts(chain, address)
+  const { escrow } = reading
+  if (escrow === null) {
+    throw notFound(`There is no lock of Jupiter Lock at ${address} on ${chain.cluster.label}`, { param: 'address' })
+  }
+  return { ...reading, escrow }
+}
+
+/** Throws bad_request for a cancelled lock, from which nothing more can be paid. */
+export function requireUncancelled({ address, cancelledAt, creator }: Escrow): void {
+  if (cancelledAt === 0n) return
+  throw badRequest(
+    `The lock ${address} was cancelled on ${momentOf(cancelledAt)}, and what it held is paid out: its creator ${creator} can close it`,
+    { param: 'address', details: { cancelled_at: momentOf(cancelledAt), creator } },
+  )
+}
+
+/** Throws bad_request unless the payer has this role, and names who has it. */
+export function requireRole(
+  lock: Escrow,
+  role: 'creator' | 'recipient',
+  { payer, verb }: { payer: string; verb: string },
+) {
+  const holder = lock[role]
+  if (payer === holder) return
+  throw badRequest(`Only the ${role} of the lock ${lock.address}, ${holder}, can ${verb} it, not ${payer}`, {
+    param: 'payer',
+    details: { [role]: holder },
+  })
+}
+
+/** Throws bad_request unless a mode of the lock lets the payer act, and names who may. */
+export function requireMay(lock: Escrow, mode: number, { payer, verb }: { payer: string; verb: string }): void {
+  const party = partyOf(mode)
+  const holders = (['creator', 'recipient'] as const).filter((role) => party === role || party === 'both')
+  if (holders.some((role) => lock[role] === payer)) return
+  const who =
+    holders.length === 0
+      ? 'nobody can, which was decided when it was made'
+      : `only its ${holders.map((role) => `${role} ${lock[role]}`).join(' and its ')} can`
+  throw badRequest(`${payer} cannot ${verb} the lock ${lock.address}: ${who}`, {
+    param: 'payer',
+    details: { allowed: party, creator: lock.creator, recipient: lock.recipient },
+  })
+}
+
+/**
+ * Reads the token accounts through which the lock pays a wallet. Throws bad_request if one of them is frozen, because
+ * tokens can neither leave nor reach it, or belongs to somebody else. The error names who can thaw it.
+ */
+export async function requirePayable(
+  node: NodeCalls,
+  escrow: Escrow,
+  { wallet, param, what, cannot }: { wallet: string; param: string; what: string; cannot: string },
+): Promise<UnlockAccounts> {
+  const { mint, address } = escrow
+  const accounts = await readUnlockAccounts(node, escrow, wallet)
+  const { lock, wallet: paid, freezeAuthority } = accounts
+  if (paid.state !== null && paid.state.owner !== wallet) {
+    throw badRequest(
+      `The token account ${paid.address} of ${wallet} belongs to ${paid.state.owner}: ${what} can be paid out only when ${wallet} owns the account again`,
+      { param, details: { escrow: address, mint, account: paid.address, owner: paid.state.owner } },
+    )
+  }
+  // A closing without a payout moves no tokens.
+  if ((lock.state?.amount ?? 0n) === 0n) return accounts
+  for (const [ofAccount, { address: account, state }] of [
+    ['of the lock', lock],
+    ['of the wallet', paid],
+  ] as const) {
+    if (state?.state !== 'frozen') continue
+    const remedy =
+      freezeAuthority === null
+        ? 'and nobody can thaw it, because the token no longer has a freeze authority'
+        : `its freeze authority ${freezeAuthority} must thaw it first`
+    throw badRequest(`${cannot}: the token account ${account} ${ofAccount} is frozen, ${remedy}`, {
+      param,
+      details: { escrow: address, mint, account, freeze_authority: freezeAuthority },
+    })
+  }
+  return accounts
+}
+
+/** Throws bad_request when Jupiter Lock or a token program refuses. A payer without SOL is accepted. */
+export function throwLockRefusal({ transaction, err, logs }: FailedTrial): void {
+  const names = namesIn(decodeWireTransaction(transaction).message)
+  const { program, name, message, hint } = explainTransactionError(err, { logs, ...names })
+  if (program === null || !REFUSING.includes(program)) return
+  throw badRequest(`${program} refuses it: ${message}${hint === null ? '' : `; ${hint}`}`, {
+    details: { error: name, logs: logs.slice(-20) },
+  })
+}

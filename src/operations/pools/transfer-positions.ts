@@ -1,0 +1,53 @@
+/** Sends positions of a DAMM v2 pool to another wallet. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import {
+  buildPositionTransfer,
+  MOST_TRANSFERRED_POSITIONS,
+  POSITION_TRANSFER_UNITS,
+  positionsOf,
+} from '../../chain/programs/damm-v2/index.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../platform/errors.ts'
+import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { largestFirst } from '../fee-claims/delegate-fees.ts'
+import { requirePositionPool } from '../fee-claims/plan-positions.ts'
+import { requireRecipients } from '../recipients.ts'
+
+type TransferPositionsRoute = Api['pools']['transferPositions']
+
+/** Throws bad_request if the payer holds no such position, and for a new owner that could never use one. */
+export async function transferPositions(
+  context: Context,
+  { address, payer, new_owner, position, allow_programs }: Input<TransferPositionsRoute>,
+): Promise<Result<TransferPositionsRoute>> {
+  if (new_owner === payer) throw badRequest(`${new_owner} holds the positions already`, { param: 'new_owner' })
+  await requireRecipients(context, [{ param: 'new_owner', wallet: new_owner }], { allowsPrograms: allow_programs })
+  const { pool } = await requirePositionPool(context, address)
+  const held = largestFirst(await positionsOf(context.chain, pool.address, payer))
+  const asked = position === undefined ? held : held.filter((each) => each.position === position)
+  if (asked.length === 0) {
+    const what = position === undefined ? 'no positions' : `no position ${position}`
+    const param = position === undefined ? 'payer' : 'position'
+    throw badRequest(`${payer} has ${what} in the pool ${pool.address}`, { param })
+  }
+  const positions = asked.slice(0, MOST_TRANSFERRED_POSITIONS)
+  const built = await buildTransaction(context, {
+    payer,
+    fallbackUnits: POSITION_TRANSFER_UNITS * positions.length,
+    build: (envelope) => buildPositionTransfer({ ...envelope, positions, newOwner: new_owner }),
+  })
+  return {
+    pool_address: pool.address,
+    owner: payer,
+    new_owner,
+    positions: positions.map((each) => ({
+      position: each.position,
+      nft_mint: each.nftMint,
+      liquidity: String(each.liquidity),
+    })),
+    remaining_positions: asked.length - positions.length,
+    tx: unsignedAnswer(built),
+    tracked_resource: trackingOf('pool', pool.address, []),
+  }
+}

@@ -1,0 +1,105 @@
+/** What every verb about positions begins with: the pool, the position that the payer holds, and the chosen liquidity. */
+import {
+  type DammV2Pool,
+  type DammV2Position,
+  type LiquidityParts,
+  liquidityParts,
+  type PoolMoment,
+  positionsOf,
+  readPoolMoment,
+} from '../../chain/programs/damm-v2/index.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../platform/errors.ts'
+import { requirePositionPool } from '../fee-claims/plan-positions.ts'
+
+export interface FoundPosition {
+  pool: DammV2Pool
+  moment: PoolMoment
+  position: DammV2Position
+  parts: LiquidityParts
+}
+
+/** Throws bad_request that names `position` if the payer does not hold it in this pool, not_found without a pool. */
+export async function requireHeldPosition(
+  context: Context,
+  { address, position: asked, payer }: { address: string; position: string; payer: string },
+): Promise<FoundPosition> {
+  const { pool } = await requirePositionPool(context, address)
+  const [held, moment] = await Promise.all([
+    positionsOf(context.chain, pool.address, payer),
+    readPoolMoment(context.chain, pool),
+  ])
+  const position = held.find((each) => each.position === asked)
+  if (position === undefined) {
+    throw badRequest(
+      `${payer} holds no position ${asked} in the pool ${pool.address}; list those of a wallet (GET /v2/pools/{address}/positions, \`svc pools positions list\`)`,
+      { param: 'position' },
+    )
+  }
+  return { pool, moment, position, parts: liquidityParts(position, moment.point) }
+}
+
+export interface ChosenLiquidity {
+  liquidity: bigint
+  /** Whether everything that can be withdrawn was asked for. */
+  isAll: boolean
+}
+
+/** Throws bad_request for a choice by both ways, and for more than can be withdrawn now, which says why. */
+export function chosenLiquidity(
+  { position, parts, moment }: FoundPosition,
+  asked: { share: number | undefined; liquidity: string | undefined },
+  fields: { share: string; liquidity: string },
+): ChosenLiquidity {
+  if (asked.share !== undefined && asked.liquidity !== undefined) {
+    throw badRequest(`give either ${fields.share} or ${fields.liquidity}`, { param: fields.liquidity })
+  }
+  const { unlocked } = parts
+  if (unlocked === 0n) throw badRequest(nothingFree(position, parts, moment), { param: 'position' })
+  const liquidity =
+    asked.liquidity === undefined ? (unlocked * BigInt(asked.share ?? 10_000)) / 10_000n : BigInt(asked.liquidity)
+  if (liquidity > unlocked) {
+    throw badRequest(
+      `${fields.liquidity} is ${liquidity}, and only ${unlocked} of the position ${position.position} can be withdrawn now`,
+      { param: fields.liquidity },
+    )
+  }
+  if (liquidity === 0n) throw badRequest(`${fields.share} selects no liquidity`, { param: fields.share })
+  return { liquidity, isAll: asked.liquidity === undefined && (asked.share ?? 10_000) === 10_000 }
+}
+
+function nothingFree(position: DammV2Position, { vesting, locked }: LiquidityParts, moment: PoolMoment): string {
+  const begin = `Nothing of the position ${position.position} can be withdrawn`
+  if (vesting > 0n) return `${begin} now: ${nextRelease(position, moment)}`
+  return locked > 0n ? `${begin}: it is locked for good` : `${begin}: it has no liquidity`
+}
+
+function nextRelease({ schedule }: DammV2Position, { point, state }: PoolMoment): string {
+  if (schedule === null) return 'a schedule in an account of its own releases it later'
+  const { cliffPoint, frequency } = schedule
+  const next = point < cliffPoint ? cliffPoint : cliffPoint + ((point - cliffPoint) / frequency + 1n) * frequency
+  return `its schedule releases the next part at ${state.activationType === 0 ? `slot ${next}` : timeOfPoint(next)}`
+}
+
+const timeOfPoint = (seconds: bigint): string => isoOfPoint(seconds) ?? `Unix time ${seconds}`
+
+/** Null beyond the years that a timestamp can show. */
+export function isoOfPoint(seconds: bigint): string | null {
+  return seconds < 253_402_300_800n ? new Date(Number(seconds) * 1000).toISOString() : null
+}
+
+export const sidesOf = (pool: DammV2Pool) => ({
+  pool_address: pool.address,
+  mint_a: pool.tokenAMint,
+  mint_b: pool.tokenBMint,
+  decimals_a: pool.tokenADecimals,
+  decimals_b: pool.tokenBDecimals,
+})
+
+/** The parts of a position in an answer. */
+export const partsRecord = ({ unlocked, vesting, locked }: Omit<LiquidityParts, 'due'>) => ({
+  liquidity: String(unlocked + vesting + locked),
+  unlocked_liquidity: String(unlocked),
+  vesting_liquidity: String(vesting),
+  locked_liquidity: String(locked),
+})

@@ -1,0 +1,75 @@
+/** Lists the positions of a wallet in a DAMM v2 pool, with what each is worth and what of it can be withdrawn. */
+import type { Api, HeldPosition } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import {
+  amountsOf,
+  type DammV2Pool,
+  type DammV2Position,
+  liquidityParts,
+  type PoolMoment,
+  positionsOf,
+  readPoolMoment,
+} from '../../chain/programs/damm-v2/index.ts'
+import type { Context } from '../../context.ts'
+import { largestFirst } from '../fee-claims/delegate-fees.ts'
+import { requirePositionPool } from '../fee-claims/plan-positions.ts'
+import { isoOfPoint, partsRecord, sidesOf } from './held-position.ts'
+
+type ListPositionsRoute = Api['positions']['list']
+
+const MOST_SHOWN = 50
+
+export async function listPositions(
+  context: Context,
+  { address, owner }: Input<ListPositionsRoute>,
+): Promise<Result<ListPositionsRoute>> {
+  const { pool } = await requirePositionPool(context, address)
+  const held = largestFirst(await positionsOf(context.chain, pool.address, owner))
+  const moment = await readPoolMoment(context.chain, pool)
+  return {
+    ...sidesOf(pool),
+    owner,
+    positions: await Promise.all(held.slice(0, MOST_SHOWN).map((position) => positionRecord(pool, moment, position))),
+    remaining_positions: Math.max(0, held.length - MOST_SHOWN),
+  }
+}
+
+async function positionRecord(
+  pool: DammV2Pool,
+  moment: PoolMoment,
+  position: DammV2Position & { liquidity: bigint },
+): Promise<HeldPosition> {
+  const { amountA, amountB } = await amountsOf(moment, position.liquidity)
+  const share = pool.liquidity === 0n ? 0n : (position.liquidity * 10_000n) / pool.liquidity
+  return {
+    position: position.position,
+    nft_mint: position.nftMint,
+    ...partsRecord(liquidityParts(position, moment.point)),
+    amount_a: String(amountA),
+    amount_b: String(amountB),
+    share_bps: Number(share < 10_000n ? share : 10_000n),
+    fee_a: String(position.feeA),
+    fee_b: String(position.feeB),
+    delegate: position.delegate,
+    schedule: scheduleRecord(pool, moment, position),
+  }
+}
+
+function scheduleRecord(pool: DammV2Pool, moment: PoolMoment, position: DammV2Position): HeldPosition['schedule'] {
+  const { schedule } = position
+  if (schedule === null) return null
+  const isTimed = pool.activationType === 'timestamp'
+  const { due } = liquidityParts(position, moment.point)
+  const end = schedule.cliffPoint + schedule.frequency * BigInt(schedule.periods)
+  return {
+    unit: isTimed ? 'seconds' : 'slots',
+    cliff_point: String(schedule.cliffPoint),
+    cliff_at: isTimed ? isoOfPoint(schedule.cliffPoint) : null,
+    cliff_liquidity: String(schedule.cliffLiquidity),
+    frequency: String(schedule.frequency),
+    periods: schedule.periods,
+    liquidity_per_period: String(schedule.liquidityPerPeriod),
+    released_liquidity: String(schedule.released + due),
+    ends_at: isTimed ? isoOfPoint(end) : null,
+  }
+}

@@ -1,0 +1,128 @@
+/** Looks which builds of its programs the cluster runs, fetches new ones, and tries them before anything is signed. */
+import { hash } from 'node:crypto'
+import { type Deployment, readBuild, readDeployments } from '../../chain/program-cache/deployments.ts'
+import { buildHash } from '../../chain/program-cache/elf.ts'
+import { idlDifferences } from '../../chain/program-cache/idl.ts'
+import { fileOfBuild, keepVersion } from '../../chain/program-cache/versions.ts'
+import type { Services } from '../../context.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { appendAudit } from '../../store/audit/entries.ts'
+import { runCanary } from './canary.ts'
+import {
+  failingOf,
+  isTested,
+  type KnownBuild,
+  keyOfBuilds,
+  type ProgramState,
+  readProgramState,
+  storeProgramState,
+  type Trial,
+  trialOf,
+} from './program-state.ts'
+
+export type WatchServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'programs'>
+
+export interface WatchOptions {
+  signal: AbortSignal
+  /** Tries the builds even if they were tried or tested before. */
+  again?: boolean
+  /** The process that tries them, and its limit; tests replace it. */
+  canary?: { file?: string; limitMs?: number }
+}
+
+/**
+ * Stores what it found, and returns it. Its small reads cost little; bytes are read only of a build that is new here.
+ * Throws an Error if the node fails or answers something else.
+ */
+export async function watchPrograms(services: WatchServices, options: WatchOptions): Promise<ProgramState> {
+  const { chain, store, clock } = services
+  const genesis = await chain.genesisHash()
+  const stored = await readProgramState(store.db)
+  const before = stored?.genesis === genesis ? stored : null
+  const deployments = await readDeployments(chain, Object.values(PROGRAMS))
+  const builds: KnownBuild[] = []
+  for (const deployment of deployments) {
+    options.signal.throwIfAborted()
+    builds.push(await buildOf(services, deployment, before))
+  }
+  const state: ProgramState = { genesis, looked_at: clock.now(), builds, trials: before?.trials ?? [] }
+  const needsTrial = options.again || (trialOf(state) === null && !builds.every(isTested))
+  const trial = needsTrial ? await tryBuilds(services, builds, options) : null
+  if (trial !== null) state.trials = [trial, ...state.trials.filter(({ key }) => key !== trial.key)]
+  const hasChanged = before !== null && keyOfBuilds(before.builds) !== keyOfBuilds(builds)
+  await record(services, state, { before, isNews: hasChanged || trial !== null })
+  return state
+}
+
+/** A build that is known by its slot is not read again. The embedded chain gives every build the same slot. */
+async function buildOf(
+  { chain, config: { programsDir } }: WatchServices,
+  deployment: Deployment,
+  before: ProgramState | null,
+): Promise<KnownBuild> {
+  const { program, slot, authority } = deployment
+  const known = before?.builds.find(({ id }) => id === program.id)
+  const hasFile = known?.sha256 ? fileOfBuild(programsDir, program.id, known.sha256) !== null : false
+  const isSame = known?.slot === slot && slot !== null && chain.cluster.kind !== 'embedded'
+  if (known !== undefined && isSame && hasFile) return { ...known, authority }
+  const bytes = await readBuild(chain, deployment)
+  const sha256 = buildHash(bytes)
+  if (fileOfBuild(programsDir, program.id, sha256) === null) keepVersion(programsDir, program.id, bytes)
+  const differences = await idlDifferences(chain, program).catch(() => [])
+  return { id: program.id, name: program.name, slot, authority, sha256, size: bytes.length, differences }
+}
+
+async function tryBuilds(
+  { config: { programsDir }, clock, log }: WatchServices,
+  builds: readonly KnownBuild[],
+  { signal, canary = {} }: WatchOptions,
+): Promise<Trial> {
+  const files = new Map<string, string>()
+  for (const { id, sha256 } of builds) {
+    const file = sha256 === null ? null : fileOfBuild(programsDir, id, sha256)
+    if (file !== null) files.set(id, file)
+  }
+  log.info(
+    { builds: builds.map(({ name, sha256 }) => ({ name, sha256 })) },
+    'the builds of the cluster are being tried',
+  )
+  const { acts, error } = await runCanary({ programsDir, files, signal, ...canary })
+  return { key: keyOfBuilds(builds), tried_at: clock.now(), acts, error }
+}
+
+async function record(
+  { store, vault, clock, log, programs }: WatchServices,
+  state: ProgramState,
+  { before, isNews }: { before: ProgramState | null; isNews: boolean },
+): Promise<void> {
+  const text = JSON.stringify(state)
+  const changed = state.builds.filter(({ id, sha256 }) => before?.builds.find((b) => b.id === id)?.sha256 !== sha256)
+  const failing = failingOf(state)
+  const details = {
+    builds: changed.map(({ id, slot, authority, sha256, differences }) => ({
+      program: id,
+      slot,
+      authority,
+      sha256,
+      differences,
+    })),
+    failing: failing.map(({ program, name, act, error }) => ({ program, instruction: name, act, error })),
+    trial: trialOf(state)?.error ?? null,
+  }
+  await store.write(async (tx) => {
+    await storeProgramState(tx, state)
+    if (!isNews) return
+    await appendAudit(tx, vault, {
+      at: clock.now(),
+      action: 'programs.tried',
+      signer: null,
+      api_key_id: '',
+      request_id: `programs-${hash('sha256', text, 'hex').slice(0, 16)}`,
+      details_json: JSON.stringify(details),
+    })
+  })
+  programs.forget()
+  if (!isNews) return
+  if (failing.length > 0) log.warn(details, 'programs of the cluster have changed, and some instructions fail')
+  else log.info(details, 'programs of the cluster were looked at, and nothing that was tried fails')
+}

@@ -1,0 +1,30 @@
+/** Proposes an unsigned transaction, which no route here has built, to a multisig. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { decodeTransaction } from '../../chain/sending/transactions.ts'
+import type { Context } from '../../context.ts'
+import { proposeRequest } from './squads/propose-request.ts'
+import { commitProposed } from './squads/proposed-answer.ts'
+
+type CreateProposalRoute = Api['proposals']['create']
+
+export async function createProposal(
+  context: Context,
+  { approver, transaction, tracked_resource, mode }: Input<CreateProposalRoute>,
+): Promise<Result<CreateProposalRoute>> {
+  const { message } = decodeTransaction(transaction, 'transaction')
+  const asked = {
+    approver,
+    isSigned: mode === 'signed',
+    operation: 'POST /v2/proposals',
+    what: `A transaction of ${message.instructions.length} instructions`,
+    request: null,
+    subject: null,
+  }
+  const own = { ...context, commit: commitProposed(context) }
+  const proposed = await proposeRequest(own, asked, async () => ({
+    transaction,
+    ...(tracked_resource === undefined ? {} : { tracked_resource }),
+  }))
+  return proposed as unknown as Result<CreateProposalRoute>
+}

@@ -1,0 +1,85 @@
+/** A row of the proposals as the API answers it, with its decisions and the way out of its state. */
+import type { Proposal, RuleApprover, SquadsApprover, TrackedResource } from '../../api/index.ts'
+import { isoTime } from '../../platform/timing.ts'
+import type { Row } from '../../store/schema.ts'
+import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
+
+export const proposalRecord = (row: Row<'proposals'>, decisions: readonly Row<'proposal_decisions'>[]): Proposal => ({
+  id: row.id,
+  kind: row.kind,
+  status: row.status,
+  operation: row.operation,
+  what: row.what,
+  asked_by: row.asked_by,
+  message_sha256: row.message_sha256,
+  transaction: row.message.toString('base64'),
+  approver: fromJson<SquadsApprover | RuleApprover>(row.approver_json),
+  needed: row.needed,
+  decisions: decisions.map(({ approver, decision, signature, at }) => ({
+    approver,
+    decision,
+    signature,
+    at: isoTime(at),
+  })),
+  expires_at: isoTimeOrNull(row.expires_at),
+  signature: row.signature,
+  fault: row.fault,
+  next: nextStep(row),
+  tracked_resource: fromJsonOrNull<TrackedResource>(row.tracked_resource_json),
+  reclaimed_at: isoTimeOrNull(row.reclaimed_at),
+  renewed_by: row.renewed_by,
+  external_uid: row.external_uid,
+  metadata: fromJsonOrNull(row.metadata_json),
+  created_at: isoTime(row.created_at),
+  updated_at: isoTime(row.updated_at),
+})
+
+/** The way out of a state in one sentence, with its command; null if nothing is left to do. */
+export function nextStep(row: Row<'proposals'>): string | null {
+  return row.kind === 'rule' ? nextOfRule(row) : nextOfSquads(row)
+}
+
+/** The same for a proposal of a rule, which is executed by itself. */
+function nextOfRule({ id, status, fault, signature }: Row<'proposals'>): string | null {
+  switch (status) {
+    case 'active':
+      return `Let the approvers approve it: svc proposals approve ${id}`
+    case 'approved':
+      return fault === null
+        ? `It is being executed; if it stays so: svc proposals execute ${id}`
+        : `Execute it again (svc proposals execute ${id}), or cancel it (svc proposals cancel ${id})`
+    case 'executed':
+      return `Follow it: svc tx watch ${signature}`
+    case 'expired':
+    case 'failed':
+      return 'Repeat the request, with another Idempotency-Key, to propose it anew'
+    default:
+      return null
+  }
+}
+
+function nextOfSquads({ id, status, fault, reclaimed_at, request, renewed_by }: Row<'proposals'>): string | null {
+  const renew =
+    renewed_by !== null
+      ? `see its replacement: svc proposals show ${renewed_by}`
+      : request === null
+        ? 'propose the act anew'
+        : `propose it anew: svc proposals renew ${id}`
+  if (fault !== null && status === 'active') return `Reject it (svc proposals reject ${id}), then ${renew}`
+  if (fault !== null && status === 'approved') return `Cancel it (svc proposals cancel ${id}), then ${renew}`
+  const reclaim = reclaimed_at === null ? `Reclaim its rent: svc proposals reclaim ${id}` : null
+  switch (status) {
+    case 'planned':
+      return `Sign and send its transactions; if they have expired, ${renew}`
+    case 'active':
+      return `Approve it: svc proposals approve ${id}`
+    case 'approved':
+      return `Execute it: svc proposals execute ${id}`
+    case 'executed':
+    case 'rejected':
+    case 'cancelled':
+      return reclaim
+    default:
+      return `${renew.charAt(0).toUpperCase()}${renew.slice(1)}`
+  }
+}

@@ -1,0 +1,53 @@
+/** Follows the transaction that executed a proposal of a rule: if it can no longer land, the proposal has failed. */
+import type { Services } from '../../../context.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../platform/timing.ts'
+import { dueRuleProposals, findProposal, lockProposal, updateProposal } from '../../../store/proposals/proposals.ts'
+import type { Row } from '../../../store/schema.ts'
+import { findSigning } from '../../../store/signing/signings.ts'
+import { findTransaction } from '../../../store/transactions/transactions.ts'
+import { audit } from '../../signing/audit.ts'
+
+type OutcomeServices = Pick<Services, 'store' | 'clock' | 'vault'>
+
+/** Time until the first look; a transaction is final after some seconds. */
+export const FIRST_OUTCOME_MS = 5 * SECOND_MS
+const LONGEST_OUTCOME_WAIT_MS = 10 * MINUTE_MS
+const PER_ROUND = 100
+
+export async function followOutcomes(services: OutcomeServices, stopping?: AbortSignal): Promise<void> {
+  const { store, clock } = services
+  for (const row of await dueRuleProposals(store.db, clock.now(), PER_ROUND)) {
+    if (stopping?.aborted) return
+    await lookAtOutcome(services, row)
+  }
+}
+
+/** Stores the outcome once it is final, or the time of the next look. */
+export async function lookAtOutcome(
+  { store, clock, vault }: OutcomeServices,
+  { id, signature, updated_at }: Pick<Row<'proposals'>, 'id' | 'signature' | 'updated_at'>,
+): Promise<Row<'proposals'> | null> {
+  const sent = signature === null ? null : await findTransaction(store.db, signature)
+  const now = clock.now()
+  const isOpen = sent !== null && sent.next_check_at !== null
+  const wait = Math.min(Math.max(now - updated_at, FIRST_OUTCOME_MS), LONGEST_OUTCOME_WAIT_MS)
+  const next_look_at = isOpen ? now + wait : null
+  const fault = sent !== null && !isOpen && sent.lifecycle === 'failed' ? failureOf(sent) : null
+  return store.write(async (tx) => {
+    const row = await lockProposal(tx, id)
+    if (row?.status !== 'executed' || row.signature !== signature) return findProposal(tx, id)
+    if (fault === null) return updateProposal(tx, id, { next_look_at })
+    const signer = (await findSigning(tx, row.signing_id ?? ''))?.signer ?? null
+    const by = { actor: { apiKeyId: 'worker:proposals', scopes: [] }, requestId: id, clock, vault }
+    await audit(by, tx, 'proposal.failed', signer, { proposal: id, fault })
+    return updateProposal(tx, id, { status: 'failed', fault, next_look_at: null, updated_at: now })
+  })
+}
+
+/** Why it failed, as a sentence without its full stop. */
+function failureOf({ signature, err_json, confirmation_status }: Row<'transactions'>): string {
+  if (confirmation_status === null) {
+    return `its transaction ${signature} expired before it was in a block, so nothing has happened`
+  }
+  return `its transaction ${signature} failed on the chain (${err_json ?? 'unknown'}), so only its fee was paid`
+}

@@ -1,0 +1,214 @@
+/** Makes a proposal of an act that the policy lets wait. Nothing is signed or counted, and no record is made. */
+import type { RuleApprover } from '../../../api/proposals.ts'
+import type { SignedOperation, UnwaitingOperation } from '../../../api/signed-operations.ts'
+import { badRequest, internal } from '../../../platform/errors.ts'
+import { isoTime, SECOND_MS } from '../../../platform/timing.ts'
+import { type ApprovedMovement, approvedMovement } from '../../../policy/approved-movement.ts'
+import { groupedDecimalOf, solText } from '../../../solana/amounts.ts'
+import { plainText } from '../../../solana/decision-texts.ts'
+import { newId, randomText } from '../../../store/id.ts'
+import { insertProposal, openRuleProposals } from '../../../store/proposals/proposals.ts'
+import type { Row } from '../../../store/schema.ts'
+import { insertSigning } from '../../../store/signing/signings.ts'
+import type { Tx } from '../../../store/store.ts'
+import { audit } from '../../signing/audit.ts'
+import { lockPolicyState } from '../../signing/policy-state.ts'
+import { type SigningRun, sealPlan } from '../../signing/signing-run.ts'
+import type { NewSigningPlan, SigningContext, SigningPlan } from '../../signing/types.ts'
+import { type MustWait, timeless, timelessSha256, waitingDraft } from '../../signing/waiting-draft.ts'
+import { requireProposal } from '../get-proposal.ts'
+import { proposalRecord } from '../proposal-record.ts'
+import { eligibleApprovers } from './approvals.ts'
+import { Proposed, type ProposedAnswer } from './proposed.ts'
+
+/** The most proposals that may be open at once, so that a key cannot fill the database. */
+export const MOST_OPEN = 500
+
+/**
+ * Commits the proposal with the answer of the request. Throws `Proposed` once it is stored, and bad_request if too few
+ * may approve it or too many are open. A request about a subject that has an open proposal is answered with that one.
+ */
+export async function proposeSigning(
+  context: SigningContext,
+  run: SigningRun,
+  plan: SigningPlan,
+  waiting: MustWait,
+): Promise<never> {
+  const answer = await context.commit<ProposedAnswer>(async (tx) => {
+    const row = await storeProposal(context, tx, run, plan, waiting)
+    return { mode: 'proposed', proposal: proposalRecord(row, []) }
+  })
+  throw new Proposed(answer)
+}
+
+async function storeProposal(
+  context: SigningContext,
+  tx: Tx,
+  run: SigningRun,
+  plan: SigningPlan,
+  { draft, movement, refusals, genesis }: MustWait,
+): Promise<Row<'proposals'>> {
+  const { clock, vault, proposing, actor } = context
+  const { id: signing_id, operation, wallet } = run
+  if (proposing === undefined) throw new Error('the request cannot wait')
+  const { approvals } = (await lockPolicyState(tx, clock, wallet)).policy
+  if (approvals === null) throw internal('The policy was changed meanwhile: repeat the request')
+  const open = await openRuleProposals(tx, MOST_OPEN)
+  const { subject = null } = proposing
+  const same = subject === null ? undefined : open.find((each) => each.subject === subject)
+  if (same !== undefined) return requireProposal(tx, same.id)
+  if (open.length >= MOST_OPEN) {
+    throw badRequest(
+      `${MOST_OPEN} proposals wait already: approve, reject or cancel some first (svc proposals list --status active)`,
+    )
+  }
+  const asked_by = actor.apiKeyId
+  const eligible = await eligibleApprovers(tx, { asked_by }, { wallet, approvals })
+  if (eligible.length < approvals.needed) {
+    throw badRequest(
+      `This act needs ${approvals.needed} approvals, but ${eligible.length} of the approvers may approve what this API key asks for: add approvers (svc approvers add)`,
+      { details: { rule: refusals[0].rule, needed: approvals.needed, approvers: eligible.length } },
+    )
+  }
+  const now = clock.now()
+  const id = newId('prp')
+  const approved = approvedMovement(movement)
+  const message_sha256 = timelessSha256(draft.transaction)
+  const expires_at = now + approvals.expires_in * SECOND_MS
+  await insertSigning(tx, {
+    id: signing_id,
+    signer: wallet,
+    operation,
+    transaction: Buffer.from(draft.transaction),
+    message_sha256,
+    plan: sealPlan(context, signing_id, { ...plan, waiting: waitingDraft(draft, approved) }),
+    genesis,
+    since_slot: movement.slot,
+    state: 'waiting',
+    signature: null,
+    created_at: now,
+  })
+  const approver: RuleApprover = {
+    kind: 'rule',
+    rule: refusals[0].rule,
+    rules: refusals.map(({ rule }) => rule),
+    reason: refusals.map(({ message }) => reasonOf(message)).join('; '),
+    approvers: eligible.map(({ address, name }) => ({ address, name, revoked: false })),
+    genesis,
+    movement: approved,
+    page: `/v2/proposals/${id}/page?token=${randomText(32)}`,
+  }
+  const what = plainText(actText(operation, plan, approved))
+  const row = await insertProposal(tx, {
+    id,
+    kind: 'rule',
+    genesis,
+    status: 'active',
+    operation,
+    what,
+    asked_by,
+    message: timeless(draft.transaction),
+    message_sha256,
+    stored_message: null,
+    request: vault.seal(JSON.stringify(proposing.request), requestPurpose(id)),
+    tracked_resource_json: plan.tracked_resource === undefined ? null : JSON.stringify(plan.tracked_resource),
+    approver_json: JSON.stringify(approver),
+    multisig: null,
+    transaction_index: null,
+    member: null,
+    subject,
+    needed: approvals.needed,
+    expires_at,
+    signing_id,
+    signature: null,
+    fault: null,
+    next_look_at: null,
+    updated_at: now,
+    external_uid: context.externalUid ?? null,
+    metadata_json: context.metadata === undefined ? null : JSON.stringify(context.metadata),
+    created_at: now,
+  })
+  await audit(context, tx, 'proposal.created', wallet, {
+    proposal: id,
+    signing: signing_id,
+    operation,
+    what,
+    message_sha256,
+    rules: approver.rules,
+    needed: approvals.needed,
+    expires_at: isoTime(expires_at),
+  })
+  return row
+}
+
+export const requestPurpose = (id: string) => `proposal:${id}`
+
+/** Why it waits. How to change the policy stands behind a semicolon, and is of no use to an approver. */
+const reasonOf = (message: string): string => message.replace(/^Refused by the rule \w+: /, '').split('; ')[0] ?? ''
+
+/** What the operations do, as the beginning of a sentence. */
+const ACTS: Readonly<Record<SignedOperation, string> & Partial<Record<UnwaitingOperation, string>>> = {
+  'airdrop.create': 'Create an airdrop',
+  'airdrop.withdraw': 'Withdraw what is left of an airdrop',
+  'fee_claim.create': 'Claim fees of a pool',
+  'fee_claim.delegate': 'Change the delegate of fees',
+  'lock.cancel': 'Cancel a lock',
+  'lock.change_recipient': 'Change the recipient of a lock',
+  'lock.claim': 'Claim from a lock',
+  'lock.close': 'Close a lock',
+  'lock.create': 'Lock tokens',
+  'lock.entitle': 'Give a lock its title',
+  'pool.create': 'Launch a token',
+  'proposal.approve': 'Approve a proposal of a multisig',
+  'proposal.cancel': 'Cancel a proposal of a multisig',
+  'proposal.execute': 'Execute a proposal of a multisig',
+  'proposal.reclaim': 'Reclaim the rent of a proposal of a multisig',
+  'proposal.reject': 'Reject a proposal of a multisig',
+  'rent_reclaim.create': 'Reclaim rent',
+  'signer.test': 'Submit a memo',
+  'token.burn': 'Burn tokens',
+  'token.close': 'Close the mint of a token',
+  'token.freeze': 'Freeze accounts of a token',
+  'token.harvest': 'Move withheld transfer fees into the mint of a token',
+  'token.mint': 'Mint tokens',
+  'token.pause': 'Pause a token',
+  'token.resume': 'Resume a paused token',
+  'token.thaw': 'Thaw accounts of a token',
+  'token.update': 'Change the metadata of a token',
+  'token.update_extensions': 'Change the settings of extensions of a token',
+  'token.withdraw_withheld': 'Withdraw transfer fees of a token',
+  'token_authority.transfer': 'Give away an authority of a token',
+  'token_transfer.create': 'Send tokens',
+}
+
+/** Receivers that are named; the others are counted. */
+const NAMED = 3
+
+/** Says what the platform wallet would do, from what the simulation showed. */
+function actText(
+  operation: SigningRun['operation'],
+  { tracked_resource, about = tracked_resource?.resource_id }: SigningPlan & Pick<Partial<NewSigningPlan>, 'about'>,
+  moved: ApprovedMovement,
+): string {
+  const { lamports, tokens, receivers, authorities, delegates, closes } = moved
+  const units = (mint: string, amount: string) => `${groupedDecimalOf(BigInt(amount), 0)} raw units of ${mint}`
+  const leaves = [
+    ...(lamports === '0' ? [] : [solText(lamports)]),
+    ...tokens.map(({ mint, amount }) => units(mint, amount)),
+  ]
+  const named = receivers.slice(0, NAMED).map(({ address, owner, mint, amount }) => {
+    const what = mint === null ? solText(amount) : units(mint, amount)
+    return `${owner ?? address} receives ${what}`
+  })
+  const others = receivers.length - named.length
+  const parts = [
+    leaves.length === 0 ? 'nothing leaves' : `at most ${leaves.join(' and ')} leaves`,
+    ...named,
+    ...(others > 0 ? [`${others} more receive`] : []),
+    ...authorities.map(({ what, address, to }) => `${what} of ${address} goes to ${to ?? 'nobody'}`),
+    ...delegates.map(({ kind, address, delegate }) => `${kind} ${address} gets the delegate ${delegate ?? 'unknown'}`),
+    ...closes.map(({ address }) => `${address} is closed`),
+  ]
+  const of = about === undefined ? '' : ` (${about})`
+  return `${ACTS[operation] ?? operation}${of}: ${parts.join('; ')}`
+}

@@ -1,0 +1,90 @@
+/** Says in one sentence what a proposed request does. */
+import { groupedDecimalOf, solText } from '../../../solana/amounts.ts'
+
+type Fields = Record<string, unknown>
+const text = (value: unknown): string => String(value)
+
+/** The amount of one wallet, or the sum for several, in raw units. */
+function countedUnits(amount: unknown, list: unknown): string {
+  if (!Array.isArray(list)) return `${groupedDecimalOf(BigInt(text(amount)), 0)} raw units`
+  const sum = list.reduce((total: bigint, each: { amount: string }) => total + BigInt(each.amount), 0n)
+  return `${groupedDecimalOf(sum, 0)} raw units (${list.length} wallets)`
+}
+
+const walletsText = (wallet: unknown, list: unknown): string =>
+  Array.isArray(list) ? `${list.length} wallets` : text(wallet)
+
+/** By the operation, which is a method and the path of a route. */
+const WORDS: Record<string, (input: Fields) => string> = {
+  'POST /v2/pools': ({ name, symbol, buy_amount: buy }) =>
+    `Launch ${text(name)} (${text(symbol)})${buy === undefined || buy === 0 ? '' : ', with a first buy'}`,
+  'POST /v2/pools/{address}/swaps': ({ address, side }) =>
+    `${side === 'sell' ? 'Sell to' : 'Buy from'} the pool ${text(address)}`,
+  'POST /v2/pools/{address}/fee-claims': ({ address, splits }) =>
+    `Claim fees of the pool ${text(address)}${Array.isArray(splits) && splits.length > 0 ? `, split among ${splits.length}` : ''}`,
+  'POST /v2/pools/{address}/fee-delegations': ({ address, delegate }) =>
+    `Let ${text(delegate)} claim fees of the pool ${text(address)}`,
+  'POST /v2/pools/{address}/creator-transfers': ({ address, new_creator: to }) =>
+    `Make ${text(to)} the creator of the pool ${text(address)}`,
+  'POST /v2/pools/{address}/positions/{position}/removals': ({ address, position }) =>
+    `Withdraw liquidity of the position ${text(position)} in the pool ${text(address)}`,
+  'POST /v2/pools/{address}/positions/{position}/locks': ({ address, position }) =>
+    `Lock liquidity of the position ${text(position)} in the pool ${text(address)} for good`,
+  'POST /v2/pools/{address}/migrations': ({ address }) => `Migrate the pool ${text(address)}`,
+  'POST /v2/airdrops': ({ mint, airdrop_count: count }) => `Launch airdrop ${text(count)} of the token ${text(mint)}`,
+  'POST /v2/airdrops/{id}/claims': ({ id }) => `Claim from the airdrop ${text(id)}`,
+  'POST /v2/airdrops/{id}/vault-withdrawals': ({ id }) => `Withdraw what is left of the airdrop ${text(id)}`,
+  'POST /v2/tokens': ({ name, symbol }) => `Create the token ${text(name)} (${text(symbol)})`,
+  'DELETE /v2/tokens/{mint}/authorities/{type}': ({ mint, type }) =>
+    `Revoke the ${text(type)} authority of the token ${text(mint)}`,
+  'PUT /v2/tokens/{mint}/authorities/{type}': ({ mint, type, new_authority: to }) =>
+    to === null
+      ? `Give up the authority ${text(type)} of the token ${text(mint)} for good`
+      : `Give the ${text(type)} authority of the token ${text(mint)} to ${text(to)}`,
+  'PATCH /v2/tokens/{mint}': ({ mint, immutable }) =>
+    `Change the metadata of the token ${text(mint)}${immutable === true ? ' for the last time' : ''}`,
+  'POST /v2/tokens/{mint}/withheld-withdrawals': ({ mint, recipient }) =>
+    `Withdraw the transfer fees of the token ${text(mint)}${recipient === undefined ? '' : ` to ${text(recipient)}`}`,
+  'POST /v2/tokens/{mint}/harvests': ({ mint }) => `Move withheld transfer fees of ${text(mint)} into the mint`,
+  'PATCH /v2/tokens/{mint}/extensions': ({ mint }) => `Change the settings of extensions of the token ${text(mint)}`,
+  'POST /v2/tokens/{mint}/mints': ({ mint, amount, recipients }) =>
+    `Mint ${countedUnits(amount, recipients)} of the token ${text(mint)}`,
+  'POST /v2/tokens/{mint}/burns': ({ mint, amount, holders }) =>
+    `Burn ${countedUnits(amount, holders)} of the token ${text(mint)}`,
+  'POST /v2/tokens/{mint}/freezes': ({ mint, wallet, wallets }) =>
+    `Freeze the token ${text(mint)} of ${walletsText(wallet, wallets)}`,
+  'DELETE /v2/tokens/{mint}/freezes': ({ mint, wallets }) =>
+    `Thaw the token ${text(mint)} of ${walletsText(undefined, wallets)}`,
+  'DELETE /v2/tokens/{mint}/freezes/{wallet}': ({ mint, wallet }) => `Thaw the token ${text(mint)} of ${text(wallet)}`,
+  'PUT /v2/tokens/{mint}/pause': ({ mint }) => `Pause the token ${text(mint)}`,
+  'DELETE /v2/tokens/{mint}/pause': ({ mint }) => `Resume the token ${text(mint)}`,
+  'DELETE /v2/tokens/{mint}': ({ mint }) => `Close the mint ${text(mint)} for good`,
+  'POST /v2/nfts': ({ name }) => `Mint the NFT ${text(name)}`,
+  'DELETE /v2/nfts/{asset}': ({ asset }) => `Burn the NFT ${text(asset)}`,
+  'POST /v2/collections': ({ name }) => `Create the collection ${text(name)}`,
+  'POST /v2/stakes': ({ asset }) => `Stake the NFT ${text(asset)}`,
+  'DELETE /v2/stakes/{asset}': ({ asset }) => `Release the NFT ${text(asset)}`,
+  'POST /v2/gold-locks': ({ amount }) => `Lock ${groupedDecimalOf(BigInt(text(amount)), 0)} raw units of gold`,
+  'DELETE /v2/gold-locks/{user}': () => 'Unlock gold',
+  'POST /v2/locks': ({ mint, amount, recipient }) =>
+    `Lock ${groupedDecimalOf(BigInt(text(amount)), 0)} raw units of the token ${text(mint)} for ${text(recipient)}`,
+  'POST /v2/locks/{address}/claims': ({ address }) => `Claim from the lock ${text(address)}`,
+  'DELETE /v2/locks/{address}': ({ address }) => `Cancel the lock ${text(address)}`,
+  'PUT /v2/locks/{address}/recipient': ({ address, new_recipient: to }) =>
+    `Make ${text(to)} the recipient of the lock ${text(address)}`,
+  'PUT /v2/locks/{address}/title': ({ address, title }) => `Give the lock ${text(address)} the title ${text(title)}`,
+  'POST /v2/locks/{address}/closings': ({ address }) => `Close the lock ${text(address)}`,
+  'POST /v2/sol-transfers': ({ lamports, recipient }) =>
+    `Send ${lamports === 'all' ? 'all SOL' : solText(BigInt(text(lamports)))} to ${text(recipient)}`,
+  'POST /v2/token-transfers': ({ mint, recipients }) =>
+    `Send the token ${text(mint)} to ${Array.isArray(recipients) ? recipients.length : 1} wallets`,
+  'POST /v2/rent-reclaims': () => 'Return excess rent',
+}
+
+/** `summary` is what the route says about itself, for one without words of its own. */
+export function actWords(operation: string, summary: string, input: Fields): string {
+  const words = WORDS[operation]
+  if (words === undefined) return summary
+  const sentence = words(input)
+  return sentence.length > 300 ? `${sentence.slice(0, 299)}…` : sentence
+}

@@ -1,0 +1,84 @@
+/** Opens the vault that acts in a request with `approver`: its multisig, the member who proposes, and the next number. */
+import type { Approver } from '../../../api/envelope.ts'
+import { requireProgram } from '../../../chain/programs/required-program.ts'
+import { readMultisig } from '../../../chain/programs/squads/index.ts'
+import type { ActingVault } from '../../../context.ts'
+import { badRequest } from '../../../platform/errors.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+import {
+  ephemeralSignerAddress,
+  type Multisig,
+  squadsTransactionAddress,
+  vaultAddress,
+} from '../../../solana/squads/index.ts'
+import { requireSigner } from '../../signing/require-signer.ts'
+import type { ProposalContext } from './proposal-context.ts'
+
+export interface OpenedVault {
+  acting: ActingVault
+  multisig: Multisig
+  member: string
+}
+
+/**
+ * `isSigned` says whether the platform wallet proposes. Throws not_found without the multisig, and bad_request for a member who may not
+ * propose.
+ */
+export async function openActingVault(
+  context: ProposalContext,
+  { multisig: address, vault_index: vaultIndex, member: requested }: Approver,
+  { isSigned }: { isSigned: boolean },
+): Promise<OpenedVault> {
+  await requireProgram(context.chain, PROGRAMS.squads)
+  const multisig = await readMultisig(context.chain, address, 'approver.multisig')
+  const member = await proposerOf(context, multisig, requested, isSigned)
+  const index = multisig.transactionIndex + 1n
+  const transaction = squadsTransactionAddress(address, index)
+  const signers: string[] = []
+  const acting: ActingVault = {
+    multisig: address,
+    vault: vaultAddress(address, vaultIndex),
+    vaultIndex,
+    index,
+    signers,
+    newSigner() {
+      const signer = ephemeralSignerAddress(transaction, signers.length)
+      signers.push(signer)
+      return signer
+    },
+  }
+  return { acting, multisig, member }
+}
+
+async function proposerOf(
+  context: ProposalContext,
+  { address, members }: Multisig,
+  requested: string | undefined,
+  isSigned: boolean,
+): Promise<string> {
+  const param = 'approver.member'
+  const may = members.filter(({ initiate }) => initiate).map((each) => each.address)
+  if (isSigned) {
+    const wallet = (await requireSigner(context)).address
+    if (requested !== undefined && requested !== wallet) {
+      throw badRequest(`${param} must be the platform wallet ${wallet} with mode "signed", or be left out`, { param })
+    }
+    if (may.includes(wallet)) return wallet
+    throw badRequest(
+      `The platform wallet ${wallet} may not propose in the multisig ${address}: let its members give it the right to initiate, or use mode "unsigned"`,
+      { param, details: { members: may } },
+    )
+  }
+  if (requested === undefined) {
+    throw badRequest(`${param} is required: send the member who proposes, one of ${may.join(', ')}`, {
+      param,
+      details: { members: may },
+    })
+  }
+  if (may.includes(requested)) return requested
+  const isMember = members.some((each) => each.address === requested)
+  throw badRequest(
+    `${requested} ${isMember ? 'may not propose in' : 'is not a member of'} the multisig ${address}: send one of ${may.join(', ')}`,
+    { param, details: { members: may } },
+  )
+}

@@ -1,0 +1,186 @@
+/** Builds one transaction that returns excess rent to a wallet, unsigned or signed by the platform wallet. */
+import type { Api } from '../../api/index.ts'
+import type { ReclaimFault } from '../../api/rent-reclaims.ts'
+import type { Input, Result } from '../../api/route.ts'
+import {
+  buildReclaim,
+  type LeftOutAccount,
+  MOST_RECLAIMED,
+  type Reclaimable,
+  type ReclaimableAccount,
+  readReclaimable,
+  reclaimUnits,
+} from '../../chain/programs/tokens/index.ts'
+import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import type { Context } from '../../context.ts'
+import { type ApiError, badRequest } from '../../platform/errors.ts'
+import { solText } from '../../solana/amounts.ts'
+import { feeOfMessage } from '../../solana/fees.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import { recordedMints } from '../../store/resources/tokens.ts'
+import { type BuiltTransaction, buildTransaction, signingDraft, unsignedAnswer } from '../building.ts'
+import { groupedBy } from '../ledger/grouping.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan } from '../signing/types.ts'
+import { pendingReclaims } from './pending-reclaims.ts'
+
+type CreateRentReclaimRoute = Api['rentReclaims']['create']
+type CreateRentReclaimInput = Input<CreateRentReclaimRoute>
+
+/** The part of the answer that is the same in both modes. */
+type ReclaimSummary = Pick<
+  Result<CreateRentReclaimRoute>,
+  'accounts' | 'lamports' | 'fee' | 'remaining' | 'left_out' | 'mints_listed' | 'truncated'
+>
+
+/** Most accounts of one request that a program may refuse; strangers can open token accounts for a wallet. */
+const MOST_REFUSED = 20
+
+export async function createRentReclaim(
+  context: Context,
+  input: CreateRentReclaimInput,
+): Promise<Result<CreateRentReclaimRoute>> {
+  if (input.mode === 'signed') return signedReclaim(context, input)
+  const { built, summary } = await planReclaim(context, input)
+  return { ...unsignedAnswer(built), ...summary }
+}
+
+/** The platform wallet reclaims its own, and `payer` is ignored, as for fee claims. */
+async function signedReclaim(context: Context, input: CreateRentReclaimInput): Promise<Result<CreateRentReclaimRoute>> {
+  const run = await openSigningRun<ReclaimSummary>(context, 'rent_reclaim.create')
+  const plan = run.resumed ?? (await planSignedReclaim(context, { ...input, payer: run.wallet }))
+  return signAndSubmit(context, run, plan, {
+    answer: ([signature]) => ({ mode: 'signed', signature, ...plan.state }),
+  })
+}
+
+async function planSignedReclaim(
+  context: Context,
+  input: CreateRentReclaimInput,
+): Promise<NewSigningPlan<ReclaimSummary>> {
+  const { built, summary } = await planReclaim(context, input)
+  return { first: signingDraft(built), state: summary }
+}
+
+/** Throws bad_request if nothing can be reclaimed, and if what returns is not more than the fee. */
+async function planReclaim(
+  context: Context,
+  { payer, close_empty }: CreateRentReclaimInput,
+): Promise<{ built: BuiltTransaction; summary: ReclaimSummary }> {
+  const [pending, knownMints] = await Promise.all([pendingReclaims(context, payer), recordedMints(context.store.db)])
+  const found = await readReclaimable(context.chain, { wallet: payer, closesEmpty: close_empty, knownMints })
+  const most = MOST_RECLAIMED[context.txVersion]
+  const left: LeftOutAccount[] = [...found.leftOut]
+  let open = withoutThose(found.accounts, pending, 'pending', left)
+  for (let refused = 0; ; refused++) {
+    if (open.length === 0) throw nothingToReclaim(payer, found, left)
+    const chosen = open.slice(0, most)
+    try {
+      const built = await buildChosen(context, payer, chosen)
+      return { built, summary: summaryOf(found, { built, chosen, open, left, most }) }
+    } catch (error) {
+      if (!(error instanceof RefusedAccount) || refused === MOST_REFUSED) throw error
+      open = withoutThose(open, new Set([error.account]), 'refused', left)
+    }
+  }
+}
+
+/** A program refuses the instruction of this account, so the others are reclaimed without it. */
+class RefusedAccount extends Error {
+  override readonly name = 'RefusedAccount'
+  readonly account: string
+
+  constructor(account: string) {
+    super(`the program refuses ${account}`)
+    this.account = account
+  }
+}
+
+function withoutThose(
+  accounts: readonly ReclaimableAccount[],
+  addresses: ReadonlySet<string>,
+  reason: ReclaimFault,
+  left: LeftOutAccount[],
+): ReclaimableAccount[] {
+  return accounts.filter(({ address, lamports }) => {
+    if (!addresses.has(address)) return true
+    left.push({ address, reason, lamports })
+    return false
+  })
+}
+
+const buildChosen = (context: Context, payer: string, accounts: readonly ReclaimableAccount[]) =>
+  buildTransaction(context, {
+    payer,
+    fallbackUnits: reclaimUnits(accounts.length),
+    build: (envelope) => buildReclaim({ ...envelope, accounts }),
+    onFailedTrial: (trial) => refuseAccount(trial, accounts),
+  })
+
+function refuseAccount({ transaction, err }: FailedTrial, accounts: readonly ReclaimableAccount[]): void {
+  const failed = (err as { InstructionError?: unknown } | null)?.InstructionError
+  if (!Array.isArray(failed)) return
+  const before = decodeWireTransaction(transaction).message.instructions.length - accounts.length
+  const account = accounts[Number(failed[0]) - before]
+  if (account !== undefined) throw new RefusedAccount(account.address)
+}
+
+interface ChosenAccounts {
+  built: BuiltTransaction
+  chosen: readonly ReclaimableAccount[]
+  /** All that can be reclaimed now, the chosen ones first. */
+  open: readonly ReclaimableAccount[]
+  left: readonly LeftOutAccount[]
+  /** Most accounts in one transaction. */
+  most: number
+}
+
+function summaryOf(found: Reclaimable, { built, chosen, open, left, most }: ChosenAccounts): ReclaimSummary {
+  const lamports = sumOf(chosen)
+  const fee = feeOfMessage(decodeWireTransaction(built.transaction).message)
+  if (lamports <= fee) throw belowCost(lamports, fee)
+  const rest = open.slice(chosen.length)
+  return {
+    accounts: chosen.map(({ program, lamports, minimum, ...account }) => ({
+      ...account,
+      token_program: program === TOKEN_PROGRAM ? 'spl' : 'token2022',
+      lamports: String(lamports),
+      minimum: String(minimum),
+    })),
+    lamports: String(lamports),
+    fee: String(fee),
+    remaining: {
+      accounts: rest.length,
+      lamports: String(sumOf(rest)),
+      transactions: Math.ceil(rest.length / most),
+    },
+    ...circumstances(found, left),
+  }
+}
+
+const circumstances = ({ areMintsListed, isCut }: Reclaimable, left: readonly LeftOutAccount[]) => ({
+  left_out: [...groupedBy(left, ({ reason }) => reason)].map(([reason, accounts]) => {
+    return { reason, accounts: accounts.length, lamports: String(sumOf(accounts)) }
+  }),
+  mints_listed: areMintsListed,
+  truncated: isCut,
+})
+
+const sumOf = (accounts: readonly { lamports: bigint }[]): bigint =>
+  accounts.reduce((sum, { lamports }) => sum + lamports, 0n)
+
+/** `details.reason` of this and the next error lets a client that goes on until the end see that nothing failed. */
+function nothingToReclaim(payer: string, found: Reclaimable, left: readonly LeftOutAccount[]): ApiError {
+  return badRequest(`No account of ${payer} holds lamports that can return now`, {
+    param: 'payer',
+    details: { reason: 'nothing_to_reclaim', ...circumstances(found, left) },
+  })
+}
+
+const belowCost = (lamports: bigint, fee: bigint): ApiError =>
+  badRequest(`Only ${solText(lamports)} would return, and the fee is ${solText(fee)}`, {
+    param: 'payer',
+    details: { reason: 'below_cost', lamports: String(lamports), fee: String(fee) },
+  })

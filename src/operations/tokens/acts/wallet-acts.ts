@@ -1,0 +1,226 @@
+/** Mints, burns, freezes and thaws for one wallet or several, unsigned or signed by the platform wallet. */
+import type { Api } from '../../../api/index.ts'
+import type { Input, Result } from '../../../api/route.ts'
+import {
+  buildWalletActs,
+  failedRecipient,
+  type OnChainToken,
+  readReceivers,
+  readTokenState,
+  type TransferRecipient,
+  transferUnits,
+  type WalletAct,
+} from '../../../chain/programs/tokens/index.ts'
+import { readWallets, rentFor } from '../../../chain/reads/rpc-reads.ts'
+import type { FailedTrial } from '../../../chain/sending/compute-budget.ts'
+import type { Context } from '../../../context.ts'
+import { badRequest } from '../../../platform/errors.ts'
+import { solText } from '../../../solana/amounts.ts'
+import { decodeWireTransaction } from '../../../solana/messages.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
+import { MAX_U64 } from '../../../solana/u64.ts'
+import { buildTransaction } from '../../building.ts'
+import { type ActInput, answerAct, type PlannedAct } from './answer-act.ts'
+import { actedAccount, actFault, actNote, requireAct, unitsText } from './wallet-faults.ts'
+
+type Routes = Api['tokens']
+
+export const mintTokens = (context: Context, input: Input<Routes['mint']>): Promise<Result<Routes['mint']>> =>
+  actOn(context, input, {
+    act: 'mint',
+    list: input.recipients === undefined ? null : 'recipients',
+    wallets: input.recipients ?? [{ wallet: input.recipient, amount: input.amount ?? '0' }],
+    one: { wallet: 'recipient', amount: 'amount' },
+    summary: (done) => ({
+      ...supplyOf(done, done.total),
+      recipients: done.wallets.map((each) => ({ ...namesOf(each), amount: String(each.amount), opens: each.opens })),
+      rent: String(done.rent),
+    }),
+  })
+
+export const burnTokens = (context: Context, input: Input<Routes['burn']>): Promise<Result<Routes['burn']>> =>
+  actOn(context, input, {
+    act: 'burn',
+    list: input.holders === undefined ? null : 'holders',
+    wallets: input.holders ?? [{ wallet: input.holder, amount: input.amount ?? '0' }],
+    one: { wallet: input.holder === undefined ? 'payer' : 'holder', amount: 'amount' },
+    summary: (done) => ({
+      ...supplyOf(done, -done.total),
+      holders: done.wallets.map((each) => ({ ...namesOf(each), amount: String(each.amount) })),
+    }),
+  })
+
+export const freezeAccounts = (context: Context, input: Input<Routes['freeze']>): Promise<Result<Routes['freeze']>> =>
+  actOn(context, input, frozen('freeze', input.wallets ?? null, input.wallet))
+
+export const thawAccount = (context: Context, input: Input<Routes['thaw']>): Promise<Result<Routes['thaw']>> =>
+  actOn(context, input, frozen('thaw', null, input.wallet))
+
+export const thawAccounts = (context: Context, input: Input<Routes['thawList']>): Promise<Result<Routes['thawList']>> =>
+  actOn(context, input, frozen('thaw', input.wallets, undefined))
+
+const frozen = (act: 'freeze' | 'thaw', wallets: readonly string[] | null, wallet: string | undefined) => ({
+  act,
+  list: wallets === null ? null : 'wallets',
+  wallets: (wallets ?? [wallet]).map((each) => ({ wallet: each, amount: '0' })),
+  one: { wallet: 'wallet', amount: 'wallet' },
+  summary: ({ token, payer, ...done }: DoneAct) => ({
+    mint: token.mint,
+    authority: payer,
+    accounts: done.wallets.map((each) => ({ ...namesOf(each), opens: each.opens })),
+    rent: String(done.rent),
+  }),
+})
+
+/** What is planned, with which an answer is made. */
+interface DoneAct {
+  token: OnChainToken
+  payer: string
+  wallets: readonly TransferRecipient[]
+  total: bigint
+  /** Lamports for opened token accounts. */
+  rent: bigint
+}
+
+const namesOf = ({ wallet, tokenAccount }: TransferRecipient) => ({ wallet, token_account: tokenAccount })
+
+const supplyOf = ({ token: { mint, supply }, payer, total }: DoneAct, change: bigint) => ({
+  mint,
+  authority: payer,
+  total: String(total),
+  supply: String(supply),
+  new_supply: String(supply + change),
+})
+
+interface AskedAct<S extends object> {
+  act: WalletAct
+  /** The field of the list; null for a request about one wallet. */
+  list: string | null
+  /** Without a wallet, it is the payer's own. Raw units in digits. */
+  wallets: readonly { wallet?: string | undefined; amount: string }[]
+  /** The fields of a request about one wallet. */
+  one: { wallet: string; amount: string }
+  summary(done: DoneAct): S
+}
+
+type WalletActInput = ActInput & { allow_programs?: boolean }
+
+const actOn = <S extends object>(context: Context, input: WalletActInput, asked: AskedAct<S>) =>
+  answerAct(context, asked.act, input, (one) => planAct(context, one, asked))
+
+async function planAct<S extends object>(
+  context: Context,
+  { mint, payer, allow_programs = false }: WalletActInput,
+  asked: AskedAct<S>,
+): Promise<PlannedAct<S>> {
+  const { act, list, one } = asked
+  const token = await readTokenState(context.chain, mint)
+  requireAct(token, act, payer)
+  const wallets = await readActed(context, { token, payer, allowsPrograms: allow_programs }, asked)
+  const total = wallets.reduce((sum, { amount }) => sum + amount, 0n)
+  if (act === 'mint' && token.supply + total > MAX_U64) {
+    const param = list ?? one.amount
+    throw badRequest(
+      `${param}: the supply of ${mint} is ${unitsText(token.supply, token)}, and no mint can have more than ${MAX_U64} raw units: at most ${unitsText(MAX_U64 - token.supply, token)} more can be minted`,
+      { param, details: { supply: String(token.supply), room: String(MAX_U64 - token.supply) } },
+    )
+  }
+  const rent = await requireRent(context, token, payer, wallets)
+  const built = await buildTransaction(context, {
+    payer,
+    fallbackUnits: transferUnits(wallets),
+    build: (envelope) =>
+      buildWalletActs({
+        ...envelope,
+        act,
+        mint,
+        tokenProgram: token.tokenProgram,
+        decimals: token.decimals,
+        wallets,
+        param: list ?? one.wallet,
+      }),
+    onFailedTrial: (trial) => refuseFailedWallet(trial, wallets, asked),
+  })
+  const summary = asked.summary({ token, payer, wallets, total, rent })
+  // What is minted and burned shows in the movement, and a freeze does not.
+  return act === 'mint' || act === 'burn'
+    ? { built, summary }
+    : { built, summary, about: `${mint} of ${named(wallets)}` }
+}
+
+/** The wallets that are named to those who approve; the others are counted. */
+const NAMED = 3
+
+function named(wallets: readonly TransferRecipient[]): string {
+  const more = wallets.length - NAMED
+  const names = wallets.slice(0, NAMED).map(({ wallet }) => wallet)
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** Throws bad_request naming the first wallet for which it would fail. */
+async function readActed(
+  context: Context,
+  { token, payer, allowsPrograms }: { token: OnChainToken; payer: string; allowsPrograms: boolean },
+  { act, list, wallets, one }: AskedAct<object>,
+): Promise<TransferRecipient[]> {
+  const { mint, tokenProgram } = token
+  const receivers = await readReceivers(context.chain, {
+    mint,
+    tokenProgram,
+    wallets: wallets.map(({ wallet }) => wallet ?? payer),
+  })
+  return receivers.map((receiver, i) => {
+    const amount = BigInt(wallets[i]?.amount ?? 0)
+    const terms = { token, act, payer, amount, allowsPrograms, vaultActing: context.vaultActing }
+    const fault = actFault(receiver, terms)
+    const { tokenAccount, state } = act === 'mint' ? receiver : actedAccount(receiver, mint)
+    const { wallet, hasLamports } = receiver
+    if (fault === null) return { wallet, tokenAccount, amount, opens: state === null, hasLamports }
+    const field = fault === 'too_little' && list === null ? one.amount : one.wallet
+    const param = list === null ? field : list === 'wallets' ? `${list}.${i}` : `${list}.${i}.wallet`
+    throw badRequest(`${param}: ${actNote(fault, receiver, terms)}`, {
+      param,
+      details: { reason: fault, wallet, token_account: tokenAccount },
+    })
+  })
+}
+
+/** Returns the lamports for opened token accounts. Throws bad_request if the payer has less. */
+async function requireRent(
+  { chain }: Context,
+  { extensions }: OnChainToken,
+  payer: string,
+  wallets: readonly TransferRecipient[],
+): Promise<bigint> {
+  const opened = wallets.filter(({ opens }) => opens).length
+  if (opened === 0) return 0n
+  const [each, [paying]] = await Promise.all([
+    rentFor(chain, extensions?.accountBytes ?? TOKEN_ACCOUNT_SIZE),
+    readWallets(chain, [payer]),
+  ])
+  const [rent, lamports] = [each * BigInt(opened), paying?.lamports ?? 0n]
+  if (lamports > rent) return rent
+  throw badRequest(
+    `${payer} has ${solText(lamports)}, but missing token accounts cost ${solText(rent)} in addition to the fee: send it SOL first`,
+    { param: 'payer', details: { have: String(lamports), need: String(rent) } },
+  )
+}
+
+/** Throws an error that names the wallet whose account makes the act fail. */
+function refuseFailedWallet(
+  { transaction, err }: FailedTrial,
+  wallets: readonly TransferRecipient[],
+  { act, list, one }: AskedAct<object>,
+): void {
+  const own = wallets.reduce((count, { opens }) => count + (opens ? 2 : 1), 0)
+  const others = decodeWireTransaction(transaction).message.instructions.length - own
+  const place = failedRecipient(err, wallets, others)
+  const failed = place === null ? undefined : wallets[place]
+  if (failed === undefined) return
+  const param = list === null ? one.wallet : `${list}.${place}`
+  const { wallet, tokenAccount } = failed
+  throw badRequest(
+    `${param}: the ${act} for ${wallet} (token account ${tokenAccount}) would fail: ${JSON.stringify(err)}`,
+    { param, details: { reason: 'act_fails', wallet, token_account: tokenAccount, err } },
+  )
+}
