@@ -3,6 +3,7 @@
 import type { api } from './api/index.ts'
 import { paths } from './api/paths.ts'
 import type { AnyRoute, CallInput, Data, RoutePath } from './api/route.ts'
+import type { Submitted, SubmittedBundle, SubmittedTransaction } from './api/transactions.ts'
 import { ApiError, type ErrorCode } from './platform/errors.ts'
 import { pause, SECOND_MS } from './platform/timing.ts'
 
@@ -15,13 +16,13 @@ export interface ClientRequest {
   headers: Record<string, string>
   body?: string | Uint8Array
 }
-export interface Response {
+export interface ClientResponse {
   status: number
   headers: Record<string, string>
   body: string
 }
 /** Sends one request, either through `app.fetch` in the same process or with `node:http` over the network. */
-export type Transport = (request: ClientRequest) => Promise<Response>
+export type Transport = (request: ClientRequest) => Promise<ClientResponse>
 
 export interface CallOptions {
   idempotencyKey?: string
@@ -48,9 +49,24 @@ type ClientCall<R extends AnyRoute> = (
     ? [input?: CallInput<R>, options?: CallOptions]
     : [input: CallInput<R>, options?: CallOptions]
 ) => Promise<R extends { list: true } ? ClientAnswer<Data<R>[], ListMeta> : ClientAnswer<Data<R>>>
+/** The answer to a submission has the signature, and that to a bundle its id. */
+interface SubmitCall {
+  (
+    ...args: [input: SubmitInput & { bundle?: false }, options?: CallOptions]
+  ): Promise<ClientAnswer<SubmittedTransaction>>
+  (...args: [input: SubmitInput & { bundle: true }, options?: CallOptions]): Promise<ClientAnswer<SubmittedBundle>>
+  (...args: [input: SubmitInput, options?: CallOptions]): Promise<ClientAnswer<Submitted>>
+}
+type SubmitRoute = ApiRoutes['transactions']['submit']
+type SubmitInput = CallInput<SubmitRoute>
+
 export type Client = {
   [N in keyof ApiRoutes]: {
-    [V in keyof ApiRoutes[N]]: ApiRoutes[N][V] extends AnyRoute ? ClientCall<ApiRoutes[N][V]> : never
+    [V in keyof ApiRoutes[N]]: ApiRoutes[N][V] extends AnyRoute
+      ? ApiRoutes[N][V] extends SubmitRoute
+        ? SubmitCall
+        : ClientCall<ApiRoutes[N][V]>
+      : never
   }
 }
 
@@ -58,14 +74,19 @@ export type Client = {
 export class ApiFailure extends ApiError {
   readonly envelope: { error: Record<string, unknown>; meta: { request_id: string } }
 
-  constructor(envelope: { error: Record<string, unknown>; meta: { request_id: string } }) {
+  /** `retryAfter` is that of the header, in seconds. */
+  constructor(envelope: { error: Record<string, unknown>; meta: { request_id: string } }, retryAfter?: number) {
     const { code, message, param, details } = envelope.error as {
       code: ErrorCode
       message: string
       param?: string
       details?: Record<string, unknown>
     }
-    super(code, message, { ...(param === undefined ? {} : { param }), ...(details === undefined ? {} : { details }) })
+    super(code, message, {
+      ...(param === undefined ? {} : { param }),
+      ...(details === undefined ? {} : { details }),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    })
     this.envelope = envelope
   }
 }
@@ -94,6 +115,10 @@ export function createClient(transport: Transport, bearer?: string): Client {
 /**
  * A transport over `fetch`, for browsers and Node. `base` is the URL of the daemon; its path is part of every request.
  * It rejects like `fetch` if no answer comes.
+ *
+ * @example
+ * const slow = AbortSignal.timeout(10_000)
+ * const transport = fetchTransport('https://svc.example.com', (at, init) => fetch(at, { ...init, signal: slow }))
  */
 export function fetchTransport(base: string, send: typeof fetch = globalThis.fetch): Transport {
   const root = base.replace(/\/+$/, '')
@@ -119,9 +144,12 @@ async function call(
 ): Promise<unknown> {
   const rest = { ...input }
   let path: string = template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = rest[name]
+    const value = String(rest[name] ?? '')
     delete rest[name]
-    return encodeURIComponent(String(value ?? ''))
+    // A URL drops such a part of a path, and then names another route.
+    if (value === '.' || value === '..')
+      throw new ApiError('bad_request', `${name} must not be "${value}"`, { param: name })
+    return encodeURIComponent(value)
   })
   const headers: Record<string, string> = { accept: 'application/json' }
   if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`
@@ -144,18 +172,24 @@ async function call(
   }
   let response = await transport(request)
   for (let waited = 0; response.status === 429 && input.cursor !== undefined; ) {
-    const seconds = Number(response.headers['retry-after'] ?? Number.NaN)
-    if (!(waited + seconds <= MAX_PAGE_WAIT_S)) break
+    const seconds = retryAfterOf(response)
+    if (seconds === undefined || waited + seconds > MAX_PAGE_WAIT_S) break
     await pause(seconds * SECOND_MS)
     waited += seconds
     response = await transport(request)
   }
   const answer = parseAnswer(response)
-  if (response.status >= 400) throw new ApiFailure(answer as never)
+  if (response.status >= 400) throw new ApiFailure(answer as never, retryAfterOf(response))
   return answer
 }
 
-function parseAnswer(response: Response): { data?: unknown; error?: unknown } {
+/** The seconds of the header Retry-After; undefined without one. */
+function retryAfterOf({ headers }: ClientResponse): number | undefined {
+  const text = headers['retry-after'] ?? ''
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
+
+function parseAnswer(response: ClientResponse): { data?: unknown; error?: unknown } {
   try {
     const answer = JSON.parse(response.body)
     if (response.status < 400 ? 'data' in answer : typeof answer.error?.code === 'string') return answer

@@ -4,6 +4,7 @@ import type { TxVersion } from './api/envelope.ts'
 import type { Worker } from './api/service.ts'
 import type { WorkerName } from './api/worker-names.ts'
 import type { Chain } from './chain/connection.ts'
+import type { FailingInstruction } from './chain/program-cache/canary-report.ts'
 import type { Signer } from './chain/signer/index.ts'
 import type { TreePool } from './merkle/pool.ts'
 import type { Log } from './platform/log.ts'
@@ -17,6 +18,33 @@ export interface Clock {
   now(): number
 }
 export const systemClock: Clock = { now: () => Date.now() }
+
+/** What is known about the builds of programs that the cluster runs now. */
+export interface ProgramVerdicts {
+  /** The instructions that fail with them. */
+  failing(): Promise<readonly FailingInstruction[]>
+  /** Sentences about what fails; empty if everything that was tried passes. */
+  degradations(): Promise<readonly string[]>
+  /** Reads the verdict again at the next question. */
+  forget(): void
+}
+
+/** A write that can be carried out again: its method, its path with the query, and the fields of its body. */
+export interface StoredRequest {
+  method: string
+  target: string
+  fields: Record<string, unknown>
+}
+
+/** Services that a repeated request takes from whoever repeats it. */
+export type RepeatingServices = Pick<
+  Services,
+  'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'programs' | 'signer' | 'wake' | 'ending'
+>
+
+/** For whom a request is repeated. Without `commit` of whoever repeats it, it has a commit of its own. */
+export type RepeatedAs = Pick<Context, 'actor' | 'requestId' | 'externalUid' | 'metadata' | 'signing'> &
+  Partial<Pick<Context, 'approved' | 'dryRun' | 'renews' | 'commit'>>
 
 /** Services that live as long as the process. */
 export interface Services {
@@ -43,6 +71,7 @@ export interface Services {
   resolve?: (name: string) => Promise<readonly string[]>
   /** Connection to the chain, opened at its first use. */
   chain: Chain
+  programs: ProgramVerdicts
   /**
    * Opens the platform wallet at its first use; null when none is configured. Throws internal_error with a remedy in
    * its message.
@@ -50,6 +79,8 @@ export interface Services {
   signer(): Promise<Signer | null>
   /** Storage of token images and metadata; it is opened at its first use. */
   storage: Storage
+  /** Carries out a write again, without its Idempotency-Key, and returns its data. Throws what the write throws. */
+  repeat(services: RepeatingServices, request: StoredRequest, as: RepeatedAs): Promise<unknown>
 }
 
 export interface Actor {
@@ -69,7 +100,7 @@ export interface SigningLink {
    */
   bind(tx: Tx, id: string): Promise<void>
   /**
-   * Removes the link when nothing was signed, so that a retry starts over. Returns false when the key no longer belongs
+   * Removes the link if nothing was signed, so that a retry starts over. Returns false when the key no longer belongs
    * to this request.
    */
   unbind(tx: Tx): Promise<boolean>
@@ -83,6 +114,25 @@ export interface CountedRefusal {
   rule: string
 }
 
+/** The vault of a multisig that acts in a request with `approver`, whose build becomes a proposal. */
+export interface ActingVault {
+  multisig: string
+  vault: string
+  vaultIndex: number
+  /** Number of the request's first transaction in the multisig. */
+  index: bigint
+  /** Addresses that the program signs for when it executes that transaction, for what the build makes anew. */
+  signers: string[]
+  newSigner(): string
+}
+
+/** What a request can become if the policy lets it wait: a proposal that carries it out again. */
+export interface Proposing {
+  request: StoredRequest
+  /** Several requests about the same subject make one proposal while it is open, for example the runs of a schedule. */
+  subject?: string
+}
+
 /** Context that lives as long as one request. */
 export interface Context extends Services {
   actor: Actor
@@ -90,8 +140,20 @@ export interface Context extends Services {
   externalUid: string | undefined
   metadata: Record<string, string> | undefined
   signing: SigningLink
+  /** Absent if no multisig is asked. */
+  vaultActing?: ActingVault
+  /** Absent if the request cannot wait for approvals. */
+  proposing?: Proposing
+  /** Id of the proposal that the request executes; absent for any other request. */
+  approved?: string
+  /** Id of the proposal whose place the request's proposal takes; absent for any other request. */
+  renews?: string
   /** Version of the transactions that the request builds, from its `tx_version`. */
   txVersion: TxVersion
+  /** Whether instructions that are known to fail may be built; never for what the platform wallet signs. */
+  force: boolean
+  /** Address that the built transaction names too, so that it is found on chain whoever sends it. */
+  reference?: string
   /** In a dry run, `commit` rolls back its writes, and operations must not write anywhere else. */
   dryRun: boolean
   /** Counts the refusals of callers without a key, which could fill the audit log. */
@@ -99,10 +161,9 @@ export interface Context extends Services {
   /** HTTP status to set before returning when the outcome is not the route's default status. */
   status: number | undefined
   /**
-   * How an operation writes what it answers: state change, events and the stored response of an Idempotency-Key commit
-   * in one transaction, or roll back in a dry run. `work` must return what the operation responds; call it at most
-   * once.
-   * Only what a retry must find (signings, audit log, the earlier transactions of several) is written before it.
+   * How an operation writes its result: state change, events and the stored response of an Idempotency-Key commit in
+   * one transaction, or roll back in a dry run. `work` must return the response; call it at most once. Only what a
+   * retry must find (signings, audit log, the earlier transactions of several) is written before it.
    */
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }

@@ -2,7 +2,7 @@
 
 import { z } from '@hono/zod-openapi'
 import { airdropClaim, airdropStats, statsQuery } from './airdrop-claims.ts'
-import { CLAWBACK_DAYS } from './airdrop-terms.ts'
+import { CLAWBACK_DAYS, PROPOSED_START_DAYS } from './airdrop-terms.ts'
 import {
   address,
   airdropCount,
@@ -18,7 +18,7 @@ import {
   treeId,
   u64Digits,
 } from './chain-scalars.ts'
-import { buildBody, listQuery, txVersionShape, writeBody } from './envelope.ts'
+import { approverField, buildBody, listQuery, txVersionShape, writeBody } from './envelope.ts'
 import { eitherPayload, signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
@@ -135,7 +135,12 @@ export const airdropClaimCreated = unsignedPayload({
   })
   .openapi('AirdropClaimCreated')
 
-export const vaultWithdrawal = signedPayload({ mint: mintAddress, amount: digits }).openapi('VaultWithdrawal')
+export const vaultWithdrawal = z
+  .discriminatedUnion('mode', [
+    signedPayload({ mint: mintAddress, amount: digits }),
+    unsignedPayload({ mint: mintAddress, amount: digits }),
+  ])
+  .openapi('VaultWithdrawal')
 
 export type Airdrop = z.output<typeof airdrop>
 export type AirdropEntitlement = z.output<typeof airdropEntitlement>
@@ -169,15 +174,15 @@ export const airdrops = {
         .meta({ description: "Deposit the tree's total in the same transaction; true by default with a stored tree" }),
       fund_amount: u64Digits.optional().meta({ description: 'Deposit this sum in raw units instead' }),
       clawback_after_days: z.int().min(CLAWBACK_DAYS.min).max(CLAWBACK_DAYS.max).default(CLAWBACK_DAYS.fallback).meta({
-        description: 'Days until the remaining tokens can be withdrawn, counted from `ends_at` if amounts vest',
+        description:
+          'Days until the remaining tokens can be withdrawn, counted from `ends_at` if amounts vest; with `approver` from the start otherwise',
       }),
       allow_programs: allowProgramsField.meta({
         description:
           'Whether the stored tree may have entries that are not wallets: token accounts, mints, programs, and addresses without a key, such as the vault of a multisig. What they do not claim can be withdrawn in the end',
       }),
       starts_at: timestamp.optional().meta({
-        description:
-          'Start of the vesting of locked amounts; by default in five minutes, which is also the earliest time',
+        description: `Start of the vesting of locked amounts; by default in five minutes, which is also the earliest time. With \`approver\` by default in ${PROPOSED_START_DAYS} days. The proposal must be executed before it`,
       }),
       ends_at: timestamp.optional().meta({
         description: 'End of the vesting; required if the stored tree has locked amounts, refused if it has none',
@@ -289,6 +294,7 @@ export const airdrops = {
     params: airdropParams,
     body: writeBody({
       ...txVersionShape,
+      approver: approverField.optional(),
       admin: address.optional().meta({
         description:
           'If sent, it must own the receiver that is stored on chain; without it any owner is accepted. A closed receiver is opened again only for the wallet named here, or for the platform wallet',
@@ -297,6 +303,7 @@ export const airdrops = {
     }),
     data: vaultWithdrawal,
     scope: 'airdrop:admin',
+    waits: true,
   }),
   lookup: defineRoute({
     at: ['get', '/v2/wallets/{wallet}/airdrops'],

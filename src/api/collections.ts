@@ -1,6 +1,6 @@
 /** Collections into which assets are minted, and the authorities that may mint. */
 import { z } from '@hono/zod-openapi'
-import { address, allowProgramsField, collectionAddress, warningsField } from './chain-scalars.ts'
+import { address, allowProgramsField, collectionAddress, otherWallet, warningsField } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { assetTexts, checkTextSize, NFTS_TAG } from './nfts.ts'
 import { unsignedPayload } from './payloads.ts'
@@ -29,7 +29,14 @@ export const collectionCreated = unsignedPayload({
   warnings: warningsField,
 }).openapi('CollectionCreated')
 
+export const collectionTransfer = unsignedPayload({
+  collection: collectionAddress,
+  update_authority: address.meta({ description: 'The holder until now, which signs' }),
+  new_authority: otherWallet,
+}).openapi('CollectionTransfer')
+
 export type Collection = z.output<typeof collection>
+export type CollectionTransfer = z.output<typeof collectionTransfer>
 export type CollectionCreated = z.output<typeof collectionCreated>
 
 export const collections = {
@@ -47,6 +54,21 @@ export const collections = {
       allow_programs: allowProgramsField,
     }).superRefine(checkTextSize),
     data: collectionCreated,
+    signed: 'refused',
+  }),
+  transferAuthority: defineRoute({
+    at: ['put', '/v2/collections/{address}/update-authority'],
+    tag: NFTS_TAG,
+    summary: 'Give the update authority of a collection to another address',
+    description:
+      'The present holder signs, and only the new one can give it back. It is the update authority of all assets in the collection too. The vault of a multisig can hold it, with `allow_programs`.',
+    params: z.object({ address: collectionAddress }),
+    body: buildBody({
+      payer: address.meta({ description: 'Wallet that holds the authority and pays the fee' }),
+      new_authority: otherWallet,
+      allow_programs: allowProgramsField,
+    }),
+    data: collectionTransfer,
     signed: 'refused',
   }),
   get: defineRoute({

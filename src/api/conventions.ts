@@ -3,7 +3,8 @@ import { ERRORS } from './responses.ts'
 
 const errors = Object.entries(ERRORS).map(
   // The error's `doc_url` links to this anchor.
-  ([status, { code, description }]) => `| <a id="error-${code}"></a>\`${code}\` | ${status} | ${description} |`,
+  ([status, { code, description, remedy }]) =>
+    `| <a id="error-${code}"></a>\`${code}\` | ${status} | ${description} | ${remedy} |`,
 )
 
 /** Markdown; the last section has an anchor for each error, such as `#error-not_found`. */
@@ -37,7 +38,7 @@ Each event is reported once, by \`GET /v2/events\` and to webhook subscriptions.
 
 \`code\` is for programs and \`message\` for people. \`param\` names the field at fault, and \`doc_url\` leads to the row of the code.
 
-| Code | Status | Meaning |
-|---|---|---|
+| Code | Status | Meaning | What to do |
+|---|---|---|---|
 ${errors.join('\n')}
 `

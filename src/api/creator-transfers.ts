@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { address, allowProgramsField, digits, mintAddress, otherWallet, poolAddress } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
-import { trackedResource, unsignedPayload } from './payloads.ts'
+import { proposed, trackedResource, unsignedPayload } from './payloads.ts'
 
 export const poolCreatorTransfer = z
   .object({
@@ -21,6 +21,7 @@ export const poolCreatorTransfer = z
     base_decimals: z.int().min(0).max(255),
     tx: unsignedPayload({}),
     tracked_resource: trackedResource.optional(),
+    proposal: proposed,
   })
   .openapi('PoolCreatorTransfer')
 

@@ -48,6 +48,15 @@ function makeSchemas() {
     })
     .openapi('Error')
 
+  const proposedSchema = z
+    .object({
+      mode: z.literal('proposed'),
+      proposal: z
+        .looseObject({ id: z.string(), status: z.string(), next: z.string().nullable() })
+        .meta({ description: 'The whole proposal, as GET /v2/proposals/{id} answers it' }),
+    })
+    .openapi('WaitsForApproval')
+
   const requestHeaders = z.object({
     'x-request-id': z
       .string()
@@ -64,5 +73,5 @@ function makeSchemas() {
       .meta({ description: 'Makes it safe to retry this write; a v4 UUID is recommended' }),
   })
 
-  return { metaSchema, listMetaSchema, errorSchema, requestHeaders, writeHeaders }
+  return { proposedSchema, metaSchema, listMetaSchema, errorSchema, requestHeaders, writeHeaders }
 }

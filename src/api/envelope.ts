@@ -1,6 +1,7 @@
 /** Structures that all endpoints share: common fields, list parameters, the answer to a deletion. */
 
 import { z } from '@hono/zod-openapi'
+import { address } from './chain-scalars.ts'
 import { metadata } from './metadata.ts'
 import { externalUid } from './scalars.ts'
 
@@ -9,9 +10,28 @@ export const mode = z.enum(['unsigned', 'signed']).default('unsigned')
 /** The three fields that every write accepts. */
 export const commonFields = {
   mode,
-  externalUid: externalUid.optional(),
+  externalUid: externalUid.optional().meta({
+    description:
+      'Your own id for this write: returned in `meta`, and kept with its record and its events. An unsigned build has neither, except a launch: send it with `POST /v2/transactions` too',
+  }),
   metadata: metadata.optional(),
 }
+
+/** A multisig whose vault acts: the build becomes a proposal of it. */
+export const approverField = z
+  .strictObject({
+    kind: z.literal('squads'),
+    multisig: address,
+    vault_index: z.int().min(0).max(255).default(0),
+    member: address
+      .optional()
+      .meta({ description: 'Member who proposes and pays its rent. With `mode: signed` it is the platform wallet' }),
+  })
+  .openapi('Approver', {
+    description:
+      'Multisig of Squads v4 that must approve. Its vault is the payer, creator and authority of the request, and the answer has `proposal`, with the transactions that put it on chain',
+  })
+export type Approver = z.output<typeof approverField>
 
 /** Creates the body of a write: the given fields and the common ones; all other fields are rejected. */
 export function writeBody<S extends z.ZodRawShape>(shape: S) {
@@ -48,6 +68,11 @@ export function buildBody<S extends z.ZodRawShape>(shape: S) {
   return writeBody({
     ...shape,
     ...txVersionShape,
+    approver: approverField.optional(),
+    force: z.boolean().default(false).meta({
+      description:
+        'Builds even what is refused with `program_changed`, because an instruction fails in the present build of its program. Only with mode `unsigned`',
+    }),
     dry_run: z.boolean().default(false).meta({
       description:
         'Checks and builds as usual, and stores nothing: no record, event, file, ticker, platform signature or Idempotency-Key',

@@ -1,5 +1,6 @@
 /** Fee claims: claiming the fees that a pool holds for the partner, and their history. */
 import { z } from '@hono/zod-openapi'
+import { DELEGATE_PERMISSIONS } from '../solana/position-permissions.ts'
 import {
   address,
   allowProgramsField,
@@ -11,7 +12,7 @@ import {
 } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
-import { eitherPayload, trackedResource } from './payloads.ts'
+import { eitherPayload, proposed, trackedResource } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 
@@ -75,9 +76,7 @@ export const feeClaim = z
     id: z.string(),
     type: z.enum(FEE_CLAIM_TYPES),
     pool_address: poolAddress,
-    kind: kind
-      .nullable()
-      .meta({ description: 'What was claimed; null in a record of an earlier version that has no event' }),
+    kind: kind.nullable().meta({ description: 'What was claimed; null if it is not recorded' }),
     beneficiary: z.enum(BENEFICIARIES).nullable().meta({
       description: 'Whose share it was; null for a position that belongs to neither',
     }),
@@ -109,6 +108,9 @@ export const feeClaimCreated = z
     quote_decimals: z.int().min(0).max(255),
     base_mint: mintAddress,
     base_decimals: z.int().min(0).max(255),
+    delegate: address.optional().meta({
+      description: 'With kind `damm_v2`: wallet that signs instead of the claimer, which made it its delegate',
+    }),
     remaining_positions: z
       .int()
       .min(0)
@@ -116,9 +118,47 @@ export const feeClaimCreated = z
       .meta({ description: 'With kind `damm_v2`: positions with fees that did not fit; the largest come first' }),
     tx: eitherPayload,
     tracked_resource: trackedResource.optional(),
+    proposal: proposed,
   })
   .openapi('FeeClaimCreated')
 
+export const feeDelegations = z
+  .object({
+    pool_address: poolAddress,
+    owner: address.meta({ description: 'Wallet that holds the positions' }),
+    positions: z.array(
+      z.object({
+        position: address,
+        liquidity: digits,
+        delegate: address.nullable().meta({ description: 'Wallet that may act for the owner; null if there is none' }),
+        permissions: z.array(z.enum(DELEGATE_PERMISSIONS)).meta({
+          description:
+            'What a delegate may do. `claim_fees_to_owner` pays only the owner’s own token accounts; it is what svc grants',
+        }),
+        usable: z.boolean().meta({
+          description: 'Whether the delegate can claim fees now. The program refuses one that could also move the NFT',
+        }),
+      }),
+    ),
+    remaining_positions: z.int().min(0).meta({ description: 'Smaller positions that are not listed' }),
+  })
+  .openapi('FeeDelegations')
+
+export const feeDelegationCreated = z
+  .object({
+    pool_address: poolAddress,
+    owner: address.meta({ description: 'Wallet that holds the positions, and signs' }),
+    delegate: address.nullable(),
+    positions: z.array(address).meta({ description: 'Positions that the transaction changes, the largest first' }),
+    replaced: z.array(address).meta({ description: 'Other delegates that lose their permissions' }),
+    remaining_positions: z.int().min(0).meta({ description: 'Positions that did not fit: send the request again' }),
+    tx: eitherPayload,
+    tracked_resource: trackedResource.optional(),
+    proposal: proposed,
+  })
+  .openapi('FeeDelegationCreated')
+
+export type FeeDelegationCreated = z.output<typeof feeDelegationCreated>
 export type Split = z.output<typeof feeSplit>
 export type FeeClaim = z.output<typeof feeClaim>
 export type FeeClaimCreated = z.output<typeof feeClaimCreated>
@@ -164,6 +204,36 @@ export const feeClaims = {
     }),
     data: feeClaimCreated,
     signed: 'fees:claim',
+  }),
+  delegate: defineRoute({
+    at: ['post', '/v2/pools/{address}/fee-delegations'],
+    tag: FEE_CLAIMS_TAG,
+    summary: 'Let another wallet claim the fees of positions, or take that back',
+    description:
+      'The delegate may claim the fees of the owner’s positions in the pool into the owner’s own token accounts, and nothing else: it can move neither fees nor liquidity elsewhere. It replaces an earlier delegate and all permissions of the positions. With `delegate` null they are taken back.',
+    params: feeClaimParams,
+    body: buildBody({
+      delegate: otherWallet.nullable().meta({ description: 'Wallet that may claim for the owner; null for none' }),
+      owner: address
+        .optional()
+        .meta({ description: 'Wallet that holds the positions, and signs. By default the payer' }),
+      payer: address.meta({ description: 'Pays the transaction; in `signed` mode the platform wallet pays' }),
+    }),
+    data: feeDelegationCreated,
+    signed: 'fees:claim',
+  }),
+  delegations: defineRoute({
+    at: ['get', '/v2/pools/{address}/fee-delegations'],
+    tag: FEE_CLAIMS_TAG,
+    summary: 'Read who may claim the fees of a wallet’s positions',
+    description: 'Reads the positions of the owner in the pool from the chain, the largest first.',
+    params: feeClaimParams,
+    query: z.object({
+      owner: address.optional().meta({
+        description: 'Wallet that holds the positions. By default the fee claimer of the curve or the platform wallet',
+      }),
+    }),
+    data: feeDelegations,
   }),
   listByPool: defineRoute({
     at: ['get', '/v2/pools/{address}/fee-claims'],

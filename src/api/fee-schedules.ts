@@ -4,7 +4,7 @@
  */
 import { z } from '@hono/zod-openapi'
 import { address, allowProgramsField, poolAddress, signatureText, u64Digits } from './chain-scalars.ts'
-import { deletedSchema, listQuery, writeBody } from './envelope.ts'
+import { approverField, deletedSchema, listQuery, writeBody } from './envelope.ts'
 import {
   BENEFICIARIES,
   BENEFICIARIES_OF,
@@ -23,7 +23,15 @@ const MOST_POOLS = 100
 /** Statuses of pools that can hold fees. */
 const CLAIMABLE_STATUSES = ['live', 'migration_triggered', 'migrated'] as const
 
-export const SCHEDULE_SKIPS = ['below_threshold', 'nothing_to_claim', 'not_owner', 'policy', 'error'] as const
+export const SCHEDULE_SKIPS = [
+  'below_threshold',
+  'nothing_to_claim',
+  'not_owner',
+  'proposed',
+  'waiting',
+  'policy',
+  'error',
+] as const
 export type ScheduleSkip = (typeof SCHEDULE_SKIPS)[number]
 
 export const SCHEDULE_RUN_STATUSES = ['running', 'done', 'skipped', 'stopped'] as const
@@ -87,6 +95,10 @@ const termsShape = {
   splits: nullOr(z.array(feeSplit)),
   filter,
   allow_programs: z.boolean().meta({ description: 'Whether splits may pay addresses of programs' }),
+  approver: nullOr(approverField).meta({
+    description:
+      'Multisig whose vault claims: a run proposes each claim to it, as the member that the platform wallet is, while no other proposal of that pool and kind is open',
+  }),
 }
 const termsSchema = z.object(termsShape)
 export type ScheduleTerms = z.output<typeof termsSchema>
@@ -200,6 +212,7 @@ export const feeSchedules = {
       splits: feeSplits.optional(),
       allow_programs: allowProgramsField,
       filter: filter.default({}),
+      approver: approverField.optional(),
       active: z.boolean().default(true),
     }).superRefine(({ kinds, beneficiary = null, splits = null }, context) => {
       const fault = termsFault({ kinds, beneficiary, splits })
@@ -245,6 +258,9 @@ export const feeSchedules = {
       allow_programs: z.boolean().optional().meta({
         description: 'Whether splits may pay addresses of programs; false by default if `splits` is new',
       }),
+      approver: nullOr(approverField)
+        .optional()
+        .meta({ description: 'With null, the platform wallet claims what belongs to it' }),
       filter: filter.optional().meta({ description: 'Replaces the filter; `{}` selects every pool' }),
       active: z.boolean().optional(),
     }),

@@ -1,6 +1,7 @@
 /** Validates input against the contract's schemas. The first fault names its field by dotted path. */
 import type { ZodError, ZodType, z } from 'zod'
 import { badRequest } from '../platform/errors.ts'
+import { MOST_LISTED, nearestNames } from '../platform/nearest.ts'
 
 type Issue = ZodError['issues'][number]
 const MAX_INPUT_ISSUES = 20
@@ -38,11 +39,20 @@ function issuePathOf(issue: Issue): string {
 
 function issueMessageOf(issue: Issue, value: unknown): string {
   if (issue.code === 'unrecognized_keys') return 'is not a field of this request'
-  const absent = issue.code !== 'custom' && issue.path.length > 0 && isAbsent(value, issue.path)
-  return absent ? 'is required' : issue.message
+  const given = valueAt(value, issue.path)
+  if (issue.code !== 'custom' && issue.path.length > 0 && given === undefined) return 'is required'
+  return issue.code === 'invalid_value' && issue.values.length > MOST_LISTED
+    ? choiceFault(issue.values.map(String), given)
+    : issue.message
 }
 
-function isAbsent(value: unknown, path: readonly PropertyKey[]): boolean {
-  const found = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value)
-  return found === undefined
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value)
+
+/** What is wrong with a value that is none of many; names the nearest instead of all. */
+function choiceFault(values: readonly string[], given: unknown): string {
+  const near = typeof given === 'string' ? nearestNames(given, values) : []
+  const meant = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`
+  const all = values.includes('pool.created') ? ' (GET /v2/webhook-event-types, `svc events types`)' : ''
+  return `is none of its ${values.length} values${all}${meant}`
 }

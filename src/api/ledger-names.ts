@@ -39,4 +39,3 @@ export const LEDGER_PARTIES = [
 export const LEDGER_GROUPS = ['pool', 'mint', 'party', 'month', 'kind'] as const
 export type LedgerKind = (typeof LEDGER_KINDS)[number]
 export type LedgerParty = (typeof LEDGER_PARTIES)[number]
-export type LedgerGroup = (typeof LEDGER_GROUPS)[number]

@@ -82,6 +82,10 @@ export const ledgerVerification = z
       .int()
       .min(0)
       .meta({ description: 'Transactions that are final and not yet in the ledger, at most 1,000' }),
+    not_final: z
+      .int()
+      .min(0)
+      .meta({ description: 'Transactions that changed a balance of the platform wallet and are not final yet' }),
     accounts: z
       .array(
         z.object({

@@ -24,7 +24,7 @@ export const merkleTree = z
     }),
     persisted: z.boolean(),
     created_by: z.string().nullable().meta({
-      description: 'Id of the API key that stored it; null if none is recorded, and for trees of an earlier version',
+      description: 'Id of the API key that stored it; null if none is recorded',
     }),
     created_at: timestamp.nullable(),
   })

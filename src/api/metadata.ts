@@ -4,7 +4,7 @@
  */
 import { z } from '@hono/zod-openapi'
 
-/** Stored `metadata` of a write; rows of an earlier version may exceed the current limits. */
+/** Stored `metadata` of a write. */
 export const storedMetadata = z.record(z.string(), z.string())
 
 /** Limits of `metadata`: entries, characters of a key and of a value, and bytes of the whole as JSON. */

@@ -1,6 +1,6 @@
 /** Transaction payloads: the answer of a build, unsigned or signed, and the hint that is sent with a submit. */
 import { z } from '@hono/zod-openapi'
-import { address, signatureText, transactionBase64 } from './chain-scalars.ts'
+import { address, digits, signatureText, transactionBase64 } from './chain-scalars.ts'
 import { eventType } from './event-types.ts'
 import { line } from './scalars.ts'
 
@@ -29,6 +29,32 @@ export const generatedKeys = z
       'Keys that the build generated, encrypted by this server for these transactions only. POST /v2/transactions/refresh signs with them again',
   })
 
+/** A proposal that a build with `approver` made, and the transactions that put it on chain. */
+export const proposalCreation = z
+  .object({
+    id: z.string().meta({ example: 'prp_4fJq1Vb0aW2mX8sYtLcD3eRk' }),
+    transaction_index: digits.meta({ description: 'Number of the transaction in its multisig', example: '7' }),
+    proposal_address: address,
+    transactions: z
+      .array(transactionBase64)
+      .meta({ description: 'For the member to sign and send, one after another; empty once it is signed' }),
+    requiredSigners: z.array(address).meta({ description: 'Wallets that must sign them' }),
+    last_valid_block_height: lastValidBlockHeight,
+    signatures: z
+      .array(signatureText)
+      .optional()
+      .meta({ description: 'With `mode: signed`: the transactions that the platform wallet has signed' }),
+    following: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Proposals of the further transactions of this build, in their order' }),
+  })
+  .openapi('ProposalCreation')
+export type ProposalCreation = z.output<typeof proposalCreation>
+
+/** Field of the answers of routes that take `approver`. */
+export const proposed = proposalCreation.optional().meta({ description: 'With `approver`: the proposal' })
+
 const unsignedShape = {
   mode: z.literal('unsigned'),
   transaction: transactionBase64,
@@ -36,6 +62,7 @@ const unsignedShape = {
   last_valid_block_height: lastValidBlockHeight,
   generated_keys: generatedKeys.optional(),
   tracked_resource: trackedResource.optional(),
+  proposal: proposed,
 }
 /** Creates the unsigned transaction payload with the additional fields of a build. */
 export function unsignedPayload<S extends z.ZodRawShape>(more: S) {

@@ -17,11 +17,13 @@ import {
 import { creatorTransferBody, poolCreatorTransfer } from './creator-transfers.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
-import { generatedKeys, lastValidBlockHeight, trackedResource, unsignedPayload } from './payloads.ts'
+import { generatedKeys, lastValidBlockHeight, proposed, trackedResource, unsignedPayload } from './payloads.ts'
 import { poolEarnings } from './pool-earnings.ts'
+import { migrationBody, poolMigrationBuilt, waitingMigration } from './pool-migrations.ts'
 import { poolPreset } from './pool-presets.ts'
 import { poolPreview, previewQuery } from './pool-previews.ts'
 import { poolRehearsal } from './pool-rehearsals.ts'
+import { poolPositionTransfer, positionTransferBody } from './position-transfers.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { anything, timestamp } from './scalars.ts'
 
@@ -60,6 +62,15 @@ export const pool = z
   })
   .openapi('Pool')
 
+/** One pool as it is read by its address. */
+export const poolRead = pool
+  .extend({
+    migration: waitingMigration
+      .optional()
+      .meta({ description: 'Only while a full curve of this service waits for its migration' }),
+  })
+  .openapi('PoolRead')
+
 export const poolCreated = z
   .object({
     pool,
@@ -89,6 +100,7 @@ export const poolCreated = z
       .meta({ description: "Only for `damm_v2`: the platform's share of the position, in percent" }),
     signatures: z.array(signatureText).optional().meta({ description: 'In `signed` mode: the submitted transactions' }),
     tracked_resource: trackedResource.optional(),
+    proposal: proposed,
     warnings: warningsField,
   })
   .openapi('PoolCreated')
@@ -146,12 +158,14 @@ export const poolSwap = z
     fee: digits.meta({ description: 'Trading fee in raw units of the side that pays it' }),
     tx: unsignedPayload({}),
     tracked_resource: trackedResource.optional(),
+    proposal: proposed,
   })
   .openapi('PoolSwap')
 
 export type SharedConfig = z.output<typeof sharedConfig>
 export type PoolSwap = z.output<typeof poolSwap>
 export type Pool = z.output<typeof pool>
+export type PoolRead = z.output<typeof poolRead>
 export type PoolCreated = z.output<typeof poolCreated>
 export type PoolVerified = z.output<typeof poolVerified>
 export type CurveProgress = z.output<typeof curveProgress>
@@ -262,12 +276,12 @@ export const pools = {
     description:
       "Reads a pool of any creator by its address. A pool without a record here is read only from the chain. For a stored pool the chain's state is missing while the node fails or is slow.",
     params: poolParams,
-    data: pool,
+    data: poolRead,
   }),
   curveProgress: defineRoute({
     at: ['get', '/v2/pools/{address}/curve-progress'],
     tag: POOLS_TAG,
-    summary: 'Read how far a launch curve is filled',
+    summary: 'Read the progress of a launch curve',
     description:
       'How much the curve has raised of what it needs, and the value of the whole supply at the migration. The value in dollars is included if a price source is configured.',
     params: poolParams,
@@ -333,6 +347,28 @@ export const pools = {
     params: poolParams,
     body: creatorTransferBody,
     data: poolCreatorTransfer,
+    signed: 'refused',
+  }),
+  transferPositions: defineRoute({
+    at: ['post', '/v2/pools/{address}/position-transfers'],
+    tag: POOLS_TAG,
+    summary: 'Send positions of a DAMM v2 pool to another wallet',
+    description:
+      'Sends the NFTs of the positions; whoever holds one owns its liquidity and its fees, also the unclaimed ones. The new owner can be the vault of a multisig, with `allow_programs`. Delegates of the old owner lose their permission. The address may be that of the curve that became the pool.',
+    params: poolParams,
+    body: positionTransferBody,
+    data: poolPositionTransfer,
+    signed: 'refused',
+  }),
+  migrate: defineRoute({
+    at: ['post', '/v2/pools/{address}/migrations'],
+    tag: POOLS_TAG,
+    summary: 'Build the migration of a full curve',
+    description:
+      'Any wallet may pay for it. A curve with vested tokens takes two transactions: repeat the request once the first is confirmed. The setting `pools.crank` lets the platform wallet send them.',
+    params: poolParams,
+    body: migrationBody,
+    data: poolMigrationBuilt,
     signed: 'refused',
   }),
   presets: defineRoute({

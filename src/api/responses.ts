@@ -52,6 +52,8 @@ export type ResponseHeader = keyof typeof RESPONSE_HEADERS
 interface ErrorDescription {
   code: string
   description: string
+  /** What the caller can do about it. */
+  remedy: string
   /** Example of an `error` object without its code and `doc_url`. */
   example: { message: string; param?: string; details?: Record<string, unknown> }
 }
@@ -61,6 +63,7 @@ export const ERRORS = {
   400: {
     code: 'bad_request',
     description: 'Invalid input or a violated business rule; `param` names the field',
+    remedy: 'Correct the field that `param` names. The same request fails again, unless a state on chain has changed',
     example: {
       message: 'mint: must be a base58 address of 32 to 44 characters',
       param: 'mint',
@@ -70,31 +73,40 @@ export const ERRORS = {
   401: {
     code: 'unauthorized',
     description: 'The bearer key is missing or malformed',
+    remedy: 'Send `Authorization: Bearer …` with an API key',
     example: { message: 'Missing or invalid API key' },
   },
   403: {
     code: 'forbidden',
     description: 'The key is invalid or revoked, lacks a scope, or would change what another key created',
+    remedy:
+      'Use a key with the scope that the message names, or the key that created the resource; `svc keys list` shows keys and scopes',
     example: { message: 'API key missing required scope(s): fees:claim' },
   },
   404: {
     code: 'not_found',
     description: 'The resource exists neither on chain nor in the database',
+    remedy: 'Check the path, the id, and which cluster the service uses (`svc status`)',
     example: { message: 'There is no pool So11111111111111111111111111111111111111112' },
   },
   409: {
     code: 'conflict',
-    description: 'The Idempotency-Key was used with another request, or that request is still in progress',
+    description: 'The Idempotency-Key was used with another request, or another request is in the way',
+    remedy: 'Take a new Idempotency-Key for another request. Otherwise repeat the request later, with the same key',
     example: { message: 'This Idempotency-Key was used with another request', param: 'Idempotency-Key' },
   },
   429: {
     code: 'rate_limited',
     description: 'The per-minute or per-day quota of the key is exceeded',
+    remedy:
+      'Repeat it after the seconds of `Retry-After`; a key with `svc keys create --per-minute N` has a higher limit',
     example: { message: 'Too many requests this minute' },
   },
   500: {
     code: 'internal_error',
-    description: 'Unhandled fault; retriable',
+    description: 'A fault of the service, of its node or of its signer; it can be retried',
+    remedy:
+      'Repeat it with the same Idempotency-Key, after `Retry-After` if there is one. The log of the service has the cause under the request id',
     example: { message: 'Something went wrong' },
   },
 } as const satisfies Record<number, ErrorDescription>

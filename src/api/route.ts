@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { documentSchemas } from './document-schemas.ts'
 import { ERRORS, type ErrorStatus, responseHeaders } from './responses.ts'
 
-export type HttpMethod = 'get' | 'post' | 'patch' | 'delete'
+export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
 export type RoutePath = readonly [HttpMethod, string]
 
 export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate'] as const
@@ -66,6 +66,8 @@ export interface RouteDefinition<
    * `mode`.
    */
   signed?: 'refused' | Scope
+  /** Every call is signed by the platform wallet, so that it may wait for approvals. */
+  waits?: true
 }
 
 export interface Route<
@@ -110,7 +112,7 @@ export type Result<R extends AnyRoute> = R extends { list: true } ? Page<Data<R>
  * @example
  * get: defineRoute({
  *   at: ['get', '/v2/stakes/{asset}'],
- *   tag: 'Stakes',
+ *   tag: STAKES_TAG,
  *   summary: 'Read one stake from the chain',
  *   description: 'Whether the asset is frozen and who owns it now.',
  *   params: z.object({ asset: address }),
@@ -143,7 +145,7 @@ export function defineRoute<
 function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType>) {
   const [method, path] = definition.at
   const write = method !== 'get'
-  const { metaSchema, listMetaSchema, errorSchema, requestHeaders, writeHeaders } = documentSchemas()
+  const { proposedSchema, metaSchema, listMetaSchema, errorSchema, requestHeaders, writeHeaders } = documentSchemas()
   const data = definition.list ? z.array(definition.data) : definition.data
   const responseKind = { write, open: definition.public === true }
   const success = (status: number, description: string) => ({
@@ -191,11 +193,27 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
     },
     responses: {
       [definition.status ?? 200]: success(definition.status ?? 200, 'Success'),
+      ...(isSigned(definition)
+        ? {
+            202: {
+              description: 'With `mode: signed`: the policy lets it wait for approvals, and nothing is signed yet',
+              headers: responseHeaders(202, responseKind),
+              content: { 'application/json': { schema: z.object({ data: proposedSchema, meta: metaSchema }) } },
+            },
+          }
+        : {}),
       ...(definition.unstored ? { 200: success(200, definition.unstored) } : {}),
       ...Object.fromEntries(errorStatuses(definition.at, responseKind).map((status) => [status, failure(status)])),
     },
   })
 }
+
+/** Whether the platform wallet may sign for it, so that the policy may let it wait. */
+const isSigned = ({
+  signed,
+  waits,
+}: Pick<RouteDefinition<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType>, 'signed' | 'waits'>) =>
+  waits === true || (signed !== undefined && signed !== 'refused')
 
 /** Says which key the operation needs, in sentences; empty if any key will do. */
 function access({

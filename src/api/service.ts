@@ -1,5 +1,7 @@
 /** Health of the service and its workers, and the list of event types. */
+
 import { z } from '@hono/zod-openapi'
+import { CONSENSUSES } from '../solana/constants.ts'
 import { address } from './chain-scalars.ts'
 import { DAEMON_ROLES } from './daemon-roles.ts'
 import { eventTypeItem } from './events.ts'
@@ -36,6 +38,20 @@ export const worker = z
   })
   .openapi('Worker')
 
+export const WAITING_KINDS = ['migration', 'fee_schedule', 'webhook'] as const
+
+const waitingItem = z
+  .object({
+    kind: z.enum(WAITING_KINDS).meta({
+      description:
+        '`migration`: the platform wallet could not migrate a full curve; `fee_schedule`: the last run of an active schedule was refused; `webhook`: a subscription was switched off because its events failed',
+    }),
+    id: z.string().meta({ description: 'The pool, the schedule, or the subscription' }),
+    reason: z.string(),
+    next_try_at: timestamp.nullable().meta({ description: 'When the service tries again; null if it does not' }),
+  })
+  .openapi('WaitingItem')
+
 export const workerStatus = z
   .object({
     all_healthy: z.boolean().meta({
@@ -52,6 +68,10 @@ export const workerStatus = z
       example: 'all',
     }),
     workers: z.array(worker),
+    waiting: z.array(waitingItem).meta({
+      description:
+        'What waits until somebody acts, at most 20 of a kind. Every daemon of the database answers the same',
+    }),
   })
   .openapi('WorkerStatus')
 
@@ -66,6 +86,15 @@ export const cluster = z
         "Milliseconds per slot, measured over the node's last performance samples; null if it has none. A blockhash is valid for 150 blocks",
       example: 250,
     }),
+    consensus: z.enum(CONSENSUSES).nullable().meta({
+      description:
+        'How the cluster agrees on its blocks. With `alpenglow` `confirmed` and `finalized` name the same block; null if no node says',
+      example: 'alpenglow',
+    }),
+    alpenglow_slot: z.int().min(0).nullable().meta({
+      description: 'Slot of the block from which the cluster changed to Alpenglow; null without Alpenglow',
+      example: 459652999,
+    }),
     blockhash_valid: z.boolean().optional().meta({ description: 'Whether the requested blockhash can still be used' }),
   })
   .openapi('ClusterState')
@@ -73,6 +102,7 @@ export const cluster = z
 export type ClusterState = z.output<typeof cluster>
 export type Health = z.output<typeof serviceHealth>
 export type Worker = z.output<typeof worker>
+export type WaitingItem = z.output<typeof waitingItem>
 export type WorkerStatus = z.output<typeof workerStatus>
 
 const SERVICE_TAG: Tag = {

@@ -1,9 +1,11 @@
 /** The custodial signer: its state, its policy, and pausing it. */
 import { z } from '@hono/zod-openapi'
+import { WEEKDAYS } from '../platform/timing.ts'
 import { address, mintAddress, signatureText, u64Digits } from './chain-scalars.ts'
 import { txVersionShape, writeBody } from './envelope.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { line, nullOr, timestamp } from './scalars.ts'
+import { SIGNED_OPERATIONS } from './signed-operations.ts'
 
 export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
 
@@ -24,12 +26,79 @@ export const SIGNING_RULES = [
   'tokens_per_transaction',
   'lamports_per_day',
   'tokens_per_day',
+  'operation',
+  'hours',
 ] as const
 
 const lamportsField = u64Digits.meta({ description: 'Lamports, digits', example: '1000000000' })
 const units = u64Digits.meta({ description: 'Raw units of the mint, digits', example: '1000000' })
 
 export const tokenLimit = z.object({ mint: mintAddress, per_transaction: units, per_day: units })
+
+const clockTime = (pattern: RegExp, text: string) => z.string().regex(pattern, text)
+
+const hours = z
+  .strictObject({
+    days: z.array(z.enum(WEEKDAYS)).min(1).max(7),
+    from: clockTime(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/, 'must be a time as HH:MM'),
+    to: clockTime(/^(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00)$/, 'must be a time as HH:MM, at most 24:00').meta({
+      description: 'Exclusive. A time before `from` is on the next day',
+    }),
+    timezone: line(64).meta({ description: 'IANA name', example: 'Europe/Berlin' }),
+  })
+  .openapi('ApprovalHours', { example: { days: ['mon', 'fri'], from: '09:00', to: '17:00', timezone: 'UTC' } })
+
+const waits = (what: string) =>
+  z
+    .boolean()
+    .default(false)
+    .meta({ description: `Whether ${what} waits for approvals` })
+const ceiling = (what: string) =>
+  u64Digits
+    .nullable()
+    .default(null)
+    .meta({
+      description: `Most lamports that may leave ${what} with approvals; null: the limit is final`,
+      example: '5000000000',
+    })
+
+/** What waits for approvals instead of being refused. */
+export const signerApprovals = z
+  .strictObject({
+    needed: z.int().min(1).max(16).meta({ description: 'Approvals that an act needs', example: 2 }),
+    approvers: z
+      .array(address)
+      .max(64)
+      .nullable()
+      .default(null)
+      .meta({ description: 'Addresses of those who may approve; null: every approver' }),
+    expires_in: z
+      .int()
+      .min(60)
+      .max(2_592_000)
+      .default(86_400)
+      .meta({ description: 'Seconds until a proposal expires' }),
+    rules: z.strictObject({
+      lamports_per_transaction: ceiling('in one transaction'),
+      lamports_per_day: ceiling('in any 24 hours'),
+      tokens: z
+        .array(tokenLimit)
+        .max(64)
+        .default([])
+        .meta({ description: 'Most that may leave of each mint with approvals' }),
+      destination: waits('a payment to a destination that is not listed'),
+      authority: waits('the loss of an authority'),
+      delegate: waits('a new delegate'),
+      close: waits('closing an account whose lamports others get'),
+      operations: z
+        .array(z.enum(SIGNED_OPERATIONS))
+        .max(SIGNED_OPERATIONS.length)
+        .default([])
+        .meta({ description: 'Operations that always wait' }),
+      hours: nullOr(hours).default(null).meta({ description: 'Outside these hours everything waits; null: never' }),
+    }),
+  })
+  .openapi('SignerApprovals')
 
 const limits = {
   programs: z
@@ -52,6 +121,9 @@ const limits = {
     .array(tokenLimit)
     .max(256)
     .meta({ description: 'Most that may leave of each mint; mints that are not listed may not leave' }),
+  approvals: nullOr(signerApprovals).meta({
+    description: 'What waits for approvals instead of being refused; null: nothing does',
+  }),
 }
 
 export const signerPolicy = z
@@ -123,6 +195,7 @@ export const signer = {
       lamports_per_transaction: limits.lamports_per_transaction.optional(),
       lamports_per_day: limits.lamports_per_day.optional(),
       tokens: limits.tokens.optional(),
+      approvals: limits.approvals.optional(),
     }),
     example: { lamports_per_transaction: '500000000' },
     data: signerState,
@@ -170,5 +243,6 @@ export const signer = {
     }),
     data: signerTest,
     scope: '*',
+    waits: true,
   }),
 }

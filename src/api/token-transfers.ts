@@ -20,25 +20,38 @@ export const TRANSFER_FAULTS = [
 export type TransferFault = (typeof TRANSFER_FAULTS)[number]
 
 /** Above what a transaction of version 1 has room for. */
-const MOST_IN_REQUEST = 64
+export const MOST_IN_REQUEST = 64
 const MOST_IN_PLAN = 500
 
-const transferAmount = u64Digits.refine((text) => /[1-9]/.test(text), 'must be more than 0')
+export const positiveAmount = u64Digits.refine((text) => /[1-9]/.test(text), 'must be more than 0')
 
-/** A wallet may be in the list only once, so that none is paid twice by mistake. */
-const recipientsOf = (most: number) =>
+/** A wallet may be in the list only once, so that none is paid twice by mistake. `name` is the field of the list. */
+export const walletAmounts = (name: string, most: number) =>
   z
-    .array(z.strictObject({ wallet: otherWallet, amount: transferAmount }))
+    .array(z.strictObject({ wallet: otherWallet, amount: positiveAmount }))
     .min(1)
     .max(most)
-    .superRefine((recipients, context) => {
-      const places = new Map<string, number>()
-      for (const [i, { wallet }] of recipients.entries()) {
-        const earlier = places.get(wallet)
-        if (earlier === undefined) places.set(wallet, i)
-        else context.addIssue({ code: 'custom', path: [i, 'wallet'], message: `is already at recipients.${earlier}` })
-      }
-    })
+    .superRefine((list, context) =>
+      refuseRepeated(
+        name,
+        list.map(({ wallet }) => wallet),
+        (place, message) => context.addIssue({ code: 'custom', path: [place, 'wallet'], message }),
+      ),
+    )
+
+/** Reports each wallet that is in the list for a second time. */
+export function refuseRepeated(
+  name: string,
+  wallets: readonly string[],
+  report: (place: number, message: string) => void,
+): void {
+  const places = new Map<string, number>()
+  for (const [i, wallet] of wallets.entries()) {
+    const earlier = places.get(wallet)
+    if (earlier === undefined) places.set(wallet, i)
+    else report(i, `is already at ${name}.${earlier}`)
+  }
+}
 
 const transferFields = {
   payer: address.meta({ description: 'Wallet that sends, and pays for missing token accounts' }),
@@ -119,7 +132,7 @@ export const tokenTransfers = {
     summary: 'Build one transaction that sends a token to many wallets',
     description:
       'Missing token accounts are opened. If there are too many recipients, the request is refused, and `details.fits` says how many of the first ones fit; `tx_version: 1` has room for more. With `mode: signed` the platform wallet sends, whatever `payer` says.',
-    body: buildBody({ ...transferFields, recipients: recipientsOf(MOST_IN_REQUEST) }),
+    body: buildBody({ ...transferFields, recipients: walletAmounts('recipients', MOST_IN_REQUEST) }),
     data: tokenTransfer,
     signed: 'airdrop:admin',
   }),
@@ -128,7 +141,7 @@ export const tokenTransfers = {
     tag: TOKENS_TAG,
     summary: 'Check which wallets can receive a token, and the cost of sending it',
     description: 'Reads the chain and builds nothing. Split a longer list into several requests.',
-    body: writeBody({ ...transferFields, recipients: recipientsOf(MOST_IN_PLAN) }),
+    body: writeBody({ ...transferFields, recipients: walletAmounts('recipients', MOST_IN_PLAN) }),
     data: tokenTransferPlan,
     dry: true,
   }),

@@ -1,8 +1,20 @@
 /** Tokens: fungible mints and their revocable authorities. */
 import { z } from '@hono/zod-openapi'
-import { address, mintAddress, secretKey, tokenProgramName, u64Digits, uri, warningsField } from './chain-scalars.ts'
+import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../solana/token-authorities.ts'
+import {
+  address,
+  allowProgramsField,
+  mintAddress,
+  otherWallet,
+  spentSecretKey,
+  tokenProgramName,
+  u64Digits,
+  uri,
+  warningsField,
+} from './chain-scalars.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
-import { unsignedPayload } from './payloads.ts'
+import { type TokenExtensions, tokenExtensions } from './extension-fields.ts'
+import { signedPayload, unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { anything, line, nullOr } from './scalars.ts'
 
@@ -25,9 +37,29 @@ export const token = z
 
 export const tokenCreated = unsignedPayload({
   mint: mintAddress,
-  required_signers: z.object({ mint_secret_key: secretKey }),
+  required_signers: z.object({ mint_secret_key: spentSecretKey }),
   warnings: warningsField,
 }).openapi('TokenCreated')
+
+const anyAuthority = z.enum(Object.keys(TOKEN_AUTHORITIES) as [TokenAuthorityType, ...TokenAuthorityType[]])
+
+/** The address of a new mint whose key the caller has. */
+export const chosenMint = address.optional().meta({
+  description:
+    'Address of the new mint, if you have its key: it must sign too, and no account may be there yet. By default a new key is made',
+})
+
+const authorityTransferShape = {
+  mint: mintAddress,
+  type: anyAuthority,
+  authority: address.meta({ description: 'The holder until now, which signs' }),
+  new_authority: nullOr(otherWallet).meta({ description: 'Null if it is given up for good' }),
+  warnings: warningsField,
+}
+
+export const tokenAuthorityTransfer = z
+  .discriminatedUnion('mode', [unsignedPayload(authorityTransferShape), signedPayload(authorityTransferShape)])
+  .openapi('TokenAuthorityTransfer')
 
 export const tokenLabel = z
   .object({
@@ -53,10 +85,33 @@ export const tokenLabelBatch = z
 export type Token = z.output<typeof token>
 export type TokenLabel = z.output<typeof tokenLabel>
 export type TokenLabelBatch = z.output<typeof tokenLabelBatch>
+export type TokenAuthorityTransfer = z.output<typeof tokenAuthorityTransfer>
 export type TokenCreated = z.output<typeof tokenCreated>
 
 /** Limits of the Metaplex program in bytes, not characters; Token-2022 does not have them. */
 const METAPLEX_BYTES = { symbol: 10, uri: 200 } as const
+
+function extensionFaults({
+  token_program,
+  extensions,
+  revoke_freeze_authority,
+}: {
+  token_program: 'spl' | 'token2022'
+  extensions?: TokenExtensions | undefined
+  revoke_freeze_authority: boolean
+}): { path: string[]; message: string }[] {
+  if (extensions === undefined) return []
+  if (token_program === 'spl')
+    return [{ path: ['extensions'], message: 'are for token_program token2022: SPL Token has none' }]
+  const faults: { path: string[]; message: string }[] = []
+  if (extensions.interest_rate !== undefined && extensions.scaled_amount !== undefined)
+    faults.push({ path: ['extensions', 'scaled_amount'], message: 'cannot be combined with interest_rate' })
+  if (extensions.default_frozen && revoke_freeze_authority) {
+    const message = 'must be false with default_frozen: nobody could ever thaw an account'
+    faults.push({ path: ['revoke_freeze_authority'], message })
+  }
+  return faults
+}
 
 export const TOKENS_TAG: Tag = {
   name: 'Tokens',
@@ -69,7 +124,7 @@ export const tokens = {
     tag: TOKENS_TAG,
     summary: 'Build the creation of a token',
     description:
-      'Mint, metadata, supply and revocations in one transaction; the payer receives the supply. The answer contains the key of the mint, which must sign and is not stored.',
+      'Mint, metadata, supply and revocations in one transaction; the payer receives the supply. The answer contains the key of the mint, which must sign and is not stored; with `mint`, you have that key, and the answer has none.',
     body: buildBody({
       payer: address,
       name: z
@@ -83,7 +138,10 @@ export const tokens = {
       revoke_mint_authority: z.boolean().default(false),
       revoke_freeze_authority: z.boolean().default(true),
       token_program: tokenProgramName,
+      extensions: tokenExtensions.optional(),
+      mint: chosenMint,
     }).superRefine((body, context) => {
+      for (const { path, message } of extensionFaults(body)) context.addIssue({ code: 'custom', path, message })
       if (body.token_program !== 'spl') return
       for (const field of ['symbol', 'uri'] as const) {
         if (new TextEncoder().encode(body[field]).length <= METAPLEX_BYTES[field]) continue
@@ -119,6 +177,21 @@ export const tokens = {
       'For tables that show names instead of mints. The creator of a mint chooses its symbol and name, so show the mint next to them. It changes nothing and needs no scope.',
     body: writeBody({ mints: z.array(mintAddress).min(1).max(100) }),
     data: tokenLabelBatch,
+  }),
+  transferAuthority: defineRoute({
+    at: ['put', '/v2/tokens/{mint}/authorities/{type}'],
+    tag: TOKENS_TAG,
+    summary: 'Give an authority of a token to another address, or up for good',
+    description:
+      'The present holder signs, and only the new one can give it back. The vault of a multisig can hold it, with `allow_programs`. `new_authority: null` gives it up: nobody can ever have it again. Types other than mint, freeze and metadata are those of extensions of Token-2022. With `mode: signed` the platform wallet gives away its own authority, whatever `payer` says, if its policy permits; mint, freeze and metadata it does not give up.',
+    params: z.object({ mint: mintAddress, type: anyAuthority }),
+    body: buildBody({
+      payer: address.meta({ description: 'Wallet that holds the authority and pays the fee' }),
+      new_authority: nullOr(otherWallet).meta({ description: 'Who gets it; null gives it up for good' }),
+      allow_programs: allowProgramsField,
+    }),
+    data: tokenAuthorityTransfer,
+    signed: '*',
   }),
   revokeAuthority: defineRoute({
     at: ['delete', '/v2/tokens/{mint}/authorities/{type}'],

@@ -31,22 +31,19 @@ export const transaction = z
         'Null on success; otherwise it was included but reverted, it expired, or the relay dropped its bundle',
     }),
     slot: z.int().min(0).meta({ description: '0 until seen' }),
-    confirmations: z.int().min(0).meta({ description: '0 until seen' }),
+    confirmations: z.int().min(0).meta({ description: 'Blocks on top of its own; 0 until seen, 32 once final' }),
   })
   .openapi('Transaction')
 
-export const submitted = z
-  .union([
-    z.object({ signature: signatureText }),
-    z.object({
-      bundle_id: z.string(),
-      signatures: z.array(z.string()).meta({ description: 'Contains only the bundle id' }),
-      transaction_signatures: z
-        .array(signatureText)
-        .meta({ description: 'Signatures of the bundled transactions, in order' }),
-    }),
-  ])
-  .openapi('Submitted')
+const submittedTransaction = z.object({ signature: signatureText })
+const submittedBundle = z.object({
+  bundle_id: z.string(),
+  signatures: z.array(z.string()).meta({ description: 'Contains only the bundle id' }),
+  transaction_signatures: z
+    .array(signatureText)
+    .meta({ description: 'Signatures of the bundled transactions, in order' }),
+})
+export const submitted = z.union([submittedTransaction, submittedBundle]).openapi('Submitted')
 
 export const balanceChange = z
   .object({
@@ -111,6 +108,44 @@ export const simulation = z
   })
   .openapi('Simulation')
 
+export const transactionForecast = z
+  .object({
+    failed: z
+      .object({
+        index: z.int().min(0).meta({ description: 'Its place in the request, from 0' }),
+        err: anything,
+        logs: z.array(z.string()),
+      })
+      .nullable()
+      .meta({
+        description: 'The first transaction that fails for another reason than a lack of money; null if none does',
+      }),
+    exact: z.boolean().meta({
+      description:
+        'True if all were run; false if a program is not in the program cache (`svc localnet pull`): then `amount` is the least that is known',
+    }),
+    payments: z
+      .array(
+        z.object({
+          wallet: address,
+          mint: mintAddress.nullable().meta({ description: 'Null for lamports' }),
+          decimals: z.int().min(0).max(255).nullable().meta({
+            description: 'Decimals of the mint; null for lamports, and if the mint cannot be read',
+          }),
+          amount: digits.meta({ description: 'What all transactions together take from the wallet, fees included' }),
+          needed: digits.meta({
+            description:
+              'What the wallet must have before the first: more than `amount` if a part returns, or rent must stay in it',
+          }),
+          held: digits.meta({
+            description: 'What the wallet has now; with less than `needed` they would not all succeed',
+          }),
+        }),
+      )
+      .meta({ description: 'What each signing wallet pays; empty if one fails' }),
+  })
+  .openapi('TransactionForecast')
+
 export const refreshed = z
   .object({
     mode: z.literal('unsigned'),
@@ -128,7 +163,10 @@ export const refreshed = z
 export type Refreshed = z.output<typeof refreshed>
 export type Transaction = z.output<typeof transaction>
 export type Submitted = z.output<typeof submitted>
+export type SubmittedTransaction = z.output<typeof submittedTransaction>
+export type SubmittedBundle = z.output<typeof submittedBundle>
 export type Simulation = z.output<typeof simulation>
+export type TransactionForecast = z.output<typeof transactionForecast>
 
 const TRANSACTIONS_TAG: Tag = {
   name: 'Transactions',
@@ -209,5 +247,20 @@ export const transactions = {
       'Nothing is changed. Signatures are not checked, and the blockhash is replaced by a recent one, so an unsigned build of any age can run. A failed run is a normal answer with `err`.',
     body: writeBody({ transaction: transactionBase64 }),
     data: simulation,
+  }),
+  forecast: defineRoute({
+    at: ['post', '/v2/transaction-forecasts'],
+    tag: TRANSACTIONS_TAG,
+    summary: 'Find what transactions cost before the first is sent',
+    description:
+      'For transactions that depend on each other, such as those of a launch. They are run one after another in memory, with the programs of the program cache on the accounts of the cluster. Nothing is changed, and signatures are not needed. `mode: signed` of POST /v2/pools does the same before the platform wallet signs.',
+    body: writeBody({
+      transactions: z
+        .array(transactionBase64)
+        .min(1)
+        .max(5)
+        .meta({ description: 'Base64, in the order in which they will be sent' }),
+    }),
+    data: transactionForecast,
   }),
 }

@@ -38,7 +38,7 @@ export async function endFailedBundles(
   return faults[0]?.error
 }
 
-/** If the relay is slow, unreachable or does not know, no bundle counts as failed. The chain decides in the end. */
+/** If the relay is slow, unreachable or does not know, no bundle counts as failed; the chain decides. */
 async function failedAmong({ config, chain, log }: FollowingServices, ids: readonly string[]): Promise<string[]> {
   const askRelay = () =>
     relayOf(config, chain)

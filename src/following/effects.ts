@@ -10,6 +10,7 @@ import type { ChainStates } from './chain-states.ts'
 import type { Projection, SourceTransaction, TransactionChanges } from './projection.ts'
 import type { FollowingServices } from './services.ts'
 import { trackedEvents } from './tracked-events.ts'
+import { withVaultCalls } from './vault-calls.ts'
 
 /** Returns the changes that each projection finds. Throws when the stored bytes cannot be read. */
 export async function readTransactionChanges(
@@ -19,7 +20,8 @@ export async function readTransactionChanges(
 ): Promise<TransactionChanges> {
   const tracked: TrackedResource | null =
     row.tracked_resource_json === null ? null : JSON.parse(row.tracked_resource_json)
-  return { tracked, changed: await changesOfMessage(services, decodeWireTransaction(raw).message, tracked) }
+  const message = await withVaultCalls(services, decodeWireTransaction(raw).message, row.signature)
+  return { tracked, changed: await changesOfMessage(services, message, tracked) }
 }
 
 /** Returns what each projection finds in a message. */

@@ -1,4 +1,7 @@
-/** Proves that transactions can no longer land: their blockhash or nonce is gone at finality, and the chain does not know them. */
+/**
+ * Proves that transactions can no longer land: their blockhash or nonce has expired at finality, and the chain does not
+ * know them.
+ */
 import {
   type Ended,
   readBlockhashEnd,
@@ -18,33 +21,28 @@ import { expiredTransition } from './transition.ts'
 import { writeTransitions } from './write-transitions.ts'
 
 /**
- * Slots by which the node of the first look may have lagged. A lagging node reports a blockhash that it has not seen
- * yet as gone.
+ * Slots by which the node of the first check may have lagged. A lagging node reports a blockhash that it has not seen
+ * yet as expired.
  */
 const NODE_LAG_SLOTS = 100
-/** Slots after which a blockhash that is reported as gone really is. Skipped slots do not count towards its age. */
+/** After this many slots, a report of an expired blockhash is true. Skipped slots do not count towards its age. */
 export const ENDED_BLOCKHASH_SLOTS = BLOCKHASH_SLOTS + NODE_LAG_SLOTS
 const NONCES_PER_CALL = 100
 /** Each round starts this many rows after the start of the round before. */
 const ROWS_PER_TURN = 97
-/** Calls that are reserved for the later steps: two for the last status read, the others for sending. */
+/** Calls reserved for later steps: two for the last reading of statuses, the others for sending. */
 const RESERVED_CALLS = 5
-/**
- * One call for the start of the history and one for the statuses. The readings of a second endpoint are not counted.
- */
+/** One call for the start of the history, one for the statuses. Those to a second endpoint are not counted. */
 const CALLS_OF_LAST_READ = 2
 
-/** A transaction whose blockhash or nonce is gone, with the finalized slot of that reading. */
+/** A transaction whose blockhash or nonce has expired, with the finalized slot of that reading. */
 interface ExpiryCandidate {
   row: FollowedTransaction
   slot: number
   sinceSlot: number
 }
 
-/**
- * Returns the slot at which the row was first looked for if its blockhash or nonce must have ended by `slot`, else
- * null.
- */
+/** Returns the slot of the row's first check if its blockhash or nonce must have expired by `slot`, otherwise null. */
 function provableSince({ since_slot }: FollowedTransaction, slot: number): number | null {
   return since_slot !== null && slot >= since_slot + ENDED_BLOCKHASH_SLOTS ? since_slot : null
 }
@@ -76,10 +74,7 @@ export async function endExpired(
   return fault
 }
 
-/**
- * Returns the row if it is old enough. The first bank that could know its blockhash is then final, and the chain has
- * forgotten the blockhash.
- */
+/** Returns the row if it is old enough. By then every fork that knew the blockhash is decided. */
 function candidateAt(row: FollowedTransaction, slot: number): ExpiryCandidate[] {
   const sinceSlot = provableSince(row, slot)
   return sinceSlot === null ? [] : [{ row, slot, sinceSlot }]
@@ -135,8 +130,8 @@ async function byNonce(
 }
 
 /**
- * Reads the statuses a last time. This must follow the reading of the end, on nodes that are at least as far and whose
- * history begins before the transaction. With several endpoints, two must not know it.
+ * Reads the statuses a last time and ends transactions that are still missing. The nodes must have reached the slot of
+ * the first reading, and their history must begin before the transaction. With several endpoints, two must not know it.
  */
 async function endMissing(
   services: FollowingServices,

@@ -1,4 +1,5 @@
-/** Looks for transactions on the chain: reads their states and the changes of the confirmed ones, and writes both. */
+/** Looks for transactions on chain: reads their states and the changes of the confirmed ones, and writes both. */
+import { finalityTime, readSlotTime } from '../chain/reads/slot-time.ts'
 import { readFirstBlock, readStatuses, STATUSES_PER_CALL, type Statuses } from '../chain/reads/statuses.ts'
 import { type FollowedTransaction, noteChecked, rawTransactions } from '../store/transactions/transactions.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../store/writing/write-each.ts'
@@ -44,6 +45,9 @@ export async function look(
   const batch = rows.slice(0, STATUSES_PER_CALL)
   const now = clock.now()
   const genesis = await chain.genesisHash()
+  // The wait for finality follows from them; nothing waits for their answers.
+  void chain.consensus.read()
+  void readSlotTime(chain)
   const { slot, statuses, planned } = await readTransitions(services, batch, budget)
   const read = await withChanges(services, planned, budget)
   const { readable, states, fault } = await readChainStates(chain, read.planned)
@@ -51,8 +55,9 @@ export async function look(
   const faulty = new Set(faults.map(({ row }) => row.signature))
   const moved = new Set(readable.map(({ row }) => row.signature).filter((signature) => !faulty.has(signature)))
   const unmoved = batch.filter(({ signature }) => !moved.has(signature))
+  const finalityMs = finalityTime(chain)
   const waits = groupByWait(unmoved, (row) =>
-    faulty.has(row.signature) ? FAULTY_ROW_WAIT_MS : Math.max(lookWaitOf(row, now), leastWaitMs),
+    faulty.has(row.signature) ? FAULTY_ROW_WAIT_MS : Math.max(lookWaitOf(row, { now, finalityMs }), leastWaitMs),
   )
   await store.write(async (tx) => {
     for (const [wait, group] of waits) {
@@ -65,7 +70,7 @@ export async function look(
   return { missing: missing.filter(({ row }) => isUnseen(row)), fault: faults[0]?.error }
 }
 
-/** Reads the states from the node and returns the transitions that they lead to. */
+/** Reads the states from the node and returns the resulting transitions. */
 async function readTransitions(
   { chain, clock }: FollowingServices,
   batch: readonly FollowedTransaction[],
@@ -87,8 +92,8 @@ async function readTransitions(
 }
 
 /**
- * Reads again what seems to be gone, with the start of the searched history. With several endpoints, two must not know
- * it; one that does is enough to find it. `since` is null when no reading can prove a loss.
+ * Reads again what seems to be lost, with the start of the searched history. With several endpoints, it is lost if two
+ * do not know it, and found if one does. `since` is null if no reading can prove a loss.
  */
 async function confirmedLoss(
   chain: FollowingServices['chain'],

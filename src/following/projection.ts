@@ -104,7 +104,7 @@ export interface Projection<Changes = unknown, State = unknown> {
   ofRecords?(reader: Reader, changes: Changes, genesis: string): Promise<Changes | null>
   /**
    * Returns groups of events. Once the changes are written, one event of each group must be stored with the signature.
-   * This covers changes whose second writing would draft no event.
+   * It is for changes that draft no event when written again.
    */
   expectedEvents?(changes: Changes): readonly (readonly RequestedEvent[])[]
   /** Returns the fields of this resource that its events contain, or null without a record. */

@@ -10,10 +10,12 @@ import type { FollowingServices } from './services.ts'
 
 /** Calls to the RPC node in one round. */
 export const ROUND_CALLS = 40
-/** The share of the calls that looking may use. The rest is for proving expiry and for sending. */
+/** The share of the calls that looking may use; the remaining calls prove expiry and send. */
 const LOOK_SHARE = 0.8
 /** Wait after a round that is at least half full, so that the next rounds have room for the other transactions. */
 const BUSY_WAIT_MS = 4_500
+/** Calls for what is asked once in a while: the genesis hash, the consensus, and the time of a slot. */
+const CALLS_ABOUT_CLUSTER = 3
 /** Calls for a look at one transaction and for the steps that follow it. */
 const CALLS_FOR_ONE = 6
 
@@ -24,16 +26,15 @@ export interface FollowRoundOptions {
 }
 
 /**
- * Runs one round over everything that is due, in at most `calls` calls; the rest is due again in the next round. Throws
- * internal_error when the node fails, after writing what it had returned, and at the end the first error of a
+ * Runs one round over everything that is due, in at most `calls` calls; anything left is due again in the next round.
+ * Throws internal_error if the node fails, after writing what it had returned, and at the end the first error of a
  * transaction.
  */
 export async function followDue(
   services: FollowingServices,
   { signal, calls = ROUND_CALLS }: FollowRoundOptions = {},
 ): Promise<void> {
-  // One call is reserved for the genesis hash, which is requested once per node.
-  const budget = createBudget(calls - 1)
+  const budget = createBudget(calls - CALLS_ABOUT_CLUSTER)
   const limit = Math.floor(calls * LOOK_SHARE) * STATUSES_PER_CALL
   const { db } = services.store
   if (!(await isAnyTransactionDue(db, services.clock.now()))) return

@@ -5,15 +5,19 @@ import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 export const YOUNG_TRANSACTION_MS = 60_000
 /** An older transaction that is still not proven expired waits for a node with a longer history. */
 const ANCIENT_TRANSACTION_MS = 3_600_000
-const LOOK_WAIT_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
+const LOOK_WAIT_MS = { young: 2_000, old: 5_000, ancient: 60_000 }
+/** Shortest and longest wait for the finality of a confirmed transaction. */
+const [LEAST_FINALITY_WAIT_MS, MOST_FINALITY_WAIT_MS] = [1_000, 6_000]
 export const LONGEST_LOOK_WAIT_MS = LOOK_WAIT_MS.ancient
 
-/** Milliseconds from `now` to the next look. */
+/** Milliseconds from `now` to the next look, half of the `finalityMs` of the cluster for a confirmed transaction. */
 export function lookWaitOf(
   { lifecycle, created_at }: Pick<FollowedTransaction, 'lifecycle' | 'created_at'>,
-  now: number,
+  { now, finalityMs }: { now: number; finalityMs: number },
 ): number {
-  if (lifecycle === 'confirmed' || lifecycle === 'failed') return LOOK_WAIT_MS.confirmed
+  if (lifecycle === 'confirmed' || lifecycle === 'failed') {
+    return Math.min(MOST_FINALITY_WAIT_MS, Math.max(LEAST_FINALITY_WAIT_MS, finalityMs / 2))
+  }
   if (now - created_at > ANCIENT_TRANSACTION_MS) return LOOK_WAIT_MS.ancient
   return now - created_at > YOUNG_TRANSACTION_MS ? LOOK_WAIT_MS.old : LOOK_WAIT_MS.young
 }

@@ -1,4 +1,5 @@
 /** Sends the stored bytes of transactions that no node has shown yet. Each is sent repeatedly, by one process at a time. */
+import { lastSlotTime } from '../chain/reads/slot-time.ts'
 import { relayOf } from '../chain/sending/relay.ts'
 import { broadcast } from '../chain/sending/send.ts'
 import { bundleIdOf } from '../solana/bundles.ts'
@@ -9,7 +10,8 @@ import type { FollowingServices } from './services.ts'
 
 /** Time that the request itself has to send its transaction before the watcher sends it. */
 export const FIRST_SEND_MS = 2_000
-const LONGEST_SEND_WAIT_MS = 16_000
+/** Slots of the shortest wait, which doubles, and of the longest. A blockhash lives for 150. */
+const [FIRST_WAIT_SLOTS, LONGEST_WAIT_SLOTS] = [10, 40]
 /** Number of sends that run at once. */
 const PARALLEL_SENDS = 8
 /** Transactions are sent for this long. One with a durable nonce does not expire, and is sent rarely after that. */
@@ -20,11 +22,14 @@ type SendServices = Pick<FollowingServices, 'store' | 'chain' | 'clock' | 'log' 
 type DueSend = Awaited<ReturnType<typeof dueSends>>[number]
 
 /**
- * Waits are 2, 4, 8 and 16 seconds, then 16 while the blockhash may be valid. Transactions with a durable nonce are
- * sent forever.
+ * Waits are 10, 20 and 40 slots, then 40 while the blockhash may be valid. Transactions with a durable nonce are sent
+ * forever.
  */
-function nextSendAt({ sends, nonce_account, created_at }: DueSend, now: number): number | null {
-  const wait = Math.min(FIRST_SEND_MS * 2 ** Math.min(sends + 1, 10), LONGEST_SEND_WAIT_MS)
+function nextSendAt(
+  { sends, nonce_account, created_at }: DueSend,
+  { now, slotMs }: { now: number; slotMs: number },
+): number | null {
+  const wait = Math.min(FIRST_WAIT_SLOTS * 2 ** Math.min(sends, 10), LONGEST_WAIT_SLOTS) * slotMs
   if (now - created_at < SEND_FOR_MS) return now + wait
   return nonce_account === null ? null : now + NONCE_SEND_WAIT_MS
 }
@@ -61,12 +66,13 @@ export async function sendDue(services: SendServices, budget: Budget, signature?
 
 /** Returns the sends that this process has claimed, in order, with their bytes. */
 async function claimDue(
-  { store }: SendServices,
+  { store, chain }: SendServices,
   due: readonly DueSend[],
   now: number,
 ): Promise<{ row: DueSend; raw: Uint8Array }[]> {
   if (due.length === 0) return []
-  const sends = due.map((row) => ({ signature: row.signature, next: nextSendAt(row, now) }))
+  const slotMs = lastSlotTime(chain)
+  const sends = due.map((row) => ({ signature: row.signature, next: nextSendAt(row, { now, slotMs }) }))
   const claimed = await store.write((tx) => claimSends(tx, now, sends))
   const raws = new Map(claimed.map(({ signature, raw }) => [signature, raw]))
   return due.flatMap((row) => {

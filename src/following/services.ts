@@ -6,8 +6,8 @@ export interface FollowingServices extends Pick<Services, 'store' | 'chain' | 'c
   /** The projections, in the order in which their events are written. */
   projections: readonly Projection[]
   /**
-   * Wallets of the ledger. All transactions that move their funds are kept, because each balance builds on the one
-   * before.
+   * Wallets of the ledger. All transactions that move their funds are kept, because each balance builds on the previous
+   * one.
    */
   booked?: ReadonlySet<string>
 }

@@ -1,4 +1,4 @@
-/** Writes the events that a transaction's request asked for, except those that an event proven by the chain already reports. */
+/** Writes the events that a transaction's request named, unless an event proven by the chain already reports them. */
 import type { TrackedResource } from '../api/index.ts'
 import { type EventDraft, isEventWritten } from '../store/events/drafts.ts'
 import type { Tx } from '../store/store.ts'
@@ -51,7 +51,7 @@ async function isReported(tx: Tx, requested: RequestedEvent, followed: TrackedTr
     (draft) => draft.type === type && draft.resource_type === resource_type && draft.resource_id === resource_id,
   )
   for (const draft of own) {
-    // A draft with another dedupe key may report an earlier transaction, and would not be written again for this one.
+    // With another dedupe key, the stored event may be of an earlier transaction.
     if (draft.dedupe_by === transaction.signature || !(await isEventWritten(tx, draft))) return true
   }
   for (const { projection, effects: changed } of effects) {

@@ -34,17 +34,17 @@ export type TransactionState = Pick<
 export interface Transition {
   state: TransactionState
   events: readonly TransactionEvent[]
-  /** Whether this transition confirms the transaction without an error, so that its effects can be written. */
+  /** Whether this transition confirms the transaction without an error, so its effects can be written. */
   landed: boolean
-  /** Whether the fork that contained the transaction is gone. */
+  /** Whether the fork with the transaction was dropped. */
   dropped: boolean
   /** Whether the state of the transaction can no longer change. */
   final: boolean
 }
 
 /**
- * Returns the transition that a snapshot leads to, or null for no change. Nodes may lag: an older state is ignored, and
- * a missing status counts only when the node is far past the slot of the last state.
+ * Returns the transition that follows from a snapshot, or null for no change. Nodes may lag: an older state is ignored,
+ * and a missing status counts only if the node is far past the slot of the last state.
  */
 export function transitionOf(row: TransactionState, { status, slot, since }: StatusSnapshot): Transition | null {
   const rankBefore = rankOf(row)

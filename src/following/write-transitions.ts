@@ -1,5 +1,6 @@
 /** Writes the new state of transactions, the records of their effects and their events in one database transaction. */
 
+import { finalityTime } from '../chain/reads/slot-time.ts'
 import type { Services } from '../context.ts'
 import { publishTransactionStep } from '../platform/telemetry/transactions.ts'
 import type { EventDraft } from '../store/events/drafts.ts'
@@ -22,7 +23,7 @@ export interface PlannedTransition {
   changes?: TransactionChanges
 }
 
-type WriteServices = Pick<FollowingServices, 'store' | 'clock' | 'log' | 'config' | 'projections'>
+type WriteServices = Pick<FollowingServices, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'projections'>
 
 /**
  * Returns the transactions that could not be written. One that another process has changed since it was read is
@@ -45,14 +46,14 @@ export async function writeTransitions(
   }
   const moved = new Set<PlannedTransition>()
   const faults = await writeWithEvents(services, planned, writeAll, signal)
-  for (const { row } of faults) moved.delete(row)
+  for (const { row: planned } of faults) moved.delete(planned)
   const now = services.clock.now()
   for (const { row, transition } of moved) {
     if (transition.state.lifecycle === row.lifecycle) continue
     const confirmSeconds = transition.landed ? Math.max(0, now - row.created_at) / 1_000 : undefined
     publishTransactionStep({ state: transition.state.lifecycle, confirmSeconds })
   }
-  return faults.map(({ row: { row }, error }) => loggedFault(services, row, error))
+  return faults.map(({ row: planned, error }) => loggedFault(services, planned.row, error))
 }
 
 /** Logs the error of a transaction that could not be followed, and returns both. */
@@ -72,13 +73,13 @@ async function writeTransition(
   { row, transition, changes }: PlannedTransition,
   states: ChainStates,
 ): Promise<EventDraft[] | null> {
-  const { clock, log } = services
+  const { clock, log, chain } = services
   const { state, events, dropped, final } = transition
   const now = clock.now()
   const isMoved = await moveTransaction(tx, row, {
     ...state,
     checked_at: now,
-    next_check_at: final ? null : now + lookWaitOf({ ...row, ...state }, now),
+    next_check_at: final ? null : now + lookWaitOf({ ...row, ...state }, { now, finalityMs: finalityTime(chain) }),
     next_send_at: dropped && row.max_retries > 0 ? now : null,
   })
   if (!isMoved) return null

@@ -106,7 +106,7 @@ export class SlotClock {
   /** Changes the slot time from the next slot on, so that no slot and no time is counted twice or left out. */
   setSlotMs(slotMs: number): void {
     const current = this.slot()
-    // An era that has not begun is replaced.
+    // An era that has not started is replaced.
     while (this.#eras.length > 1 && this.#lastEra.slot > current) this.#eras.pop()
     if (this.slotMs === slotMs) return
     this.#eras.push({ slot: current + 1, ms: this.#startMs(current + 1), slotMs })

@@ -6,7 +6,7 @@ import { type Execution, type TransactionErrorJson, TransactionRefused } from '.
 import { unitPriceOf } from '../solana/fees.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
 import { checkLocks, type DecodedTransaction, isWritable, keyAt } from '../solana/messages.ts'
-import { NATIVE_LOADER, SYSVAR_OWNER } from '../solana/program-ids.ts'
+import { NATIVE_LOADER, RECENT_BLOCKHASHES_SYSVAR, SYSVAR_OWNER } from '../solana/program-ids.ts'
 import { signaturesHold } from '../solana/signatures.ts'
 import type { AccountIndex } from './account-index.ts'
 import { balancesOf } from './balances.ts'
@@ -15,7 +15,7 @@ import type { Tick } from './clock.ts'
 import { afterFee, feesOnlyRun, isLoadingError, notRun } from './fees-only.ts'
 import type { HistoryEntry } from './history.ts'
 import { loadedDataLimit, loadedDataSize } from './loaded-data.ts'
-import { advanceNonce, nonceAccountOf } from './nonces.ts'
+import { advanceNonce, nonceAccountOf, nonceOf, replaceBlockhash } from './nonces.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface CheckedTransaction {
@@ -60,7 +60,9 @@ export function checkTransaction(
     const usable = anyBlockhash || blockhashes.slotOf(message.recentBlockhash, slot) !== null
     if (!anyBlockhash && hasTransaction(transaction, usable)) throw new TransactionRefused('AlreadyProcessed')
     const nonce = usable ? null : nonceAccountOf(message, account)
-    if (!usable && nonce === null) throw new TransactionRefused('BlockhashNotFound')
+    if (!usable && (nonce === null || message.recentBlockhash === nonceOf(blockhashes.text(slot)))) {
+      throw new TransactionRefused('BlockhashNotFound')
+    }
     const loadedAddresses = loadAddresses(message.lookups, slot, account)
     const accountKeys = [...message.keys, ...loadedAddresses.writable, ...loadedAddresses.readonly]
     checkLocks(accountKeys)
@@ -93,7 +95,7 @@ export function executeAndCommit(
   const payer = keyAt(transaction.message, 0)
   let execution = isOverLoadLimit(checked, () => loadedSizeOf(parts, checked))
     ? notRun(OVER_LIMIT)
-    : runtime.run(transaction)
+    : runAt(parts, checked, slot, runtime.sigVerify, (run, verifies) => runtime.run(run, verifies))
   if (execution.err !== null && runtime.balance(payer) === before.lamports[0]) {
     execution = feesOnlyOrRefused(parts, checked, execution, runtime.sigVerify)
     runtime.set(payer, afterFee(transaction.message, runtime))
@@ -101,7 +103,7 @@ export function executeAndCommit(
   const failed = execution.err !== null
   const nonceAccount = failed && nonce !== null ? runtime.get(nonce) : null
   if (nonce !== null && nonceAccount !== null) {
-    runtime.set(nonce, advanceNonce(nonceAccount, transaction.message.recentBlockhash))
+    runtime.set(nonce, advanceNonce(nonceAccount, parts.blockhashes.text(slot)))
   }
 
   const changed = new Map<string, ChainAccount | null>()
@@ -136,6 +138,22 @@ export function executeAndCommit(
       postTokenBalances: after.tokens,
     },
   }
+}
+
+/**
+ * Runs a transaction as it runs in this slot: one that may set a nonce has the blockhash of the slot, because the
+ * runtime derives nonces from a transaction's own. Throws TransactionRefused for a signature that it had to check itself.
+ */
+export function runAt<T>(
+  { blockhashes }: ExecutionParts,
+  { transaction, accountKeys }: CheckedTransaction,
+  slot: number,
+  sigVerify: boolean,
+  run: (transaction: DecodedTransaction, sigVerify: boolean) => T,
+): T {
+  if (!accountKeys.includes(RECENT_BLOCKHASHES_SYSVAR)) return run(transaction, sigVerify)
+  if (sigVerify && !signaturesHold(transaction)) throw new TransactionRefused('SignatureFailure')
+  return run(replaceBlockhash(transaction, blockhashes.text(slot)), false)
 }
 
 const OVER_LIMIT = 'MaxLoadedAccountsDataSizeExceeded'

@@ -2,20 +2,17 @@
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { addressBytes } from '../solana/addresses.ts'
-import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../solana/program-ids.ts'
+import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { keyPairOf } from '../solana/signatures.ts'
 
 /** Lamports of the faucet at genesis, 5 million SOL. */
 export const FAUCET_LAMPORTS = 5_000_000n * 1_000_000_000n
-/** Maximum compute units that an airdrop consumes. */
-const LEAST_UNITS = 1_000
-const UNIT_CHOICES = 1_399_000
 
 export interface Faucet {
   address: string
   /**
-   * Returns a signed transfer. `nonce` determines its compute limit, so that equal airdrops in a slot have different
-   * signatures.
+   * Returns a signed transfer, with one instruction as on a validator. Its data ends with `nonce`, which the System
+   * program does not read, so that equal airdrops in a slot have different signatures.
    */
   transfer(to: string, lamports: bigint, blockhash: string, nonce: number): Uint8Array
 }
@@ -25,24 +22,19 @@ export function openFaucet(seed: Uint8Array): Faucet {
   return {
     address,
     transfer(to, lamports, blockhash, nonce) {
-      const limit = Buffer.alloc(5)
-      limit.writeUInt8(2)
-      limit.writeUInt32LE(LEAST_UNITS + (nonce % UNIT_CHOICES), 1)
-      const transfer = Buffer.alloc(12)
+      const transfer = Buffer.alloc(16)
       transfer.writeUInt32LE(2)
       transfer.writeBigUInt64LE(lamports, 4)
+      transfer.writeUInt32LE(nonce % 2 ** 32, 12)
       const toSelf = to === address
       const keys = [publicKey, ...(toSelf ? [] : [addressBytes(to)])]
       const system = keys.length
       const message = Buffer.concat([
-        Buffer.from([1, 0, 2, keys.length + 2]),
+        Buffer.from([1, 0, 1, keys.length + 1]),
         ...keys,
         addressBytes(SYSTEM_PROGRAM),
-        addressBytes(COMPUTE_BUDGET_PROGRAM),
         base58.decode(blockhash),
-        Buffer.from([2, system + 1, 0, limit.length]),
-        limit,
-        Buffer.from([system, 2, 0, toSelf ? 0 : 1, transfer.length]),
+        Buffer.from([1, system, 2, 0, toSelf ? 0 : 1, transfer.length]),
         transfer,
       ])
       return Buffer.concat([Buffer.from([1]), sign(message), message])

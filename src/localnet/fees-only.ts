@@ -66,6 +66,6 @@ export function feesOnlyRun(
 /** Returns the payer's account after the fee. */
 export function afterFee(message: DecodedMessage, accounts: PayerParts): ChainAccount {
   const payer = accounts.get(keyAt(message, 0))
-  if (payer === null) throw new Error('an account that pays a fee is gone')
+  if (payer === null) throw new Error('an account that pays a fee does not exist')
   return { ...payer, lamports: payer.lamports - feeOfMessage(message) }
 }

@@ -7,7 +7,13 @@ export { MalformedTransaction } from '../solana/messages.ts'
 export { GENESIS_SLOT, SLOTS_PER_EPOCH } from './clock.ts'
 export { ChainLockedError } from './journal.ts'
 
-/** Opens the chain in `dataDir`, or creates one there. Throws ChainLockedError when another process has it open. */
+/**
+ * Opens the chain in `dataDir`, or creates one there. Throws ChainLockedError if another process has it open.
+ *
+ * @example
+ * const chain = await openLocalChain({ dataDir, programsDir })
+ * const connection = new Connection('http://localnet', { fetch: localFetch(createRpc(chain)) })
+ */
 export async function openLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   return new EmbeddedChain(await openParts(options))
 }

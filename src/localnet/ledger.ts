@@ -38,6 +38,8 @@ export interface ChainParts {
   report(): Pick<LocalnetStatus, 'programs' | 'warnings'>
   dataDir: string
   settings: ClusterSettings
+  /** Slot of the block from which the chain changed to Alpenglow; null on Tower. */
+  alpenglowSlot: number | null
 }
 
 /** The landed transactions of a group of works, and the accounts that are still to be written. */

@@ -2,12 +2,14 @@
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
-import { BLOCKHASH_SLOTS, COMMITMENT_DEPTH, type Commitment } from '../solana/constants.ts'
+import { solText } from '../solana/amounts.ts'
+import { BLOCKHASH_SLOTS, type Commitment } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
 import { feeOfMessage } from '../solana/fees.ts'
 import { decodeMessage } from '../solana/messages.ts'
 import { CLOCK_SYSVAR, LOADERS } from '../solana/program-ids.ts'
 import { type Balances, balancesOf } from './balances.ts'
+import { slotAtCommitment } from './chain-settings.ts'
 import type { ChainJournal } from './journal.ts'
 import { type ChainParts, Ledger } from './ledger.ts'
 import { nonceAccountOf } from './nonces.ts'
@@ -36,7 +38,12 @@ export class EmbeddedChain implements LocalChain {
   }
 
   slot(commitment: Commitment = 'processed'): number {
-    return this.#parts.clock.slot() - COMMITMENT_DEPTH[commitment]
+    const { clock, alpenglowSlot } = this.#parts
+    return slotAtCommitment(clock.slot(), commitment, alpenglowSlot)
+  }
+
+  alpenglowSlot(): number | null {
+    return this.#parts.alpenglowSlot
   }
 
   unixTimestamp(): number {
@@ -131,11 +138,13 @@ export class EmbeddedChain implements LocalChain {
     const least = held === undefined ? this.minimumBalance(0) : 1n
     if (lamports < least) {
       throw new RangeError(
-        `An airdrop to ${address} must be at least ${least} lamports${held === undefined ? ', the rent of a new account' : ''}, got ${lamports}`,
+        `An airdrop to ${address} must be at least ${solText(least)}${held === undefined ? ', the rent of a new account' : ''}, got ${solText(lamports)}`,
       )
     }
     if (lamports + 5000n + this.minimumBalance(0) > balance) {
-      throw new RangeError(`The faucet has ${balance} lamports left, which is not enough for an airdrop of ${lamports}`)
+      throw new RangeError(
+        `The faucet has ${solText(balance)} left, which is not enough for an airdrop of ${solText(lamports)}`,
+      )
     }
     const { blockhash } = this.latestBlockhash()
     const landed = this.send(faucet.transfer(address, lamports, blockhash, this.transactionCount()))
@@ -184,7 +193,7 @@ export class EmbeddedChain implements LocalChain {
   }
 
   status(): LocalnetStatus {
-    const { index, report, dataDir, settings } = this.#parts
+    const { index, report, dataDir, settings, alpenglowSlot } = this.#parts
     // The programs that are loaded for the report add accounts.
     const { programs, warnings } = report()
     return {
@@ -196,6 +205,7 @@ export class EmbeddedChain implements LocalChain {
       warnings,
       dataDir,
       settings,
+      alpenglowSlot,
     }
   }
 

@@ -1,11 +1,14 @@
-/** Durable nonces: transactions that use the value of a nonce account as blockhash and advance it in their first instruction. */
+/**
+ * Durable nonces: transactions that use the value of a nonce account as blockhash and advance it in their first
+ * instruction. A nonce is derived from the blockhash of the slot in which it is set, so it changes once in a slot.
+ */
 
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressOf } from '../solana/addresses.ts'
 import type { DecodedMessage } from '../solana/decoded-message.ts'
-import { isWritable } from '../solana/messages.ts'
+import { type DecodedTransaction, decodeWireTransaction, isWritable } from '../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 
 const ADVANCE_NONCE_ACCOUNT = 4
@@ -45,6 +48,20 @@ export function nonceAccountOf(
  */
 export function advanceNonce(nonce: ChainAccount, blockhash: string): ChainAccount {
   const data = Uint8Array.from(nonce.data)
-  data.set(createHash('sha256').update('DURABLE_NONCE').update(base58.decode(blockhash)).digest(), NONCE_VALUE)
+  data.set(nonceBytes(blockhash), NONCE_VALUE)
   return { ...nonce, data }
+}
+
+/** The nonce that is set in a slot with this blockhash; with it as blockhash, a transaction has to wait for the next. */
+export const nonceOf = (blockhash: string): string => base58.encode(nonceBytes(blockhash))
+
+const nonceBytes = (blockhash: string): Uint8Array =>
+  createHash('sha256').update('DURABLE_NONCE').update(base58.decode(blockhash)).digest()
+
+/** Returns the transaction with another blockhash; its signatures do not hold. */
+export function replaceBlockhash(transaction: DecodedTransaction, blockhash: string): DecodedTransaction {
+  const { raw, messageBytes, message } = transaction
+  const changed = Uint8Array.from(raw)
+  changed.set(base58.decode(blockhash), messageBytes.byteOffset - raw.byteOffset + message.blockhashOffset)
+  return decodeWireTransaction(changed)
 }

@@ -1,5 +1,5 @@
 /** Wrapper of LiteSVM: accounts, the clock, and execution of transactions that were already decoded and checked. */
-import type { EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js'
+import type { Account, EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes, addressOf, byteKey } from '../solana/addresses.ts'
 import type { Rent } from '../solana/cluster-settings.ts'
@@ -10,12 +10,21 @@ import { MAX_U64 } from '../solana/u64.ts'
 import { type Blockhashes, SlotHashes } from './blockhashes.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH, type SlotClock, type Tick } from './clock.ts'
 import type { JournaledAccount } from './journal.ts'
+import { newRuntime } from './new-runtime.ts'
 import { transactionErrorJson } from './transaction-errors.ts'
 
 /** Type of the native module; the package's own wrapper would decode and encode every transaction and address again. */
 type Native = typeof import('litesvm/dist/internal.js')
 
 const DEFAULT_RENT_EPOCH = MAX_U64
+
+/** A program that is verified and compiled at its first use. */
+interface UnusedProgram {
+  id: string
+  /** Its known addresses: its id, and the account with its bytes. */
+  addresses: readonly string[]
+  add(): void
+}
 
 export class Runtime {
   /** Whether a run needs valid signatures. */
@@ -24,8 +33,8 @@ export class Runtime {
   readonly #svm: LiteSvm
   readonly #clock: SlotClock
   readonly #slotHashes: SlotHashes
-  /** The ELF bytes of programs that were not used yet. */
-  readonly #unused = new Map<string, Uint8Array>()
+  /** The programs that were not used yet, by each of their addresses. */
+  readonly #unused = new Map<string, UnusedProgram>()
   readonly #faults = new Map<string, string>()
   /** Transactions whose signatures a run has checked. Decoded transactions are never modified. */
   readonly #verified = new WeakSet<DecodedTransaction>()
@@ -37,29 +46,31 @@ export class Runtime {
     this.#native = native
     this.#clock = clock
     this.#slotHashes = new SlotHashes(blockhashes)
-    this.#svm = new native.LiteSvm()
-    this.#svm.withNativeMints()
+    const { svm, programs } = newRuntime(native)
+    this.#svm = svm
     this.#svm.setBlockhashCheck(false)
     this.#svm.setTransactionHistory(0n)
     this.#svm.setRent(new native.Rent(rent.lamportsPerByte, rent.exemptionThreshold, rent.burnPercent))
     const slots = BigInt(SLOTS_PER_EPOCH)
     const schedule: EpochSchedule = new native.EpochSchedule(slots, slots, false, 0n, 0n)
     this.#svm.setEpochSchedule(schedule)
-    // The runtime's own faucet is removed, so that lamports come from the chain's faucet only.
-    for (const { address } of this.#svm.getProgramAccounts(addressBytes(SYSTEM_PROGRAM))) {
-      this.set(addressOf(address), null)
-    }
+    for (const accounts of programs) this.#addDefault(accounts)
   }
 
   /**
-   * Returns the addresses of the accounts of a new runtime, including sysvars and built-in programs. They are the same
-   * for every runtime, and are read from the first, which must be new.
+   * Returns the addresses of the accounts of a new runtime, including sysvars and built-in programs, but without the
+   * unused programs. They are the same for every runtime, and are read from the first, which must be new.
    */
   builtInAddresses(): readonly string[] {
     builtIn ??= BUILT_IN_OWNERS.flatMap((owner) =>
       this.#svm.getProgramAccounts(addressBytes(owner)).map(({ address }) => addressOf(address)),
     )
     return builtIn
+  }
+
+  /** Returns the known addresses of the programs that were not used yet. */
+  unusedAddresses(): readonly string[] {
+    return [...this.#unused.keys()]
   }
 
   /** Returns a program's accounts by scanning all accounts, which is slow; the index serves the chain's own queries. */
@@ -76,6 +87,7 @@ export class Runtime {
   }
 
   balance(address: string): bigint {
+    this.load([address])
     return this.#svm.getBalance(addressBytes(address)) ?? 0n
   }
 
@@ -90,7 +102,7 @@ export class Runtime {
     if (lamports < 0n || lamports > MAX_U64) {
       throw new Error(`Account ${address}: lamports must be from 0 to ${MAX_U64}, got ${lamports}`)
     }
-    this.#unused.delete(address)
+    this.#replace(address)
     const native = new this.#native.Account(lamports, data, addressBytes(owner), executable, DEFAULT_RENT_EPOCH)
     try {
       this.#svm.setAccount(addressBytes(address), native)
@@ -109,7 +121,7 @@ export class Runtime {
     const programs: JournaledAccount[] = []
     const unused = new Set([...this.#unused.keys()].map((id) => byteKey(addressBytes(id))))
     const restore = ({ address, lamports, owner, executable, data }: JournaledAccount) => {
-      if (unused.size > 0 && unused.has(byteKey(address))) this.#unused.delete(addressOf(address))
+      if (unused.size > 0 && unused.has(byteKey(address))) this.#replace(addressOf(address))
       try {
         this.#svm.setAccount(address, new this.#native.Account(lamports, data, owner, executable, DEFAULT_RENT_EPOCH))
       } catch (error) {
@@ -130,25 +142,44 @@ export class Runtime {
    * the slowest part of opening.
    */
   addProgram(id: string, elf: Uint8Array): void {
-    addressBytes(id)
-    this.#unused.set(id, elf)
+    const bytes = addressBytes(id)
+    this.#replace(id)
+    this.#unused.set(id, { id, addresses: [id], add: () => this.#svm.addProgram(bytes, elf) })
+  }
+
+  #addDefault(accounts: readonly (readonly [address: Uint8Array, account: Account])[]): void {
+    const addresses = accounts.map(([address]) => addressOf(address))
+    const add = () => {
+      for (const [address, account] of accounts) this.#svm.setAccount(address, account)
+    }
+    const program = { id: addresses.at(-1) ?? '', addresses, add }
+    for (const address of addresses) this.#unused.set(address, program)
+  }
+
+  /** Prepares an account to be overwritten: an unused program is forgotten, but loaded first if only its bytes change. */
+  #replace(address: string): void {
+    const program = this.#unused.get(address)
+    if (program === undefined) return
+    if (program.id !== address) this.load([address])
+    for (const each of program.addresses) this.#unused.delete(each)
   }
 
   /** Loads the unused programs among the addresses. A call of a program with invalid bytes fails. */
   load(addresses: Iterable<string>): void {
     if (this.#unused.size === 0) return
-    for (const id of addresses) {
-      const elf = this.#unused.get(id)
-      if (elf === undefined) continue
-      this.#unused.delete(id)
+    for (const used of addresses) {
+      const program = this.#unused.get(used)
+      if (program === undefined) continue
+      const { id } = program
+      for (const address of program.addresses) this.#unused.delete(address)
       try {
-        this.#svm.addProgram(addressBytes(id), elf)
+        program.add()
       } catch (error) {
         this.#faults.set(id, error instanceof Error ? error.message : String(error))
       }
-      const program = this.get(id)
+      const loaded = this.get(id)
       // The program account of the upgradeable loader has the address of the account with its bytes after 4 bytes.
-      for (const address of [id, addressOf(program?.data.subarray(4, 36) ?? new Uint8Array())]) {
+      for (const address of [id, addressOf(loaded?.data.subarray(4, 36) ?? new Uint8Array())]) {
         const account = this.get(address)
         if (account !== null) this.#onLoad(address, account)
       }

@@ -1,8 +1,7 @@
 /** Simulates transactions; their changes are not applied. */
-import { base58 } from '@scure/base'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { feeOfMessage } from '../solana/fees.ts'
-import { type DecodedTransaction, decodeOnce, decodeWireTransaction } from '../solana/messages.ts'
+import { decodeOnce } from '../solana/messages.ts'
 import { entryOf } from './account-index.ts'
 import { type Balances, balancesOf } from './balances.ts'
 import type { Tick } from './clock.ts'
@@ -13,8 +12,10 @@ import {
   feesOnlyOrRefused,
   isOverLoadLimit,
   loadedSizeOf,
+  runAt,
 } from './execution.ts'
 import { notRun } from './fees-only.ts'
+import { replaceBlockhash } from './nonces.ts'
 import { wasExecuted } from './runtime.ts'
 import type { SimulatedRun, SimulateOptions } from './types.ts'
 
@@ -34,7 +35,7 @@ export function simulate(
   const loadedDataSize = loadedSizeOf(parts, checked)
   const { execution: run, after } = isOverLoadLimit(checked, () => loadedDataSize)
     ? { execution: notRun('MaxLoadedAccountsDataSizeExceeded'), after: () => new Map<string, ChainAccount>() }
-    : runtime.simulate(transaction, sigVerify)
+    : runAt(parts, checked, tick.slot, sigVerify, (run, verifies) => runtime.simulate(run, verifies))
   const execution = wasExecuted(run) ? run : feesOnlyOrRefused(parts, checked, run, sigVerify)
   const failed = execution.err !== null
   // Reading the accounts takes as long as the run, so it is done only on request.
@@ -75,11 +76,4 @@ function movedBalances(
   if (failureFee === null) return { before, after: balancesOf(accountKeys, entryAfter) }
   const lamports = before.lamports.map((held, i) => (i === 0 ? held - failureFee : held))
   return { before, after: { lamports, tokens: before.tokens } }
-}
-
-function replaceBlockhash(transaction: DecodedTransaction, blockhash: string): DecodedTransaction {
-  const { raw, messageBytes, message } = transaction
-  const changed = Uint8Array.from(raw)
-  changed.set(base58.decode(blockhash), messageBytes.byteOffset - raw.byteOffset + message.blockhashOffset)
-  return decodeWireTransaction(changed)
 }

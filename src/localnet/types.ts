@@ -1,7 +1,7 @@
 /** Types of the embedded chain that the runtime side and the JSON-RPC side share. */
 import type { ChainAccount } from '../solana/accounts.ts'
 import type { ClusterSettings } from '../solana/cluster-settings.ts'
-import type { Commitment } from '../solana/constants.ts'
+import type { Commitment, Consensus } from '../solana/constants.ts'
 import type { Execution, TokenBalance, TransactionErrorJson } from '../solana/execution.ts'
 import type { Balances } from './balances.ts'
 
@@ -72,6 +72,7 @@ export interface LocalnetStatus {
   warnings: string[]
   dataDir: string
   settings: ClusterSettings
+  alpenglowSlot: number | null
 }
 
 export type ChainListener = {
@@ -83,6 +84,8 @@ export interface LocalChain {
   readonly genesisHash: string
   /** Returns the slot at a commitment; slots follow the clock even when there are no requests. */
   slot(commitment?: Commitment): number
+  /** Slot of the block from which the chain changed to Alpenglow, which finalizes the next blocks; null on Tower. */
+  alpenglowSlot(): number | null
   /** Returns the chain's time in Unix seconds. */
   unixTimestamp(): number
   /** Milliseconds of a slot now. */
@@ -152,8 +155,10 @@ export interface LocalChainOptions {
   programsDir: string
   /** Current time in Unix milliseconds; injected in tests. */
   now?: () => number
-  /** Slot time and rent instead of those of the program cache. */
+  /** Settings instead of those of the program cache. */
   settings?: ClusterSettings
+  /** Consensus instead of that of the settings. A chain on Alpenglow refuses Tower. */
+  consensus?: Consensus | undefined
   /** Whether transactions need their signatures; true by default. */
   sigVerify?: boolean
 }

@@ -17,14 +17,17 @@ import {
   type TopicSubscription,
 } from './websocket-topics.ts'
 
-/** Interval of slot checks while there are subscriptions, in milliseconds; a quarter of a slot. */
+/** Interval of slot checks while there are subscriptions, in milliseconds; half a slot of mainnet. */
 const TICK_MS = 100
 const MAX_SUBSCRIPTIONS = 10_000
 /** Maximum number of slots that are notified individually after a jump of the clock. */
 const MAX_NOTIFIED_SLOTS = 32
-const LEVELS = ['processed', 'confirmed', 'finalized'] as const satisfies readonly Commitment[]
+/** Maximum number of landed transactions that are kept until they are final. */
+const MAX_LANDED = 20_000
+/** The commitments that a transaction reaches once its slot is over. */
+const LATER_LEVELS = ['confirmed', 'finalized'] as const satisfies readonly Commitment[]
 
-/** Topics that require landed transactions to be buffered; signatures and slots are read from the chain. */
+/** Topics about what a landed transaction did; signatures and slots are read from the chain. */
 const OF_LANDED: ReadonlySet<Topic['kind']> = new Set(['account', 'program', 'logs'])
 
 export interface SubscriptionConnection {
@@ -46,9 +49,10 @@ export interface Subscriptions {
 /** Serves subscriptions on a chain; its timer runs only while there are any. */
 export function createSubscriptions(chain: LocalChain, { onError }: SubscriptionsOptions = {}): Subscriptions {
   const subscriptions = new Map<number, TopicSubscription>()
-  /** Landed transactions that have not been notified at every commitment with subscriptions yet, oldest first. */
+  /** Landed transactions that are not final, oldest first; also without subscriptions, as one may begin before then. */
   let landed: LandedUpdate[] = []
-  const notified: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 }
+  /** The newest slot of which each commitment was notified. */
+  const notified = { confirmed: chain.slot('confirmed'), finalized: chain.slot('finalized') }
   let lastId = 0
   let slot = chain.slot()
   let timer: NodeJS.Timeout | undefined
@@ -62,12 +66,12 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     if (subscriptions.size > 0) return removed
     clearInterval(timer)
     timer = undefined
-    landed = []
-    for (const level of LEVELS) notified[level] = 0
     return removed
   }
 
   function add(subscription: TopicSubscription): void {
+    // It hears of what reaches its commitment from now on.
+    for (const level of LATER_LEVELS) notifyLanded(level)
     subscriptions.set(subscription.id, subscription)
     if (timer) return
     slot = chain.slot()
@@ -88,21 +92,26 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     remove(subscription.id)
   }
 
-  function notifyLanded(commitment: Commitment): void {
-    const reached = chain.slot(commitment)
+  function notifyLanded(commitment: (typeof LATER_LEVELS)[number]): void {
+    const [before, reached] = [notified[commitment], chain.slot(commitment)]
+    notified[commitment] = reached
     const waiting = listeners(commitment)
-    let next = notified[commitment]
-    for (let update = landed[next]; update && update.transaction.slot <= reached; update = landed[++next]) {
+    if (waiting.length === 0) return
+    for (const update of landed) {
+      const { slot: landedIn } = update.transaction
+      if (landedIn <= before || landedIn > reached) continue
       for (const subscription of waiting) notifyTopic(chain, subscription, update)
     }
-    notified[commitment] = next
   }
 
-  function dropNotified(): void {
-    const done = Math.min(...LEVELS.map((level) => (listeners(level).length > 0 ? notified[level] : landed.length)))
-    if (done === 0) return
-    landed = landed.slice(done)
-    for (const level of LEVELS) notified[level] = Math.max(0, notified[level] - done)
+  /** Drops what is final and was notified; without subscriptions, whatever is final. */
+  function dropFinal(): void {
+    const final = subscriptions.size === 0 ? chain.slot('finalized') : notified.finalized
+    const [oldest] = landed
+    if (oldest !== undefined && oldest.transaction.slot <= final) {
+      landed = landed.filter(({ transaction }) => transaction.slot > final)
+    }
+    if (landed.length > MAX_LANDED) landed = landed.slice(-MAX_LANDED / 2)
   }
 
   function notifySlots(): void {
@@ -130,15 +139,16 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
 
   function tick(): void {
     notifySlots()
-    for (const level of LEVELS) notifyLanded(level)
+    for (const level of LATER_LEVELS) notifyLanded(level)
     for (const subscription of [...subscriptions.values()]) notifySignature(subscription)
-    dropNotified()
+    dropFinal()
   }
 
   function onLanded(transaction: LandedTransaction, changed: LandedUpdate['changed']): void {
-    if (subscriptions.size === 0) return
-    landed.push({ transaction, changed })
-    notifyLanded('processed')
+    const update = { transaction, changed }
+    landed.push(update)
+    dropFinal()
+    for (const subscription of listeners('processed')) notifyTopic(chain, subscription, update)
     for (const subscription of [...subscriptions.values()]) {
       const { topic } = subscription
       if (topic.kind !== 'signature' || topic.signature !== transaction.signature) continue

@@ -8,7 +8,7 @@ import { createRpc } from './rpc/index.ts'
 import type { LocalChain } from './types.ts'
 
 const { programsDir, settings = DEFAULT_SETTINGS, unixSeconds } = workerData as ThreadChainOptions
-// The clock stands still, so that nothing depends on how long a run takes.
+// The clock does not move, so nothing depends on the duration of a run.
 const now = () => unixSeconds * 1000
 const opened = openLocalChain({ dataDir: null, programsDir, settings, sigVerify: false, now })
 // Each call reports it.

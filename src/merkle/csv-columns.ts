@@ -185,11 +185,15 @@ export function readingNotes({
   if (header === 'comment') notes.push('the line that begins with # is read as the header')
   if (category >= 0) notes.push(`column ${amount + 1} is read as the amount, column ${locked + 1} as the locked amount`)
   if (separator !== ',') notes.push(`cells are separated by ${separator === ';' ? 'semicolons' : 'tabs'}`)
+  const taken = names.map((name, i) => `the ${roles[i]} from ${quoted(name)}`)
   if (ignored.length > 0) {
-    const taken = names.map((name, i) => `the ${roles[i]} from ${quoted(name)}`)
     notes.push(
       `not read: ${ignored.map((name) => quoted(name)).join(', ')}${taken.length === 0 ? '' : `; read: ${taken.join(', ')}`}`,
     )
+  }
+  const isAmountName = (name: string) => AMOUNT_NAMES.some((known) => plainName(known) === plainName(name))
+  if (ignored.length === 0 && names[1] !== undefined && !isAmountName(names[1])) {
+    notes.push(`read: ${taken.join(', ')}`)
   }
   if (comments > 0)
     notes.push(

@@ -32,7 +32,7 @@ export interface CsvRows extends SettledRows {
 
 const COMMA = 44
 
-/** Reads a CSV (UTF-8). Throws MerkleInputError with positions `NAME:LINE:COLUMN`. Source: contract section 7. */
+/** Reads a CSV (UTF-8). Throws MerkleInputError with positions `NAME:LINE:COLUMN`. */
 export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   const { name = 'csv', decimals, duplicates = 'reject', onProgress } = options
   const faults = new PlacedFaults(bytes, name)

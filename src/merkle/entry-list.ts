@@ -101,6 +101,22 @@ export function entryAt(list: EntryList, index: number): ListEntry {
   return { wallet, amount: amountAt(list, index), locked: lockedAt(list, index) }
 }
 
+/** Returns what each leaf is given in all, locked part included, in base units and leaf order. */
+export function entrySums(list: EntryList): BigUint64Array {
+  const { bytes, locked, count } = list
+  const sums = new BigUint64Array(count)
+  const out = new Uint8Array(sums.buffer)
+  for (let i = 0, from = RECORD_BYTES - 8; i < count; i++, from += RECORD_BYTES) {
+    for (let at = 0; at < 8; at++) out[i * 8 + at] = bytes[from + at] ?? 0
+  }
+  for (let i = 0; locked !== undefined && i < count; i++) sums[i] = amountAt(list, i) + lockedAt(list, i)
+  return sums
+}
+
+/** Returns the sum of amounts in base units; it can exceed u64. */
+export const sumOfAmounts = (amounts: BigUint64Array): bigint =>
+  sumOf(new Uint8Array(amounts.buffer, amounts.byteOffset, amounts.byteLength), 8, amounts.length)
+
 /**
  * Returns the sum of all amounts, locked ones included, in base units; it can exceed u64, the maximum of a single
  * vault. Throws RangeError for a truncated list.

@@ -1,4 +1,7 @@
-/** Recognizes what is mistaken for a list: other kinds of files, error values of spreadsheets, invisible characters. */
+/**
+ * Recognizes things that are mistaken for a list: other kinds of files, error values of spreadsheets, invisible
+ * characters.
+ */
 
 const SIGNATURES: readonly [bytes: string, kind: string, wayOut: string][] = [
   ['1f8b', 'packed with gzip', 'unpack it first'],

@@ -147,14 +147,14 @@ function valueAt(scanner: JsonScanner): Cell {
   return { start, end: scanner.position }
 }
 
-/** Says which fields are the wallet and the amounts, by the names that a CSV's header may have. */
+/** Determines which fields are the wallet and the amounts, by the names that a CSV's header may have. */
 function fieldsOf(names: readonly string[], refuse: (message: string) => never): Fields {
   const named = (candidates: readonly string[]) => {
     const known = candidates.map(plainName)
     return names.filter((name) => known.includes(plainName(name)))
   }
   const all = `the JSON has the fields ${names.map(quoted).join(', ')}`
-  // An object with a mint and an owner is a token account, and nobody can sign for its address.
+  // An object with a mint and an owner is a token account, and no key can sign for its address.
   const isRaw = names.includes('owner') && names.includes('mint')
   const wallets = isRaw ? ['owner'] : named(WALLET_NAMES)
   const [amounts, lockeds] = [named(AMOUNT_NAMES), named(LOCKED_NAMES)]

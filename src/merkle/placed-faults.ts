@@ -46,7 +46,7 @@ export class PlacedFaults {
         this.refuse(source, message, earlier)
       },
       overflowed: (source, earlier, sum) => {
-        const message = () => `the amounts of this wallet add up to ${sum}, more than u64 holds; it first stands at`
+        const message = () => `the amounts of this wallet add up to ${sum}, more than u64 holds; it is first at`
         this.refuse(source, message, earlier)
       },
     }

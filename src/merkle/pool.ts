@@ -17,6 +17,12 @@ export class TreeWorkerError extends Error {
   override readonly name = 'TreeWorkerError'
 }
 
+/**
+ * Memory for new objects, a quarter of V8's default, which saves 24 MiB of a daemon. Little of a build survives a
+ * collection, so more of them take no longer.
+ */
+const YOUNG_GENERATION_MIB = 12
+
 export interface TreePoolOptions {
   /**
    * URL of the built worker file; the default is `merkle-worker.js` beside the running bundle, or in `dist/` when run
@@ -104,7 +110,10 @@ export class TreePool {
   private start(): Worker {
     // Loaded with the first tree, because most commands and many daemons build none.
     const threads = process.getBuiltinModule('node:worker_threads')
-    const worker: Worker = new threads.Worker(this.workerUrl, { name: 'merkle' })
+    const worker: Worker = new threads.Worker(this.workerUrl, {
+      name: 'merkle',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+    })
     this.worker = worker
     worker.on('message', (answer: WorkerAnswer) => this.finish(worker, (job) => settle(job, answer)))
     worker.on('error', (error) => this.drop(worker, `the merkle worker failed: ${error.message}`))

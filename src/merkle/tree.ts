@@ -84,7 +84,11 @@ export function hashLevels(nodes: Buffer, counts: readonly number[]): number[] {
 
 /**
  * Builds the tree of a list with at least one leaf; leaves have the order of the list, so equal lists have equal roots.
- * Source: contract section 7 and the merkle distributor program (mERK…).
+ * Source: the merkle distributor program (mERK…).
+ *
+ * @example
+ * const tree = buildTree(readCsv(bytes, { decimals: 6 }).list)
+ * const proof = proofAt(tree, 0)
  */
 export function buildTree(list: EntryList, options: { onProgress?: BuildProgress } = {}): MerkleTree {
   if (list.count === 0) throw new RangeError('a tree needs at least one leaf')
@@ -123,7 +127,7 @@ export function siblings(levels: TreeLevels, index: number, depth: number): Uint
   return proof
 }
 
-/** Whether `proof` (leaf to root) leads from this wallet (32 bytes) and its amounts (base units, u64) to `root`. */
+/** Whether `proof` (leaf to root) proves this wallet (32 bytes) and its amounts (base units, u64) against `root`. */
 export function verifyProof(
   wallet: Uint8Array,
   amount: bigint,
@@ -139,7 +143,7 @@ export function verifyProof(
   return proof.every((sibling) => sibling.length === NODE_BYTES) && provenRoot(leaf, 0, proof).equals(root)
 }
 
-/** The root to which a proof leads from a leaf; its hashes have 32 bytes each, leaf to root. */
+/** Returns the root of a leaf and its proof, whose hashes have 32 bytes each, leaf to root. */
 export function provenRoot(list: EntryList, index: number, proof: readonly Uint8Array[]): Buffer {
   const node = Buffer.alloc(NODE_BYTES)
   hashLeaf(list, index, node, 0)

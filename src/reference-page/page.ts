@@ -21,7 +21,7 @@ const ui = SwaggerUIBundle({
   plugins: [codeSamples, anyWords, readable],
 })
 
-// Swagger UI looks at the address once, and only at addresses of operations such as `#/Pools/getPools`.
+// Swagger UI reads the address once, and only addresses of operations such as `#/Pools/getPools`.
 addEventListener('hashchange', () => ui.getSystem().layoutActions.parseDeepLinkHash(location.hash))
 // An anchor of the description, such as `#error-not_found`, exists once the document has been read.
 const drawn = new MutationObserver(() => {

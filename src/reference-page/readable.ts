@@ -3,7 +3,7 @@ import type { Plugin } from './swagger-ui.ts'
 
 export const readable: Plugin = {
   wrapComponents: {
-    // The row of an operation is a button already, and a link cannot stand in a button.
+    // The row of an operation is already a button, and a button cannot contain a link.
     DeepLink:
       (_, { React }) =>
       ({ text }: { text: unknown }) =>

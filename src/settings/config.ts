@@ -49,10 +49,21 @@ export interface Config {
 
 /** File in the data folder that identifies the running daemon. */
 export const DAEMON_FILE = 'daemon.json'
-/** SQLite database that the running daemon keeps locked. */
+/** Makes the running daemon reload its settings, whether or not it has a terminal. */
+export const RELOAD_SIGNAL = 'SIGUSR2'
+/** What the last reload did, in the daemon's file; `error` if it changed nothing. */
+export interface Reloaded {
+  /** Random, so that a reader tells one reload from another. */
+  id: string
+  applied: string[]
+  needs_restart: string[]
+  error: string | null
+}
+/** Names the process that serves the embedded chain, and its URLs. */
 export const LOCALNET_FILE = 'localnet.json'
 export const OPERATOR_KEY_FILE = 'operator.key'
 export const ENCRYPTION_KEY_FILE = 'encryption.key'
+/** SQLite database that the running daemon keeps locked. */
 export const DATABASE_FILE = 'svc.db'
 /** Journal of the embedded chain. */
 export const CHAIN_FILE = 'chain.db'
@@ -187,9 +198,8 @@ const RANKS: Record<Origin, number> = {
 const PUBLIC_CLUSTERS = ['mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't']
 
 /**
- * Decides whether `url` or `rpc-urls` names the nodes: the stronger layer wins. The name of a public cluster in `url`
- * says which cluster `rpc-urls` must belong to. Throws ConfigError if both are set in one layer and contradict each
- * other.
+ * Decides whether `url` or `rpc-urls` names the nodes: the stronger layer wins. A public cluster's name in `url` is the
+ * cluster that `rpc-urls` must belong to. Throws ConfigError if both are set in one layer and contradict each other.
  */
 function settleCluster(values: Values, origins: Config['origins']): void {
   if (values['rpc-urls'] === undefined) return

@@ -24,6 +24,7 @@ interface Needle {
 }
 
 const MASK = '***'
+const MAX_ERROR_LENGTH = 300
 /** Minimum lengths in characters; shorter values occur in unrelated texts by chance. */
 const SHORTEST = { distinct: 8, key: 6, secret: 4 } as const
 
@@ -182,4 +183,15 @@ function withoutShapes(text: string): string {
     .replace(/([?&][^=&?\s]{0,64}(?:key|token|secret)[^=&?\s]{0,64}=)[^&\s]+/gi, '$1***')
     .replace(/svc_(live|test)_[0-9A-Za-z]+/g, 'svc_$1_***')
     .replace(/whsec_[0-9A-Za-z+/]+=*/g, 'whsec_***')
+}
+
+/**
+ * An error on one line without credentials. It is shortened after redaction, so no part of a credential remains.
+ */
+export function errorLine(error: unknown, { text }: Redactor): string {
+  const { message, name, code } = (error instanceof Error ? error : { message: String(error) }) as Error & {
+    code?: unknown
+  }
+  const line = text(message).replace(/\s+/g, ' ').trim() || String(code ?? name ?? 'unknown error')
+  return line.length > MAX_ERROR_LENGTH ? `${line.slice(0, MAX_ERROR_LENGTH - 1)}…` : line
 }

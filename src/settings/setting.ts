@@ -28,6 +28,11 @@ export interface Setting {
   min?: number
   max?: number
   /**
+   * A path, which `svc config set` makes absolute; a file must be there and be readable. `file-or-name` is a name unless
+   * it has a slash or ends in `.json`, or the URL of a device.
+   */
+  path?: 'file' | 'folder' | 'file-or-name'
+  /**
    * True when a folder's svc.json may set it; otherwise the reason for the refusal. Any cloned repository can contain a
    * svc.json.
    */

@@ -21,16 +21,19 @@ const IMAGE_TYPE_NAMES: Readonly<Record<ImageType, string>> = { png: 'PNG', jpeg
 
 const imageRefusal = (message: string): ApiError => badRequest(message, { param: 'image' })
 
+/** Throws bad_request (`image`) for more bytes than `image-max-bytes`. */
+export function requireImageSize(bytes: number, { values }: Pick<Config, 'values'>): void {
+  const maxBytes = values['image-max-bytes']
+  if (bytes > maxBytes) throw imageRefusal(`The image has ${bytes} bytes, more than ${maxBytes}; send a smaller one`)
+}
+
 /**
  * Returns type and size in pixels of an image. Throws bad_request (`image`) unless it is exactly one complete image
  * within the limits.
  */
-export async function readImage(bytes: Uint8Array, { values }: Pick<Config, 'values'>): Promise<Image> {
-  const maxBytes = values['image-max-bytes']
+export async function readImage(bytes: Uint8Array, config: Pick<Config, 'values'>): Promise<Image> {
   if (bytes.byteLength === 0) throw imageRefusal(`The image is empty; send a ${IMAGE_TYPES}`)
-  if (bytes.byteLength > maxBytes) {
-    throw imageRefusal(`The image has ${bytes.byteLength} bytes, more than ${maxBytes}; send a smaller one`)
-  }
+  requireImageSize(bytes.byteLength, config)
   const type = imageTypeOf(bytes)
   if (type === undefined) throw imageRefusal(`The image is ${otherType(bytes)}; send a ${IMAGE_TYPES}`)
   const { width, height } = await measure(bytes, type)

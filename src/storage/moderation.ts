@@ -38,7 +38,7 @@ export async function requireAllowed(config: Config, what: Moderated, options: M
   })
 }
 
-/** Sends one request, or none if `moderation` is off. Throws internal_error when there is no valid response. */
+/** Sends one request, or none if `moderation` is off. Throws internal_error if there is no valid response. */
 export async function moderate(config: Config, what: Moderated, options: ModerationOptions = {}): Promise<Verdict> {
   if (config.values.moderation === 'off') return { flagged: false }
   const url = endpoint(config)

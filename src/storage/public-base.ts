@@ -27,31 +27,29 @@ export async function checkAssetUri(config: Config, cluster: string): Promise<vo
 
 /**
  * Returns the base URL without a trailing slash. Throws internal_error naming the setting if it does not suit
- * `cluster`.
+ * `cluster`; `why` says what needs it.
  */
-export async function publicBase(config: Config, cluster: string): Promise<string> {
+export async function publicBase(config: Config, cluster: string, why = FOREVER): Promise<string> {
+  const unfitUrl = (fault: string, unset?: SettingName): ApiError =>
+    internal(`public-url ${fault}: ${why}; set it to the public https address of this service`, { unset })
   const text = config.values['public-url']
   if (text === undefined) {
     if (cluster === 'embedded') return localBase(config)
     throw unfitUrl('is not set', 'public-url')
   }
   const url = parseUrl(text)
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw unfitUrl('is no URL')
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw unfitUrl('is not a URL')
   if (url.username || url.password || url.search || url.hash) {
     throw unfitUrl('has a user name, a query or a fragment')
   }
   if (cluster !== 'embedded') {
     if (url.protocol !== 'https:') throw unfitUrl('is not https')
-    if (isPrivateHost(url.hostname)) throw unfitUrl(`leads to ${url.hostname}, which others cannot reach`)
+    if (isPrivateHost(url.hostname)) throw unfitUrl(`points to ${url.hostname}, which others cannot reach`)
   }
   return url.href.replace(/\/+$/, '')
 }
 
-const unfitUrl = (why: string, unset?: SettingName): ApiError =>
-  internal(
-    `public-url ${why}: images and metadata are served from there, and their URI stays on chain forever; set it to the public https address of this service`,
-    { unset },
-  )
+const FOREVER = 'images and metadata are served from there, and their URI stays on chain forever'
 
 /** Returns the address of this machine's daemon, which suffices for the embedded chain. */
 async function localBase({ dataDir, values }: Config): Promise<string> {
@@ -95,7 +93,7 @@ for (const [net, bits] of [
   PRIVATE.addSubnet(net, bits, 'ipv6')
 }
 
-/** Whether a name or an address leads other users to another machine, or nowhere. */
+/** Whether other users reach a different machine, or none, at this name or address. */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   const version = isIP(host)

@@ -80,7 +80,7 @@ export function bucketClient(place: BucketPlace, ending?: AbortSignal, limits = 
     try {
       return await withTimeout(place.timeoutMs, ending, attempts)
     } catch (error) {
-      // The error of an attempt says more than the timeout of the next one.
+      // The error of an attempt is more useful than the timeout of the next one.
       throw error instanceof TimeoutError && fault !== undefined ? fault : error
     }
   }

@@ -29,8 +29,8 @@ const BUCKET_CODES: Record<string, string> = {
   InvalidAccessKeyId: 'is at a server that does not know the key of s3.access-key-id: check that setting',
   SignatureDoesNotMatch: 'did not accept the signature: s3.secret-access-key is not the secret of s3.access-key-id',
   AuthorizationHeaderMalformed: 'is in another region: correct s3.region',
-  PermanentRedirect: 'is elsewhere: correct s3.region and s3.endpoint',
-  TemporaryRedirect: 'is elsewhere: correct s3.region and s3.endpoint',
+  PermanentRedirect: 'is in another region or on another server: correct s3.region and s3.endpoint',
+  TemporaryRedirect: 'is in another region or on another server: correct s3.region and s3.endpoint',
   IllegalLocationConstraintException: 'is in another region: correct s3.region',
   ExpiredToken: 'did not accept the session token, which has expired: renew s3.session-token and its key',
   InvalidToken: 'did not accept the session token: check s3.session-token and its key',
@@ -58,7 +58,7 @@ export function answerFault({ label, region }: BucketPlace, answer: BucketAnswer
   if (status >= 300 && status < 400) {
     const where = typeof elsewhere === 'string' && /^[a-z0-9-]{1,64}$/.test(elsewhere) ? ` (${elsewhere})` : ''
     return say(
-      `redirects elsewhere${where}, and redirects are not followed: correct s3.region (${region}) and s3.endpoint`,
+      `redirects to another place${where}, and redirects are not followed: correct s3.region (${region}) and s3.endpoint`,
     )
   }
   if (status === 401 || status === 403) {

@@ -70,7 +70,7 @@ function endpointUrl({ values }: Config): URL {
 
 const defaultStyle = ({ values }: Config) => (values['s3.endpoint'] === undefined ? 'virtual' : 'path')
 
-/** Whether nobody on the network can read the traffic: https, or a server on this machine. */
+/** Whether others on the network cannot read the traffic: https, or a server on this machine. */
 export const isEncrypted = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
 

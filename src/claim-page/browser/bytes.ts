@@ -42,7 +42,7 @@ export function u32Of(value: number): Bytes {
 export const hexOf = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Bytes of hexadecimal text, of which the caller has checked the form. */
+/** Bytes of hexadecimal text whose form the caller has checked. */
 export const bytesOfHex = (text: string): Bytes =>
   Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 

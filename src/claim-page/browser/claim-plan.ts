@@ -1,6 +1,7 @@
 /** Puts claims into as few transactions as possible, and computes their costs. */
 import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { percentileOf } from '../../solana/recent-fees.ts'
 import {
   budgetInstructions,
   firstClaimInstruction,
@@ -106,13 +107,19 @@ export async function planClaims(wallet: WalletState): Promise<PlannedTransactio
   return planned
 }
 
+/** Whether rent and fee take all that the wallet has, so that nothing is left for a priority fee. */
+export const leavesNothing = (
+  { lamports }: Pick<WalletState, 'lamports'>,
+  { rent }: Pick<PlannedTransaction, 'rent'>,
+): boolean => lamports === rent + SIGNATURE_FEE
+
 /**
  * Lamports that the wallet lacks for a transaction at the highest fee, or 0n. The remaining balance must be 0 or at
  * least the rent minimum.
  */
 export function lamportsMissing({ lamports, rentOf }: WalletState, { rent }: PlannedTransaction): bigint {
   const cost = rent + SIGNATURE_FEE + MOST_PRIORITY_FEE
-  if (lamports === rent + SIGNATURE_FEE) return 0n
+  if (leavesNothing({ lamports }, { rent })) return 0n
   const needed = cost + rentOf(0)
   return lamports >= needed ? 0n : needed - lamports
 }
@@ -126,8 +133,7 @@ export async function unitPrice(node: SolanaNode, { writable, units }: PlannedTr
     const paid = (Array.isArray(fees) ? fees : [])
       .map(({ prioritizationFee }) => prioritizationFee)
       .filter((fee): fee is number => Number.isSafeInteger(fee) && fee >= 0)
-      .sort((a, b) => a - b)
-    const price = BigInt(paid[Math.floor(paid.length * 0.75)] ?? 0)
+    const price = percentileOf(paid.map(BigInt))
     const most = (MOST_PRIORITY_FEE * 1_000_000n) / BigInt(units)
     return price < most ? price : most
   } catch (error) {

@@ -1,7 +1,8 @@
 /** Sends a signed claim and follows it until it is confirmed, has failed, or can no longer land. */
 import { pause } from '../../platform/timing.ts'
+import { BLOCKHASH_SLOTS } from '../../solana/constants.ts'
 import { base64Of } from './bytes.ts'
-import { lamportsMissing, type PlannedTransaction, transactionOf, unitPrice } from './claim-plan.ts'
+import { lamportsMissing, leavesNothing, type PlannedTransaction, transactionOf, unitPrice } from './claim-plan.ts'
 import type { WalletState } from './claim-state.ts'
 import { PageFault, type TextKey } from './page-fault.ts'
 import { forgetPendingClaim, keepPendingClaim, type PendingClaim } from './pending-claims.ts'
@@ -18,6 +19,8 @@ export interface SendingContext {
 const ROUND_MS = 1_000
 /** Rounds between two sendings of the same bytes, and between two reads of the block height. */
 const [RESEND_ROUNDS, HEIGHT_ROUNDS] = [3, 2]
+/** Rounds between two reads of the block height while the visitor signs. */
+const SIGNING_ROUNDS = 5
 /** JSON-RPC code for an invalid signature. */
 const BAD_SIGNATURE = -32003
 
@@ -53,28 +56,35 @@ export async function sendClaim(
   wallet: ConnectedWallet,
   state: WalletState,
   planned: PlannedTransaction,
+  isAgain = false,
 ): Promise<string> {
   const { node, genesisHash, say } = context
   say('preparing')
   const [price, { blockhash, lastValidBlockHeight }] = await Promise.all([
-    unitPrice(node, planned),
+    leavesNothing(state, planned) ? 0n : unitPrice(node, planned),
     latestBlockhash(node),
   ])
   const affordable = lamportsMissing(state, planned) === 0n
   if (!affordable) throw new PageFault('lacksSol')
   const transaction = transactionOf(wallet.address, planned, price, blockhash, wallet.version)
   await rehearse(node, transaction)
-  say('approve', { wallet: wallet.name })
+  const term = { wallet: wallet.name, lastValidBlockHeight, isAgain }
   if (!wallet.canSign) {
-    const signature = await wallet.signAndSend(transaction)
-    return followClaim(context, await kept(signature, null, null))
+    const { result } = await whileSigning(context, term, () => wallet.signAndSend(transaction))
+    return followClaim(context, await kept(result, null, null))
   }
-  const signed = await wallet.sign(transaction)
+  const { result: signed, isLate } = await whileSigning(context, term, () => wallet.sign(transaction))
   const isChanged = base64Of(messageOf(signed)) !== base64Of(messageOf(transaction))
-  return followClaim(
-    context,
-    await kept(signatureOf(signed), base64Of(signed), isChanged ? null : lastValidBlockHeight),
-  )
+  const pending = await kept(signatureOf(signed), base64Of(signed), isChanged ? null : lastValidBlockHeight)
+  try {
+    return await followClaim(context, pending)
+  } catch (error) {
+    // It was approved too late, and can no longer land: the visitor gets a fresh one to sign.
+    if (isLate && error instanceof PageFault && error.key === 'expired') {
+      return sendClaim(context, wallet, state, planned, true)
+    }
+    throw error
+  }
 
   /** A wallet may have used a newer blockhash, so only the newest one limits how long the transaction can land. */
   async function kept(signature: string, bytes: string | null, height: number | null): Promise<PendingClaim> {
@@ -82,9 +92,55 @@ export async function sendClaim(
     keepPendingClaim(pending, genesisHash)
     if (height !== null) return pending
     const newest = await latestBlockhash(node).catch(() => null)
-    const later = { ...pending, lastValidBlockHeight: newest?.lastValidBlockHeight ?? lastValidBlockHeight + 150 }
+    const later = {
+      ...pending,
+      lastValidBlockHeight: newest?.lastValidBlockHeight ?? lastValidBlockHeight + BLOCKHASH_SLOTS,
+    }
     keepPendingClaim(later, genesisHash)
     return later
+  }
+}
+
+interface SigningTerm {
+  /** Name of the wallet. */
+  wallet: string
+  lastValidBlockHeight: number
+  /** Whether the visitor has signed before, too late. */
+  isAgain: boolean
+}
+
+/** Shows for how long the transaction can still be signed, until the wallet returns; `isLate` if that was too long. */
+export async function whileSigning<T>(
+  { node, say }: SendingContext,
+  { wallet, lastValidBlockHeight, isAgain }: SigningTerm,
+  sign: () => Promise<T>,
+): Promise<{ result: T; isLate: boolean }> {
+  const blockMs = await node.slotMs()
+  let end = performance.now() + BLOCKHASH_SLOTS * blockMs
+  let isOver = false
+  let shown: number | null = null
+  const show = () => {
+    const seconds = secondsUntil(end)
+    if (isOver || seconds === shown) return
+    shown = seconds
+    if (seconds > 0) say(isAgain ? 'approveAgain' : 'approve', { wallet, seconds: String(seconds) })
+    else say('approveLate', { wallet })
+  }
+  const look = async () => {
+    const height = await node.call('getBlockHeight', [{ commitment: 'confirmed' }]).catch(() => null)
+    if (typeof height === 'number') end = performance.now() + (lastValidBlockHeight - height) * blockMs
+  }
+  show()
+  let round = 0
+  const timer = setInterval(() => {
+    if (++round % SIGNING_ROUNDS === 0) void look()
+    show()
+  }, ROUND_MS)
+  try {
+    return { result: await sign(), isLate: performance.now() > end }
+  } finally {
+    isOver = true
+    clearInterval(timer)
   }
 }
 
@@ -92,6 +148,8 @@ export async function sendClaim(
 export async function followClaim({ node, genesisHash, say }: SendingContext, pending: PendingClaim): Promise<string> {
   const { signature, transaction, wallet, lastValidBlockHeight } = pending
   say('sending')
+  const blockMs = await node.slotMs()
+  let end: number | null = null
   for (let round = 0; ; round++) {
     try {
       if (round % RESEND_ROUNDS === 0 && transaction !== null) await submit(node, transaction)
@@ -99,9 +157,10 @@ export async function followClaim({ node, genesisHash, say }: SendingContext, pe
         forgetPendingClaim(wallet, genesisHash)
         return signature
       }
-      say('confirming')
+      sayHowLong(say, end)
       if (round % HEIGHT_ROUNDS === 1) {
         const height = await node.call('getBlockHeight', [{ commitment: 'finalized' }])
+        if (typeof height === 'number') end = performance.now() + (lastValidBlockHeight - height) * blockMs
         // All blocks up to this height are final, so the transaction can no longer land.
         if (typeof height === 'number' && height > lastValidBlockHeight) {
           if (!(await isConfirmed(node, signature, true))) throw new PageFault('expired')
@@ -118,6 +177,15 @@ export async function followClaim({ node, genesisHash, say }: SendingContext, pe
     }
     await pause(ROUND_MS)
   }
+}
+
+/** Steps of ten seconds, because a screen reader reads each change aloud; 0 once the time is over. */
+const secondsUntil = (end: number): number => Math.max(0, Math.ceil((end - performance.now()) / 10_000) * 10)
+
+function sayHowLong(say: SendingContext['say'], end: number | null): void {
+  const left = end === null ? 0 : secondsUntil(end)
+  if (left > 0) say('confirmingFor', { seconds: String(left) })
+  else say('confirming')
 }
 
 /**

@@ -35,7 +35,7 @@ export function remember(key: string, value: string | null): void {
 
 const keyFor = (wallet: string, genesisHash: string) => `pending:${genesisHash.slice(0, 8)}:${wallet}`
 
-/** Stored values may be from an earlier version of the page, or from another page of the same origin. */
+/** Stored values may be from another page of the same origin. */
 export function pendingClaimOf(wallet: string, genesisHash: string): PendingClaim | null {
   try {
     const claim = JSON.parse(remembered(keyFor(wallet, genesisHash)) ?? 'null') as PendingClaim | null

@@ -1,4 +1,5 @@
 /** Reads the files of the site: its airdrops and its operator's settings. Nothing in them is trusted. */
+import { isThisMachine } from '../../platform/urls.ts'
 import { foreignWords, PageFault } from './page-fault.ts'
 import { keyOfAddress } from './program-addresses.ts'
 
@@ -169,8 +170,7 @@ export function subjectOf(json: unknown, path: string): ClaimSubject {
 export function safeUrl(value: unknown): string | null {
   try {
     const url = new URL(textOf(value))
-    const isHere = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
-    const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && isHere)
+    const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && isThisMachine(url.hostname))
     return isAllowed && url.username === '' && url.password === '' ? textOf(value) : null
   } catch {
     return null

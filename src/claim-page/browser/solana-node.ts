@@ -1,5 +1,6 @@
 /** Calls Solana nodes by JSON-RPC: several in turn, each only after a check that it is of the right cluster. */
 import { pause } from '../../platform/timing.ts'
+import { DEFAULT_SETTINGS, slotTimeOf } from '../../solana/cluster-settings.ts'
 import { foreignWords, PageFault } from './page-fault.ts'
 
 /** A node answered with an error. */
@@ -21,11 +22,18 @@ const WAITS_MS = [400, 1_200, 2_500]
 /** JSON-RPC codes of nodes that are behind or overloaded; another node may do better. */
 const PASSING_CODES = new Set([-32004, -32005, -32014, -32016, -32603, 429])
 
+const INVALID_PARAMS = -32602
+
+const asksForConfirmed = (param: unknown): param is object =>
+  typeof param === 'object' && param !== null && 'commitment' in param && param.commitment === 'confirmed'
+
 /** Nodes of one cluster, for the page's requests. */
 export class SolanaNode {
   readonly urls: readonly string[]
   readonly #genesisHash: string
   readonly #checks = new Map<string, Promise<void>>()
+  #isWithoutConfirmed = false
+  #slotMs: Promise<number> | undefined
   #next = 0
   #calls = 0
 
@@ -40,7 +48,7 @@ export class SolanaNode {
       const url = this.urls[this.#next % this.urls.length] ?? ''
       try {
         await this.#checked(url)
-        return await this.#ask(url, method, params)
+        return await this.#askInTerms(url, method, params)
       } catch (error) {
         const isFinal = error instanceof PageFault || (error instanceof RpcRefusal && !PASSING_CODES.has(error.code))
         if (isFinal) throw error
@@ -51,6 +59,16 @@ export class SolanaNode {
         await pause(wait)
       }
     }
+  }
+
+  /** Returns the milliseconds that a slot took in the cluster's last minute, or usually takes. Asks once. */
+  slotMs(): Promise<number> {
+    const usual = DEFAULT_SETTINGS.slotMs
+    this.#slotMs ??= this.call('getRecentPerformanceSamples', [1]).then(
+      (samples) => slotTimeOf(samples) ?? usual,
+      () => usual,
+    )
+    return this.#slotMs
   }
 
   /** Checks once that the node is of the cluster of the page; a wrong one is remembered as wrong. */
@@ -65,6 +83,20 @@ export class SolanaNode {
       if (!(error instanceof PageFault)) this.#checks.delete(url)
     })
     return check
+  }
+
+  /** On Alpenglow `confirmed` means `finalized`, and is to be removed: a node that refuses it is asked for that. */
+  async #askInTerms(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+    const final = params.map((param) => (asksForConfirmed(param) ? { ...param, commitment: 'finalized' } : param))
+    if (this.#isWithoutConfirmed || !params.some(asksForConfirmed)) return this.#ask(url, method, final)
+    try {
+      return await this.#ask(url, method, params)
+    } catch (error) {
+      if (!(error instanceof RpcRefusal) || error.code !== INVALID_PARAMS) throw error
+      const result = await this.#ask(url, method, final)
+      this.#isWithoutConfirmed = true
+      return result
+    }
   }
 
   async #ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {

@@ -4,7 +4,7 @@
  */
 import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
 import { base64Of, bytesOfBase64, equalBytes } from './bytes.ts'
-import { followClaim, type SendingContext } from './claim-sending.ts'
+import { followClaim, type SendingContext, whileSigning } from './claim-sending.ts'
 import type { RowState } from './claim-state.ts'
 import { foreignWords, PageFault, type TextKey } from './page-fault.ts'
 import { keepPendingClaim } from './pending-claims.ts'
@@ -82,8 +82,8 @@ export async function sendSponsoredClaim(
   } catch {
     throw new PageFault('sponsorStrange')
   }
-  context.say('approve', { wallet: wallet.name })
-  const signed = await wallet.sign(offered, 1)
+  const term = { wallet: wallet.name, lastValidBlockHeight: height as number, isAgain: false }
+  const { result: signed } = await whileSigning(context, term, () => wallet.sign(offered, 1))
   if (!equalBytes(messageOf(signed), messageOf(offered))) throw new PageFault('sponsorChanged')
   context.say('sending')
   const submission = `${url}/${encodeURIComponent(id as string)}/submissions`

@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { digestOf, hexOf, readU64 } from './bytes.ts'
 import type { ClaimSubject, PageAirdrop } from './site-files.ts'
 
-/** Why a list is not what was published. */
+/** Why a list differs from the published one. */
 export type ListFault = 'listHashDiffers' | 'listRootDiffers' | 'listSumDiffers' | 'indexDiffers'
 
 const [NODE_BYTES, ENTRY_BYTES] = [32, 12]

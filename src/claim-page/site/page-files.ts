@@ -14,9 +14,11 @@ const TYPES: Readonly<Record<string, string>> = {
 export const pageContentType = (path: string): string =>
   TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 
-/** Reads every file of the page, by its path from `index.html`. */
-export async function readPageFiles(): Promise<Map<string, Buffer<ArrayBuffer>>> {
-  const folder = builtFolder()
+/** Reads every file of a page, by its path from `index.html`. */
+export async function readPageFiles(
+  page: 'claim-page' | 'passport-page' = 'claim-page',
+): Promise<Map<string, Buffer<ArrayBuffer>>> {
+  const folder = builtFolder(page)
   const names = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = new Map<string, Buffer<ArrayBuffer>>()
   for (const entry of names) {
@@ -27,14 +29,14 @@ export async function readPageFiles(): Promise<Map<string, Buffer<ArrayBuffer>>>
   return files
 }
 
-/** The page's texts in one of its languages, with all keys; undefined if the files have none. */
-export function textsIn(files: ReadonlyMap<string, Uint8Array>): TextsByKey | undefined {
-  const bytes = files.get('texts/de.json')
+/** The page's texts in a language, with all keys; undefined if the files have none. */
+export function textsIn(files: ReadonlyMap<string, Uint8Array>, language = 'en'): TextsByKey | undefined {
+  const bytes = files.get(`texts/${language}.json`)
   return bytes === undefined ? undefined : JSON.parse(Buffer.from(bytes).toString('utf8'))
 }
 
 /** The folder is next to the built program, or in dist/ when the program runs from source. */
-function builtFolder(): string {
+function builtFolder(page: string): string {
   const here = import.meta.url
-  return fileURLToPath(new URL(here.endsWith('.ts') ? '../../../dist/claim-page' : './claim-page', here))
+  return fileURLToPath(new URL(here.endsWith('.ts') ? `../../../dist/${page}` : `./${page}`, here))
 }

@@ -2,6 +2,7 @@
  * The settings of a claim page: one JSON file of its operator, which is checked before visitors get it as `site.json`.
  */
 import { z } from '@hono/zod-openapi'
+import { isThisMachine } from '../../platform/urls.ts'
 import { lowContrasts, OWN_COLOURS, type PagePalette } from './contrast.ts'
 import { MOST_JSON_BYTES } from './site-subject.ts'
 
@@ -32,8 +33,11 @@ const url = z
 
 function isPageUrl(text: string): boolean {
   const { protocol, hostname, username, password } = urlOf(text.replace('{signature}', 'signature')) ?? {}
-  const isHere = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname ?? '')
-  return (protocol === 'https:' || (protocol === 'http:' && isHere)) && username === '' && password === ''
+  return (
+    (protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname ?? ''))) &&
+    username === '' &&
+    password === ''
+  )
 }
 
 function urlOf(text: string): URL | null {
@@ -55,6 +59,9 @@ const language = z.enum(PAGE_LANGUAGES)
 
 const shape = z.strictObject({
   name: words(64).optional(),
+  url: url
+    .refine((text) => urlOf(text)?.href === text && text.endsWith('/'), 'must be an address that ends with /')
+    .optional(),
   logo: z
     .string()
     .regex(/\.(png|jpe?g|webp|svg)$/i, 'must be the path of a .png, .jpg, .webp or .svg file')

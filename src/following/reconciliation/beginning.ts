@@ -1,4 +1,4 @@
-/** Determines the slot from which followed accounts are looked at. */
+/** Determines the slot from which followed accounts are checked. */
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import { firstEventAt } from '../../store/events/chain-events.ts'
@@ -20,7 +20,7 @@ export async function firstSlot({ store, chain, clock }: FollowingServices, gene
   if (known !== null) return Number(known)
   const slot = await askNode('Reading the slot', async () => {
     const answer = await chain.call<unknown>('getSlot', [{ commitment: 'confirmed' }])
-    if (!Number.isSafeInteger(answer)) throw new Error('it answers with parts missing')
+    if (!Number.isSafeInteger(answer)) throw new Error('its answer is incomplete')
     return answer as number
   })
   const first = await readFirstBlock(chain)

@@ -1,4 +1,4 @@
-/** Follows transactions that were found on the chain until they are final, or gone with their fork. */
+/** Follows transactions that were found on chain until they are final or lost with their fork. */
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { readStatuses, STATUSES_PER_CALL } from '../../chain/reads/statuses.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
@@ -15,12 +15,12 @@ import type { FollowingServices } from '../services.ts'
 import { GONE_SLOTS, goneAmong, PROOF_CALLS } from './lost.ts'
 
 const NEXT_LOOK_MS = 5 * SECOND_MS
-/** Wait for nodes that together cannot prove that a transaction is gone. */
+/** Wait if the nodes together cannot prove that a transaction is lost. */
 const UNPROVEN_WAIT_MS = MINUTE_MS
-/** The slower of two histories is listed at shorter intervals than this, unless it has a gap. */
+/** Each history is listed at least this often, unless it has a gap. */
 const HALVES_KEPT_MS = HOUR_MS
 
-/** About a month at the shortest slots of today. */
+/** About a month at today's shortest slots. */
 const FINAL_KEPT_SLOTS = 10_000_000
 
 interface FinalityOptions {
@@ -52,7 +52,7 @@ export async function lookAtFinality(
     for (const [i, row] of rows.entries()) {
       const status = statuses[i] ?? null
       const isFinal = status?.confirmationStatus === 'finalized'
-      // It was executed on a fork but failed on the final one, so its reported changes did not take place.
+      // It succeeded on one fork and failed on the final one, so its reported changes did not take place.
       const isUndone = isFinal && status.err !== null && row.state === 'read'
       const isGone = gone.has(row.seq) || isUndone
       const wait = lost.includes(row) ? UNPROVEN_WAIT_MS : NEXT_LOOK_MS

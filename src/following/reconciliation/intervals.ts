@@ -1,4 +1,4 @@
-/** Computes when a followed account is looked at again: often while it is active, rarely while it is quiet. */
+/** Computes when a followed account is checked next: often while it is active, rarely while it is quiet. */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
 
 export interface FollowedCounts {
@@ -6,7 +6,7 @@ export interface FollowedCounts {
   history: number
 }
 
-/** Shortest time between two looks at an account. */
+/** Shortest time between two checks of an account. */
 const BUSY_LOOK_MS = 5 * SECOND_MS
 /** Longest time between two looks if there are enough calls. */
 const QUIET_LOOK_MS = { state: 20 * SECOND_MS, history: 30 * SECOND_MS } as const
@@ -14,10 +14,10 @@ const QUIET_LOOK_MS = { state: 20 * SECOND_MS, history: 30 * SECOND_MS } as cons
 export const STATES_PER_CALL = 100
 /** Longest time between two looks. Beyond it, due accounts wait for their turn. */
 const LONGEST_INTERVAL_MS = HOUR_MS
-/** Shares of the calls per minute for looks at quiet accounts. The rest is left for active ones. */
+/** Shares of the calls per minute for checks of quiet accounts; the remaining calls are for active ones. */
 const QUIET_SHARE = { state: 0.1, history: 0.4 } as const
 
-/** Returns the milliseconds until the next look at an account after `quiet` looks in a row without news. */
+/** Returns the milliseconds until the next check of an account after `quiet` checks in a row without news. */
 export function lookIntervalOf(
   watch: 'state' | 'history',
   quiet: number,

@@ -2,7 +2,7 @@
 import { type ListedSignature, type ListOptions, listSignatures } from '../../chain/reads/history.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
-import { insertFound, releaseListed } from '../../store/following/chain-transactions.ts'
+import { type FoundTransaction, insertFound, releaseListed } from '../../store/following/chain-transactions.ts'
 import {
   type AccountMove,
   type FollowedAccount,
@@ -81,8 +81,8 @@ export async function beginAgain(
 }
 
 /**
- * Whether the page ends without reaching the last listing and would move the account's place. A node with a short
- * history answers as if nothing happened before it.
+ * Whether the page ends before the last listing, although it would move the account on. A node with a short history
+ * answers as if nothing happened before it.
  */
 const isShort = (
   { seen_slot, before_signature }: FollowedAccount,
@@ -96,8 +96,8 @@ const isShort = (
 
 /**
  * Returns the page of a node whose history begins before the gap, or null if there is none. For an account that was
- * never listed the gap is only logged, because the account may be younger. The calls are made even if the budget is
- * used up, which happens once in a round.
+ * never listed the gap is only logged, because the account may be younger. These calls may exceed the budget, once in a
+ * round.
  */
 async function reachingPage(
   { chain, log }: FollowingServices,
@@ -132,6 +132,53 @@ async function reachingPage(
   return null
 }
 
+/** What a page means for its listing. */
+interface ExaminedPage {
+  /**
+   * Whether older pages follow. `complete`: it reaches the last listing or the start of the history. `givenUp`: the
+   * wallet whose history is listed is too active.
+   */
+  state: 'continues' | 'complete' | 'givenUp'
+  /** The transactions since the last listing, newest first. */
+  fresh: readonly ListedSignature[]
+  /** Those that may have changed the account. */
+  found: readonly FoundTransaction[]
+  /** Whether the newest transaction that may have changed the account is final; true without any. */
+  isFinal: boolean
+  /** If given up, the last slot that is not searched. */
+  unsearchedTo: number | undefined
+}
+
+async function examine(
+  services: FollowingServices,
+  account: FollowedAccount,
+  page: readonly ListedSignature[],
+  options: ListingOptions,
+): Promise<ExaminedPage> {
+  const { address, seen_slot, history_of, listed } = account
+  const { pageSize } = options
+  // If a node does not know the last signature because its fork was dropped, its list continues past it.
+  const fresh = page.filter(({ slot }) => slot >= seen_slot)
+  const last = fresh.at(-1)
+  const isLast = page.length < pageSize || fresh.length < page.length || last === undefined
+  const isTooLong = history_of !== null && !isLast && listed + fresh.length >= MOST_WALLET_PAGES * pageSize
+  const toRead = history_of === null ? undefined : await signaturesToRead(services, account, fresh, options)
+  // A failed transaction changes no record, but it cost its network fee.
+  const isBooked = services.booked?.has(address) === true
+  const isFound = ({ signature, isFailed }: ListedSignature) =>
+    toRead === undefined ? isBooked || !isFailed : toRead?.has(signature) === true
+  const newest = history_of === null ? fresh[0] : fresh.find(isFound)
+  return {
+    state: toRead === null || isTooLong ? 'givenUp' : isLast ? 'complete' : 'continues',
+    fresh,
+    found: fresh.flatMap((each, i) =>
+      isFound(each) ? [{ signature: each.signature, slot: each.slot, place: listed + i }] : [],
+    ),
+    isFinal: newest?.isFinal ?? true,
+    unsearchedTo: (isTooLong ? last : fresh[0])?.slot,
+  }
+}
+
 /** Returns the account with its new place, or null at the end of its listing or when another process is ahead. */
 async function writePage(
   services: FollowingServices,
@@ -139,76 +186,70 @@ async function writePage(
   page: readonly ListedSignature[],
   options: ListingOptions,
 ): Promise<FollowedAccount | null> {
-  const { store, clock, log, booked } = services
-  const { genesis, quietWaitMs, busyWaitMs, pageSize } = options
+  const { store, clock, log } = services
   const now = clock.now()
   const { address, seen_slot, history_of } = account
-  // If a node does not know the last signature because its fork was dropped, its list continues past it.
-  const isNew = ({ slot }: ListedSignature) => slot >= seen_slot
-  const fresh = page.filter(isNew)
-  const last = fresh.at(-1)
-  const toRead = history_of === null ? undefined : await signaturesToRead(services, account, fresh, options)
-  const isLast = page.length < pageSize || fresh.length < page.length || last === undefined
-  const isTooLong = history_of !== null && !isLast && account.listed + fresh.length >= MOST_WALLET_PAGES * pageSize
-  const isGivenUp = toRead === null || isTooLong
-  const isEnd = isLast || isGivenUp
-  // A failed transaction changes no record, but it cost its network fee.
-  const isBooked = booked?.has(address) === true
-  const isFound = ({ signature, isFailed }: ListedSignature) =>
-    toRead === undefined ? isBooked || !isFailed : toRead?.has(signature) === true
-  const found = fresh.flatMap((each, i) =>
-    isFound(each) ? [{ signature: each.signature, slot: each.slot, place: account.listed + i }] : [],
-  )
-  // The history counts as known up to the newest final transaction. Newer ones are listed again until they are final
-  // or gone.
-  const final = account.head_signature === null ? fresh.find(({ isFinal }) => isFinal) : undefined
-  const head = {
-    head_slot: final?.slot ?? account.head_slot,
-    head_signature: final?.signature ?? account.head_signature,
-  }
-  const move: AccountMove = isEnd
-    ? endOf(account, head, {
-        isQuiet: fresh.length === 0 && account.listed === 0,
-        next: (quiet) => now + (quiet === 0 ? busyWaitMs : quietWaitMs(quiet)),
-      })
-    : { ...head, before_signature: last?.signature, listed: account.listed + fresh.length, next_look_at: now }
-  if (isGivenUp) {
-    const where = { address, wallet: history_of, from: seen_slot, to: (isTooLong ? last : fresh[0])?.slot }
+  const examined = await examine(services, account, page, options)
+  const { state, fresh, found } = examined
+  const isEnd = state !== 'continues'
+  if (state === 'givenUp') {
+    const where = { address, wallet: history_of, from: seen_slot, to: examined.unsearchedTo }
     log.error(where, 'the wallet is too active: its claims in these slots are not searched for')
   }
-  const newest = history_of === null ? fresh[0] : fresh.find(isFound)
-  const listing = { isEnd, isGivenUp, isFinal: newest?.isFinal ?? true, isListed: found.length > 0 }
-  const planned = { ...move, ...(isEnd ? hashMove(services, account, move, { ...options, ...listing }) : {}) }
+  const move: AccountMove = isEnd
+    ? endOf(account, headOf(account, fresh), {
+        isQuiet: fresh.length === 0 && account.listed === 0,
+        next: (quiet) => now + (quiet === 0 ? options.busyWaitMs : options.quietWaitMs(quiet)),
+      })
+    : {
+        ...headOf(account, fresh),
+        before_signature: fresh.at(-1)?.signature ?? null,
+        listed: account.listed + fresh.length,
+        next_look_at: now,
+      }
+  const planned = isEnd ? { ...move, ...hashMove(services, account, move, { ...options, examined }) } : move
   const isMoved = await store.write(async (tx) => {
     if (!(await moveAccount(tx, account, planned))) return false
     if (found.length > 0) await insertFound(tx, found, account, now)
-    if (isEnd) await releaseListed(tx, genesis, address)
+    if (isEnd) await releaseListed(tx, options.genesis, address)
     return true
   })
   return isEnd || !isMoved ? null : { ...account, ...move }
 }
 
-interface EndOfListing extends ListingOptions {
-  isGivenUp: boolean
-  /** Whether the newest transaction that may have changed the account is final. */
-  isFinal: boolean
-  /** Whether the last page has a transaction that may have changed the account. */
-  isListed: boolean
+/**
+ * The history counts as known up to the newest final transaction. Newer ones are listed again until they are final or
+ * lost.
+ */
+function headOf(
+  { head_slot, head_signature }: FollowedAccount,
+  fresh: readonly ListedSignature[],
+): Pick<FollowedAccount, 'head_slot' | 'head_signature'> {
+  const final = head_signature === null ? fresh.find(({ isFinal }) => isFinal) : undefined
+  return { head_slot: final?.slot ?? head_slot, head_signature: final?.signature ?? head_signature }
 }
 
-/** Computes the stored hash at the end of a listing, and the time of the next look if the change is unexplained. */
+/**
+ * Computes the stored hash at the end of a listing, and the time of the next look if the change is unexplained. One of
+ * four applies:
+ * - Accepted: the listing was given up, or the final history has reached the slot of the change. The new hash is stored.
+ * - Compared: the listing took one page, and all is final. `hashAfter` decides whether the change is explained.
+ * - Undecided: nothing was listed. The stored hash stays.
+ * - Awaited: the next listing explains the change once all is final.
+ */
 function hashMove(
   { clock, log }: FollowingServices,
   { address, seen_slot, state_hash, history_of, listed, before_signature }: FollowedAccount,
   { seen_slot: knownTo = seen_slot, seen_signature }: AccountMove,
-  { stateHash, slot = 0, quietWaitMs, isGivenUp, isFinal, ...end }: EndOfListing,
+  { stateHash, slot = 0, quietWaitMs, examined }: ListingOptions & { examined: ExaminedPage },
 ): AccountMove {
   if (stateHash === undefined) return {}
+  const { state, found, isFinal } = examined
   const awaited = history_of === null ? null : awaitedSlot(state_hash, stateHash)
-  if (isGivenUp || (awaited !== null && knownTo >= awaited)) return { state_hash: stateHash }
-  const isListed = end.isListed || listed > 0
+  if (state === 'givenUp' || (awaited !== null && knownTo >= awaited)) return { state_hash: stateHash }
+  const isListed = found.length > 0 || listed > 0
   if (before_signature === null && isFinal) {
-    // A launch curve may change without any action of the wallet that is listed for it.
+    // The curve can change although the listed wallet did nothing.
     const most = history_of === null ? undefined : TRIES_FOR_ANOTHER
     const { stored, tries, isGivenUp: isUnexplained } = hashAfter(state_hash, stateHash, isListed, most)
     if (isUnexplained && history_of === null)
@@ -216,8 +257,7 @@ function hashMove(
     return { state_hash: stored, ...(tries > 0 ? { next_look_at: clock.now() + quietWaitMs(tries) } : {}) }
   }
   if (!isListed) return {}
-  // The next listing explains this change once all is final. If the account has no place yet, the next listing still
-  // counts as the first.
+  // An account without a place is listed next time as if for the first time.
   const isFirst = state_hash === null && (seen_signature ?? null) === null
   return { state_hash: history_of === null || isFirst ? null : awaitedHash(state_hash, stateHash, slot) }
 }

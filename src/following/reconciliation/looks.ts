@@ -1,4 +1,6 @@
-/** Looks at followed accounts that are due: reads the data of many at once, and lists the history of those that changed. */
+/**
+ * Checks followed accounts that are due: reads the data of many at once, and lists the history of those that changed.
+ */
 import { createHash } from 'node:crypto'
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { accountsAtSlot } from '../../chain/reads/node-reads.ts'
@@ -52,7 +54,7 @@ export async function lookAtAccounts(services: FollowingServices, options: Looks
   await listAll(services, toList, counts, options)
 }
 
-/** Returns the accounts whose data has changed, and plans the next look at the others. */
+/** Returns the accounts whose data has changed, and plans the next check of the others. */
 async function changedAmong(
   services: FollowingServices,
   accounts: readonly FollowedAccount[],
@@ -104,7 +106,7 @@ function stateHashOf(
   return account === null ? NOTHING : createHash('sha256').update(account.owner).update(account.data).digest('hex')
 }
 
-/** If an account cannot be listed, it is looked at again later and does not stop the others. */
+/** If an account cannot be listed, it is checked again later and does not stop the others. */
 async function listAll(
   services: FollowingServices,
   toList: readonly AccountToList[],

@@ -1,10 +1,11 @@
-/** Proves that transactions are gone with their fork. A single node that does not know them may lag or keep no history. */
+/**
+ * Proves that transactions are lost with their fork. A single node that does not know them may lag or keep no history.
+ */
 import type { Chain } from '../../chain/connection.ts'
 import { readFirstBlock, readStatuses } from '../../chain/reads/statuses.ts'
 
 /**
- * Slots after which a transaction that no node knows is gone. This exceeds the time to finality, because nodes may
- * lag.
+ * Slots after which a transaction that no node knows is lost. This exceeds the time to finality, because nodes may lag.
  */
 export const GONE_SLOTS = 150
 /** Calls of one proof to each node. */

@@ -1,6 +1,7 @@
 /** Reads transactions that were found on the chain, and writes their effects with the same projections as for submitted ones. */
 import type { TrackedResource } from '../../api/index.ts'
 import { executionOrder, ownFirst, UnreadableTransaction } from '../../chain/reads/history.ts'
+import { finalityTime } from '../../chain/reads/slot-time.ts'
 import { HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
 import {
@@ -33,13 +34,11 @@ const MISSING_WAIT_MS = 5 * SECOND_MS
 /** Longest wait for a transaction that cannot be read. Strangers could make any number of them. */
 const LONGEST_WAIT_MS = HOUR_MS
 /**
- * The transaction may be gone after this many answers without it. They take more than a minute, in which most nodes
+ * After this many answers without it, the transaction may be lost. They take more than a minute, in which most nodes
  * catch up.
  */
 const LOST_TRIES = 4
-/** Wait before the finality of a transaction is checked. */
-export const FINALITY_WAIT_MS = 10 * SECOND_MS
-/** Place among the changes of one slot: after a reading of that slot's accounts. */
+/** Sorts a found change after the account readings of its slot. */
 const FOUND_ORDER = 1
 
 export interface ReadingOptions {
@@ -66,8 +65,8 @@ interface WrittenRead {
 
 /**
  * Reads until nothing waits or the budget is used up. While others wait, accounts that anyone can pay into get a
- * quarter of each step. Accounts whose data changed get half of the rest. So a flood of payments delays no record.
- * Throws internal_error when the node fails.
+ * quarter of each step. Accounts whose data changed get half of the remaining calls. So a flood of payments delays no
+ * record. Throws internal_error when the node fails.
  */
 export async function readWaiting(services: FollowingServices, options: ReadingOptions): Promise<void> {
   const { genesis, budget, signal } = options
@@ -170,7 +169,7 @@ async function readRows(
   if (cause !== undefined) throw cause
 }
 
-/** Returns those that are gone with their fork, among the ones that no node has known for a while. */
+/** Returns those that are lost with their fork, among the ones that no node has known for a while. */
 async function goneOf(
   { chain, log }: FollowingServices,
   absent: readonly ChainTransaction[],
@@ -182,7 +181,7 @@ async function goneOf(
     const gone = await goneAmong(chain, lost)
     return lost.filter(({ seq }) => gone.has(seq))
   } catch (error) {
-    log.warn({ err: error }, 'could not find out whether transactions that no node knows are gone')
+    log.warn({ err: error }, 'could not determine whether transactions that no node knows are lost')
     return []
   }
 }
@@ -231,7 +230,7 @@ function writeRead(
   const writeAll = async (tx: Tx, part: readonly ReadTransaction[]) => {
     const drafts: EventDraft[] = []
     for (const { found, source, changes, isBooked, transition } of part) {
-      const next_check_at = services.clock.now() + FINALITY_WAIT_MS
+      const next_check_at = services.clock.now() + finalityTime(services.chain)
       const state = changes.changed.length > 0 || isBooked ? 'read' : 'empty'
       if (!(await moveChainTransaction(tx, found, { state, next_check_at, accounts_known }))) continue
       if (state === 'empty') continue

@@ -1,4 +1,7 @@
-/** Runs a round of reconciliation with the chain: chooses accounts, looks at them, reads new transactions and checks their finality. */
+/**
+ * Runs a round of reconciliation with the chain: chooses accounts, checks them, reads new transactions and checks their
+ * finality.
+ */
 import { SIGNATURES_PER_CALL } from '../../chain/reads/history.ts'
 import { followMissing } from '../../store/following/followed-accounts.ts'
 import { createBudget } from '../budget.ts'
@@ -10,7 +13,9 @@ import { readWaiting } from './reading.ts'
 
 /** Least time between two rounds of one worker. It turns the calls per minute into calls per round. */
 export const RECONCILE_EVERY_MS = 5_000
-/** Share of a round's calls for looking and listing. The rest reads the found transactions in the same round. */
+/**
+ * Share of a round's calls for checking and listing. The remaining calls read the found transactions in the same round.
+ */
 const LOOK_PART = 0.5
 
 export interface ReconcileOptions {
@@ -25,8 +30,8 @@ export interface ReconcileOptions {
 }
 
 /**
- * Does what is due, in at most `calls` calls; the rest is due again in the next round. Any number of daemons may run
- * rounds, because a row that has changed since it was read is not written. Throws internal_error when the node fails,
+ * Does what is due, in at most `calls` calls; anything left is due again in the next round. Any number of daemons may
+ * run rounds, because a row that has changed since it was read is not written. Throws internal_error if the node fails,
  * after writing what it had returned.
  */
 export async function reconcile(
@@ -46,7 +51,7 @@ export async function reconcile(
       const accounts = (await projection.accountsToFollow?.(services, options)) ?? []
       await followMissing(store, accounts, { genesis, from, now: clock.now(), signal })
     } catch (error) {
-      // Accounts that are already followed are looked at nevertheless.
+      // Accounts that are already followed are checked nevertheless.
       if (signal?.aborted) throw error
       faults.push(error)
     }

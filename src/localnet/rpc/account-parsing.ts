@@ -2,7 +2,7 @@
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
-import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
 import type { LocalChain } from '../types.ts'
 import { parseTokenState } from './token-state.ts'
@@ -54,6 +54,21 @@ function parseLookupTable(data: Uint8Array): ParsedAccount['parsed'] {
   }
 }
 
+/** Parses an account of the upgradeable loader: a program, its code, or a buffer of code to be deployed. */
+function parseLoaderState(data: Uint8Array): ParsedAccount['parsed'] {
+  const reader = new ByteReader(data)
+  const kind = reader.u32()
+  if (kind === 0) return { type: 'uninitialized' }
+  if (kind === 2) return { type: 'program', info: { programData: reader.key() } }
+  if (kind !== 1 && kind !== 3) throw new ShortData()
+  const slot = kind === 3 ? { slot: Number(reader.u64()) } : {}
+  const authority = reader.bool() ? reader.key() : null
+  // Like a validator: without an authority, the bytes that are reserved for one count as code.
+  const code = Buffer.from(data.subarray(reader.position)).toString('base64')
+  const info = { authority, data: [code, 'base64'], ...slot }
+  return { type: kind === 3 ? 'programData' : 'buffer', info }
+}
+
 function parseData(
   chain: LocalChain,
   account: ChainAccount,
@@ -62,6 +77,7 @@ function parseData(
   if (token) return [token, parseTokenState(chain, account)]
   if (account.owner === SYSTEM_PROGRAM && account.data.length === NONCE_SIZE) return ['nonce', parseNonce(account.data)]
   if (account.owner === LOOKUP_TABLE_PROGRAM) return ['address-lookup-table', parseLookupTable(account.data)]
+  if (account.owner === UPGRADEABLE_LOADER) return ['bpf-upgradeable-loader', parseLoaderState(account.data)]
   return ['', null]
 }
 

@@ -3,7 +3,7 @@ import type { LocalChain } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
 import { CODE, invalidParams, RpcError } from './errors.ts'
 import { type RpcMethods, readableAt, withContext } from './method.ts'
-import { asAmount, asConfig, asList, asPubkey, requireParams } from './params.ts'
+import { asAmount, asConfig, asList, asPubkey, onlyCommitment, requireParams } from './params.ts'
 
 const MAX_REQUESTED_ACCOUNTS = 100
 /** Maximum data of an account in bytes, as in Agave's MAX_PERMITTED_DATA_LENGTH. */
@@ -45,6 +45,7 @@ function multipleAccounts(chain: LocalChain, params: readonly unknown[]) {
 function minimumBalance(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const space = asAmount(params[0])
+  onlyCommitment(params[1])
   if (space > MAX_SPACE) throw new RpcError(CODE.invalidRequest, 'Invalid request')
   return chain.minimumBalance(Number(space))
 }

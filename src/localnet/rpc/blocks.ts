@@ -2,7 +2,6 @@
 
 import { GENESIS_SLOT } from '../clock.ts'
 import type { LocalChain } from '../types.ts'
-import { FIRST_BLOCK } from './epochs.ts'
 import { blockCleanedUp, blockNotAvailable, invalidParams } from './errors.ts'
 import type { RpcMethods } from './method.ts'
 import { asAmount, asBoolean, asBoundedInteger, asConfig, oneOf, requireParams } from './params.ts'
@@ -28,7 +27,8 @@ function block(chain: LocalChain, params: readonly unknown[]) {
   const details = config.transactionDetails ?? 'full'
   const shown = oneOf(details, DETAILS)
   const slot = servedSlot(asked, chain.slot(historyCommitment(chain, config)))
-  const parentSlot = Math.max(slot - 1, GENESIS_SLOT)
+  // The parent of the first block is not served, as on a node that began with a snapshot.
+  const parentSlot = slot - 1
   const landed = shown === 'none' ? [] : chain.transactionsInSlot(slot)
   return {
     blockHeight: slot,
@@ -46,7 +46,7 @@ function block(chain: LocalChain, params: readonly unknown[]) {
 /** Returns a slot that has a block up to `newest`. Throws -32001 or -32004 as a validator does. */
 function servedSlot(slot: bigint, newest: number): number {
   if (slot > BigInt(newest)) throw blockNotAvailable(slot)
-  if (slot < BigInt(FIRST_BLOCK)) throw blockCleanedUp(slot, FIRST_BLOCK)
+  if (slot < BigInt(GENESIS_SLOT)) throw blockCleanedUp(slot, GENESIS_SLOT)
   return Number(slot)
 }
 
@@ -85,6 +85,6 @@ export const blockMethods: RpcMethods = {
   getBlocks: blocks,
   getBlocksWithLimit: blocksWithLimit,
   getBlockTime: blockTime,
-  getFirstAvailableBlock: () => FIRST_BLOCK,
+  getFirstAvailableBlock: () => GENESIS_SLOT,
   minimumLedgerSlot: () => GENESIS_SLOT,
 }

@@ -1,4 +1,5 @@
-/** Methods about the chain as a whole: where it is, what it is, and how fast its slots are. */
+/** Methods about the chain as a whole: its position, its identity, its consensus, and the speed of its slots. */
+import { addressBytes } from '../../solana/addresses.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH } from '../clock.ts'
 import type { LocalChain } from '../types.ts'
 import { epochOf } from './epochs.ts'
@@ -38,11 +39,25 @@ function performanceSamples(chain: LocalChain, params: readonly unknown[]) {
   return [{ slot, numTransactions: count, numNonVoteTransactions: count, numSlots, samplePeriodSecs: SAMPLE_SECONDS }]
 }
 
+/** Bytes of the aggregate signature of an Alpenglow certificate. */
+const CERTIFICATE_SIGNATURE_BYTES = 192
+
+/** Returns the certificate of the block from which the chain changed to Alpenglow. No validator has signed it. */
+function alpenglowCertificate(chain: LocalChain) {
+  const slot = chain.alpenglowSlot()
+  if (slot === null) return null
+  return {
+    block: { slot, blockId: [...addressBytes(chain.blockhashOf(slot))] },
+    signature: { signature: new Array<number>(CERTIFICATE_SIGNATURE_BYTES).fill(0), bitmap: [] },
+  }
+}
+
 export const clusterMethods: RpcMethods = {
   getSlot: slotAt,
   getBlockHeight: slotAt,
   getEpochInfo: epochInfo,
   getGenesisHash: (chain) => chain.genesisHash,
+  getAgGenesisCert: alpenglowCertificate,
   getVersion: () => ({ 'solana-core': API_VERSION, 'feature-set': FEATURE_SET }),
   getHealth: (chain) => {
     // This throws when the chain has stopped.

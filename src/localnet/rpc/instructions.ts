@@ -1,6 +1,8 @@
 /** Encodes instructions in jsonParsed form as validators show them; unknown ones are partially decoded. */
 import { type DecodedInstruction, decodeInstruction } from '../../solana/instructions/index.ts'
-import type { Authorized, Pointer, TokenInstruction } from '../../solana/instructions/token.ts'
+import type { Pointer, TokenInstruction } from '../../solana/instructions/token.ts'
+import type { Authorized } from '../../solana/instructions/token-decoding.ts'
+import { isOfExtension, type TokenExtensionInstruction } from '../../solana/instructions/token-extensions.ts'
 import { encodeBase58 } from '../../solana/long-base58.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { extensionName } from './token-extensions.ts'
@@ -86,6 +88,7 @@ function signedBy({ authority, signers }: Authorized, name = 'authority'): Info 
 }
 
 function tokenInfo(instruction: TokenInstruction): Info {
+  if (isOfExtension(instruction)) return extensionInfo(instruction)
   switch (instruction.type) {
     case 'transfer': {
       const { source, destination, amount } = instruction
@@ -131,6 +134,10 @@ function tokenInfo(instruction: TokenInstruction): Info {
       const { account, destination } = instruction
       return { account, destination, ...signedBy(instruction, 'owner') }
     }
+    case 'withdrawExcessLamports': {
+      const { source, destination } = instruction
+      return { source, destination, ...signedBy(instruction) }
+    }
     case 'freezeAccount':
     case 'thawAccount': {
       const { account, mint } = instruction
@@ -142,7 +149,7 @@ function tokenInfo(instruction: TokenInstruction): Info {
 }
 
 /** Info of instructions that set up mints and accounts; only pointer updates among them have an authority. */
-function settingInfo(instruction: Exclude<TokenInstruction, { type: Moving }>): Info {
+function settingInfo(instruction: Exclude<TokenInstruction, { type: Moving } | TokenExtensionInstruction>): Info {
   const { type, ...info } = instruction
   switch (instruction.type) {
     case 'getAccountDataSize': {
@@ -170,6 +177,40 @@ function settingInfo(instruction: Exclude<TokenInstruction, { type: Moving }>): 
   }
 }
 
+/** Names of authorities in the info of extensions, where they differ from `authority`. */
+const EXTENSION_AUTHORITIES: Readonly<Record<string, string>> = {
+  setTransferFee: 'transferFeeConfigAuthority',
+  withdrawWithheldTokensFromMint: 'withdrawWithheldAuthority',
+  withdrawWithheldTokensFromAccounts: 'withdrawWithheldAuthority',
+  updateDefaultAccountState: 'freezeAuthority',
+  updateInterestBearingConfigRate: 'rateAuthority',
+}
+
+/** Info of an extension's instruction. Unlike in others, an authority that is not set is shown as null in some. */
+function extensionInfo({ type, ...fields }: TokenExtensionInstruction): Info {
+  switch (type) {
+    case 'initializeTransferFeeConfig':
+      return withoutNulls(fields)
+    case 'initializeTransferHook': {
+      const { hookAuthority, ...info } = fields as { hookAuthority: string | null } & Info
+      return withoutNulls({ ...info, authority: hookAuthority })
+    }
+    case 'initializeScaledUiAmountConfig': {
+      const { multiplierAuthority: authority, ...info } = fields as Info
+      return { ...info, authority }
+    }
+    case 'initializePausableConfig': {
+      const { pauseAuthority: authority, ...info } = fields as Info
+      return { ...info, authority }
+    }
+    default: {
+      if (!('authority' in fields)) return fields
+      const { authority, signers, ...info } = fields
+      return { ...withoutNulls(info), ...signedBy({ authority, signers }, EXTENSION_AUTHORITIES[type]) }
+    }
+  }
+}
+
 const pointerName = (type: string): string => POINTERS[type.replace(/^(initialize|update)/, '') as Pointer]
 
 type Moving =
@@ -184,5 +225,6 @@ type Moving =
   | 'burn'
   | 'burnChecked'
   | 'closeAccount'
+  | 'withdrawExcessLamports'
   | 'freezeAccount'
   | 'thawAccount'

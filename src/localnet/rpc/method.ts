@@ -10,7 +10,7 @@ export type RpcMethod = (chain: LocalChain, params: readonly unknown[]) => unkno
 export type RpcMethods = Readonly<Record<string, RpcMethod>>
 
 /** API version in responses: that of Agave, whose JSON-RPC these methods follow. */
-export const API_VERSION = '4.3.0'
+export const API_VERSION = '4.4.0'
 export const FEATURE_SET = 3_640_012_085
 
 export interface WithContext<T> {

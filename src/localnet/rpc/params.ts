@@ -74,7 +74,7 @@ export function asAmount(value: unknown): bigint {
   return amount
 }
 
-/** Reads a u64 of which only the place among other numbers counts; one that a double cannot hold is its largest. */
+/** Reads a u64 of which only the order matters; one that a double cannot represent becomes its largest value. */
 export function asBoundedInteger(value: unknown): number {
   const number = asAmount(value)
   return number > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(number)
@@ -90,6 +90,18 @@ export function asBoolean(value: unknown, otherwise = false): boolean {
   if (value === undefined || value === null) return otherwise
   if (typeof value !== 'boolean') throw wrongType(value, 'a boolean')
   return value
+}
+
+/**
+ * Returns the commitment of a config that has nothing else; the default is `finalized`. As on a validator, an object
+ * must have it.
+ */
+export function onlyCommitment(value: unknown): Commitment {
+  const config = asConfig(value)
+  if (value !== undefined && value !== null && config.commitment === undefined) {
+    throw invalidParams('Invalid params: missing field `commitment`.')
+  }
+  return commitmentOf(config)
 }
 
 /** Returns the commitment of a config; the default is `finalized`. */

@@ -1,4 +1,4 @@
-/** Methods that send transactions or return what is required to create them. */
+/** Methods that send transactions or return what creating one requires. */
 
 import { TransactionRefused } from '../../solana/execution.ts'
 import type { LocalChain } from '../types.ts'

@@ -2,7 +2,7 @@
 
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { TransactionRefused } from '../../solana/execution.ts'
-import { loadAddresses } from '../../solana/lookup-tables.ts'
+import { loadAddresses, loadedCount } from '../../solana/lookup-tables.ts'
 import type { LocalChain, SimulatedRun, SimulateOptions } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
 import { describeTransactionError } from './error-messages.ts'
@@ -95,9 +95,6 @@ function balancesAnswer(chain: LocalChain, trial: SimulatedRun | RefusedSimulati
 }
 
 type Moved = { balances: NonNullable<SimulatedRun['balances']> }
-
-const loadedCount = ({ lookups }: DecodedMessage): number =>
-  lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
 
 function readRequestedAccounts(
   config: RpcConfig,

@@ -8,7 +8,7 @@ import { encodeAccount, viewOf } from './account-encoding.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { invalidParams } from './errors.ts'
 import { type RpcMethods, readableAt, withContext } from './method.ts'
-import { asConfig, asPubkey, type RpcConfig, requireParams } from './params.ts'
+import { asConfig, asPubkey, onlyCommitment, type RpcConfig, requireParams } from './params.ts'
 
 const LARGEST_HOLDERS = 20
 
@@ -25,7 +25,7 @@ function mintAt(chain: LocalChain, address: string): MintState {
 function tokenAccountBalance(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const address = asPubkey(params[0])
-  const commitment = readableAt(chain, asConfig(params[1]))
+  const commitment = onlyCommitment(params[1])
   const account = chain.account(address)
   if (!account) throw invalidParams('Invalid param: could not find account')
   const state = readTokenAccount(account)
@@ -36,7 +36,7 @@ function tokenAccountBalance(chain: LocalChain, params: readonly unknown[]) {
 function tokenSupply(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const address = asPubkey(params[0])
-  const commitment = readableAt(chain, asConfig(params[1]))
+  const commitment = onlyCommitment(params[1])
   const account = chain.account(address)
   if (!account) throw invalidParams('Invalid param: could not find account')
   const { supply, decimals } = mintAt(chain, address)
@@ -46,7 +46,7 @@ function tokenSupply(chain: LocalChain, params: readonly unknown[]) {
 function tokenLargestAccounts(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const mint = asPubkey(params[0])
-  const commitment = readableAt(chain, asConfig(params[1]))
+  const commitment = onlyCommitment(params[1])
   const { decimals } = mintAt(chain, mint)
   const holders: { address: string; amount: bigint }[] = []
   for (const [address, account] of chain.tokenAccountsOfMint(mint)) {

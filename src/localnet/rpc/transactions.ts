@@ -1,11 +1,11 @@
 /** Methods that read history by signature or address. */
 
-import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
+import type { Commitment } from '../../solana/constants.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { MEMO_PROGRAMS } from '../../solana/token-programs.ts'
 import type { LandedTransaction, LocalChain, TransactionLanding } from '../types.ts'
 import { invalidParams } from './errors.ts'
-import { type RpcMethods, readableAt, withContext } from './method.ts'
+import { type RpcMethods, readableAt, requireMinContextSlot, withContext } from './method.ts'
 import {
   asBoolean,
   asConfig,
@@ -40,10 +40,9 @@ export function historyCommitment(chain: LocalChain, config: RpcConfig): Commitm
 function signatureStatus(chain: LocalChain, transaction: TransactionLanding | null, searched: boolean) {
   if (!transaction) return null
   const { slot, err } = transaction
-  const depth = chain.slot() - slot
-  if (!searched && depth > COMMITMENT_DEPTH.finalized + RECENT_SLOTS) return null
+  if (!searched && slot < chain.slot('finalized') - RECENT_SLOTS) return null
   const confirmationStatus = commitmentReached(chain, slot) ?? 'processed'
-  const confirmations = confirmationStatus === 'finalized' ? null : depth
+  const confirmations = confirmationStatus === 'finalized' ? null : chain.slot() - slot
   return { slot, confirmations, status: encodedStatus(err), err, confirmationStatus }
 }
 
@@ -52,7 +51,9 @@ function signatureStatuses(chain: LocalChain, params: readonly unknown[]) {
   const list = asList(params[0])
   if (list.length > MAX_STATUSES) throw invalidParams(`Too many inputs provided; max ${MAX_STATUSES}`)
   const signatures = list.map(asSignature)
-  const searched = asBoolean(asConfig(params[1]).searchTransactionHistory)
+  const config = asConfig(params[1])
+  const searched = asBoolean(config.searchTransactionHistory)
+  requireMinContextSlot(chain, config, 'processed')
   const value = signatures.map((signature) => signatureStatus(chain, chain.landingOf(signature), searched))
   return withContext(chain, 'processed', value)
 }
@@ -89,7 +90,7 @@ function signaturesForAddress(chain: LocalChain, params: readonly unknown[]) {
 }
 
 /**
- * Returns a page of signatures. It skips those too recent for the commitment and reads on, so that the page can still
+ * Returns a page of signatures. It skips those too recent for the commitment and continues, so that the page can still
  * be full.
  */
 function visibleSignatures(

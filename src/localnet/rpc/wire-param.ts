@@ -30,13 +30,39 @@ function decodeText(text: string, encoding: WireEncoding): Uint8Array {
     try {
       return base58.decode(text)
     } catch {
-      throw invalidParams('invalid base58 encoding: InvalidCharacter')
+      throw invalidParams(`invalid base58 encoding: ${base58Fault(text)}`)
     }
   }
   const bytes = Buffer.from(text, 'base64')
-  if (bytes.toString('base64') !== text) throw invalidParams('invalid base64 encoding: InvalidByte')
+  if (bytes.toString('base64') !== text) throw invalidParams(`invalid base64 encoding: ${base64Fault(text)}`)
   return bytes
 }
+
+const NOT_BASE58 = /[^1-9A-HJ-NP-Za-km-z]/
+const NOT_BASE64 = /[^A-Za-z0-9+/]/
+
+/** The first fault in the words of the decoder that validators use, the crate bs58. */
+function base58Fault(text: string): string {
+  const index = text.search(NOT_BASE58)
+  const character = String.fromCodePoint(text.codePointAt(index) ?? 0)
+  if (character > '\x7f') return `NonAsciiCharacter { index: ${index} }`
+  return `InvalidCharacter { character: ${rustChar(character)}, index: ${index} }`
+}
+
+/** The first fault in the words of the decoder that validators use, the crate base64. */
+function base64Fault(text: string): string {
+  const bytes = Buffer.from(text)
+  const end = text.replace(/={1,2}$/, '')
+  const index = end.search(NOT_BASE64)
+  if (index >= 0) return `InvalidByte(${index}, ${bytes[Buffer.byteLength(end.slice(0, index))]})`
+  if (end.length % 4 === 1) return `InvalidLength(${end.length})`
+  if (bytes.length % 4 !== 0) return 'InvalidPadding'
+  return `InvalidLastSymbol(${end.length - 1}, ${bytes[end.length - 1]})`
+}
+
+/** A character as Rust shows it when it debugs. */
+const rustChar = (character: string): string =>
+  character === "'" ? "'\\''" : `'${JSON.stringify(character).slice(1, -1).replace('\\"', '"')}'`
 
 function decodeWireParam<T>(value: unknown, encoding: WireEncoding, type: string, read: (bytes: Uint8Array) => T) {
   if (typeof value !== 'string') throw invalidParams('Invalid params: invalid type, expected a string.')

@@ -15,6 +15,3 @@ export const HOLDER_KINDS = [
   'burn',
 ] as const
 export type HolderKind = (typeof HOLDER_KINDS)[number]
-
-/** Code of the only kind that is paid by default. */
-export const WALLET_CODE = HOLDER_KINDS.indexOf('wallet')

@@ -1,4 +1,4 @@
-/** Reads the small files beside a list of recipients: addresses, one per line, and tiers of balances. */
+/** Reads the small files that accompany a list of recipients: addresses, one per line, and tiers of balances. */
 import { byteKey } from '../../solana/addresses.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { walletFault, walletKey } from '../base58.ts'

@@ -71,7 +71,7 @@ export function newEngine(): Engine | undefined {
 }
 
 /**
- * Grows the memory to at least so many bytes, which empties every earlier view of it. False if there is no room.
+ * Grows the memory to at least this many bytes. Earlier views of it become empty. Returns false if there is no room.
  */
 export function reserve({ memory }: Engine, bytes: number): boolean {
   const missing = bytes - memory.buffer.byteLength

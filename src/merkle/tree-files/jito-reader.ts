@@ -33,7 +33,7 @@ class JitoReader {
   private readonly records: Uint8Array[] = []
   private readonly lockedAmounts: Uint8Array[] = []
   private readonly amounts: bigint[] = []
-  /** Where the proof of each node begins in the text. */
+  /** Start of each node's proof in the text. */
   private readonly proofs: number[] = []
   private layout: JitoDetail['layout'] | undefined
 

@@ -9,8 +9,8 @@ interface Subtree {
 }
 
 /**
- * Returns the indexes of the leaves in such an order, that of the list where the tree allows it; undefined if the
- * proofs are not from one tree. The two children of a node are hashed sorted, so several orders have one root.
+ * Returns the indexes of the leaves in such an order, that of the list if the tree allows it; undefined if the proofs
+ * are not from one tree. The two children of a node are hashed sorted, so several orders have one root.
  */
 export function leafOrder(list: EntryList, proofs: readonly (readonly Uint8Array[])[]): readonly number[] | undefined {
   let level = Array.from({ length: list.count }, (_, i): Subtree => {

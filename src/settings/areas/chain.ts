@@ -38,9 +38,17 @@ export const chainSettings = define({
     about: 'Address that the embedded chain listens on; any client that reaches it can change its clock and balances',
     project: 'it decides who can reach this machine',
   },
+  consensus: {
+    kind: 'string',
+    choices: ['alpenglow', 'tower'],
+    about:
+      'Consensus of the embedded chain: alpenglow or tower (default: its own; a new chain has that of the program cache, otherwise alpenglow). A chain on Alpenglow stays there',
+    project: 'an embedded chain that goes to Alpenglow stays there for good',
+  },
   'programs-dir': {
     kind: 'string',
     about: 'Program cache of the embedded chain (default: svc/programs in the XDG cache folder)',
+    path: 'folder',
     project: 'programs are loaded from there and written there',
   },
   'priority-fee': {

@@ -23,7 +23,7 @@ export const claimPagesSettings = define({
   'claim-origins': {
     kind: 'list',
     pattern: { is: /^(?:\*|https?:\/\/[^/\s@?#]+)$/, about: 'origins like https://claim.example.com, or *' },
-    about: 'Origins of claim pages hosted elsewhere that may request sponsored claims, or * for any; none by default',
+    about: 'Origins of claim pages on other hosts that may request sponsored claims, or * for any; none by default',
     project: 'it opens this machine to web pages',
   },
 })

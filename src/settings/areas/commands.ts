@@ -10,12 +10,24 @@ export const commandsSettings = define({
   'api-key-file': {
     kind: 'string',
     about: 'File (0600) with the bearer key for `api`',
+    path: 'file',
     project: 'the key is read from that file and sent to the API',
   },
   keypair: {
     kind: 'string',
     pattern: FILE_PATH,
-    about: 'Wallet or keypair file (0600) that commands sign with without -k; in a profile a name or an absolute path',
+    about:
+      'Wallet, keypair file (0600) or usb://ledger that commands sign with without -k; in a profile no relative path',
+    path: 'file-or-name',
+    project: 'it decides who signs',
+  },
+  squads: {
+    kind: 'string',
+    pattern: {
+      is: /^[1-9A-HJ-NP-Za-km-z]{32,44}(?::\d{1,3})?$/,
+      about: 'the address of a multisig, or MULTISIG:VAULT with the number of its vault',
+    },
+    about: 'Multisig of Squads to which commands propose what its vault is to do, as with --squads',
     project: 'it decides who signs',
   },
   output: {

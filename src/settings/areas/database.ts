@@ -74,18 +74,21 @@ export const databaseSettings = define({
   'postgres.sslrootcert': {
     kind: 'string',
     pattern: FILE_PATH,
+    path: 'file',
     about: "File (PEM) with the authorities that may sign the server's certificate (default: those of Node.js)",
     project: 'it decides how the database is reached',
   },
   'postgres.sslcert': {
     kind: 'string',
     pattern: FILE_PATH,
+    path: 'file',
     about: 'File (PEM) with the client certificate',
     project: 'it decides how the database is reached',
   },
   'postgres.sslkey': {
     kind: 'string',
     pattern: FILE_PATH,
+    path: 'file',
     about: 'File (PEM, 0600) with the key of the client certificate',
     project: 'it decides how the database is reached',
   },

@@ -5,6 +5,7 @@ export const resourcesSettings = define({
   'pools.presets': {
     kind: 'string',
     about: 'JSON file with named curves in addition to the built-in `standard`',
+    path: 'file',
     project: 'it decides how a launch divides its money',
   },
   'pools.preset': {

@@ -5,6 +5,7 @@ export const serviceSettings = define({
   'data-dir': {
     kind: 'string',
     about: 'Data folder: database, keys, daemon.json (default: the XDG data folder)',
+    path: 'folder',
     project: 'keys and the database are read from there',
   },
   host: {
@@ -146,5 +147,12 @@ export const serviceSettings = define({
     about: 'fatal, error, warn, info, debug, trace or silent',
     project: true,
     reload: true,
+  },
+  'log-format': {
+    kind: 'string',
+    default: 'auto',
+    choices: ['auto', 'json', 'pretty'],
+    about: 'Lines of the log: json, pretty (for people), or auto: pretty on a terminal, otherwise json',
+    project: true,
   },
 })

@@ -31,6 +31,7 @@ export const signerSettings = define({
       about: 'the path of a keypair file, never the key itself',
     },
     about: 'Keypair file (0600) as `solana-keygen new` writes it, for `keypair`',
+    path: 'file',
     project: 'it decides who signs, and where',
   },
   'signer.vault-url': {

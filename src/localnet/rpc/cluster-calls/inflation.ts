@@ -1,16 +1,16 @@
 /** Methods about inflation and stake, which this chain does not have. */
-import { SLOTS_PER_EPOCH } from '../../clock.ts'
+import { GENESIS_SLOT, SLOTS_PER_EPOCH } from '../../clock.ts'
 import type { LocalChain } from '../../types.ts'
-import { epochOf, FIRST_BLOCK } from '../epochs.ts'
+import { epochOf } from '../epochs.ts'
 import { blockCleanedUp, blockNotAvailable, invalidParams } from '../errors.ts'
 import { type RpcMethods, readableAt, withContext } from '../method.ts'
-import { asAmount, asConfig, asList, asPubkey, commitmentOf, requireParams } from '../params.ts'
+import { asAmount, asConfig, asList, asPubkey, commitmentOf, onlyCommitment, requireParams } from '../params.ts'
 
 /** Addresses in one getInflationReward since Agave 4.3. */
 const MAX_REWARD_ADDRESSES = 32
 
 /**
- * Answers null for each address, because nobody earns rewards. Refused if a validator has no block to read them from:
+ * Returns null for each address, because there are no rewards. Refused if a validator has no block to read them from:
  * the first block of the epoch after the requested one.
  */
 function inflationReward(chain: LocalChain, params: readonly unknown[]) {
@@ -27,14 +27,17 @@ function inflationReward(chain: LocalChain, params: readonly unknown[]) {
       ? BigInt(Math.max(epochOf(newest) - 1, 0))
       : asAmount(config.epoch)
   const firstSlot = (epoch + 1n) * BigInt(SLOTS_PER_EPOCH)
-  if (firstSlot < BigInt(FIRST_BLOCK)) throw blockCleanedUp(firstSlot, FIRST_BLOCK)
+  if (firstSlot < BigInt(GENESIS_SLOT)) throw blockCleanedUp(firstSlot, GENESIS_SLOT)
   if (firstSlot > BigInt(newest)) throw blockNotAvailable(firstSlot)
   return addresses.map(() => null)
 }
 
 export const inflationMethods: RpcMethods = {
   getInflationReward: inflationReward,
-  getInflationGovernor: () => ({ initial: 0, terminal: 0, taper: 0, foundation: 0, foundationTerm: 0 }),
+  getInflationGovernor: (_, params) => {
+    onlyCommitment(params[0])
+    return { initial: 0, terminal: 0, taper: 0, foundation: 0, foundationTerm: 0 }
+  },
   getInflationRate: (chain) => ({ total: 0, validator: 0, foundation: 0, epoch: epochOf(chain.slot('finalized')) }),
   getStakeMinimumDelegation: (chain, params) => withContext(chain, commitmentOf(asConfig(params[0])), 1),
   getVoteAccounts: () => ({ current: [], delinquent: [] }),

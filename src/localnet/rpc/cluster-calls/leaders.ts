@@ -33,7 +33,7 @@ function leaderSchedule(chain: LocalChain, params: readonly unknown[]) {
   const config = asConfig(hasSlot ? params[1] : (params[0] ?? params[1]))
   const { identity } = config
   if (identity !== undefined && identity !== null) asPubkey(identity)
-  const slot = hasSlot ? asAmount(params[0]) : BigInt(Math.max(chain.slot(commitmentOf(config)), GENESIS_SLOT))
+  const slot = hasSlot ? asAmount(params[0]) : BigInt(chain.slot(commitmentOf(config)))
   if (!isScheduled(chain, slot / EPOCH_SLOTS)) return null
   if (typeof identity === 'string' && identity !== identityOf(chain)) return {}
   return { [identityOf(chain)]: Array.from({ length: SLOTS_PER_EPOCH }, (_, slotIndex) => slotIndex) }
@@ -55,7 +55,7 @@ function blockProduction(chain: LocalChain, params: readonly unknown[]) {
 /** Reads the range of getBlockProduction with the checks of a validator; without one it is the current epoch. */
 function productionRange(newest: number, { firstSlot, lastSlot }: Record<string, unknown>) {
   if (firstSlot === undefined || firstSlot === null) {
-    return { firstSlot: Math.max(epochOf(newest) * SLOTS_PER_EPOCH, Math.min(GENESIS_SLOT, newest)), lastSlot: newest }
+    return { firstSlot: epochOf(newest) * SLOTS_PER_EPOCH, lastSlot: newest }
   }
   const first = asAmount(firstSlot)
   const last = lastSlot === undefined || lastSlot === null ? BigInt(newest) : asAmount(lastSlot)

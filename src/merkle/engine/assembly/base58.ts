@@ -114,7 +114,7 @@ function leading(at: usize, length: u32, byte: u8): u32 {
 /** Whether the text that was decoded last, of `length` bytes, is long and has no capital letter. */
 export function isLowerCased(length: u32): bool {
   if (length < 40) return false
-  // The text begins at byte 45 - length or before; no capital stands before it.
+  // The text begins at byte 45 - length or before; there is no capital before it.
   const some = v128.or(capitals(TEXT), v128.or(capitals(TEXT + 16), capitals(TEXT + 29)))
   return !v128.any_true(some)
 }

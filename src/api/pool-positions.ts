@@ -1,0 +1,182 @@
+/** Positions of DAMM v2 pools: who holds which liquidity, and what its owner may do with it. */
+import { z } from '@hono/zod-openapi'
+import { address, digits, mintAddress, poolAddress } from './chain-scalars.ts'
+import { buildBody } from './envelope.ts'
+import { proposed, trackedResource, unsignedPayload } from './payloads.ts'
+import { defineRoute, type Tag } from './route.ts'
+import { nullOr, timestamp } from './scalars.ts'
+
+const MAX_U128 = 2n ** 128n - 1n
+
+const positionAddress = address.meta({
+  description: 'Address of the position: GET /v2/pools/{address}/positions lists those of a wallet',
+  example: 'GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
+})
+const liquidityUnits = digits.meta({
+  description: 'Liquidity in the units of the program, digits only',
+  example: '29999999999999999998',
+})
+const liquidityField = liquidityUnits
+  .refine((text) => /^[0-9]{1,39}$/.test(text) && BigInt(text) <= MAX_U128, 'must fit in 128 bits')
+  .refine((text) => /[1-9]/.test(text), 'must be more than 0')
+const shareField = z.int().min(1).max(10_000).optional().meta({
+  description:
+    'Part of the liquidity that can be withdrawn now, in hundredths of a percent, rounded down (default 10000: all of it)',
+})
+const slippageField = z
+  .int()
+  .min(0)
+  .max(10_000)
+  .default(100)
+  .meta({ description: 'How far the amounts may move until the transaction runs, in hundredths of a percent' })
+
+/** The tokens of a pool, in the order of the program: in pools that svc makes, A is the token and B is SOL. */
+const sides = {
+  pool_address: poolAddress,
+  mint_a: mintAddress,
+  mint_b: mintAddress,
+  decimals_a: z.int().min(0).max(255),
+  decimals_b: z.int().min(0).max(255),
+}
+
+const parts = {
+  liquidity: liquidityUnits.meta({ description: 'All of it: the sum of the next three' }),
+  unlocked_liquidity: liquidityUnits.meta({ description: 'Can be withdrawn now' }),
+  vesting_liquidity: liquidityUnits.meta({ description: 'A schedule releases it later' }),
+  locked_liquidity: liquidityUnits.meta({
+    description: 'Is locked for good: it earns fees, and nobody can withdraw it',
+  }),
+}
+
+const schedule = z
+  .object({
+    unit: z.enum(['seconds', 'slots']).meta({ description: 'What the pool counts in' }),
+    cliff_point: digits.meta({ description: 'Unix seconds or the slot of the cliff', example: '1790000000' }),
+    cliff_at: nullOr(timestamp).meta({ description: 'Null if the pool counts slots' }),
+    cliff_liquidity: liquidityUnits,
+    frequency: digits.meta({ description: 'Seconds or slots of a period after the cliff', example: '2592000' }),
+    periods: z.int().min(0).max(65_535),
+    liquidity_per_period: liquidityUnits,
+    released_liquidity: liquidityUnits.meta({ description: 'What has come due, whether it was withdrawn or not' }),
+    ends_at: nullOr(timestamp).meta({ description: 'When the last part is released; null if the pool counts slots' }),
+  })
+  .openapi('PositionSchedule')
+
+const heldPosition = z
+  .object({
+    position: positionAddress,
+    nft_mint: mintAddress.meta({ description: 'Mint of the NFT: whoever holds it owns the position' }),
+    ...parts,
+    amount_a: digits.meta({ description: 'Raw units of token A that all of its liquidity is worth now' }),
+    amount_b: digits,
+    share_bps: z
+      .int()
+      .min(0)
+      .max(10_000)
+      .meta({ description: "Part of the pool's liquidity, in hundredths of a percent, rounded down" }),
+    fee_a: digits.meta({ description: 'Raw units of token A that a claim would pay now' }),
+    fee_b: digits,
+    delegate: address.nullable().meta({ description: 'Wallet that may act for the owner, or null' }),
+    schedule: schedule.nullable().meta({
+      description: 'Schedule in the position that still holds liquidity; others have accounts of their own',
+    }),
+  })
+  .openapi('HeldPosition')
+export type HeldPosition = z.output<typeof heldPosition>
+
+export const heldPositions = z
+  .object({
+    ...sides,
+    owner: address,
+    positions: z.array(heldPosition).meta({ description: 'The largest first, at most 50' }),
+    remaining_positions: z.int().min(0).meta({ description: 'Smaller positions that are not in the answer' }),
+  })
+  .openapi('HeldPositions')
+export type HeldPositions = z.output<typeof heldPositions>
+
+const built = {
+  tx: unsignedPayload({}),
+  tracked_resource: trackedResource.optional(),
+  proposal: proposed,
+}
+
+export const liquidityRemoval = z
+  .object({
+    ...sides,
+    position: positionAddress,
+    removed_liquidity: liquidityUnits,
+    amount_a: digits.meta({ description: 'Raw units of token A that arrive at the present price' }),
+    amount_b: digits,
+    minimum_a: digits.meta({ description: 'With less of token A the transaction fails' }),
+    minimum_b: digits,
+    ...parts,
+    ...built,
+  })
+  .openapi('LiquidityRemoval', { description: 'The parts are those that the position has afterwards' })
+export type LiquidityRemoval = z.output<typeof liquidityRemoval>
+
+export const positionLock = z
+  .object({
+    ...sides,
+    position: positionAddress,
+    newly_locked_liquidity: liquidityUnits,
+    amount_a: digits.meta({ description: 'Raw units of token A that this liquidity is worth at the present price' }),
+    amount_b: digits,
+    ...parts,
+    ...built,
+  })
+  .openapi('PositionLock', { description: 'The parts are those that the position has afterwards' })
+export type PositionLock = z.output<typeof positionLock>
+
+const poolParams = z.object({ address: poolAddress })
+const positionParams = z.object({ address: poolAddress, position: positionAddress })
+const holder = address.meta({ description: 'Wallet that holds the NFT of the position, pays and signs' })
+
+export const POSITIONS_TAG: Tag = {
+  name: 'Positions',
+  description: 'Liquidity of DAMM v2 pools in positions: list, withdraw, lock for good.',
+}
+
+export const poolPositions = {
+  list: defineRoute({
+    at: ['get', '/v2/pools/{address}/positions'],
+    tag: POSITIONS_TAG,
+    summary: 'List the positions of a wallet in a pool',
+    description:
+      'Read from the chain, whoever made the pool: what each position is worth, what can be withdrawn, what is locked or released later, and its unclaimed fees. The address may be that of the curve that became the pool.',
+    params: poolParams,
+    query: z.strictObject({ owner: address.meta({ description: 'Wallet that holds the positions' }) }),
+    data: heldPositions,
+  }),
+  remove: defineRoute({
+    at: ['post', '/v2/pools/{address}/positions/{position}/removals'],
+    tag: POSITIONS_TAG,
+    summary: 'Build the withdrawal of liquidity',
+    description:
+      'Pays both tokens to the holder of the position, SOL unwrapped. The transaction fails if the price moves so far that less than a minimum would arrive. Unclaimed fees stay in the position. Locked liquidity, and what a schedule has not released yet, cannot be withdrawn.',
+    params: positionParams,
+    body: buildBody({
+      payer: holder,
+      share_bps: shareField,
+      liquidity: liquidityField.optional().meta({ description: 'Liquidity to withdraw, in place of a part' }),
+      slippage_bps: slippageField,
+    }),
+    data: liquidityRemoval,
+    signed: 'refused',
+  }),
+  lock: defineRoute({
+    at: ['post', '/v2/pools/{address}/positions/{position}/locks'],
+    tag: POSITIONS_TAG,
+    summary: 'Build the permanent lock of liquidity',
+    description:
+      'Nobody can ever withdraw locked liquidity, and nobody can unlock it. Its fees can still be claimed, and the position can still be sent to another wallet.',
+    params: positionParams,
+    body: buildBody({
+      payer: holder,
+      share_bps: shareField,
+      liquidity: liquidityField.optional().meta({ description: 'Liquidity to lock, in place of a part' }),
+    }),
+    data: positionLock,
+    signed: 'refused',
+  }),
+}

@@ -1,0 +1,287 @@
+/** Proves the facts of a passport: reads the chain again and compares. Nothing counts as proven that was not read here. */
+import { utf8 } from '../claim-page/browser/bytes.ts'
+import { foreignWords } from '../claim-page/browser/page-fault.ts'
+import { base58Of, findProgramAddress, requireKey } from '../claim-page/browser/program-addresses.ts'
+import { groupedDecimalOf } from '../solana/amounts.ts'
+import { ASSOCIATED_TOKEN_PROGRAM, CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
+import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../solana/programs.ts'
+import { type MintState, readMint, readTokenAccount } from '../solana/token-accounts.ts'
+import { extensionsIn, type MintExtensions, readMintExtensions } from '../solana/token-extensions.ts'
+import {
+  accountsOf,
+  type Call,
+  clockOf,
+  lockOf,
+  metaplexOf,
+  ownMetadataOf,
+  poolOf,
+  type ShownAccount,
+  type ShownMetadata,
+} from './chain-accounts.ts'
+import type { Passport } from './passport-file.ts'
+
+export type FactState = 'proven' | 'changed' | 'unproven'
+
+export interface Fact {
+  group: 'Supply' | 'Powers over holders' | 'Locks' | 'Liquidity' | 'Largest holders'
+  name: string
+  value: string
+  state: FactState
+  note?: string
+}
+
+export interface ProvenFacts {
+  slot: number
+  facts: Fact[]
+}
+
+/** Extensions with the place of a mint's metadata, and with the metadata itself. */
+const [METADATA_POINTER, TOKEN_METADATA] = [18, 19]
+const SHOWN_HOLDERS = 10
+const UNREAD = 'They could not be read when this page was written'
+
+/** Throws an Error if the node does not show the mint. A part that it does not show is a fact without proof. */
+export async function proveFacts(call: Call, passport: Passport): Promise<ProvenFacts> {
+  const { mint, locks, pools } = passport
+  const [metadataAddress, ...lockTokens] = await Promise.all([
+    findProgramAddress(
+      PROGRAMS.tokenMetadata.id,
+      utf8('metadata'),
+      requireKey(PROGRAMS.tokenMetadata.id),
+      requireKey(mint),
+    ),
+    // Which token program the mint has is only known from the chain, so both accounts are asked for.
+    ...locks.flatMap(({ address }) => [
+      tokensOf(mint, address, TOKEN_PROGRAM),
+      tokensOf(mint, address, TOKEN_2022_PROGRAM),
+    ]),
+  ])
+  const { slot, accounts } = await accountsOf(call, [
+    ...[mint, metadataAddress, CLOCK_SYSVAR],
+    ...pools.map(({ address }) => address),
+    ...locks.map(({ address }) => address),
+    ...lockTokens,
+  ])
+  const [account = null, metaplex = null, clock = null, ...rest] = accounts
+  const state = account === null ? null : readMint({ ...account, lamports: 0n, executable: false })
+  if (account === null || state === null) throw new Error(`The node shows no token mint at ${mint}.`)
+  const extensions = account.owner === TOKEN_2022_PROGRAM ? readMintExtensions(account.data) : null
+  const { epoch, now } = clockOf(clock)
+  const own = extensions === null ? null : ownMetadataOf(extensionsIn(account.data).get(TOKEN_METADATA))
+  const [poolAccounts, lockAccounts] = [rest.slice(0, pools.length), rest.slice(pools.length)]
+  return {
+    slot,
+    facts: [
+      ...supplyFacts(passport, state, {
+        metadata: own ?? metaplexOf(metaplex, mint),
+        place: pointedPlace(account, [mint, metadataAddress]),
+        pointer: extensions?.authorities.metadata_pointer ?? null,
+      }),
+      ...powerFacts(passport, state, extensions, epoch),
+      ...lockFacts(passport, lockAccounts, { now, isToken2022: extensions !== null }),
+      ...poolFacts(passport, poolAccounts),
+      ...passport.missing.map((group): Fact => ({ group, name: 'All', value: UNREAD, state: 'unproven' })),
+      ...(await holderFacts(call, passport, state.supply)),
+    ],
+  }
+}
+
+const tokensOf = (mint: string, owner: string, program: string): Promise<string> =>
+  findProgramAddress(ASSOCIATED_TOKEN_PROGRAM, requireKey(owner), requireKey(program), requireKey(mint))
+
+function compared(group: Fact['group'], name: string, value: string, recorded: string): Fact {
+  if (value === recorded) return { group, name, value, state: 'proven' }
+  return { group, name, value, state: 'changed', note: `When this page was written: ${recorded}` }
+}
+
+/** Returns the account that a mint names for its metadata, if it is not one of those that are read; null otherwise. */
+function pointedPlace({ owner, data }: ShownAccount, read: readonly (string | undefined)[]): string | null {
+  const pointer = owner === TOKEN_2022_PROGRAM ? extensionsIn(data).get(METADATA_POINTER) : undefined
+  const place = pointer?.subarray(32, 64)
+  if (place?.length !== 32 || place.every((byte) => byte === 0)) return null
+  const address = base58Of(place)
+  return read.includes(address) ? null : address
+}
+
+interface FoundMetadata {
+  metadata: ShownMetadata | null
+  /** Account with other metadata, which is not read. */
+  place: string | null
+  /** Who can point the mint at other metadata. */
+  pointer: string | null
+}
+
+function supplyFacts(passport: Passport, state: MintState, { metadata, place, pointer }: FoundMetadata): Fact[] {
+  const { decimals } = passport
+  const amount = (units: bigint, digits: number) => groupedDecimalOf(units, digits)
+  const texts = metadata === null ? 'none' : labelOf(metadata.name, metadata.symbol)
+  const recorded = labelOf(passport.name, passport.symbol)
+  return [
+    compared('Supply', 'Supply', amount(state.supply, state.decimals), amount(passport.supply, decimals)),
+    compared('Supply', 'Decimals', String(state.decimals), String(decimals)),
+    compared('Supply', 'New tokens', mintText(state.mintAuthority), mintText(passport.authorities.get('mint') ?? null)),
+    compared('Supply', 'Name and symbol', texts, recorded === '' ? 'none' : recorded),
+    place === null
+      ? compared(
+          'Supply',
+          'Metadata',
+          metadataText(metadata?.isMutable ?? false, pointer),
+          metadataText(passport.isMutable, passport.authorities.get('metadata_pointer') ?? null),
+        )
+      : { group: 'Supply', name: 'Metadata', value: `It is in the account ${place}`, state: 'unproven' },
+  ]
+}
+
+const labelOf = (name: string, symbol: string): string =>
+  [lineOf(name, 32), lineOf(symbol, 10)].filter((each) => each !== '').join(', ')
+
+/** Cut like the texts of a report. */
+const lineOf = (text: string, most: number): string => [...foreignWords(text, 16 * most)].slice(0, most).join('').trim()
+
+const mintText = (holder: string | null) => (holder === null ? 'Nobody can mint more' : `${holder} can mint more`)
+
+function metadataText(isMutable: boolean, pointer: string | null): string {
+  if (isMutable) return 'It can be changed'
+  return pointer === null ? 'Nobody can change it' : `${pointer} can replace it`
+}
+
+function powerFacts(
+  passport: Passport,
+  { freezeAuthority }: MintState,
+  extensions: MintExtensions | null,
+  epoch: bigint,
+): Fact[] {
+  const group = 'Powers over holders'
+  const recorded = (type: string) => passport.authorities.get(type) ?? null
+  const freezing = (holder: string | null) =>
+    holder === null ? 'Nobody can freeze what holders have' : `${holder} can freeze holders`
+  const freeze = compared(group, 'Freezing', freezing(freezeAuthority), freezing(recorded('freeze')))
+  if (extensions === null) {
+    return [freeze, { group, name: 'Extensions', value: 'None: the mint belongs to SPL Token', state: 'proven' }]
+  }
+  const { permanentDelegate, transferHook, transferFee, authorities, isPaused, isFrozenByDefault } = extensions
+  const moving = (holder: string | null) =>
+    holder === null ? 'Nobody can move the tokens of others' : `${holder} can move and burn everybody’s tokens`
+  const pausing = (holder: string | null) =>
+    holder === null ? 'Nobody can pause transfers' : `${holder} can pause transfers`
+  const isComing = transferFee !== null && epoch < transferFee.newer.epoch
+  const fee = isComing ? transferFee.older : (transferFee?.newer ?? null)
+  const coming = isComing ? `, ${transferFee.newer.basisPoints / 100} % from epoch ${transferFee.newer.epoch} on` : ''
+  const changing = (holder: string | null | undefined) => (holder ? `; ${holder} can change it` : '')
+  const { transfer_fee_config: feeAuthority, transfer_hook: hookAuthority } = authorities
+  const shown = (name: string, value: string): Fact => ({ group, name, value, state: 'proven' })
+  return [
+    freeze,
+    compared(group, 'Permanent delegate', moving(permanentDelegate), moving(recorded('permanent_delegate'))),
+    compared(group, 'Pausing', pausing(authorities.pause ?? null), pausing(recorded('pause'))),
+    ...(isPaused === true ? [shown('Paused', 'All transfers are paused now')] : []),
+    shown(
+      'Transfer fee',
+      fee === null ? 'None' : `${fee.basisPoints / 100} % of each transfer${coming}${changing(feeAuthority)}`,
+    ),
+    shown(
+      'Transfer hook',
+      `${transferHook === null ? 'None' : `${transferHook} decides on every transfer`}${changing(hookAuthority)}`,
+    ),
+    shown('New accounts', isFrozenByDefault ? 'They start frozen' : 'They can be used at once'),
+    shown('Transfers', extensions.isTransferable ? 'Holders can transfer the token' : 'Nobody can transfer the token'),
+  ]
+}
+
+/** A lock that pays out by its schedule has less left than when the page was written, which is no change. */
+function lockFacts(
+  { mint, locks, decimals }: Passport,
+  accounts: readonly (ShownAccount | null)[],
+  { now, isToken2022 }: { now: bigint; isToken2022: boolean },
+): Fact[] {
+  const amount = (units: bigint) => groupedDecimalOf(units, decimals)
+  return locks.map(({ address, recipient, amount: recorded }, i) => {
+    const fact = { group: 'Locks' as const, name: `Lock ${address}` }
+    const lock = lockOf(accounts[i] ?? null, now)
+    const token = accounts[locks.length + 2 * i + (isToken2022 ? 1 : 0)] ?? null
+    const held = token === null ? null : readTokenAccount({ ...token, lamports: 0n, executable: false })
+    const was = `When this page was written: ${amount(recorded)} locked for ${recipient}`
+    if (lock === null || lock.mint !== mint)
+      return { ...fact, value: 'There is no such lock', state: 'changed', note: was }
+    if (lock.isCancelled) return { ...fact, value: 'It was cancelled', state: 'changed', note: was }
+    const cancelling = lock.canBeCancelled ? '; it can be cancelled' : ''
+    const value = `${amount(lock.left)} locked for ${lock.recipient} until ${timeText(lock.endsAt)}${cancelling}`
+    const isFunded = held?.mint === mint && held.owner === address && held.amount >= lock.owed
+    if (!isFunded) return { ...fact, value, state: 'changed', note: 'Its token account holds less than it owes' }
+    if (lock.recipient !== recipient || lock.left > recorded) return { ...fact, value, state: 'changed', note: was }
+    return { ...fact, value, state: 'proven' }
+  })
+}
+
+/** Last second with a year of four digits. */
+const LAST_SECOND = 253_402_300_799n
+
+const timeText = (seconds: bigint): string =>
+  seconds > LAST_SECOND
+    ? 'a time after the year 9999'
+    : `${new Date(Number(seconds) * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+function poolFacts({ mint, pools }: Passport, accounts: readonly (ShownAccount | null)[]): Fact[] {
+  return pools.map(({ address, type, lockedBps }, i) => {
+    const fact = { group: 'Liquidity' as const, name: `${type === 'dbc' ? 'Launch curve' : 'Pool'} ${address}` }
+    const pool = poolOf(accounts[i] ?? null, type)
+    const share = (bps: number) => `${bps / 100} % of the liquidity can never be withdrawn`
+    if (pool === null || !pool.mints.includes(mint))
+      return { ...fact, value: 'There is no such pool', state: 'changed' }
+    if (pool.isMigrated) return { ...fact, value: 'The curve is full and has migrated to a pool', state: 'changed' }
+    if (type === 'dbc') return { ...fact, value: 'The curve holds the liquidity until it is full', state: 'proven' }
+    // More that is locked is no harm.
+    if (pool.lockedBps >= lockedBps) return { ...fact, value: share(pool.lockedBps), state: 'proven' }
+    return {
+      ...fact,
+      value: share(pool.lockedBps),
+      state: 'changed',
+      note: `When this page was written: ${share(lockedBps)}`,
+    }
+  })
+}
+
+/** The largest token accounts as the node lists them, with their owners; the number of holders takes a whole scan. */
+async function holderFacts(call: Call, passport: Passport, supply: bigint): Promise<Fact[]> {
+  const group = 'Largest holders'
+  const { mint, holders, locks } = passport
+  const counted: Fact[] =
+    holders === null
+      ? []
+      : [
+          {
+            group,
+            name: 'Number of holders',
+            value: String(holders.count),
+            state: 'unproven',
+            note: `Read at slot ${holders.slot} by svc; a browser cannot list every account`,
+          },
+        ]
+  try {
+    const answer = (await call('getTokenLargestAccounts', [mint, { commitment: 'confirmed' }])) as { value?: unknown }
+    const addresses = (Array.isArray(answer?.value) ? answer.value : []).map((each: { address?: unknown }) =>
+      String(each?.address),
+    )
+    const shownAddresses = addresses.slice(0, SHOWN_HOLDERS)
+    for (const address of shownAddresses) requireKey(address)
+    const { accounts } = shownAddresses.length === 0 ? { accounts: [] } : await accountsOf(call, shownAddresses)
+    const known = new Map([
+      [DAMM_V2_POOL_AUTHORITY, 'pools of DAMM v2'],
+      [DBC_POOL_AUTHORITY, 'launch curves'],
+      ...locks.map(({ address }) => [address, 'a lock'] as const),
+    ])
+    const largest = accounts.flatMap((account): Fact[] => {
+      const token = account === null ? null : readTokenAccount({ ...account, lamports: 0n, executable: false })
+      if (token === null || token.mint !== mint || token.amount === 0n) return []
+      const bps = supply === 0n ? 0 : Number((token.amount * 10_000n) / supply)
+      const what = known.get(token.owner)
+      return [
+        { group, name: token.owner, value: `${bps / 100} %${what === undefined ? '' : `, ${what}`}`, state: 'proven' },
+      ]
+    })
+    return [...largest, ...counted]
+  } catch (error) {
+    const note = foreignWords(error instanceof Error ? error.message : error)
+    return [{ group, name: 'Largest accounts', value: 'Unknown', state: 'unproven', note }, ...counted]
+  }
+}
