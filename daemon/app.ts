@@ -31,18 +31,20 @@ export interface App {
 export interface AppOptions {
   metrics?: Metrics | undefined
   access?: KernelOptions['access']
+  localRpc?: KernelOptions['localRpc']
 }
 
 /** Builds the app on open services; it opens no listener and starts no worker. */
-export async function createApp(services: Services, { metrics, access }: AppOptions = {}): Promise<App> {
-  const [{ entrance }, { documentation }, { assets }, { operations }] = await Promise.all([
+export async function createApp(services: Services, { metrics, access, localRpc }: AppOptions = {}): Promise<App> {
+  const [{ entrance }, { documentation }, { assets }, { pay }, { probes }] = await Promise.all([
     import('./routes/entrance.ts'),
     import('./routes/documentation.ts'),
     import('./routes/assets.ts'),
+    import('./routes/pay.ts'),
     import('./routes/probes.ts'),
   ])
   const measured = metrics ?? (await import('./metrics.ts')).createMetrics()
-  const kernel = await createKernel(services, { metrics: measured, access })
+  const kernel = await createKernel(services, { metrics: measured, access, localRpc })
   let writeRefusals = async () => {}
   const app = await createAppOn(kernel, async (mount, hono) => {
     if (services.role === 'worker') {
@@ -52,6 +54,9 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
       entrance(hono, kernel)
       documentation(hono)
       assets(hono, kernel)
+      const { approvalPage } = await import('./routes/approval-page.ts')
+      approvalPage(hono, kernel)
+      pay(hono, kernel)
       if (kernel.config.values['claim-pages']) {
         const { claimSponsorship } = await import('./routes/claim-sponsorship.ts')
         writeRefusals = claimSponsorship(hono, kernel)
@@ -59,7 +64,7 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
         claimPages(hono, kernel)
       }
     }
-    operations(hono, kernel, measured)
+    probes(hono, kernel, measured)
   })
   return { ...app, close: () => Promise.all([writeRefusals(), app.close()]).then(() => {}) }
 }

@@ -14,7 +14,7 @@ const LARGEST_ANSWERS = 4 * 1024 * 1024
 
 export async function createKernel(
   services: Services,
-  { metrics = { http: createHttpMetrics() }, access }: KernelOptions = {},
+  { metrics = { http: createHttpMetrics() }, access, localRpc }: KernelOptions = {},
 ): Promise<Kernel> {
   const look = lookAtDatabaseOf(services.store.db)
   return {
@@ -26,6 +26,7 @@ export async function createKernel(
     bodies: createBodyRoom(),
     metrics,
     access,
+    localRpc,
     owner: newOwner(),
   }
 }

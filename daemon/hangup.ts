@@ -1,33 +1,40 @@
-/** SIGHUP: the end of its terminal for a daemon that has one, otherwise the order to reload the settings. */
+/**
+ * The signals that make a daemon reload its settings: SIGUSR2, and SIGHUP without a terminal. To a daemon on a terminal
+ * SIGHUP is the end of the terminal.
+ */
 import { closeSync, constants, openSync } from 'node:fs'
+import { RELOAD_SIGNAL } from '../src/settings/config.ts'
 
 export interface Hangups {
   /**
    * What SIGHUP means for this process; determined at its start, because a closed terminal can no longer be detected.
    */
   meaning: 'stop' | 'reload'
-  /** Calls `reload` at every SIGHUP from now on, and once for earlier ones; never if SIGHUP means to stop. */
+  /** Calls `reload` at every such signal from now on, and once for earlier ones. */
   onReload(reload: () => void): void
-  /** Lets SIGHUP end the process again. */
+  /** Lets these signals end the process again. */
   release(): void
 }
 
-/** Listens from the start, because a SIGHUP without a listener ends the process, even while it is starting. */
+/** Listens from the start, because a signal without a listener ends the process, even while it is starting. */
 export function listenForHangups(): Hangups {
-  if (hasTerminal()) return { meaning: 'stop', onReload() {}, release() {} }
+  const meaning = hasTerminal() ? 'stop' : 'reload'
+  const signals: NodeJS.Signals[] = meaning === 'stop' ? [RELOAD_SIGNAL] : ['SIGHUP', RELOAD_SIGNAL]
   let missed = false
   let listener = () => {
     missed = true
   }
-  const onHangup = () => listener()
-  process.on('SIGHUP', onHangup)
+  const onSignal = () => listener()
+  for (const signal of signals) process.on(signal, onSignal)
   return {
-    meaning: 'reload',
+    meaning,
     onReload(reload) {
       listener = reload
       if (missed) reload()
     },
-    release: () => void process.removeListener('SIGHUP', onHangup),
+    release() {
+      for (const signal of signals) process.removeListener(signal, onSignal)
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 /** The HTTP listener of the app; input that is not valid HTTP gets the error envelope too. */
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { badRequest } from '../src/platform/errors.ts'
@@ -16,6 +17,8 @@ const FAULTS: Record<string, string> = {
 const SILENCE_CHECK_MS = 1_000
 /** Milliseconds without traffic after which a connection is closed. The longest request takes half of that. */
 const SILENCE_MS = 300_000
+/** A connection with more unanswered requests is closed. Clients that use pipelining at all send a few. */
+const MOST_UNANSWERED = 100
 
 /**
  * Limits the time and the number of connections: an idle connection takes a place and is closed by a timeout. Once
@@ -47,6 +50,7 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
     },
     (request, response) => {
       if (stopping?.aborted) response.shouldKeepAlive = false
+      if (hasTooMany(request, response)) return
       void (request.httpVersion === '1.0' ? withoutHost : listener)(request, response)
     },
   )
@@ -57,6 +61,17 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
     else void answerRaw(socket, app.refuse(badRequest(FAULTS[error.code ?? ''] ?? 'The request is not valid HTTP')))
   })
   return server
+}
+
+const unanswered = new WeakMap<Socket, number>()
+
+/** Node starts all requests of a packet at once. 64 KiB can hold 1,800 of them. */
+function hasTooMany({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  const count = (unanswered.get(socket) ?? 0) + 1
+  unanswered.set(socket, count)
+  response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1))
+  if (count > MOST_UNANSWERED) socket.destroy()
+  return socket.destroyed
 }
 
 let turn: Promise<void> | undefined

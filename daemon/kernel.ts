@@ -17,7 +17,7 @@ export interface StoredText {
 
 export interface Kernel extends Services {
   limiter: RateLimiter
-  /** Reads the version of the database once for each request, when the request arrives. */
+  /** Reads the database version when a request arrives. Cached answers and keys are valid for one version. */
   look: LookAtDatabase
   /** API keys by SHA-256; null for a key that is not stored. */
   keys: UnchangedReads<KnownKey | null>
@@ -27,6 +27,8 @@ export interface Kernel extends Services {
   metrics: { http: HttpMetrics }
   /** Writes the log line of an answered request; undefined if the log level has no such lines. */
   access: AccessLog | undefined
+  /** The RPC of the embedded chain that this daemon serves, once it does. */
+  localRpc: (() => string | undefined) | undefined
   /** `host/pid/nonce`; each claim adds its own name to it. */
   owner: string
 }
@@ -34,4 +36,5 @@ export interface Kernel extends Services {
 export interface KernelOptions {
   metrics?: { http: HttpMetrics } | undefined
   access?: AccessLog | undefined
+  localRpc?: Kernel['localRpc']
 }

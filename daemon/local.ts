@@ -1,10 +1,11 @@
 /** Runs the daemon's routes inside a command's own process when no daemon is running. */
-import type { ClientRequest, Response, Transport } from '../src/client.ts'
+import type { ClientRequest, ClientResponse, Transport } from '../src/client.ts'
+import { lookingFirst } from '../src/operations/programs/look-first.ts'
 import type { Config } from '../src/settings/config.ts'
 import { type App, createAppOn } from './app.ts'
 import { createKernel } from './create-kernel.ts'
-import { collectionOf, mountCollection } from './routes/index.ts'
-import { openServices, operatorKey } from './services.ts'
+import { mountBelow, pathHead } from './routes/index.ts'
+import { type OpenServices, openServices, operatorKey } from './services.ts'
 
 export interface Local {
   /** Answers with the key in the request's headers. */
@@ -13,20 +14,25 @@ export interface Local {
   close(): Promise<void>
 }
 
-export async function openLocal(config: Config): Promise<Local> {
+/** `change` may replace services before the routes are made. */
+export async function openLocal(
+  config: Config,
+  change: (opened: OpenServices) => OpenServices = (opened) => opened,
+): Promise<Local> {
   // Not in production mode: the answer goes to the user who typed the command, and no log has the cause.
-  const services = await openServices({ ...config, production: false })
+  const opened = change(await openServices({ ...config, production: false }))
+  const services = { ...opened, programs: lookingFirst(opened) }
   try {
     const bearer = await operatorKey(services)
     const kernel = await createKernel(services)
     const apps = new Map<string, Promise<App>>()
-    const appOf = (collection: string) => {
-      const made = apps.get(collection) ?? createAppOn(kernel, (mount) => mountCollection(mount, collection))
-      apps.set(collection, made)
+    const appOf = (head: string) => {
+      const made = apps.get(head) ?? createAppOn(kernel, (mount) => mountBelow(mount, head))
+      apps.set(head, made)
       return made
     }
     return {
-      send: async (request) => answerOf(await appOf(collectionOf(request.path)), request),
+      send: async (request) => answerOf(await appOf(pathHead(request.path)), request),
       bearer,
       async close() {
         await kernel.limiter.close()
@@ -39,7 +45,7 @@ export async function openLocal(config: Config): Promise<Local> {
   }
 }
 
-async function answerOf(app: App, { method, path, headers, body }: ClientRequest): Promise<Response> {
+async function answerOf(app: App, { method, path, headers, body }: ClientRequest): Promise<ClientResponse> {
   const init = { method, headers, ...(body === undefined ? {} : { body: body as string }) }
   const answer = await app.fetch(new Request(`http://127.0.0.1${path}`, init))
   return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }

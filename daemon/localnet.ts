@@ -31,6 +31,8 @@ export async function serveChain(config: Config, chain: Chain, log: Log): Promis
   const unlock = await lockFolder(config.dataDir, 'chain')
   if (unlock === undefined) return servedElsewhere(chainOwner(config.dataDir), config.dataDir)
   try {
+    // A consensus that the chain refuses is reported before anything listens.
+    if (config.values.consensus !== undefined) await chain.local()
     const { server, notes } = await listenForRpc(config, chain, log)
     const release = claimChain(config.dataDir, { rpc_url: server.url, ws_url: server.wsUrl })
     chain.servedAt({ rpcUrl: server.url, wsUrl: server.wsUrl })

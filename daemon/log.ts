@@ -1,4 +1,4 @@
-/** The daemon's log: JSON lines on standard error, each with its request and trace. */
+/** The daemon's log on standard error: JSON lines, each with its request and trace, or lines for a person. */
 import pino from 'pino'
 import { ApiError } from '../src/platform/errors.ts'
 import type { Log } from '../src/platform/log.ts'
@@ -8,6 +8,7 @@ import type { Config } from '../src/settings/config.ts'
 import { type Redactor, redactorOf } from '../src/settings/redaction.ts'
 import { createLineWriter, type LineWriter } from './line-writer.ts'
 import type { AccessLog } from './pipeline/request-record.ts'
+import { readableLine } from './readable-line.ts'
 
 /** The log of the daemon; its level can be changed. */
 export interface DaemonLog extends Log {
@@ -39,7 +40,8 @@ export function loggedError(error: unknown, { text }: Redactor): object | string
   }
 }
 
-export function createLog(config: Config, writer: LineWriter = createLineWriter()): DaemonLog {
+export function createLog(config: Config, lines: LineWriter = createLineWriter()): DaemonLog {
+  const writer = isForPeople(config) ? readableWriter(lines) : lines
   const redactor = redactorOf(config)
   const logger = pino(
     {
@@ -51,7 +53,7 @@ export function createLog(config: Config, writer: LineWriter = createLineWriter(
       mixin: traceFields,
       redact: ['*.key', '*.secret', '*.authorization', 'headers.authorization'],
     },
-    // The redactor runs over the whole line, so that it covers every field.
+    // The redactor processes the whole line, so it covers every field.
     { write: (line: string) => writer.write(redactor.json(line)) },
   )
   process.once('exit', () => writer.flush())
@@ -63,6 +65,15 @@ export function createLog(config: Config, writer: LineWriter = createLineWriter(
     dropped: () => writer.dropped(),
   })
 }
+
+const isForPeople = ({ values }: Config): boolean =>
+  values['log-format'] === 'pretty' || (values['log-format'] === 'auto' && process.stderr.isTTY)
+
+const readableWriter = (writer: LineWriter): LineWriter => ({
+  ...writer,
+  write: (line) => writer.write(readableLine(line)),
+  writeSoon: (line) => writer.writeSoon(readableLine(line)),
+})
 
 function traceFields(): object {
   const span = activeSpan()

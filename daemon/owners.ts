@@ -14,9 +14,6 @@ export function newOwner(): string {
 /** Every owner name of this process. Any other name with this pid belongs to an earlier process with the same pid. */
 const owners = new Set<string>()
 
-/** Whether the owner is another process of this host that has ended. */
-export const isGoneOwner = (owner: string): boolean => Number(owner.split('/')[1]) !== process.pid && isDeadOwner(owner)
-
 /** Whether the owner has certainly ended: it ran on this host, and its pid is free or now belongs to this process. */
 export function isDeadOwner(owner: string): boolean {
   const [host, pid, nonce] = owner.split('/')

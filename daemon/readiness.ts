@@ -3,6 +3,7 @@
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { EndpointState } from '../src/chain/nodes/states.ts'
 import { withTimeout } from '../src/platform/timing.ts'
+import type { Consensus } from '../src/solana/constants.ts'
 import { databaseFault, FAULT_MESSAGES } from '../src/store/faults.ts'
 import { probeWrite } from '../src/store/settings.ts'
 import type { Kernel } from './kernel.ts'
@@ -15,11 +16,15 @@ export interface Readiness {
   role?: DaemonRole
   /** A daemon with the role `api` has no workers to check. */
   checks: Partial<Record<ReadinessPart, 'ok' | 'failing'>>
+  /** Consensus of the cluster; absent until a node has reported it. */
+  consensus?: Consensus
   /** Why this process is not ready, by check, without file names and URLs; absent if it is ready. */
   reasons?: Partial<Record<ReadinessPart | 'shutdown', string>>
+  /** What fails although this process is ready, because programs of the cluster have changed; absent if nothing does. */
+  degraded?: readonly string[]
 }
 
-type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending' | 'stopping' | 'role'>
+type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'programs' | 'log' | 'workers' | 'ending' | 'stopping' | 'role'>
 
 export interface ReadinessQuestion {
   /** For proxies: if only the node is down, and workers fail because of it, all other requests must stay available. */
@@ -44,12 +49,17 @@ export function readiness(kernel: ReadyKernel): (question?: ReadinessQuestion) =
       reason === null ? [] : [[part, reason]],
     )
     if (kernel.stopping.aborted) failing.push(['shutdown', 'the daemon is stopping and takes no new work'])
+    const { consensus } = kernel.chain.consensus.known()
+    // A database that cannot be read is reported above.
+    const degraded = await kernel.programs.degradations().catch(() => [])
     const checks = Object.fromEntries(parts.map(([part, reason]) => [part, reason === null ? 'ok' : 'failing']))
     return {
       ready: failing.length === 0,
       ...(role === null ? {} : { role }),
       checks: checks as Readiness['checks'],
+      ...(consensus === null ? {} : { consensus }),
       ...(failing.length === 0 ? {} : { reasons: Object.fromEntries(failing) }),
+      ...(degraded.length === 0 ? {} : { degraded }),
     }
   }
 }
@@ -79,6 +89,8 @@ async function storeFault({ store, log, ending }: ReadyKernel): Promise<string |
 async function rpcFault({ chain, log }: ReadyKernel): Promise<string | null> {
   try {
     await chain.ping()
+    // A later answer shows it, because no readiness waits for it. An embedded chain opens at its first use.
+    if (chain.cluster.kind !== 'embedded') void chain.consensus.read()
     return null
   } catch (error) {
     log.error({ err: error, cluster: chain.cluster.label }, 'the chain does not answer')

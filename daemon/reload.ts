@@ -1,6 +1,7 @@
 /** Applies changed settings to a running daemon, if they may change at run time. */
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type Config, SETTINGS, type Setting, type SettingName } from '../src/settings/config.ts'
+import { type Config, type Reloaded, SETTINGS, type Setting, type SettingName } from '../src/settings/config.ts'
 import type { DaemonLog } from './log.ts'
 
 export interface ReloadOptions {
@@ -14,21 +15,23 @@ export interface ReloadOptions {
 }
 
 /** Returns a function that reloads; runs never overlap. If a setting is invalid, all settings stay unchanged. */
-export function createReload(options: ReloadOptions): () => Promise<void> {
-  let latest = Promise.resolve()
+export function createReload(options: ReloadOptions): () => Promise<Reloaded> {
+  let latest: Promise<unknown> = Promise.resolve()
   return () => {
-    latest = latest.then(() => reload(options))
-    return latest
+    const reloaded = latest.then(() => reload(options))
+    latest = reloaded
+    return reloaded
   }
 }
 
-async function reload({ config, load, log, apply }: ReloadOptions): Promise<void> {
+async function reload({ config, load, log, apply }: ReloadOptions): Promise<Reloaded> {
+  const id = randomUUID()
   let next: Config
   try {
     next = await load()
   } catch (error) {
     log.error({ err: error }, 'the settings were not reloaded; the earlier ones stay in force')
-    return
+    return { id, applied: [], needs_restart: [], error: (error as Error).message }
   }
   const names = Object.keys(SETTINGS) as SettingName[]
   const changed = names.filter((name) => !isDeepStrictEqual(config.values[name], next.values[name]))
@@ -44,4 +47,5 @@ async function reload({ config, load, log, apply }: ReloadOptions): Promise<void
   }
   apply(config.values)
   if (!isShown) tell()
+  return { id, applied, needs_restart: needsRestart, error: null }
 }

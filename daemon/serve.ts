@@ -4,19 +4,27 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
-import { requireRecordedState } from '../src/operations/audit-entries/record-state.ts'
+import { requireRecordedState } from '../src/operations/audit-entries/require-recorded-state.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
 import { type ApiError, conflict } from '../src/platform/errors.ts'
 import { writeAtomically } from '../src/platform/files.ts'
 import { lockFolder } from '../src/platform/folder-lock.ts'
 import { pause, SECOND_MS } from '../src/platform/timing.ts'
-import { type Config, ConfigError, DAEMON_FILE, databasePlace, type SettingName } from '../src/settings/config.ts'
+import {
+  type Config,
+  ConfigError,
+  DAEMON_FILE,
+  databasePlace,
+  RELOAD_SIGNAL,
+  type Reloaded,
+  type SettingName,
+} from '../src/settings/config.ts'
 import { createApp } from './app.ts'
 import { type Hangups, listenForHangups } from './hangup.ts'
 import { createHttpServer } from './http-server.ts'
 import { type ServedChain, serveChain } from './localnet.ts'
 import { createLog } from './log.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+import { createMetrics } from './metrics.ts'
 import { newOwner } from './owners.ts'
 import { createReload } from './reload.ts'
 import { makeDataDir, type OpenServices, openServices, operatorKey } from './services.ts'
@@ -33,7 +41,10 @@ import { goldUnlockEligibleWorker } from './workers/gold-unlock-eligible.ts'
 import { housekeepingWorker } from './workers/housekeeping.ts'
 import { releaseDeadLeases } from './workers/lease.ts'
 import { ledgerWorker } from './workers/ledger.ts'
+import { payRequestsWorker } from './workers/pay-requests.ts'
 import { poolMigrationWorker } from './workers/pool-migration.ts'
+import { programWatchWorker } from './workers/program-watch.ts'
+import { ruleProposalsWorker } from './workers/rule-proposals.ts'
 import { transactionWatcherWorker } from './workers/transaction-watcher.ts'
 import { webhookDeliveryWorker } from './workers/webhook-delivery.ts'
 
@@ -46,8 +57,11 @@ const WORKERS = [
   chainReconciliationWorker,
   ledgerWorker,
   feeSchedulesWorker,
+  payRequestsWorker,
   housekeepingWorker,
   clockRepairWorker,
+  programWatchWorker,
+  ruleProposalsWorker,
 ]
 
 export interface RunningDaemon {
@@ -84,7 +98,7 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
   makeDataDir(config)
   const unlock = await lockFolder(config.dataDir)
   if (unlock === undefined) throw secondDaemon(config)
-  // A killed daemon leaves its file, which must not lead clients to this daemon before it is ready.
+  // A killed daemon leaves its file, which must not send clients to this daemon before it is ready.
   removeDaemonFile(config)
   const metrics = createMetrics({ processMetrics: true, droppedLines: log.dropped })
   const starting = answerWhileStarting(config, role, { metrics: metrics.http, access: log.access })
@@ -92,6 +106,7 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
   const server = createHttpServer(starting, config, stopper.signal)
   let opened: OpenServices | undefined
   let localnet: ServedChain | undefined
+  let workers: Workers | undefined
   try {
     // A migration may take long; during it a supervisor can see that the daemon is alive.
     const url = await listenForHttp(server, config)
@@ -106,16 +121,25 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     await operatorKey(services)
     // The built-in curve is always valid. Curves of a file are built here, so that an invalid one stops the start.
     if (config.values['pools.presets'] !== undefined) await loadCurves(config)
+    // A file that is missing would otherwise be noticed at the first signature.
+    if (config.values.signer === 'keypair') await services.signer()
     const stopObserving = metrics.observe()
     const traces = await startTraces(config, { registry: metrics.registry, log })
-    let workers: Workers | undefined
     const states = () => workers?.status() ?? services.workers()
-    const app = await createApp({ ...services, workers: states }, { metrics, access: log.access })
+    const localRpc = () => localnet?.rpcUrl
+    const app = await createApp({ ...services, workers: states }, { metrics, access: log.access, localRpc })
     localnet = await serveChain(config, services.chain, log)
     const cluster = services.chain.cluster.label
-    writeDaemonFile(config, { url, role, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
+    const place = { url, role, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl }
+    writeDaemonFile(config, place)
     starting.open(app)
-    if (role !== 'api') workers = await runWorkers(services, metrics)
+    if (role !== 'api') {
+      const store = services.store.reserved?.workers ?? services.store
+      await releaseDeadLeases({ ...services, store })
+      workers = startWorkers({ ...services, store }, WORKERS, { owner: newOwner(), metrics })
+      // The store ends this when it is closed.
+      await store.wakeups.listen(workers.wake, services.log)
+    }
     log.info(
       { url, role, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },
       'listening',
@@ -128,7 +152,14 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
       server.maxConnections = values['max-connections']
     }
     const reload = createReload({ config, load, log, apply })
-    hangups.onReload(() => void reload())
+    hangups.onReload(async () => {
+      const reloaded = await reload()
+      try {
+        writeDaemonFile(config, { ...place, reloaded })
+      } catch (error) {
+        log.error({ err: error }, 'the settings were reloaded, but daemon.json cannot say so')
+      }
+    })
     const signals = ['SIGINT', 'SIGTERM', ...(hangups.meaning === 'stop' ? ['SIGHUP' as const] : [])] as const
     const { close, closed } = onShutdown(log, signals, {
       async announce() {
@@ -153,6 +184,8 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     return { url, role, cluster, localnet, closed, close }
   } catch (error) {
     server.close().closeAllConnections()
+    await workers?.stop()
+    removeDaemonFile(config)
     await localnet?.close()
     await opened?.close()
     unlock()
@@ -161,7 +194,7 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
 }
 
 /**
- * In production a missing setting must not lead to the embedded chain or an empty database. Throws ConfigError if the
+ * In production a missing setting must not select the embedded chain or an empty database. Throws ConfigError if the
  * settings name no cluster or no database.
  */
 function requireNamed({ production, origins }: Config): void {
@@ -187,25 +220,19 @@ function requireRole({ values }: Config): DaemonRole {
   )
 }
 
-/** Starts the workers with connections that requests cannot use; every daemon can wake them. */
-async function runWorkers(services: OpenServices, metrics: Metrics): Promise<Workers> {
-  const store = services.store.reserved?.workers ?? services.store
-  await releaseDeadLeases({ ...services, store })
-  const workers = startWorkers({ ...services, store }, WORKERS, { owner: newOwner(), metrics })
-  // The store ends this when it is closed.
-  await store.wakeups.listen(workers.wake, services.log)
-  return workers
-}
-
 async function listenForHttp(server: Server, config: Config): Promise<string> {
   const { host, port } = config.values
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    const refuse = (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
         reject(conflict(`Port ${port} of ${host} is taken; choose another with --port, or 0 for any`))
       else reject(unusableAddress(error, host, 'host'))
+    }
+    server.once('error', refuse)
+    server.listen(port, host, () => {
+      server.off('error', refuse)
+      resolve()
     })
-    server.listen(port, host, resolve)
   })
   const { address, family, port: bound } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
@@ -223,9 +250,9 @@ function secondDaemon({ dataDir }: Config): ApiError {
   return conflict(`A daemon already runs on this data folder${which}. Stop it, or choose another with --data-dir`)
 }
 
-function writeDaemonFile(config: Config, at: Record<string, string | undefined>): void {
+function writeDaemonFile(config: Config, place: Record<string, string | Reloaded | undefined>): void {
   const file = join(config.dataDir, DAEMON_FILE)
-  const content = { pid: process.pid, database: databasePlace(config), ...at }
+  const content = { pid: process.pid, database: databasePlace(config), reload_signal: RELOAD_SIGNAL, ...place }
   writeAtomically(file, `${JSON.stringify(content)}\n`)
 }
 

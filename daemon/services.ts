@@ -9,7 +9,7 @@ import { type Clock, type Services, systemClock } from '../src/context.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
 import { addAuditedKey } from '../src/operations/api-keys/audit-api-key.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
-import { recordEarlierState } from '../src/operations/audit-entries/record-state.ts'
+import { openProgramVerdicts } from '../src/operations/programs/program-state.ts'
 import { forbidden, internal } from '../src/platform/errors.ts'
 import { FileFault, makeDataFolder, readOwn, readOwnIfThere, writeAtomically } from '../src/platform/files.ts'
 import { type Log, silentLog } from '../src/platform/log.ts'
@@ -18,7 +18,6 @@ import { once } from '../src/platform/timing.ts'
 import { type Config, howToSet, OPERATOR_KEY_FILE } from '../src/settings/config.ts'
 import { bucketPlace } from '../src/storage/s3-settings.ts'
 import type { Storage, StorageOptions } from '../src/storage/storage.ts'
-import { sealEarlierEntries } from '../src/store/audit/entries.ts'
 import { openVault } from '../src/store/installation/vault.ts'
 import { openStore, storeOptions } from '../src/store/open.ts'
 import { findApiKeyByHash } from '../src/store/requests/api-keys.ts'
@@ -27,7 +26,7 @@ import type { OnMigrating } from '../src/store/store.ts'
 import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
-  /** Signals that the process was told to stop. */
+  /** Signals that the process was asked to stop. */
   announceStop(): void
   /** Aborts every outgoing call in progress. */
   end(): void
@@ -35,7 +34,7 @@ export interface OpenServices extends Services {
 }
 
 export interface OpenOptions {
-  /** Signals that the process was told to stop. */
+  /** Signals that the process was asked to stop. */
   stopper?: AbortController
   onMigrating?: OnMigrating
 }
@@ -61,18 +60,13 @@ export async function openServices(
       dataDir: config.dataDir,
       ...(keyText === undefined ? { wayIn: howToSet(config, 'encryption-key') } : { keyText }),
     })
-    const sealed = await sealEarlierEntries(store, vault, Date.now())
-    if (sealed > 0) log.warn({ entries: sealed }, 'the audit log of an earlier version was sealed')
-    const recorded = await recordEarlierState({ store, vault, clock: systemClock })
-    if (recorded > 0)
-      log.warn({ rows: recorded }, 'entries that an earlier version did not write were added to the audit log')
     const trees = createTreePool()
     const ender = new AbortController()
     const ending = ender.signal
     // Every outgoing call adds a listener, which would exceed Node's default warning limit.
     setMaxListeners(0, ending)
     const chain = openChain(config, { log, ending })
-    return {
+    const services: OpenServices = {
       config,
       store,
       vault,
@@ -80,6 +74,7 @@ export async function openServices(
       log,
       trees,
       chain,
+      programs: openProgramVerdicts(store),
       ending,
       stopping: stopper.signal,
       announceStop: () => stopper.abort(),
@@ -95,6 +90,12 @@ export async function openServices(
       workers: () => workerStates([]),
       role: null,
       wake: (worker) => store.wakeups.send(worker),
+      async repeat(caller, request, as) {
+        const { repeatRequest } = await import('./pipeline/repeat.ts')
+        const { config, store, vault, clock, log, chain, programs, signer, wake, ending } = caller
+        const own = { config, store, vault, clock, log, chain, programs, signer, wake, ending }
+        return repeatRequest({ ...services, ...own }, request, as)
+      },
       end: () => ender.abort(),
       async close() {
         await trees.close()
@@ -102,6 +103,7 @@ export async function openServices(
         await store.close()
       },
     }
+    return services
   } catch (error) {
     await store.close()
     throw error

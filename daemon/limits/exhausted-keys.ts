@@ -3,9 +3,9 @@ import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/platform/timing.ts'
 import type { Admission } from '../../src/store/requests/rate-hits.ts'
 import type { LimitedKey } from './counter.ts'
 
-/** Longest memory: it limits how long a revoked key still gets 429, and the effect of a clock that jumps. */
+/** Longest time to remember a key. It limits how long a revoked key still gets 429, and the effect of a clock jump. */
 const MEMORY_MS = SECOND_MS
-/** From so many keys on, keys that may have room again are removed. */
+/** From this number on, keys that may have room again are removed. */
 const MANY = 1_024
 
 type HashedKey = LimitedKey & { hash: string }
@@ -21,7 +21,7 @@ interface Remembered {
 export class ExhaustedKeys {
   readonly #byHash = new Map<string, Remembered>()
 
-  /** `since` is the time of the decision's request, or earlier, so that no request is refused for too long. */
+  /** `since` must not be later than the request, or later requests are refused too long. */
   remember(key: HashedKey, admission: Admission, since: number): void {
     const { at, minute, day } = admission
     const moves = [

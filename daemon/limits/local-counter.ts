@@ -13,8 +13,8 @@ import { RollingWindows } from './rolling-windows.ts'
 /** Milliseconds between two commits of a busy key. */
 const SETTLE_MS = 100
 /**
- * Milliseconds for which requests are recorded in advance; longer than the above, so that no request waits for a late
- * commit.
+ * Milliseconds for which requests are recorded in advance; longer than `SETTLE_MS`, so that a late commit delays no
+ * request.
  */
 const ADVANCE_MS = 250
 /** Milliseconds until a failed commit is retried if no request causes a commit earlier. */
@@ -33,7 +33,7 @@ interface KeyState {
   wroteAt: number
   /** Hits in the database later than this were written by a clock that was ahead, and must be deleted. */
   dropAfter: number | null
-  /** Room in the fuller of the two windows after the last admission. */
+  /** Requests that the fuller of the two windows still allows after the last admission. */
   room: number
   waiting: (() => void)[]
 }
@@ -42,7 +42,7 @@ type LocalServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /**
  * Requests that arrive together are recorded by one commit before they are admitted. For a busy key some requests are
- * recorded in advance, at the latest time at which they may be used: these need no commit, and a crash loses none.
+ * recorded in advance, with a time in the near future. They need no own commit, and a crash loses none.
  */
 export async function localCounter({ store, clock, log }: LocalServices): Promise<Counter> {
   const states = await loadStates(store, clock.now())
@@ -98,7 +98,7 @@ export async function localCounter({ store, clock, log }: LocalServices): Promis
     for (const { state } of changes) useAdvance(state)
   }
 
-  /** Admits requests that came during the commit, as far as the commit covers them. */
+  /** Admits requests that came during the commit and are covered by it. */
   function useAdvance(state: KeyState): void {
     while (state.waiting.length > 0 && covers(state, state.windows.newestAt ?? 0)) {
       state.advance--
@@ -168,7 +168,7 @@ function newState(id: string, before = 0): KeyState {
   }
 }
 
-/** Has the corrected hits written again, in place of the rows from the clock that was ahead. */
+/** Plans a write of the corrected hits, which replace the rows from the clock that was ahead. */
 function rewriteAfter(state: KeyState, { after, total }: { after: number; total: number }): void {
   state.dropAfter = after
   state.written = Math.min(state.written, total)
@@ -197,7 +197,7 @@ function takeChange(state: KeyState, now: number, isClosed: boolean): Change {
   const rows = windows.since(state.written).map((hits) => ({ api_key_id, ...hits }))
   const used = windows.total - state.written
   const isBusy = used > 0 && now - state.wroteAt <= ADVANCE_MS
-  // Twice the use since the last commit lasts longer than that interval: intervals grow until one lasts `ADVANCE_MS`.
+  // Reserve twice what the last interval used, so that the next commit comes later.
   const count = isBusy && !isClosed ? Math.min(2 * used, state.room) : 0
   const at = Math.max(now, windows.newestAt ?? now) + ADVANCE_MS
   const advance = count > 0 ? { api_key_id, at, count, total: windows.total + count } : null

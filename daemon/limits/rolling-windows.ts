@@ -12,7 +12,7 @@ export interface Hits {
   total: number
 }
 
-/** So many times must have left the day before they are removed together, which keeps removal cheap. */
+/** Old times are removed in groups of at least this size. */
 const FORGOTTEN_TOGETHER = 1_024
 
 export class RollingWindows {

@@ -16,7 +16,7 @@ interface Queue {
   key: LimitedKey
   requests: { resolve(admission: Admission): void; reject(error: unknown): void }[]
   isUnderWay: boolean
-  /** Whether another transaction had locked the key; it then gets its own transaction, which waits. */
+  /** Whether another transaction had locked the key. Its requests now wait in their own transaction. */
   isLocked: boolean
 }
 

@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { ENDPOINT_STATES } from '../../src/chain/nodes/states.ts'
 import type { Services } from '../../src/context.ts'
+import { failingOf, readProgramState } from '../../src/operations/programs/program-state.ts'
 import { readSignerState } from '../../src/operations/signer/read-signer.ts'
 import { rejectLate } from '../../src/platform/timing.ts'
 import { VERSION } from '../../src/platform/version.ts'
@@ -46,6 +47,7 @@ export function createGauges(registry: Registry, services: GaugeServices): Gauge
     disk: diskGauges(registry, services),
     signer: signerGauges(registry, services),
     nodes: nodeGauges(registry, services),
+    programs: programGauges(registry, services),
   }
   for (const figures of Object.keys(sets)) errors.inc({ figures }, 0)
   const refreshes = Object.entries(sets).map(([figures, set]) =>
@@ -222,6 +224,26 @@ function nodeGauges(registry: Registry, { chain }: GaugeServices): GaugeSet {
         if (slotLag !== null) lag.set({ endpoint }, slotLag)
         if (latencyMs !== null) latency.set({ endpoint }, latencyMs / 1000)
         errors.set({ endpoint }, errorRate)
+      }
+    },
+  }
+}
+
+function programGauges(registry: Registry, { store }: GaugeServices): GaugeSet {
+  const { gauge, forget } = gaugesOf(registry)
+  const slots = gauge('svc_program_slot', 'Slot of the last deployment of a program on the cluster', 'program')
+  const refused = gauge('svc_program_refused_instructions', 'Instructions that fail with its present build', 'program')
+  return {
+    freshMs: SIGNER_FRESH_MS,
+    forget,
+    async read() {
+      const state = await readProgramState(store.db)
+      const failing = failingOf(state)
+      slots.reset()
+      refused.reset()
+      for (const { id, name, slot } of state?.builds ?? []) {
+        if (slot !== null) slots.set({ program: name }, slot)
+        refused.set({ program: name }, failing.filter(({ program }) => program === id).length)
       }
     },
   }

@@ -5,19 +5,6 @@ import { redactorOf } from '../../src/settings/redaction.ts'
 import type { Kernel } from '../kernel.ts'
 import type { RequestRecord } from './request-record.ts'
 
-/** RFC 9110, 15.5.2: a 401 must state how to authenticate. */
-const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="svc"' }
-
-/**
- * Any answer may contain or reveal a secret key, so caches must not store it. Configured credentials are redacted from
- * every body.
- */
-const SECURITY_HEADERS = {
-  'content-type': 'application/json; charset=utf-8',
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-}
-
 /**
  * Makes a Response and records the bytes of its body. All headers must be given here: reading or changing a Response
  * later makes @hono/node-server build a real one, which takes twice the time of a quick answer.
@@ -32,6 +19,10 @@ export function respond(
   return new Response(body, { status, headers })
 }
 
+/**
+ * Any answer may contain or reveal a secret key, so caches must not store it. Configured credentials are redacted from
+ * every body.
+ */
 export function jsonResponse(
   { config }: Pick<Kernel, 'config'>,
   record: RequestRecord,
@@ -39,9 +30,16 @@ export function jsonResponse(
   body: string,
   more: Record<string, string> = {},
 ): Response {
-  const challenge = status === 401 ? CHALLENGE : undefined
-  const headers = { ...SECURITY_HEADERS, ...challenge, 'X-Request-Id': record.requestId, ...more }
-  return respond(record, status, headers, redactorOf(config).json(body))
+  // One object is written as a whole, because V8 merges several objects slowly.
+  const headers: Record<string, string> = {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'X-Request-Id': record.requestId,
+  }
+  // RFC 9110, 15.5.2: a 401 must state how to authenticate.
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer realm="svc"'
+  return respond(record, status, Object.assign(headers, more), redactorOf(config).json(body))
 }
 
 export const envelope = (data: unknown, meta: AnswerMeta | Record<string, unknown>): string =>

@@ -12,8 +12,8 @@ const MAX_ROOM_BYTES = 128 * MIB
 export interface BodyRoom {
   /** Resolves when there is room for `bytes`, with the function that releases it; undefined if they are not counted. */
   take(keyId: string, bytes: number): Promise<() => void> | undefined
-  /** Resolves in a turn of the event loop in which no other large body is parsed; undefined for a small body. */
-  turn(bytes: number): Promise<void> | undefined
+  /** The next turn of the event loop in which no other large body is parsed; undefined for a small body. */
+  turnFor(bytes: number): (() => Promise<void>) | undefined
 }
 
 interface Waiting {
@@ -68,10 +68,12 @@ export function createBodyRoom(): BodyRoom {
         else waiting.push(one)
       })
     },
-    turn(bytes) {
+    turnFor(bytes) {
       if (bytes <= QUICK) return undefined
-      turns = turns.then(() => new Promise((settle) => setImmediate(settle)))
-      return turns
+      return () => {
+        turns = turns.then(() => new Promise((settle) => setImmediate(settle)))
+        return turns
+      }
     },
   }
 }

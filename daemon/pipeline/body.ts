@@ -65,9 +65,19 @@ export type BodySource = IncomingMessage | Request
  * Passes each piece of a message to `take`, and resolves with the result of `whole` after the last one. If either
  * throws, the remaining pieces are read and dropped, because a paused body would block the connection.
  */
-function takeMessage<T>(incoming: IncomingMessage, take: (piece: Uint8Array) => void, whole: () => T): Promise<T> {
+async function takeMessage<T>(
+  incoming: IncomingMessage,
+  take: (piece: Uint8Array) => void,
+  whole: () => T,
+): Promise<T> {
+  if (incoming.destroyed) throw cutOff()
+  if (incoming.complete && incoming.readableFlowing === null) {
+    // A small body comes together with its head, and needs no listeners.
+    const all: Uint8Array | null = incoming.read()
+    if (all !== null) take(all)
+    return whole()
+  }
   return new Promise((resolve, reject) => {
-    if (incoming.destroyed) return reject(cutOff())
     const settle = (act: () => void) => {
       incoming.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose)
       act()

@@ -1,15 +1,15 @@
 /** The context of an operation: the kernel's services, the caller, and the one commit that the operation may make. */
 import type { AnswerMeta } from '../../src/client.ts'
-import type { Context, SigningLink } from '../../src/context.ts'
+import type { Context, Services, SigningLink } from '../../src/context.ts'
 import type { Tx } from '../../src/store/store.ts'
-import type { Kernel, KnownKey } from '../kernel.ts'
+import type { KnownKey } from '../kernel.ts'
 
 /** The signing of a request without an Idempotency-Key: a repeated request gets another signature. */
 export const UNLINKED: SigningLink = { earlier: null, async bind() {}, unbind: async () => true }
 
 /** Builds the context; `write` runs the work of the operation's commit in one database transaction. */
 export function makeContext(
-  kernel: Kernel,
+  kernel: Services,
   key: KnownKey | undefined,
   meta: AnswerMeta,
   signing: SigningLink,
@@ -17,8 +17,24 @@ export function makeContext(
 ): Context {
   let committed = false
   // Fields are copied one by one, because copying the whole kernel costs more than the rest of a quick request.
-  const { config, store, vault, clock, log, ending, stopping, workers, role, wake, trees, chain, signer, storage } =
-    kernel
+  const {
+    config,
+    store,
+    vault,
+    clock,
+    log,
+    ending,
+    stopping,
+    workers,
+    role,
+    wake,
+    trees,
+    chain,
+    programs,
+    signer,
+    storage,
+    repeat,
+  } = kernel
   const context: Context = {
     config,
     store,
@@ -32,14 +48,17 @@ export function makeContext(
     wake,
     trees,
     chain,
+    programs,
     signer,
     storage,
+    repeat,
     actor: { apiKeyId: key?.id ?? '', scopes: key ? JSON.parse(key.scopes_json) : [] },
     requestId: meta.request_id,
     externalUid: meta.external_uid,
     metadata: meta.metadata,
     signing,
     txVersion: 0,
+    force: false,
     dryRun: false,
     status: undefined,
     commit(work) {

@@ -22,7 +22,7 @@ export interface Handler {
 
 /** The parts of a request that the pipeline reads. */
 export interface AskedRequest {
-  /** Version of the database when the request arrived. */
+  /** Version of the database when the request arrived; undefined if neither key nor answer can be remembered. */
   version: number | undefined
   headers: Headers
   /** Path and query. */

@@ -6,7 +6,7 @@ import { inSpan } from '../../src/platform/telemetry/spans.ts'
 import { HOUR_MS } from '../../src/platform/timing.ts'
 import { pooledBytes } from '../../src/store/id.ts'
 import * as records from '../../src/store/requests/idempotency.ts'
-import type { Tx } from '../../src/store/store.ts'
+import type { Reader, Tx } from '../../src/store/store.ts'
 import type { Kernel } from '../kernel.ts'
 import { isDeadOwner } from '../owners.ts'
 
@@ -26,10 +26,10 @@ export interface KeyClaim {
    */
   finish(tx: Tx, status: number, body: string): Promise<void>
   /**
-   * The answer to send instead of a failure: the stored one, if another daemon has answered the request in the
-   * meantime. Throws conflict if the key was used for another request.
+   * The stored answer, if the request was answered before; throws conflict if the key was used for another request.
+   * Undefined for a key that was claimed before the operation.
    */
-  answeredElsewhere(): Promise<ReplayedAnswer | undefined>
+  storedAnswer(reader: Reader): Promise<ReplayedAnswer | undefined>
   /** Frees the key after a failure, unless something was signed. */
   free(): Promise<void>
   /** Ends the process's part of the claim: the renewal of its lease. */
@@ -65,17 +65,8 @@ export async function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atom
   const earlier = running.get(name)
   if (earlier !== undefined) throw earlier === requestHash ? stillRunning() : usedByAnotherRequest()
   if (!atomic) return claimNow(kernel, claimed)
-  const end = () => void running.delete(name)
   running.set(name, requestHash)
-  try {
-    const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })
-    if (stored === null) return claimInCommit(kernel, claimed, end)
-  } catch (error) {
-    end()
-    throw error
-  }
-  end()
-  return claimNow(kernel, claimed)
+  return claimInCommit(kernel, claimed, () => void running.delete(name))
 }
 
 /** The atomic requests that this process is running: API key and Idempotency-Key with the hash of the request. */
@@ -87,7 +78,10 @@ function runningIn(kernel: Kernel): Map<string, string> {
   return known
 }
 
-/** A claim that is stored with its answer in the commit, so nothing needs to be renewed or freed. */
+/**
+ * A claim that is stored with its answer in the commit, so nothing is renewed or freed. If the process dies before it,
+ * the database has no trace of the key, and a retry claims it anew.
+ */
 function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyClaim {
   const { apiKeyId, key } = claimed
   const owner = `${kernel.owner}/commit`
@@ -100,8 +94,8 @@ function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyCl
       const inserted = await records.insertAnswered(tx, request, { status, response })
       if (inserted === 0) await answerTaken(tx, request, { apiKeyId, key, owner, status, response })
     },
-    async answeredElsewhere() {
-      const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })
+    async storedAnswer(reader) {
+      const stored = await records.findIdempotencyKey(reader, { apiKeyId, key })
       if (stored?.state !== 'done' || stored.expires_at <= kernel.clock.now()) return undefined
       if (!records.isOfRequest(stored, claimed)) throw usedByAnotherRequest()
       const { status, response } = stored
@@ -118,10 +112,20 @@ async function answerTaken(
   request: records.ClaimRequest,
   answer: Parameters<typeof records.finish>[1],
 ): Promise<void> {
-  const outcome = await records.claimKey(tx, request)
+  const outcome = await claimOrTakeOver(tx, request)
   if (outcome.kind === 'conflict') throw conflictOf(outcome.reason)
   if (outcome.kind === 'replay') throw new Error('another daemon has answered this request')
   await storeAnswer(tx, answer)
+}
+
+/** Claims the key; takes it over from a process of this machine that has ended. */
+async function claimOrTakeOver(tx: Tx, request: records.ClaimRequest): Promise<records.StoredClaim> {
+  const outcome = await records.claimKey(tx, request)
+  if (outcome.kind !== 'conflict' || outcome.reason !== 'running') return outcome
+  const holder = await records.findIdempotencyKey(tx, request)
+  if (holder === null || !isDeadOwner(holder.owner)) return outcome
+  await records.releaseOwner(tx, holder.owner)
+  return records.claimKey(tx, request)
 }
 
 async function signsNothing(): Promise<never> {
@@ -134,15 +138,7 @@ async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome>
   const { apiKeyId, key } = claimed
   // The name is unique to this claim, so a retry in the same process neither renews nor frees it.
   const owner = `${kernel.owner}/${pooledBytes(6).toString('hex')}`
-  const attempt = () => store.write((tx) => records.claimKey(tx, claimRequest(kernel, claimed, owner)))
-  let outcome = await attempt()
-  if (outcome.kind === 'conflict' && outcome.reason === 'running') {
-    const holder = await records.findIdempotencyKey(store.db, { apiKeyId, key })
-    if (holder !== null && isDeadOwner(holder.owner)) {
-      await store.write((tx) => records.releaseOwner(tx, holder.owner))
-      outcome = await attempt()
-    }
-  }
+  const outcome = await store.write((tx) => claimOrTakeOver(tx, claimRequest(kernel, claimed, owner)))
   if (outcome.kind === 'conflict') throw conflictOf(outcome.reason)
   if (outcome.kind === 'replay') return replayOf(kernel, claimed, outcome)
   return {
@@ -158,7 +154,7 @@ async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome>
     finish: (tx, status, body) =>
       storeAnswer(tx, { apiKeyId, key, owner, status, response: kernel.vault.seal(body, purposeOf(claimed)) }),
     // The key belongs to this request until its lease ends.
-    answeredElsewhere: async () => undefined,
+    storedAnswer: async () => undefined,
     async free() {
       await store.write((tx) => records.free(tx, { apiKeyId, key, owner }))
     },

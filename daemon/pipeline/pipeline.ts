@@ -32,7 +32,7 @@ export async function answerRequest(kernel: Kernel, handler: Handler, c: Context
   try {
     if (record.fault !== undefined) throw record.fault
     const asked = {
-      version: kernel.look(),
+      version: route.public && !handler.stored ? undefined : kernel.look(),
       headers: request.headers,
       target: targetOf(request.url),
       params: c.req.param(),

@@ -11,7 +11,7 @@ import { makeContext, UNLINKED } from './context.ts'
 import type { AskedRequest, Handler } from './handler.ts'
 
 /** An answer without its headers. */
-export interface Sealed {
+export interface Answer {
   status: number
   body: string
 }
@@ -22,32 +22,32 @@ export function read(
   asked: AskedRequest,
   requestId: string,
   key: KnownKey | undefined,
-): Promise<Sealed> {
+): Promise<Answer> {
   return handler.stored
     ? readStored(kernel, handler, asked, requestId)
-    : readAnew(kernel, handler, asked, requestId, key)
+    : readUncached(kernel, handler, asked, requestId, key)
 }
 
-async function readStored(kernel: Kernel, handler: Handler, asked: AskedRequest, requestId: string): Promise<Sealed> {
+async function readStored(kernel: Kernel, handler: Handler, asked: AskedRequest, requestId: string): Promise<Answer> {
   const { version, target } = asked
   const sizeOf = ({ data, meta }: StoredText) => target.length + data.length + meta.length + ENTRY_SIZE
-  return sealStored(
+  return storedAnswer(
     await kernel.answers.read(version, target, () => storedText(kernel, handler, asked), sizeOf),
     requestId,
   )
 }
 
-async function readAnew(
+async function readUncached(
   kernel: Kernel,
   { route, operation }: Handler,
   asked: AskedRequest,
   requestId: string,
   key: KnownKey | undefined,
-): Promise<Sealed> {
+): Promise<Answer> {
   const meta: AnswerMeta = { request_id: requestId }
   const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
   const data = await operation(context, inputOf(route, asked) as never)
-  return sealAnswer(route, context.status, data, meta)
+  return answerText(route, context.status, data, meta)
 }
 
 /** Size of an entry in addition to its text, in characters, so that the number of small entries is limited too. */
@@ -70,7 +70,7 @@ const metaOf = ({ items, next_cursor }: Page<unknown>) => ({
   count: items.length,
 })
 
-const sealStored = ({ data, meta }: StoredText, requestId: string): Sealed => ({
+const storedAnswer = ({ data, meta }: StoredText, requestId: string): Answer => ({
   status: 200,
   body: `{"data":${data},"meta":{"request_id":${JSON.stringify(requestId)}${meta}}}`,
 })
@@ -95,7 +95,7 @@ function readQuery(parameters: URLSearchParams): Record<string, unknown> {
   return query
 }
 
-export function sealAnswer(route: AnyRoute, status: number | undefined, result: unknown, meta: AnswerMeta): Sealed {
+export function answerText(route: AnyRoute, status: number | undefined, result: unknown, meta: AnswerMeta): Answer {
   if (route.list) {
     const page = result as Page<unknown>
     return { status: 200, body: envelope(page.items, { ...meta, ...metaOf(page) }) }

@@ -2,11 +2,8 @@
 import { createHash, hash as oneShot } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bodyText, type RequestBody } from './body.ts'
-import { KIB } from './body-room.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { readForm } from './form.ts'
-
-const SMALL_BYTES = 16 * KIB
 
 /**
  * SHA-256 of method, path, query and body. Two texts of the same JSON have the same hash, and so do forms with the
@@ -15,20 +12,15 @@ const SMALL_BYTES = 16 * KIB
 export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<string> {
   const target = `${method} ${pathAndQuery}\n`
   if (body.multipart) return hashForm(target, body)
-  const text = await canonicalText(body.raw)
-  return hashBytes(target, text === undefined ? body.raw : Buffer.from(text))
-}
-
-/** Other requests run between the steps over a large body. Undefined if the body is not JSON. */
-async function canonicalText(raw: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
-  const text = textOrUndefined(raw)
-  if (text === undefined) return undefined
-  const steps = canonicalJson(text)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
+  const text = textOrUndefined(body.raw)
+  const steps = canonicalJson(text ?? '')
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) {
+    // Other requests run between the steps over a large body.
     await nextTurn()
   }
+  if (step.value !== undefined) return oneShot('sha256', target + step.value, 'hex')
+  return createHash('sha256').update(target).update(body.raw).digest('hex')
 }
 
 function textOrUndefined(raw: Uint8Array<ArrayBuffer>): string | undefined {
@@ -37,12 +29,6 @@ function textOrUndefined(raw: Uint8Array<ArrayBuffer>): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function hashBytes(target: string, bytes: Uint8Array): string {
-  // A small body is hashed with one call, which costs a third of three calls.
-  if (bytes.byteLength <= SMALL_BYTES) return oneShot('sha256', Buffer.concat([Buffer.from(target), bytes]), 'hex')
-  return createHash('sha256').update(target).update(bytes).digest('hex')
 }
 
 async function hashForm(target: string, body: RequestBody): Promise<string> {

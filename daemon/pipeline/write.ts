@@ -1,8 +1,11 @@
 /** The last steps of writes: body, mode and its scope, validation, idempotency and operation. */
+import type { Approver } from '../../src/api/envelope.ts'
 import { validateInput } from '../../src/api/input-validation.ts'
+import { paths } from '../../src/api/paths.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
-import type { Context, SigningLink } from '../../src/context.ts'
+import type { Context, SigningLink, StoredRequest } from '../../src/context.ts'
+import { Proposed } from '../../src/operations/proposals/rule/proposed.ts'
 import { ApiError, badRequest } from '../../src/platform/errors.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { rehearse } from '../../src/store/writing/rehearse.ts'
@@ -24,7 +27,7 @@ import { makeContext, UNLINKED } from './context.ts'
 import { parseForm } from './form.ts'
 import type { AskedRequest, Handler } from './handler.ts'
 import { claimIdempotencyKey, type KeyClaim, type ReplayedAnswer, readIdempotencyKey } from './idempotency.ts'
-import { inputOf, type Sealed, sealAnswer } from './read.ts'
+import { type Answer, answerText, inputOf } from './read.ts'
 import { hashRequest } from './request-hash.ts'
 
 /** A body that has not been read yet. */
@@ -71,9 +74,10 @@ export async function write(
   handler: Handler,
   asked: AskedRequest,
   { incoming, requestId, headers, key }: AdmittedWrite & { incoming: IncomingBody },
-): Promise<Sealed> {
+): Promise<Answer> {
   const { source, ceiling, declared } = incoming
-  const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
+  const room = kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
+  const release = room && (await room)
   try {
     const contentType = asked.headers.get('content-type') ?? ''
     const inspect = inspectorOf(handler.route, contentType, jsonCeiling(kernel.config))
@@ -92,20 +96,22 @@ async function perform(
   handler: Handler,
   asked: AskedRequest,
   received: ReceivedWrite,
-): Promise<Sealed> {
+): Promise<Answer> {
   const { route, prepare } = handler
   const { body, key } = received
-  const turn = () => kernel.bodies.turn(body.raw.byteLength)
-  await turn()
+  const turn = kernel.bodies.turnFor(body.raw.byteLength)
+  if (turn) await turn()
   const fields = route.raw ? {} : await parseBody(kernel, route, body)
-  await turn()
+  if (turn) await turn()
   const signed = fields.mode === 'signed'
-  if (signed && route.signed === 'refused') {
+  // With an approver the platform wallet signs the proposal, not the act.
+  const signedScope = fields.approver !== undefined && route.signed === 'refused' ? '*' : route.signed
+  if (signed && signedScope === 'refused') {
     throw badRequest('mode "signed" is not possible here: only the user\'s wallet may sign. Use mode "unsigned"', {
       param: 'mode',
     })
   }
-  if (key && signed && route.signed) requireScopes(JSON.parse(key.scopes_json), [route.signed])
+  if (key && signed && signedScope) requireScopes(JSON.parse(key.scopes_json), [signedScope])
 
   const input: Record<string, unknown> = {
     ...inputOf(route, asked),
@@ -114,18 +120,25 @@ async function perform(
   if (input.dry_run === true && signed) {
     throw badRequest('dry_run needs mode "unsigned": it shows what would be signed', { param: 'dry_run' })
   }
-  // This check comes before the hash, because the parts of a form are counted only for routes that accept a form.
+  if (input.force === true && signed) {
+    throw badRequest('force needs mode "unsigned": the platform wallet signs nothing that is known to fail', {
+      param: 'force',
+    })
+  }
+  // Only routes that accept forms limit the number of parts, so JSON is required first.
   if (prepare) requireJson(body.contentType)
   const idempotencyKey = readIdempotencyKey(asked.headers.get('idempotency-key'))
   const requestHash =
     idempotencyKey === undefined ? undefined : await hashRequest(route.method.toUpperCase(), asked.target, body)
   if (prepare) Object.assign(input, await prepare(kernel, body.raw))
-  await turn()
-  return performValid(kernel, handler, received, { input, idempotencyKey, requestHash })
+  if (turn) await turn()
+  const request = { method: route.method, target: asked.target, fields }
+  return performValid(kernel, handler, received, { input, request, idempotencyKey, requestHash })
 }
 
 interface ValidInput {
   input: Record<string, unknown>
+  request: StoredRequest
   idempotencyKey: string | undefined
   requestHash: string | undefined
 }
@@ -134,25 +147,25 @@ async function performValid(
   kernel: Kernel,
   handler: Handler,
   { requestId, headers, key }: AdmittedWrite,
-  { input, idempotencyKey, requestHash }: ValidInput,
-): Promise<Sealed> {
+  { input, request: asked, idempotencyKey, requestHash }: ValidInput,
+): Promise<Answer> {
   const { route } = handler
   const meta: AnswerMeta = { request_id: requestId }
   if (input.externalUid !== undefined) meta.external_uid = input.externalUid as string
   if (input.metadata !== undefined) meta.metadata = input.metadata as Record<string, string>
-  const request: ValidWrite = { kernel, handler, input, meta, key }
+  const request: ValidWrite = { kernel, handler, input, asked, meta, key }
   if (input.dry_run === true || route.dry) return performDry(request)
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
     const context = contextOf(request, UNLINKED, (work) => kernel.store.write(work))
-    const data = await handler.operation(context, input as never)
-    return sealAnswer(route, context.status, data, meta)
+    const data = await proposalOr(carryOut(request, context))
+    return answerText(route, statusOf(context, data), data, meta)
   }
   const claimed = { apiKeyId: key.id, key: idempotencyKey, requestHash }
   const claim = await claimIdempotencyKey(kernel, claimed, route.atomic)
   return claim.kind === 'claim' ? performOnce(request, claim, headers) : replayed(claim, headers)
 }
 
-function replayed(answer: ReplayedAnswer, headers: Record<string, string>): Sealed {
+function replayed(answer: ReplayedAnswer, headers: Record<string, string>): Answer {
   headers['Idempotent-Replayed'] = 'true'
   return answer
 }
@@ -161,53 +174,90 @@ interface ValidWrite {
   kernel: Kernel
   handler: Handler
   input: Record<string, unknown>
+  asked: StoredRequest
   meta: AnswerMeta
   key: KnownKey | undefined
 }
 
 /** The context of a write, with the version of the transactions that it builds. */
 function contextOf(
-  { kernel, input, meta, key }: ValidWrite,
+  { kernel, input, asked, meta, key }: ValidWrite,
   signing: SigningLink,
   write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
 ): Context {
   const context = makeContext(kernel, key, meta, signing, write)
   if (input.tx_version === 1) context.txVersion = 1
+  if (input.force === true) context.force = true
+  // What a multisig approves has its own proposal.
+  if (key !== undefined && typeof input.approver !== 'object') context.proposing = { request: asked }
   return context
 }
 
-async function performDry(request: ValidWrite): Promise<Sealed> {
-  const { kernel, handler, input, meta } = request
+/** The status that the operation has set, or 202 for an act that waits. */
+const statusOf = ({ status }: Context, data: unknown): number | undefined =>
+  (data as { mode?: unknown } | null)?.mode === 'proposed' ? 202 : status
+
+/** Returns the proposal if the operation ended because it waits for approvals. */
+async function proposalOr(result: unknown): Promise<unknown> {
+  try {
+    return await result
+  } catch (thrown) {
+    if (thrown instanceof Proposed) return thrown.answer
+    throw thrown
+  }
+}
+
+/** Runs the operation. With `approver` its build becomes a proposal; an atomic route builds nothing, and keeps it. */
+async function carryOut({ handler, input, asked: { target, fields } }: ValidWrite, context: Context): Promise<unknown> {
   const { route, operation } = handler
+  // A decision about a proposal names its approver by the address.
+  const { approver } = input as { approver?: Approver | string | null }
+  if (!approver || typeof approver === 'string' || route.atomic || route.path === paths.proposals.create[1]) {
+    return operation(context, input as never)
+  }
+  const { proposeRouted } = await import('../../src/operations/proposals/squads/propose-routed.ts')
+  return proposeRouted(context, { route, target, fields, input, approver }, operation as never)
+}
+
+async function performDry(request: ValidWrite): Promise<Answer> {
+  const { kernel, handler, meta } = request
+  const { route } = handler
   const rehearsed = contextOf(request, UNLINKED, (work) => rehearse(kernel.store, work))
-  const data = await operation({ ...rehearsed, dryRun: true }, input as never)
+  const data = await carryOut(request, { ...rehearsed, dryRun: true })
   // A dry run creates nothing, so the status is 200 instead of 201.
-  return sealAnswer(route, 200, data, meta)
+  return answerText(route, 200, data, meta)
 }
 
 /** Carries out the operation and stores its answer under the claimed key, in the operation's commit if there is one. */
-async function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record<string, string>): Promise<Sealed> {
-  const { kernel, handler, input, meta } = request
-  const { route, operation } = handler
-  let stored: Sealed | undefined
-  const context: Context = contextOf(request, claim.signing, (work) =>
-    kernel.store.write(async (tx) => {
+async function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record<string, string>): Promise<Answer> {
+  const { kernel, handler, meta } = request
+  const { route } = handler
+  let stored: Answer | undefined
+  let earlier: ReplayedAnswer | undefined
+  const context: Context = contextOf(request, claim.signing, async (work) => {
+    const data = await kernel.store.write(async (tx) => {
+      earlier = await claim.storedAnswer(tx)
+      if (earlier !== undefined) return undefined
       const data = await work(tx)
-      const outcome = sealAnswer(route, context.status, data, meta)
+      const outcome = answerText(route, statusOf(context, data), data, meta)
       onCommit(() => {
         stored = outcome
       })
       await claim.finish(tx, outcome.status, outcome.body)
       return data
-    }),
-  )
+    })
+    // The operation ends here, because its change and answer are stored already.
+    if (earlier !== undefined) throw new Error('the request was answered before')
+    return data as Awaited<ReturnType<typeof work>>
+  })
   try {
-    const result = await operation(context, input as never)
+    const result = await proposalOr(carryOut(request, context))
     if (stored !== undefined) return stored
-    const outcome = sealAnswer(route, context.status, result, meta)
+    const outcome = answerText(route, statusOf(context, result), result, meta)
     await kernel.store.write((tx) => claim.finish(tx, outcome.status, outcome.body))
     return outcome
   } catch (thrown) {
+    if (earlier !== undefined) return replayed(earlier, headers)
     if (stored !== undefined) throw thrown
     return replayed(await insteadOf(thrown, kernel, claim), headers)
   } finally {
@@ -218,8 +268,8 @@ async function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record
 /**
  * Returns the answer that another daemon stored for the same request; otherwise frees the key and throws the failure.
  */
-async function insteadOf(thrown: unknown, { log }: Kernel, claim: KeyClaim): Promise<ReplayedAnswer> {
-  const answered = await claim.answeredElsewhere().catch((error) => {
+async function insteadOf(thrown: unknown, { log, store }: Kernel, claim: KeyClaim): Promise<ReplayedAnswer> {
+  const answered = await claim.storedAnswer(store.db).catch((error) => {
     if (error instanceof ApiError && error.code === 'conflict') throw error
     log.error({ err: error }, 'the stored answer of an Idempotency-Key could not be read')
   })

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Hono } from 'hono'
 import { pageContentType, readPageFiles, textsIn } from '../../src/claim-page/site/page-files.ts'
+import { withHead } from '../../src/claim-page/site/page-head.ts'
 import {
   LOGO_TYPES,
   logoName,
@@ -20,7 +21,7 @@ import { readBlock } from '../../src/operations/claim-pages/page-block.ts'
 import { type PageList, PageLists } from '../../src/operations/claim-pages/page-lists.ts'
 import { PageSubjects } from '../../src/operations/claim-pages/page-subject.ts'
 import { ApiError, internal, notFound, Overloaded } from '../../src/platform/errors.ts'
-import { once } from '../../src/platform/timing.ts'
+import { once, withTimeout } from '../../src/platform/timing.ts'
 import { findTree } from '../../src/store/airdrops/merkle-trees.ts'
 import type { Row } from '../../src/store/schema.ts'
 import { callerOf, visitorAddressOf } from '../client-address.ts'
@@ -41,6 +42,8 @@ interface PageFile {
 
 const BINARY = 'application/octet-stream'
 const JSON_TYPE = 'application/json; charset=utf-8'
+/** The longest wait for the symbol in the head of a page. */
+const SYMBOL_PATIENCE_MS = 700
 /** For content that may change at any time: the browser must revalidate it. */
 const CHECKED = 'no-cache'
 /** For a list on chain, which never changes. */
@@ -81,7 +84,7 @@ export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
 type Site = Awaited<ReturnType<typeof readSite>>
 
 /** The files of the page itself, and the operator's settings. */
-async function readSite({ config }: Kernel) {
+async function readSite({ config, localRpc }: Kernel) {
   const page = await readPageFiles()
   const index = page.get('index.html')?.toString('utf8') ?? ''
   const [, policy] = /http-equiv="content-security-policy" content="([^"]+)"/i.exec(index) ?? []
@@ -92,13 +95,16 @@ async function readSite({ config }: Kernel) {
     const [{ field, message } = { field: '', message: 'cannot be used' }] = read.faults
     throw internal(`claim-page-config: ${field === '' ? 'the file' : field} ${message}`)
   }
-  // Never the node of this daemon, because its URL may contain a key. The daemon of the page sponsors the claims.
-  const nodes = rpc === undefined ? {} : { rpc: [rpc] }
+  // Never the node that this daemon asks, because its URL may contain a key; but the embedded chain that it serves. The
+  // daemon of the page sponsors the claims.
+  const node = rpc ?? localRpc?.()
+  const nodes = node === undefined ? {} : { rpc: [node] }
   const settings: PageSettings = { sponsor: '', ...nodes, ...read.settings }
-  if (path === undefined || settings.logo === undefined) return { page, policy, settings, logo: null }
+  const texts = textsIn(page, settings.language) ?? {}
+  if (path === undefined || settings.logo === undefined) return { page, policy, settings, texts, logo: null }
   const name = logoName(settings.logo)
   const bytes = (await readFile(resolve(dirname(path), settings.logo))) as Buffer<ArrayBuffer>
-  return { page, policy, settings: { ...settings, logo: name }, logo: { name, bytes } }
+  return { page, policy, settings: { ...settings, logo: name }, texts, logo: { name, bytes } }
 }
 
 const securityPolicy = async (site: () => Promise<Site>) => `${(await site()).policy}; frame-ancestors 'none'`
@@ -135,11 +141,26 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
     const bytes = block === undefined ? null : await readBlock(kernel, row, Number(block))
     return bytes === null ? null : { ...tree, bytes: bytes as Buffer<ArrayBuffer> }
   }
+  /** Empty if the chain does not answer soon: the page itself shows what is wrong. */
+  const symbolOf = (row: Row<'merkle_trees'>): Promise<string> =>
+    withTimeout(SYMBOL_PATIENCE_MS, undefined, () => subjects.read(kernel, row)).then(
+      ({ airdrop }) => airdrop.symbol || airdrop.name,
+      () => '',
+    )
   return async (id: string, path: string, address: string): Promise<PageFile> => {
     const row = /^[\w-]{46}$/.test(id) ? await findTree(kernel.store.db, id) : null
     if (row === null) throw notFound('This airdrop does not exist here')
-    const { page, settings, logo } = await site()
+    const { page, settings, texts, logo } = await site()
     const own = page.get(path)
+    if (path === 'index.html' && own !== undefined) {
+      const text = withHead(own.toString('utf8'), {
+        settings,
+        texts,
+        symbol: await symbolOf(row),
+        address: publicAddress(kernel, row.id) ?? settings.url,
+      })
+      return { bytes: text, type: pageContentType(path), tag: tagOf(text), cache: CHECKED }
+    }
     if (own !== undefined) return { bytes: own, type: pageContentType(path), tag: tagOf(own), cache: CHECKED }
     if (path === 'site.json') return jsonFile(settingsText(settings))
     if (logo !== null && path === logo.name) {
@@ -150,6 +171,12 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
     if (file === null) throw notFound('This page has no such file')
     return file
   }
+}
+
+/** Where others reach the page; undefined if the settings do not say. */
+function publicAddress({ config }: Kernel, id: string): string | undefined {
+  const base = config.values['public-url']
+  return base === undefined ? undefined : `${base.replace(/\/$/, '')}/claim/${id}/`
 }
 
 const tagOf = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex').slice(0, 32)

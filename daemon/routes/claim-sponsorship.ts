@@ -1,6 +1,6 @@
 /** /claim/{id}/sponsorship and /claim/{id}/sponsored-claims: the routes that a claim page calls without a key. */
 import { z } from '@hono/zod-openapi'
-import type { Hono, Context as HonoContext } from 'hono'
+import type { Hono } from 'hono'
 import { CLAIM_FAULTS } from '../../src/api/airdrops.ts'
 import { treeId } from '../../src/api/chain-scalars.ts'
 import { validateInput } from '../../src/api/input-validation.ts'
@@ -16,22 +16,19 @@ import { RefusalCounts } from '../../src/operations/signing/refusal-counts.ts'
 import { buildSponsoredClaimFor } from '../../src/operations/sponsorships/build-sponsored-claim.ts'
 import { offerSponsorship } from '../../src/operations/sponsorships/offer-sponsorship.ts'
 import { submitSponsoredClaim } from '../../src/operations/sponsorships/submit-sponsored-claim.ts'
-import { ApiError, badRequest, internal } from '../../src/platform/errors.ts'
+import { ApiError, internal } from '../../src/platform/errors.ts'
 import { silentLog } from '../../src/platform/log.ts'
-import { rejectLate, SECOND_MS } from '../../src/platform/timing.ts'
 import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'
 import { envelope, errorResponse, jsonResponse } from '../pipeline/answer.ts'
-import { declaredLength, parseJsonObject, readRequestBody } from '../pipeline/body.ts'
 import { KIB } from '../pipeline/body-room.ts'
 import { makeContext, UNLINKED } from '../pipeline/context.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
+import { readVisitorFields } from '../pipeline/visitor-body.ts'
 
 /** The most bytes of a body, several times the size of the largest transaction. */
 const CEILING = 16 * KIB
-/** How long a body may take after the arrival of its headers. */
-const BODY_MS = 5_000
 const LIMITS = {
   minute: { perAddress: 20, inAll: 600 },
   // Together they take at most two megabytes.
@@ -55,7 +52,7 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
     hono.on(method, path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
       const { requestId, fault } = c.env
       c.env.route = path
-      const read = method === 'GET' || fault !== undefined ? undefined : () => readFields(c)
+      const read = method === 'GET' || fault !== undefined ? undefined : () => readVisitorFields(c, CEILING)
       const run = async (body: Record<string, unknown> = {}) => {
         if (fault !== undefined) throw fault
         // The path determines the airdrop and the claim, not the body.
@@ -98,16 +95,6 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
   })
   return () => refusals.write()
 }
-
-async function readFields({ req, env }: HonoContext<RequestEnv>): Promise<Record<string, unknown>> {
-  const contentType = req.header('content-type') ?? ''
-  const declared = declaredLength(req.header('content-length') ?? null, CEILING)
-  const reading = { contentType, ceiling: CEILING, declared, inspect: undefined }
-  const body = readRequestBody(env.incoming ?? req.raw, reading)
-  return parseJsonObject(await rejectLate(BODY_MS, body, sentTooSlowly))
-}
-
-const sentTooSlowly = () => badRequest(`The body was not sent within ${BODY_MS / SECOND_MS} seconds`)
 
 /** The name of this caller in the audit log, instead of an API key. */
 function contextFor(kernel: Kernel, requestId: string): Context {

@@ -10,6 +10,7 @@ const RESOURCES: Record<Resource, () => Promise<MountResource>> = {
   accounts: async () => (await import('./accounts.ts')).accountsRoutes,
   airdrops: async () => (await import('./airdrops.ts')).airdropsRoutes,
   apiKeys: async () => (await import('./api-keys.ts')).apiKeysRoutes,
+  approvers: async () => (await import('./approvers.ts')).approversRoutes,
   auditEntries: async () => (await import('./audit-entries.ts')).auditEntriesRoutes,
   collections: async () => (await import('./collections.ts')).collectionsRoutes,
   events: async () => (await import('./events.ts')).eventsRoutes,
@@ -18,10 +19,17 @@ const RESOURCES: Record<Resource, () => Promise<MountResource>> = {
   goldLocks: async () => (await import('./gold-locks.ts')).goldLocksRoutes,
   holderSnapshots: async () => (await import('./holder-snapshots.ts')).holderSnapshotsRoutes,
   ledger: async () => (await import('./ledger.ts')).ledgerRoutes,
+  locks: async () => (await import('./locks.ts')).locksRoutes,
   merkleTrees: async () => (await import('./merkle-trees.ts')).merkleTreesRoutes,
+  multisigs: async () => (await import('./multisigs.ts')).multisigsRoutes,
   nfts: async () => (await import('./nfts.ts')).nftsRoutes,
+  payRequests: async () => (await import('./pay-requests.ts')).payRequestsRoutes,
   pdas: async () => (await import('./pdas.ts')).pdasRoutes,
+  positions: async () => (await import('./positions.ts')).positionsRoutes,
   pools: async () => (await import('./pools.ts')).poolsRoutes,
+  proposals: async () => (await import('./proposals.ts')).proposalsRoutes,
+  rentReclaims: async () => (await import('./rent-reclaims.ts')).rentReclaimsRoutes,
+  programs: async () => (await import('./programs.ts')).programsRoutes,
   service: async () => (await import('./service.ts')).serviceRoutes,
   signer: async () => (await import('./signer.ts')).signerRoutes,
   sponsorships: async () => (await import('./sponsorships.ts')).sponsorshipsRoutes,
@@ -45,13 +53,13 @@ export async function workerRoutes(mount: Mount): Promise<void> {
   healthRoutes(mount)
 }
 
-/** The common part of the paths of one app: `pools` for `/v2/pools/{address}/swaps`. */
-export const collectionOf = (path: string): string => path.split(/[/?]/)[2] ?? ''
+/** The first segment of a path below /v2: `pools` for `/v2/pools/{address}/swaps`. */
+export const pathHead = (path: string): string => path.split(/[/?]/)[2] ?? ''
 
-/** Mounts only resources with a route below the collection, so a command without a daemon loads no other. */
-export async function mountCollection(mount: Mount, collection: string): Promise<void> {
+/** Mounts only resources with a route below `/v2/HEAD`, so a command without a daemon loads no other. */
+export async function mountBelow(mount: Mount, head: string): Promise<void> {
   const names = (Object.keys(RESOURCES) as Resource[]).filter((name) =>
-    (Object.values(paths[name]) as RoutePath[]).some(([, path]) => collectionOf(path) === collection),
+    (Object.values(paths[name]) as RoutePath[]).some(([, path]) => pathHead(path) === head),
   )
   for (const mountResource of await Promise.all(names.map((name) => RESOURCES[name]()))) mountResource(mount)
 }

@@ -9,10 +9,12 @@ import { getPool } from '../../src/operations/pools/get-pool.ts'
 import { getSharedConfig } from '../../src/operations/pools/get-shared-config.ts'
 import { listPools } from '../../src/operations/pools/list-pools.ts'
 import { listPresets } from '../../src/operations/pools/list-presets.ts'
+import { migratePool } from '../../src/operations/pools/migrate-pool.ts'
 import { previewPreset } from '../../src/operations/pools/preview-preset.ts'
 import { sharePreset } from '../../src/operations/pools/share-preset.ts'
 import { swapPool } from '../../src/operations/pools/swap-pool.ts'
 import { transferCreator } from '../../src/operations/pools/transfer-creator.ts'
+import { transferPositions } from '../../src/operations/pools/transfer-positions.ts'
 import { verifyPool } from '../../src/operations/pools/verify-pool.ts'
 import type { Mount } from '../mount.ts'
 
@@ -27,6 +29,8 @@ export function poolsRoutes(mount: Mount): void {
   mount(pools.verify, verifyPool)
   mount(pools.swap, swapPool)
   mount(pools.transferCreator, transferCreator)
+  mount(pools.transferPositions, transferPositions)
+  mount(pools.migrate, migratePool)
   mount(pools.presets, listPresets)
   mount(pools.preview, previewPreset)
   mount(pools.sharedConfig, getSharedConfig)

@@ -10,7 +10,7 @@ import { addRateLimits, quotasOf } from '../pipeline/rate-limit.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { readiness } from '../readiness.ts'
 
-export function operations(hono: Hono<RequestEnv>, kernel: Kernel, metrics: Metrics): void {
+export function probes(hono: Hono<RequestEnv>, kernel: Kernel, metrics: Metrics): void {
   const refuse = (c: Context<RequestEnv>, thrown: unknown) => {
     const { status, body } = errorResponse(kernel, thrown, c.env.requestId, new URL(c.req.url).origin)
     const { quotas, wait } = thrown instanceof ApiError ? { quotas: quotasOf(thrown), wait: thrown.retryAfter } : {}

@@ -1,5 +1,6 @@
 /** Mounts the routes of transactions, one line per verb. */
 import { transactions } from '../../src/api/transactions.ts'
+import { forecastTransactions } from '../../src/operations/transactions/forecast-transactions.ts'
 import { getTransaction } from '../../src/operations/transactions/get-transaction.ts'
 import { refreshTransactions } from '../../src/operations/transactions/refresh-transactions.ts'
 import { simulateTransaction } from '../../src/operations/transactions/simulate-transaction.ts'
@@ -11,4 +12,5 @@ export function transactionsRoutes(mount: Mount): void {
   mount(transactions.refresh, refreshTransactions)
   mount(transactions.get, getTransaction)
   mount(transactions.simulate, simulateTransaction)
+  mount(transactions.forecast, forecastTransactions)
 }

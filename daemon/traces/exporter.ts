@@ -1,6 +1,6 @@
 /**
  * Sends finished spans to an OpenTelemetry collector in batches; if it is slow or absent, spans are lost but requests
- * go on.
+ * continue.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Counter, type Registry } from 'prom-client'

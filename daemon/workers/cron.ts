@@ -6,9 +6,7 @@ import type { Timing, WorkerSchedule } from './timing.ts'
 
 /** Milliseconds between checks of the clock, unless the next moment of the schedule is nearer. */
 const CLOCK_CHECK_MS = 10_000
-/**
- * A check runs so many milliseconds before each moment, so that node-cron never runs with a clock that was just set.
- */
+/** The clock is checked this long before each moment, in case it was just set. */
 const CLOCK_CHECK_LEAD_MS = 2
 /** A check that runs this many milliseconds early or late shows that the clock was set or the process was blocked. */
 const CLOCK_CHECK_SLACK_MS = 1_000

@@ -6,7 +6,7 @@ import type { WorkerSchedule } from './timing.ts'
 
 export type WorkerServices = Pick<
   Services,
-  'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'signer' | 'wake' | 'ending'
+  'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'programs' | 'signer' | 'wake' | 'ending' | 'repeat'
 >
 
 export interface WorkerContext extends WorkerServices {
@@ -18,13 +18,27 @@ export interface WorkerContext extends WorkerServices {
   signal: AbortSignal
   /** Aborted as soon as a shutdown begins. The tick must then start nothing new. */
   stopping: AbortSignal
+  /**
+   * Shows in the worker's state why part of the work is refused, although the tick succeeds. Absent if nothing shows
+   * it.
+   */
+  report?(error: unknown): void
   /** Calls `listener` whenever the worker is woken during its tick; absent if nothing can wake it. */
   onWake?(listener: () => void): void
 }
 
 export interface WorkerDefinition {
   /** The name of a worker that the API shows, or of an internal task that it does not show. */
-  name: WorkerName | 'chain-reconciliation' | 'ledger' | 'fee-schedules' | 'housekeeping' | 'clock-repair'
+  name:
+    | WorkerName
+    | 'chain-reconciliation'
+    | 'ledger'
+    | 'fee-schedules'
+    | 'pay-requests'
+    | 'housekeeping'
+    | 'clock-repair'
+    | 'program-watch'
+    | 'rule-proposals'
   schedule: WorkerSchedule
   /** Milliseconds for which other processes consider this one alive after it last renewed its lease. */
   leaseMs: number

@@ -5,10 +5,12 @@ import { markDrained, pruneLeaves } from '../../src/store/airdrops/tree-retentio
 import { pruneCutEntries } from '../../src/store/audit/anchors.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/events/retention.ts'
 import { pruneFeeScheduleRuns } from '../../src/store/fees/fee-schedule-runs.ts'
+import { pruneProposalRequests } from '../../src/store/proposals/retention.ts'
 import { pruneIdempotencyKeys } from '../../src/store/requests/idempotency.ts'
 import { pruneRateHits } from '../../src/store/requests/rate-hits.ts'
 import { pruneUnfinishedAssets } from '../../src/store/resources/assets.ts'
 import { pruneHolderSnapshots } from '../../src/store/resources/holder-snapshots.ts'
+import { prunePayRequests } from '../../src/store/resources/pay-requests.ts'
 import { pruneSignings } from '../../src/store/signing/retention.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { pruneRefreshedMessages } from '../../src/store/transactions/refreshed-messages.ts'
@@ -31,6 +33,12 @@ const SHORTEST_SIGNING_DAYS = 31
 /** Days after which no caller can still be waiting for the signature. */
 const REFRESHED_DAYS = 30
 
+/** Days after which nobody asks any more what became of a pay request. */
+const PAY_REQUEST_DAYS = 30
+
+/** Days after which nobody renews a proposal that has ended. */
+const PROPOSAL_REQUEST_DAYS = 30
+
 /** A step removes only a few assets, because each has several pieces. */
 const ROWS_PER_ASSET = 50
 
@@ -45,6 +53,8 @@ const ALWAYS: readonly (readonly [PrunedTable, Prune])[] = [
       return { used: ROWS_PER_ASSET * removed, removed }
     },
   ],
+  ['pay_requests', (tx, now, limit) => prunePayRequests(tx, now - PAY_REQUEST_DAYS * DAY_MS, limit)],
+  ['proposals', (tx, now, limit) => pruneProposalRequests(tx, now - PROPOSAL_REQUEST_DAYS * DAY_MS, limit)],
   ['webhook_queue', (tx, _, limit) => pruneQueued(tx, limit)],
   ['refreshed_messages', (tx, now, limit) => pruneRefreshedMessages(tx, now - REFRESHED_DAYS * DAY_MS, limit)],
 ]
@@ -94,11 +104,19 @@ export const housekeepingWorker: WorkerDefinition = {
   async tick({ config, store, vault, clock, log, signal, stopping }) {
     const audit: Prune = (tx, _, limit) => pruneCutEntries(tx, vault, limit)
     await inSteps(store, (tx, limit) => markDrained(tx, clock.now(), limit), signal, stopping)
+    const faults: unknown[] = []
     for (const [table, prune] of [...byAge(config), ...ALWAYS, ['audit_entries', audit] as const]) {
       const step = (tx: Tx, limit: number) => prune(tx, clock.now(), limit)
-      const rows = await removeInSteps(store, table, step, signal, stopping)
-      log.debug({ table, rows }, 'old rows were removed')
+      try {
+        const rows = await removeInSteps(store, table, step, signal, stopping)
+        log.debug({ table, rows }, 'old rows were removed')
+      } catch (error) {
+        // One table must not keep the others from being pruned.
+        log.error({ table, err: error }, 'old rows were not removed')
+        faults.push(error)
+      }
     }
+    if (faults.length > 0) throw faults[0]
     await withPauses(() => store.reclaim(), signal, stopping)
   },
 }

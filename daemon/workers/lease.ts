@@ -1,7 +1,8 @@
 /** A worker's lease on its name: claimed before a tick, renewed while the tick runs and released at its end. */
 import type { Services } from '../../src/context.ts'
+import { internal } from '../../src/platform/errors.ts'
 import { aheadBy, claimLease, findLease, heldLeases, releaseLease, renewLease } from '../../src/store/workers/leases.ts'
-import { isDeadOwner, isGoneOwner } from '../owners.ts'
+import { isDeadOwner } from '../owners.ts'
 import type { Timing } from './timing.ts'
 
 /** A lease is renewed this many times within its duration. */
@@ -61,7 +62,7 @@ export async function takeLease(
     until = now + leaseMs
     const before = await findLease(tx, name)
     ahead = before === null ? 0 : aheadBy(before, { now, leaseMs })
-    if (before !== null && before.until > now && isGoneOwner(before.owner))
+    if (before !== null && before.until > now && isDeadOwner(before.owner))
       await releaseLease(tx, { name, owner: before.owner })
     return claimLease(tx, { name, owner, now, leaseMs, ...(slot === undefined ? {} : { slot }) })
   }, UNSEEN)
@@ -81,7 +82,7 @@ export async function takeLease(
     try {
       const next = clock.now() + leaseMs
       const isRenewed = await store.write((tx) => renewLease(tx, { name, owner }, next), UNSEEN)
-      if (!isRenewed) return controller.abort(new Error('the lease was taken over by another process'))
+      if (!isRenewed) return controller.abort(internal('the lease was taken over by another process'))
       until = next
     } catch (error) {
       log.warn({ err: error, worker: name }, 'a lease could not be renewed')

@@ -6,5 +6,5 @@ export const poolMigrationWorker: WorkerDefinition = {
   name: 'pool-migration',
   schedule: { everyMs: 5_000 },
   leaseMs: 60_000,
-  tick: (context) => followPools(context, context.signal),
+  tick: (context) => followPools(context, context),
 }

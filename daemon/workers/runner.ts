@@ -1,11 +1,11 @@
 /** Runs the ticks of one worker in this process, one at a time, and maintains its state. */
 import type { Log } from '../../src/platform/log.ts'
 import { inSpan } from '../../src/platform/telemetry/spans.ts'
-import { redactorOf } from '../../src/settings/redaction.ts'
+import { errorLine, redactorOf } from '../../src/settings/redaction.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
 import { type WorkerProgress, watchProgress } from './progress.ts'
-import { errorLine, initialState, RecentTicks, type WorkerState } from './state.ts'
+import { initialState, RecentTicks, type WorkerState } from './state.ts'
 import { runTick } from './tick.ts'
 import type { Timing } from './timing.ts'
 
@@ -40,7 +40,7 @@ export function createWorkerRunner(
   { owner, metrics, timing }: WorkerRunnerOptions,
 ): WorkerRunner {
   const { name } = definition
-  const { config, store, vault, clock, chain, signer, wake, ending } = services
+  const { config, store, vault, clock, chain, programs, signer, wake, ending, repeat } = services
   const log = workerLog(services.log, name)
   const state: WorkerState = { ...initialState(name), running: true }
   const recent = new RecentTicks()
@@ -48,7 +48,27 @@ export function createWorkerRunner(
   const stopping = stopper.signal
   const wakeListeners = new Set<() => void>()
   const onWake = (listener: () => void) => void wakeListeners.add(listener)
-  const context = { config, store, vault, clock, log, chain, signer, wake, ending, metrics, stopping, onWake }
+  const report = (error: unknown) => {
+    state.last_error = errorLine(error, redactorOf(config))
+    state.last_error_at = new Date(clock.now()).toISOString()
+  }
+  const context = {
+    report,
+    config,
+    store,
+    vault,
+    clock,
+    log,
+    chain,
+    programs,
+    signer,
+    wake,
+    ending,
+    repeat,
+    metrics,
+    stopping,
+    onWake,
+  }
   const progress: WorkerProgress = watchProgress({ definition, state, metrics, timing, log })
   let isClosed = false
   let cancelWake: (() => void) | undefined
@@ -65,8 +85,7 @@ export function createWorkerRunner(
       return
     }
     state.errors_total++
-    state.last_error = errorLine(error, redactorOf(config))
-    state.last_error_at = new Date(at).toISOString()
+    report(error)
     log.error({ err: error }, 'a tick failed')
   }
 

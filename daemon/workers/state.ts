@@ -1,9 +1,6 @@
 /** The state of a worker in this process: its ticks and its last error, as the API shows them. */
 import type { Worker } from '../../src/api/service.ts'
 import { WORKER_NAMES } from '../../src/api/worker-names.ts'
-import type { Redactor } from '../../src/settings/redaction.ts'
-
-const MAX_ERROR_LENGTH = 300
 
 /** The state of one worker; `name` is a worker of the API, or an internal task. */
 export interface WorkerState extends Omit<Worker, 'name'> {
@@ -22,7 +19,7 @@ export const initialState = (name: string): WorkerState => ({
   stalled_reason: null,
 })
 
-/** Number of last ticks that decide about a worker's health, so that a past fault soon no longer counts. */
+/** Number of last ticks that decide about a worker's health. Older faults no longer count. */
 const RECENT_TICKS = 5
 
 /** The outcomes of a worker's last ticks, the oldest first. */
@@ -49,15 +46,4 @@ export function workerStates(states: readonly WorkerState[]): Worker[] {
     ...(states.find((state) => state.name === name) ?? initialState(name)),
     name,
   }))
-}
-
-/**
- * An error on one line without credentials. It is shortened after redaction, so no part of a credential remains.
- */
-export function errorLine(error: unknown, { text }: Redactor): string {
-  const { message, name, code } = (error instanceof Error ? error : { message: String(error) }) as Error & {
-    code?: unknown
-  }
-  const line = text(message).replace(/\s+/g, ' ').trim() || String(code ?? name ?? 'unknown error')
-  return line.length > MAX_ERROR_LENGTH ? `${line.slice(0, MAX_ERROR_LENGTH - 1)}…` : line
 }

@@ -1,4 +1,5 @@
-/** Follows submitted transactions: queries their status, resends them, and proves that they landed or expired. */
+/** Follows proposals and submitted transactions: queries their status, resends them, and proves that they landed or expired. */
+import { followProposals } from '../../src/operations/proposals/follow-proposals.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import type { WorkerDefinition } from './definition.ts'
 
@@ -6,5 +7,12 @@ export const transactionWatcherWorker: WorkerDefinition = {
   name: 'transaction-watcher',
   schedule: { everyMs: 2_000 },
   leaseMs: 8_000,
-  tick: (context) => followTransactions(context, { signal: context.signal }),
+  async tick(context) {
+    try {
+      await followProposals(context, context.signal)
+    } finally {
+      // A proposal that cannot be read holds up no transaction.
+      await followTransactions(context, { signal: context.signal })
+    }
+  },
 }

@@ -1,0 +1,188 @@
+/** GET and POST /v2/proposals/{id}/page: the page on which a phone's wallet approves a proposal of a rule, without a key. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { z } from '@hono/zod-openapi'
+import type { Hono, Context as HonoContext } from 'hono'
+import { address } from '../../src/api/chain-scalars.ts'
+import { validateInput } from '../../src/api/input-validation.ts'
+import type { RuleApprover } from '../../src/api/proposals.ts'
+import { line, recordId } from '../../src/api/scalars.ts'
+import { nextStep } from '../../src/operations/proposals/proposal-record.ts'
+import { decided } from '../../src/operations/proposals/rule/approvals.ts'
+import { decideByRule } from '../../src/operations/proposals/rule/decide.ts'
+import { type ApiError, badRequest, notFound, Overloaded } from '../../src/platform/errors.ts'
+import { isoTime, rejectLate } from '../../src/platform/timing.ts'
+import { groupedDecimalOf, solText } from '../../src/solana/amounts.ts'
+import { decisionText } from '../../src/solana/decision-texts.ts'
+import { GENESIS_HASHES } from '../../src/solana/genesis-hashes.ts'
+import { decisionsOf, findProposal } from '../../src/store/proposals/proposals.ts'
+import type { Row } from '../../src/store/schema.ts'
+import { callerOf, visitorAddressOf } from '../client-address.ts'
+import type { Kernel } from '../kernel.ts'
+import { VisitorCounter } from '../limits/visitors.ts'
+import { envelope, errorResponse, jsonResponse } from '../pipeline/answer.ts'
+import { declaredLength, parseJsonObject, readRequestBody } from '../pipeline/body.ts'
+import { KIB } from '../pipeline/body-room.ts'
+import { makeContext, UNLINKED } from '../pipeline/context.ts'
+import type { RequestEnv } from '../pipeline/request-record.ts'
+import { APPROVAL_SCRIPT, APPROVAL_STYLE } from './approval-page-files.ts'
+
+const PATH = '/v2/proposals/{id}/page'
+const CEILING = 4 * KIB
+const BODY_MS = 5_000
+const LIMITS = {
+  minute: { perAddress: 30, inAll: 600 },
+  reading: { perAddress: 3, inAll: 64 },
+  running: { perAddress: 2, inAll: 8 },
+}
+
+const query = z.strictObject({ id: recordId, token: z.string().regex(/^[A-Za-z0-9]{32}$/, 'must be that of the link') })
+const decisionFields = z.strictObject({
+  approver: address,
+  signature: line(128),
+  decision: z.enum(['approved', 'rejected']),
+})
+
+const sha256 = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+/** Nothing but the page's own script and style, and its own origin. */
+const POLICY = [
+  "default-src 'none'",
+  `script-src ${sha256(APPROVAL_SCRIPT)}`,
+  `style-src ${sha256(APPROVAL_STYLE)}`,
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export function approvalPage(hono: Hono<RequestEnv>, kernel: Kernel): void {
+  const visitors = new VisitorCounter(kernel.clock, LIMITS)
+  const limited = async <T extends object>(c: HonoContext<RequestEnv>, run: () => Promise<T>): Promise<T> => {
+    if (c.env.fault !== undefined) throw c.env.fault
+    const done = await visitors.run(visitorAddressOf(callerOf(c), kernel), { read: undefined, run })
+    if ('wait' in done) throw new Overloaded('Too many requests of this address', done.wait)
+    return done.answer
+  }
+  const answering = async (c: HonoContext<RequestEnv>, run: () => Promise<Response>): Promise<Response> => {
+    c.env.route = PATH
+    try {
+      return await run()
+    } catch (thrown) {
+      const { status, body } = errorResponse(kernel, thrown, c.env.requestId, new URL(c.req.url).origin)
+      const wait = (thrown as Partial<ApiError>).retryAfter
+      return jsonResponse(kernel, c.env, status, body, wait === undefined ? {} : { 'Retry-After': String(wait) })
+    }
+  }
+  hono.get('/v2/proposals/:id/page', (c) =>
+    answering(c, async () => {
+      const text = await limited(c, async () => {
+        const row = await proposalOfLink(kernel, c)
+        const decisions = (await decisionsOf(kernel.store.db, [row.id])).get(row.id) ?? []
+        return { html: pageText(row, decisions, kernel.clock.now()) }
+      })
+      return new Response(text.html, {
+        headers: {
+          'Content-Type': 'text/html; charset=utf-8',
+          'Content-Security-Policy': POLICY,
+          'Cache-Control': 'no-store',
+          'Referrer-Policy': 'no-referrer',
+          'X-Content-Type-Options': 'nosniff',
+          'X-Request-Id': c.env.requestId,
+        },
+      })
+    }),
+  )
+  hono.post('/v2/proposals/:id/page', (c) =>
+    answering(c, async () => {
+      const answer = await limited(c, async () => {
+        const row = await proposalOfLink(kernel, c)
+        const { decision, ...signed } = validateInput(decisionFields, await readFields(c))
+        const context = makeContext(kernel, undefined, { request_id: c.env.requestId }, UNLINKED, (work) =>
+          kernel.store.write(work),
+        )
+        const actor = { apiKeyId: 'approval-page', scopes: [] }
+        const { proposal } = await decideByRule({ ...context, actor }, row, signed, decision)
+        return { status: proposal.status, signature: proposal.signature, fault: proposal.fault }
+      })
+      return jsonResponse(kernel, c.env, 200, envelope(answer, { request_id: c.env.requestId }))
+    }),
+  )
+}
+
+/** Returns the proposal of the link. Throws not_found for another token, so that the link is the only way in. */
+async function proposalOfLink({ store }: Kernel, c: HonoContext<RequestEnv>): Promise<Row<'proposals'>> {
+  const { id, token } = validateInput(query, { id: c.req.param('id'), token: c.req.query('token') ?? '' })
+  const row = await findProposal(store.db, id)
+  const page = row?.kind === 'rule' ? (JSON.parse(row.approver_json) as RuleApprover).page : ''
+  const wanted = Buffer.from(
+    page
+      .slice(page.indexOf('token=') + 'token='.length)
+      .padEnd(32)
+      .slice(0, 32),
+  )
+  if (row === null || page === '' || !timingSafeEqual(wanted, Buffer.from(token))) {
+    throw notFound('There is no proposal behind this link')
+  }
+  return row
+}
+
+async function readFields({ req, env }: HonoContext<RequestEnv>): Promise<Record<string, unknown>> {
+  const contentType = req.header('content-type') ?? ''
+  const declared = declaredLength(req.header('content-length') ?? null, CEILING)
+  const body = readRequestBody(env.incoming ?? req.raw, { contentType, ceiling: CEILING, declared, inspect: undefined })
+  return parseJsonObject(await rejectLate(BODY_MS, body, () => badRequest('The body was not sent in time')))
+}
+
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+
+/** The page. Once nothing can be decided any more it says so, and offers no button. */
+function pageText(row: Row<'proposals'>, decisions: readonly Row<'proposal_decisions'>[], now: number): string {
+  const { reason, movement, approvers } = JSON.parse(row.approver_json) as RuleApprover
+  const named = decided(row)
+  const isOpen = row.status === 'active' || row.status === 'approved'
+  const status = isOpen && named.expires_at <= now ? 'expired' : row.status
+  const closed = status !== 'active' && status !== 'approved'
+  const data = {
+    transaction: row.message.toString('base64'),
+    message_sha256: row.message_sha256,
+    texts: { approved: decisionText('approved', named), rejected: decisionText('rejected', named) },
+    approvers: approvers.map(({ address }) => address),
+    closed,
+  }
+  const nameOf = (address: string) => approvers.find((each) => each.address === address)?.name ?? address
+  const units = (mint: string | null, amount: string) =>
+    mint === null ? solText(amount) : `${groupedDecimalOf(BigInt(amount), 0)} raw units of ${mint}`
+  const next = row.fault === null ? null : nextStep(row)
+  const rows: [string, string, string?][] = [
+    ['Status', status],
+    ...(row.fault === null ? [] : [['Fault', row.fault] as [string, string]]),
+    ...(next === null ? [] : [['Next step', next] as [string, string]]),
+    ['Why it waits', reason],
+    [
+      'Leaves at most',
+      [units(null, movement.lamports), ...movement.tokens.map((each) => units(each.mint, each.amount))].join(', '),
+    ],
+    ...movement.receivers.map((each): [string, string] => [
+      'Receives',
+      `${each.owner ?? each.address}: ${units(each.mint, each.amount)}`,
+    ]),
+    ['Needs', `${row.needed} of ${approvers.map(({ name }) => name).join(', ')}`],
+    ...decisions.map((each): [string, string] => [
+      each.decision === 'approved' ? 'Approved by' : 'Rejected by',
+      `${nameOf(each.approver)} at ${isoTime(each.at)}`,
+    ]),
+    ['Network', clusterOf(row.genesis), 'code'],
+    ['Until', isoTime(named.expires_at)],
+    ['Message SHA-256', row.message_sha256, 'code'],
+  ]
+  const fields = rows
+    .map(([name, value, style = '']) => `<dt>${escaped(name)}</dt><dd class="${style}">${escaped(value)}</dd>`)
+    .join('')
+  const state = closed ? `The act is ${status}: nothing more can be decided about it.` : ''
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Approve an act</title><style>${APPROVAL_STYLE}</style></head><body><main><h1>${escaped(row.what)}</h1><dl>${fields}</dl><p id="check">Checking the hash in this browser</p><div id="wallets"></div><p id="state" role="status">${escaped(state)}</p></main><script type="application/json" id="data">${JSON.stringify(data).replaceAll('<', '\\u003c')}</script><script>${APPROVAL_SCRIPT}</script></body></html>`
+}
+
+/** The name of a public cluster with its genesis hash, or the hash alone. */
+function clusterOf(genesis: string): string {
+  const name = Object.entries(GENESIS_HASHES).find(([, hash]) => hash === genesis)?.[0]
+  return name === undefined ? genesis : `${name} (${genesis})`
+}
