@@ -6,12 +6,15 @@ import { readInputs } from '../commands/cli/inputs.ts'
 import { type Host, type OpenSession, openSession } from '../commands/cli/open-session.ts'
 import type { ParsedCommand } from '../commands/cli/parsed-command.ts'
 import type { Output } from '../commands/cli/standard-output.ts'
+import { withAddresses } from '../commands/cli/symbols.ts'
 import { processTerminal, withTerminal } from '../commands/cli/terminal.ts'
 import { isUnattended } from '../commands/cli/unattended.ts'
+import { withVault } from '../commands/signing/acting-vault.ts'
 import { loadPaint, PLAIN } from '../commands/ui/paint.ts'
 import { EXIT, Problem } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { report } from '../commands/ui/report.ts'
+import { terminalWidth } from '../commands/ui/words.ts'
 import { ApiError } from '../src/platform/errors.ts'
 import { shapeRedactor } from '../src/settings/redaction.ts'
 
@@ -42,6 +45,11 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     host.stdout.write(await completionAnswer(argv.slice(1)))
     return EXIT.done
   }
+  if (argv[0] === '__canary') {
+    const { playCanary } = await import('../daemon/canary/child.ts')
+    await playCanary(argv.slice(1))
+    return EXIT.done
+  }
   const debug = argv.includes('--debug')
   const formatOnFailure = () => typedFormat(argv, host.env.SVC_OUTPUT)
   const paint = { out: PLAIN, err: PLAIN }
@@ -52,16 +60,26 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     const redact = session?.redact ?? shapeRedactor.text
     if (format !== 'json') session?.ui.flush()
     const notes = session?.ui.takeNotes() ?? []
-    const { text, exitCode } = report(error, { format, debug, red: paint.err.red, redact, notes })
+    const { text, exitCode } = report(error, {
+      format,
+      debug,
+      red: paint.err.red,
+      columns: terminalWidth(host.stderr),
+      redact,
+      notes,
+    })
     host.stderr.write(text)
     return exitCode
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     host.on(event, (error) => host.exit(reportFailure(error, formatOnFailure())))
   }
+  let exitCode: number = EXIT.done
   try {
-    const isColorful = (stream: Output) => Boolean(stream.isTTY) && !host.env.NO_COLOR && host.env.TERM !== 'dumb'
-    if (!argv.includes('--no-color') && !isUnattended(host.env)) {
+    const { CLICOLOR, NO_COLOR, TERM } = host.env
+    const isPlain = argv.includes('--no-color') || Boolean(NO_COLOR) || CLICOLOR === '0' || TERM === 'dumb'
+    const isColorful = (stream: Output) => Boolean(stream.isTTY)
+    if (!isPlain && !isUnattended(host.env)) {
       paint.out = await loadPaint(isColorful(host.stdout))
       paint.err = await loadPaint(isColorful(host.stderr))
     }
@@ -75,17 +93,30 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     session = openSession(parsed.globals, host, paint, DAEMON)
     await tellUnreadVariables(parsed, session, host)
     await session.readView()
-    const inputs = await readInputs(parsed, { argv, ui: session.ui })
-    const outcome = await parsed.verb.run(inputs as never, session)
+    const typed = await withAddresses(parsed.verb, await readInputs(parsed, { argv, ui: session.ui }), session)
+    const inputs = await withVault(parsed.verb, typed, session)
+    const outcome = await parsed.verb.run(inputs as never, session).catch(outcomeOfWaiting)
     if (outcome.data !== undefined) await showAnswer(outcome, parsed.verb, session)
     session.ui.flush()
-    return outcome.exitCode ?? EXIT.done
+    exitCode = outcome.exitCode ?? EXIT.done
   } catch (error) {
     const format = await session?.format().catch(() => undefined)
-    return reportFailure(await inWordsOfUser(error, argv, command, host), format ?? formatOnFailure())
-  } finally {
-    await session?.close().catch((error) => reportFailure(error, formatOnFailure()))
+    exitCode = reportFailure(await inWordsOfUser(error, argv, command, host), format ?? formatOnFailure())
   }
+  try {
+    await session?.close()
+  } catch (error) {
+    exitCode ||= reportFailure(error, formatOnFailure())
+  }
+  return exitCode
+}
+
+/** A request that waits for approvals is a success, whose answer is its proposal. */
+async function outcomeOfWaiting(error: unknown): Promise<CommandOutcome> {
+  if (!(error instanceof Error) || error.name !== 'WaitsForApproval') throw error
+  const { proposedOutcome, WaitsForApproval } = await import('../commands/signing/waits-for-approval.ts')
+  if (error instanceof WaitsForApproval) return proposedOutcome(error)
+  throw error
 }
 
 /** Warns a person about variables with a typing mistake; `svc doctor` lists them itself. */
@@ -111,21 +142,33 @@ async function inWordsOfUser(
   return (await import('../commands/cli/meant-values.ts')).withMeantValue(error, argv, command, env)
 }
 
-/**
- * If the options do not fit the answer of a change, the whole answer is shown before the failure: a new API key, for
- * example, cannot be read a second time.
- */
 async function showAnswer(outcome: CommandOutcome, { calls }: Verb, session: OpenSession): Promise<void> {
   const { ui } = session
   try {
     await ui.show(calls.length > 0 ? await withLabels(outcome, session) : outcome)
   } catch (error) {
-    if (ui.isShaped && calls.some(([method]) => method !== 'get')) await ui.show(outcome, true)
-    throw error
+    const isChange = ui.isShaped && calls.some(([method]) => method !== 'get')
+    throw isChange && error instanceof Problem ? await afterChange(outcome, error, session) : error
   }
 }
 
-/** A person on a terminal sees the symbols of tokens beside their mints; programs get the answer as it is. */
+/**
+ * If the options do not fit the answer of a change, stderr has the whole answer: a new API key, for example, cannot be
+ * read a second time, and a script must not take the answer for what it asked for.
+ */
+async function afterChange(outcome: CommandOutcome, error: Problem, { ui, format }: OpenSession): Promise<Problem> {
+  const isDocument = (await format()) === 'json'
+  if (!isDocument) await ui.rescue(outcome)
+  const { code, message, param, details } = error
+  return new Problem(code, `${message}; the command itself has run, and only its answer could not be shown so`, {
+    ...(param === undefined ? {} : { param }),
+    details: { ...details, ...(isDocument ? { answer: outcome.data } : {}) },
+    next: 'do not run it again: its whole answer is above',
+    cause: error,
+  })
+}
+
+/** On a terminal, the symbols of tokens are shown next to their mints; programs get the plain answer. */
 async function withLabels(outcome: CommandOutcome, { ui, client, format }: OpenSession): Promise<CommandOutcome> {
   if (!ui.interactive || ui.isShaped || (await format()) !== 'table') return outcome
   const { withSymbols } = await import('../commands/ui/mint-symbols.ts')

@@ -1,16 +1,21 @@
 /** `svc collections`: the collections that NFTs are minted into. */
 
-import type { CollectionCreated } from '../src/api/collections.ts'
+import type { CollectionCreated, CollectionTransfer } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './cli/command.ts'
 import { recordVerb } from './cli/reads.ts'
 import { demanding } from './signing/demand.ts'
-import { makesCollection } from './signing/demanded-assets.ts'
-import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from './signing/flags.ts'
+import { givesCollection, makesCollection } from './signing/demanded-assets.ts'
+import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
+import { previewLine } from './signing/preview.ts'
 import { runSigned } from './signing/run.ts'
 import { warnOfHttp } from './uri-warnings.ts'
 
 const demandsCollection = demanding('this collection, of this authority, without plugins', makesCollection)
+const demandsTransfer = demanding(
+  'gives the update authority to this address, and changes nothing else',
+  givesCollection,
+)
 
 const { submit, get, simulate } = paths.transactions
 
@@ -49,6 +54,46 @@ export const collectionsNoun: Noun = {
           show: ({ collection }) => ({ collection }),
         })
       },
+    }),
+    'transfer-authority': verb({
+      about: "Give the update authority of a collection to another wallet or a multisig's vault",
+      details:
+        'The present holder signs. Only the new holder can give it back, so check the address. For the vault of a multisig add --allow-programs.',
+      calls: [paths.collections.transferAuthority, simulate, submit, get],
+      args: {
+        address: required(text('Address of the collection')),
+        new_authority: required(text('Address that gets it')),
+      },
+      flags: {
+        allow_programs: ALLOW_PROGRAMS,
+        authority: text(
+          'Wallet that signs elsewhere and holds it, the same as --payer; with --build-only',
+          WALLET_ADDRESS,
+        ),
+        ...SIGNING,
+      },
+      examples: [
+        'svc collections transfer-authority ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78',
+        'svc collections transfer-authority ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq 7Kqa3YXKZzUhDpVB3XcxZcQnGs5Bs2Tn1zZ1mcKjqAVA --allow-programs --dry-run',
+      ],
+      run: ({ address, new_authority, ...flags }, session) =>
+        runSigned<CollectionTransfer>(session, flags, {
+          what: `Give the update authority of ${address} to ${new_authority}`,
+          build: (payer) =>
+            session.client.collections.transferAuthority({
+              address,
+              new_authority,
+              payer,
+              ...programsField(flags),
+              ...buildFields(flags),
+            }),
+          demand: (of) => demandsTransfer(of, { collection: address, to: new_authority }),
+          preview: ({ update_authority }) => [
+            previewLine('held by', update_authority),
+            previewLine('goes to', `${new_authority}; only it can give the authority back`),
+          ],
+          show: ({ update_authority }) => ({ collection: address, update_authority, new_authority }),
+        }),
     }),
     get: recordVerb({
       about: 'Read one collection from the chain',

@@ -2,7 +2,7 @@
 import { type Noun, required, text, verb } from './cli/command.ts'
 import { listOutcome } from './cli/reads.ts'
 import type { OldDaemon } from './cli/session.ts'
-import { usage } from './ui/problem.ts'
+import { failure, usage } from './ui/problem.ts'
 
 const name = required(text('Name of the setting; `svc config list` shows them'))
 
@@ -30,8 +30,13 @@ export const configNoun: Noun = {
       args: { name, value: required(text('Its value')) },
       examples: ['svc config set output json', 'svc config set api https://svc.example.com --profile production'],
       async run({ name, value }, { settings }) {
-        const { daemon, ...data } = await settings.set(name, value)
-        return { data, text: `${name} is ${data.value} in the profile ${data.profile}.`, notes: restartNotes(daemon) }
+        const { daemon, resolved, ...data } = await settings.set(name, value)
+        const absolute = `${value} is stored as an absolute path, because commands and the daemon run in other folders.`
+        return {
+          data,
+          text: `${name} is ${data.value} in the profile ${data.profile}.`,
+          notes: [...(resolved ? [absolute] : []), ...restartNotes(daemon)],
+        }
       },
     }),
     unset: verb({
@@ -44,6 +49,26 @@ export const configNoun: Noun = {
           data,
           text: data.removed ? `${name} removed from the profile ${data.profile}.` : `${name} was not set there.`,
           notes: restartNotes(daemon),
+        }
+      },
+    }),
+    reload: verb({
+      about: 'Make the running daemon take up changed settings',
+      details:
+        'The daemon reads profile, project file and the files of `SVC_…_FILE` again. Settings that need a restart are named. If a setting is invalid, nothing changes.',
+      examples: ['svc config reload', 'svc config reload --json'],
+      async run(_, { settings }) {
+        const { pid, url, applied, needs_restart: waiting, error } = await settings.reload()
+        if (error !== null)
+          throw failure(`the daemon at ${url} keeps its settings: ${error}`, { next: 'correct it, and reload again' })
+        const later = `${waiting.join(', ')}: after a restart (kill ${pid}, and start it again)`
+        return {
+          data: { url, pid, applied, needs_restart: waiting },
+          text:
+            applied.length === 0
+              ? `The daemon at ${url} has nothing to change.`
+              : `The daemon at ${url} now uses the new ${applied.join(', ')}.`,
+          notes: waiting.length === 0 ? [] : [later],
         }
       },
     }),
@@ -69,11 +94,10 @@ export const configNoun: Noun = {
   },
 }
 
-/** A note if a daemon is running, because it reads its settings at its start and some of them at SIGHUP. */
+/** A note if a daemon is running, because it reads its settings at its start and when it is told to. */
 function restartNotes(daemon: OldDaemon): string[] {
   if (daemon === null) return []
   const { url, pid, reloads } = daemon
-  const restart = `stop it (kill ${pid}) and start it again`
-  const next = reloads ? `${restart}, or, if it runs without a terminal, kill -HUP ${pid}` : restart
-  return [`The daemon at ${url} still uses the settings that it read at its start: to change that, ${next}.`]
+  const next = reloads ? '`svc config reload` changes that' : `stop it (kill ${pid}) and start it again`
+  return [`The daemon at ${url} still uses the earlier value: ${next}.`]
 }

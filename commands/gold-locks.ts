@@ -4,7 +4,7 @@ import { formatDuration } from '../src/api/durations.ts'
 import type { GoldLock, GoldLocking, GoldToken, GoldUnlocking } from '../src/api/gold-locks.ts'
 import { paths } from '../src/api/paths.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
-import { decimalOf, rawUnits } from './cli/amounts.ts'
+import { groupedDecimalOf, rawUnits, wholeOf } from './cli/amounts.ts'
 import { choiceOf, integer, type Noun, required, text, verb } from './cli/command.ts'
 import { listVerb, recordVerb } from './cli/reads.ts'
 import type { Session } from './cli/session.ts'
@@ -16,7 +16,7 @@ import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { previewLine } from './signing/preview.ts'
 import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
-import { zonedTime } from './ui/times.ts'
+import { timeText } from './ui/times.ts'
 
 const demandsLock = demanding('this amount into your own lock, for these days', locksGold)
 const demandsUnlock = demanding('the lock is paid to you, and closed', unlocksGold)
@@ -45,12 +45,12 @@ export const goldLocksNoun: Noun = {
         if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
         const { data: gold } = await session.client.goldLocks.token()
         const units = unitsOf(amount, raw_amount, gold)
-        const whole = decimalOf(units, gold.decimals)
+        const whole = groupedDecimalOf(units, gold.decimals)
         const forDays = `${days} day${days === 1 ? '' : 's'}`
         if (units === 0n) throw usage(`${shown} must be more than 0`, { param: shown })
         return runSigned<GoldLocking>(session, flags, {
           what: ({ mint, unlocks_at }) =>
-            `Lock ${whole} of ${mint}, with no way to cancel it, for ${forDays}, until ${zonedTime(unlocks_at)}`,
+            `Lock ${whole} of ${mint}, with no way to cancel it, for ${forDays}, until ${timeText(unlocks_at)}`,
           build: (user) =>
             session.client.goldLocks.create({
               ...buildFields(flags),
@@ -67,7 +67,7 @@ export const goldLocksNoun: Noun = {
           },
           preview: ({ unlocks_at, escrow }) => [
             previewLine('locked', `${whole} of ${gold.mint}`),
-            previewLine('until', `${zonedTime(unlocks_at)} (${forDays}); nobody can cancel or shorten it`),
+            previewLine('until', `${timeText(unlocks_at)} (${forDays}); nobody can cancel or shorten it`),
             previewLine('escrow', escrow),
           ],
           show: ({ mint, escrow, unlocks_at }) => ({ mint, amount: String(units), unlocks_at, escrow }),
@@ -154,9 +154,9 @@ const goldDecimals = ({ client }: Session): Promise<ReadonlyMap<string, number>>
     () => new Map(),
   )
 
-function amountOf({ mint, amount }: Pick<GoldLock, 'mint' | 'amount'>, decimals: ReadonlyMap<string, number>): string {
+function amountOf({ mint, amount }: Pick<GoldLock, 'mint' | 'amount'>, decimals: ReadonlyMap<string, number>): unknown {
   const digits = decimals.get(mint)
-  return digits === undefined ? `${amount} raw units` : decimalOf(BigInt(amount), digits)
+  return digits === undefined ? `${amount} raw units` : wholeOf(amount, digits)
 }
 
 /** Returns which of the two flags was set; throws a usage problem unless exactly one was. */

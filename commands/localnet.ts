@@ -1,13 +1,14 @@
 /** `svc localnet`: the embedded chain of the data folder, its clock, its SOL and its programs. */
+import { CONSENSUS_NAMES, CONSENSUSES } from '../src/solana/constants.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from './cli/amounts.ts'
-import { type CommandOutcome, integer, listOf, type Noun, required, text, verb } from './cli/command.ts'
+import { type CommandOutcome, choiceOf, integer, listOf, type Noun, required, text, verb } from './cli/command.ts'
 import { listOutcome } from './cli/reads.ts'
 import type { LocalnetReport, PullReport } from './cli/session.ts'
 import { outliveReaders } from './cli/standard-output.ts'
 import { fieldLines } from './ui/field-lines.ts'
-import { EXIT, usage } from './ui/problem.ts'
-import { zonedTime } from './ui/times.ts'
+import { EXIT, failure, usage } from './ui/problem.ts'
+import { timeText } from './ui/times.ts'
 import { isWalletName } from './wallet/names.ts'
 
 const TEN_YEARS = 315_360_000
@@ -21,8 +22,9 @@ export const localnetNoun: Noun = {
       flags: {
         rpc_host: text('Address to listen on (default 127.0.0.1)', { placeholder: 'HOST' }),
         rpc_port: integer('Port of the JSON-RPC, 0 for any (default 8899)', { min: 0, max: 65534 }),
+        consensus: choiceOf(CONSENSUSES, 'Consensus of the chain (default: its own; alpenglow for a new one)'),
       },
-      examples: ['svc localnet start', 'svc localnet start --rpc-port 0'],
+      examples: ['svc localnet start', 'svc localnet start --rpc-port 0 --consensus tower'],
       async run(flags, { localnet, ui }) {
         let shown = Promise.resolve()
         outliveReaders()
@@ -82,7 +84,7 @@ export const localnetNoun: Noun = {
       async run({ seconds }, { localnet }) {
         const { slot, unix_timestamp } = await localnet.advance(seconds)
         const time = timeOf(unix_timestamp)
-        return { data: { slot, unix_timestamp, time }, text: `It is ${zonedTime(time)}, slot ${slot}.` }
+        return { data: { slot, unix_timestamp, time }, text: `It is ${timeText(time)}, slot ${slot}.` }
       },
     }),
     reset: verb({
@@ -100,10 +102,10 @@ export const localnetNoun: Noun = {
     pull: verb({
       about: 'Fill the program cache from a cluster or a folder',
       details:
-        'Reads each program, the accounts it needs, the slot time and the rent from --url (default mainnet-beta), or copies <program id>.so, accounts/<address>.json and cluster.json from a folder. A running chain uses them from its next start on.',
+        'Reads each program, the accounts it needs, the slot time, the rent and the consensus from --url (default mainnet-beta), or copies <program id>.so, accounts/<address>.json and cluster.json from a folder. A running chain uses them from its next start on.',
       flags: {
         from: text('Folder to copy from, instead of a cluster', { placeholder: 'DIR' }),
-        programs: listOf('Only these: dbc, damm-v2, token-metadata, core, lock, distributor, or program ids', {
+        programs: listOf('Only these: dbc, damm-v2, token-metadata, core, lock, distributor, squads, or program ids', {
           placeholder: 'NAME,…',
         }),
       },
@@ -131,10 +133,11 @@ function statusOutcome(report: LocalnetReport): CommandOutcome {
   const served = pid === null ? 'no (opened for this answer)' : `${report.rpc_url} · ${report.ws_url} (pid ${pid})`
   const fields: [string, string][] = [
     ['SLOT', String(report.slot)],
-    ['TIME', zonedTime(data.time)],
+    ['TIME', timeText(data.time)],
     ['TRANSACTIONS', String(report.transactions)],
     ['ACCOUNTS', String(report.accounts)],
     ['SLOT TIME', `${report.slot_ms} ms`],
+    ['CONSENSUS', consensusText(report)],
     ['RENT', `${report.lamports_per_byte} lamports per byte`],
     ['SERVED', served],
     ['CLUSTER', report.cluster],
@@ -156,19 +159,30 @@ function statusOutcome(report: LocalnetReport): CommandOutcome {
   }
 }
 
+const consensusText = ({ consensus, alpenglow_slot }: Pick<LocalnetReport, 'consensus' | 'alpenglow_slot'>) =>
+  alpenglow_slot === null ? CONSENSUS_NAMES[consensus] : `${CONSENSUS_NAMES[consensus]} since slot ${alpenglow_slot}`
+
+const ELSEWHERE =
+  'name another RPC node with --url URL, or the program cache of another machine with --from DIR (.cache/svc/programs)'
+
 function pullOutcome(report: PullReport): CommandOutcome {
   const { items, source, programs_dir } = report
   const count = (status: string) => items.filter((item) => item.status === status).length
   const failed = count('failed')
+  const [reason, ...others] = new Set(items.map(({ error }) => error))
+  if (failed === items.length && others.length === 0) {
+    throw failure(`nothing could be pulled from ${source}: ${reason}`, { next: ELSEWHERE, details: { ...report } })
+  }
   const missing = items.filter(({ status }) => status === 'missing')
   const lacking = missing.some(({ kind }) => kind === 'program')
   return {
     ...listOutcome(items, ['status', 'kind', 'name', 'address', 'size', 'sha256', 'error']),
     data: report,
     notes: [
-      `${count('written')} written, ${count('unchanged')} unchanged, ${missing.length} missing, ${failed} failed: ${source} → ${programs_dir}`,
+      `${count('written')} written, ${count('unchanged')} unchanged, ${count('pinned') === 0 ? '' : `${count('pinned')} pinned, `}${missing.length} missing, ${failed} failed: ${source} → ${programs_dir}`,
       settingsNote(report),
-      ...(lacking ? [`${source} does not have every program; try another --url or --from`] : []),
+      ...(lacking ? [`${source} does not have every program; ${ELSEWHERE}`] : []),
+      ...(failed > 0 ? [`Pull again, or ${ELSEWHERE}`] : []),
       ...(missing.some(({ kind }) => kind === 'account')
         ? ['A new chain makes its own accounts for the missing ones.']
         : []),
@@ -180,8 +194,8 @@ function pullOutcome(report: PullReport): CommandOutcome {
 function settingsNote({ settings: { status, settings, error }, source }: PullReport): string {
   if (settings === null) {
     const why = error === null ? `${source} has none` : error
-    return `Slot time and rent were not read (${why}): the chain keeps its own.`
+    return `Slot time, rent and consensus were not read (${why}): the chain keeps its own.`
   }
-  const { slot_ms, rent } = settings
-  return `Slots of ${slot_ms} ms, rent of ${rent.lamports_per_byte} lamports per byte × ${rent.exemption_threshold} (${status})`
+  const { slot_ms, rent, consensus } = settings
+  return `Slots of ${slot_ms} ms, ${CONSENSUS_NAMES[consensus]}, rent of ${rent.lamports_per_byte} lamports per byte × ${rent.exemption_threshold} (${status})`
 }

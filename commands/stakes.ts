@@ -31,7 +31,7 @@ export const stakesNoun: Noun = {
         'svc stakes create GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --platform-id acme --dry-run',
       ],
       async run({ asset, thawed_by, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
-        const collection = await collectionOf(session, asset)
+        const collection = await pathHead(session, asset)
         const rest = { platform_id, platform_fee }
         return runSigned(session, flags, {
           what: `Stake ${asset}`,
@@ -51,7 +51,7 @@ export const stakesNoun: Noun = {
         'svc stakes release GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --dry-run -k id.json',
       ],
       async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
-        const collection = await collectionOf(session, asset)
+        const collection = await pathHead(session, asset)
         const rest = { platform_id, platform_fee }
         return runSigned(session, flags, {
           what: `Release ${asset}`,
@@ -103,7 +103,7 @@ export const stakesNoun: Noun = {
   },
 }
 
-const collectionOf = async ({ client }: Session, asset: string): Promise<string> =>
+const pathHead = async ({ client }: Session, asset: string): Promise<string> =>
   (await client.stakes.get({ asset })).data.collection
 
 async function stakeFields({ client }: Session, asset: string, isLanded: boolean) {

@@ -1,7 +1,9 @@
-/** `svc status`: the state of the background workers. */
+/** `svc status`: the state of the background workers, and what waits until somebody acts. */
 import { paths } from '../src/api/paths.ts'
 import { type Noun, verb } from './cli/command.ts'
 import { listOutcome, rowsOfRecords } from './cli/reads.ts'
+import { waitingProposals } from './proposals/waiting.ts'
+import { waitingLines } from './waiting.ts'
 
 const ROLE_TEXTS = {
   api: 'api; the workers run in other daemons',
@@ -11,8 +13,8 @@ const ROLE_TEXTS = {
 
 export const statusNoun: Noun = {
   verb: verb({
-    about: 'Read the state of the background workers, and which cluster they work on',
-    calls: [paths.service.workers],
+    about: 'Read the state of the background workers, which cluster they work on, and what waits',
+    calls: [paths.service.workers, paths.proposals.list],
     examples: ['svc status', 'svc status --api https://svc.example.com --json'],
     async run(_, session) {
       const { data } = await session.client.service.workers()
@@ -23,7 +25,8 @@ export const statusNoun: Noun = {
       const shown = columns.filter((column) => data.workers.some((worker) => worker[column] !== null))
       const table = rowsOfRecords(data.workers, shown)
       const role = data.role === null ? [] : [`Role: ${ROLE_TEXTS[data.role]}`]
-      const notes = [...role, ...(cluster === null ? [] : [`Cluster: ${cluster}`])]
+      const waiting = [...waitingLines(data.waiting ?? []), ...(await waitingProposals(session))]
+      const notes = [...waiting, ...role, ...(cluster === null ? [] : [`Cluster: ${cluster}`])]
       return { ...listOutcome(data.workers, columns), table, data, notes }
     },
   }),

@@ -6,6 +6,7 @@ import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import { type CommandOutcome, type InputValues, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { refuseVault } from '../signing/acting-vault.ts'
 import { demandsSwap } from '../signing/demanded-pools.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
@@ -15,7 +16,7 @@ import { failure, usage } from '../ui/problem.ts'
 import { airdropOf } from './airdrop-id.ts'
 import { claimSponsored, demandsClaim } from './sponsored-claim.ts'
 
-const { submit, get, simulate } = paths.transactions
+const { submit, get, simulate, forecast } = paths.transactions
 
 const claimAirdropFlags = {
   proof: text('JSON of `svc merkle proof -o json`, if no tree is stored; - for standard input', {
@@ -34,7 +35,7 @@ export const airdropClaimVerb = verb({
   about: 'Claim what your wallet is owed',
   details:
     'Claims for the wallet of your keypair. Amount and proof come from the stored tree, or from --proof. With --swap-to-sol a second transaction follows once the claim has landed. With --sponsor the wallet needs no SOL; the API key needs the scope airdrop:admin.',
-  calls: [paths.airdrops.claim, paths.sponsorships.build, paths.sponsorships.submit, simulate, submit, get],
+  calls: [paths.airdrops.claim, paths.sponsorships.build, paths.sponsorships.submit, simulate, forecast, submit, get],
   args: { id: required(text('Id of the airdrop')) },
   flags: claimAirdropFlags,
   examples: [
@@ -43,6 +44,8 @@ export const airdropClaimVerb = verb({
     'svc airdrops claim 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --swap-to-sol --min-sol 0.05 --yes',
   ],
   async run({ id, sponsor, ...input }, session) {
+    if (sponsor || input.swap_to_sol)
+      refuseVault(input, `${sponsor ? '--sponsor' : '--swap-to-sol'} is for a wallet of your own, not for a vault`)
     if (sponsor) return claimSponsored(session, id, input)
     if (input.swap_to_sol && (input.build_only || input.wait === 'none')) {
       const shown = input.build_only ? '--build-only' : '--wait none'
@@ -79,6 +82,7 @@ export const airdropClaimVerb = verb({
             amount = units
           },
         }),
+      follows: ({ swap_transaction }) => (swap_transaction === null ? [] : [swap_transaction]),
       show: () => ({ airdrop: id }),
     })
     return swap === null || input.dry_run ? claimed : sell(session, input, { id, swap, amount, least }, claimed)
@@ -137,7 +141,7 @@ function leastOf(
   })
 }
 
-async function readClaimProof(file: string): Promise<{ amount: string; proof: string[] }> {
+async function readClaimProof(file: string): Promise<{ amount: string; amount_locked?: string; proof: string[] }> {
   const wrong = (what: string) =>
     usage(`${file}: ${what}`, { param: '--proof', next: 'make one with: svc merkle proof … -o json' })
   let parsed: { data?: unknown } | null
@@ -147,8 +151,10 @@ async function readClaimProof(file: string): Promise<{ amount: string; proof: st
     if (error instanceof SyntaxError) throw wrong('it is not JSON')
     throw error
   }
-  const { amount, proof } = (parsed?.data ?? parsed ?? {}) as { amount?: unknown; proof?: unknown }
-  if (typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) throw wrong('it has no amount in raw units')
+  const { amount, amount_locked, proof } = (parsed?.data ?? parsed ?? {}) as Record<string, unknown>
+  const isAmount = (value: unknown): value is string => typeof value === 'string' && /^\d{1,20}$/.test(value)
+  if (!isAmount(amount)) throw wrong('it has no amount in raw units')
+  if (amount_locked !== undefined && !isAmount(amount_locked)) throw wrong('its amount_locked is not in raw units')
   if (!Array.isArray(proof) || !proof.every((hash) => typeof hash === 'string')) throw wrong('it has no list of hashes')
-  return { amount, proof }
+  return { amount, ...(amount_locked === undefined ? {} : { amount_locked }), proof }
 }

@@ -2,7 +2,7 @@
 import type { AirdropClaimRecord } from '../../src/api/airdrop-claims.ts'
 import { paths } from '../../src/api/paths.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
-import { decimalOf } from '../cli/amounts.ts'
+import { decimalOf, wholeOf } from '../cli/amounts.ts'
 import { type CommandInputs, required, text, type Verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
@@ -80,5 +80,4 @@ async function decimalsFor(session: Session, id: string): Promise<number | null>
   return mintDecimals(session, keyToBase58(key.mint))
 }
 
-const amountsOf = (decimals: number | null) => (raw: string) =>
-  decimals === null ? raw : decimalOf(BigInt(raw), decimals)
+const amountsOf = (decimals: number | null) => (raw: string) => (decimals === null ? raw : wholeOf(raw, decimals))

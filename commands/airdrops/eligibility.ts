@@ -1,7 +1,7 @@
 /** `svc airdrops eligibility`: which airdrops include a wallet, what it can claim, and why it cannot claim. */
 import { paths } from '../../src/api/paths.ts'
-import { decimalOf } from '../cli/amounts.ts'
-import { required, text } from '../cli/command.ts'
+import { wholeOf } from '../cli/amounts.ts'
+import { mintAddress, required, text } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import { mintDecimals } from '../signing/token-state.ts'
 
@@ -9,7 +9,7 @@ export const airdropEligibilityVerb = listVerb({
   about: 'Show which stored airdrops include a wallet, what it can claim, and why not',
   at: [paths.airdrops.lookup, paths.accounts.get],
   args: { wallet: required(text('Address of the wallet')) },
-  filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
+  filters: { mint: mintAddress('Only those of this token') },
   examples: [
     'svc airdrops eligibility 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
     'svc airdrops eligibility 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --json',
@@ -23,7 +23,7 @@ export const airdropEligibilityVerb = listVerb({
     for (const mint of new Set(airdrops.map(({ mint }) => mint))) decimals.set(mint, await mintDecimals(session, mint))
     const shown = (mint: string, amount: string) => {
       const digits = decimals.get(mint) ?? null
-      return digits === null ? `${amount} raw units` : decimalOf(BigInt(amount), digits)
+      return digits === null ? `${amount} raw units` : wholeOf(amount, digits)
     }
     return {
       columns: ['id', 'mint', 'airdrop_count', 'amount', 'locked', 'claimed', 'claimable', 'status', 'note'],

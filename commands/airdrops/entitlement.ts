@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import { required, text, verb } from '../cli/command.ts'
 import { recordInTokens } from '../signing/token-state.ts'
 import { printable } from '../ui/render.ts'
-import { zonedTime } from '../ui/times.ts'
+import { timeText } from '../ui/times.ts'
 
 export const airdropEntitlementVerb = verb({
   about: 'Show what an airdrop owes one wallet, what it has claimed and can claim now, and when more vests',
@@ -21,7 +21,7 @@ export const airdropEntitlementVerb = verb({
     const notes = [
       ...(note === null ? [] : [printable(note)]),
       ...(hasDeadline
-        ? [`From ${zonedTime(clawback_at)} on the maker can withdraw what is not claimed, vested or not.`]
+        ? [`From ${timeText(clawback_at)} on the maker can withdraw what is not claimed, vested or not.`]
         : []),
     ]
     const amounts = ['amount', 'amount_locked', 'claimed_amount', 'claimable_amount', 'vested'] as const

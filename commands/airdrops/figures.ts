@@ -1,14 +1,15 @@
 /** Shows the figures of an airdrop: what was claimed, how fast, and what is left. */
 import type { AirdropStats } from '../../src/api/airdrop-claims.ts'
-import { decimalOf } from '../cli/amounts.ts'
+import { groupedDecimalOf } from '../cli/amounts.ts'
 import type { Drawing } from '../ui/drawing.ts'
 import { plotLines, showsBraille } from '../ui/plot.ts'
 import { sparkline } from '../ui/sparkline.ts'
-import { zonedTime } from '../ui/times.ts'
+import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
 
 /** A raw amount in whole tokens, or in raw units if the decimals are not known; a dash for none. */
 export const tokensText = (raw: string | null, decimals: number | null): string =>
-  raw === null ? '-' : decimals === null ? `${raw} raw units` : decimalOf(BigInt(raw), decimals)
+  raw === null ? '-' : decimals === null ? `${raw} raw units` : groupedDecimalOf(BigInt(raw), decimals)
 
 /** A share as a percentage, rounded down so that 100 % means all. */
 export const shareText = (share: number | null): string =>
@@ -22,10 +23,10 @@ export function claimFields(
   const { claims, median_amount, claims_per_hour, last_claim_at, missing_count } = recorded
   const missing = missing_count ? `, ${missing_count} not recorded` : ''
   return [
-    ['RECORDED', `${claims} claims${missing}`],
+    ['RECORDED', `${counted(claims, 'claim')}${missing}`],
     ['MEDIAN CLAIM', tokensText(median_amount, decimals)],
     ['CLAIMS AN HOUR', `${claims_per_hour}${hourLine(hours)}`],
-    ['LAST CLAIM', last_claim_at === null ? '-' : zonedTime(last_claim_at)],
+    ['LAST CLAIM', last_claim_at === null ? '-' : timeText(last_claim_at)],
   ]
 }
 

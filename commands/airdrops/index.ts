@@ -1,8 +1,9 @@
 /** `svc airdrops`: from a list of recipients to funded distributors, claims and the withdrawal of the rest. */
 import { paths } from '../../src/api/paths.ts'
-import { type Noun, required, text, verb } from '../cli/command.ts'
+import { inWhole } from '../cli/amounts.ts'
+import { mintAddress, type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
-import { recordInTokens } from '../signing/token-state.ts'
+import { mintDecimals } from '../signing/token-state.ts'
 import { airdropAdoptVerb } from './adopt.ts'
 import { airdropClaimVerb } from './claim.ts'
 import { airdropClaimsVerb } from './claims.ts'
@@ -18,13 +19,14 @@ import { airdropSnapshotVerb } from './snapshot.ts'
 import { snapshotVerbs } from './snapshots.ts'
 import { airdropSponsorVerb } from './sponsor.ts'
 import { airdropStatusVerb } from './status.ts'
+import { vaultNotes } from './vault-words.ts'
 import { airdropWatchVerb } from './watch.ts'
 import { airdropWithdrawVerb } from './withdraw.ts'
 
 const airdropListVerb = listVerb({
   about: 'List airdrops, newest first',
   at: paths.airdrops.list,
-  filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
+  filters: { mint: mintAddress('Only those of this token') },
   examples: ['svc airdrops list', 'svc airdrops list --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --all'],
   columns: ['id', 'mint', 'airdrop_count', 'leaf_count', 'status', 'root'],
   call: (client, query) => client.airdrops.list(query),
@@ -41,7 +43,14 @@ const airdropGetVerb = verb({
   async run(input, session) {
     const { data } = await session.client.airdrops.get(input)
     const amounts = ['total', 'vault_balance', 'vault_lacks', 'claimed_amount'] as const
-    return { data, ...(await recordInTokens(session, data, amounts)) }
+    const decimals = await mintDecimals(session, data.mint)
+    return {
+      data,
+      ...(decimals === null
+        ? {}
+        : { record: inWhole(data, Object.fromEntries(amounts.map((name) => [name, decimals]))) }),
+      notes: vaultNotes(data, decimals, session.clock.now()),
+    }
   },
 })
 

@@ -1,17 +1,32 @@
 /** `svc airdrops init`: creates and funds a distributor in one transaction, signed by the user's keypair or the platform wallet. */
+
+import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
+import type { EntryList } from '../../src/merkle/entry-list.ts'
+import { toHex } from '../../src/merkle/tree.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
-import { type InputValues, integer, text, toggle, verb } from '../cli/command.ts'
+import { type InputValues, integer, mintAddress, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { listTokenIfRead, listWords, totalWords } from '../merkle/list-units.ts'
+import { hashRoot } from '../merkle/recipients.ts'
+import { fetchStoredList } from '../merkle/stored-list.ts'
 import { demanding } from '../signing/demand.ts'
 import type { AskedAirdrop } from '../signing/demanded-airdrops.ts'
 import { opensAirdrop } from '../signing/demanded-airdrops.ts'
-import { ALLOW_LIST_PROGRAMS, buildFields, programsField, SIGNING, txVersionField } from '../signing/flags.ts'
+import {
+  ALLOW_LIST_PROGRAMS,
+  buildFields,
+  IDEMPOTENCY_KEY,
+  programsField,
+  requireSignedForKey,
+  SIGNING,
+  txVersionField,
+} from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf, seenHere } from './meant-list.ts'
 import { TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
@@ -20,7 +35,7 @@ export const demandsInit = demanding('this airdrop, with this deposit into its v
 const { submit, get, simulate } = paths.transactions
 
 const initFlags = {
-  mint: text('Mint of the token, if no tree is stored', { placeholder: 'MINT' }),
+  mint: mintAddress('Mint of the token, or its symbol, if no tree is stored'),
   airdrop_count: integer('Which airdrop of this mint, with --mint (default 0)', { min: 0, max: MAX_AIRDROP_COUNT }),
   root: text(
     'Merkle root, hex: that of the airdrop with --mint, or the root that the stored tree must have',
@@ -32,7 +47,7 @@ const initFlags = {
   ...TIME_FLAGS,
   allow_programs: ALLOW_LIST_PROGRAMS,
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
-  idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
+  idempotency_key: IDEMPOTENCY_KEY,
   platform_id: PLATFORM_ID,
   ...SIGNING,
 }
@@ -41,8 +56,11 @@ type InitFlags = InputValues<typeof initFlags>
 export const airdropInitVerb = verb({
   about: 'Put an airdrop on chain and fund it, in one transaction',
   details:
-    'With the id of a stored tree, its root and total are taken from there. Where another API key stored it, a run without a terminal, or with --yes, needs --root or --list. What is left after the clawback time goes back to the token account of whoever paid.',
-  calls: [paths.airdrops.create, paths.airdrops.get, simulate, submit, get, paths.signer.get],
+    'With the id of a stored tree, its root and total are taken from there. If another API key stored it, a run without a terminal, or with --yes, needs --root or --list. Unclaimed tokens return to the token account of the payer after the clawback time.',
+  calls: [
+    ...[paths.airdrops.create, paths.airdrops.get, simulate, submit, get, paths.signer.get],
+    ...[paths.merkleTrees.entries, paths.accounts.get, paths.tokens.batchFetch],
+  ],
   args: { id: text('Id of the stored tree; not with --mint') },
   flags: initFlags,
   examples: [
@@ -55,7 +73,8 @@ export const airdropInitVerb = verb({
   async run({ id, ...input }, session) {
     checkInitFlags(id, input)
     const vesting = vestingOf(input)
-    const agreed = id === undefined ? agreedByFlags(input) : await storedAirdrop(session, id, input)
+    const { agreed, words } =
+      id === undefined ? { agreed: agreedByFlags(input), words: null } : await storedAirdrop(session, id, input)
     const tree = { mint: agreed.mint, airdrop_count: agreed.airdrop_count, merkle_root: agreed.root }
     const what = `Initialize airdrop ${tree.airdrop_count} of ${tree.mint}`
     const body = {
@@ -73,12 +92,22 @@ export const airdropInitVerb = verb({
       async build(payer) {
         const { data } = await session.client.airdrops.create({ ...body, payer, ...buildFields(input) })
         if (data.mode === 'unsigned') return { data }
-        throw failure('the API answered with a signed transaction, though none was asked for', {
+        throw failure('the API answered with a signed transaction, but none was requested', {
           next: `\`svc tx get ${data.signature}\``,
         })
       },
-      demand: (of) => demandsInit(of, { ...agreed, vesting, clawback_after_days: input.clawback_after_days }),
-      preview: () => [previewLine('root', tree.merkle_root), ...vestingLines(vesting)],
+      demand: (of) =>
+        demandsInit(of, {
+          ...agreed,
+          vesting,
+          clawback_after_days: input.clawback_after_days,
+          isProposed: input.squads !== undefined,
+        }),
+      preview: () => [
+        previewLine('root', tree.merkle_root),
+        ...(words === null ? [] : [previewLine('amounts', words)]),
+        ...vestingLines(vesting, input.squads !== undefined),
+      ],
       show: () => shown,
       platform: (payer) => ({
         what,
@@ -109,9 +138,7 @@ function checkInitFlags(id: string | undefined, input: InitFlags): void {
   if (input.unfunded && input.fund_amount !== undefined) {
     throw usage('give either --unfunded or --fund-amount', { param: '--fund-amount' })
   }
-  if (input.idempotency_key !== undefined && !input.signed) {
-    throw usage('--idempotency-key is for --signed', { param: '--idempotency-key' })
-  }
+  requireSignedForKey(input)
   if (input.signed && (input.keypair !== undefined || input.build_only)) {
     const shown = input.build_only ? '--build-only' : '--keypair'
     throw usage(`${shown} is for what your own keypair signs, not for --signed`, { param: shown })
@@ -119,7 +146,7 @@ function checkInitFlags(id: string | undefined, input: InitFlags): void {
   if (input.signed) refuseNamedWallet(input, '--signed')
 }
 
-type AgreedTree = Omit<AskedAirdrop, 'vesting' | 'clawback_after_days'>
+type AgreedTree = Omit<AskedAirdrop, 'vesting' | 'clawback_after_days' | 'isProposed'>
 
 /** Only the caps and the deposit of a stored tree are known here, so others are not compared. */
 const agreedByFlags = (input: InitFlags): AgreedTree => ({
@@ -131,17 +158,38 @@ const agreedByFlags = (input: InitFlags): AgreedTree => ({
   deposit: depositOf(input, null),
 })
 
-async function storedAirdrop(session: Session, id: string, input: InitFlags): Promise<AgreedTree> {
+/** The most entries that are read to say what a list pays; of a longer one only the total is said. */
+const MOST_READ = 1_000
+
+/** What the list pays, from the list itself or from the entries that are stored. */
+async function paidWords(session: Session, record: Airdrop, list: EntryList | null): Promise<string | null> {
+  const { id, mint, leaf_count, root, total } = record
+  if (total === null) return null
+  const token = await listTokenIfRead(session, mint)
+  const units = { decimals: token?.decimals ?? null, symbol: token?.symbol ?? null }
+  if (list !== null) return listWords([list], units)
+  const stored = leaf_count > MOST_READ ? null : await nullIfNotFound(fetchStoredList(session, id, leaf_count))
+  const isWhole = stored !== null && toHex(hashRoot(stored, session.ui)) === root
+  return isWhole ? listWords([stored], units) : totalWords(leaf_count, BigInt(total), units)
+}
+
+async function storedAirdrop(
+  session: Session,
+  id: string,
+  input: InitFlags,
+): Promise<{ agreed: AgreedTree; words: string | null }> {
   const data = requireAsked(id, (await session.client.airdrops.get({ id })).data)
   const { mint, airdrop_count, root, total, leaf_count } = data
   // A dry run signs nothing, and shows the root.
-  if (!input.dry_run || input.root !== undefined || input.list !== undefined) {
-    await requireMeant(session, [data], { ...input, roots: rootsOf(input.root), signs: true })
-  }
+  const isMeant = !input.dry_run || input.root !== undefined || input.list !== undefined
+  const list = isMeant
+    ? await requireMeant(session, [data], { ...input, roots: rootsOf(input.root), signs: true })
+    : null
   const seen = seenHere(id)
   const known = seen?.root === root && seen.total === total ? total : null
   const caps = { total, leaf_count: total === null ? null : leaf_count }
-  return { mint, airdrop_count, root, ...caps, deposit: depositOf(input, known) }
+  const agreed = { mint, airdrop_count, root, ...caps, deposit: depositOf(input, known) }
+  return { agreed, words: await paidWords(session, data, list) }
 }
 
 const depositOf = ({ unfunded, fund_amount }: InitFlags, total: string | null): string | null =>

@@ -1,20 +1,23 @@
 /** Puts one airdrop on chain and funds it, once, however often the launch is interrupted. */
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
 import { sendOne } from '../lists/attempt.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import { checkedBuild, demanding, signingFor } from '../signing/demand.ts'
 import { opensAirdrop } from '../signing/demanded-airdrops.ts'
-import { programsField } from '../signing/flags.ts'
+import { approverField, programsField } from '../signing/flags.ts'
+import { type Funds, fundsOf, sumOf, UNKNOWN_FUNDS } from '../signing/funds.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signCompletely } from '../signing/signatures.ts'
+import type { ActingVault } from '../signing/wallet.ts'
 import { failure } from '../ui/problem.ts'
 import { type LaunchSending, type LaunchTerms, launchJournal } from './launch-journal.ts'
 import { ownOnChain, type Payer } from './own.ts'
 import { chainStateOf, type LaunchPart, type PartState } from './parts.ts'
 import type { VestingTimes } from './vesting-flags.ts'
 
-const demandsLaunchedAirdrop = demanding('this airdrop, with its total into its vault', opensAirdrop)
+export const demandsLaunchedAirdrop = demanding('this airdrop, with its total into its vault', opensAirdrop)
 
 export interface LaunchOptions {
   payer: Payer
@@ -39,7 +42,7 @@ export async function initializeAirdrop(
   const before = await ownOnChain(session, options.payer, record)
   if (before !== null) {
     journal.remove()
-    return { ...chainStateOf(before, options.payer, record), signature: null }
+    return { ...chainStateOf(session, before, options.payer, record), signature: null }
   }
   const terms = launchTermsOf(options, record)
   const release = await journal.begin()
@@ -64,7 +67,7 @@ export async function initializeAirdrop(
       details: { signature },
     })
   }
-  return { ...chainStateOf(after, options.payer, record), signature }
+  return { ...chainStateOf(session, after, options.payer, record), signature }
 }
 
 export const launchTermsOf = (
@@ -76,7 +79,6 @@ export const launchTermsOf = (
   platform_id,
   clawback_after_days: clawback_after_days ?? null,
   signed,
-  // Left out without vesting, because journals of earlier versions lack it.
   ...(vesting.ends_at === undefined ? {} : { vesting }),
 })
 
@@ -85,9 +87,9 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   if (options.signed) return { key: crypto.randomUUID(), at: session.clock.now(), signature: null }
   const { keypair, payer } = options
   const { data } = await session.client.airdrops.create(launchBody(options, record))
-  if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, though none was asked for')
+  if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, but none was requested')
   const of = signingFor(session, payer.address, { cluster: await session.cluster() })
-  const demand = await demandsLaunchedAirdrop(of, { ...record, ...options, deposit: record.total })
+  const demand = await demandsLaunchedAirdrop(of, { ...record, ...options, deposit: record.total, isProposed: false })
   const checked = await checkedBuild(session, data.transaction, demand)
   const forecast = await forecastOf(session, data.transaction, payer.address)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
@@ -96,7 +98,32 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   return { ...(await signCompletely(session, checked, { keypair })), ...trackedField(data) }
 }
 
-const launchBody = (
+/** What one airdrop takes of the payer, without its tokens; those of one list differ only in their trees. */
+export async function launchFunds(
+  session: Session,
+  options: LaunchOptions,
+  record: TreeRecord,
+  acting?: ActingVault,
+): Promise<Funds> {
+  const asked = { ...launchBody(options, record), ...approverField({ squads: acting }), dry_run: true as const }
+  // A tree that replaces a stored one cannot be built before it is stored.
+  const data = await session.client.airdrops.create(asked).then(
+    (answer) => answer.data,
+    (error: unknown) => {
+      if (error instanceof ApiError && error.code === 'bad_request' && !error.param?.startsWith('approver')) return null
+      throw error
+    },
+  )
+  if (data === null) return UNKNOWN_FUNDS
+  if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, but none was requested')
+  const { payments, ...funds } = sumOf([
+    await fundsOf(session, [data.transaction]),
+    ...(data.proposal === undefined ? [] : [await fundsOf(session, data.proposal.transactions)]),
+  ])
+  return { ...funds, fault: null, payments: payments.filter(({ mint }) => mint === null) }
+}
+
+export const launchBody = (
   { payer, platform_id, clawback_after_days, vesting, allow_programs }: LaunchOptions,
   { mint, airdrop_count, root }: TreeRecord,
 ) => ({

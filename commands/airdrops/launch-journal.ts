@@ -1,14 +1,12 @@
 /** The journal of an airdrop's launch, on disk before anything is sent, so that the next run continues it. */
-import { accessSync, constants } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../cli/session.ts'
-import { makeStateFolder, sourceOf, stateFile, stateFolder } from '../cli/state-file.ts'
+import { makeStateFolder, OTHER_STATE_FOLDER, requireStateFolder, sourceOf, stateFile } from '../cli/state-file.ts'
 import type { RequestedSending, SignedSending } from '../lists/attempt.ts'
 import { fieldsOf, type JournalKind, ListJournal } from '../lists/journal.ts'
 import { SIGNED_EXPIRY_MS } from '../lists/until-ended.ts'
-import { reason } from '../ui/files.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { failure } from '../ui/problem.ts'
 import type { VestingTimes } from './vesting-flags.ts'
 
 /** The terms that the user agreed to; a change of any of them results in another transaction. */
@@ -32,7 +30,6 @@ interface LaunchEntry {
 }
 
 const LAUNCHES_FOLDER = 'launches'
-const OTHER_FOLDER = 'set XDG_STATE_HOME to a folder that can be written'
 
 const LAUNCH_JOURNAL: JournalKind<Record<string, never>> = {
   kind: 'svc-airdrop-launches',
@@ -41,7 +38,7 @@ const LAUNCH_JOURNAL: JournalKind<Record<string, never>> = {
   names: {},
   anew: '',
   loss: 'if no launch started in the last three minutes, remove it',
-  place: OTHER_FOLDER,
+  place: OTHER_STATE_FOLDER,
   isEntry({ terms, sending }) {
     const { key, at, transaction, signature } = fieldsOf(sending)
     const isRequested = typeof key === 'string' && Number.isSafeInteger(at)
@@ -104,18 +101,8 @@ export async function launchJournal(session: Session, { id }: Pick<TreeRecord, '
   return new LaunchJournal(stateFile(LAUNCHES_FOLDER, [await sourceOf(session), await session.cluster(), id]), id)
 }
 
-/**
- * Throws a usage problem if no journal can be written, because a later run could then sign the launch a second time.
- */
-export function requireLaunchFolder(): void {
-  const folder = stateFolder(LAUNCHES_FOLDER)
-  try {
-    makeStateFolder(LAUNCHES_FOLDER)
-    accessSync(folder, constants.W_OK)
-  } catch (error) {
-    throw usage(`signed transactions cannot be stored in ${folder}: ${reason(error)}`, { next: OTHER_FOLDER })
-  }
-}
+/** Throws a usage problem if no journal can be written. */
+export const requireLaunchFolder = (): void => requireStateFolder(LAUNCHES_FOLDER)
 
 async function mayBeConfirmed({ client, clock }: Session, sending: LaunchSending): Promise<boolean> {
   const { signature } = sending

@@ -4,22 +4,26 @@ import { paths } from '../../src/api/paths.ts'
 import { type EntryList, MAX_STORED_LEAVES, shardList, totalLocked } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { unusableWallets, unusableWarnings } from '../../src/merkle/unusable-wallets.ts'
-import { decimalOf } from '../cli/amounts.ts'
-import { type InputValues, integer, listOf, required, text, toggle, verb } from '../cli/command.ts'
+import { groupedDecimalOf } from '../cli/amounts.ts'
+import { type InputValues, integer, listOf, mintAddress, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { runList } from '../lists/run.ts'
 import { builtTreeRecord, readKey } from '../merkle/built-record.ts'
-import { csvFlags, hashRoot, readRecipients, withListNotes } from '../merkle/recipients.ts'
+import { chosenUnits, type ListToken, listToken, listWords, requireUnits, unitFlags } from '../merkle/list-units.ts'
+import { hashRoot, readRecipients, withListNotes } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
-import { ALLOW_LIST_PROGRAMS, KEYPAIR } from '../signing/flags.ts'
+import { ALLOW_LIST_PROGRAMS, KEYPAIR, SQUADS } from '../signing/flags.ts'
+import { requireFunds, timesOf, totalLines } from '../signing/funds.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
+import type { ActingVault } from '../signing/wallet.ts'
 import { EXIT, failure, usage } from '../ui/problem.ts'
-import { initializeAirdrop, type LaunchOptions, launchTermsOf } from './initialize.ts'
+import { initializeAirdrop, type LaunchOptions, launchFunds, launchTermsOf } from './initialize.ts'
 import { launchJournal, requireLaunchFolder } from './launch-journal.ts'
 import { launchOutcome } from './launch-outcome.ts'
+import { findProposals, isProposed, proposalLines, proposePart, warnOfNearStart, whyAnew } from './launch-proposals.ts'
 import { ownOnChain, type Payer, payerOf } from './own.ts'
 import {
   chainStateOf,
@@ -31,16 +35,16 @@ import {
 } from './parts.ts'
 import { requireVestingFits, TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
-const { submit, get, simulate } = paths.transactions
+const { submit, get, simulate, forecast } = paths.transactions
 
 const launchFlags = {
-  mint: required(text('Mint of the token', { placeholder: 'MINT' })),
+  mint: required(mintAddress('Mint of the token, or its symbol')),
   airdrop_count: integer('Which airdrop of this mint (default 0); with several trees, that of the first', {
     min: 0,
     max: MAX_AIRDROP_COUNT,
   }),
   counts: listOf('Airdrop counts instead of consecutive ones, one for each tree', { placeholder: 'N,N' }),
-  ...csvFlags,
+  ...unitFlags,
   ...TIME_FLAGS,
   allow_programs: ALLOW_LIST_PROGRAMS,
   again: toggle('Launch a list that is already another airdrop of this mint: everybody is paid twice'),
@@ -49,12 +53,13 @@ const launchFlags = {
   dry_run: toggle('Show what would be done, and do nothing'),
   platform_id: PLATFORM_ID,
   keypair: KEYPAIR,
+  squads: SQUADS,
 }
 type LaunchFlags = InputValues<typeof launchFlags>
 
 export const airdropLaunchVerb = verb({
   about: 'Build, store, initialize and fund the airdrop of a CSV; resumable',
-  details: `FILE has one wallet,amount per line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. Running the same command again is safe: nothing is created or funded twice, and missing trees are stored. Exit code 1 if a vault lacks tokens at the end: \`missing\` says how many raw units.`,
+  details: `FILE has one wallet,amount per line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. A CSV needs --decimals, which must be those of the mint, or --raw. Running the same command again is safe: nothing is created or funded twice, and missing trees are stored. Exit code 1 if a vault lacks tokens at the end: \`missing\` says how many raw units.`,
   calls: [
     paths.merkleTrees.create,
     paths.airdrops.get,
@@ -62,12 +67,16 @@ export const airdropLaunchVerb = verb({
     paths.airdrops.create,
     paths.pdas.derive,
     paths.accounts.get,
+    paths.tokens.batchFetch,
     simulate,
+    forecast,
     submit,
     get,
     paths.signer.get,
+    paths.proposals.list,
+    paths.proposals.get,
   ],
-  args: { file: required(text('The CSV, or - for standard input')) },
+  args: { file: required(text('The CSV, or - for standard input', { existing: true })) },
   flags: launchFlags,
   examples: [
     'svc airdrops launch recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6',
@@ -76,6 +85,7 @@ export const airdropLaunchVerb = verb({
   ],
   async run({ file, ...input }, session) {
     const { ui, wallet } = session
+    const { squads: acting } = input
     if (input.signed && input.keypair !== undefined) {
       throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
     }
@@ -86,7 +96,10 @@ export const airdropLaunchVerb = verb({
     }
     const vesting = vestingOf(input)
     if (!input.dry_run) requireLaunchFolder()
-    const read = await readRecipients(file, input, ui)
+    const token = await listToken(session, input.mint)
+    requireUnits(input, token)
+    const units = (name: string) => chosenUnits(session, input, { name, token })
+    const read = await readRecipients(file, { ...input, units }, ui)
     const { list: recipients, merged, zeroAmounts } = read
     if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
     if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
@@ -94,7 +107,8 @@ export const airdropLaunchVerb = verb({
     const lists = recipients.count > MAX_STORED_LEAVES ? shardList(recipients) : [recipients]
     requireVestingFits(vesting, String(totalLocked(recipients)))
     const counts = countsOf(input, lists.length)
-    const address = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
+    const address =
+      acting?.vault ?? (input.signed ? await platformAddress(session) : await wallet.address(input.keypair))
     const payer = await payerOf(session, address, input.mint)
     const trees = counts.flatMap((count, i) => {
       const part = lists[i]
@@ -108,28 +122,39 @@ export const airdropLaunchVerb = verb({
     for (const { isOnChain, record } of input.dry_run ? [] : parts) {
       if (isOnChain) (await launchJournal(session, record)).remove()
     }
-    const open = parts.filter(({ isOnChain }) => !isOnChain)
+    const missing = parts.filter(({ isOnChain }) => !isOnChain)
+    if (acting !== undefined) {
+      await findProposals(session, acting, { parts: missing, options: launchOptions(input, payer), again: input.again })
+      for (const part of missing) warnOfNearStart(session, part)
+    }
+    const open = missing.filter((part) => !isProposed(part))
     // If only trees have to be stored, nothing is signed.
     const signs = open.length > 0
     if (signs && !input.dry_run) refuseUnconfirmable(session, await session.cluster())
-    const decimals = await requireLaunchTokens(session, {
-      mint: input.mint,
-      payer,
-      parts: open,
-      decimals: input.decimals,
-    })
-    const question = launchQuestion(open, decimals)
+    await requireLaunchTokens(session, { token, payer, parts: missing })
+    const question = launchQuestion(open, token, acting)
     return runList(session, input, {
       question,
-      isOpen: parts.some(({ isOnChain, isStored }) => !isOnChain || !isStored),
+      isOpen: open.length > 0 || parts.some(({ isStored }) => !isStored),
       signs,
-      preview: () => ui.preview([question, ...planLines(input, { payer, file, parts, decimals })]),
+      async preview() {
+        const [first] = open
+        const funds =
+          first && timesOf(await launchFunds(session, launchOptions(input, payer), first.record, acting), open.length)
+        const total = funds === undefined ? [] : totalLines(funds, acting?.member ?? payer.address)
+        await ui.preview([question, ...planLines(session, input, { payer, file, parts, token }), ...total])
+        if (funds !== undefined && !input.dry_run) requireFunds(funds, await session.cluster())
+      },
       work: () => launchAll(session, input, { payer, parts }),
       outcome(dry) {
-        const notes = signs ? dry : ['Everything is on chain already: nothing was sent.']
-        const outcome = withListNotes(launchOutcome(parts, decimals, notes), read)
+        const done =
+          missing.length === 0
+            ? 'Everything is on chain already: nothing was sent.'
+            : 'Every part is proposed already: nothing was sent.'
+        const notes = signs ? dry : [done]
+        const outcome = withListNotes(launchOutcome(parts, token, { notes, isProposed: acting !== undefined }), read)
         // A withdrawn vault no longer pays anyone, so it lacks no tokens.
-        const isComplete = parts.every(({ isOnChain, missing }) => isOnChain && missing === 0n)
+        const isComplete = parts.every((part) => (part.isOnChain ? part.missing === 0n : isProposed(part)))
         return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }
       },
     })
@@ -148,12 +173,14 @@ function refuseUnusable(file: string, list: EntryList): void {
   }
 }
 
-function launchQuestion(open: readonly LaunchPart[], decimals: number): string {
+function launchQuestion(open: readonly LaunchPart[], token: ListToken, acting: ActingVault | undefined): string {
   if (open.length === 0) return 'Store the tree of an airdrop that is on chain already'
-  const total = open.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
-  const wallets = open.reduce((sum, { record }) => sum + record.leaf_count, 0)
   const airdrops = open.length === 1 ? 'an airdrop' : `${open.length} airdrops`
-  return `Launch ${airdrops} of ${decimalOf(total, decimals)} tokens to ${wallets} wallets`
+  const doing = acting === undefined ? 'Launch' : 'Propose'
+  return `${doing} ${airdrops}: ${listWords(
+    open.map(({ tree }) => tree.list),
+    token,
+  )}`
 }
 
 /** The airdrop count of each tree. Throws a usage problem if the flags do not specify one for each. */
@@ -179,28 +206,34 @@ export function countsOf(
   return counts.map(Number)
 }
 
+const launchOptions = (input: LaunchFlags, payer: Payer): LaunchOptions => ({
+  payer,
+  signed: input.signed,
+  keypair: input.keypair,
+  platform_id: input.platform_id ?? DEFAULT_PLATFORM,
+  clawback_after_days: input.clawback_after_days,
+  vesting: vestingOf(input),
+  allow_programs: input.allow_programs,
+})
+
+/**
+ * Launches one airdrop after another. Lists of rows use `workThrough`; here each airdrop has its own journal and notes,
+ * some trees only have to be stored, and the first failure is the error of the command.
+ */
 async function launchAll(
   session: Session,
   input: LaunchFlags,
   { payer, parts }: { payer: Payer; parts: readonly LaunchPart[] },
 ): Promise<void> {
   const { ui } = session
-  const options: LaunchOptions = {
-    payer,
-    signed: input.signed,
-    keypair: input.keypair,
-    platform_id: input.platform_id ?? DEFAULT_PLATFORM,
-    clawback_after_days: input.clawback_after_days,
-    vesting: vestingOf(input),
-    allow_programs: input.allow_programs,
-  }
+  const options = launchOptions(input, payer)
   // This check precedes the replacement of a tree, because a launch that was signed for the older tree may still be
   // confirmed.
   for (const { isOnChain, record } of parts) {
     if (isOnChain) continue
     await (await launchJournal(session, record)).refuseOtherTerms(session, launchTermsOf(options, record))
   }
-  for (const part of parts.filter(({ isOnChain, isStored }) => !isOnChain || !isStored)) {
+  for (const part of parts.filter((each) => !each.isStored || !(each.isOnChain || isProposed(each)))) {
     const { record, tree, isOnChain } = part
     const name = parts.length === 1 ? record.id : `${record.id} (airdrop ${record.airdrop_count})`
     session.setInterruptNote(INTERRUPTED)
@@ -210,16 +243,46 @@ async function launchAll(
       Object.assign(part, await stateNow(session, payer, part))
       continue
     }
+    if (input.squads !== undefined) {
+      await proposeOnce(session, input.squads, part, options)
+      continue
+    }
     Object.assign(part, await initializeAirdrop(session, options, record))
     ui.note(`${name}: on chain${isFunded(part) ? ' and funded' : ''}`)
   }
   session.setInterruptNote(null)
 }
 
+/** Proposes a part, unless another run has proposed it meanwhile. */
+async function proposeOnce(
+  session: Session,
+  acting: ActingVault,
+  part: LaunchPart,
+  options: LaunchOptions,
+): Promise<void> {
+  const { record } = part
+  const journal = await launchJournal(session, record)
+  const release = await journal.begin()
+  try {
+    const why = whyAnew(part)
+    await findProposals(session, acting, { parts: [part], options, again: true })
+    if (isProposed(part)) return
+    if (why !== null) session.ui.note(`Airdrop ${record.airdrop_count} is proposed anew, because ${why}`)
+    part.proposal = await proposePart(session, acting, part, options)
+    const { id, approver } = part.proposal
+    const number = approver.kind === 'squads' ? ` (number ${approver.transaction_index})` : ''
+    session.ui.note(`Airdrop ${record.airdrop_count}: proposed as ${id}${number}`)
+    warnOfNearStart(session, part)
+  } finally {
+    journal.removeEnded()
+    release()
+  }
+}
+
 /** Reads the state again, because the API knows what an airdrop can pay out only once its tree is stored. */
 async function stateNow(session: Session, payer: Payer, { record }: LaunchPart) {
   const airdrop = await ownOnChain(session, payer, record)
-  if (airdrop !== null) return chainStateOf(airdrop, payer, record)
+  if (airdrop !== null) return chainStateOf(session, airdrop, payer, record)
   throw failure(`the tree of ${record.id} is stored, but its distributor cannot be read from the chain now`, {
     next: 'run the same command again',
   })
@@ -231,35 +294,43 @@ interface LaunchPreview {
   payer: Payer
   file: string
   parts: readonly LaunchPart[]
-  decimals: number
+  token: ListToken
 }
 
-function planLines(input: LaunchFlags, { payer, file, parts, decimals }: LaunchPreview): string[] {
-  const { mint, clawback_after_days = CLAWBACK_DAYS.fallback, ends_at } = input
+function planLines(session: Session, input: LaunchFlags, { payer, file, parts, token }: LaunchPreview): string[] {
+  const { mint, clawback_after_days = CLAWBACK_DAYS.fallback } = input
   return [
     previewLine('list', file),
     previewLine('mint', mint),
     previewLine('payer', payer.address),
-    ...vestingLines(vestingOf(input)),
+    ...(input.squads === undefined ? [] : proposalLines(session, input.squads, input.starts_at)),
+    ...vestingLines(vestingOf(input), input.squads !== undefined),
     ...(parts.every(({ isOnChain }) => isOnChain)
       ? []
       : [
           previewLine(
             'left over',
-            `back to the payer's token account after ${clawback_after_days} days${ends_at === undefined ? '' : ' from the end of the vesting'}`,
+            `back to the payer's token account after ${clawback_after_days} days${afterWhat(input)}`,
           ),
         ]),
     ...parts.map((part) =>
       previewLine(
         `  ${part.record.airdrop_count}`,
-        `${part.record.leaf_count} wallets, ${decimalOf(BigInt(part.record.total), decimals)} tokens: ${stepsOf(part, decimals)}`,
+        `${listWords([part.tree.list], token)}: ${stepsOf(part, token.decimals)}`,
       ),
     ),
   ]
 }
 
-function stepsOf({ isOnChain, isStored, isWithdrawn, missing }: LaunchPart, decimals: number): string {
+const afterWhat = ({ ends_at, squads }: LaunchFlags) =>
+  ends_at !== undefined ? ' from the end of the vesting' : squads === undefined ? '' : ' from the start'
+
+function stepsOf(part: LaunchPart, decimals: number): string {
+  const { isOnChain, isStored, isWithdrawn, missing, proposal } = part
+  if (!isOnChain && proposal !== null && isProposed(part)) return `${proposal.id} is ${proposal.status} already`
+  const why = whyAnew(part)
+  if (why !== null) return `propose anew, because ${why}`
   if (!isOnChain) return isStored ? 'initialize, fund' : 'store, initialize, fund'
-  const lacks = missing > 0n ? `; its vault lacks ${decimalOf(missing, decimals)}` : ''
+  const lacks = missing > 0n ? `; its vault lacks ${groupedDecimalOf(missing, decimals)}` : ''
   return `${isStored ? '' : 'store; '}on chain already${isWithdrawn ? '; its vault was withdrawn' : lacks}`
 }

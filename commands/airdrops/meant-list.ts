@@ -2,7 +2,7 @@
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { keyToBase58 } from '../../src/merkle/base58.ts'
-import { MAX_STORED_LEAVES, shardList, totalAmount } from '../../src/merkle/entry-list.ts'
+import { type EntryList, MAX_STORED_LEAVES, shardList, totalAmount } from '../../src/merkle/entry-list.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { text } from '../cli/command.ts'
@@ -50,19 +50,24 @@ export async function storedRecord({ client }: Pick<Session, 'client'>, id: stri
 
 /**
  * Throws if a stored list is not the one that --root or --list names. Without both flags, a list of another API key is
- * refused, or on an attended terminal warned about. A command that pays does the same with a list that this machine
- * has not seen.
+ * refused, or on an attended terminal warned about. Commands that pay also refuse (or warn about) a list that is new to
+ * this machine. Returns the list of --list.
  */
-export async function requireMeant(session: Session, stored: readonly StoredList[], meant: MeantList): Promise<void> {
+export async function requireMeant(
+  session: Session,
+  stored: readonly StoredList[],
+  meant: MeantList,
+): Promise<EntryList | null> {
   const { roots, list, signs = false } = meant
   if (list === undefined && (meant.decimals !== undefined || meant.duplicates !== undefined)) {
     const flag = meant.decimals === undefined ? '--duplicates' : '--decimals'
     throw usage(`${flag} needs --list`, { param: flag })
   }
   if (roots.length > 0 && list !== undefined) throw usage('give either --root or --list', { param: '--root' })
-  if (roots.length > 0) return requireRoots(stored, roots)
+  if (roots.length > 0) requireRoots(stored, roots)
   if (list !== undefined) return requireList(session, stored, { ...meant, list })
-  for (const each of stored) await requireOwn(session, each, signs)
+  if (roots.length === 0) for (const each of stored) await requireOwn(session, each, signs)
+  return null
 }
 
 function requireRoots(stored: readonly StoredList[], roots: readonly string[]): void {
@@ -80,8 +85,8 @@ async function requireList(
   { ui }: Pick<Session, 'ui'>,
   stored: readonly StoredList[],
   { list: file, ...csv }: MeantList & { list: string },
-): Promise<void> {
-  const { list, hasDecimals } = await readRecipients(file, csv, ui)
+): Promise<EntryList> {
+  const { list, hasDecimals, decimals } = await readRecipients(file, csv, ui)
   const parts = list.count > MAX_STORED_LEAVES ? shardList(list) : [list]
   const roots = parts.map((part) => toHex(hashRoot(part, ui)))
   if (stored.length > 1 && stored.length !== roots.length) {
@@ -93,12 +98,14 @@ async function requireList(
       rememberHere({ ui }, 'tree', id, `${root} ${totalAmount(part)}`)
       continue
     }
-    const reading = hasDecimals && parts.length === 1 ? otherReading(list, csv.decimals, root) : null
+    const reading = hasDecimals && parts.length === 1 ? otherReading(list, decimals, root) : null
     if (reading !== null) {
       throw usage(`when read ${reading}, ${file} is the list that is stored as ${id}`, { param: '--decimals' })
     }
     throw otherList(id, root, `that of ${file} is ${roots.join(', ')}`)
   }
+  const only = stored.length === 1 ? parts[roots.indexOf(stored[0]?.root ?? '')] : undefined
+  return only ?? list
 }
 
 const otherList = (id: string, root: string, meant: string) =>

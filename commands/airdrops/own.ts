@@ -4,7 +4,7 @@ import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../cli/session.ts'
 import { failure, usage } from '../ui/problem.ts'
 
-/** The paying wallet and its token account, to which the rest of its own airdrops returns. */
+/** The paying wallet, and its token account, which gets the unclaimed rest of its airdrops. */
 export interface Payer {
   address: string
   tokenAccount: string
@@ -50,10 +50,9 @@ export function isOwnOnChain(airdrop: Airdrop, root: string, payer: Payer): bool
     throw failure(`airdrop ${airdrop_count} (${id}) cannot be read from the chain now`, { next: 'try it again later' })
   }
   if (clawback_receiver !== payer.tokenAccount) {
-    // The program lets the creator name any wallet as admin, so the admin does not identify the creator.
-    const maker = admin === payer.address ? 'somebody else' : admin
+    // The program lets the creator name any wallet as admin, so nothing on chain identifies the creator.
     throw usage(
-      `airdrop ${airdrop_count} is on chain already (${distributor}): ${maker} made it, and what is left in it goes to ${clawback_receiver}, not to the token account of ${payer.address}: do not fund it`,
+      `airdrop ${airdrop_count} is on chain already (${distributor}): another wallet made it, and what is left in it goes to ${clawback_receiver}, not to the token account of ${payer.address}: do not fund it`,
       {
         param: '--airdrop-count',
         next: `${TAKE_FREE_COUNT}, or use the keypair that made it`,

@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { readPageFiles, textsIn } from '../../src/claim-page/site/page-files.ts'
+import { withHead } from '../../src/claim-page/site/page-head.ts'
 import { BLOCK_ROWS, blockCount, encodeBlock } from '../../src/claim-page/site/row-blocks.ts'
 import type { PageSettings } from '../../src/claim-page/site/site-settings.ts'
 import {
@@ -86,7 +87,9 @@ export const airdropPageVerb = verb({
         count++
         return write(path, content)
       }
-      for (const [path, content] of files) await put(path, content)
+      for (const [path, content] of files) {
+        await put(path, path === 'index.html' ? pageIndex(content, { settings, files, parts }) : content)
+      }
       await put('airdrops.json', subject)
       const { settingsText } = await settingsRules()
       await put('site.json', settingsText(settings))
@@ -125,6 +128,20 @@ async function readPart(session: Session, record: TreeRecord): Promise<SitePart>
   const tree = hashTree(await fetchStoredList(session, record.id, record.leaf_count), session.ui)
   requireStored(tree, record)
   return { tree, ...about }
+}
+
+/** The page with the head that a link to it shows on other sites. */
+function pageIndex(
+  content: Uint8Array,
+  { settings, files, parts }: { settings: PageSettings; files: ReadonlyMap<string, Uint8Array>; parts: SitePart[] },
+): string {
+  const [airdrop] = parts.map((part) => part.airdrop)
+  return withHead(Buffer.from(content).toString('utf8'), {
+    settings,
+    texts: textsIn(files, settings.language) ?? {},
+    symbol: airdrop?.symbol || airdrop?.name || '',
+    address: settings.url,
+  })
 }
 
 /** A list that does not match its record is not written. */

@@ -1,12 +1,15 @@
 /** The airdrops of one list: the on-chain state of each, and whether the payer has the tokens for the open ones. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
-import { decimalOf } from '../cli/amounts.ts'
+import type { Proposal } from '../../src/api/proposals.ts'
+import { groupedDecimalOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
 import type { RootedList } from '../merkle/built-record.ts'
-import { mintState, tokenBalance } from '../signing/token-state.ts'
+import type { ListToken } from '../merkle/list-units.ts'
+import { tokenBalance } from '../signing/token-state.ts'
 import { nullIfNotFound, usage } from '../ui/problem.ts'
 import { isOwnOnChain, missingIn, type Payer } from './own.ts'
+import { wayBack } from './vault-words.ts'
 
 export interface LaunchPart {
   tree: RootedList
@@ -21,15 +24,19 @@ export interface LaunchPart {
   note: string | null
   /** Raw units that its vault lacks; a new airdrop is funded in the transaction that creates it. */
   missing: bigint
-  /** The vault that accepts the missing tokens; null if they might not return to the payer. */
-  fundableVault: string | null
+  /** Whether the vault may be funded: what is sent to it returns to the payer if nobody claims it. */
+  isFundable: boolean
+  /** How and when unclaimed tokens come back; null if there are none. */
+  wayBack: string | null
   signature: string | null
+  /** The proposal to a multisig that makes it, an open one first; null without one. */
+  proposal: Proposal | null
 }
 
 /** The fields that are read from the chain. */
 export type PartState = Pick<
   LaunchPart,
-  'isOnChain' | 'isWithdrawn' | 'distributor' | 'note' | 'missing' | 'fundableVault'
+  'isOnChain' | 'isWithdrawn' | 'distributor' | 'note' | 'missing' | 'isFundable' | 'wayBack'
 >
 
 /**
@@ -37,10 +44,11 @@ export type PartState = Pick<
  * distributor.
  */
 export async function launchParts(
-  { client }: Session,
+  session: Session,
   trees: readonly Pick<LaunchPart, 'tree' | 'record'>[],
   { payer, replace }: { payer: Payer; replace: boolean },
 ): Promise<LaunchPart[]> {
+  const { client } = session
   const parts: LaunchPart[] = []
   for (const { tree, record } of trees) {
     const existing = await nullIfNotFound(client.airdrops.get({ id: record.id }))
@@ -53,8 +61,10 @@ export async function launchParts(
       distributor: null,
       note: null,
       missing: BigInt(record.total),
-      fundableVault: null,
+      isFundable: false,
+      wayBack: null,
       signature: null,
+      proposal: null,
     }
     if (existing === null) {
       parts.push(open)
@@ -69,7 +79,7 @@ export async function launchParts(
       )
     }
     const isStored = data.total !== null && data.root === record.root
-    const part = { ...open, isStored, ...(isOnChain ? chainStateOf(data, payer, record) : {}) }
+    const part = { ...open, isStored, ...(isOnChain ? chainStateOf(session, data, payer, record) : {}) }
     // The note is about the stored list, which this list replaces.
     parts.push(data.root === record.root ? part : { ...part, note: null })
   }
@@ -107,8 +117,13 @@ export async function refuseLaunchedTwice({ client }: Session, parts: readonly L
 const AIRDROPS_PER_PAGE = '100'
 
 /** The state of an airdrop that is on chain. */
-export function chainStateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeRecord, 'total'>): PartState {
-  const { status, distributor, note, admin, vault, vault_lacks, clawed_back } = airdrop
+export function chainStateOf(
+  { clock }: Pick<Session, 'clock'>,
+  airdrop: Airdrop,
+  payer: Payer,
+  { total }: Pick<TreeRecord, 'total'>,
+): PartState {
+  const { status, distributor, note, admin, vault_lacks, clawed_back } = airdrop
   // The node may lag behind: `clawed_back` then shows the old vault, while the status is current.
   const isWithdrawn = clawed_back === true || status === 'vault_drained'
   return {
@@ -118,7 +133,8 @@ export function chainStateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<Tre
     note,
     missing: isWithdrawn ? 0n : missingIn(airdrop, total),
     // The vault may be funded only by its admin, because an admin may change the receiver at any time.
-    fundableVault: admin === payer.address && vault_lacks !== null ? vault : null,
+    isFundable: admin === payer.address && vault_lacks !== null,
+    wayBack: wayBack(airdrop, clock.now()),
   }
 }
 
@@ -127,37 +143,28 @@ export const isFunded = ({ isOnChain, isWithdrawn, missing }: LaunchPart): boole
   isOnChain && !isWithdrawn && missing === 0n
 
 interface LaunchNeeds {
-  mint: string
+  token: ListToken
   payer: Payer
   parts: readonly LaunchPart[]
-  /** Decimals of the amounts in the CSV; undefined if they are raw units. */
-  decimals: number | undefined
 }
 
-/** Returns the decimals of the mint. Throws a usage problem if --decimals differs, or if the payer lacks tokens. */
+/** Throws a usage problem for a Token-2022 token, or if the payer lacks tokens. */
 export async function requireLaunchTokens(
   session: Session,
-  { mint, payer, parts, decimals }: LaunchNeeds,
-): Promise<number> {
-  const { decimals: mintDecimals, isToken2022 } = await mintState(session, mint)
+  { token: { mint, decimals, isToken2022 }, payer, parts }: LaunchNeeds,
+): Promise<void> {
   if (isToken2022) {
     throw usage(
       `the token ${mint} is a Token-2022 token, and the merkle distributor takes only tokens of the original program (SPL Token)`,
       { param: '--mint' },
     )
   }
-  if (decimals !== undefined && decimals !== mintDecimals) {
-    throw usage(`the token ${mint} has ${mintDecimals} decimals, not ${decimals}: every amount would be wrong`, {
-      param: '--decimals',
-      next: `give --decimals ${mintDecimals}, or leave it out if the amounts are raw units`,
-    })
-  }
-  if (parts.length === 0) return mintDecimals
+  if (parts.length === 0) return
   const need = parts.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
   const have = await tokenBalance(session, payer.tokenAccount)
-  if (have >= need) return mintDecimals
+  if (have >= need) return
   throw usage(
-    `${payer.address} has ${decimalOf(have, mintDecimals)} of the ${decimalOf(need, mintDecimals)} tokens that this takes: ${decimalOf(need - have, mintDecimals)} are missing`,
+    `${payer.address} has ${groupedDecimalOf(have, decimals)} of the ${groupedDecimalOf(need, decimals)} tokens that this takes: ${groupedDecimalOf(need - have, decimals)} are missing`,
     {
       next: `send them to ${payer.address}`,
       details: { have: String(have), need: String(need), token_account: payer.tokenAccount },

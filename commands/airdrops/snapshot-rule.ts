@@ -4,22 +4,22 @@ import { AllocationFault } from '../../src/merkle/allocation/fault.ts'
 import { type Formula, parseFormula } from '../../src/merkle/allocation/formula.ts'
 import { MOST_LIST_BYTES, parseAddressList, parseTiers, parseUnits } from '../../src/merkle/allocation/input-lines.ts'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
-import { integer, text } from '../cli/command.ts'
+import { integer, text, toggle } from '../cli/command.ts'
+import { requireUnits } from '../merkle/list-units.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
+import type { Ui } from '../ui/ui.ts'
 
 export const ruleFlags = {
   total: text('Divide this sum in proportion to balances, or to what the formula gives', { placeholder: 'AMOUNT' }),
   equal: text('The same for everybody', { placeholder: 'AMOUNT' }),
   tiers: text('CSV of from,to,amount: what a balance from FROM to below TO gets', { placeholder: 'FILE' }),
   formula: text('File with a formula: what a balance gets, such as min(balance * 2, 1000)', { placeholder: 'FILE' }),
-  decimals: integer(
-    'Decimals of the token to be given: amounts and balances are whole tokens (without it, raw units)',
-    {
-      min: 0,
-      max: MAX_DECIMALS,
-    },
-  ),
+  decimals: integer('Decimals of the token to be given: amounts and balances are whole tokens', {
+    min: 0,
+    max: MAX_DECIMALS,
+  }),
+  raw: toggle('Amounts and balances are raw units; either this or --decimals is needed'),
   min: text('Least balance that counts', { placeholder: 'BALANCE' }),
   exclude: text('File of addresses that get nothing, one a line', { placeholder: 'FILE' }),
   include: text('File of addresses that count although they are not wallets, such as vaults of multisigs', {
@@ -33,6 +33,7 @@ export interface RuleValues {
   tiers: string | undefined
   formula: string | undefined
   decimals: number | undefined
+  raw: boolean
   min: string | undefined
   exclude: string | undefined
   include: string | undefined
@@ -46,6 +47,30 @@ export interface ReadRule {
   included: Map<string, number>
   /** Fractional digits of balances and of amounts in flags and files. */
   units: { balance: number; amount: number }
+}
+
+/**
+ * The rule with its units, asked on a terminal. The token to be given may be another one than the held one, so nothing
+ * on chain says how amounts are meant.
+ */
+export async function ruleWithUnits(values: RuleValues, ui: Ui): Promise<RuleValues> {
+  const { decimals, raw } = values
+  requireUnits(values, null)
+  if (raw || decimals !== undefined) return values
+  if (!ui.interactive) {
+    throw usage('say whether amounts and balances are whole tokens or raw units', {
+      param: '--decimals',
+      next: 'add --decimals N, those of the token to be given, or --raw',
+    })
+  }
+  const check = (answer: string) =>
+    answer === 'raw' || (/^\d{1,2}$/.test(answer) && Number(answer) <= MAX_DECIMALS)
+      ? undefined
+      : `Type a number from 0 to ${MAX_DECIMALS}, or raw`
+  const message = 'Decimals of the token to be given, so that amounts are whole tokens (or raw, for raw units)'
+  const answer = await ui.ask({ message, check })
+  ui.note(`Without this question: ${answer === 'raw' ? '--raw' : `--decimals ${answer}`}`)
+  return answer === 'raw' ? { ...values, raw: true } : { ...values, decimals: Number(answer) }
 }
 
 /** The flags that make a rule; only a total can be combined with a formula. */

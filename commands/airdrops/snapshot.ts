@@ -5,12 +5,15 @@ import { AllocationFault } from '../../src/merkle/allocation/fault.ts'
 import type { HolderRows } from '../../src/merkle/allocation/holder-rows.ts'
 import { recipientCsv, sha256Hex } from '../../src/merkle/allocation/recipient-list.ts'
 import { writeAtomically } from '../../src/platform/files.ts'
-import { decimalOf } from '../cli/amounts.ts'
+import { groupedDecimalOf } from '../cli/amounts.ts'
 import { choiceOf, required, text, toggle, verb } from '../cli/command.ts'
+import { shellQuoted } from '../cli/shell-words.ts'
+import { amountWords } from '../merkle/list-units.ts'
 import { fieldLines } from '../ui/field-lines.ts'
 import { reason } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import { jsonText } from '../ui/render.ts'
+import { timeText } from '../ui/times.ts'
 import { snapshotOf, snapshotRows } from './snapshot-holders.ts'
 import { REASONS, reportMarkdown, type SnapshotReport, snapshotReport } from './snapshot-report.ts'
 import {
@@ -21,6 +24,7 @@ import {
   ruleFlags,
   ruleFrom,
   ruleProblem,
+  ruleWithUnits,
 } from './snapshot-rule.ts'
 
 /** Reasons that the summary shows by name. */
@@ -29,7 +33,7 @@ const SHOWN_REASONS = 12
 export const airdropSnapshotVerb = verb({
   about: 'Make a list of recipients from the holders of a token or a collection',
   details:
-    'Everything is read at one finalized slot, and refused if it does not add up to the supply. Pools, curves, airdrops, locks and other accounts of programs get nothing. FILE gets wallet,amount in raw units, sorted by address, for `svc merkle build` and `svc airdrops launch`. FILE.report.json beside it says how the list was made and who was left out; FILE.report.md says the same for people.',
+    'Everything is read at one finalized slot, and refused if it does not add up to the supply. Pools, curves, airdrops, locks and other accounts of programs get nothing. FILE gets wallet,amount in raw units, sorted by address, for `svc merkle build` and `svc airdrops launch --raw`. FILE.report.json beside it says how the list was made and who was left out; FILE.report.md says the same for people.',
   calls: [
     paths.accounts.get,
     paths.holderSnapshots.create,
@@ -52,11 +56,12 @@ export const airdropSnapshotVerb = verb({
     'svc airdrops snapshot ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq --equal 500 --decimals 6 --out list.csv',
     'svc airdrops snapshot hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C --formula rule.txt --decimals 6 --exclude team.csv --out list.csv',
   ],
-  async run({ of, out, replace, owners, allow_confidential, ...values }, session) {
-    requireOneRule(values)
+  async run({ of, out, replace, owners, allow_confidential, ...given }, session) {
+    requireOneRule(given)
     if (out === '-') throw usage('--out must name a file: its reports are written beside it', { param: '--out' })
     const files = filesOf(out)
     if (!replace) await refuseExisting(Object.values(files))
+    const values = await ruleWithUnits(given, session.ui)
     // Faults of the files are reported first, because reading the chain takes minutes.
     const sources = await readRuleSources(values)
     if (values.decimals === undefined) ruleFrom(values, sources, 0)
@@ -76,7 +81,12 @@ export const airdropSnapshotVerb = verb({
     write(files.markdown, reportMarkdown(report, values.decimals))
     write(files.csv, csv)
     const { holders_left_out: _, ...data } = report
-    return { data: { file: files.csv, report: files.json, ...data }, text: summary(report, files.csv, values.decimals) }
+    const paid = allocation.amounts.filter((amount) => amount > 0n)
+    const words = amountWords([paid], { decimals: values.decimals ?? null, symbol: null })
+    return {
+      data: { file: files.csv, report: files.json, ...data },
+      text: summary(report, files.csv, words),
+    }
   },
 })
 
@@ -102,7 +112,11 @@ function allocated(rows: HolderRows, rule: ReadRule, supply: bigint, { formula }
 }
 
 const givenRule = (values: RuleValues): Record<string, string | number | null> =>
-  Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      value === undefined || typeof value === 'boolean' ? [] : [[name, value]],
+    ),
+  )
 
 function write(file: string, content: string | Uint8Array): void {
   try {
@@ -112,16 +126,14 @@ function write(file: string, content: string | Uint8Array): void {
   }
 }
 
-function summary({ snapshot, list, left_out }: SnapshotReport, file: string, decimals: number | undefined): string {
-  const balance = (raw: string) => decimalOf(BigInt(raw), snapshot.decimals ?? 0)
-  const total = decimals === undefined ? `${list.total} raw units` : decimalOf(BigInt(list.total), decimals)
+function summary({ snapshot, list, left_out }: SnapshotReport, file: string, words: string): string {
+  const balance = (raw: string) => groupedDecimalOf(BigInt(raw), snapshot.decimals ?? 0)
   const lines = fieldLines([
     ['SNAPSHOT', snapshot.id],
-    ['SLOT', `${snapshot.slot}${snapshot.block_time === null ? '' : ` (${snapshot.block_time})`}`],
+    ['SLOT', `${snapshot.slot}${snapshot.block_time === null ? '' : ` (${timeText(snapshot.block_time)})`}`],
     ['SUPPLY', balance(snapshot.supply)],
     ['HOLDERS', String(snapshot.holders)],
-    ['RECIPIENTS', String(list.recipients)],
-    ['TOTAL', total],
+    ['RECIPIENTS', words],
     ['LEFT OUT', `${left_out.count}, who hold ${balance(left_out.balance)}`],
     ...left_out.by_reason
       .slice(0, SHOWN_REASONS)
@@ -131,6 +143,7 @@ function summary({ snapshot, list, left_out }: SnapshotReport, file: string, dec
       ]),
     ['FILE', file],
     ['SHA-256', list.sha256],
+    ['NEXT', `svc airdrops launch ${shellQuoted(file)} --mint MINT --raw`],
   ])
   return lines.join('\n')
 }

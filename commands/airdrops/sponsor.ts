@@ -1,8 +1,10 @@
 /** `svc airdrops sponsor`: what the platform wallet pays for the claims of an airdrop, shown and set. */
 import { paths } from '../../src/api/paths.ts'
 import type { Sponsorship } from '../../src/api/sponsorships.ts'
-import { inWhole, LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
+import { inWhole, LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { lamportsOf } from '../signing/funds.ts'
 import { nullIfNotFound, usage } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 
@@ -10,7 +12,14 @@ export const airdropSponsorVerb = verb({
   about: 'Pay for the claims of wallets without SOL, within a budget',
   details:
     'The platform wallet pays fee and rent of sponsored claims, once for each listed wallet. Without flags the sponsorship is shown. The budget is for all claims of the airdrop together; a new one replaces it. A sponsorship is for the list that is stored when it starts; nobody can replace that list afterwards. If another API key stored the list, starting without a terminal or with --yes needs --root or --list.',
-  calls: [paths.sponsorships.get, paths.sponsorships.update, paths.merkleTrees.get, paths.airdrops.get],
+  calls: [
+    paths.sponsorships.get,
+    paths.sponsorships.update,
+    paths.merkleTrees.get,
+    paths.airdrops.get,
+    paths.signer.get,
+    paths.accounts.get,
+  ],
   args: { id: required(text('Id of the airdrop')) },
   flags: {
     budget: text('Most SOL that may leave the platform wallet in all', { placeholder: 'SOL' }),
@@ -43,9 +52,24 @@ export const airdropSponsorVerb = verb({
       ...(record === undefined ? {} : { root: record.root }),
       ...(on || off ? { enabled: on } : {}),
     })
+    if (!off) await warnIfPoor(session, data)
     return sponsorshipOutcome(data)
   },
 })
+
+/** The wallet pays claim by claim, so it may be topped up later: it is told, and nothing is refused. */
+async function warnIfPoor(session: Session, { left }: Sponsorship): Promise<void> {
+  const { client, ui } = session
+  // A key with airdrop:admin alone may not read the signer.
+  const signer = await client.signer.get().catch(() => null)
+  const address = signer?.data.address ?? null
+  if (address === null) return
+  const held = await lamportsOf(session, address)
+  if (held >= BigInt(left)) return
+  ui.warn(
+    `the platform wallet has ${solOf(held)} SOL, and ${solOf(BigInt(left))} SOL of the budget are left: send SOL to ${address}`,
+  )
+}
 
 const sponsorshipOutcome = (data: Sponsorship): CommandOutcome => ({
   data,

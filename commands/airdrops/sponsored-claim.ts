@@ -1,6 +1,7 @@
 /** The claim for which the platform wallet pays: built by the API, checked and signed here, then signed and sent by the API. */
 import type { SponsoredClaimBuilt } from '../../src/api/sponsorships.ts'
 import type { Simulation } from '../../src/api/transactions.ts'
+import { solText } from '../../src/solana/amounts.ts'
 import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -81,7 +82,7 @@ async function send(
 function requireFreeOfCost({ balance_changes }: Pick<Simulation, 'balance_changes'>, claimer: string): void {
   const own = balance_changes.find(({ address, mint }) => address === claimer && mint === null)
   if (own === undefined || BigInt(own.change) >= 0n) return
-  throw unexpectedBuild(`${claimer} would pay ${-BigInt(own.change)} lamports of it`)
+  throw unexpectedBuild(`${claimer} would pay ${solText(-BigInt(own.change))} of it`)
 }
 
 function refuseOtherFlags({ proof, platform_fee, swap_to_sol, build_only }: SponsoredFlags): void {

@@ -9,7 +9,8 @@ import { SVG } from '../ui/drawing-flags.ts'
 import { fieldLines } from '../ui/field-lines.ts'
 import { nullIfNotFound } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
-import { zonedTime } from '../ui/times.ts'
+import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
 import { claimDrawing, claimFields, tokensText } from './figures.ts'
 
 const NO_CLAIMS = ['Nobody has claimed yet: there is nothing to draw.']
@@ -27,7 +28,6 @@ export const airdropStatusVerb = verb({
   ],
   async run({ id, svg }, session) {
     const { data } = await session.client.airdrops.get({ id })
-    // A daemon of an earlier version has no figures.
     const stats = (await nullIfNotFound(session.client.airdrops.stats({ id })))?.data ?? null
     const decimals = await mintDecimals(session, data.mint)
     const drawing = stats === null ? null : claimDrawing(stats)
@@ -62,18 +62,22 @@ function statusFields(
     ['DISTRIBUTOR', airdrop.distributor ?? '-'],
     ['WALLETS', String(leaf_count)],
     ['TOTAL', amount(total)],
-    ['CLAIMED BY', claimed_count === null ? '-' : `${claimed_count} wallets${share(claimed_count, leaf_count)}`],
+    [
+      'CLAIMED BY',
+      claimed_count === null ? '-' : `${counted(claimed_count, 'wallet')}${share(claimed_count, leaf_count)}`,
+    ],
     ['CLAIMED', `${amount(claimed_amount)}${share(claimed_amount, total)}`],
     ['LEFT', stats === null ? '-' : `${amount(stats.left_amount)}${leftWallets(stats)}`],
     ...(stats === null ? [] : claimFields(stats, decimals)),
     ['IN THE VAULT', amount(vault_balance)],
-    ['LEFT OVER FROM', clawback_at === null ? '-' : zonedTime(clawback_at)],
+    ['LEFT OVER FROM', clawback_at === null ? '-' : timeText(clawback_at)],
     ['GOES TO', airdrop.clawback_receiver ?? '-'],
     ...(note === null ? [] : ([['NOTE', printable(note)]] as [string, string][])),
   ]
 }
 
-const leftWallets = ({ left_count }: AirdropStats) => (left_count === null ? '' : ` for ${left_count} wallets`)
+const leftWallets = ({ left_count }: AirdropStats) =>
+  left_count === null ? '' : ` for ${counted(left_count, 'wallet')}`
 
 /** A percentage, rounded down so that 100 % means all. */
 function percent(part: bigint, whole: bigint): string {

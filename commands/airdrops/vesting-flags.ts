@@ -1,17 +1,21 @@
 /** The flags of an airdrop's times: when locked amounts vest, and when what is left can be withdrawn. */
-import { CLAWBACK_DAYS } from '../../src/api/airdrop-terms.ts'
+import { CLAWBACK_DAYS, PROPOSED_START_DAYS } from '../../src/api/airdrop-terms.ts'
 import { integer, text } from '../cli/command.ts'
 import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
+import { timeText } from '../ui/times.ts'
 
 export const TIME_FLAGS = {
   clawback_after_days: integer(`Days until what is left can be withdrawn (default ${CLAWBACK_DAYS.fallback})`, {
     min: CLAWBACK_DAYS.min,
     max: CLAWBACK_DAYS.max,
   }),
-  starts_at: text('For locked amounts: when they begin to vest, ISO 8601 (default in five minutes)', {
-    placeholder: 'TIME',
-  }),
+  starts_at: text(
+    `For locked amounts: when they begin to vest, ISO 8601 (default in five minutes, in ${PROPOSED_START_DAYS} days with --squads)`,
+    {
+      placeholder: 'TIME',
+    },
+  ),
   ends_at: text('For locked amounts: when all of them have vested, ISO 8601', { placeholder: 'TIME' }),
 }
 
@@ -55,8 +59,15 @@ export function requireVestingFits({ ends_at }: VestingTimes, totalLocked: strin
 }
 
 /** The line of a preview that says when locked amounts vest; none without. */
-export const vestingLines = ({ starts_at, ends_at }: VestingTimes): string[] =>
-  ends_at === undefined ? [] : [previewLine('vests', `from ${starts_at ?? 'five minutes on'} to ${ends_at}`)]
+export const vestingLines = ({ starts_at, ends_at }: VestingTimes, isProposed = false): string[] =>
+  ends_at === undefined
+    ? []
+    : [
+        previewLine(
+          'vests',
+          `from ${starts_at !== undefined ? timeText(starts_at) : isProposed ? `${PROPOSED_START_DAYS} days on` : 'five minutes on'} to ${timeText(ends_at)}`,
+        ),
+      ]
 
 /**
  * A date without a time is its beginning in UTC. A time needs a zone, because it would be another moment on each

@@ -9,7 +9,7 @@ import { drawingWidth } from '../ui/curve.ts'
 import { liveScreen } from '../ui/live-screen.ts'
 import { isTransient } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
-import { localTime, zonedTime } from '../ui/times.ts'
+import { localTime, timeText } from '../ui/times.ts'
 import { claimPlot, figuresLine, shareBar, shareText, tokensText } from './figures.ts'
 
 const LOOK_PAUSE_MS = 3_000
@@ -45,7 +45,7 @@ export const airdropWatchVerb = verb({
         if (lastLine === '') decimals = await mintDecimals(session, stats.mint)
         ui.stream()
         const now = clock.now()
-        const time = new Date(now).toISOString()
+        const time = timeText(now)
         const line = figuresLine(stats, decimals)
         if (screen !== null) {
           const { data: claims } = await client.airdrops.claims({ id, limit: String(LAST_CLAIMS) })
@@ -64,7 +64,7 @@ export const airdropWatchVerb = verb({
         // After a first success, temporary failures of the node or the API are waited for.
         if (!isTransient(error) || lastLine === '') throw error
         const line = `not read: ${error.message}`
-        if (screen === null && line !== lastLine) ui.note(`${new Date(clock.now()).toISOString()}  ${line}`)
+        if (screen === null && line !== lastLine) ui.note(`${timeText(clock.now())}  ${line}`)
         if (screen === null) lastLine = line
         if (error.code === 'rate_limited') pause = REFUSED_PAUSE_MS
       }
@@ -107,7 +107,7 @@ export function watchLines(stats: AirdropStats, { claims, pace, decimals, width 
     ? 'The vault was withdrawn'
     : clawback_at === null
       ? 'Not on chain'
-      : `Clawback from ${zonedTime(clawback_at)}`
+      : `Clawback from ${timeText(clawback_at)}`
   const plot = claimPlot(stats, width - 1)
   const noted = note === null ? [] : noteLines(printable(note), width - 1)
   return [

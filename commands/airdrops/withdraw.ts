@@ -1,13 +1,13 @@
 /** `svc airdrops withdraw`: the platform wallet withdraws the rest of a vault after the clawback time. */
 import { paths } from '../../src/api/paths.ts'
-import { decimalOf } from '../cli/amounts.ts'
+import { groupedDecimalOf } from '../cli/amounts.ts'
 import { required, text, verb } from '../cli/command.ts'
 import { TX_VERSION, txVersionField, WAIT } from '../signing/flags.ts'
 import { sendByPlatform } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { mintDecimals } from '../signing/token-state.ts'
-import { usage } from '../ui/problem.ts'
-import { zonedTime } from '../ui/times.ts'
+import { failure, usage } from '../ui/problem.ts'
+import { timeText } from '../ui/times.ts'
 
 export const airdropWithdrawVerb = verb({
   about: 'Withdraw what is left in the vault, once its clawback time has come',
@@ -37,13 +37,13 @@ export const airdropWithdrawVerb = verb({
     const all = amount ?? airdrop.vault_balance
     if (all === null) throw usage(`${id} has no vault on chain: nothing can be withdrawn`, { param: '<id>' })
     const decimals = await mintDecimals(session, airdrop.mint)
-    const shownAmount = decimals === null ? `${all} raw units` : decimalOf(BigInt(all), decimals)
+    const shownAmount = decimals === null ? `${all} raw units` : groupedDecimalOf(BigInt(all), decimals)
     const what = `Withdraw ${shownAmount} of ${airdrop.mint}`
     await session.ui.preview([
       what,
       previewLine('vault', airdrop.vault ?? '-'),
       previewLine('goes to', airdrop.clawback_receiver ?? '-'),
-      previewLine('possible', airdrop.clawback_at === null ? '-' : `from ${zonedTime(airdrop.clawback_at)}`),
+      previewLine('possible', airdrop.clawback_at === null ? '-' : `from ${timeText(airdrop.clawback_at)}`),
     ])
     const body = { id, amount: all, ...txVersionField({ tx_version }), ...(admin === undefined ? {} : { admin }) }
     return sendByPlatform(
@@ -52,7 +52,9 @@ export const airdropWithdrawVerb = verb({
       {
         what,
         async sign(options) {
-          const { mode: _, signature, ...shown } = (await session.client.airdrops.withdraw(body, options)).data
+          const { data } = await session.client.airdrops.withdraw(body, options)
+          if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
+          const { mode: _, signature, ...shown } = data
           return { signature, show: () => ({ airdrop: id, ...shown }) }
         },
       },

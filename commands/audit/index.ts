@@ -2,7 +2,7 @@
 import { AUDIT_ACTIONS } from '../../src/api/audit-actions.ts'
 import type { AuditEntry, AuditVerification } from '../../src/api/audit-entries.ts'
 import { paths } from '../../src/api/paths.ts'
-import { LAMPORT_DECIMALS, wholeOf } from '../cli/amounts.ts'
+import { Amount, LAMPORT_DECIMALS, wholeOf } from '../cli/amounts.ts'
 import { type CommandOutcome, choiceOf, type Noun, type Rows, required, text, toggle, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
@@ -28,7 +28,7 @@ export const auditNoun: Noun = {
     verify: verb({
       about: 'Recompute the log: exit 1 if an entry was changed',
       details:
-        'Entries are sealed with the encryption key: someone who can write only the database can cut the log off, but cannot rewrite it. Keep the printed head elsewhere; --head checks that it is still part of the log. The policy and the spends of the day are compared with their entries.',
+        'Entries are sealed with the encryption key: someone who can write only the database can cut the log off, but cannot rewrite it. Keep the printed head in another place; --head checks that it is still part of the log. The policy and the spends of the day are compared with their entries.',
       calls: [auditPaths.verify],
       flags: {
         head: text('Hash of an entry that must be there', { placeholder: 'HASH' }),
@@ -119,7 +119,8 @@ function detailsText(fields: object): string {
       if (Array.isArray(value)) return `${spaced(name)} ${value.map(detailText).join(' ')}`
       if (typeof value === 'object' && value !== null) return `${spaced(name)} (${detailsText(value)})`
       if (!LAMPORTS_FIELD.test(name)) return `${spaced(name)} ${value}`
-      return `${spaced(name.replace(LAMPORTS_FIELD, ''))} ${wholeOf(value, LAMPORT_DECIMALS)} SOL`.trimStart()
+      const sol = wholeOf(value, LAMPORT_DECIMALS)
+      return `${spaced(name.replace(LAMPORTS_FIELD, ''))} ${sol instanceof Amount ? sol.grouped : sol} SOL`.trimStart()
     })
     .join(', ')
 }

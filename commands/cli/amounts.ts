@@ -1,46 +1,79 @@
-/** Converts amounts between decimal text and raw units, exactly. */
-
+/** Converts amounts between what people type and read and raw units, exactly. */
+import { decimalOf, groupedDecimalOf } from '../../src/solana/amounts.ts'
+import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { usage } from '../ui/problem.ts'
 
-export const LAMPORT_DECIMALS = 9
+export { decimalOf, groupedDecimalOf }
+export const LAMPORT_DECIMALS = SOL_DECIMALS
 
-/** Converts decimal text to raw units; throws a usage problem that names `shown` and what is wrong. */
+const PLAIN = /^(\d{1,40})(?:\.(\d+))?$/
+/** Thousands separators as svc prints them. */
+const GROUPED = /^([1-9]\d{0,2}(?:,\d{3}){1,13})(?:\.(\d+))?$/
+/** One comma and no point: 1500 in one country, 1.5 in another. */
+const AMBIGUOUS = /^\d+,\d{3}$/
+
+/**
+ * Converts decimal text to raw units. Thousands separators are accepted where they cannot be decimal points. Throws a
+ * usage problem that names `shown` and what is wrong.
+ */
 export function rawUnits(text: string, digits: number, shown: string): bigint {
-  const [, whole, fraction = ''] = /^(\d{1,40})(?:\.(\d+))?$/.exec(text) ?? []
-  if (whole === undefined) throw usage(`${shown} must be an amount like 1.5, not "${text}"`, { param: shown })
+  if (AMBIGUOUS.test(text)) {
+    const [thousands, decimal] = [text.replace(',', ''), text.replace(',', '.')]
+    throw usage(`${shown}: "${text}" can mean ${thousands} or ${decimal}; type one of these`, { param: shown })
+  }
+  const [, typed, fraction = ''] = PLAIN.exec(text) ?? GROUPED.exec(text) ?? []
+  if (typed === undefined) throw usage(`${shown} must be an amount like 1.5, not "${text}"`, { param: shown })
   if (fraction.length > digits) throw usage(`${shown} has more than ${digits} fractional digits`, { param: shown })
-  return BigInt(whole + fraction.padEnd(digits, '0'))
+  return BigInt(typed.replaceAll(',', '') + fraction.padEnd(digits, '0'))
 }
 
-/** Raw units as decimal text without trailing zeros. */
-export function decimalOf(raw: bigint, digits: number): string {
-  if (raw < 0n) return `-${decimalOf(-raw, digits)}`
-  const text = raw.toString().padStart(digits + 1, '0')
-  const fraction = text.slice(text.length - digits).replace(/0+$/, '')
-  return `${text.slice(0, text.length - digits)}${fraction === '' ? '' : `.${fraction}`}`
+/** An amount in a table or a record: decimal text, which a terminal shows with thousands separators. */
+export class Amount {
+  readonly raw: bigint
+  readonly decimals: number
+
+  constructor(raw: bigint | string, decimals: number) {
+    this.raw = BigInt(raw)
+    this.decimals = decimals
+  }
+
+  get grouped(): string {
+    return groupedDecimalOf(this.raw, this.decimals)
+  }
+
+  toString(): string {
+    return decimalOf(this.raw, this.decimals)
+  }
+
+  toJSON(): string {
+    return this.toString()
+  }
 }
 
 /**
- * Raw units of an answer as decimal text. Any other value is returned unchanged, because a foreign server can answer
+ * Raw units of an answer as an amount. Any other value is returned unchanged, because a foreign server can answer
  * anything.
  */
 export const wholeOf = (value: unknown, decimals: number): unknown =>
-  typeof value === 'string' && /^\d+$/.test(value) ? decimalOf(BigInt(value), decimals) : value
+  typeof value === 'string' && /^-?\d+$/.test(value) ? new Amount(value, decimals) : value
 
-/** Fields for a terminal: those named in `decimals` are raw units, and are converted to decimal text. */
+/** Fields for a terminal: those named in `decimals` are raw units, and become amounts; lamports become SOL. */
 export function inWhole(
   fields: Readonly<Record<string, unknown>>,
   decimals: Readonly<Record<string, number>>,
 ): Record<string, unknown> {
-  const shown = ([name, value]: [string, unknown]) => [
-    name,
-    decimals[name] === undefined ? value : wholeOf(value, decimals[name]),
-  ]
+  const shown = ([name, value]: [string, unknown]) => {
+    const digits = decimals[name]
+    return digits === undefined ? [name, value] : [name.replace('lamports', 'sol'), wholeOf(value, digits)]
+  }
   return Object.fromEntries(Object.entries(fields).map(shown))
 }
 
-/** Lamports as decimal SOL. */
-export const solOf = (lamports: bigint): string => decimalOf(lamports, LAMPORT_DECIMALS)
+/** Lamports as a cell of a column or field that names SOL. */
+export const solCell = (lamports: bigint | string): Amount => new Amount(lamports, LAMPORT_DECIMALS)
+
+/** Lamports as decimal SOL, for sentences. */
+export const solOf = (lamports: bigint): string => groupedDecimalOf(lamports, LAMPORT_DECIMALS)
 
 const RATIO_STEPS = 1_000_000n
 

@@ -14,7 +14,7 @@ export interface CommandInput<T = unknown> {
   /** The name of the value in help. */
   placeholder: string
   required: boolean
-  /** Key of the flag with which a required input is not needed. */
+  /** Key of a flag that replaces this required input. */
   unless?: string
   /** The field of the API's body that it fills, if the name differs. */
   field?: string
@@ -23,10 +23,18 @@ export interface CommandInput<T = unknown> {
   meanings?: Readonly<Record<string, string>>
   min?: number
   max?: number
-  /** Asked for on a terminal if a required input is missing, and after it; an empty answer leaves it out. */
+  /** If svc must ask for a required input, it then asks for this one too. An empty answer leaves it out. */
   asked?: true
+  /** Whether it names a file that is read, or `-`; a question says at once if there is none. */
+  existing?: boolean
+  /** What it is the address of, if the symbol of a token that was launched here can be typed instead. */
+  symbolOf?: 'pool' | 'mint'
   /** The default as questions show it. */
   fallback?: string
+  /** Whether the flag may stand without its value, which is then the empty text. */
+  bare?: true
+  /** Key of a flag without a value that this one sets too. */
+  implies?: string
   /** The letter of a short flag, such as `-k` for `--keypair`. */
   short?: string
   /** Never set; it only carries the type of the value. */
@@ -35,7 +43,12 @@ export interface CommandInput<T = unknown> {
 export type CommandInputs = Record<string, CommandInput>
 export type InputValues<I extends CommandInputs> = { [K in keyof I]: I[K] extends CommandInput<infer T> ? T : never }
 
-type InputOptions = Partial<Pick<CommandInput, 'placeholder' | 'min' | 'max' | 'short' | 'fallback'>>
+type InputOptions = Partial<
+  Pick<
+    CommandInput,
+    'placeholder' | 'min' | 'max' | 'short' | 'fallback' | 'existing' | 'symbolOf' | 'bare' | 'implies'
+  >
+>
 
 export const text = (about: string, options: InputOptions = {}): CommandInput<string | undefined> => ({
   kind: 'text',
@@ -44,6 +57,11 @@ export const text = (about: string, options: InputOptions = {}): CommandInput<st
   about,
   ...options,
 })
+/** The address of a pool, or the symbol of a token that was launched here. */
+export const poolAddress = (about = 'Address of the pool, or its symbol', options: InputOptions = {}) =>
+  text(about, { ...options, symbolOf: 'pool' })
+/** The mint of a token, or the symbol of one that was launched here. */
+export const mintAddress = (about: string) => text(about, { placeholder: 'MINT', symbolOf: 'mint' })
 export const integer = (about: string, options: InputOptions = {}): CommandInput<number | undefined> => ({
   kind: 'integer',
   placeholder: 'N',
@@ -81,7 +99,7 @@ export const choiceOf = <const C extends readonly string[]>(
   choices,
   ...(meanings ? { meanings: meanings as Record<string, string> } : {}),
 })
-/** Marks an input as required: prompted for on a terminal when missing, otherwise a usage problem. */
+/** Marks an input as required: svc asks for it on a terminal; elsewhere its absence is a usage problem. */
 export const required = <T>(input: CommandInput<T>): CommandInput<NonNullable<T>> =>
   ({ ...input, required: true }) as CommandInput<NonNullable<T>>
 

@@ -10,7 +10,7 @@ import type { Transport } from '../../src/client.ts'
 import { isHeldBy } from '../../src/platform/file-lock.ts'
 import { FileFault, readOwn, readOwnIfThere, requireDataFolder } from '../../src/platform/files.ts'
 import { LOCK_FILES } from '../../src/platform/folder-lock.ts'
-import { parseUrl } from '../../src/platform/urls.ts'
+import { isThisMachine, parseUrl } from '../../src/platform/urls.ts'
 import { clusterOf } from '../../src/settings/cluster.ts'
 import {
   type Config,
@@ -79,8 +79,6 @@ export async function connectToApi(
   probe.close()
   return localConnection(config, explicit, openLocal)
 }
-
-const isThisMachine = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
 /** The same routes in this process. */
 async function localConnection(

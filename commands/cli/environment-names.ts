@@ -6,6 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Variables that are not settings: of this program, of its tests and its build, and of its examples for CI. */
 const OTHER_VARIABLES = [
   'SVC_API_KEY',
+  'SVC_DEMO_CLUSTER',
   'SVC_DEMO_PROGRAM',
   'SVC_DIFFERENCES',
   'SVC_JUNIT',
@@ -51,11 +52,11 @@ export interface UnreadVariable {
   meant: string | undefined
 }
 
-/** The variables that nothing reads, with what was probably meant; without `all`, only typing mistakes. */
+/** Unknown variables with the probably intended name; without `all`, only typing mistakes. */
 export async function unreadVariables(env: Environment, all: boolean): Promise<UnreadVariable[]> {
   const unknown = unknownVariables(env)
   if (unknown.length === 0) return []
-  const { nearestNames } = await import('./nearest.ts')
+  const { nearestNames } = await import('../../src/platform/nearest.ts')
   const known = knownVariables().map((name) => name.replace('SVC_', ''))
   return unknown
     .map((name) => {

@@ -26,6 +26,7 @@ const INPUTS_OF_FIELDS: Readonly<Record<string, readonly string[]>> = {
   merkle_root: ['root'],
   name: ['name', 'preset'],
   new_creator: ['to'],
+  new_owner: ['to'],
   owner: ['owner', 'payer', 'keypair'],
   payer: ['payer', 'keypair'],
   rate_limit_per_day: ['per_day'],
@@ -51,8 +52,8 @@ function inputOfField({ verb, raw }: ParsedCommand, field: string): string | und
 
 /** What was typed for a param such as `splits.1.bps`; undefined if no input of the command fills it. */
 export function typedForParam(parsed: ParsedCommand, param: string): string | undefined {
-  // The filter of a schedule has its own flags.
-  const [field = '', ...rest] = param.replace(/^filter\./, '').split('.')
+  // The filter of a schedule and the extensions of a token have their own flags.
+  const [field = '', ...rest] = param.replace(/^(filter|extensions)\./, '').split('.')
   const key = inputOfField(parsed, field)
   if (key === undefined) return undefined
   const [first, ...inner] = rest
@@ -84,5 +85,5 @@ function withTypedNames(message: string, parsed: ParsedCommand, param: string | 
   const leading = quotedFields.replace(new RegExp(`^${escaped(param)}(?=[:\\s])`), () => shown)
   // A one-word field may also be an ordinary word of the sentence.
   if (!/[_.]/.test(param)) return leading
-  return leading.replace(new RegExp(`(?<![\\w.\`"-])${escaped(param)}(?![\\w.-]*\\w)`, 'g'), () => shown)
+  return leading.replace(new RegExp(`(?<![\\w.\`"<-])${escaped(param)}(?![\\w.-]*\\w)`, 'g'), () => shown)
 }

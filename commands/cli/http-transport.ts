@@ -3,12 +3,15 @@
  * request.
  */
 import type { Agent, RequestOptions } from 'node:http'
-import type { ClientRequest, Response, Transport } from '../../src/client.ts'
+import type { ClientRequest, ClientResponse, Transport } from '../../src/client.ts'
 import { parseUrl } from '../../src/platform/urls.ts'
 import { failure, usage } from '../ui/problem.ts'
 
-/** Milliseconds without traffic after which a request fails. */
+/** Milliseconds without traffic after which a request fails that is not wholly sent. */
 const HTTP_TIMEOUT_MS = 60_000
+/** Milliseconds without traffic until the answer. The API waits 60 s for each transaction before the last one. */
+const ANSWER_TIMEOUT_MS = 300_000
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024
 
 export interface HttpTransport {
   send: Transport
@@ -55,21 +58,27 @@ type HttpSend = typeof import('node:http').request
 function exchangeOverHttp(
   request: HttpSend,
   url: URL,
-  options: RequestOptions & { agent: Agent },
+  options: RequestOptions & { agent: Agent; timeout: number },
   body: ClientRequest['body'],
-): Promise<Response> {
+): Promise<ClientResponse> {
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => reject(unreachable(url.origin, error))
     const sent = request(url, { ...options, headers: { ...options.headers, ...length } }, (answer) => {
       const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      let bytes = 0
+      answer.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        bytes += chunk.length
+        if (bytes > MAX_ANSWER_BYTES) answer.destroy(new Error('its answer has more than 256 MiB'))
+      })
       answer.on('error', fail)
       answer.on('end', () => {
         const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
         resolve({ status: answer.statusCode ?? 0, headers, body: Buffer.concat(chunks).toString('utf8') })
       })
     })
+    sent.on('finish', () => sent.setTimeout(Math.max(options.timeout, ANSWER_TIMEOUT_MS)))
     sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })))
     sent.on('error', fail)
     sent.end(body)
@@ -80,7 +89,7 @@ const CAUSES: Record<string, [string, string]> = {
   ECONNREFUSED: ['nothing listens there', 'start it with `svc serve`, or check --api'],
   ENOTFOUND: ['there is no such host', 'check --api'],
   EAI_AGAIN: ['its name cannot be resolved', 'check --api and the network'],
-  ETIMEDOUT: ['there is no answer', 'check the daemon: `svc doctor`'],
+  ETIMEDOUT: ['there is no answer', 'check the daemon with `svc doctor`; a write may or may not have happened'],
   ECONNRESET: ['it closed the connection', 'repeat the command; a write may or may not have happened'],
   EPROTO: ['it does not speak TLS', 'use http:// in --api'],
 }

@@ -1,11 +1,12 @@
 /** Handles single inputs of a command: how each is typed, whether it is missing, and its value. */
+import { MOST_LISTED } from '../../src/platform/nearest.ts'
 import { usage } from '../ui/problem.ts'
 import type { CommandInput, Verb } from './command.ts'
 import { flagName, type ParsedCommand } from './parsed-command.ts'
 
 /** Whether neither the input nor the flag that replaces it has a value. */
 export const isMissing = ({ unless }: CommandInput, inputs: Readonly<Record<string, unknown>>, key: string): boolean =>
-  inputs[key] === undefined && (unless === undefined || inputs[unless] === undefined)
+  inputs[key] === undefined && (unless === undefined || inputs[unless] === undefined || inputs[unless] === false)
 
 export const declaredInputs = ({ args, flags }: Verb): [string, CommandInput][] => [
   ...Object.entries(args),
@@ -18,6 +19,7 @@ export const shownName = ({ args }: Verb, key: string) => (Object.hasOwn(args, k
 export function readInput(key: string, input: CommandInput, raw: ParsedCommand['raw'][string], shown: string): unknown {
   const { kind, choices, min, max } = input
   if (kind === 'boolean') return raw === true
+  if (input.bare && raw === true) return ''
   if (raw === undefined || raw === true || raw === false) return undefined
   if (kind === 'list') {
     const items = [raw]
@@ -35,7 +37,9 @@ export function readInput(key: string, input: CommandInput, raw: ParsedCommand['
     }
     return value
   }
-  if (choices && !choices.includes(text)) throw fail(choices.join(' or '))
+  if (choices && !choices.includes(text)) {
+    throw fail(choices.length > MOST_LISTED ? `one of ${choices.length} values` : choices.join(' or '))
+  }
   // An empty text is usually a mistake in the shell; `key` names the input.
   if (text === '') throw usage(`${shown} is empty`, { param: key })
   return text

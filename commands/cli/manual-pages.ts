@@ -51,11 +51,11 @@ function rootPage({ version, commands, global_options, exit_codes }: CommandTree
     `${bold('svc')} ${italic('noun')} ${italic('verb')} [${italic('options')}]`,
     '.SH DESCRIPTION',
     'The answer goes to standard output; progress, warnings and questions go to standard error.',
-    `Each noun has a page of its own, such as ${bold('svc-airdrops')}(1).`,
+    `Each noun has its own page, such as ${bold('svc-airdrops')}(1).`,
     '.SH COMMANDS',
     ...commands.flatMap(({ name, about }) => tagged(`${bold(`svc-${name}`)}(1)`, prose(sentence(about)))),
     '.SH OPTIONS',
-    'They stand before or after the noun.',
+    'They may be before or after the noun.',
     ...global_options.flatMap(globalOption),
     '.SH EXIT STATUS',
     ...exit_codes.flatMap(({ code, meaning }) => tagged(bold(String(code)), prose(sentence(meaning)))),
@@ -64,6 +64,7 @@ function rootPage({ version, commands, global_options, exit_codes }: CommandTree
     ...tagged(bold('CI'), 'No questions, colours or animations.'),
     ...tagged(bold('NO_DNA'), 'The same.'),
     ...tagged(bold('NO_COLOR'), 'No colours.'),
+    ...tagged(bold('CLICOLOR=0'), 'No colours.'),
   ])
 }
 

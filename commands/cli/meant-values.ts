@@ -1,7 +1,8 @@
-/** Says which value was probably meant if a flag or a setting does not take the typed one. */
+/** Suggests the probably intended value if a flag or a setting does not accept the typed one. */
+
+import { MOST_LISTED, meantNames } from '../../src/platform/nearest.ts'
 import { isSetting, SETTINGS, type Setting } from '../../src/settings/config.ts'
 import { type Problem, usage } from '../ui/problem.ts'
-import { meantNames } from './nearest.ts'
 import { GLOBAL_OPTIONS, namesOfFlags } from './nouns.ts'
 import { flagNames, type ParsedCommand } from './parsed-command.ts'
 import { didYouMean, pasteable } from './suggestions.ts'
@@ -26,10 +27,12 @@ function meantFlag({ param = '' }: Problem, argv: readonly string[], parsed: Par
   const found = declared.find(([key]) => param === `<${key}>` || param === `--${key.replaceAll('_', '-')}`)
   if (parsed === undefined || found === undefined) return undefined
   const [key, input] = found
+  const { choices } = input
   const value = parsed.raw[key]
-  if (input.choices === undefined || typeof value !== 'string') return undefined
+  if (choices === undefined || typeof value !== 'string') return undefined
   const names = param.startsWith('<') ? [] : namesOfFlags(flagNames(key, input))
-  return meantIn(argv, names, value, input.choices)
+  const all = choices.length > MOST_LISTED ? `\`svc ${parsed.command} --help\` lists the values` : undefined
+  return meantIn(argv, names, value, choices) ?? all
 }
 
 function meantSetting(message: string, argv: readonly string[], env: Readonly<Record<string, string | undefined>>) {

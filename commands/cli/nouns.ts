@@ -21,6 +21,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../localnet.ts')).localnetNoun,
   },
   {
+    name: 'programs',
+    aliases: ['program'],
+    summary: 'See which builds of programs the cluster runs, and what works',
+    load: async () => (await import('../programs.ts')).programsNoun,
+  },
+  {
     name: 'keys',
     aliases: ['key', 'api-keys', 'api-key'],
     summary: 'Make, list and delete API keys',
@@ -35,7 +41,13 @@ export const NOUNS: readonly NounEntry[] = [
   {
     name: 'signer',
     summary: 'The platform wallet: policy, limits, pause switch',
-    load: async () => (await import('../signer.ts')).signerNoun,
+    load: async () => (await import('../signer/index.ts')).signerNoun,
+  },
+  {
+    name: 'approvers',
+    aliases: ['approver'],
+    summary: 'People who approve what the policy lets wait',
+    load: async () => (await import('../approvers.ts')).approversNoun,
   },
   {
     name: 'audit',
@@ -96,8 +108,8 @@ export const NOUNS: readonly NounEntry[] = [
   {
     name: 'tokens',
     aliases: ['token'],
-    summary: 'Create and read tokens, give up their authorities',
-    load: async () => (await import('../tokens.ts')).tokensNoun,
+    summary: 'Create tokens, act on them, read what the chain shows about them',
+    load: async () => (await import('../tokens/index.ts')).tokensNoun,
   },
   {
     name: 'collections',
@@ -124,6 +136,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../gold-locks.ts')).goldLocksNoun,
   },
   {
+    name: 'locks',
+    aliases: ['lock'],
+    summary: 'Locks and vesting of any token',
+    load: async () => (await import('../locks/index.ts')).locksNoun,
+  },
+  {
     name: 'accounts',
     aliases: ['account'],
     summary: 'Read accounts of the chain',
@@ -134,6 +152,24 @@ export const NOUNS: readonly NounEntry[] = [
     aliases: ['pda'],
     summary: 'Derive program addresses',
     load: async () => (await import('../pdas.ts')).pdasNoun,
+  },
+  {
+    name: 'multisig',
+    aliases: ['multisigs'],
+    summary: 'Create and read multisigs of Squads',
+    load: async () => (await import('../multisig.ts')).multisigNoun,
+  },
+  {
+    name: 'proposals',
+    aliases: ['proposal'],
+    summary: 'Acts that wait for an approver: show, approve, execute',
+    load: async () => (await import('../proposals/index.ts')).proposalsNoun,
+  },
+  {
+    name: 'pay',
+    aliases: ['pay-requests', 'pay-request', 'qr'],
+    summary: 'QR codes with which a phone signs and sends a transaction',
+    load: async () => (await import('../pay/index.ts')).payNoun,
   },
   {
     name: 'tx',
@@ -160,13 +196,19 @@ export const NOUNS: readonly NounEntry[] = [
   },
   {
     name: 'health',
-    summary: 'Tell whether the service answers',
+    summary: 'Check whether the service answers',
     load: async () => (await import('../health.ts')).healthNoun,
   },
   {
     name: 'status',
     summary: 'Read the state of the workers, and the cluster',
     load: async () => (await import('../status.ts')).statusNoun,
+  },
+  {
+    name: 'upgrade',
+    aliases: ['update'],
+    summary: 'Say how to get a newer version',
+    load: async () => (await import('../upgrade.ts')).upgradeNoun,
   },
   {
     name: 'openapi',
@@ -211,6 +253,7 @@ export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
   { flags: '--trust-project', about: "Accept an svc.json that is another user's, or that others can write" },
   { flags: '-y, --yes', about: 'Skip confirmations' },
   { flags: '--no-input', about: 'Never ask' },
+  { flags: '--quiet', about: 'Print answers, warnings and failures only: no notes, previews of --yes, or progress' },
   { flags: '--debug', about: 'Show where a failure came from' },
   { flags: '--no-color', about: 'No colours' },
 ]
@@ -235,21 +278,31 @@ function wrappedWords(text: string, width: number): string[] {
   return [...lines, line]
 }
 
-/** The help of `svc` itself, wrapped to the given number of columns. */
-export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
+/** A line of help, with a name in a column of the widest option, and its meaning wrapped. */
+function lineOf(name: string, about: string, columns: number): string {
   const width = Math.max(...GLOBAL_OPTIONS.map(({ flags }) => flags.length))
   const lead = width + 4
-  const line = (name: string, about: string) =>
-    `  ${name.padEnd(width)}  ${wrappedWords(about, columns - lead).join(`\n${' '.repeat(lead)}`)}\n`
+  return `  ${name.padEnd(width)}  ${wrappedWords(about, columns - lead).join(`\n${' '.repeat(lead)}`)}\n`
+}
+
+/** What `svc help options` prints, wrapped to the given number of columns. */
+export function optionsHelp(columns = Number.POSITIVE_INFINITY): string {
+  return [
+    'Options of every command:\n',
+    ...GLOBAL_OPTIONS.map(({ flags, about }) => lineOf(flags, about, columns)),
+    lineOf('-V, --version', 'Print the version', columns),
+    lineOf('-h, --help', 'Help of svc or of a command', columns),
+  ].join('')
+}
+
+/** The help of `svc` itself, wrapped to the given number of columns. */
+export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
   return [
     'Usage: svc <noun> <verb> [options]\n\n',
     'Token launches on Solana: one command line and a self-hosted HTTP API.\n\n',
     'Commands:\n',
-    ...NOUNS.map(({ name, summary }) => line(name, summary)),
-    '\nOptions of every command:\n',
-    ...GLOBAL_OPTIONS.map(({ flags, about }) => line(flags, about)),
-    line('-V, --version', 'Print the version'),
-    line('-h, --help', 'Help of svc or of a command'),
+    ...NOUNS.map(({ name, summary }) => lineOf(name, summary, columns)),
+    `\n${optionsHelp(columns)}`,
     `\nExit codes: ${EXIT_CODES.join('\n            ')}\n`,
     '\n`svc <noun> --help` shows the verbs, `svc <noun> <verb> --help` its flags.\n',
   ].join('')

@@ -1,7 +1,7 @@
 /** Opens the session of a command: its configuration, terminal and client, each on first use. */
 import { isAbsolute } from 'node:path'
 import { type Client, createClient, type Transport } from '../../src/client.ts'
-import { pause } from '../../src/platform/timing.ts'
+import { once, pause } from '../../src/platform/timing.ts'
 import { type Config, loadConfig, type SettingName } from '../../src/settings/config.ts'
 import { redactorOf, shapeRedactor } from '../../src/settings/redaction.ts'
 import type { Wallet } from '../signing/wallet.ts'
@@ -9,13 +9,13 @@ import type { Paint } from '../ui/paint.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { FORMATS, type Format } from '../ui/render.ts'
 import { createUi } from '../ui/ui.ts'
-import { isWalletName } from '../wallet/names.ts'
+import { isDeviceUrl, isWalletName } from '../wallet/names.ts'
 import { asUsage } from './config-problems.ts'
 import type { Connection } from './connection.ts'
 import type { DaemonParts } from './daemon-parts.ts'
 import type { Globals } from './parsed-command.ts'
 import { readProfile } from './profiles.ts'
-import type { Session } from './session.ts'
+import type { Diversion, Session } from './session.ts'
 import type { Terminal } from './terminal.ts'
 import { isUnattended } from './unattended.ts'
 
@@ -59,10 +59,10 @@ export function openSession(
     redactor = redactorOf(loaded)
     return loaded
   }
-  const config = onceOnly(() => load().catch((error) => Promise.reject(asUsage(error))))
+  const config = once(() => load().catch((error) => Promise.reject(asUsage(error))))
   /** Invalid settings must not prevent `svc doctor` from reporting them. */
   let diagnosing = false
-  const format = onceOnly(async (): Promise<Format> => {
+  const format = once(async (): Promise<Format> => {
     if (globals.json) return 'json'
     const loaded = await config().catch((error) => {
       if (diagnosing) return undefined
@@ -73,7 +73,7 @@ export function openSession(
   })
   const unattended = isUnattended(host.env)
   const view = isViewed(globals)
-    ? onceOnly(async () => (await import('../ui/answer-view.ts')).openView(globals))
+    ? once(async () => (await import('../ui/answer-view.ts')).openView(globals))
     : undefined
   const ui = createUi({
     format,
@@ -82,6 +82,7 @@ export function openSession(
     interactive: globals.input && !unattended && Boolean(host.stdout.isTTY && host.stderr.isTTY && host.stdin.isTTY),
     animated: !unattended,
     yes: globals.yes ?? false,
+    quiet: globals.quiet ?? false,
     documents: globals.json || (globals.output ?? host.env.SVC_OUTPUT) === 'json',
     paged: globals.pager && !unattended,
     cluster: () => session.cluster(),
@@ -113,21 +114,29 @@ export function openSession(
     opening ??= open()
     return opening
   }
-  const send: Transport = async (request) => (await connected()).send(request)
-  const client = onceOnly((): Client => createClient(send))
+  const sendDirectly: Transport = async (request) => {
+    const answer = await (await connected()).send(request)
+    if (answer.status !== 202) return answer
+    const { WaitsForApproval } = await import('../signing/waits-for-approval.ts')
+    throw new WaitsForApproval(JSON.parse(answer.body).data.proposal)
+  }
+  let diversion: Diversion | null = null
+  const send: Transport = (request) => (diversion === null ? sendDirectly(request) : diversion(request, sendDirectly))
+  let client: Client | undefined
 
   const session: OpenSession = {
     ui,
     format,
     redact: (message) => redactor.text(message),
     get client() {
-      return client()
+      client ??= createClient(send)
+      return client
     },
     settings: onFirstCall(async () => (await import('./settings.ts')).createSettings(named, config)),
     localnet: onFirstCall(async () =>
       (await import('../machine/localnet.ts')).createLocalnet(load, daemon.serveLocalnet),
     ),
-    database: onFirstCall(async () => (await import('../machine/database/index.ts')).createDatabase(load)),
+    database: onFirstCall(async () => (await import('../machine/database/index.ts')).createDatabase(load, ui)),
     storage: onFirstCall(async () => (await import('../machine/storage.ts')).createStorageCopies(load)),
     wallet: lazyWallet(
       async () =>
@@ -138,6 +147,9 @@ export function openSession(
     ),
     wallets: onFirstCall(async () => (await import('../machine/wallets/index.ts')).createWallets(ui)),
     clock: { now: Date.now, sleep: pause },
+    divert(to) {
+      diversion = to
+    },
     setInterruptNote(text) {
       interruptNote = text
     },
@@ -155,6 +167,7 @@ export function openSession(
       return running === undefined ? clusterOf(loaded).label : (running.cluster ?? null)
     },
     caller: async () => (await connected()).caller(),
+    squads: async () => (await config()).values.squads,
     async serve({ host, port, role: wanted, rpc_host, rpc_port }, onReady) {
       const flags = definedFlags({ host, port, role: wanted, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
       const { url, role, cluster, localnet, closed } = await load(flags)
@@ -207,34 +220,37 @@ function flagsOf({
 const definedFlags = (flags: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 
-function onceOnly<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
-}
-
 /**
- * The setting `keypair`: a path, or the name of a wallet. A profile applies in every folder, so a relative path there
+ * The setting `keypair`: a path, the name of a wallet, or the URL of a device. A profile applies in every folder, so a relative path there
  * would name another file in each.
  */
 function configuredKeypair({ values, origins }: Config): string | undefined {
   const { keypair } = values
-  if (keypair !== undefined && origins.keypair === 'profile' && !isAbsolute(keypair) && !isWalletName(keypair)) {
-    throw usage(`keypair in your profile must be an absolute path or the name of a wallet, not ${keypair}`, {
-      next: 'set one with `svc config set keypair "$PWD/FILE"`',
-    })
+  if (keypair !== undefined && origins.keypair === 'profile' && !isAnywhere(keypair)) {
+    throw usage(
+      `keypair in your profile must be an absolute path, the name of a wallet or usb://ledger, not ${keypair}`,
+      {
+        next: 'set one with `svc config set keypair "$PWD/FILE"`',
+      },
+    )
   }
   return keypair
 }
 
+/** Whether a keypair is the same in every folder. */
+const isAnywhere = (keypair: string) => isAbsolute(keypair) || isWalletName(keypair) || isDeviceUrl(keypair)
+
 /** The wallet, loaded on first use; `beforeSigning` throws if signing is not allowed. */
 function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<void>): Wallet {
-  const wallet = onceOnly(load)
+  const wallet = once(load)
   return {
     make: async (file) => (await wallet()).make(file),
     address: async (file) => (await wallet()).address(file),
+    isDevice: async (file) => (await wallet()).isDevice(file),
+    async signText(text, file) {
+      await beforeSigning()
+      return (await wallet()).signText(text, file)
+    },
     derive: async (seed) => (await wallet()).derive(seed),
     async sign(transaction, keys) {
       await beforeSigning()
@@ -244,7 +260,10 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
     tokenAccounts: async (mint, program, wallets) => (await wallet()).tokenAccounts(mint, program, wallets),
     metadataAccount: async (mint) => (await wallet()).metadataAccount(mint),
     claimAddresses: async (mint, count, claimer) => (await wallet()).claimAddresses(mint, count, claimer),
+    lockAddress: async (base) => (await wallet()).lockAddress(base),
     differsInBlockhashAlone: async (one, other) => (await wallet()).differsInBlockhashAlone(one, other),
+    proposalDifference: async (asked) => (await wallet()).proposalDifference(asked),
+    vaultMessage: async (asked, act) => (await wallet()).vaultMessage(asked, act),
     decode: async (transaction) => (await wallet()).decode(transaction),
     describe: async (transaction) => (await wallet()).describe(transaction),
     explain: async (transaction, err, logs) => (await wallet()).explain(transaction, err, logs),
@@ -255,7 +274,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
  * A part of the session that is loaded at the first call of one of its methods; a ConfigError becomes a usage problem.
  */
 function onFirstCall<T extends object>(open: () => Promise<T>): T {
-  const part = onceOnly(open)
+  const part = once(open)
   const call = async (name: string | symbol, args: unknown[]) => {
     const methods = (await part()) as Record<string | symbol, (...args: unknown[]) => Promise<unknown>>
     const method = methods[name]

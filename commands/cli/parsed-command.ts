@@ -13,6 +13,7 @@ export interface Globals {
   profile?: string
   trustProject?: boolean
   yes?: boolean
+  quiet?: boolean
   input: boolean
   debug?: boolean
   color: boolean

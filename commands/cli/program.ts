@@ -4,12 +4,22 @@ import { VERSION } from '../../src/platform/version.ts'
 import { usage } from '../ui/problem.ts'
 import type { CommandInput, Noun, Verb } from './command.ts'
 import { type HelpModel, helpText, type NounHelp } from './help.ts'
-import { firstSpelling, GLOBAL_OPTIONS, NOUNS, type NounEntry, nounEntry, nounOf, rootHelp } from './nouns.ts'
+import {
+  firstSpelling,
+  GLOBAL_OPTIONS,
+  NOUNS,
+  type NounEntry,
+  nounEntry,
+  nounOf,
+  optionsHelp,
+  rootHelp,
+} from './nouns.ts'
 import { flagNames, type Globals, type ParsedCommand } from './parsed-command.ts'
 import { terminal } from './terminal.ts'
 
 /** Parses argv; help and version are returned as text for stdout. Throws usage problems. */
 export async function readCommand(typed: readonly string[]): Promise<ParsedCommand | { text: string }> {
+  if (typed.length === 2 && typed.join(' ') === 'help options') return { text: optionsHelp(terminal().stdout.columns) }
   const words = typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed
   const noun = nounEntry(nounOf(words))
   const loaded = await noun?.load()
@@ -68,8 +78,8 @@ function createProgram(ownUrl: boolean): Command {
   }
   program
     .option('-V, --version', 'Print the version')
+    .helpOption('-h, --help', 'Print this help')
     .configureHelp({
-      showGlobalOptions: true,
       subcommandTerm: (command) => `${command.name()}${command.usage().replace('[options]', '')}`,
       formatHelp: (command, helper) => helpText(helpModel(command, helper), terminal().stdout.columns),
     })
@@ -103,22 +113,25 @@ const nounSummary = (entry: NounEntry | undefined) => `${entry?.summary ?? ''}${
 
 /** The help of a command as data. */
 export function helpModel(command: Command, helper: Help): HelpModel {
+  const isNoun = command.commands.length > 0
   const sections = [
     { title: 'Arguments:', items: helper.visibleArguments(command).map(argumentItem(helper)) },
-    { title: 'Options:', items: helper.visibleOptions(command).map(optionItem(helper)) },
-    { title: 'Global Options:', items: helper.visibleGlobalOptions(command).map(optionItem(helper)) },
+    // A noun's only option is --help.
+    { title: 'Options:', items: isNoun ? [] : helper.visibleOptions(command).map(optionItem(helper)) },
     {
       title: 'Commands:',
       items: helper
         .visibleCommands(command)
+        .filter((own) => own.name() !== 'help')
         .map((own) => [helper.subcommandTerm(own), helper.subcommandDescription(own)] as const),
     },
   ]
   return {
     usage: helper.commandUsage(command),
     about: helper.commandDescription(command),
+    examples: examplesOf.get(command) ?? [],
     sections: sections.filter(({ items }) => items.length > 0),
-    after: examplesOf.get(command) ?? '',
+    after: 'Options of every command: `svc help options`',
   }
 }
 
@@ -127,8 +140,9 @@ const argumentItem = (helper: Help) => (argument: Argument) =>
 const optionItem = (helper: Help) => (option: Option) =>
   [helper.optionTerm(option), helper.optionDescription(option)] as const
 
-/** The lines below the help of a verb. */
-const examplesOf = new WeakMap<Command, string>()
+/** Examples of a verb, and of a noun the first ones of its verbs. */
+const examplesOf = new WeakMap<Command, readonly string[]>()
+const EXAMPLES_OF_NOUN = 3
 
 /** Whether the verb has a `url` field of its own, which then uses `--url`; the cluster has only `-u` there. */
 const hasOwnUrl = (noun: Noun, argv: readonly string[]) =>
@@ -160,6 +174,8 @@ type OnChosen = (verb: Verb, name: string, raw: ParsedCommand['raw']) => void
 function addNoun(command: Command, noun: Noun, onChosen: OnChosen): void {
   if ('verb' in noun) addVerb(command, noun.verb, command.name(), onChosen)
   else {
+    const firsts = Object.values(noun.verbs).flatMap(({ examples }) => examples.slice(0, 1))
+    examplesOf.set(command, firsts.slice(0, EXAMPLES_OF_NOUN))
     for (const [name, verb] of Object.entries(noun.verbs)) {
       const [first = '', second] = name.split(' ')
       const parent = second === undefined ? command : groupOf(command, first, noun.groups?.[first])
@@ -189,7 +205,7 @@ function addVerb(
   }
   for (const [key, input] of Object.entries(flags)) command.addOption(optionOf(key, input))
   command.usage(`[options]${Object.entries(args).map(usageOf).join('')}`)
-  if (examples.length > 0) examplesOf.set(command, `Examples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
+  examplesOf.set(command, examples)
   command.action((...values: unknown[]) => {
     const options = command.opts()
     const raw: ParsedCommand['raw'] = {}
@@ -203,7 +219,10 @@ function addVerb(
 
 const camelCase = (key: string) => key.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
 
-/** Protects tree ids from being parsed as options: one in 64 begins with a dash, and no option is as long. */
+/**
+ * Puts a NUL before a tree id that begins with a dash, so that commander does not take it for an option. Ids are
+ * base64url: one in 64 begins so. No option is as long.
+ */
 const guarded = (word: string) => (/^-[\w-]{45}$/.test(word) ? `\0${word}` : word)
 const unguarded = (value: unknown): ParsedCommand['raw'][string] =>
   Array.isArray(value)
@@ -212,7 +231,9 @@ const unguarded = (value: unknown): ParsedCommand['raw'][string] =>
 
 function optionOf(key: string, input: CommandInput): Option {
   if (input.kind === 'boolean') return new Option(flagNames(key, input), inputHelp(input))
-  const option = new Option(`${flagNames(key, input)} <${input.placeholder || key}>`, inputHelp(input))
+  const value = input.placeholder || key
+  const option = new Option(`${flagNames(key, input)} ${input.bare ? `[${value}]` : `<${value}>`}`, inputHelp(input))
+  if (input.implies !== undefined) option.implies({ [camelCase(input.implies)]: true })
   if (input.kind !== 'list') return option
   return option.argParser(appended)
 }
@@ -220,9 +241,9 @@ function optionOf(key: string, input: CommandInput): Option {
 /** The values of an option that may be given several times. */
 const appended = (value: string, earlier: string[] | undefined): string[] => [...(earlier ?? []), value]
 
-export function usageOf([key, { required, kind }]: [string, CommandInput]): string {
+export function usageOf([key, { required, unless, kind }]: [string, CommandInput]): string {
   const name = kind === 'list' ? `${key}...` : key
-  return required ? ` <${name}>` : ` [${name}]`
+  return required && unless === undefined ? ` <${name}>` : ` [${name}]`
 }
 
 /** The choices of an input with their meanings; empty if it takes anything, or if `about` names them all. */

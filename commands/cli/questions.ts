@@ -1,4 +1,6 @@
 /** Asks on a terminal for what a command needs, and shows the same as one command line. */
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { Cancelled } from '../ui/problem.ts'
 import type { Choice, Ui } from '../ui/ui.ts'
 import type { CommandInput, Verb } from './command.ts'
@@ -7,11 +9,12 @@ import { type FieldCheck, openFieldChecks } from './field-checks.ts'
 import { declaredInputs, isMissing, readInput, shownName } from './input-values.ts'
 import { flagName, type ParsedCommand } from './parsed-command.ts'
 import { commandLineOf } from './shell-words.ts'
+import { terminal } from './terminal.ts'
 
 /** If there are more values, the user types one instead of choosing it. */
 const MOST_CHOICES = 50
 /** The choice for typing a value that is not in the list. */
-const ANOTHER = ''
+const ANOTHER = '\0'
 
 /** Fills `inputs` with the answers, and notes the command line that needs no questions. */
 export async function askForInputs(
@@ -56,7 +59,8 @@ async function askFor(
     if (answer === '') return required ? 'This is required' : undefined
     try {
       const value = readInput(key, input, answer, shownName(verb, key))
-      return value === undefined ? 'This is required' : check(key, input, value)
+      if (value === undefined) return 'This is required'
+      return (input.existing ? fileFault(answer) : undefined) ?? check(key, input, value)
     } catch (error) {
       return (error as Error).message
     }
@@ -68,13 +72,22 @@ async function askFor(
       choices: choices.map((value) => ({ value, about: meanings[value] ?? '' })),
     })
   }
-  const known = required ? await existingValues(verb, command, key, globals) : []
+  const known = await existingValues(verb, command, key, globals)
   if (known.length > 0) {
+    const without = required ? [] : [{ value: '', label: fallback ?? 'none', about: '' }]
     const another = { value: ANOTHER, label: 'another one', about: 'typed' }
-    const chosen = await ui.ask({ message, check: isWrong, choices: [...known, another] })
+    const chosen = await ui.ask({ message, check: isWrong, choices: [...without, ...known, another] })
     if (chosen !== ANOTHER) return chosen
   }
   return ui.ask({ message, check: isWrong, ...(fallback === undefined ? {} : { placeholder: fallback }) })
+}
+
+/** Why nothing can be read from this name; `-` is standard input. */
+function fileFault(name: string): string | undefined {
+  if (name === '-') return undefined
+  const stats = statSync(resolve(terminal().cwd(), name), { throwIfNoEntry: false })
+  if (stats === undefined) return `there is no file ${name}`
+  return stats.isDirectory() ? `${name} is a folder` : undefined
 }
 
 /** Values that exist in the running daemon; none if there are too many to choose from. */

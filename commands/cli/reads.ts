@@ -46,6 +46,8 @@ export function listVerb<
   columns: readonly (keyof Row & string)[]
   /** The rows that `table` shows instead of `columns`, formatted for a terminal. */
   table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
+  /** What the user should know about the items. */
+  notes?(items: readonly Row[], session: Session): readonly string[] | Promise<readonly string[]>
   /** The drawing that --plot shows below the items, and --svg writes; null if there is nothing to draw. */
   draw?(items: readonly Row[]): Drawing | null
   /** Whether all pages are read by default, unless --limit or --cursor request one. */
@@ -74,8 +76,9 @@ export function listVerb<
         next = answer.meta.next_cursor ?? undefined
         if (all && next !== undefined) ui.progress('Reading')(items.length, 0)
       } while (all && next !== undefined)
+      const own = (await definition.notes?.(items, session)) ?? []
       const outcome = {
-        ...listOutcome(items, columns),
+        ...listOutcome(items, columns, own),
         ...(table === undefined || items.length === 0 ? {} : { table: await table(items, session) }),
       }
       const drawn = draw === undefined ? {} : await drawnOutcome(draw(items), { plot, svg })
@@ -84,7 +87,7 @@ export function listVerb<
       // An empty page can be followed by another.
       const emptyNote = items.length === 0 ? 'None on this page. ' : ''
       const more = `${emptyNote}More: repeat with --cursor ${next} (or --all)`
-      return { ...outcome, ...drawn, hasMore: true, notes: [...(drawn.notes ?? []), more] }
+      return { ...outcome, ...drawn, hasMore: true, notes: [...own, ...(drawn.notes ?? []), more] }
     },
   })
 }

@@ -3,7 +3,9 @@
  * time.
  */
 import type { DaemonRole } from '../../src/api/daemon-roles.ts'
-import type { Client } from '../../src/client.ts'
+import type { Client, ClientRequest, ClientResponse, Transport } from '../../src/client.ts'
+import type { Reloaded } from '../../src/settings/config.ts'
+import type { Consensus } from '../../src/solana/constants.ts'
 import type { Database } from '../database/installation.ts'
 import type { Wallet } from '../signing/wallet.ts'
 import type { Ui } from '../ui/ui.ts'
@@ -20,10 +22,14 @@ export interface Session {
   readonly wallet: Wallet
   readonly wallets: Wallets
   readonly clock: SessionClock
+  /** Passes every request of the client to `to`, with what sends it; null sends them again as usual. */
+  divert(to: Diversion | null): void
   /** Sets the text that is shown when Ctrl-C ends the command; null shows nothing. */
   setInterruptNote(text: string | null): void
   /** The cluster that commands use, as a moniker or a host; null if only the API knows it. */
   cluster(): Promise<string | null>
+  /** The setting `squads`: the multisig whose vault acts. */
+  squads(): Promise<string | undefined>
   /** The caller and the API; opens the connection. */
   caller(): Promise<ApiCaller>
   /** Runs the daemon until it is stopped. */
@@ -31,6 +37,8 @@ export interface Session {
   /** Checks this installation; each check is one line. */
   diagnose(): Promise<DoctorCheck[]>
 }
+export type Diversion = (request: ClientRequest, send: Transport) => Promise<ClientResponse>
+
 /** The owner of a command's idempotency keys, which are valid for one API key of one installation. */
 export interface ApiCaller {
   /** The API's URL, or the place of the database if the data folder's daemon or this process answers. */
@@ -91,7 +99,7 @@ export interface StorageCopyReport {
 export interface Localnet {
   /** Serves only the chain, until it is stopped. */
   start(
-    flags: { rpc_host?: string | undefined; rpc_port?: number | undefined },
+    flags: { rpc_host?: string | undefined; rpc_port?: number | undefined; consensus?: Consensus | undefined },
     onReady: (at: LocalnetServing) => void,
   ): Promise<void>
   status(): Promise<LocalnetReport>
@@ -102,8 +110,22 @@ export interface Localnet {
   refuseWhileInUse(): Promise<void>
   /** Deletes the chain's journal and returns the deleted files. */
   reset(): Promise<{ files: string[] }>
+  /**
+   * The programs of a launch that the cache of the embedded chain lacks, and the pid of a process that serves this
+   * chain. None are missing if commands use another cluster or a remote API.
+   */
+  missingPrograms(): Promise<{ missing: readonly { name: string; id: string }[]; owner: number | null }>
+  /** Pins the cached builds of programs, or removes their pins; all that are cached when left out. */
+  pin(request: { programs?: readonly string[] | undefined; remove: boolean }): Promise<{
+    programs_dir: string
+    programs: { id: string; name: string; sha256: string; pinned: boolean }[]
+  }>
+  /**
+   * Fills the program cache. `cluster` is a cluster's name or an RPC URL, instead of that of the settings; `progress` is
+   * told how many programs and accounts are read.
+   */
   pull(
-    request: { from?: string | undefined; programs?: readonly string[] | undefined },
+    request: { from?: string | undefined; programs?: readonly string[] | undefined; cluster?: string | undefined },
     progress: (done: number, total: number) => void,
   ): Promise<PullReport>
 }
@@ -124,6 +146,9 @@ export interface LocalnetReport {
   slot_ms: number
   /** Rent in lamports per byte, before the factor for exemption. */
   lamports_per_byte: number
+  consensus: Consensus
+  /** Slot of the block from which the chain changed to Alpenglow; null on Tower. */
+  alpenglow_slot: number | null
   programs: { name: string; id: string; loaded: boolean }[]
   /** The pid of the process that serves the chain; null if it was opened only for this answer. */
   pid: number | null
@@ -141,16 +166,18 @@ export interface PullReport {
     kind: 'program' | 'account'
     name: string
     address: string
-    status: 'written' | 'unchanged' | 'missing' | 'failed'
+    /** `pinned`: the file stays as it is, and a newer build is kept beside it. */
+    status: 'written' | 'unchanged' | 'pinned' | 'missing' | 'failed'
     sha256: string | null
     size: number | null
     error: string | null
   }[]
-  /** Slot time and rent of the source, which the embedded chain adopts. */
+  /** Slot time, rent and consensus of the source, which the embedded chain adopts. */
   settings: {
     status: 'written' | 'unchanged' | 'missing' | 'failed'
     settings: {
       slot_ms: number
+      consensus: Consensus
       rent: { lamports_per_byte: number; exemption_threshold: number; burn_percent: number }
     } | null
     error: string | null
@@ -168,18 +195,28 @@ export interface SettingsFile {
   exists: boolean
 }
 /**
- * A running daemon that still uses the earlier value; null if none is affected. `reloads`: whether it takes up this
- * setting at SIGHUP, if it has no terminal, or only at a restart.
+ * A running daemon that still uses the earlier value; null if none is affected. `reloads`: whether `svc config reload`
+ * makes it take up this setting, or only a restart.
  */
 export type OldDaemon = { pid: number; url: string; reloads: boolean } | null
 /** Reads the settings of every layer and writes those of the profile. */
 export interface Settings {
   list(): Promise<SettingRow[]>
+  /** `resolved`: whether a relative path was made absolute. */
   set(
     name: string,
     value: string,
-  ): Promise<{ name: string; value: unknown; profile: string; file: string; daemon: OldDaemon }>
+  ): Promise<{
+    name: string
+    value: unknown
+    profile: string
+    file: string
+    daemon: OldDaemon
+    resolved: boolean
+  }>
   unset(name: string): Promise<{ name: string; removed: boolean; profile: string; file: string; daemon: OldDaemon }>
+  /** Makes the running daemon reload its settings. Throws a failure if none runs, or if it does not answer. */
+  reload(): Promise<Reloaded & { url: string; pid: number }>
   files(): Promise<SettingsFile[]>
   profiles(): Promise<{ name: string; current: boolean; settings: Record<string, unknown> }[]>
   use(profile: string): Promise<{ profile: string; file: string; daemon: OldDaemon }>

@@ -1,6 +1,6 @@
 /** Shows and writes the settings for `svc config`. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import {
   type Config,
   ConfigError,
@@ -14,6 +14,9 @@ import {
   shownSetting,
   xdg,
 } from '../../src/settings/config.ts'
+import { reason } from '../ui/files.ts'
+import { ledgerLocator } from '../wallet/ledger-locator.ts'
+import { isDeviceUrl } from '../wallet/names.ts'
 import { changeProfiles, DEFAULT_PROFILE, profileIn, profilesFile, readProfiles } from './profiles.ts'
 import type { Settings } from './session.ts'
 import { terminal } from './terminal.ts'
@@ -51,7 +54,8 @@ export function createSettings(named: string | undefined, config: () => Promise<
         throw new ConfigError(
           `${name} is a secret and is not written to a file: set ${environmentName(name)}, or ${environmentName(name)}_FILE to a file with it`,
         )
-      const parsed = parseSetting(name as SettingName, value, 'svc config set')
+      const checked = parseSetting(name as SettingName, value, 'svc config set')
+      const parsed = typeof checked === 'string' ? fromHere(name, setting, checked) : checked
       const profile = await target()
       const daemon = await daemonWithOldValue(name)
       const file = await changeProfiles(({ profiles }) => {
@@ -64,7 +68,14 @@ export function createSettings(named: string | undefined, config: () => Promise<
           writable: true,
         })
       })
-      return { name, value: shownSetting(name as SettingName, parsed), profile, file, daemon }
+      return {
+        name,
+        value: shownSetting(name as SettingName, parsed),
+        profile,
+        file,
+        daemon,
+        resolved: parsed !== checked,
+      }
     },
     async unset(name) {
       requireSetting(name)
@@ -74,6 +85,7 @@ export function createSettings(named: string | undefined, config: () => Promise<
       if (removed) await changeProfiles(({ profiles }) => delete profiles[profile]?.[name])
       return { name, removed, profile, file: profilesFile(), daemon: removed ? daemon : null }
     },
+    reload: async () => (await import('./daemon-reload.ts')).reloadDaemon(await config()),
     async files() {
       const { dataDir, programsDir, projectFile } = await config()
       return [
@@ -106,6 +118,31 @@ export function createSettings(named: string | undefined, config: () => Promise<
       return { profile, file, daemon }
     },
   }
+}
+
+/** A relative path would mean another file in each folder, and for the daemon. Throws ConfigError for a missing file. */
+function fromHere(name: string, { path }: Setting, value: string): string {
+  if (path === 'file-or-name' && isDeviceUrl(value)) {
+    ledgerLocator(value)
+    return value
+  }
+  const isPath = path !== undefined && (path !== 'file-or-name' || /\/|\.json$/.test(value))
+  if (!isPath || value === '') return value
+  const file = resolve(terminal().cwd(), value)
+  if (path !== 'folder') requireReadable(name, file)
+  return file
+}
+
+const NOTHING_CHANGED = 'name a file that is there; nothing was changed'
+
+function requireReadable(name: string, file: string): void {
+  try {
+    closeSync(openSync(file, constants.O_RDONLY | constants.O_NONBLOCK))
+    if (statSync(file).isFile()) return
+  } catch (error) {
+    throw new ConfigError(`${name}: ${file} cannot be read: ${reason(error)}`, NOTHING_CHANGED)
+  }
+  throw new ConfigError(`${name}: ${file} is not a file`, NOTHING_CHANGED)
 }
 
 function requireSetting(name: string): Setting {

@@ -1,8 +1,11 @@
 /** Keeps the state of commands between runs in small JSON files below the XDG state folder. */
 import { createHash } from 'node:crypto'
+import { accessSync, constants } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolders, writeAtomically } from '../../src/platform/files.ts'
 import { xdg } from '../../src/settings/config.ts'
+import { reason } from '../ui/files.ts'
+import { usage } from '../ui/problem.ts'
 import type { Session } from './session.ts'
 import { terminal } from './terminal.ts'
 
@@ -15,10 +18,27 @@ export async function sourceOf({ settings }: Session): Promise<string> {
 export const stateFolder = (name: string): string =>
   join(xdg(terminal().env, 'XDG_STATE_HOME', '.local/state'), 'svc', name)
 
-/** The path of the file in the folder for `key`. */
-export function stateFile(folder: string, key: readonly unknown[]): string {
+/** The path of the file in the folder for `key`; a journal ends in `jsonl`. */
+export function stateFile(folder: string, key: readonly unknown[], ending: 'json' | 'jsonl' = 'json'): string {
   const name = createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 16)
-  return join(stateFolder(folder), `${name}.json`)
+  return join(stateFolder(folder), `${name}.${ending}`)
+}
+
+/** How a user gives the files of a command another place. */
+export const OTHER_STATE_FOLDER = 'set XDG_STATE_HOME to a folder that can be written'
+
+/**
+ * Throws a usage problem if nothing can be stored in the folder, because a later run could then sign the same a second
+ * time.
+ */
+export function requireStateFolder(name: string): void {
+  const folder = stateFolder(name)
+  try {
+    makeStateFolder(name)
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw usage(`signed transactions cannot be stored in ${folder}: ${reason(error)}`, { next: OTHER_STATE_FOLDER })
+  }
 }
 
 /** Creates the folder for this user only (0700); throws the file system's error if that fails. */

@@ -1,6 +1,7 @@
 /** Suggests what a refused command line probably meant, as whole commands for pasting. */
+
+import { meantNames, nearestNames } from '../../src/platform/nearest.ts'
 import type { Noun, Verb } from './command.ts'
-import { meantNames, nearestNames } from './nearest.ts'
 import { GLOBAL_OPTIONS, NOUNS, namesOfFlags, nounEntry, wordPlaces } from './nouns.ts'
 import { flagName } from './parsed-command.ts'
 import { commandLineOf } from './shell-words.ts'
@@ -28,7 +29,7 @@ const replaced = (argv: readonly string[], at: number, words: readonly string[],
 const verbsOf = (noun: Noun | undefined): string[] =>
   noun !== undefined && 'verbs' in noun ? Object.keys(noun.verbs) : []
 
-/** What was meant by argv, whose first unknown word is `unknown`. */
+/** The probable intention of argv, whose first unknown word is `unknown`. */
 export async function meantByCommand(argv: readonly string[], unknown: string): Promise<string | undefined> {
   const places = wordPlaces(argv)
   const [nounAt = -1, verbAt = -1] = places
@@ -84,7 +85,7 @@ async function commandsWithVerb(verb: string): Promise<string[]> {
   return loaded.flatMap(({ name, noun }) => (verbsOf(noun).includes(verb) ? [`${name} ${verb}`] : []))
 }
 
-/** What was meant by argv with the option `unknown`, which neither the verb has nor every command. */
+/** The probable intention of argv with the option `unknown`, which neither the verb has nor all commands have. */
 export async function meantByFlag(argv: readonly string[], unknown: string): Promise<string | undefined> {
   const [typed = unknown] = unknown.split('=')
   const own = Object.entries((await verbIn(argv))?.flags ?? {}).flatMap(([key, { short }]) => [
@@ -104,7 +105,7 @@ export async function meantByFlag(argv: readonly string[], unknown: string): Pro
 const spelledFlag = (name: string, value: string): string[] =>
   name.startsWith('--') || value === '' ? [`${name}${value}`] : [name, value.slice(1)]
 
-/** The help that is nearest to what was typed. */
+/** The help that is closest to the typed words. */
 export async function helpHint(argv: readonly string[]): Promise<string> {
   const [nounAt = -1, ...places] = wordPlaces(argv)
   const entry = nounEntry(argv[nounAt])

@@ -1,6 +1,7 @@
 /** Gives a command the parts of its process: streams, environment and working folder. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Readable } from 'node:stream'
+import type { LedgerDevices } from '../wallet/ledger-devices.ts'
 import { type Output, standardOutput } from './standard-output.ts'
 
 /** The parts of a process that commands use; a run inside another program supplies its own. */
@@ -10,6 +11,8 @@ export interface Terminal {
   readonly stdout: Output
   readonly stderr: Output
   cwd(): string
+  /** The connected hardware wallets; those at the USB ports of this machine if left out. */
+  readonly ledgers?: LedgerDevices
 }
 
 /** The terminal of this process; each part is set up on first use. */

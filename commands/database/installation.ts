@@ -5,12 +5,17 @@ export type StepProgress = (done: number, total: number) => void
 
 export interface Database {
   status(): Promise<DatabaseStatus>
-  /** What belongs to this installation beside its database. Throws on PostgreSQL, with the command to use there. */
-  parts(): Promise<readonly InstallationPart[]>
+  /**
+   * What belongs to this installation beside its database. Throws on PostgreSQL, with the command to use there, and if
+   * there is no database or `target` cannot be written.
+   */
+  parts(target: Pick<BackupRequest, 'file' | 'force'>): Promise<readonly InstallationPart[]>
   backup(request: BackupRequest, onProgress: StepProgress): Promise<BackupReport>
-  /** Checks every byte of a backup and that its key is available; changes nothing. */
-  inspectBackup(path: string): Promise<BackupFacts>
-  restore(path: string, force: boolean, onProgress: StepProgress): Promise<RestoreReport>
+  /** The passphrase of a sealed backup, from the file or typed; null for a backup that is not sealed. */
+  passphraseFor(path: string, options: { force: boolean; passphraseFile: string | undefined }): Promise<string | null>
+  /** Checks every byte of a backup and, unless it is sealed, that its key is available; changes nothing. */
+  inspectBackup(path: string, passphrase: string | null): Promise<BackupFacts>
+  restore(path: string, options: RestoreOptions, onProgress: StepProgress): Promise<RestoreReport>
   export(file: string, force: boolean, onProgress: StepProgress): Promise<TransferReport>
   /** Reads the beginning of an export and checks that its key is available; changes nothing. */
   inspectExport(file: string): Promise<ExportFacts>
@@ -20,7 +25,15 @@ export interface Database {
   migrate(copyFirst: boolean): Promise<MigrationReport>
 }
 
-export const PART_NAMES = ['encryption-key', 'operator-key', 'assets', 'chain', 'profiles'] as const
+export const PART_NAMES = [
+  'encryption-key',
+  'operator-key',
+  'signer-key',
+  'assets',
+  'chain',
+  'profiles',
+  'wallets',
+] as const
 export type PartName = (typeof PART_NAMES)[number]
 
 export interface InstallationPart {
@@ -28,6 +41,8 @@ export interface InstallationPart {
   /** File or folder; null if this installation has none. */
   path: string | null
   bytes: number
+  /** Whether it is the value of a setting, which only a sealed backup copies. */
+  isSetting: boolean
   /** What the part is. */
   about: string
   /** What a backup can and cannot do without it. */
@@ -37,13 +52,17 @@ export interface InstallationPart {
 }
 
 export interface BackupRequest {
-  folder: string
+  /** The folder, or the file of a sealed backup. */
+  file: string
   include: readonly PartName[]
+  /** Makes one encrypted file; the passphrase is asked for if no file has it. Null makes a folder in clear. */
+  seal: { passphraseFile: string | undefined } | null
   /** Replaces an earlier backup of the same name. */
   force: boolean
 }
 export interface BackupReport {
-  folder: string
+  path: string
+  sealed: boolean
   included: readonly PartName[]
   files: number
   bytes: number
@@ -65,11 +84,18 @@ export interface BackupFacts {
   replaces: readonly string[]
   data_dir: string
 }
+export interface RestoreOptions {
+  passphrase: string | null
+  /** Replaces an existing installation. */
+  force: boolean
+}
 export interface RestoreReport extends BackupFacts {
   /** Folder that keeps the replaced files; null if there were none. */
   aside: string | null
   /** Files of the backup that were not restored, with the reason. */
   left: readonly string[]
+  /** The restored key file of the platform wallet that `signer.keypair` has to name; null if nothing has to change. */
+  signer_keypair: string | null
 }
 export interface ExportFacts {
   file: string

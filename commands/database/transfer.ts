@@ -1,6 +1,7 @@
 /** `svc db export` and `svc db import`: a whole database through a file, between SQLite and PostgreSQL. */
 import { required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { timeText } from '../ui/times.ts'
 import type { TransferReport } from './installation.ts'
 import { sizeText } from './sizes.ts'
 
@@ -36,7 +37,7 @@ export const importVerb = verb({
   about: 'Fill an empty database from an export',
   details:
     'Runs in one transaction: each table is read again, and its number of rows and its hash are compared with the export before the commit. Numbering continues where it ended. Refused if the database is not empty, or if the key differs.',
-  args: { file: required(text('File that svc db export wrote')) },
+  args: { file: required(text('File that svc db export wrote', { existing: true })) },
   examples: [
     'SVC_DATABASE_URL_FILE=/run/secrets/database-url svc db import svc.jsonl',
     'svc db import svc.jsonl -o json',
@@ -44,7 +45,7 @@ export const importVerb = verb({
   async run({ file }, { database, ui }: Session) {
     const facts = await database.inspectExport(file)
     await ui.preview([
-      `Export of ${facts.created_at} by svc ${facts.version} from ${facts.from}`,
+      `Export of ${timeText(facts.created_at)} by svc ${facts.version} from ${facts.from}`,
       `→ ${facts.to} at ${facts.place}`,
     ])
     const data = await database.import(file, ui.progress('Importing'))

@@ -4,6 +4,7 @@ import type { Session } from '../cli/session.ts'
 import { terminal } from '../cli/terminal.ts'
 import { usage } from '../ui/problem.ts'
 import { jsonText, printable } from '../ui/render.ts'
+import { timeText } from '../ui/times.ts'
 
 export interface EventLines {
   /** Whether the lines are text for a terminal. */
@@ -32,7 +33,7 @@ export async function openEventLines({ settings, ui }: Pick<Session, 'settings' 
 }
 
 export function eventLine({ sequence, id, type, created, data }: Event): string {
-  const time = new Date(created * 1000).toISOString().replace('.000', '')
+  const time = timeText(created * 1000)
   const { resource_type, resource_id } = data.object
   return [time, `#${sequence}`, type, `${resource_type} ${resource_id}`, id].join('  ')
 }

@@ -1,16 +1,31 @@
 /** `svc fees claim --all`: claims from every pool that holds fees, one after another; failures are reported and left for the next run. */
 import type { Beneficiary, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { LAMPORTS_PER_SIGNATURE } from '../../src/solana/fees.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
-import { type Session, sessionWith } from '../cli/session.ts'
-import { confirmOn } from '../signing/confirm.ts'
+import type { Session } from '../cli/session.ts'
+import { agreedSession, confirmOn } from '../signing/confirm.ts'
+import { approverField, programsField } from '../signing/flags.ts'
+import {
+  type Funds,
+  fundsOf,
+  lamportsOf,
+  requireFunds,
+  solPayment,
+  sumOf as sumOfFunds,
+  timesOf,
+  totalLines,
+} from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
+import type { ActingVault } from '../signing/wallet.ts'
 import { EXIT } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
+import { counted } from '../ui/words.ts'
 import { amountTexts } from './amounts.ts'
 import { type ClaimRow, claimableFees, failedClaim, solIn } from './claimable.ts'
-import { type ClaimRunFlags, claimFees } from './one-claim.ts'
+import { type ClaimRunFlags, claimFees, prepareClaim } from './one-claim.ts'
 
 export type ClaimAllFlags = ClaimRunFlags & {
   kind?: FeeClaimKind | undefined
@@ -34,28 +49,25 @@ export async function claimAll(
   const payer = input.signed ? await platformAddress(session) : await signingWallet(session, input)
   // A creator's positions in its pools belong to the wallet that signs.
   const owner = input.owner ?? (input.as === 'creator' ? payer : undefined)
-  const rows = await claimableFees(session, { kind, beneficiary: input.as, owner, least, payer })
+  const rows = await claimableFees(session, { kind, beneficiary: input.as, owner, least, payer, only: onlyOf(input) })
+  const { squads } = input
+  const plan = { splits, payer, owner }
+  const proposals = squads === undefined ? null : await tryProposals(session, input, squads, { rows, ...plan })
   const open = rows.filter(({ status }) => status === 'to claim')
   if (input.dry_run || open.length === 0) {
     return claimsOutcome(rows, open.length === 0 ? [] : ['Nothing was signed, and nothing was sent.'])
   }
-  const question = `Claim ${kind === 'surplus' ? 'the surplus' : 'fees'} of ${countOf(open)}, ${solOf(sumOf(open))} SOL together`
+  const funds = proposals ?? (await claimsFunds(session, input, { rows: open, ...plan }))
+  const question = `${squads === undefined ? 'Claim' : 'Propose to claim'} ${kind === 'surplus' ? 'the surplus' : 'fees'} of ${countOf(open)}, ${solOf(sumOf(open))} SOL together`
   const width = Math.max(...open.map(({ kind }) => kind.length))
   await ui.preview([
     question,
     ...open.map((row) => `  ${row.pool_address}  ${row.kind.padEnd(width)}  ${amountsOf(row)}`),
+    ...totalLines(funds, squads?.member ?? payer),
   ])
+  requireFunds(funds, await session.cluster())
   await confirmOn(session, question, await session.cluster())
-  const quiet = sessionWith(session, {
-    ui: {
-      ...ui,
-      interactive: false,
-      attended: false,
-      confirmable: true,
-      preview: async () => undefined,
-      confirm: async () => false,
-    },
-  })
+  const quiet = agreedSession(session)
   for (const [i, row] of open.entries()) {
     ui.note(`${i + 1} of ${open.length}  ${row.pool_address}  ${row.kind}`)
     session.setInterruptNote(`${i} of ${open.length} were tried; run it again for the rest`)
@@ -63,6 +75,67 @@ export async function claimAll(
   }
   session.setInterruptNote(null)
   return claimsOutcome(rows)
+}
+
+const onlyOf = ({ signed, squads }: ClaimAllFlags) =>
+  signed ? 'the platform wallet' : squads === undefined ? null : 'the vault'
+
+interface ClaimPlan {
+  rows: readonly ClaimRow[]
+  splits: readonly Split[] | undefined
+  payer: string
+  owner: string | undefined
+}
+
+/** Builds each proposal without storing it: marks what waits in an open one, and returns what the others cost the member. */
+async function tryProposals(
+  session: Session,
+  input: ClaimAllFlags,
+  squads: ActingVault,
+  { rows, splits, payer, owner }: ClaimPlan,
+): Promise<Funds> {
+  const funds: Funds[] = []
+  for (const row of rows.filter(({ status }) => status === 'to claim')) {
+    const { pool_address: address, kind } = row
+    const claim = { address, kind, beneficiary: input.as, owner: kind === 'damm_v2' ? owner : undefined, splits }
+    const fields = { dry_run: true, ...approverField({ squads }), ...programsField(input) } as const
+    try {
+      const { proposal } = await prepareClaim(session, claim, payer, fields)
+      if (proposal !== undefined) funds.push(await fundsOf(session, proposal.transactions))
+    } catch (error) {
+      // Any other failure is that of its row, and the others continue.
+      const open = openProposalIn(error)
+      if (open !== null) Object.assign(row, { status: 'waits', proposal: open })
+      else if (!(error instanceof ApiError)) throw error
+    }
+  }
+  return sumOfFunds(funds)
+}
+
+/** The open proposal because of which the API refuses another one; null for any other error. */
+function openProposalIn(error: unknown): string | null {
+  const { reason, proposal } = error instanceof ApiError ? (error.details ?? {}) : {}
+  return reason === 'proposal_open' ? String(proposal) : null
+}
+
+/** The network fees of all claims. What one needs for a moment, such as rent, it returns or the next one has again. */
+async function claimsFunds(session: Session, { as }: ClaimAllFlags, of: ClaimPlan): Promise<Funds> {
+  const { rows, splits, payer } = of
+  const [first] = rows
+  if (first === undefined) return { payments: [], isExact: true, fault: null }
+  const { pool_address: address, kind } = first
+  const owner = kind === 'damm_v2' ? of.owner : undefined
+  const claim = { address, kind, beneficiary: as, owner, splits }
+  const fee = await prepareClaim(session, claim, payer, { dry_run: true }).then(
+    async ({ transaction }) => BigInt((await session.wallet.describe(transaction)).fee),
+    (error: unknown) => {
+      // Its row says why; the others continue.
+      if (error instanceof ApiError) return LAMPORTS_PER_SIGNATURE
+      throw error
+    },
+  )
+  const held = await lamportsOf(session, payer)
+  return timesOf({ payments: [solPayment(payer, fee, held)], isExact: true, fault: null }, rows.length)
 }
 
 /** Claims one row, and goes on while positions are left. Returns the rows of the further claims. */
@@ -93,19 +166,22 @@ async function claimOne(
   const owner = kind === 'damm_v2' ? input.owner : undefined
   try {
     const { data } = await claimFees(session, input, { address, kind, beneficiary: input.as, owner, splits })
+    const { proposal } = data as { proposal?: string }
+    // The rest of its positions is claimed once this one is executed.
+    if (proposal !== undefined) return { status: 'proposed', proposal, remaining: 0 }
     const claimed = data as { signature: string; estimated_quote?: string; lifecycle: string }
     const { signature, estimated_quote = '0', lifecycle } = claimed
     const remaining = Number((data as { remaining_positions?: number }).remaining_positions ?? 0)
     return { signature, estimated_quote, status: lifecycle === 'submitted' ? 'submitted' : 'claimed', remaining }
   } catch (error) {
+    const open = openProposalIn(error)
+    if (open !== null) return { status: 'waits', proposal: open, remaining: 0 }
     return { ...failedClaim(error), remaining: 0 }
   }
 }
 
-const countOf = (rows: readonly ClaimRow[]) => {
-  const pools = new Set(rows.map(({ pool_address }) => pool_address)).size
-  return `${pools} pool${pools === 1 ? '' : 's'}`
-}
+const countOf = (rows: readonly ClaimRow[]) =>
+  counted(new Set(rows.map(({ pool_address }) => pool_address)).size, 'pool')
 const sumOf = (rows: readonly ClaimRow[]) => rows.reduce((sum, row) => sum + solIn(row), 0n)
 const amountsOf = ({ amounts, estimated_quote }: ClaimRow): string =>
   estimated_quote === null ? '-' : amountTexts({ ...amounts, estimated_quote }).join(', ')
@@ -113,13 +189,20 @@ const amountsOf = ({ amounts, estimated_quote }: ClaimRow): string =>
 function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = []): CommandOutcome {
   const of = (status: ClaimRow['status']) => rows.filter((row) => row.status === status)
   const [open, claimed, submitted, broken] = [of('to claim'), of('claimed'), of('submitted'), of('failed')]
+  const [proposed, waiting] = [of('proposed'), of('waits')]
   const parts = [
     ...(open.length === 0 ? [] : [`${open.length} to claim, ${solOf(sumOf(open))} SOL`]),
     ...(claimed.length === 0 ? [] : [`${claimed.length} claimed, ${solOf(sumOf(claimed))} SOL`]),
     ...(submitted.length === 0 ? [] : [`${submitted.length} submitted and not waited for: svc tx watch SIGNATURE`]),
+    ...(proposed.length === 0 ? [] : [`${proposed.length} proposed, ${solOf(sumOf(proposed))} SOL`]),
+    ...(waiting.length === 0 ? [] : [`${waiting.length} in an open proposal: run it again once it is executed`]),
     ...(broken.length === 0 ? [] : [`${broken.length} failed: run it again for what is still there`]),
   ]
-  const columns = ['pool', 'kind', 'amount', 'signature', 'status', 'error'] as const
+  const hasProposals = rows.some((row) => row.proposal !== undefined)
+  const columns = [
+    ...(['pool', 'kind', 'amount', 'signature', 'status', 'error'] as const),
+    ...(hasProposals ? ['proposal'] : []),
+  ]
   return {
     data: {
       claims: rows.map(({ amounts: { quote_mint, base_mint, estimated_base, estimated_lamports }, ...row }) => ({
@@ -132,19 +215,32 @@ function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = [])
     },
     rows: {
       columns,
-      rows: rows.map((row) => [row.pool_address, row.kind, row.estimated_quote, row.signature, row.status, row.error]),
+      rows: rows.map((row) => [
+        ...[row.pool_address, row.kind, row.estimated_quote, row.signature, row.status, row.error],
+        ...(hasProposals ? [row.proposal ?? null] : []),
+      ]),
     },
     ...(rows.length === 0 ? { text: 'No pool holds fees to claim.' } : { table: claimsTable(rows) }),
     ...(broken.length === 0 ? {} : { text: broken.map(failureLine).join('\n') }),
-    notes: [...(rows.length === 0 ? [] : [`${parts.join('; ')}.`]), ...notes],
+    notes: [
+      ...(rows.length === 0 ? [] : [`${parts.join('; ')}.`]),
+      ...proposed.map(({ proposal }) => `Members approve it: \`svc proposals approve ${proposal}\``),
+      ...notes,
+    ],
     exitCode: broken.length === 0 ? EXIT.done : EXIT.failed,
   }
 }
 
 /** The table for a terminal, with amounts in SOL and tokens; each failure has its own line below. */
 const claimsTable = (rows: readonly ClaimRow[]) => ({
-  columns: ['pool', 'symbol', 'kind', 'amount', 'status', 'signature'],
-  rows: rows.map((row) => [row.pool_address, row.symbol, row.kind, amountsOf(row), row.status, row.signature]),
+  columns: [
+    ...['pool', 'symbol', 'kind', 'amount', 'status'],
+    rows.some(({ proposal }) => proposal !== undefined) ? 'proposal' : 'signature',
+  ],
+  rows: rows.map((row) => [
+    ...[row.pool_address, row.symbol, row.kind, amountsOf(row), row.status],
+    row.proposal ?? row.signature,
+  ]),
 })
 
 const failureLine = ({ pool_address, kind, error }: ClaimRow) => `${pool_address} ${kind}: ${printable(error ?? '')}`

@@ -1,8 +1,8 @@
 /** `svc fees claim`: claims what a pool holds for its partner or creator, whole or split, signed by the user's keypair or the platform wallet. */
 import { BENEFICIARIES, BENEFICIARIES_OF, FEE_CLAIM_KINDS, type Split } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, type InputValues, listOf, text, toggle, verb } from '../cli/command.ts'
-import { ALLOW_PROGRAMS, SIGNING } from '../signing/flags.ts'
+import { choiceOf, type InputValues, listOf, poolAddress, text, toggle, verb } from '../cli/command.ts'
+import { ALLOW_PROGRAMS, IDEMPOTENCY_KEY, SIGNING } from '../signing/flags.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { claimAll } from './claim-all.ts'
@@ -30,19 +30,19 @@ const claimFlags = {
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
   all: toggle('Claim from every pool that holds fees'),
   min: text('With --all: least SOL that is worth a claim; what pays no SOL is left out', { placeholder: 'SOL' }),
-  idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
+  idempotency_key: IDEMPOTENCY_KEY,
   ...SIGNING,
 }
 export type ClaimFlags = InputValues<typeof claimFlags>
 
-const { submit, get, simulate } = paths.transactions
+const { submit, get, simulate, forecast } = paths.transactions
 
 export const claimPoolFees = verb({
   about: 'Claim the fees of a pool, or of all',
   details:
-    'The party that is paid must sign: with its keypair, or with --signed if it is the platform wallet. Any wallet can send a leftover. --all continues after a failure, ends with a table, and exits with 1 if any claim failed; a second run claims only what is still there. --all --as creator claims from the pools that the signing wallet created.',
-  calls: [paths.feeClaims.create, paths.pools.list, simulate, submit, get, paths.signer.get],
-  args: { pool: text('Address of the pool; not with --all') },
+    'The party that is paid must sign: with its keypair, or with --signed if it is the platform wallet. Any wallet can send a leftover. --all continues after a failure, ends with a table, and exits with 1 if any claim failed; a second run claims only what is still there. --all --as creator claims from the pools that the signing wallet created. --all --squads proposes each claim by itself; what waits in an open proposal is left alone.',
+  calls: [paths.feeClaims.create, paths.pools.list, simulate, forecast, submit, get, paths.signer.get],
+  args: { pool: poolAddress('Address of the pool, or its symbol; not with --all') },
   flags: claimFlags,
   examples: [
     'svc fees claim CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --signed',

@@ -16,7 +16,9 @@ export interface ClaimRow {
   /** The amounts of the API's answer; empty if the list of pools has them. */
   amounts: Partial<ShownAmounts>
   signature: string | null
-  status: 'to claim' | 'claimed' | 'submitted' | 'failed'
+  status: 'to claim' | 'claimed' | 'submitted' | 'proposed' | 'waits' | 'failed'
+  /** The proposal to a multisig that claims it; absent without one. */
+  proposal?: string
   error: string | null
 }
 
@@ -27,6 +29,8 @@ export interface ClaimSearch {
   /** Least lamports that are worth a claim. */
   least: bigint
   payer: string
+  /** Who claims only what is paid to itself, in words; null for a keypair, whose claims of others fail. */
+  only: 'the platform wallet' | 'the vault' | null
 }
 
 const POOLS_PER_PAGE = '100'
@@ -41,11 +45,16 @@ export async function claimableFees(session: Session, search: ClaimSearch): Prom
   const filter = beneficiary === 'creator' ? { creator: payer } : {}
   let cursor: string | undefined
   let read = 0
+  let foreign = 0
   do {
     const page = { limit: POOLS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
     const { data, meta } = await session.client.pools.list({ ...page, ...filter })
     for (const pool of data) {
       session.ui.progress('Reading pools')(++read, 0)
+      if (search.only !== null && beneficiary !== 'creator' && isForeignPartner(pool, payer)) {
+        foreign++
+        continue
+      }
       for (const each of kindsOf(pool, beneficiary)) {
         if (kind !== undefined && each !== kind) continue
         const row = await claimRowOf(session, pool, each, search)
@@ -54,7 +63,18 @@ export async function claimableFees(session: Session, search: ClaimSearch): Prom
     }
     cursor = meta.next_cursor ?? undefined
   } while (cursor !== undefined)
+  if (foreign > 0) {
+    const which = foreign === 1 ? '1 pool pays another partner' : `${foreign} pools pay other partners`
+    const flag = search.only === 'the vault' ? '--squads' : '--signed'
+    session.ui.note(`${which} than ${search.only}: claim with the keypair of the partner, without ${flag}`)
+  }
   return rows
+}
+
+/** Whether the partner of a curve is another wallet; false if the chain could not be read. */
+function isForeignPartner({ type, state }: Pool, payer: string): boolean {
+  const { feeClaimer } = fieldsOf(fieldsOf(state).config)
+  return type === 'dbc' && typeof feeClaimer === 'string' && feeClaimer !== payer
 }
 
 /** Lamports that a claim pays. Tokens and other quotes are not counted. */

@@ -1,13 +1,14 @@
 /** The table of `svc fees list`: what each claim has paid, in SOL, and who got what. */
 import type { FeeClaim } from '../../src/api/fee-claims.ts'
-import { solOf } from '../cli/amounts.ts'
+import { solText } from '../../src/solana/amounts.ts'
+import { solCell } from '../cli/amounts.ts'
 import type { Rows } from '../cli/command.ts'
 
 type PaidAmounts = Pick<FeeClaim, 'sol' | 'quote' | 'base'>
 
 /**
- * A quote in SOL is shown only as SOL; other quotes and the pool's token are raw units. Amounts are missing until the
- * claim is final, and with an older daemon.
+ * A quote in SOL is shown only as SOL; other quotes and the pool's token are raw units. Until a claim is final its
+ * amounts are unknown; an older daemon never knows them.
  */
 export function historyTable(claims: readonly FeeClaim[]): Rows {
   return {
@@ -16,7 +17,7 @@ export function historyTable(claims: readonly FeeClaim[]): Rows {
       claim.occurred_at,
       claim.kind,
       claim.beneficiary,
-      claim.sol ? solOf(BigInt(claim.sol)) : null,
+      claim.sol ? solCell(claim.sol) : claim.sol === null ? 'not final yet' : null,
       unitsOf(claim),
       claim.received?.map(receiptText).join(', ') || null,
       claim.pool_address,
@@ -35,4 +36,4 @@ function unitsOf({ sol, quote, base }: PaidAmounts): string | null {
 }
 
 const receiptText = ({ wallet, token, amount }: NonNullable<FeeClaim['received']>[number]): string =>
-  token === 'SOL' ? `${wallet} ${solOf(BigInt(amount))} SOL` : `${wallet} ${amount} of ${token}`
+  token === 'SOL' ? `${wallet} ${solText(amount)}` : `${wallet} ${amount} of ${token}`

@@ -1,10 +1,11 @@
 /** `svc fees`: the fees that pools owe the partner: reading them, claiming them and the history of claims. */
 import type { FeeClaimKind } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, type Noun, required, text, verb } from '../cli/command.ts'
+import { choiceOf, type Noun, poolAddress, required, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import { metricsOutcome } from '../pools/record.ts'
 import { claimPoolFees } from './claim.ts'
+import { delegateVerbs } from './delegate.ts'
 import { historyDrawing } from './history-drawing.ts'
 import { historyTable } from './history-table.ts'
 import { scheduleVerbs } from './schedule.ts'
@@ -21,7 +22,10 @@ const KINDS = [
 ] as const satisfies readonly FeeClaimKind[]
 
 export const feesNoun: Noun = {
-  groups: { schedule: 'Claims that the platform wallet makes by itself' },
+  groups: {
+    schedule: 'Claims that the platform wallet makes by itself',
+    delegate: 'Wallets that claim for the owner of positions',
+  },
   aliases: { history: 'list' },
   verbs: {
     claim: claimPoolFees,
@@ -29,7 +33,7 @@ export const feesNoun: Noun = {
       about: 'List fee claims, newest first',
       at: [paths.feeClaims.list, paths.feeClaims.listByPool],
       filters: {
-        pool: text('Only those of this pool', { placeholder: 'ADDRESS' }),
+        pool: poolAddress('Only those of this pool', { placeholder: 'ADDRESS' }),
         kind: choiceOf(KINDS, 'Only those of this kind'),
         beneficiary: choiceOf(['partner', 'creator'], 'Only those of this share'),
       },
@@ -60,13 +64,14 @@ export const feesNoun: Noun = {
     metrics: verb({
       about: 'Read the fees a pool holds for the partner',
       calls: [paths.pools.feeMetrics],
-      args: { address: required(text('Address of the pool')) },
+      args: { address: required(poolAddress()) },
       examples: [
         'svc fees metrics CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
         'svc fees metrics CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',
       ],
       run: async (input, { client }) => metricsOutcome((await client.pools.feeMetrics(input)).data),
     }),
+    ...delegateVerbs,
     ...scheduleVerbs,
   },
 }

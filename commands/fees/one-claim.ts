@@ -3,12 +3,12 @@ import type { Beneficiary, FeeClaimCreated, FeeClaimKind, Split } from '../../sr
 import { LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { type Demand, demanding, type Signing } from '../signing/demand.ts'
+import { type Demand, demanding, type Signing, unexpectedBuild } from '../signing/demand.ts'
 import { claimsFees } from '../signing/demanded-claims.ts'
 import { buildFields, programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
-import { failure } from '../ui/problem.ts'
+import { failure, usage } from '../ui/problem.ts'
 import { amountTexts, quoteText, type ShownAmounts } from './amounts.ts'
 
 const demandsFeeClaim = demanding('this claim, into accounts of the wallet that it pays, and these shares', claimsFees)
@@ -41,7 +41,7 @@ export async function prepareClaim(
   if (tx.mode === 'unsigned') {
     return { ...data, transaction: tx.transaction, last_valid_block_height: tx.last_valid_block_height }
   }
-  throw failure('the API answered with a signed claim, though none was asked for', {
+  throw failure('the API answered with a signed claim, but none was requested', {
     next: `\`svc tx get ${tx.signature}\``,
   })
 }
@@ -75,6 +75,7 @@ const SHOWN = [
   'kind',
   'beneficiary',
   'claimer',
+  'delegate',
   'estimated_quote',
   'estimated_base',
   'estimated_lamports',
@@ -103,24 +104,36 @@ function amountLines(
   ]
 }
 
-/** What the transaction of a claim must be. The fees of a migrated pool are claimed from the pool that it became. */
-export const claimDemand = (
+/**
+ * What the transaction of a claim must be. The fees of a migrated pool are claimed from the pool that it became. A
+ * wallet that signs as delegate may own positions too, so only the user says whom the claim pays.
+ */
+export async function claimDemand(
   of: Signing,
-  { address, kind, splits = [] }: FeeClaimRequest,
+  { address, kind, owner, splits = [] }: FeeClaimRequest,
   data: Omit<FeeClaimCreated, 'tx'>,
   mostQuote: string | undefined = undefined,
-): Promise<Demand> =>
-  demandsFeeClaim(of, {
+): Promise<Demand> {
+  if (data.delegate !== undefined && owner === undefined) {
+    throw usage(`the API says that this claim is paid to ${data.claimer}, whose delegate signs; nothing was signed`, {
+      param: '--owner',
+      next: `give --owner ${data.claimer}, if these are the fees that you mean`,
+    })
+  }
+  if (owner !== undefined && data.claimer !== owner) throw unexpectedBuild(`it pays ${data.claimer}, not ${owner}`)
+  return demandsFeeClaim(of, {
     pool: kind === 'damm_v2' ? data.pool_address : address,
     kind,
     beneficiary: data.beneficiary,
     claimer: data.claimer,
+    delegate: data.delegate,
     baseMint: data.base_mint,
     quoteMint: data.quote_mint,
     amount: BigInt(data.estimated_quote ?? 0),
     splits,
     mostQuote: mostQuote === undefined ? null : rawUnits(mostQuote, 0, '--max-quote'),
   })
+}
 
 /** Claims the fees, signed by the local keypair, which must be the partner's, or by the platform wallet. */
 export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClaimRequest): Promise<CommandOutcome> {

@@ -17,6 +17,8 @@ import {
 import { listVerb } from '../cli/reads.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { usage } from '../ui/problem.ts'
+import { timeText } from '../ui/times.ts'
+import { refusedSchedules } from '../waiting.ts'
 import { readSplits } from './splits.ts'
 
 const at = paths.feeSchedules
@@ -73,7 +75,7 @@ export const scheduleVerbs: Record<string, Verb> = {
   }),
   'schedule list': listVerb({
     about: 'List fee schedules, newest first',
-    at: at.list,
+    at: [at.list, paths.service.workers],
     filters: {
       active: choiceOf(['true', 'false'], 'Only active ones, or only the others', {
         true: 'active',
@@ -91,17 +93,25 @@ export const scheduleVerbs: Record<string, Verb> = {
         next_run_at ?? 'paused',
       ]),
     }),
+    notes: (schedules, session) =>
+      refusedSchedules(
+        session,
+        schedules.map(({ id }) => id),
+      ),
     call: (client, query) => client.feeSchedules.list(query),
   }),
   'schedule get': verb({
     about: 'Read one fee schedule',
-    calls: [at.get],
+    calls: [at.get, paths.service.workers],
     args: SCHEDULE_ID,
     examples: [
       'svc fees schedule get fsc_5TgBn1Xe8WkRq3YvMz6JcH2s',
       'svc fees schedule get fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --json',
     ],
-    run: async (input, { client }) => scheduleOutcome((await client.feeSchedules.get(input)).data),
+    async run({ id }, session) {
+      const { data } = await session.client.feeSchedules.get({ id })
+      return { ...scheduleOutcome(data), notes: await refusedSchedules(session, [id]) }
+    },
   }),
   'schedule update': verb({
     about: 'Change a fee schedule',
@@ -167,7 +177,7 @@ export const scheduleVerbs: Record<string, Verb> = {
     table: (runs: readonly FeeScheduleRun[]) => ({
       columns: ['scheduled_at', 'status', 'pools', 'claimed', 'skipped', 'missed'],
       rows: runs.map((run) => [
-        run.scheduled_at ?? `asked ${run.started_at}`,
+        run.scheduled_at ?? `asked ${timeText(run.started_at)}`,
         run.reason === null ? run.status : `${run.status}: ${run.reason}`,
         run.pools,
         run.claimed,
@@ -220,7 +230,8 @@ function scheduleOutcome(data: FeeSchedule): CommandOutcome {
     data,
     record: {
       ...shown,
-      threshold: threshold === '0' ? '0' : `${threshold} raw units (${solOf(BigInt(threshold))} if the quote is SOL)`,
+      threshold:
+        threshold === '0' ? '0' : `${solOf(BigInt(threshold))} SOL, or ${threshold} raw units of another quote`,
       ...(beneficiary === null ? {} : { beneficiary }),
       splits: splits?.map(({ recipient, bps }) => `${recipient}:${bps}`).join(', ') ?? null,
       pools: Object.keys(filter).length === 0 ? 'every pool' : filterText(filter),

@@ -1,12 +1,14 @@
 /** Writes rows as CSV (RFC 4180) that a spreadsheet reads as text and numbers, never as formulas. */
 import { open } from 'node:fs/promises'
 import { replaceWith } from '../../src/platform/files.ts'
+import type { Amount } from '../cli/amounts.ts'
 import { terminal } from '../cli/terminal.ts'
 import { reason } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 
-type CsvCell = string | number | null
+/** Text, numbers and amounts, which are written as decimal text. */
+type CsvCell = string | number | Amount | null
 
 /**
  * Numbers may begin with a minus. Other text that a spreadsheet would compute gets a leading apostrophe (OWASP). A

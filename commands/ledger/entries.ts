@@ -1,7 +1,7 @@
 /** Reads entries and sums of the ledger page by page, and shows them: amounts in whole tokens, values at the stored price. */
 import type { LedgerEntry, LedgerSum } from '../../src/api/ledger.ts'
-import type { Client, ClientAnswer, ListMeta } from '../../src/client.ts'
-import { decimalOf } from '../cli/amounts.ts'
+import type { ClientAnswer, ListMeta } from '../../src/client.ts'
+import { Amount, decimalOf } from '../cli/amounts.ts'
 import { usage } from '../ui/problem.ts'
 
 /** Follows the cursors of a list to its end. */
@@ -15,8 +15,6 @@ export async function* pagesOf<R>(
     isMore = cursor !== undefined
   }
 }
-
-export type LedgerQuery = Parameters<Client['ledger']['list']>[0]
 
 /** The filters that select exactly one month in UTC. Throws a usage problem for text that is not a month. */
 export function monthRange(month: string): { created_after: string; created_before: string } {
@@ -56,11 +54,12 @@ const nameOf = ({ symbol, token }: Pick<LedgerEntry, 'symbol' | 'token'>) => sym
 
 /** An entry for a terminal. */
 export const shownEntry = (entry: LedgerEntry): unknown[] => [
-  ...[entry.occurred_at, entry.kind, entry.party, wholeAmount(entry), nameOf(entry), entry.owner, entry.signature],
+  ...[entry.occurred_at, entry.kind, entry.party, new Amount(entry.amount, entry.decimals)],
+  ...[nameOf(entry), entry.owner, entry.signature],
 ]
 
 /** A sum for a terminal, and for CSV after its raw amounts. */
-export const shownSum = (sum: LedgerSum): unknown[] => {
-  const whole = (amount: string) => decimalOf(BigInt(amount), sum.decimals)
+export const shownSum = (sum: LedgerSum): (string | number | Amount | null)[] => {
+  const whole = (amount: string) => new Amount(amount, sum.decimals)
   return [sum.key, sum.party, nameOf(sum), whole(sum.received), whole(sum.paid), whole(sum.net), sum.entries]
 }

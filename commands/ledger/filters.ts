@@ -1,10 +1,10 @@
 /** The filters of entries, and those of sums. */
 import { LEDGER_KINDS, LEDGER_PARTIES } from '../../src/api/ledger-names.ts'
-import { choiceOf, type InputValues, text } from '../cli/command.ts'
+import { choiceOf, type InputValues, mintAddress, poolAddress, text } from '../cli/command.ts'
 
 export const totalFilterFlags = {
-  pool: text('Only what belongs to this pool', { placeholder: 'ADDRESS' }),
-  mint: text('Only this token: its mint, or SOL', { placeholder: 'MINT' }),
+  pool: poolAddress('Only what belongs to this pool', { placeholder: 'ADDRESS' }),
+  mint: mintAddress('Only this token: its mint or symbol, or SOL'),
   party: choiceOf(LEDGER_PARTIES, 'Only accounts of this party'),
   kind: choiceOf(LEDGER_KINDS, 'Only movements of this kind'),
 }

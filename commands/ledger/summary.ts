@@ -2,7 +2,7 @@
 import type { LedgerSum } from '../../src/api/ledger.ts'
 import { LEDGER_GROUPS } from '../../src/api/ledger-names.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, integer, text, verb } from '../cli/command.ts'
+import { type CommandOutcome, choiceOf, integer, text, verb } from '../cli/command.ts'
 import { listOutcome } from '../cli/reads.ts'
 import { csvLine, writePieces } from './csv.ts'
 import { pagesOf, shownSum } from './entries.ts'
@@ -42,15 +42,23 @@ export const summarizeLedger = verb({
   },
 })
 
-const sumsOutcome = (sums: readonly LedgerSum[], notes: readonly string[]) => ({
-  ...listOutcome(sums, SUM_COLUMNS, notes),
-  ...(sums.length === 0 ? {} : { table: { columns: SHOWN, rows: sums.map(shownSum) } }),
-})
+/** The table fits 80 columns in most months: a key that all rows share is a note, and the entries are left out. */
+function sumsOutcome(sums: readonly LedgerSum[], notes: readonly string[]): CommandOutcome {
+  const [first, ...others] = new Set(sums.map(({ key }) => key))
+  const isShared = first !== undefined && others.length === 0
+  const [from, to] = [isShared ? 1 : 0, SHOWN.length - 1]
+  return {
+    ...listOutcome(sums, SUM_COLUMNS, isShared ? [`All of ${first}.`, ...notes] : notes),
+    ...(sums.length === 0
+      ? {}
+      : { table: { columns: SHOWN.slice(from, to), rows: sums.map((sum) => shownSum(sum).slice(from, to)) } }),
+  }
+}
 
 async function* csvOf(sums: readonly LedgerSum[]): AsyncGenerator<string> {
   yield csvLine([...SHOWN, 'mint', 'decimals', 'received_raw', 'paid_raw', 'net_raw'])
   for (const sum of sums) {
     const raw = [sum.token, sum.decimals, sum.received, sum.paid, sum.net]
-    yield csvLine([...(shownSum(sum) as (string | number | null)[]), ...raw])
+    yield csvLine([...shownSum(sum), ...raw])
   }
 }

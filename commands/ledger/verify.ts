@@ -1,7 +1,7 @@
 /** `svc ledger verify`: compares the ledger with the chain, step by step. */
 import type { LedgerVerification } from '../../src/api/ledger.ts'
 import { paths } from '../../src/api/paths.ts'
-import { solOf } from '../cli/amounts.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS } from '../cli/amounts.ts'
 import { verb } from '../cli/command.ts'
 
 type VerifiedLedger = Omit<LedgerVerification, 'next_cursor'>
@@ -14,12 +14,22 @@ export const verifyStoredLedger = verb({
   calls: [paths.ledger.verify],
   examples: ['svc ledger verify', 'svc ledger verify --json'],
   async run(_, { client, ui }) {
-    const found: VerifiedLedger = { transactions: 0, entries: 0, faults: [], unread: [], waiting: 0, accounts: [] }
+    const found: VerifiedLedger = {
+      transactions: 0,
+      entries: 0,
+      faults: [],
+      unread: [],
+      waiting: 0,
+      not_final: 0,
+      accounts: [],
+    }
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const { data } = await client.ledger.verify(cursor === undefined ? {} : { cursor })
       found.transactions += data.transactions
       found.entries += data.entries
       found.waiting += data.waiting
+      // A daemon of an earlier version does not count these.
+      found.not_final += data.not_final ?? 0
       found.faults.push(...data.faults)
       found.unread.push(...data.unread)
       found.accounts.push(...data.accounts)
@@ -31,17 +41,19 @@ export const verifyStoredLedger = verb({
   },
 })
 
-function reportOf({ transactions, entries, faults, unread, waiting, accounts }: VerifiedLedger, isWhole: boolean) {
+function reportOf(found: VerifiedLedger, isWhole: boolean) {
+  const { transactions, entries, faults, unread, waiting, not_final, accounts } = found
   const compared = `Compared ${transactions} transactions with ${entries} entries`
   return [
     ...faults.map(faultLine),
     ...unread.map(({ signature, reason }) => `unread ${signature}: ${reason}`),
     ...accounts.map(({ account, token, ...amounts }) => {
       const [opening, change, balance] = [amounts.opening, amounts.change, amounts.balance].map((amount) =>
-        token === 'SOL' ? solOf(BigInt(amount)) : amount,
+        groupedDecimalOf(BigInt(amount), token === 'SOL' ? LAMPORT_DECIMALS : 0),
       )
       return `${account}: ${opening} ${token === 'SOL' ? token : `raw units of ${token}`} at first, ${change} in entries, ${balance} now`
     }),
+    ...(not_final === 0 ? [] : [`${not_final} transactions are not final yet: their entries follow once they are.`]),
     ...(waiting === 0 ? [] : [`${waiting} final transactions are not in the ledger yet.`]),
     ...(waiting > 0 && accounts.length === 0 ? ['The platform wallet is followed once they are.'] : []),
     isWhole ? `${compared}: all equal.` : `${compared}: ${faults.length} differ, ${unread.length} unread.`,

@@ -11,7 +11,7 @@ import { failure } from '../ui/problem.ts'
 import { patiently } from './patience.ts'
 import { endOfSent, type SignedEnd, untilEnded } from './until-ended.ts'
 
-/** How often a row is signed. A transaction may expire unexecuted, but so many expired ones have another cause. */
+/** How often a row is signed. One transaction may expire by chance. After four, something else is wrong. */
 const MAX_SIGNINGS = 4
 
 export type AttemptEnd = SignedEnd & { signature: string }

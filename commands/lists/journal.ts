@@ -2,7 +2,7 @@
  * Writes the journal of a list: what each row has started, on disk before anything is sent, so that the next run
  * continues it.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { holdLock, isLocked } from '../../src/platform/file-lock.ts'
 import { makeOwnDatabase, writeAtomically } from '../../src/platform/files.ts'
 import { reason } from '../ui/files.ts'
@@ -97,11 +97,15 @@ export class ListJournal<T extends JournalTerms, E extends object> {
 
   /** The entry of the row is on disk when this returns. */
   write(row: string, entry: E): void {
-    if (this.#descriptor === null) throw new Error(`the journal ${this.file} is not open`)
+    const descriptor = this.#descriptor
+    if (descriptor === null) throw new Error(`the journal ${this.file} is not open`)
+    const { size } = fstatSync(descriptor)
     try {
-      writeFileSync(this.#descriptor, lineOf({ row, ...entry }))
-      fsyncSync(this.#descriptor)
+      writeFileSync(descriptor, lineOf({ row, ...entry }))
+      fsyncSync(descriptor)
     } catch (error) {
+      // On a full disk a part of the line was written, and the next one must not continue it.
+      ftruncateSync(descriptor, size)
       throw this.#notWritten(error)
     }
     this.#entries.set(row, entry)

@@ -54,8 +54,12 @@ export interface RowWork<J> {
   progress(): [done: number, total: number]
 }
 
+/** How many rows are worked on at a time: one if a person confirms each on a device, otherwise `most`. */
+export const atOnce = async ({ wallet }: Session, keypair: string | undefined, most: number): Promise<number> =>
+  (await wallet.isDevice(keypair)) ? 1 : most
+
 /** Does several jobs at a time. After a permanent failure, no other job is started. */
-export async function workThrough<J>(session: Session, { doing, atOnce, jobs, ...run }: RowWork<J>): Promise<void> {
+export async function workThrough<J>(session: Session, { doing, jobs, ...run }: RowWork<J>): Promise<void> {
   const bar = session.ui.progress(doing)
   // The list has one preview, one progress bar and one note for Ctrl-C instead of those of each transaction.
   const quiet = sessionWith(session, {
@@ -69,8 +73,8 @@ export async function workThrough<J>(session: Session, { doing, atOnce, jobs, ..
       try {
         waiting.push(...(await run.work(quiet, job)))
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error
         isStopped = true
+        if (!(error instanceof ApiError)) throw error
         run.failed(job, error)
       }
       bar(...run.progress())
@@ -78,7 +82,10 @@ export async function workThrough<J>(session: Session, { doing, atOnce, jobs, ..
   }
   session.setInterruptNote('Sent transactions may still be confirmed; run the same command again for the rest')
   try {
-    await Promise.all(Array.from({ length: atOnce }, worker))
+    // The journal stays reserved until the last worker has ended.
+    const ended = await Promise.allSettled(Array.from({ length: run.atOnce }, worker))
+    const thrown = ended.find((end) => end.status === 'rejected')
+    if (thrown !== undefined) throw thrown.reason
   } finally {
     session.setInterruptNote(null)
     session.ui.clear()

@@ -10,7 +10,7 @@ import type { CompleteTransaction } from '../signing/signatures.ts'
 
 /** A signed transaction, with what its build said about it. */
 export interface SignedBuild extends CompleteTransaction {
-  /** Block height after which it cannot land. Without it, a node that does not know its blockhash proves that. */
+  /** Block height after which it cannot land. If unknown, a node that has forgotten its blockhash proves it. */
   last_valid_block_height?: number | undefined
   tracked_resource?: TrackedResource | undefined
   /** Whether this run has signed it, so that it cannot have been sent before. */

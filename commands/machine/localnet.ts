@@ -6,9 +6,12 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type ChainOwner, chainOwner } from '../../src/chain/owner.ts'
 import { loadSqlite } from '../../src/platform/native-modules.ts'
+import { parseUrl } from '../../src/platform/urls.ts'
 import { clusterOf, parseCluster } from '../../src/settings/cluster.ts'
 import type { Config, SettingName } from '../../src/settings/config.ts'
+import type { Consensus } from '../../src/solana/constants.ts'
 import { parseJson } from '../../src/solana/json.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { DaemonParts } from '../cli/daemon-parts.ts'
 import { openHttp } from '../cli/http-transport.ts'
 import type { Localnet, LocalnetReport } from '../cli/session.ts'
@@ -39,10 +42,11 @@ export function createLocalnet(load: Load, serveLocalnet: DaemonParts['serveLoca
     }
   }
   return {
-    async start({ rpc_host, rpc_port }, onReady) {
+    async start({ rpc_host, rpc_port, consensus }, onReady) {
       const config = await embeddedConfig(load, {
         ...optionIfSet('rpc-host', rpc_host),
         ...optionIfSet('rpc-port', rpc_port),
+        ...optionIfSet('consensus', consensus),
       })
       const serving = await serveLocalnet(config)
       onReady({ pid: process.pid, rpc_url: serving.rpcUrl, ws_url: serving.wsUrl, notes: serving.notes })
@@ -59,6 +63,8 @@ export function createLocalnet(load: Load, serveLocalnet: DaemonParts['serveLoca
           accounts: status.accountCount,
           slot_ms: status.settings.slotMs,
           lamports_per_byte: Number(status.settings.rent.lamportsPerByte),
+          consensus: status.settings.consensus,
+          alpenglow_slot: status.alpenglowSlot,
           programs: status.programs.map(({ name, id, loaded }) => ({ name, id, loaded })),
           pid: owner?.pid ?? null,
           rpc_url: owner?.rpc_url ?? null,
@@ -91,7 +97,21 @@ export function createLocalnet(load: Load, serveLocalnet: DaemonParts['serveLoca
       refuseOwned(config)
       return { files: await deleteJournal(config.dataDir) }
     },
-    async pull({ from, programs }, onProgress) {
+    async missingPrograms() {
+      const { values, dataDir, programsDir } = await load()
+      if (values.api !== undefined || clusterOf({ values }).kind !== 'embedded') return { missing: [], owner: null }
+      const needed = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata]
+      return {
+        missing: needed.filter(({ id }) => !existsSync(join(programsDir, `${id}.so`))),
+        owner: chainOwner(dataDir)?.pid ?? null,
+      }
+    },
+    async pin({ programs, remove }) {
+      const { programsDir } = await load()
+      const { pinBuilds } = await import('../../src/chain/program-cache/pull.ts')
+      return { programs_dir: programsDir, programs: pinBuilds(programsDir, { programs, remove }) }
+    },
+    async pull({ from, programs, cluster }, onProgress) {
       const config = await load()
       const [{ pullPrograms }, { pullSettings }, { folderSource, rpcSource }] = await Promise.all([
         import('../../src/chain/program-cache/pull.ts'),
@@ -99,7 +119,8 @@ export function createLocalnet(load: Load, serveLocalnet: DaemonParts['serveLoca
         import('../../src/chain/program-cache/source.ts'),
       ])
       if (from !== undefined && config.origins.url === 'flag') throw usage('give either --from or --url')
-      const source = from === undefined ? rpcSource(pullCluster(config)) : folderSource(folderAt(from))
+      const named = cluster === undefined ? pullCluster(config) : clusterAt(cluster)
+      const source = from === undefined ? rpcSource(named) : folderSource(folderAt(from))
       const items = await pullPrograms({ folder: config.programsDir, source, programs, now: Date.now, onProgress })
       const settings = await pullSettings({ folder: config.programsDir, source, now: Date.now })
       return { source: source.label, programs_dir: config.programsDir, items, settings }
@@ -114,7 +135,8 @@ interface Status {
   accountCount: number
   programs: { name: string; id: string; loaded: boolean }[]
   warnings?: string[]
-  settings: { slotMs: number; rent: { lamportsPerByte: number | bigint } }
+  settings: { slotMs: number; rent: { lamportsPerByte: number | bigint }; consensus: Consensus }
+  alpenglowSlot: number | null
 }
 
 const optionIfSet = (name: SettingName, value: unknown) => (value === undefined ? {} : { [name]: value })
@@ -142,6 +164,12 @@ function pullCluster(config: Config) {
     throw usage('the embedded chain itself gets its programs from this cache', { next: 'give the --url of a cluster' })
   }
   return cluster.kind === 'embedded' || cluster.kind === 'localhost' ? parseCluster('mainnet-beta') : cluster
+}
+
+function clusterAt(text: string) {
+  const isNamed = ['mainnet-beta', 'devnet', 'testnet', 'localhost'].includes(text)
+  if (isNamed || /^https?:$/.test(parseUrl(text)?.protocol ?? '')) return parseCluster(text)
+  throw usage(`"${text}" is not a cluster: give mainnet-beta, devnet, testnet, localhost or an http(s) URL`)
 }
 
 async function openRpc(config: Config): Promise<LocalnetRpc> {

@@ -1,7 +1,4 @@
-/**
- * Opens the places of images and metadata for `svc storage` and `svc doctor`, directly, beside a daemon that may be
- * running.
- */
+/** Opens the places of images and metadata for `svc storage` and `svc doctor` directly, even while a daemon runs. */
 import { systemClock } from '../../src/context.ts'
 import type { Config } from '../../src/settings/config.ts'
 import { storeOptions } from '../../src/store/open.ts'

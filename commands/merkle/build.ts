@@ -8,33 +8,31 @@ import { jitoTreeChunks } from '../../src/merkle/tree-files/jito-writer.ts'
 import { streamflowCsvChunks } from '../../src/merkle/tree-files/streamflow.ts'
 import type { JitoDetail, TreeFormat } from '../../src/merkle/tree-files/tree-file.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
-import { unusableWallets, unusableWarnings } from '../../src/merkle/unusable-wallets.ts'
+import { listWarnings } from '../../src/merkle/unusable-wallets.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { inWhole } from '../cli/amounts.ts'
 import { type CommandOutcome, choiceOf, integer, required, text, toggle, verb } from '../cli/command.ts'
 import { usage } from '../ui/problem.ts'
 import { builtTreeRecord, readKey } from './built-record.ts'
 import { junitFlag, withJunitReport } from './junit.ts'
-import { csvFlags, hashRoot, hashTree, type Recipients, readRecipients, withListNotes } from './recipients.ts'
+import { chosenUnits, listTokenIfRead, listWords, requireUnits, unitFlags } from './list-units.ts'
+import { hashRoot, hashTree, type Recipients, readRecipients, withListNotes } from './recipients.ts'
 import { storeTree } from './store-tree.ts'
 import { shardFile, svcTreeChunks, writeTreeFile } from './tree-file.ts'
-
-/** Checking the addresses of a longer list would take more time than everything else. */
-const MOST_WALLETS_CHECKED = 500
 
 export const buildTreeOfCsv = verb({
   about: 'Build the tree of a CSV; no network or database unless --persist',
   details:
-    'FILE has one wallet,amount per line, with an optional header. With vesting it has wallet,amount,locked, and the header is required. - reads standard input. The first 100 faults are printed as FILE:LINE:COLUMN: what.',
-  calls: [paths.merkleTrees.create],
-  args: { file: required(text('The CSV, or - for standard input')) },
+    'FILE has one wallet,amount per line, with an optional header. With vesting it has wallet,amount,locked, and the header is required. - reads standard input. The first 100 faults are printed as FILE:LINE:COLUMN: what. With --persist, a mint on chain needs --decimals, which must be its own, or --raw.',
+  calls: [paths.merkleTrees.create, paths.accounts.get, paths.tokens.batchFetch],
+  args: { file: required(text('The CSV, or - for standard input', { existing: true })) },
   flags: {
     mint: required(text('Mint of the token', { placeholder: 'MINT' })),
     airdrop_count: integer('Which airdrop of this mint (default 0); with --shard, that of the first tree', {
       min: 0,
       max: MAX_AIRDROP_COUNT,
     }),
-    ...csvFlags,
+    ...unitFlags,
     persist: toggle('Store the tree, so that the API serves its proofs'),
     replace: toggle('With --persist: replace a stored tree of the same id and another root'),
     shard: toggle(`Cut the list into consecutive trees of at most ${MAX_STORED_LEAVES} leaves`),
@@ -47,16 +45,26 @@ export const buildTreeOfCsv = verb({
   },
   examples: [
     'svc merkle build recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6',
-    'svc merkle build recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --persist -o json',
-    'svc merkle build huge.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --shard --persist',
+    'svc merkle build recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6 --persist -o json',
+    'svc merkle build huge.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --raw --shard --persist',
   ],
-  async run({ file, mint, airdrop_count: first = 0, persist, replace, shard, out, format, junit, ...csv }, session) {
+  async run(
+    { file, mint, airdrop_count: first = 0, persist, replace, shard, out, format, junit, duplicates, ...chosen },
+    session,
+  ) {
     return withJunitReport(junit, file, async () => {
       const { ui } = session
       readKey(mint, '--mint')
       if (replace && !persist) throw usage('--replace needs --persist')
       if (format !== undefined && out === undefined) throw usage('--format needs --out', { param: '--format' })
-      const recipients = await readRecipients(file, csv, ui)
+      // Without --persist nothing reads the chain, so the units of the amounts cannot be checked.
+      const token = persist ? await listTokenIfRead(session, mint) : null
+      requireUnits(chosen, token)
+      const recipients = await readRecipients(
+        file,
+        { ...chosen, duplicates, units: (name) => chosenUnits(session, chosen, { name, token }) },
+        ui,
+      )
       const { list, merged, zeroAmounts } = recipients
       if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
       if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
@@ -77,7 +85,7 @@ export const buildTreeOfCsv = verb({
         // Only the file has proofs; everything else needs just the root of the tree.
         const tree = out === undefined ? undefined : hashTree(part, ui)
         const rooted = tree ?? { list: part, root: hashRoot(part, ui) }
-        const warnings = unusableWarnings(unusableWallets(part, MOST_WALLETS_CHECKED))
+        const warnings = listWarnings(part)
         for (const warning of warnings) ui.warn(warning)
         let record: TreeCreated = builtTreeRecord(rooted, mint, first + i)
         if (persist) record = await storeTree(session, rooted, record, replace)
@@ -89,8 +97,11 @@ export const buildTreeOfCsv = verb({
         records.push(record)
       }
       const [record] = records
-      const { decimals } = csv
+      const { decimals } = recipients
       const outcome = shard || record === undefined ? shardsOutcome(records, decimals) : treeOutcome(record, decimals)
+      const shown = { decimals: token?.decimals ?? decimals ?? null, symbol: token?.symbol ?? null }
+      // A sorted copy of a million amounts is made only for a person.
+      await ui.preview(() => [listWords(parts, shown)])
       return withListNotes(outcome, recipients)
     })
   },
@@ -114,7 +125,10 @@ function jitoPart({ jito }: Recipients, part: number): JitoDetail | undefined {
 
 const treeOutcome = (record: TreeCreated, decimals: number | undefined): CommandOutcome => ({
   data: record,
-  record: decimals === undefined ? { ...record } : inWhole({ ...record }, { total: decimals, total_locked: decimals }),
+  record:
+    decimals === undefined
+      ? { ...record, total: `${record.total} raw units` }
+      : inWhole({ ...record }, { total: decimals, total_locked: decimals }),
 })
 
 function shardsOutcome(records: readonly TreeCreated[], decimals: number | undefined): CommandOutcome {

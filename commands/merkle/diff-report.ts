@@ -1,5 +1,5 @@
 /** Reports the differences between two lists, the largest first: as rows, as CSV and as Markdown for a review. */
-import { decimalOf } from '../cli/amounts.ts'
+import { Amount, decimalOf } from '../cli/amounts.ts'
 import type { Rows } from '../cli/command.ts'
 import { csvLine } from '../ledger/csv.ts'
 import { printable } from '../ui/render.ts'
@@ -74,11 +74,11 @@ const changeText = (change: bigint, decimals: number | undefined) =>
   `${change > 0n ? '+' : ''}${amountText(change, decimals)}`
 
 /** A locked part follows a plus; a list without locked amounts shows none. */
-function partsText(parts: Parts | null, decimals: number | undefined): string | null {
+function partsCell(parts: Parts | null, decimals = 0): Amount | string | null {
   if (parts === null) return null
   const { amount, locked } = parts
   return locked === 0n
-    ? amountText(amount, decimals)
+    ? new Amount(amount, decimals)
     : `${amountText(amount, decimals)} + ${amountText(locked, decimals)}`
 }
 
@@ -86,7 +86,7 @@ function partsText(parts: Parts | null, decimals: number | undefined): string | 
 export const differenceRows = (differences: readonly Difference[], decimals?: number): Rows => ({
   columns: ['', 'wallet', 'before', 'after'],
   rows: differences.map(({ sign, wallet, before, after }) => [
-    ...[sign, wallet, partsText(before, decimals), partsText(after, decimals)],
+    ...[sign, wallet, partsCell(before, decimals), partsCell(after, decimals)],
   ]),
 })
 
@@ -146,7 +146,12 @@ export function differenceMarkdown({ before, after, comparison, differences, dec
       .slice(0, MARKDOWN_ROWS)
       .map(({ sign, wallet, before, after, change }) =>
         row([
-          ...[NAMES[sign], `\`${wallet}\``, partsText(before, decimals) ?? '', partsText(after, decimals) ?? ''],
+          ...[
+            NAMES[sign],
+            `\`${wallet}\``,
+            String(partsCell(before, decimals) ?? ''),
+            String(partsCell(after, decimals) ?? ''),
+          ],
           changeText(change, decimals),
         ]),
       ),

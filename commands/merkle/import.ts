@@ -19,7 +19,7 @@ export const importTree = verb({
   details:
     'FILE is the merkle_tree.json of the Jito distributor, claimants in the JSON of Streamflow, or a file of `svc merkle build --out`. Leaves keep their order. A file is refused if its proofs, sums or root do not match its leaves, and the message names the node.',
   calls: [paths.merkleTrees.create],
-  args: { file: required(text('The file of the tree, or - for standard input')) },
+  args: { file: required(text('The file of the tree, or - for standard input', { existing: true })) },
   flags: {
     mint: text('Mint of the token, required without --csv', { placeholder: 'MINT' }),
     airdrop_count: integer('Which airdrop of this mint (default 0); for a distributor it is its version', {

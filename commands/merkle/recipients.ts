@@ -36,6 +36,8 @@ export const csvFlags = {
 export interface CsvChoices {
   decimals: number | undefined
   duplicates: 'reject' | 'sum' | undefined
+  /** Decides the decimals of a list whose amounts may be whole tokens or raw units; asked before they are read. */
+  units?: (name: string) => Promise<number | undefined>
 }
 
 /** A list with at most this many rows is read too fast for a progress bar. */
@@ -55,21 +57,25 @@ export interface Recipients extends ListNotes {
   zeroAmounts: number
   /** Whether --decimals applies to its amounts; those of a tree file are raw units. */
   hasDecimals: boolean
+  /** The decimals that its amounts were read with; undefined for raw units. */
+  decimals: number | undefined
   /** What a Jito file has besides the list; undefined for other files. */
   jito?: JitoDetail
 }
 
 /** Reads the recipients; throws a usage problem with one line `FILE:LINE:COLUMN: what` for each fault. */
-export async function readRecipients(file: string, { decimals, duplicates }: CsvChoices, ui: Ui): Promise<Recipients> {
+export async function readRecipients(file: string, choices: CsvChoices, ui: Ui): Promise<Recipients> {
   const name = file === '-' ? 'stdin' : file
+  const { duplicates, units = async () => choices.decimals } = choices
   const { source, close } = await openRecipients(file)
   try {
-    const options = { name, decimals, duplicates: duplicates ?? 'reject', onProgress: treeProgress(ui) } as const
-    if (isJson(source)) return await jsonRecipients(source.all(), options, ui)
-    const { columns, comments, ...rows } = readRecipientCsv(source, options)
+    const options = { name, duplicates: duplicates ?? 'reject', onProgress: treeProgress(ui) } as const
+    if (isJson(source)) return await jsonRecipients(source.all(), options, { ui, units })
+    const decimals = await units(name)
+    const { columns, comments, ...rows } = readRecipientCsv(source, { ...options, decimals })
     const notes = readingNotes({ columns, comments, separator: rows.separator })
     await sayNotes(ui, name, notes)
-    return { ...rows, hasDecimals: true, ignored_columns: columns.ignored, comment_rows: comments }
+    return { ...rows, hasDecimals: true, decimals, ignored_columns: columns.ignored, comment_rows: comments }
   } catch (error) {
     if (error instanceof MerkleInputError) throw inputProblem(error)
     throw error
@@ -150,23 +156,28 @@ function inputProblem(error: MerkleInputError) {
 /**
  * A JSON list, or the leaves of a tree file; a tree of another tool must have the proofs and the root of its leaves.
  */
-async function jsonRecipients(bytes: Uint8Array, options: CsvOptions & { name: string }, ui: Ui): Promise<Recipients> {
+async function jsonRecipients(
+  bytes: Uint8Array,
+  options: CsvOptions & { name: string },
+  { ui, units }: { ui: Ui; units: (name: string) => Promise<number | undefined> },
+): Promise<Recipients> {
   const { name } = options
   if (isTreeOf(bytes, name)) {
     const file = parseTreeFile(bytes, name)
     if (file.format !== 'svc') requireWhole(name, checkTreeFile(file))
     const { list, jito } = file
-    const none = { merged: 0, zeroAmounts: 0, ignored_columns: [], comment_rows: 0 }
+    const none = { merged: 0, zeroAmounts: 0, decimals: undefined, ignored_columns: [], comment_rows: 0 }
     return { list, hasDecimals: false, ...none, ...(jito === undefined ? {} : { jito }) }
   }
-  const { isRaw, ignored, ...rows } = readJsonList(bytes, options)
-  const isScaled = !isRaw && options.decimals !== undefined
+  const decimals = await units(name)
+  const { isRaw, ignored, ...rows } = readJsonList(bytes, { ...options, decimals })
+  const isScaled = !isRaw && decimals !== undefined
   await sayNotes(ui, name, [
-    `JSON with amounts in ${isScaled ? `whole tokens of ${options.decimals} decimals` : 'raw units'}`,
+    `JSON with amounts in ${isScaled ? `whole tokens of ${decimals} decimals` : 'raw units'}`,
     ...(isRaw ? ['each owner of a token account gets its amount; make sure that the file has all pages'] : []),
     ...(ignored.length === 0 ? [] : [`not read: ${ignored.map(quoted).join(', ')}`]),
   ])
-  return { ...rows, hasDecimals: !isRaw, ignored_columns: ignored, comment_rows: 0 }
+  return { ...rows, hasDecimals: !isRaw, decimals, ignored_columns: ignored, comment_rows: 0 }
 }
 
 function isTreeOf(bytes: Uint8Array, name: string): boolean {

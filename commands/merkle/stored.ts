@@ -1,12 +1,12 @@
 /** `svc merkle list`, `get` and `entries`: reads stored trees. */
 import { paths } from '../../src/api/paths.ts'
-import { required, text } from '../cli/command.ts'
+import { mintAddress, required, text } from '../cli/command.ts'
 import { listVerb, recordVerb } from '../cli/reads.ts'
 
 export const listTrees = listVerb({
   about: 'List stored trees, newest first',
   at: paths.merkleTrees.list,
-  filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
+  filters: { mint: mintAddress('Only those of this token') },
   examples: ['svc merkle list', 'svc merkle list --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --all'],
   columns: ['id', 'mint', 'airdrop_count', 'leaf_count', 'total', 'root', 'created_at'],
   call: (client, query) => client.merkleTrees.list(query),

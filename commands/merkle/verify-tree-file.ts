@@ -3,6 +3,7 @@ import { listHash, totalAmount, totalLocked } from '../../src/merkle/entry-list.
 import { issueLine } from '../../src/merkle/errors.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { type CheckedTreeFile, checkTreeFile, type TreeFile } from '../../src/merkle/tree-files/tree-file.ts'
+import { listWarnings } from '../../src/merkle/unusable-wallets.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { EXIT, usage } from '../ui/problem.ts'
@@ -22,7 +23,10 @@ export async function verifyTreeFile(name: string, against: Against, session: Se
   const file = await openTreeFile(name)
   requireRoot(name, file, expected)
   const checked = checkTreeFile(file)
-  const data = { ...treeFileRecord(file, checked), expected: expected ?? null }
+  const warnings = listWarnings(file.list)
+  for (const warning of warnings) session.ui.warn(warning)
+  const warned = warnings.length === 0 ? {} : { warnings }
+  const data = { ...treeFileRecord(file, checked), expected: expected ?? null, ...warned }
   const isExpected = expected === undefined || data.root === expected
   const valid = checked.faultCount === 0 && isExpected
   const lines = checked.faults.map((fault) => `  ${issueLine(fault)}`)

@@ -4,6 +4,7 @@ import { type EntryList, listHash } from '../../src/merkle/entry-list.ts'
 import { recipientRoot } from '../../src/merkle/recipient-tree.ts'
 import { scaledList } from '../../src/merkle/scaled-list.ts'
 import { toHex, verifyProof } from '../../src/merkle/tree.ts'
+import { listWarnings } from '../../src/merkle/unusable-wallets.ts'
 import { type CommandOutcome, listOf, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { readText } from '../ui/files.ts'
@@ -13,6 +14,7 @@ import { compareLists } from './diff.ts'
 import type { ListComparison } from './diff-report.ts'
 import { differenceRows, differencesOf } from './diff-report.ts'
 import { junitFlag, withJunitReport } from './junit.ts'
+import { listWords } from './list-units.ts'
 import { type CsvChoices, csvFlags, hashRoot, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
 import { type Against, verifyTreeFile } from './verify-tree-file.ts'
@@ -28,7 +30,7 @@ export const verifyTree = verb({
       placeholder: 'FILE',
     }),
     root: text('The root, hex with or without 0x', { placeholder: 'HEX' }),
-    id: text('With FILE or --tree: a stored tree, whose root is taken and of which is told where the list differs', {
+    id: text('With FILE or --tree: a stored tree, whose root is used; svc also shows where the list differs', {
       placeholder: 'ID',
     }),
     ...csvFlags,
@@ -69,11 +71,16 @@ async function verifyList(file: string, against: Against, csv: CsvChoices, sessi
   const { ui, client } = session
   const stored = against.id === undefined ? null : (await client.merkleTrees.get({ id: against.id })).data
   const expected = toHex(readHash(against.root ?? stored?.root, '--root'))
-  const { list, hasDecimals } = await readRecipients(file, csv, ui)
+  const { list, hasDecimals, decimals } = await readRecipients(file, csv, ui)
+  const warnings = listWarnings(list)
+  // A sorted copy of a million amounts is made only for a person.
+  await ui.preview(() => [listWords([list], { decimals: decimals ?? null, symbol: null })])
+  for (const warning of warnings) ui.warn(warning)
   const root = toHex(hashRoot(list, ui))
   const list_sha256 = listHash(list)
-  const data = { valid: root === expected, root, expected, leaf_count: list.count, list_sha256 }
-  const rows = `${file} with ${list.count} rows`
+  const warned = warnings.length === 0 ? {} : { warnings }
+  const data = { valid: root === expected, root, expected, leaf_count: list.count, list_sha256, ...warned }
+  const rows = `${file} with ${list.count} ${list.count === 1 ? 'row' : 'rows'}`
   if (data.valid)
     return { data, text: `Yes: ${rows} has the root ${root}; its canonical list has the SHA-256 ${list_sha256}.` }
   const no = `No: ${rows} has the root ${root}, expected ${expected}.`

@@ -13,18 +13,25 @@ import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
 import { mintAll } from './mint-all.ts'
 import { demandsMint } from './mint-rows.ts'
+import { proposeMints } from './propose-mints.ts'
 
 const demandsBurn = demanding('it burns this asset', burnsNft)
 
-const { submit, get, simulate } = paths.transactions
+const { submit, get, simulate, forecast } = paths.transactions
 
 export const nftsNoun: Noun = {
   verbs: {
     mint: verb({
       about: 'Mint an NFT into a collection, or one for every row of a CSV',
       details:
-        'Your keypair must have the update authority of the collection, or be its delegate, unless the platform wallet signs for it. The columns of the CSV are name, uri and optionally owner. A journal is kept beside the CSV: run the same command again after an interruption, and every row is minted once.',
-      calls: [paths.nfts.create, paths.collections.get, paths.accounts.batchFetch, ...[simulate, submit, get]],
+        'Your keypair must have the update authority of the collection, or be its delegate, unless the platform wallet signs for it. The columns of the CSV are name, uri and optionally owner. A journal is kept beside the CSV: run the same command again after an interruption, and every row is minted once. With --squads each row is a proposal.',
+      calls: [
+        paths.nfts.create,
+        paths.collections.get,
+        paths.accounts.batchFetch,
+        paths.proposals.get,
+        ...[simulate, forecast, submit, get],
+      ],
       flags: {
         collection: required(text('Collection to mint into', { placeholder: 'ADDRESS' })),
         name: text('Name: 1 to 64 characters'),
@@ -46,13 +53,10 @@ export const nftsNoun: Noun = {
         if (from !== undefined) {
           const both = Object.entries(single).find(([, value]) => value !== undefined)
           if (both !== undefined) throw usage(`give either --from or ${both[0]}`, { param: both[0] })
-          return mintAll(session, flags, {
-            file: from,
-            journal,
-            collection,
-            platform_id,
-            allow_programs: flags.allow_programs,
-          })
+          const list = { file: from, journal, collection, platform_id, allow_programs: flags.allow_programs }
+          return flags.squads === undefined
+            ? mintAll(session, flags, list)
+            : proposeMints(session, flags, list, flags.squads)
         }
         if (journal !== undefined) throw usage('--journal needs --from', { param: '--journal' })
         if (name === undefined) throw missingFlag('--name')

@@ -9,10 +9,12 @@ import { readKey } from '../merkle/built-record.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
 import type { SigningFlags } from '../signing/flags.ts'
+import { canPay, fundsOf, requireFunds, timesOf, totalLines } from '../signing/funds.ts'
 import { failureLines, previewLine } from '../signing/preview.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { EXIT, usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { type MintRow, planMints, refuseOwners } from './list-plan.ts'
 import { mintJournal } from './mint-journal.ts'
 import { demandsMint, type MintList, type MintRun, mintBody, mintOpen } from './mint-rows.ts'
@@ -38,7 +40,7 @@ export async function mintAll(session: Session, flags: SigningFlags, list: MintL
   const open = rows.filter(({ status }) => status === 'to mint')
 
   const run = { list, payer, journal }
-  const question = `Mint ${open.length} NFT${open.length === 1 ? '' : 's'} into ${name}`
+  const question = `Mint ${counted(open.length, 'NFT')} into ${name}`
   let wouldSucceed = true
   return runList(session, flags, {
     question,
@@ -60,7 +62,7 @@ export async function mintAll(session: Session, flags: SigningFlags, list: MintL
 }
 
 /** Throws a usage problem if the payer may not mint into the collection; checked before anything is written. */
-async function requireAuthority({ client }: Session, address: string, payer: string) {
+export async function requireAuthority({ client }: Session, address: string, payer: string) {
   const collection = (await client.collections.get({ address })).data
   const { update_authority, update_delegates, cosigned } = collection
   if (cosigned || update_authority === payer || update_delegates.includes(payer)) return collection
@@ -70,20 +72,24 @@ async function requireAuthority({ client }: Session, address: string, payer: str
   })
 }
 
-/** Shows the cost of one mint, measured by simulating the first, and of all; false if that simulation failed. */
+const textsOf = ({ name, uri }: MintRow) => Buffer.byteLength(name) + Buffer.byteLength(uri)
+
+/** Shows the cost of the dearest mint, measured by simulating it, and of all; false if that simulation failed. */
 async function previewMints(
   session: Session,
   question: string,
   { list, payer, journal }: MintRun,
   { rows, open, isDryRun }: { rows: readonly MintRow[]; open: readonly MintRow[]; isDryRun: boolean },
 ): Promise<boolean> {
-  const [first] = open
+  // The asset with the longest texts pays the most rent.
+  const [first] = open.toSorted((a, b) => textsOf(b) - textsOf(a))
   if (first === undefined) return true
   const body = mintBody(list, payer, first)
   const { transaction } = (await session.client.nfts.create({ ...body, dry_run: true })).data
   const demand = await demandsMint(signingFor(session, payer), body)
   const forecast = await forecastOf(session, await checkedBuild(session, transaction, demand), payer)
   const { cluster, simulation, fault } = forecast
+  const funds = timesOf(await fundsOf(session, [transaction]), open.length)
   const change = simulation.balance_changes.find(({ address, mint }) => address === payer && mint === null)
   const cost = change === undefined ? null : -BigInt(change.change)
   await session.ui.preview([
@@ -92,17 +98,15 @@ async function previewMints(
     previewLine('signer', payer),
     previewLine('checked', `here, each before it is signed: ${demand.says}`),
     previewLine('rows', `${rows.length}, of which ${rows.length - open.length} are minted already`),
-    previewLine(
-      'cost',
-      cost === null
-        ? 'not known'
-        : `${solOf(cost)} SOL for the next, about ${solOf(cost * BigInt(open.length))} SOL in all`,
-    ),
+    ...(cost === null ? [] : [previewLine('each', `${solOf(cost)} SOL`)]),
+    ...totalLines(funds, payer),
     previewLine('journal', journal.file),
     ...(fault === null ? [] : failureLines(simulation, fault)),
   ])
-  if (fault === null || isDryRun) return fault === null
-  throw wouldFail(forecast, fault)
+  if (isDryRun) return fault === null && canPay(funds)
+  requireFunds(funds, cluster)
+  if (fault !== null) throw wouldFail(forecast, fault)
+  return true
 }
 
 function mintListOutcome(

@@ -1,6 +1,7 @@
 /** The journal of `svc nfts mint --from`: the seed of every asset's address, and the rows that may have been minted. */
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { type JournalKind, ListJournal } from '../lists/journal.ts'
+import { goneEntries, seedOf, withIds } from '../lists/keyed-rows.ts'
 import type { NftRow } from './rows.ts'
 
 /** The collection, payer and cluster of a list, the same in every run. */
@@ -42,31 +43,13 @@ export interface KeyedRow extends NftRow {
   assetSeed: Uint8Array
 }
 
-/**
- * The rows with their keys. A key follows from a row's content and the number of equal rows before it, so that rows may
- * be added and reordered between runs.
- */
-export function keyRows(journal: MintJournal, payer: string, rows: readonly NftRow[]): KeyedRow[] {
-  const counts = new Map<string, number>()
-  return rows.map((row) => {
-    const owner = row.owner ?? payer
-    const text = JSON.stringify([row.name, row.uri, owner])
-    const before = counts.get(text) ?? 0
-    counts.set(text, before + 1)
-    const id = `${before}:${text}`
-    return { ...row, owner, id, assetSeed: assetSeedOf(journal, id) }
-  })
+/** The rows with their keys. */
+export function keyRows({ head }: MintJournal, payer: string, rows: readonly NftRow[]): KeyedRow[] {
+  const owned = rows.map((row) => ({ ...row, owner: row.owner ?? payer }))
+  const keyed = withIds(owned, ({ name, uri, owner }) => [name, uri, owner])
+  return keyed.map((row) => ({ ...row, assetSeed: seedOf(head.seed, row.id) }))
 }
 
 /** Rows that may have been minted and that the file no longer has; they must be proven unminted before the run goes on. */
-export function goneRows(journal: MintJournal, rows: readonly KeyedRow[]) {
-  const listed = new Set(rows.map(({ id }) => id))
-  return [...journal.entries]
-    .filter(([id]) => !listed.has(id))
-    .map(([id, begun]) => ({ ...begun, assetSeed: assetSeedOf(journal, id) }))
-}
-
-const assetSeedOf = ({ head: { seed } }: MintJournal, id: string): Uint8Array =>
-  createHmac('sha256', Buffer.from(String(seed), 'hex'))
-    .update(id)
-    .digest()
+export const goneRows = (journal: MintJournal, rows: readonly KeyedRow[]) =>
+  goneEntries(journal, rows).map(([id, begun]) => ({ ...begun, assetSeed: seedOf(journal.head.seed, id) }))

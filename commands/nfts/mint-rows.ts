@@ -2,12 +2,12 @@
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
 import { patiently } from '../lists/patience.ts'
-import { workThrough } from '../lists/run.ts'
+import { atOnce, workThrough } from '../lists/run.ts'
 import { checkedBuild, demanding, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { mintsNft } from '../signing/demanded-assets.ts'
+import { signOne } from '../signing/device.ts'
 import { programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { sendAll } from '../signing/sending.ts'
-import { signCompletely } from '../signing/signatures.ts'
 import { isMinted, type MintRow } from './list-plan.ts'
 import type { MintJournal } from './mint-journal.ts'
 
@@ -45,16 +45,16 @@ export interface MintRun {
   journal: MintJournal
 }
 
-export const mintOpen = (
+export async function mintOpen(
   session: Session,
   flags: SigningFlags,
   run: MintRun,
   rows: readonly MintRow[],
-): Promise<void> => {
+): Promise<void> {
   const open = rows.filter(({ status }) => status === 'to mint')
   return workThrough(session, {
     doing: 'Minting',
-    atOnce: CONCURRENT_ROWS,
+    atOnce: await atOnce(session, flags.keypair, CONCURRENT_ROWS),
     jobs: open,
     async work(quiet, row) {
       row.status = await patiently(session, () => mintOnce(quiet, flags, run, row))
@@ -78,7 +78,8 @@ async function mintOnce(
     const { data } = await session.client.nfts.create({ ...body, ...txVersionField(flags) })
     const demand = await demandsMint(signingFor(session, payer), body)
     const checked = await checkedBuild(session, data.transaction, demand)
-    const signed = await signCompletely(session, checked, { keypair, secretKeys: [row.secretKey] })
+    const secretKeys = [row.secretKey]
+    const signed = await signOne(session, checked, { built: data, secretKeys, demand, keypair })
     const confirmed = await sendAll(session, [signed], { built: data, wait, bundle: false, recovery: '' })
     return confirmed === null ? 'submitted' : 'minted'
   } catch (error) {

@@ -4,32 +4,41 @@ import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { type CommandOutcome, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { buildFields, txVersionField } from '../signing/flags.ts'
+import { refuseVault } from '../signing/acting-vault.ts'
+import { buildFields, requireSignedForKey, txVersionField } from '../signing/flags.ts'
+import { fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
-import { runSigned } from '../signing/run.ts'
+import { previewLine } from '../signing/preview.ts'
+import { type AgreedBuild, runSigned } from '../signing/run.ts'
+import { signingWallet } from '../signing/signing-wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
 import { allPresets } from './all-presets.ts'
-import { launchAnswer, launchDemand, poolBody, secretKeysOf } from './launch-body.ts'
+import { launchAnswer, launchDemand, type PoolBody, poolBody, secretKeysOf } from './launch-body.ts'
 import { type CreateFlags, createFlags } from './launch-flags.ts'
-import { launchAll } from './launch-list.ts'
+import { launchList } from './launch-list.ts'
+import { offerPull } from './missing-programs.ts'
 import { refuseBesideRehearsal, showRehearsal } from './rehearse.ts'
+import { continueLaunch, type SingleLaunch, sendLaunch, withLaunch } from './single-launch.ts'
 import { sponsorOf } from './sponsor.ts'
 import { poolSummary, untilLive } from './verify.ts'
 
-const { submit, get, simulate } = paths.transactions
+const { submit, get, simulate, forecast } = paths.transactions
 
 export const create = verb({
   about: 'Launch a token with its pool',
   details:
-    'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next. The command ends when the pool is live. With --rehearse nothing is sent: the launch, a buyer who fills the curve, the migration and all claims run on a copy of the cluster, and what each party paid and received is printed. --from launches a list: run the same command again after any interruption, and no token is launched twice.',
+    'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next. What all of them take is shown first, and a wallet that cannot pay it signs nothing. The command ends when the pool is live; after an interruption, the same command continues, and nothing is paid twice. With --rehearse nothing is sent: the launch, a buyer who fills the curve, the migration and all claims run on a copy of the cluster, and what each party paid and received is printed. --from launches a list, which continues in the same way.',
   calls: [
     paths.pools.create,
     paths.pools.rehearse,
     simulate,
+    forecast,
     submit,
     get,
+    paths.service.cluster,
     paths.pools.verify,
+    paths.proposals.get,
     paths.pools.presets,
     paths.signer.get,
     paths.accounts.get,
@@ -47,7 +56,9 @@ export const create = verb({
   async run(input, session) {
     const { website, twitter, telegram } = input
     warnOfHttp(session, { '--website': website, '--twitter': twitter, '--telegram': telegram })
-    if (input.from !== undefined) return launchAll(session, input, input.from)
+    await offerPull(session)
+    if (input.rehearse) refuseVault(input, '--rehearse launches with your own wallet, not with a vault')
+    if (input.from !== undefined) return launchList(session, input, input.from)
     if (input.journal !== undefined) throw usage('--journal needs --from', { param: '--journal' })
     if (input.rehearse) {
       refuseBesideRehearsal(input)
@@ -58,54 +69,80 @@ export const create = verb({
 })
 
 async function launchPool(input: CreateFlags, session: Session): Promise<CommandOutcome> {
-  if (input.idempotency_key !== undefined) {
-    throw usage('--idempotency-key is for --signed', { param: '--idempotency-key' })
-  }
+  requireSignedForKey(input)
   if (input.bundle && input.tx_version === '1') {
     throw usage('--bundle is for launches of several transactions: with --tx-version 1 there is one', {
       param: '--bundle',
     })
   }
-  const payer = await sponsorOf(input, session)
-  const body = { ...(await poolBody(input)), ...(payer === undefined ? {} : { payer }) }
-  return runSigned<PoolCreated>(session, payer === undefined ? input : { ...input, payer: undefined }, {
-    what: poolQuestion(input),
-    build: (creator) => session.client.pools.create({ ...body, creator, ...buildFields(input) }),
-    demand: (of, data) =>
-      launchDemand(session, payer === undefined ? of : { ...of, payer }, {
-        creator: of.payer,
-        body,
-        bounds: input,
-        answer: launchAnswer(data),
-      }),
-    secretKeys: secretKeysOf,
-    recovery: ({ pool }) =>
-      `\`svc pools verify ${pool.address}\` shows whether it is live; if not, launch it again once \`svc tx get\` shows that the sent transactions failed`,
-    async show(data, confirmed) {
-      if (confirmed === null) return { ...launchFields(data.pool, data), ...(await presetName(session, input)) }
-      return liveFields(
-        session,
-        input,
-        data,
-        confirmed.map(({ signature }) => signature),
-      )
-    },
-  })
+  const payer = input.squads === undefined ? await sponsorOf(input, session) : undefined
+  const own = await poolBody(input)
+  const body = { ...own, ...(payer === undefined ? {} : { payer }) }
+  const flags = payer === undefined ? input : { ...input, payer: undefined }
+  const what = poolQuestion(input)
+  const send = (launch: SingleLaunch | null) =>
+    runSigned<PoolCreated>(session, flags, {
+      what,
+      showsTotal: true,
+      build: (creator) => session.client.pools.create({ ...body, creator, ...buildFields(input) }),
+      demand: (of, data) =>
+        launchDemand(session, payer === undefined ? of : { ...of, payer }, {
+          creator: of.payer,
+          body,
+          bounds: input,
+          answer: launchAnswer(data),
+        }),
+      secretKeys: secretKeysOf,
+      ...(launch === null ? {} : { send: (agreed: AgreedBuild<PoolCreated>) => sendLaunch(session, launch, agreed) }),
+      async show(data, confirmed) {
+        if (confirmed === null) return { ...launchFields(data.pool, data), ...(await presetName(session, input)) }
+        return liveFields(
+          session,
+          input,
+          data,
+          confirmed.map(({ signature }) => signature),
+        )
+      },
+    })
+  if (payer !== undefined || input.build_only || input.squads !== undefined) return send(null)
+  const creator = await signingWallet(session, flags)
+  return withLaunch(session, input, { creator, body: own }, ({ begun, ...launch }) =>
+    begun === null
+      ? send({ ...launch, begun })
+      : continueLaunch(
+          session,
+          { ...launch, begun },
+          {
+            what,
+            show: async (address, signatures) => ({
+              ...poolSummary(await untilLive(session, address, signatures)),
+              ...(await presetName(session, input)),
+            }),
+          },
+        ),
+  )
 }
 
 /**
  * Launches with the platform wallet as signer. The preview has no simulation, because the request that builds these
- * transactions also signs them.
+ * transactions also signs them; the same request is refused if the wallet cannot pay for all.
  */
 async function launchPoolByPlatform(input: CreateFlags, session: Session): Promise<CommandOutcome> {
-  for (const name of ['dry_run', 'build_only', 'bundle', 'keypair', 'payer', 'creator'] as const) {
+  for (const name of ['dry_run', 'force', 'build_only', 'bundle', 'keypair', 'payer', 'creator'] as const) {
     if (input[name])
       throw usage(`--${name.replace('_', '-')} is for launches that your own keypair signs, not for --signed`)
   }
   const body = await poolBody(input)
   const creator = await platformAddress(session)
   const what = poolQuestion(input)
-  await session.ui.preview([what, `  creator   ${creator} (the platform wallet)`])
+  // A request of an earlier run under this key may be paid already.
+  const funds = input.idempotency_key === undefined ? await signedFunds(session, input, { ...body, creator }) : null
+  await session.ui.preview([
+    what,
+    previewLine('creator', `${creator} (the platform wallet)`),
+    ...(funds === null ? [] : totalLines(funds, creator)),
+  ])
+  if (funds !== null) requireFunds(funds, await session.cluster())
   return sendByPlatform(session, input, {
     what,
     async sign(options) {
@@ -122,6 +159,12 @@ async function launchPoolByPlatform(input: CreateFlags, session: Session): Promi
       }
     },
   })
+}
+
+/** What an unsigned build of the same launch costs. If a relay is set, that pays a tip too. */
+async function signedFunds(session: Session, input: CreateFlags, body: PoolBody & { creator: string }) {
+  const { data } = await session.client.pools.create({ ...body, ...txVersionField(input), dry_run: true })
+  return fundsOf(session, data.transactions)
 }
 
 const launchFields = (pool: Pool, created: PoolCreated) => ({ ...poolSummary(pool), ...liquidityOf(created) })

@@ -1,7 +1,7 @@
 /** The launch curve of a pool as a drawing for reports: the price over what was raised, and the pool on it. */
 import type { Pool } from '../../src/api/pools.ts'
 import { ratioOf } from '../cli/amounts.ts'
-import { priceOf, raisedInAll, shortOf, sqrtPriceAt } from '../ui/curve.ts'
+import { groupedShortOf, priceOf, raisedInAll, sqrtPriceAt } from '../ui/curve.ts'
 import type { Drawing } from '../ui/drawing.ts'
 import { poolState } from './state.ts'
 
@@ -37,7 +37,7 @@ export function curveDrawing(
       highest: price(end),
       lowest: price(shape.start),
       first: '0',
-      last: `${shortOf(threshold, quote.decimals, LABEL_DIGITS)} ${quote.unit} raised`,
+      last: `${groupedShortOf(threshold, quote.decimals, LABEL_DIGITS)} ${quote.unit} raised`,
     },
   }
 }

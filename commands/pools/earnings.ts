@@ -2,8 +2,8 @@
 import { paths } from '../../src/api/paths.ts'
 import type { EarnedAmountsRecord, PoolEarnings } from '../../src/api/pool-earnings.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { LAMPORT_DECIMALS, wholeOf } from '../cli/amounts.ts'
-import { required, text, verb } from '../cli/command.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS, wholeOf } from '../cli/amounts.ts'
+import { poolAddress, required, verb } from '../cli/command.ts'
 import { printable } from '../ui/render.ts'
 
 const COLUMNS = ['party', 'kind', 'token', 'accrued', 'claimable', 'claimed'] as const
@@ -15,7 +15,7 @@ export const earnings = verb({
   details:
     'Shows earnings before and after the migration; either of the two addresses works. `svc fees claim` claims each kind. A dash is an amount that the chain does not show.',
   calls: [paths.pools.earnings],
-  args: { address: required(text('Address of the pool')) },
+  args: { address: required(poolAddress()) },
   examples: [
     'svc pools earnings CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
     'svc pools earnings CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',
@@ -48,7 +48,7 @@ export const earnings = verb({
 
 /** The counters that partner and creator share show the amounts of both. */
 function togetherNote({ quote_mint, quote_decimals }: PoolEarnings, quote: EarnedAmountsRecord): string {
-  const of = (amount: string | null) => wholeOf(amount, quote_decimals)
+  const of = (amount: string | null) => (amount === null ? '-' : groupedDecimalOf(BigInt(amount), quote_decimals))
   return `dbc of partner and creator together, in ${quoteName(quote_mint)}: ${of(quote.accrued)} accrued, ${of(quote.claimable)} claimable, ${of(quote.claimed)} claimed.`
 }
 

@@ -1,10 +1,13 @@
 /** `svc pools`: tokens launched on a curve, traded and followed until they migrate. */
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, type Noun, required, text, verb } from '../cli/command.ts'
+import { choiceOf, type Noun, poolAddress, required, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import { SVG } from '../ui/drawing-flags.ts'
 import { create } from './create.ts'
 import { earnings } from './earnings.ts'
+import { migrate } from './migrate.ts'
+import { nextStep } from './next-step.ts'
+import { positionVerbs } from './positions.ts'
 import { presets } from './presets.ts'
 import { preview } from './preview.ts'
 import { progress } from './progress.ts'
@@ -13,12 +16,17 @@ import { share } from './share.ts'
 import { percentOf } from './state.ts'
 import { swap } from './swap.ts'
 import { transferCreatorVerb } from './transfer-creator.ts'
+import { transferPositionVerb } from './transfer-position.ts'
 import { poolVerifyVerb } from './verify.ts'
 import { watch } from './watch.ts'
 
-const POOL_ADDRESS = { address: required(text('Address of the pool')) }
+const POOL_ADDRESS = { address: required(poolAddress()) }
+
+const PENDING =
+  'pending: built, and not seen on chain yet. A launch that nobody sends fails by itself, and holds no ticker.'
 
 export const poolsNoun: Noun = {
+  groups: { positions: 'Liquidity of migrated pools that wallets hold' },
   verbs: {
     create,
     list: listVerb({
@@ -49,12 +57,13 @@ export const poolsNoun: Noun = {
           created_at,
         ]),
       }),
+      notes: (pools) => (pools.some(({ status }) => status === 'pending') ? [PENDING] : []),
       call: (client, query) => client.pools.list(query),
     }),
     get: verb({
       about: 'Read one pool',
       details: 'Also reads a pool on chain that was not launched here.',
-      calls: [paths.pools.get],
+      calls: [paths.pools.get, paths.service.workers],
       args: POOL_ADDRESS,
       flags: { svg: SVG },
       examples: [
@@ -62,7 +71,11 @@ export const poolsNoun: Noun = {
         'svc pools get CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',
         'svc pools get CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --svg curve.svg',
       ],
-      run: async ({ address, svg }, { client }) => poolOutcome((await client.pools.get({ address })).data, svg),
+      async run({ address, svg }, session) {
+        const { data } = await session.client.pools.get({ address })
+        const outcome = poolOutcome(data, svg)
+        return { ...outcome, notes: [...(outcome.notes ?? []), ...(await nextStep(session, data))] }
+      },
     }),
     progress,
     fees: verb({
@@ -81,7 +94,10 @@ export const poolsNoun: Noun = {
     preview,
     share,
     swap,
+    migrate,
     'transfer-creator': transferCreatorVerb,
+    'transfer-position': transferPositionVerb,
+    ...positionVerbs,
     watch,
   },
 }

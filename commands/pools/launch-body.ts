@@ -1,7 +1,7 @@
 /** What `svc pools create` sends to the API, from its flags. */
 import type { PoolCreated } from '../../src/api/pools.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { decimalOf, LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
 import { type Demand, demanding, MOST_LAMPORTS, type Signing, unexpectedBuild } from '../signing/demand.ts'
 import { launches } from '../signing/demanded-pools.ts'
@@ -117,7 +117,7 @@ export async function launchDemand(
   const decimals = isSol || buy_amount === 0 ? LAMPORT_DECIMALS : (await mintState(session, answer.quoteMint)).decimals
   const buy = rawUnits(buy_amount.toFixed(decimals), decimals, '--buy')
   if (!isSol && buy > 0n) {
-    of.note(`the first buy pays ${decimalOf(buy, decimals)} of ${answer.quoteMint}, ${buy} raw units`)
+    of.note(`the first buy pays ${groupedDecimalOf(buy, decimals)} of ${answer.quoteMint}, ${buy} raw units`)
   }
   const asked = {
     type,

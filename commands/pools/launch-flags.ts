@@ -1,6 +1,6 @@
 /** The flags of `svc pools create`. */
 import { asked, choiceOf, type InputValues, integer, requiredUnless, text, toggle } from '../cli/command.ts'
-import { ALLOW_PROGRAMS, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, IDEMPOTENCY_KEY, SIGNING_HERE, WALLET_ADDRESS } from '../signing/flags.ts'
 
 const URL_VALUE = { placeholder: 'URL' }
 export const createFlags = {
@@ -8,7 +8,10 @@ export const createFlags = {
   symbol: requiredUnless('from', text('Symbol: 1 to 10 letters or digits')),
   image: requiredUnless(
     'from',
-    text('Image of the token: PNG, JPEG, GIF or WebP; - for standard input', { placeholder: 'FILE' }),
+    text('Image of the token: PNG, JPEG, GIF or WebP; - for standard input', {
+      placeholder: 'FILE',
+      existing: true,
+    }),
   ),
   type: choiceOf(['dbc', 'damm_v2'], 'Launch curve (dbc, the default), or a pool of the whole supply (damm_v2)'),
   unlocked_liquidity: toggle(
@@ -37,12 +40,12 @@ export const createFlags = {
   allow_programs: ALLOW_PROGRAMS,
   bundle: toggle('Send the transactions as a bundle (the default if relay-url is set)'),
   signed: toggle('The platform wallet creates it and signs, instead of your keypair'),
-  idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
+  idempotency_key: IDEMPOTENCY_KEY,
   creator: text('Wallet that signs elsewhere and launches it; with --build-only', WALLET_ADDRESS),
   from: text('CSV or JSON with many launches, instead of the flags of one', { placeholder: 'FILE' }),
   journal: text('Where the journal of --from is kept (default: beside the list)', { placeholder: 'FILE' }),
   rehearse: toggle('Run it and all that follows on a copy of the cluster, and send nothing'),
-  ...SIGNING,
+  ...SIGNING_HERE,
   payer: text(
     'Sponsor: pays rent and fees and signs together with the creator, who pays the first buy; with --build-only',
     WALLET_ADDRESS,

@@ -1,18 +1,20 @@
 /** `svc pools create --from`: launches every row of a list once, however often the command is interrupted and run again. */
-import { solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { refuseStandardInput, runList, workThrough } from '../lists/run.ts'
+import { atOnce, refuseStandardInput, runList, workThrough } from '../lists/run.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
+import { requireFunds, totalLines } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import type { CreateFlags, createFlags } from './launch-flags.ts'
 import { launchRow } from './launch-row.ts'
 import { costOf, rehearseAll, requireBuildable } from './list-forecast.ts'
 import { type LaunchListJournal, launchListJournal } from './list-journal.ts'
 import { launchListOutcome, type PlannedRow } from './list-outcome.ts'
 import { type LaunchList, readLaunchList } from './list-rows.ts'
+import { proposeLaunches } from './propose-launches.ts'
 import { refuseBesideRehearsal } from './rehearse.ts'
 
 /** Launches at the same time; each waits for its transactions most of the time. */
@@ -31,9 +33,10 @@ const OF_ONE_LAUNCH = [
   'telegram',
 ] as const satisfies readonly (keyof typeof createFlags)[]
 
-export async function launchAll(session: Session, input: CreateFlags, file: string): Promise<CommandOutcome> {
+export async function launchList(session: Session, input: CreateFlags, file: string): Promise<CommandOutcome> {
   refuseBesideList(input)
   const list = await readLaunchList(file)
+  if (input.squads !== undefined) return proposeLaunches(session, input, list, input.squads)
   const payer = await signingWallet(session, input)
   const cluster = await session.cluster()
   if (!input.dry_run && !input.rehearse) refuseUnconfirmable(session, cluster)
@@ -43,28 +46,25 @@ export async function launchAll(session: Session, input: CreateFlags, file: stri
   const open = planned.filter(({ status }) => status === 'to launch')
   if (input.rehearse) return rehearseAll(session, input, { list, payer, rows: open })
 
-  const question = `Launch ${open.length} token${open.length === 1 ? '' : 's'}`
+  const question = `Launch ${counted(open.length, 'token')}`
   return runList(session, input, {
     question,
     isOpen: open.length > 0,
     begin: () => journal.begin(),
     async preview() {
-      await requireBuildable(session, input, { list, payer, rows: open })
-      const cost = await costOf(session, input, { payer, rows: open })
+      const built = await requireBuildable(session, input, { list, payer, rows: open })
+      const { funds, each } = await costOf(session, open, built)
       await session.ui.preview([
         question,
         previewLine('cluster', cluster ?? 'only the API knows'),
         previewLine('signer', payer),
         previewLine('checked', 'here: each launch before it is signed'),
         previewLine('rows', `${planned.length}, of which ${planned.length - open.length} are launched already`),
-        previewLine('cost', cost.text),
-        ...cost.buys.map((spent) => previewLine('buys', spent)),
+        ...(each === null ? [] : [previewLine('each', each)]),
+        ...totalLines(funds, payer),
         previewLine('journal', journal.file),
       ])
-      if (input.dry_run || cost.lamports === null || cost.held >= cost.lamports) return
-      throw failure(`${payer} has ${solOf(cost.held)} SOL, and the launches take ${solOf(cost.lamports)} SOL`, {
-        next: cluster === 'embedded' ? `\`svc localnet airdrop ${payer} 100\`` : `send SOL to ${payer}`,
-      })
+      if (!input.dry_run) requireFunds(funds, cluster)
     },
     async work() {
       // Another run may have launched during the confirmation.
@@ -73,7 +73,7 @@ export async function launchAll(session: Session, input: CreateFlags, file: stri
       let done = 0
       await workThrough(session, {
         doing: 'Launching',
-        atOnce: CONCURRENT_LAUNCHES,
+        atOnce: await atOnce(session, input.keypair, CONCURRENT_LAUNCHES),
         jobs,
         async work(quiet, next) {
           const entry = await launchRow(quiet, { payer, journal, flags: input }, next.row)

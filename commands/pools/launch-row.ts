@@ -1,17 +1,26 @@
 /** Launches one row of a list once, however often its run is interrupted: signed transactions are stored in the journal first. */
+import type { PoolCreated } from '../../src/api/pools.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
-import { type AttemptEnd, endOfSigned, untilConfirmed } from '../lists/attempt.ts'
+import { type AttemptEnd, type Attempts, endOfSigned, untilConfirmed } from '../lists/attempt.ts'
 import { patiently } from '../lists/patience.ts'
-import { trackedField } from '../signing/built-transactions.ts'
+import { type BuiltTransactions, lifetimeFields, trackedField } from '../signing/built-transactions.ts'
 import { type Demand, requireDemanded, signingFor } from '../signing/demand.ts'
+import { signOneInTime } from '../signing/device.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { withFreshBlockhash } from '../signing/fresh-blockhash.ts'
-import { type CompleteTransaction, signCompletely, signReturnedKeys } from '../signing/signatures.ts'
+import { submitSigned } from '../signing/requests.ts'
+import { type CompleteTransaction, placeOf, signReturnedKeys, signSeries } from '../signing/signatures.ts'
 import { failure } from '../ui/problem.ts'
 import { type LaunchAnswer, type LaunchBounds, launchAnswer, launchDemand, secretKeysOf } from './launch-body.ts'
 import type { LaunchedEntry, LaunchListJournal } from './list-journal.ts'
 import { bodyOfRow, type LaunchRow } from './list-rows.ts'
 import { untilLive } from './verify.ts'
+
+type BuiltLaunch = BuiltTransactions & { transactions: readonly string[] }
+
+/** The built transactions of an entry, as its journal keeps them. */
+type KeptLaunch = NonNullable<LaunchedEntry['built']>
 
 export interface RowRun {
   payer: string
@@ -23,66 +32,127 @@ export interface RowRun {
 export async function launchRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
   const { journal, flags } = run
   const known = journal.entries.get(row.symbol)
-  let isFresh = known === undefined
-  let entry = known ?? (await patiently(session, () => buildRow(session, run, row)))
+  const entry = known ?? (await patiently(session, () => buildRow(session, run, row)))
+  const keep = (changed: LaunchedEntry) => journal.write(row.symbol, changed)
+  if (known === undefined) keep(entry)
+  return finishLaunch(session, entry, {
+    isFresh: known === undefined,
+    keypair: flags.keypair,
+    // The transactions before these may be confirmed already.
+    demand: () => rowDemand(session, run, row, entry, { isBegun: true }),
+    keep,
+  })
+}
+
+export interface LaunchFinish {
+  /** Whether this run has built it, so that its blockhash is fresh. */
+  isFresh: boolean
+  keypair: string | undefined
+  /** What its transactions must be; those that are confirmed may be missing. */
+  demand(): Promise<Demand>
+  /** The entry is on disk when this returns. */
+  keep(entry: LaunchedEntry): void
+  /** Whether new transactions are sent as a bundle. */
+  bundle?: boolean
+}
+
+/** Signs and sends what is not confirmed yet, and returns the entry of the live pool. */
+export async function finishLaunch(session: Session, known: LaunchedEntry, run: LaunchFinish): Promise<LaunchedEntry> {
+  let { isFresh } = run
+  let entry = known
   const keep = (changed: LaunchedEntry) => {
     entry = changed
-    journal.write(row.symbol, entry)
+    run.keep(entry)
   }
-  if (isFresh) keep(entry)
   if (entry.isLive) return entry
-  await untilConfirmed<CompleteTransaction[]>({
+  // A person at a device confirms one transaction at a time, and each is sent before the next one is asked for.
+  const isOneByOne = run.bundle !== true && (await session.wallet.isDevice(run.keypair))
+  const signAll = async (kept: KeptLaunch) => {
+    const built = isFresh ? kept : await patiently(session, () => withFreshBlockhash(session, kept))
+    isFresh = false
+    const checked = await requireDemanded(session, built.transactions, await run.demand(), { isPart: true })
+    return { built, signed: await signSeries(session, checked, run.keypair) }
+  }
+  const signFirst = async (kept: KeptLaunch) => {
+    const landed = entry.landed?.length ?? 0
+    const { last_valid_block_height, ...first } = await signOneInTime(session, {
+      built: { ...kept, transactions: kept.transactions.slice(0, 1) },
+      secretKeys: undefined,
+      demand: await run.demand(),
+      keypair: run.keypair,
+      place: placeOf(landed, landed + kept.transactions.length),
+    })
+    return { built: { ...kept, last_valid_block_height }, signed: [first] }
+  }
+  const attempts = (): Attempts<CompleteTransaction[]> => ({
     begun: entry.signed,
     unfinished: `the pool ${entry.pool} did not land`,
     async sign() {
-      const { built: before } = entry
-      if (before === null) throw failure(`the journal has no transactions for the pool ${entry.pool}`)
-      const built = isFresh ? before : await patiently(session, () => withFreshBlockhash(session, before))
-      isFresh = false
-      // The transactions before these may be confirmed already.
-      const demand = await rowDemand(session, run, row, entry, { isBegun: true })
-      const signed: CompleteTransaction[] = []
-      for (const transaction of await requireDemanded(session, built.transactions, demand, { isPart: true })) {
-        signed.push(await signCompletely(session, transaction, { keypair: flags.keypair }))
-      }
+      const { built: kept } = entry
+      if (kept === null) throw failure(`the journal has no transactions for the pool ${entry.pool}`)
+      const { built, signed } = isOneByOne ? await signFirst(kept) : await signAll(kept)
       const signatures = [...entry.signatures, ...signed.map(({ signature }) => signature)]
       keep({ ...entry, built, signed, signatures })
       return signed
     },
     async end(signed, isNew) {
-      const { landed, ...end } = await endOfSeries(session, signed, entry, isNew)
-      // A failed or expired transaction can no longer be confirmed, so it is signed again.
-      if (end.kind !== 'confirmed') keep(unsigned(entry, landed))
+      const refusal = isNew && run.bundle ? await refusalOfBundle(session, signed, entry) : null
+      const { landed, ...end } = await (refusal ?? endOfSeries(session, signed, entry, isNew))
+      const confirmed = signed.slice(0, landed).map(({ signature }) => signature)
+      const seen = { ...entry, landed: [...new Set([...(entry.landed ?? []), ...confirmed])] }
+      // A failed or expired transaction can no longer be confirmed, so it is signed again, and so is what is left.
+      const isWhole = end.kind === 'confirmed' && landed >= (entry.built?.transactions.length ?? 0)
+      keep(isWhole ? seen : unsigned(seen, landed))
       return end
     },
   })
+  do await untilConfirmed(attempts())
+  while (entry.signed === null)
   await patiently(session, () => untilLive(session, entry.pool, entry.signatures))
   keep({ ...entry, isLive: true, built: null, signed: null })
   return entry
+}
+
+type SeriesEnd = AttemptEnd & { landed: number }
+
+/** Submits all of it as a bundle. Returns the end of one that is refused; otherwise null, and each is followed by itself. */
+async function refusalOfBundle(
+  session: Session,
+  signed: readonly CompleteTransaction[],
+  { built }: LaunchedEntry,
+): Promise<SeriesEnd | null> {
+  const [{ signature } = { signature: '' }] = signed
+  const signed_transactions = signed.map(({ transaction }) => transaction)
+  try {
+    await patiently(session, () =>
+      submitSigned(session, signature, { bundle: true, signed_transactions, ...trackedField(built ?? {}) }),
+    )
+    return null
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error
+    return { kind: 'failed', error, signature, landed: 0 }
+  }
 }
 
 async function buildRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
   const { payer, flags } = run
   const body = await bodyOfRow(row)
   const { data } = await session.client.pools.create({ ...body, creator: payer, ...txVersionField(flags) })
-  const answer = launchAnswer(data)
-  await requireDemanded(session, data.transactions, await rowDemand(session, run, row, answer))
+  await requireDemanded(session, data.transactions, await rowDemand(session, run, row, launchAnswer(data)))
   const partial = await signReturnedKeys(session, data, secretKeysOf(data))
-  const { generated_keys, last_valid_block_height } = data
-  return {
-    sha256: row.sha256,
-    ...answer,
-    isLive: false,
-    built: {
-      transactions: partial.map(({ transaction }) => transaction),
-      ...(generated_keys === undefined ? {} : { generated_keys }),
-      ...(last_valid_block_height === undefined ? {} : { last_valid_block_height }),
-      ...trackedField(data),
-    },
-    signed: null,
-    signatures: [],
-  }
+  return newEntry(row.sha256, data, { ...data, transactions: partial.map(({ transaction }) => transaction) })
 }
+
+/** The entry of a launch that is built, and signed by its generated keys alone. */
+export const newEntry = (sha256: string, data: PoolCreated, built: BuiltLaunch): LaunchedEntry => ({
+  sha256,
+  ...launchAnswer(data),
+  isLive: false,
+  built: { transactions: [...built.transactions], ...lifetimeFields(built), ...trackedField(built) },
+  signed: null,
+  signatures: [],
+  landed: [],
+})
 
 /** What the transactions of a row must be. */
 export function rowDemand(
@@ -110,15 +180,31 @@ async function endOfSeries(
   signed: readonly CompleteTransaction[],
   { built }: LaunchedEntry,
   isNew: boolean,
-): Promise<AttemptEnd & { landed: number }> {
-  let last: (AttemptEnd & { landed: number }) | undefined
-  for (const [landed, one] of signed.entries()) {
-    const tracked = landed === signed.length - 1 ? trackedField(built ?? {}) : {}
+): Promise<SeriesEnd> {
+  let last: SeriesEnd | undefined
+  for (const [i, one] of signed.entries()) {
+    const isLast = i === (built?.transactions.length ?? signed.length) - 1
+    const tracked = isLast ? trackedField(built ?? {}) : {}
     const { last_valid_block_height } = built ?? {}
     const end = await endOfSigned(session, { ...one, ...tracked, last_valid_block_height }, isNew)
-    last = { ...end, signature: one.signature, landed }
+    last = { ...end, signature: one.signature, landed: end.kind === 'confirmed' ? i + 1 : i }
     if (end.kind !== 'confirmed') break
   }
   if (last === undefined) throw failure('the journal has a launch without transactions')
   return last
+}
+
+/** The transactions that were never sent, or have failed; those under way need no money any more. */
+export async function unsentOf(
+  { client }: Session,
+  { built, signed, isLive }: LaunchedEntry,
+): Promise<readonly string[]> {
+  if (isLive || built === null) return []
+  let sent = 0
+  for (const { signature } of signed ?? []) {
+    const { lifecycle } = (await client.transactions.get({ signature })).data
+    if (lifecycle === 'unknown' || lifecycle === 'failed') break
+    sent++
+  }
+  return built.transactions.slice(sent)
 }

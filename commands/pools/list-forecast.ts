@@ -1,18 +1,18 @@
 /** What a list of launches would do, before anything is sent: refusals by their places, the cost, and rehearsals. */
 import type { PoolRehearsal } from '../../src/api/pool-rehearsals.ts'
 import { ApiError } from '../../src/platform/errors.ts'
-import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
+import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { patiently } from '../lists/patience.ts'
 import { requireDemanded } from '../signing/demand.ts'
 import { txVersionField } from '../signing/flags.ts'
+import { type Funds, fundsOf, type Payment, sumOf } from '../signing/funds.ts'
 import { failure } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { launchAnswer } from './launch-body.ts'
 import type { CreateFlags } from './launch-flags.ts'
-import { rowDemand } from './launch-row.ts'
+import { rowDemand, unsentOf } from './launch-row.ts'
 import { type PlannedRow, rehearsedListOutcome } from './list-outcome.ts'
 import { bodyOfRow, type LaunchList, type LaunchRow } from './list-rows.ts'
 import { rehearseBody } from './rehearse.ts'
@@ -22,25 +22,30 @@ export interface OpenRows {
   rows: readonly PlannedRow[]
 }
 
+/** The transactions of each row that is not started yet, as they would be. */
+export type BuiltRows = ReadonlyMap<LaunchRow, readonly string[]>
+
 /** Builds every row without leaving anything behind. Throws a usage problem that names the place of every refusal. */
 export async function requireBuildable(
   session: Session,
   input: CreateFlags,
   { list, payer, rows }: OpenRows & { list: LaunchList },
-) {
+): Promise<BuiltRows> {
   const faults: { row: PlannedRow['row']; field: string | undefined; message: string }[] = []
   const bar = session.ui.progress('Checking')
   const fresh = rows.filter(({ entry }) => entry === null)
+  const transactions = new Map<LaunchRow, readonly string[]>()
   for (const [i, { row }] of fresh.entries()) {
     const body = await bodyOfRow(row)
     const asked = { ...body, creator: payer, ...txVersionField(input), dry_run: true as const }
-    const built = patiently(session, () => session.client.pools.create(asked)).then(async ({ data }) =>
-      requireDemanded(
+    const built = patiently(session, () => session.client.pools.create(asked)).then(async ({ data }) => {
+      transactions.set(row, data.transactions)
+      return requireDemanded(
         session,
         data.transactions,
         await rowDemand(session, { payer, flags: input }, row, launchAnswer(data)),
-      ),
-    )
+      )
+    })
     await built.catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error
       faults.push({ row, field: error.param, message: error.message })
@@ -49,58 +54,55 @@ export async function requireBuildable(
   }
   session.ui.clear()
   if (faults.length > 0) throw list.problem(faults)
+  return transactions
 }
 
 export interface ListCost {
-  text: string
-  /** What the first buys spend, of each quote. */
-  buys: readonly string[]
-  /** Null if it could not be rehearsed. */
-  lamports: bigint | null
-  held: bigint
+  /** What the payer pays for all of them. */
+  funds: Funds
+  /** The least and the most SOL of one launch. */
+  each: string | null
 }
 
 /**
- * Rows that differ only in their buys cost the same fees and rent, so one of them is rehearsed. The list has the first
- * buys.
+ * What is left to pay. Rows that differ only in name, symbol and buy cost the same fees and rent, so one of them is run,
+ * the one with the longest texts, and the buys are added. Of a started row, what was not sent is run.
  */
-export async function costOf(session: Session, input: CreateFlags, { payer, rows }: OpenRows): Promise<ListCost> {
-  const fresh = rows.flatMap(({ row, entry }) => (entry === null ? [row] : []))
-  const held = await session.client.accounts.get({ address: payer }).then(
-    ({ data }) => BigInt(data.lamports),
-    () => 0n,
-  )
-  if (fresh.length === 0) {
-    return { text: 'mostly paid already: all launches were started', buys: [], lamports: 0n, held }
+export async function costOf(session: Session, rows: readonly PlannedRow[], built: BuiltRows): Promise<ListCost> {
+  const all: Funds[] = []
+  for (const group of likeRows([...built.keys()])) {
+    const [first] = group
+    const funds = await patiently(session, () => fundsOf(session, built.get(first) ?? []))
+    if (funds.fault !== null) throw wouldFail(first, funds.fault)
+    all.push(...group.map((row) => withOtherBuy(funds, first, row)))
   }
-  const each: bigint[] = []
-  const buys = new Map([[WRAPPED_SOL, 0n]])
-  for (const [first, ...others] of likeRows(fresh)) {
-    const body = { ...(await bodyOfRow(first)), creator: payer }
-    const rehearsal = await patiently(session, () => rehearseBody(session, input, body)).catch(() => null)
-    if (rehearsal === null) {
-      const text = 'not known: a launch could not be rehearsed (`svc localnet pull`)'
-      return { text, buys: [], lamports: null, held }
-    }
-    requireLaunched(rehearsal, first, input)
-    const { quote, cost } = rehearsal
-    const group = [first, ...others]
-    const own = BigInt(cost.total) - (quote.mint === WRAPPED_SOL ? buyOf(first) : 0n)
-    each.push(...group.map(() => own))
-    buys.set(
-      quote.mint,
-      group.reduce((sum, row) => sum + buyOf(row), buys.get(quote.mint) ?? 0n),
-    )
+  const each = rangeOf(all.flatMap(({ payments }) => payments.flatMap(({ mint, amount }) => (mint ? [] : [amount]))))
+  for (const { entry } of rows) {
+    const unsent = entry === null ? [] : await patiently(session, () => unsentOf(session, entry))
+    // What was sent may land meanwhile, so a failure here proves nothing.
+    if (unsent.length > 0) all.push({ ...(await patiently(session, () => fundsOf(session, unsent))), fault: null })
   }
-  return { ...costText(each, buys), held }
+  return { funds: sumOf(all), each }
+}
+
+/** What `row` costs if `first`, which has another buy, costs `funds`. */
+function withOtherBuy(funds: Funds, first: LaunchRow, row: LaunchRow): Funds {
+  // The quote of the buy is the only other token that a launch takes, or SOL.
+  const quote = funds.payments.find(({ mint }) => mint !== null) ?? funds.payments[0]
+  const payments = funds.payments.map((payment) => {
+    const more = payment === quote ? buyOf(row, payment) - buyOf(first, payment) : 0n
+    return { ...payment, amount: payment.amount + more, needed: payment.needed + more }
+  })
+  return { ...funds, payments }
 }
 
 /** Rows of one type, preset and liquidity, with or without a first buy: the buy needs one more token account. */
 function likeRows(rows: readonly LaunchRow[]): [LaunchRow, ...LaunchRow[]][] {
   const groups = new Map<string, [LaunchRow, ...LaunchRow[]]>()
-  for (const row of rows) {
-    const { type = 'dbc', preset, lock_liquidity = true } = row.fields
-    const key = JSON.stringify([type, preset ?? null, lock_liquidity, buyOf(row) > 0n])
+  const texts = ({ fields: { name, symbol } }: LaunchRow) => name.length + symbol.length
+  for (const row of rows.toSorted((a, b) => texts(b) - texts(a))) {
+    const { type = 'dbc', preset, lock_liquidity = true, buy_amount = 0 } = row.fields
+    const key = JSON.stringify([type, preset ?? null, lock_liquidity, buy_amount > 0])
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [row])
     else group.push(row)
@@ -108,36 +110,23 @@ function likeRows(rows: readonly LaunchRow[]): [LaunchRow, ...LaunchRow[]][] {
   return [...groups.values()]
 }
 
-function requireLaunched({ steps }: PoolRehearsal, { fields }: LaunchRow, { from }: CreateFlags): void {
-  const stopped = steps.find(({ stage, status }) => stage === 'launch' && status === 'failed')
-  if (stopped === undefined) return
-  throw failure(`${fields.symbol} would fail, so nothing was sent: ${printable(stopped.reason ?? '')}`, {
-    next: stopped.hint ?? `\`svc pools create --from ${from} --rehearse\` shows each`,
+const wouldFail = ({ fields }: LaunchRow, { text, hint }: NonNullable<Funds['fault']>) =>
+  failure(`${fields.symbol} would fail, so nothing was sent: ${printable(text)}`, {
+    next: hint ?? '`--rehearse` shows each',
   })
-}
 
-/** `each` has the lamports of every launch without its buy, `buys` the billionths of what the buys spend, by mint. */
-function costText(each: readonly bigint[], buys: ReadonlyMap<string, bigint>) {
+function rangeOf(each: readonly bigint[]): string | null {
   const ordered = each.toSorted((a, b) => (a < b ? -1 : Number(a > b)))
-  const [least = 0n, most = 0n] = [ordered[0], ordered.at(-1)]
-  const ofBuys = buys.get(WRAPPED_SOL) ?? 0n
-  const lamports = each.reduce((sum, own) => sum + own, ofBuys)
-  const range = least === most ? solOf(least) : `${solOf(least)} to ${solOf(most)}`
-  const spent = [...buys].filter(([, sum]) => sum > 0n)
-  return {
-    text: `${range} SOL a launch, about ${solOf(lamports)} SOL in all`,
-    buys: spent.map(
-      ([mint, sum]) => `${decimalOf(sum, LAMPORT_DECIMALS)} ${mint === WRAPPED_SOL ? 'SOL' : `of ${mint}`}`,
-    ),
-    lamports,
-  }
+  const [least, most] = [ordered[0], ordered.at(-1)]
+  if (least === undefined || most === undefined) return null
+  return `${least === most ? solOf(least) : `${solOf(least)} to ${solOf(most)}`} SOL`
 }
 
-/**
- * The first buy in billionths of its quote (lamports of SOL), because an amount has at most nine decimals.
- */
-const buyOf = ({ fields }: LaunchRow) =>
-  rawUnits((fields.buy_amount ?? 0).toFixed(LAMPORT_DECIMALS), LAMPORT_DECIMALS, 'the buy')
+/** The first buy in raw units of its quote. */
+function buyOf({ fields }: LaunchRow, { mint, decimals }: Payment): bigint {
+  const digits = mint === null ? LAMPORT_DECIMALS : (decimals ?? LAMPORT_DECIMALS)
+  return rawUnits((fields.buy_amount ?? 0).toFixed(digits), digits, 'the buy')
+}
 
 /** Rehearses each open row by itself, starting with the present balance. */
 export async function rehearseAll(

@@ -25,6 +25,8 @@ export interface LaunchedEntry {
   /** The same, signed; null until then. */
   signed: CompleteTransaction[] | null
   signatures: string[]
+  /** The signatures that are confirmed, in their order; older versions stored none. */
+  landed?: string[]
 }
 
 /** The rows are named by their symbols in capitals. */

@@ -1,6 +1,6 @@
 /** The result of every row of a list of launches, and of its rehearsal. */
 import type { PoolRehearsal } from '../../src/api/pool-rehearsals.ts'
-import { solOf } from '../cli/amounts.ts'
+import { solCell, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
 import { EXIT } from '../ui/problem.ts'
@@ -58,7 +58,7 @@ export function rehearsedListOutcome(done: readonly { row: LaunchRow; report: Po
     row.fields.symbol,
     report.preset,
     report.succeeded ? 'done' : 'failed',
-    `${solOf(BigInt(report.cost.total))} SOL`,
+    solCell(report.cost.total),
   ])
   return {
     data: {
@@ -67,7 +67,7 @@ export function rehearsedListOutcome(done: readonly { row: LaunchRow; report: Po
       cost: String(cost),
       rehearsals: done.map(({ row, report }) => ({ line: row.line, ...report })),
     },
-    rows: { columns: ['line', 'symbol', 'preset', 'status', 'cost'], rows: cells },
+    rows: { columns: ['line', 'symbol', 'preset', 'status', 'cost_sol'], rows: cells },
     notes: [
       ...failed.flatMap(({ row, report }) => reasonLines(report.steps).map((line) => `${row.fields.symbol}: ${line}`)),
       `The launches take ${solOf(cost)} SOL in all. Each was run on a copy of the cluster: nothing was signed, sent or stored.`,

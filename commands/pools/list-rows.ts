@@ -37,7 +37,7 @@ export interface LaunchRow {
   line: number
   /** The symbol in capitals, which names the row in the journal. */
   symbol: string
-  /** What the request says of it, without image and creator. */
+  /** The fields of the request, without image and creator. */
   fields: Omit<PoolBody, 'image'>
   /** Path of the image, below the folder of the list. */
   image: string
@@ -126,7 +126,7 @@ async function launchRows(file: string, placed: readonly PlacedObject[], faults:
     const image = await imageBelow(folder, fields.get('image'), (message) => refuse('image', message))
     if (faults.length > before || image === null) continue
     const launched = body as unknown as LaunchRow['fields']
-    const sha256 = createHash('sha256').update(JSON.stringify(launched)).update(image.bytes).digest('hex')
+    const sha256 = sha256OfRow(launched, image.bytes)
     rows.push({ fields: launched, symbol, image: image.path, sha256, offsetOf, offset })
   }
   return rows
@@ -183,10 +183,16 @@ async function imageBelow(
   return null
 }
 
+/** The same for the same fields, in whatever order the columns of the file are. */
+function sha256OfRow(fields: LaunchRow['fields'], image: Uint8Array): string {
+  const sorted = Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256').update(JSON.stringify(sorted)).update(image).digest('hex')
+}
+
 /** The whole body of a row, with its image as it is now. Throws a usage problem if that has changed. */
 export async function bodyOfRow({ fields, image, sha256 }: LaunchRow): Promise<PoolBody> {
   const bytes = await readBytes(image)
-  if (createHash('sha256').update(JSON.stringify(fields)).update(bytes).digest('hex') !== sha256) {
+  if (sha256OfRow(fields, bytes) !== sha256) {
     throw usage(`${image} has changed since the list was read`, { next: 'run the same command again' })
   }
   return { ...fields, image: Buffer.from(bytes).toString('base64') }

@@ -2,6 +2,7 @@
 
 import { paths } from '../../src/api/paths.ts'
 import type { PoolPreset } from '../../src/api/pool-presets.ts'
+import { groupedText } from '../../src/solana/amounts.ts'
 import { toggle, verb } from '../cli/command.ts'
 import { drawCurve, drawingWidth, quoteUnitOf, shortOf, sqrtPriceFromText } from '../ui/curve.ts'
 import { allPresets } from './all-presets.ts'
@@ -60,7 +61,7 @@ function presetRow(preset: PoolPreset): unknown[] {
 function presetCells(preset: PoolPreset): string[] {
   const [name, supply, , start, end, threshold, first, last, fee, quote] = presetRow(preset)
   const title = quote === 'SOL' ? name : `${name} (${quote})`
-  return [title, supply, `${start} → ${end}`, threshold, `${first} → ${last}`, fee].map(String)
+  return [title, groupedText(String(supply)), `${start} → ${end}`, threshold, `${first} → ${last}`, fee].map(String)
 }
 
 const quoteOf = ({ quote_mint, quote_decimals }: PoolPreset) => quoteUnitOf(quote_mint, quote_decimals ?? null)

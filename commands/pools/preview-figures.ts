@@ -1,9 +1,10 @@
 /** The figures of a preview as a terminal and a picture show them. */
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
+import { solText } from '../../src/solana/amounts.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { decimalOf, LAMPORT_DECIMALS, ratioOf } from '../cli/amounts.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS, ratioOf } from '../cli/amounts.ts'
 import type { Rows } from '../cli/command.ts'
-import { shortOf } from '../ui/curve.ts'
+import { groupedShortOf } from '../ui/curve.ts'
 import type { PlotPoint } from '../ui/plot.ts'
 
 type PreviewedPoint = PoolPreview['points'][number]
@@ -17,7 +18,7 @@ export const quoteName = ({ quote_mint }: Pick<PoolPreview, 'quote_mint'>): stri
 /** Raw units in whole tokens, rounded to four digits. */
 export function shortly(raw: string, decimals: number): string {
   const excess = Math.min(Math.max(0, raw.length - SHORT_DIGITS), decimals)
-  return shortOf(BigInt(raw) + 10n ** BigInt(excess) / 2n, decimals, SHORT_DIGITS)
+  return groupedShortOf(BigInt(raw) + 10n ** BigInt(excess) / 2n, decimals, SHORT_DIGITS)
 }
 
 /** A decimal text, rounded to four digits. */
@@ -111,13 +112,13 @@ export function closingLines(preview: PoolPreview): string[] {
     )
   }
   if (cost !== null) {
-    const sol = (raw: string) => decimalOf(BigInt(raw), LAMPORT_DECIMALS)
+    const sol = (raw: string) => groupedDecimalOf(BigInt(raw), LAMPORT_DECIMALS)
     lines.push(
       `The launch takes ${sol(cost.total)} SOL from the creator`,
       ...(cost.text_byte_rent === '0'
         ? []
         : [
-            `  with ${cost.text_bytes} bytes of name, symbol and URI; each other byte is ${cost.text_byte_rent} lamports`,
+            `  with ${cost.text_bytes} bytes of name, symbol and URI; each other byte is ${solText(cost.text_byte_rent)}`,
           ]),
       `  rent ${sol(cost.rent)}, metadata ${sol(cost.metadata_fee)}, network ${sol(cost.network_fee)}, pool fee ${sol(cost.pool_creation_fee)}, first buy ${sol(cost.first_buy)}`,
     )

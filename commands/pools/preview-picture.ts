@@ -1,20 +1,20 @@
 /** Draws a preview as an SVG file: the price over what was raised, and below it what each party has of the fees. */
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
 import { ratioOf } from '../cli/amounts.ts'
-import { fixed, svgOf, svgText } from '../ui/drawing.ts'
+import { COLOURS, FAINT, fixed, INK, markParts, svgOf, svgText } from '../ui/drawing.ts'
 import { pricePoints, quoteName, shortly, shortText } from './preview-figures.ts'
 
 const [WIDTH, HEIGHT] = [800, 520]
 const [LEFT, RIGHT] = [110, 780]
 const PRICE = { top: 60, bottom: 290 }
 const SHARES = { top: 350, bottom: 470 }
-const INK = '#222'
-const FAINT = '#bbb'
+/** Parts of an axis that have a tick. */
+const TICKS = [0.25, 0.5, 0.75]
 /** In the order in which the shares are stacked. */
 const PARTIES = [
-  ['creator', '#2a9d8f'],
-  ['partner', '#e9a23b'],
-  ['protocol', '#8d99ae'],
+  ['creator', COLOURS[0]],
+  ['partner', COLOURS[1]],
+  ['protocol', COLOURS[2]],
 ] as const
 
 interface Place {
@@ -34,7 +34,7 @@ export function previewSvg(preview: PoolPreview): string {
   const parts = [
     text(LEFT, 30, `${preview.preset}: ${unit} for one token`, 'start', 16),
     frame(PRICE),
-    `<polyline points="${line.map(pair).join(' ')}" fill="none" stroke="${INK}" stroke-width="2"/>`,
+    `<polyline points="${line.map(pair).join(' ')}" fill="none" stroke="${COLOURS[0]}" stroke-width="2"/>`,
     text(LEFT - 8, PRICE.top + 4, shortText(last?.price ?? '0'), 'end'),
     text(LEFT - 8, PRICE.bottom + 4, shortText(first?.price ?? '0'), 'end'),
     text(LEFT, PRICE.bottom + 20, '0'),
@@ -42,12 +42,29 @@ export function previewSvg(preview: PoolPreview): string {
     ...(mark === undefined
       ? []
       : [
-          `<circle cx="${fixed(mark.x)}" cy="${fixed(mark.y)}" r="4" fill="${INK}"/>`,
-          text(mark.x - 4, mark.y - 14, `first buy, ${shortly(preview.buy, digits)} ${unit}`),
+          ...markParts(mark, `first buy, ${shortly(preview.buy, digits)} ${unit}`, line, {
+            ...{ left: LEFT, right: RIGHT },
+            bottom: PRICE.bottom,
+          }),
         ]),
+    ...ticksOf(preview),
     ...sharesOf(preview, across),
   ]
   return svgOf({ width: WIDTH, height: HEIGHT }, parts)
+}
+
+/** Ticks of the price and of what was raised, at each quarter. */
+function ticksOf({ points, threshold, quote_decimals: digits }: PoolPreview): string[] {
+  const [least, most] = [Number(points[0]?.price ?? 0), Number(points.at(-1)?.price ?? 0)]
+  return TICKS.flatMap((part) => {
+    const [x, y] = [LEFT + (RIGHT - LEFT) * part, upIn(PRICE, part)]
+    const raised = (BigInt(threshold) * BigInt(part * 100)) / 100n
+    return [
+      `<path d="M${LEFT - 4} ${fixed(y)}H${LEFT}M${fixed(x)} ${PRICE.bottom}V${PRICE.bottom + 4}" stroke="${INK}"/>`,
+      text(LEFT - 8, y + 4, shortText((least + (most - least) * part).toFixed(20)), 'end'),
+      svgText({ x, y: PRICE.bottom + 20, anchor: 'middle' }, shortly(String(raised), digits)),
+    ]
+  })
 }
 
 function sharesOf(preview: PoolPreview, across: (x: number) => number): string[] {

@@ -1,8 +1,8 @@
 /** `svc pools progress`: the curve of a pool and the pool's position on it. */
 import { paths } from '../../src/api/paths.ts'
 import type { CurveProgress, Pool } from '../../src/api/pools.ts'
-import { required, text, verb } from '../cli/command.ts'
-import { drawCurve, drawingWidth, shortOf } from '../ui/curve.ts'
+import { poolAddress, required, verb } from '../cli/command.ts'
+import { drawCurve, drawingWidth, groupedShortOf } from '../ui/curve.ts'
 import { printable } from '../ui/render.ts'
 import { percentOf, poolState } from './state.ts'
 
@@ -10,7 +10,7 @@ export const progress = verb({
   about: 'Draw the curve of a pool and how far it is filled',
   details: 'With --json or -o plain the figures alone.',
   calls: [paths.pools.curveProgress, paths.pools.get],
-  args: { address: required(text('Address of the pool')) },
+  args: { address: required(poolAddress()) },
   examples: [
     'svc pools progress CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
     'svc pools progress CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 -o plain',
@@ -35,7 +35,7 @@ export function progressLines(
   const name = pool.symbol === null ? '' : `${printable(pool.symbol)}  `
   const cap = usd === undefined ? '' : `  migrates at a market cap of ${Math.floor(usd)} USD`
   return [
-    `${name}${pool.status}  ${percentOf(progress)}  ${shortOf(raised, quote.decimals)} of ${shortOf(threshold, quote.decimals)} ${quote.unit}`,
+    `${name}${pool.status}  ${percentOf(progress)}  ${groupedShortOf(raised, quote.decimals)} of ${groupedShortOf(threshold, quote.decimals)} ${quote.unit}`,
     `price ${price ?? 'unknown'} ${quote.unit}${cap}`,
     '',
     ...drawCurve(shape, raised, width),

@@ -1,11 +1,12 @@
 /** Pools and their fees for a terminal, without the raw state of the chain, which is for scripts. */
 import type { Pool, PoolFeeMetrics } from '../../src/api/pools.ts'
-import { solOf } from '../cli/amounts.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { groupedDecimalOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
-import { drawCurve, drawingWidth } from '../ui/curve.ts'
+import { drawCurve, drawingWidth, type QuoteUnit } from '../ui/curve.ts'
 import { drawingSvg, writePicture } from '../ui/drawing.ts'
 import { curveDrawing } from './curve-drawing.ts'
-import { percentOf, poolState } from './state.ts'
+import { launchState, percentOf, poolState, RAW_UNITS } from './state.ts'
 import { poolSummary } from './verify.ts'
 
 /** A launch curve is drawn below its record, and written as a picture if `svg` names a file. */
@@ -34,12 +35,21 @@ function curvePicture(pool: Pool, svg: string): string[] {
 }
 
 export function metricsOutcome(metrics: PoolFeeMetrics): CommandOutcome {
-  const { raw, partner_quote_fee, ...rest } = metrics
+  const { raw, partner_quote_fee, partner_base_fee, ...rest } = metrics
+  const { quote, quote_mint, decimals } = launchState(raw ?? null)
+  const base = decimals === null ? RAW_UNITS : { decimals, unit: 'tokens' }
   return {
     data: metrics,
-    record: { ...rest, partner_quote_fee: `${partner_quote_fee} (${solOf(BigInt(partner_quote_fee))} SOL)` },
+    record: {
+      ...rest,
+      ...(quote_mint === undefined || quote_mint === WRAPPED_SOL ? {} : { quote_mint }),
+      partner_quote_fee: amountIn(partner_quote_fee, quote),
+      ...(partner_base_fee === undefined ? {} : { partner_base_fee: amountIn(partner_base_fee, base) }),
+    },
     notes: [RAW],
   }
 }
+
+const amountIn = (raw: string, { decimals, unit }: QuoteUnit) => `${groupedDecimalOf(BigInt(raw), decimals)} ${unit}`
 
 const RAW = 'The raw state is in the answer with --json.'

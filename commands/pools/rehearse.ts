@@ -1,7 +1,7 @@
 /** `svc pools create --rehearse`: shows what a launch and all that follows it would do, run on a copy of the cluster. */
 import type { PoolRehearsal, RehearsalBook, RehearsalStep } from '../../src/api/pool-rehearsals.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { decimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { txVersionField } from '../signing/flags.ts'
@@ -83,7 +83,7 @@ function costLines({ cost, quote }: PoolRehearsal): string[] {
   const unit = isSol(quote.mint) ? 'SOL' : `of ${quote.mint}`
   return [
     `The launch takes ${sol(cost.total)} from its creator`,
-    previewLine('first buy', `${decimalOf(BigInt(cost.first_buy), quote.decimals)} ${unit}`),
+    previewLine('first buy', `${groupedDecimalOf(BigInt(cost.first_buy), quote.decimals)} ${unit}`),
     previewLine('rent', `${sol(cost.rent)}, of which ${sol(cost.rent_returning)} can return`),
     previewLine('fees', sol(cost.network_fees)),
     ...(cost.tip === '0' ? [] : [previewLine('tip', sol(cost.tip))]),
@@ -101,7 +101,7 @@ function bookLines({ books, quote, base, symbol }: PoolRehearsal): string[] {
     ...(hasQuote ? [signed(quoted ?? '0', quote.decimals)] : []),
     signed(tokens, base.decimals),
   ])
-  const headings = ['In the end', 'SOL', ...(hasQuote ? ['quote'] : []), symbol]
+  const headings = ['At the end', 'SOL', ...(hasQuote ? ['quote'] : []), symbol]
   const widths = headings.map((heading, i) => Math.max(heading.length, ...cells.map((row) => (row[i] ?? '').length)))
   return [headings, ...cells].map((row) =>
     row
@@ -114,5 +114,5 @@ function bookLines({ books, quote, base, symbol }: PoolRehearsal): string[] {
 function signed(raw: string, decimals: number): string {
   const amount = BigInt(raw)
   if (amount === 0n) return '0'
-  return `${amount > 0n ? '+' : ''}${decimalOf(amount, decimals)}`
+  return `${amount > 0n ? '+' : ''}${groupedDecimalOf(amount, decimals)}`
 }

@@ -46,6 +46,16 @@ export function poolState(pool: Pick<Pool, 'type' | 'state'> & { quote_mint?: st
   }
 }
 
+export const RAW_UNITS: QuoteUnit = { decimals: 0, unit: 'raw units' }
+
+/** The decimals and the quote in the raw state of a launch, which names the quote's mint; raw units if it does not. */
+export function launchState(state: Pool['state']): Pick<PoolState, 'decimals' | 'quote'> & { quote_mint?: string } {
+  const { quoteMint } = fieldsIn(fieldsIn(state).config)
+  if (typeof quoteMint !== 'string') return { decimals: null, quote: RAW_UNITS }
+  const { decimals, quote } = poolState({ type: 'dbc', state, quote_mint: quoteMint })
+  return { decimals, quote, quote_mint: quoteMint }
+}
+
 /**
  * The points of the curve up to the migration price. The account has room for more points than are in use, and the
  * curve may continue beyond that price.

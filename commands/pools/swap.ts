@@ -1,8 +1,8 @@
 /** `svc pools swap`: a buy or a sell on a pool of either type, quoted, signed locally and submitted. */
 import { paths } from '../../src/api/paths.ts'
 import type { PoolSwap } from '../../src/api/pools.ts'
-import { decimalOf, rawUnits } from '../cli/amounts.ts'
-import { integer, required, text, verb } from '../cli/command.ts'
+import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
+import { integer, poolAddress, required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { demandsSwap } from '../signing/demanded-pools.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
@@ -12,6 +12,7 @@ import { mintState } from '../signing/token-state.ts'
 import { type QuoteUnit, quoteUnitOf, SOL_UNIT, shortOf } from '../ui/curve.ts'
 import { usage } from '../ui/problem.ts'
 import { requireQuote } from './launch-body.ts'
+import { nextStep } from './next-step.ts'
 import { poolState } from './state.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -19,12 +20,14 @@ const DEFAULT_SLIPPAGE_BPS = 100
 /** The most decimals of any quote; the quote is not known before the pool is read. */
 const MOST_DECIMALS = 18
 
+type BuiltSwap = PoolSwap & { transaction: string; last_valid_block_height: number }
+
 export const swap = verb({
   about: 'Buy or sell on a pool',
   details:
     'Shows what you pay and get, and what the transaction changes. The transaction fails if you would get less than the minimum.',
-  calls: [paths.pools.get, paths.accounts.get, paths.pools.swap, simulate, submit, get],
-  args: { address: required(text('Address of the pool')) },
+  calls: [paths.pools.get, paths.accounts.get, paths.pools.swap, simulate, submit, get, paths.service.workers],
+  args: { address: required(poolAddress()) },
   flags: {
     buy: text('SOL to spend, or whole tokens of the quote if that is not SOL', { placeholder: 'SOL' }),
     sell: text('Whole tokens to sell, like 1000 or 0.5', { placeholder: 'TOKENS' }),
@@ -53,15 +56,17 @@ export const swap = verb({
     const quote = await quoteOfPool(session, pool.quote_mint)
     const paidQuote = buy === undefined ? null : positive(rawUnits(buy, quote.decimals, '--buy'), '--buy')
     const decimals = stateDecimals ?? (await mintState(session, pool.base_mint)).decimals
-    const amount = paidQuote ?? positive(rawUnits(sell ?? '', decimals, '--sell'), '--sell')
+    const asked = paidQuote ?? positive(rawUnits(sell ?? '', decimals, '--sell'), '--sell')
     const name = pool.symbol ?? pool.base_mint
-    return runSigned<PoolSwap & { transaction: string; last_valid_block_height: number }>(session, flags, {
+    let amount = asked
+    const outcome = await runSigned<BuiltSwap>(session, flags, {
       what: buy === undefined ? `Sell ${sell} ${name}` : `Buy ${name} for ${buy} ${quote.unit}`,
       async build(payer) {
-        const body = { address, payer, side, amount: String(amount), slippage_bps, ...buildFields(flags) } as const
-        const { data } = await session.client.pools.swap(body)
-        const { transaction, last_valid_block_height } = data.tx
-        return { data: { ...data, transaction, last_valid_block_height } }
+        const body = { address, payer, side, slippage_bps, ...buildFields(flags) } as const
+        const built = await swapWithinCurve(session, body, amount)
+        amount = built.amount
+        const { transaction, last_valid_block_height } = built.data.tx
+        return { data: { ...built.data, transaction, last_valid_block_height } }
       },
       demand: (of, { estimated_out, minimum_out }) => {
         const [paid, received] = side === 'buy' ? [pool.quote_mint, pool.base_mint] : [pool.base_mint, pool.quote_mint]
@@ -69,8 +74,8 @@ export const swap = verb({
         const least = (BigInt(estimated_out) * BigInt(10_000 - slippage_bps)) / 10_000n
         const isLeast = (units: string) => units === minimum_out && BigInt(units) >= least
         const digits = side === 'buy' ? quote.decimals : decimals
-        const trade = { pool: address, payer: of.payer, paid, received, amount, decimals: digits, base: pool.base_mint }
-        return demandsSwap(of, { ...trade, least: isLeast })
+        const trade = { pool: address, payer: of.payer, base: pool.base_mint, paid, received, amount }
+        return demandsSwap(of, { ...trade, decimals: digits, least: isLeast })
       },
       decimals: () => {
         const [paid, received] = side === 'buy' ? [quote.decimals, decimals] : [decimals, quote.decimals]
@@ -81,7 +86,10 @@ export const swap = verb({
           fee: feesInSol ? quote.decimals : received,
         }
       },
-      preview: (data) => quoteLines(data, { decimals, name, feesInSol, slippage_bps, quote }),
+      preview: (data) => [
+        ...quoteLines(data, { decimals, name, feesInSol, slippage_bps, quote }),
+        ...keptLines(asked - amount, quote),
+      ],
       show: ({ amount_in, estimated_out, minimum_out, fee }) => ({
         pool_address: address,
         side,
@@ -91,8 +99,29 @@ export const swap = verb({
         fee,
       }),
     })
+    if (side === 'sell' || pool.type !== 'dbc' || flags.dry_run || flags.build_only) return outcome
+    // The trade is confirmed, so a failure to read the pool again must not make it look failed.
+    const after = await session.client.pools.get({ address }).catch(() => null)
+    const next = after === null ? [] : await nextStep(session, after.data)
+    return { ...outcome, notes: [...(outcome.notes ?? []), ...next] }
   },
 })
+
+type SwapBody = Omit<Parameters<Session['client']['pools']['swap']>[0], 'amount'>
+
+/**
+ * Builds the swap, and returns the raw units that it spends. A buy past the end of the curve spends what the curve
+ * takes, so that the wallet needs only that much, and pays no more if somebody sells meanwhile.
+ */
+async function swapWithinCurve({ client }: Session, body: SwapBody, amount: bigint) {
+  const { data } = await client.pools.swap({ ...body, amount: String(amount) })
+  const taken = BigInt(data.amount_in)
+  if (body.side === 'sell' || taken >= amount) return { data, amount }
+  return { data: (await client.pools.swap({ ...body, amount: String(taken) })).data, amount: taken }
+}
+
+const keptLines = (kept: bigint, { decimals, unit }: { decimals: number; unit: string }): string[] =>
+  kept === 0n ? [] : [previewLine('keeps', `${groupedDecimalOf(kept, decimals)} ${unit}: the curve ends here`)]
 
 /** The quote of a pool; a token other than SOL has its decimals in its mint. */
 async function quoteOfPool(session: Session, mint: string): Promise<QuoteUnit> {
@@ -120,8 +149,8 @@ export function quoteLines(
   { decimals, name, feesInSol, slippage_bps, quote = SOL_UNIT }: QuoteUnits,
 ): string[] {
   const { side, amount_in, estimated_out, minimum_out, fee } = swapped
-  const sol = (units: string) => `${decimalOf(BigInt(units), quote.decimals)} ${quote.unit}`
-  const tokens = (units: string) => `${decimalOf(BigInt(units), decimals)} ${name}`
+  const sol = (units: string) => `${groupedDecimalOf(BigInt(units), quote.decimals)} ${quote.unit}`
+  const tokens = (units: string) => `${groupedDecimalOf(BigInt(units), decimals)} ${name}`
   const [paid, received] = side === 'buy' ? [sol, tokens] : [tokens, sol]
   // Fees that are not always in the quote are taken from what is received.
   const charged = feesInSol ? sol : received

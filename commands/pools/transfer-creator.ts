@@ -2,7 +2,7 @@
 import type { PoolCreatorTransfer } from '../../src/api/creator-transfers.ts'
 import { paths } from '../../src/api/paths.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { required, text, verb } from '../cli/command.ts'
+import { poolAddress, required, text, verb } from '../cli/command.ts'
 import { amountTexts } from '../fees/amounts.ts'
 import { demanding } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
@@ -23,11 +23,11 @@ const demandsCreatorTransfer = demanding(
 const { submit, get, simulate } = paths.transactions
 
 export const transferCreatorVerb = verb({
-  about: "Hand the role of a pool's creator over",
+  about: 'Transfer the creator role of a pool',
   details:
     'The present creator signs. What it has not claimed yet goes to the new creator: claim it first with `svc fees claim --as creator`. Vested tokens and positions of the migrated pool stay where they are.',
   calls: [paths.pools.transferCreator, simulate, submit, get],
-  args: { address: required(text('Address of the pool')) },
+  args: { address: required(poolAddress()) },
   flags: {
     to: required(text('Wallet that becomes the creator', WALLET_ADDRESS)),
     allow_programs: ALLOW_PROGRAMS,

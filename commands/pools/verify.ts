@@ -2,7 +2,7 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { ApiError } from '../../src/platform/errors.ts'
-import { required, text, verb } from '../cli/command.ts'
+import { poolAddress, required, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { EXIT, failure, isTransient } from '../ui/problem.ts'
 import { poolState } from './state.ts'
@@ -13,7 +13,7 @@ export const poolVerifyVerb = verb({
   about: 'Check on chain that a pool is live',
   details: 'A pending pool that is on chain becomes live. Exit code 1 while it is not on chain.',
   calls: [paths.pools.verify],
-  args: { address: required(text('Address of the pool')) },
+  args: { address: required(poolAddress()) },
   examples: [
     'svc pools verify CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
     'svc pools verify CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',

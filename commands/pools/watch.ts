@@ -2,13 +2,16 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
-import { required, text, verb } from '../cli/command.ts'
+import { poolAddress, required, verb } from '../cli/command.ts'
 import { terminal } from '../cli/terminal.ts'
-import { drawingWidth, shortOf } from '../ui/curve.ts'
+import { drawingWidth, groupedShortOf } from '../ui/curve.ts'
 import { liveScreen } from '../ui/live-screen.ts'
 import { showsBraille } from '../ui/plot.ts'
 import { EXIT, isTransient } from '../ui/problem.ts'
 import { sparkline } from '../ui/sparkline.ts'
+import { timeText } from '../ui/times.ts'
+import { brokenAtWords, terminalWidth } from '../ui/words.ts'
+import { nextStep } from './next-step.ts'
 import { progressLines } from './progress.ts'
 import { percentOf, poolState } from './state.ts'
 
@@ -20,8 +23,8 @@ export const watch = verb({
   about: 'Follow a pool until it has migrated',
   details:
     'Looks every two seconds. A terminal redraws the curve; elsewhere every change is a line on stderr. The answer is the pool at the end.',
-  calls: [paths.pools.get, paths.pools.list],
-  args: { address: required(text('Address of the pool')) },
+  calls: [paths.pools.get, paths.pools.list, paths.service.workers],
+  args: { address: required(poolAddress()) },
   examples: [
     'svc pools watch CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
     'svc pools watch CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json 2> changes.log',
@@ -30,7 +33,7 @@ export const watch = verb({
     const { client, clock, ui } = session
     const screen = ui.interactive ? liveScreen(terminal().stderr) : null
     session.setInterruptNote(null)
-    let lastLine = ''
+    let [lastLine, lastStep] = ['', '']
     const prices: number[] = []
     for (;;) {
       let pause = WATCH_PAUSE_MS
@@ -38,12 +41,21 @@ export const watch = verb({
         const { data } = await client.pools.get({ address })
         ui.stream()
         const line = changeLine(data)
-        const time = new Date(clock.now()).toISOString()
+        const next = await nextStep(session, data)
+        const time = timeText(clock.now())
         notePrice(prices, data)
         if (screen !== null)
-          screen.draw([...watchLines(data, line), ...priceLine(prices), '', `${time}  Ctrl-C ends this`])
+          screen.draw([
+            ...watchLines(data, line),
+            ...priceLine(prices),
+            ...wrapped(next),
+            '',
+            `${time}  Ctrl-C ends this`,
+          ])
         else if (line !== lastLine) ui.note(`${time}  ${line}`)
+        if (screen === null && next.join() !== lastStep) for (const text of next) ui.note(`${time}  ${text}`)
         lastLine = line
+        lastStep = next.join()
         if (FINAL_STATUSES.includes(data.status) || data.type === 'damm_v2') {
           screen?.end()
           return {
@@ -56,7 +68,7 @@ export const watch = verb({
         // After a first success, temporary failures of the node or the API are retried.
         if (!isTransient(error) || lastLine === '') throw error
         const line = `not read: ${error.message}`
-        if (screen === null && line !== lastLine) ui.note(`${new Date(clock.now()).toISOString()}  ${line}`)
+        if (screen === null && line !== lastLine) ui.note(`${timeText(clock.now())}  ${line}`)
         if (screen === null) lastLine = line
         pause = error.code === 'rate_limited' ? WATCH_RATE_LIMIT_PAUSE_MS : WATCH_PAUSE_MS
       }
@@ -64,6 +76,10 @@ export const watch = verb({
     }
   },
 })
+
+/** A screen crops its lines, and the reason why a full curve waits is longer than most. */
+const wrapped = (lines: readonly string[]) =>
+  lines.flatMap((text) => brokenAtWords(text, terminalWidth(terminal().stderr)))
 
 /** The line of a pool's status, share, SOL and price, which is printed when any of them changes. */
 function changeLine(
@@ -75,7 +91,9 @@ function changeLine(
     ...(pool.curve_progress === null ? [] : [percentOf(pool.curve_progress)]),
     ...(curve === null
       ? []
-      : [`${shortOf(curve.raised, quote.decimals)} of ${shortOf(curve.threshold, quote.decimals)} ${quote.unit}`]),
+      : [
+          `${groupedShortOf(curve.raised, quote.decimals)} of ${groupedShortOf(curve.threshold, quote.decimals)} ${quote.unit}`,
+        ]),
     ...(price === null ? [] : [`price ${price} ${quote.unit}`]),
   ].join('  ')
 }

@@ -57,13 +57,16 @@ const isAlternative = (one: Call, other: Call) =>
 
 /** The requested call that this instruction is; throws a failure that names what differs. */
 function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: ReadonlyMap<Call, number>): Call {
-  const { program, name, accounts, data } = instruction
+  const { program, name, data } = instruction
+  const accounts = namedAccounts(instruction, calls)
   // The content of a lookup table is not known here.
   if (accounts.some(({ address }) => address.includes('['))) throw unexpectedBuild('a lookup table hides an account')
-  const passed = accounts.find(({ role, address }) => /program$/i.test(role ?? '') && !isPassable(address, program))
+  const passed = accounts.find(({ role, address }) => /program$/i.test(role ?? '') && !isPassable(address, instruction))
   if (passed !== undefined) throw unexpectedBuild(`it passes ${passed.address} as ${passed.role}`)
   const strange = accounts.find(({ role, address }) => role === null && address !== INSTRUCTIONS_SYSVAR)
-  if (strange !== undefined && program !== MEMO_PROGRAM)
+  // A migration names the config of the new pool last; the program accepts only that of the curve's own terms.
+  const needsOthers = program === MEMO_PROGRAM || isOfDbc(instruction, 'migration_damm_v2') || isReference(instruction)
+  if (strange !== undefined && !needsOthers)
     throw unexpectedBuild(`it passes ${strange.address}, which it does not need`)
   const decoded = decodeInstruction(
     program,
@@ -90,6 +93,32 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
   )
 }
 
+/** The accounts without those that a requested call lists after them. Throws a failure if these are others. */
+function namedAccounts(
+  { program, instruction, accounts }: BuiltInstruction,
+  calls: readonly Call[],
+): BuiltInstruction['accounts'] {
+  const others = calls.find(({ call, program: of }) => call === instruction && isWanted(program, of))?.others
+  if (others === undefined) return accounts
+  const named = accounts.filter(({ role }) => role !== null)
+  const found = accounts.slice(named.length)
+  const place = found.findIndex(({ address }, i) => address !== others[i])
+  const strange = found[place]
+  if (strange !== undefined) throw unexpectedBuild(`it passes ${strange.address}, which the plan does not have there`)
+  if (found.length < others.length) throw unexpectedBuild(`it lacks the account ${others[found.length]} of the plan`)
+  return named
+}
+
+/** Hex of the System program's transfer of 0 lamports. */
+const TRANSFER_OF_NOTHING = '020000000000000000000000'
+
+/** A transfer of 0 to itself that names one more account, by which Solana Pay finds a payment; it changes nothing. */
+function isReference({ program, data, accounts }: BuiltInstruction): boolean {
+  const [from, to, reference] = accounts
+  if (program !== SYSTEM_PROGRAM || data !== TRANSFER_OF_NOTHING || accounts.length !== 3) return false
+  return from?.address === to?.address && reference?.signer === false && reference.writable === false
+}
+
 /**
  * Programs to which a call may pass the signature. For an optional account that is left out, Anchor writes the called
  * program itself.
@@ -102,7 +131,14 @@ const PASSED_PROGRAMS: readonly string[] = [
   MEMO_PROGRAM,
   PROGRAMS.tokenMetadata.id,
 ]
-const isPassable = (address: string, called: string) => address === called || PASSED_PROGRAMS.includes(address)
+const isOfDbc = ({ program, instruction }: BuiltInstruction, call: string) =>
+  program === PROGRAMS.dbc.id && instruction === call
+/** A migration passes one more program on; the curve's program itself accepts no other in its place. */
+const isPassable = (address: string, instruction: BuiltInstruction) =>
+  address === instruction.program ||
+  PASSED_PROGRAMS.includes(address) ||
+  (address === PROGRAMS.dammV2.id && isOfDbc(instruction, 'migration_damm_v2')) ||
+  (address === PROGRAMS.lock.id && isOfDbc(instruction, 'create_locker'))
 
 const fieldsOf = ({ args, accounts }: BuiltInstruction): Record<string, unknown> =>
   Object.fromEntries([
@@ -130,7 +166,7 @@ function isWanted(value: string | null, wanted: Wanted): boolean {
 /** The most lamports that one transaction pays as priority fee. */
 const MOST_PRIORITY_FEE = 10_000_000n
 
-function requireBoundedFee(content: DescribedContent): void {
+export function requireBoundedFee(content: DescribedContent): void {
   if (priorityFeeOf(content) <= MOST_PRIORITY_FEE) return
   throw unexpectedBuild(`its priority fee is more than ${solOf(MOST_PRIORITY_FEE)} SOL`)
 }

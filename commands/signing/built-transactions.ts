@@ -1,5 +1,6 @@
 /** Describes the API's answer to a build: unsigned transactions, and what is tracked once they are confirmed. */
-import type { TrackedResource } from '../../src/api/payloads.ts'
+import type { ProposalCreation, TrackedResource } from '../../src/api/payloads.ts'
+import type { PrintedLifetime } from './lifetime.ts'
 
 /** One transaction, or several in the order in which they must be confirmed. */
 export type BuiltTransactions = {
@@ -8,6 +9,8 @@ export type BuiltTransactions = {
   last_valid_block_height?: number | undefined
   /** Generated keys, encrypted by the API, which signs with them again after a fresh blockhash. */
   generated_keys?: string | undefined
+  /** If the vault of a multisig acts: the proposal of what was built. */
+  proposal?: ProposalCreation | undefined
 } & ({ transaction: string } | { transactions: readonly string[] })
 
 /** The `tracked_resource` field of a submitted body or a printed answer; omitted if nothing is tracked. */
@@ -15,8 +18,12 @@ export const trackedField = ({ tracked_resource }: { tracked_resource?: TrackedR
   tracked_resource === undefined ? {} : { tracked_resource }
 
 /** The fields of a printed build that `svc tx refresh` and the text about its lifetime need. */
-export const lifetimeFields = ({ last_valid_block_height, generated_keys }: Partial<BuiltTransactions>) => ({
+export const lifetimeFields = (
+  { last_valid_block_height, generated_keys }: Partial<BuiltTransactions>,
+  printed: PrintedLifetime = {},
+) => ({
   ...(last_valid_block_height === undefined ? {} : { last_valid_block_height }),
+  ...printed,
   ...(generated_keys === undefined ? {} : { generated_keys }),
 })
 

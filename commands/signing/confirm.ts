@@ -1,5 +1,5 @@
 /** Asks the user before anything is sent, on every cluster where a mistake costs money. */
-import type { Session } from '../cli/session.ts'
+import { type Session, sessionWith } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 
 /** Clusters whose SOL has no value, so no confirmation is needed. */
@@ -19,6 +19,19 @@ export async function confirmOn(
   refuseUnconfirmable(session, cluster)
   return session.ui.confirm(`${question} on ${cluster ?? 'the cluster of the API'}?`)
 }
+
+/** The same session for runs that the user has agreed to together: it previews and asks nothing again. */
+export const agreedSession = (session: Session): Session =>
+  sessionWith(session, {
+    ui: {
+      ...session.ui,
+      interactive: false,
+      attended: false,
+      confirmable: true,
+      preview: async () => undefined,
+      confirm: async () => false,
+    },
+  })
 
 /**
  * Throws a usage problem if a confirmation is required but impossible. Checked before the first request, and again

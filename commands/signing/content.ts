@@ -7,10 +7,12 @@ import type { Simulation } from '../../src/api/transactions.ts'
 import { BLOCKHASH_SLOTS } from '../../src/solana/constants.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
-import { decimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { fittingText, printable } from '../ui/render.ts'
-import { lifetimeText, secondsOf } from './lifetime.ts'
+import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
+import { lifetimeText, secondsLeftText, secondsOf } from './lifetime.ts'
 import { failureLines, previewLine, rentLine } from './preview.ts'
 import type { DescribedContent, Explanation, MessageConfig } from './wallet.ts'
 
@@ -24,6 +26,8 @@ export interface Findings {
   state: ClusterState | null
   /** From the build, if the input has it. */
   lastValid: number | undefined
+  /** Seconds until the build expires, by the clock of this machine, if it says when. */
+  left?: number | undefined
   /** Why there is no trial run. */
   untried: string
 }
@@ -70,10 +74,12 @@ const configRows = (config: MessageConfig) =>
     ['', `${config.heap_size ?? 32_768} bytes of heap`],
   ] as const
 
-function expiryText({ nonce_account }: DescribedContent, { state, lastValid }: Findings): string {
+function expiryText({ nonce_account }: DescribedContent, { state, lastValid, left }: Findings): string {
   if (nonce_account !== null) return `never by itself, with the durable nonce ${nonce_account}`
   const isOver = state?.blockhash_valid === false
   if (isOver) return 'expired: it can no longer land; `svc tx refresh` gives a build a fresh blockhash'
+  if (state === null && left !== undefined)
+    return left > 0 ? `in about ${counted(left, 'second')}` : secondsLeftText(left)
   const lifetime = lifetimeText(lastValid, state)
   if (lifetime !== null) return lifetime
   if (state === null) return 'not known without asking: 150 blocks after its blockhash'
@@ -83,7 +89,10 @@ function expiryText({ nonce_account }: DescribedContent, { state, lastValid }: F
 
 type Described = DescribedContent['instructions'][number]
 
-function instructionLines({ program, name, instruction, accounts, args, data }: Described, i: number): string[] {
+function instructionLines(
+  { program, name, instruction, accounts, args, data, inner = [] }: Described,
+  i: number | string,
+): string[] {
   const unknown = data === '' ? 'none' : data.length > DATA_DIGITS ? `${data.slice(0, DATA_DIGITS)}…` : data
   return [
     ...headLines(`instruction ${i}: `, name, program),
@@ -94,6 +103,8 @@ function instructionLines({ program, name, instruction, accounts, args, data }: 
         `  ${writable ? 'w' : '-'}${signer ? 's' : '-'}  ${address}${role === null ? '' : `  ${role}`}`,
     ),
     ...(instruction === null ? [`  data  ${unknown}`] : []),
+    ...(inner.length === 0 ? [] : ['  proposes that the vault executes']),
+    ...inner.flatMap((each, place) => instructionLines(each, `${i}.${place}`)),
   ]
 }
 
@@ -114,11 +125,11 @@ function plainLines(name: string, text: string): string[] {
 /** Unix seconds of an argument, with their date. */
 function withDate(name: string, value: string): string {
   const isTime = /_(ts|time)$/.test(name) && /^\d{9,11}$/.test(value)
-  return isTime ? `${value} (${new Date(Number(value) * 1000).toISOString()})` : value
+  return isTime ? `${value} (${timeText(Number(value) * 1000)})` : value
 }
 
 /** An amount of tokens, with its mint on a second line if both do not fit on one. */
-function argumentLines({ name, value, unit, mint, decimals }: Described['args'][number]): string[] {
+export function argumentLines({ name, value, unit, mint, decimals }: Described['args'][number]): string[] {
   if (unit === null) return plainLines(name, printable(withDate(name, value)))
   if (unit === 'lamports' || mint === WRAPPED_SOL) return [`    ${name}  ${amountText(value, LAMPORT_DECIMALS)} SOL`]
   const amount = decimals === null ? `${value} raw units` : amountText(value, decimals)
@@ -128,10 +139,13 @@ function argumentLines({ name, value, unit, mint, decimals }: Described['args'][
 
 /** The largest possible amount means the whole balance. */
 const amountText = (value: string, decimals: number): string =>
-  value === String(MAX_U64) ? 'at most all the' : decimalOf(BigInt(value), decimals)
+  value === String(MAX_U64) ? 'at most all the' : groupedDecimalOf(BigInt(value), decimals)
 
 /** Adds the mint and decimals of an amount from the accounts that a trial run changes. */
-function withMints(content: DescribedContent, trial: Simulation | null): DescribedContent {
+export function withMints(
+  content: DescribedContent,
+  trial: Pick<Simulation, 'balance_changes'> | null,
+): DescribedContent {
   const rows = (trial?.balance_changes ?? []).filter(({ mint }) => mint !== null)
   const mintOf = (address: string | null) =>
     address === WRAPPED_SOL
@@ -156,12 +170,16 @@ function trialLines({ trial, untried }: Findings): string[] {
   if (trial === null) return [`trial run  ${untried}`]
   const { simulation, fault } = trial
   if (fault !== null) return ['trial run', ...failureLines(simulation, fault)]
-  const changes = simulation.balance_changes
-  const addresses = [...new Set(changes.map(({ address }) => address))]
   return [
     `trial run  succeeds, with ${simulation.units_consumed ?? 'unknown'} compute units; it would change`,
-    ...addresses.flatMap((address) => changedAccountLines(changes.filter((change) => change.address === address))),
+    ...changedLines(simulation.balance_changes),
   ]
+}
+
+/** The accounts whose balances change, each with its owner and amounts. */
+export function changedLines(changes: Simulation['balance_changes']): string[] {
+  const addresses = [...new Set(changes.map(({ address }) => address))]
+  return addresses.flatMap((address) => changedAccountLines(changes.filter((change) => change.address === address)))
 }
 
 function changedAccountLines(changes: Simulation['balance_changes']): string[] {
@@ -174,9 +192,9 @@ function changedAccountLines(changes: Simulation['balance_changes']): string[] {
     ...(owner === null ? [] : [`    held by ${owner}`]),
     ...changes.flatMap(({ mint, decimals, before, after, change }) => {
       const digits = mint === null ? LAMPORT_DECIMALS : (decimals ?? 0)
-      const amount = decimalOf(BigInt(change), digits)
+      const amount = groupedDecimalOf(BigInt(change), digits)
       const signed = amount.startsWith('-') ? amount : `+${amount}`
-      const range = `(${decimalOf(BigInt(before), digits)} → ${decimalOf(BigInt(after), digits)})`
+      const range = `(${groupedDecimalOf(BigInt(before), digits)} → ${groupedDecimalOf(BigInt(after), digits)})`
       if (mint === null) return [`    ${signed} SOL ${range}`]
       return [`    ${signed}${decimals === null ? ' raw units' : ''} ${range}`, `      of ${mint}`]
     }),

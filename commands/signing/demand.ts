@@ -9,8 +9,8 @@ import {
 } from '../../src/solana/program-ids.ts'
 import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
-import type { Call, Demand, Wanted } from './demanded-calls.ts'
-import type { ClaimAddresses } from './wallet.ts'
+import { type Call, type Demand, unexpectedBuild, type Wanted } from './demanded-calls.ts'
+import type { AskedProposal, ClaimAddresses } from './wallet.ts'
 
 export { type Call, type Demand, UnexpectedBuild, unexpectedBuild, type Wanted } from './demanded-calls.ts'
 
@@ -120,6 +120,18 @@ export async function requireDemanded(
   const contents = await Promise.all(transactions.map((transaction) => wallet.describe(transaction)))
   requireCalls(contents, demand, { isPart })
   return transactions as CheckedBuild[]
+}
+
+/** The transactions that propose these acts and nothing else; throws a failure for any others. */
+export async function checkedCreations(
+  { wallet }: Pick<Session, 'wallet'>,
+  asked: AskedProposal,
+): Promise<CheckedBuild[]> {
+  const difference = await wallet.proposalDifference(asked)
+  if (difference !== null) throw unexpectedBuild(difference)
+  const { requireBoundedFee } = await import('./built-calls.ts')
+  for (const creation of asked.creations) requireBoundedFee(await wallet.describe(creation))
+  return [...asked.creations] as CheckedBuild[]
 }
 
 export const anyValue = () => true

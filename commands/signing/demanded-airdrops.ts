@@ -1,5 +1,5 @@
 /** Lists the calls that put an airdrop on chain and fund it, and those with which a wallet claims its part. */
-import { CLAWBACK_DAYS } from '../../src/api/airdrop-terms.ts'
+import { CLAWBACK_DAYS, PROPOSED_START_DAYS } from '../../src/api/airdrop-terms.ts'
 import { DAY_SECONDS } from '../../src/platform/timing.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
@@ -18,12 +18,15 @@ export interface AskedAirdrop {
   vesting: { starts_at?: string; ends_at?: string }
   /** Days from the end of the vesting until the rest can be withdrawn. */
   clawback_after_days: number | undefined
+  /** Whether a multisig does it later, so that it starts days from now. */
+  isProposed: boolean
 }
 
 /** The rest goes back to the account of the deposit. */
 export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Call[]> {
   const { payer } = of
-  const { mint, airdrop_count, deposit, vesting } = asked
+  const { mint, airdrop_count, deposit, vesting, isProposed } = asked
+  const isAt = isProposed ? isProposedAt : isAtOrNow
   const own = await of.accounts(mint, payer)
   const { distributor, vault } = await of.claim(mint, airdrop_count, payer)
   const clawbackAfter = BigInt((asked.clawback_after_days ?? CLAWBACK_DAYS.fallback) * DAY_SECONDS)
@@ -69,8 +72,16 @@ export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Ca
 }
 
 /** Without vesting, the program still needs times, and both are now. */
-const isAt = (of: Signing, time: string | undefined) => (seconds: string) =>
+const isAtOrNow = (of: Signing, time: string | undefined) => (seconds: string) =>
   time === undefined ? of.isNow(seconds) : Number(seconds) === Math.floor(Date.parse(time) / 1000)
+
+/** Those of a proposal are days ahead, and nearer once it has waited. */
+const isProposedAt = (of: Signing, time: string | undefined) => (seconds: string) =>
+  time === undefined
+    ? Array.from({ length: PROPOSED_START_DAYS + 1 }, (_, days) => Number(seconds) - days * DAY_SECONDS).some((at) =>
+        of.isNow(String(at)),
+      )
+    : isAtOrNow(of, time)(seconds)
 
 export interface AskedOwnClaim {
   mint: string

@@ -3,6 +3,7 @@ import { DAY_SECONDS } from '../../src/platform/timing.ts'
 import { borshString } from '../../src/solana/borsh.ts'
 import { goldLockMemo, stakeMemo } from '../../src/solana/memos.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { timeText } from '../ui/times.ts'
 import { type Call, opens, platformFee, provesDecimals, type Signing, writesMemo } from './demand.ts'
 
 interface AskedGold {
@@ -27,7 +28,7 @@ export async function locksGold(of: Signing, asked: AskedLock) {
   const isNow = (seconds: string) => {
     starts = Number(seconds)
     if (of.isNow(seconds)) return true
-    of.apiSays(`the lock starts at ${new Date(starts * 1000).toISOString()} by the chain's clock`, '--days')
+    of.apiSays(`the lock starts at ${timeText(starts * 1000)} by the chain's clock`, '--days')
     return true
   }
   const lock: Call = {
@@ -116,6 +117,15 @@ export const makesCollection = (
     'create_collection_v2',
     { collection: asked.collection, update_authority: asked.authority, payer },
     withoutPlugins('15', asked),
+  ),
+]
+
+/** Changes the update authority and neither name nor URI. */
+export const givesCollection = ({ payer }: Signing, asked: { collection: string; to: string }): Call[] => [
+  core(
+    'update_collection_v1',
+    { collection: asked.collection, payer, authority: payer, new_update_authority: asked.to },
+    '100000',
   ),
 ]
 

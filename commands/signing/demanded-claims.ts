@@ -13,6 +13,8 @@ export interface AskedClaim {
   beneficiary: Beneficiary
   /** The wallet that the claim pays. It signs, except for a leftover and a pool creation fee. */
   claimer: string
+  /** The wallet that signs for the claimer, as the delegate of its positions. */
+  delegate?: string | undefined
   baseMint: string
   quoteMint: string
   /** Claimed raw units of the quote, as in the preview. */
@@ -59,7 +61,11 @@ const take = (call: string, fields: Call['fields'], program: string = PROGRAMS.d
   fields,
 })
 
-function takes({ pool, kind, beneficiary, claimer, amount, baseMint }: AskedClaim, base: Wanted, quote: Wanted): Call {
+function takes(
+  { pool, kind, beneficiary, claimer, delegate = claimer, amount, baseMint }: AskedClaim,
+  base: Wanted,
+  quote: Wanted,
+): Call {
   const isCreator = beneficiary === 'creator'
   const quoteAccount = { virtual_pool: pool, token_quote_account: quote }
   const accounts = { pool, token_a_account: base, token_b_account: quote }
@@ -85,7 +91,7 @@ function takes({ pool, kind, beneficiary, claimer, amount, baseMint }: AskedClai
       }
     case 'damm_v2':
       return {
-        ...take('claim_position_fee', { ...accounts, signer: claimer }, PROGRAMS.dammV2.id),
+        ...take('claim_position_fee', { ...accounts, signer: delegate }, PROGRAMS.dammV2.id),
         most: POSITIONS_PER_CLAIM.own,
       }
   }

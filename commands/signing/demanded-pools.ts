@@ -5,7 +5,7 @@ import { TIP_ACCOUNTS } from '../../src/solana/bundles.ts'
 import { ByteReader, ShortData } from '../../src/solana/byte-reader.ts'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { solOf } from '../cli/amounts.ts'
+import { decimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { usage } from '../ui/problem.ts'
 import {
   anyValue,
@@ -117,7 +117,7 @@ export const makesConfig = (
 const tooMuch = (fee: bigint, most: bigint) =>
   usage(`the preset takes ${solOf(fee)} SOL as pool creation fee, more than ${solOf(most)}; nothing was signed`, {
     param: '--max-creation-fee',
-    next: `allow it with --max-creation-fee ${solOf(fee)}`,
+    next: `allow it with --max-creation-fee ${decimalOf(fee, LAMPORT_DECIMALS)}`,
   })
 
 /** Whether a config that this launch does not make was shared here, named, or is shown to the user. */

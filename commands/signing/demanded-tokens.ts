@@ -1,7 +1,10 @@
-/** Lists the calls that make a token, or give up one of its authorities. */
+/** Lists the calls that make a token, and give up or give away one of its authorities. */
+import type { TokenExtensions } from '../../src/api/extension-fields.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../src/solana/token-authorities.ts'
 import {
+  type AskedTransfer,
   anyValue,
   atMost,
   type Call,
@@ -25,6 +28,7 @@ export interface AskedToken {
   keepsFreeze: boolean
   revokesMint: boolean
   isImmutable: boolean
+  extensions?: TokenExtensions | undefined
 }
 
 /** The end of Metaplex's metadata: no fee, no creators, no collection; then whether it can change. */
@@ -35,6 +39,7 @@ export async function makesToken({ payer, accounts }: Signing, asked: AskedToken
   const program = asked.program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
   const texts = { name, symbol, uri: uri ?? anyValue }
   const owner = { mint_authority: payer, mint }
+  const own = await accounts(mint, payer)
   return [
     {
       program: SYSTEM_PROGRAM,
@@ -68,21 +73,124 @@ export async function makesToken({ payer, accounts }: Signing, asked: AskedToken
             fields: { ...owner, ...texts, metadata: mint, update_authority: payer },
           },
         ]),
+    ...beginsExtensions(payer, mint, asked.extensions),
     ...(supply === 0n
       ? []
       : [
           opens(payer, payer, mint),
+          ...(asked.extensions?.default_frozen
+            ? [{ program, call: 'thawAccount', fields: { mint, account: own, authority: payer } }]
+            : []),
           {
             program,
             call: 'mintTo',
-            fields: { mint, account: await accounts(mint, payer), authority: payer, amount: supply ?? anyValue },
+            fields: { mint, account: own, authority: payer, amount: supply ?? anyValue },
           },
         ]),
-    ...(asked.revokesMint ? [setsAuthority({ of: mint, kind: MINT_AUTHORITY, to: null, payer })] : []),
+    ...(asked.revokesMint ? [setsAuthority({ of: mint, kind: TOKEN_AUTHORITIES.mint.kind, to: null, payer })] : []),
   ]
 }
 
-const [MINT_AUTHORITY, FREEZE_AUTHORITY] = [0, 1]
+/** The payer gets each authority. */
+function beginsExtensions(payer: string, mint: string, extensions: TokenExtensions | undefined): Call[] {
+  if (extensions === undefined) return []
+  const { transfer_fee: fee, interest_rate: interest, scaled_amount: scaled, transfer_hook: hook } = extensions
+  const begins = (isAsked: unknown, call: string, fields: Call['fields']): Call[] =>
+    isAsked ? [{ program: TOKEN_2022_PROGRAM, call, fields: { mint, ...fields } }] : []
+  return [
+    ...begins(fee, 'initializeTransferFeeConfig', {
+      transferFeeConfigAuthority: payer,
+      withdrawWithheldAuthority: payer,
+      transferFeeBasisPoints: fee?.basis_points ?? 0,
+      maximumFee: fee?.maximum_fee ?? '0',
+    }),
+    ...begins(interest, 'initializeInterestBearingConfig', {
+      rateAuthority: payer,
+      rate: interest?.basis_points ?? 0,
+    }),
+    ...begins(scaled, 'initializeScaledUiAmountConfig', {
+      multiplierAuthority: payer,
+      multiplier: String(Number(scaled?.multiplier)),
+    }),
+    ...begins(extensions.non_transferable, 'initializeNonTransferableMint', {}),
+    ...begins(extensions.default_frozen, 'initializeDefaultAccountState', { accountState: 'frozen' }),
+    ...begins(extensions.permanent_delegate, 'initializePermanentDelegate', {
+      delegate: extensions.permanent_delegate ?? null,
+    }),
+    ...begins(extensions.pausable, 'initializePausableConfig', { pauseAuthority: payer }),
+    ...begins(hook, 'initializeTransferHook', { hookAuthority: payer, programId: hook?.program ?? null }),
+    ...begins(extensions.closable, 'initializeMintCloseAuthority', { newAuthority: payer }),
+  ]
+}
+
+const of2022 = (call: string, fields: Call['fields']): Call => ({ program: TOKEN_2022_PROGRAM, call, fields })
+
+export interface AskedWithdrawal {
+  mint: string
+  recipient: string
+  /** The token accounts that the request names; null is any, because only what their fees amount to moves. */
+  accounts: readonly string[] | null
+}
+
+/** Those that withhold nothing are left out of the transaction. */
+const amongst = (accounts: readonly string[]) => (list: string) =>
+  list.split(',').every((account) => accounts.includes(account))
+
+/** The fees arrive in the recipient's token account and nowhere else, whatever accounts they come from. */
+export async function withdrawsFees(of: Signing, { mint, recipient, accounts }: AskedWithdrawal): Promise<Call[]> {
+  const taken = { mint, feeRecipient: await of.accounts(mint, recipient), authority: of.payer }
+  return [
+    opens(of.payer, recipient, mint),
+    { ...of2022('withdrawWithheldTokensFromMint', taken), least: 0 },
+    {
+      ...of2022('withdrawWithheldTokensFromAccounts', {
+        ...taken,
+        ...(accounts === null ? {} : { sourceAccounts: amongst(accounts) }),
+      }),
+      least: 0,
+    },
+  ]
+}
+
+export const harvestsFees = (_: Signing, { mint, accounts }: Omit<AskedWithdrawal, 'recipient'>): Call[] => [
+  of2022('harvestWithheldTokensToMint', {
+    mint,
+    ...(accounts === null ? {} : { sourceAccounts: amongst(accounts) }),
+  }),
+]
+
+export interface AskedUpdates {
+  mint: string
+  transfer_fee?: { basis_points: number; maximum_fee: string } | undefined
+  interest_rate?: { basis_points: number } | undefined
+  /** `effectiveAt` in Unix seconds. */
+  scaled_amount?: { multiplier: string; effectiveAt: string } | undefined
+  default_frozen?: boolean | undefined
+  transfer_hook?: { program: string | null } | undefined
+}
+
+export function updatesExtensions({ payer }: Signing, asked: AskedUpdates): Call[] {
+  const { mint, transfer_fee: fee, interest_rate: interest, scaled_amount: scaled, transfer_hook: hook } = asked
+  const sets = (call: string, fields: Call['fields']) => of2022(call, { mint, authority: payer, ...fields })
+  return [
+    ...(fee === undefined
+      ? []
+      : [sets('setTransferFee', { transferFeeBasisPoints: fee.basis_points, maximumFee: fee.maximum_fee })]),
+    ...(interest === undefined ? [] : [sets('updateInterestBearingConfigRate', { newRate: interest.basis_points })]),
+    ...(scaled === undefined
+      ? []
+      : [
+          sets('updateMultiplier', {
+            newMultiplier: String(Number(scaled.multiplier)),
+            newMultiplierTimestamp: scaled.effectiveAt,
+          }),
+        ]),
+    ...(asked.default_frozen === undefined
+      ? []
+      : [sets('updateDefaultAccountState', { accountState: asked.default_frozen ? 'frozen' : 'initialized' })]),
+    ...(hook === undefined ? [] : [sets('updateTransferHook', { programId: hook.program })]),
+  ]
+}
 
 export const setsAuthority = (asked: { of: Wanted; kind: number; to: Wanted; payer: string }): Call => ({
   program: TOKEN_PROGRAMS,
@@ -90,29 +198,88 @@ export const setsAuthority = (asked: { of: Wanted; kind: number; to: Wanted; pay
   fields: { account: asked.of, kind: asked.kind, newAuthority: asked.to, authority: asked.payer },
 })
 
+export interface AskedAuthority {
+  mint: string
+  type: TokenAuthorityType
+}
+
 /** Makes the metadata immutable and changes nothing else. */
 const IMMUTABLE = '0f0000000100'
 
-export async function revokes(
+export const revokes = (of: Signing, asked: AskedAuthority): Promise<Call[]> =>
+  changesAuthority(of, { ...asked, to: null, metaplex: IMMUTABLE })
+
+/** The data sets the update authority of the metadata and nothing else. */
+export async function givesAuthority(of: Signing, asked: AskedAuthority & { to: string }): Promise<Call[]> {
+  const { addressBytes } = await import('../../src/solana/addresses.ts')
+  const metaplex = `0f0001${Buffer.from(addressBytes(asked.to)).toString('hex')}0000`
+  return changesAuthority(of, { ...asked, metaplex })
+}
+
+async function changesAuthority(
   { payer, metadata }: Signing,
-  { mint, type }: { mint: string; type: 'mint' | 'freeze' | 'metadata' },
+  { mint, type, to, metaplex }: AskedAuthority & { to: string | null; metaplex: string },
 ): Promise<Call[]> {
   if (type !== 'metadata') {
-    return [setsAuthority({ of: mint, kind: type === 'mint' ? MINT_AUTHORITY : FREEZE_AUTHORITY, to: null, payer })]
+    return [setsAuthority({ of: mint, kind: TOKEN_AUTHORITIES[type].kind, to, payer })]
   }
   return [
     {
       program: PROGRAMS.tokenMetadata.id,
       call: 'update_metadata_account_v2',
       fields: { metadata: await metadata(mint), update_authority: payer },
-      data: IMMUTABLE,
+      data: metaplex,
       group: 'metadata',
     },
     {
       program: TOKEN_2022_PROGRAM,
       call: 'update_token_metadata_authority',
-      fields: { metadata: mint, update_authority: payer, new_authority: SYSTEM_PROGRAM },
+      fields: { metadata: mint, update_authority: payer, new_authority: to ?? SYSTEM_PROGRAM },
       group: 'metadata',
     },
+    // The authority over where the metadata of Token-2022 is.
+    {
+      ...setsAuthority({ of: mint, kind: TOKEN_AUTHORITIES.metadata_pointer.kind, to, payer }),
+      program: TOKEN_2022_PROGRAM,
+      least: 0,
+    },
   ]
+}
+
+export interface AskedMintAct {
+  act: 'pause' | 'resume' | 'close'
+  mint: string
+}
+
+/** One act on the mint itself; closing returns its rent to the payer. */
+export function actsOnMint({ payer }: Signing, { act, mint }: AskedMintAct): Call[] {
+  const authority = { authority: payer }
+  const program = TOKEN_2022_PROGRAM
+  if (act !== 'close') return [{ program, call: act, fields: { mint, ...authority } }]
+  return [{ program, call: 'closeAccount', fields: { account: mint, destination: payer, ...authority } }]
+}
+
+export interface AskedActs {
+  act: 'mint' | 'burn' | 'freeze' | 'thaw'
+  mint: string
+  decimals: number
+  /** Raw units; a freeze and a thaw have none. */
+  wallets: readonly AskedTransfer[]
+}
+
+/** One act for each wallet, on its token account, which a mint and a thaw open if it is missing. */
+export async function actsOnWallets({ payer, accounts }: Signing, asked: AskedActs): Promise<Call[]> {
+  const { act, mint, decimals, wallets } = asked
+  const call = ({ mint: 'mintToChecked', burn: 'burnChecked', freeze: 'freezeAccount', thaw: 'thawAccount' } as const)[
+    act
+  ]
+  const calls = wallets.map(async ({ wallet, amount }): Promise<Call[]> => {
+    const own = await accounts(mint, wallet)
+    // Instead of a wallet, the request may name one of its token accounts.
+    const account = act === 'mint' ? own : [...own, wallet]
+    const sums = amount === null ? {} : { amount, decimals }
+    const made = { program: TOKEN_PROGRAMS, call, fields: { account, mint, authority: payer, ...sums } }
+    return act === 'mint' || act === 'thaw' ? [opens(payer, wallet, mint), made] : [made]
+  })
+  return (await Promise.all(calls)).flat()
 }

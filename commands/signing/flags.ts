@@ -1,8 +1,10 @@
 /** Declares the flags of every command that signs. */
-import { choiceOf, type InputValues, text, toggle } from '../cli/command.ts'
+import { type CommandInput, choiceOf, type InputValues, text, toggle } from '../cli/command.ts'
+import { usage } from '../ui/problem.ts'
+import type { ActingVault } from './wallet.ts'
 
 export const KEYPAIR = text(
-  'Keypair file or wallet that signs (default: the setting keypair, or the file of the Solana CLI)',
+  'Keypair file, wallet or usb://ledger that signs (default: the setting keypair, or the file of the Solana CLI)',
   {
     placeholder: 'FILE|NAME',
     short: 'k',
@@ -26,23 +28,71 @@ export const programsField = ({ allow_programs }: { allow_programs: boolean }): 
 /** A wallet whose key is on another machine or a device, or is a multisig. */
 const PAYER = text('Wallet that pays and signs elsewhere, instead of your keypair; with --build-only', WALLET_ADDRESS)
 
-export const SIGNING = {
+/** The code has no value, or the name of a file. */
+export const QR = text('Show a QR code: a phone signs and sends it (docs/pay.md); with a name, write it to that file', {
+  placeholder: 'FILE.svg',
+  bare: true,
+  implies: 'build_only',
+})
+
+/** Before the command runs, `withVault` puts the vault in the place of its text. */
+export const SQUADS = text('Multisig whose vault acts; your keypair proposes it. none overrides the setting', {
+  placeholder: 'MULTISIG[:VAULT]',
+}) as CommandInput<unknown> as CommandInput<ActingVault | undefined>
+
+const OWN_KEY = {
   keypair: KEYPAIR,
   payer: PAYER,
   tx_version: TX_VERSION,
   dry_run: toggle('Stop after the simulation: nothing is signed, sent or stored'),
+  force: toggle('Build it even if svc refuses it because the program has changed; only your own wallet signs'),
   build_only: toggle('Print the unsigned transaction and who must sign it'),
   wait: WAIT,
+}
+/** Without the QR code, for launches: they take several transactions, and a code gives one. */
+export const SIGNING_HERE = { ...OWN_KEY, squads: SQUADS }
+export const SIGNING = { ...SIGNING_HERE, qr: QR }
+/** Of commands whose keypair signs for itself, even if a multisig is set. */
+export const OWN_SIGNING = { ...OWN_KEY, qr: QR }
+/** The key of a request with `mode: signed`, for commands that have `--signed`. */
+export const IDEMPOTENCY_KEY = text('With --signed: repeat under this key what an earlier run began', {
+  placeholder: 'KEY',
+})
+/** Throws a usage problem for a key without `--signed`. */
+export function requireSignedForKey(flags: { signed: boolean; idempotency_key?: string | undefined }): void {
+  if (flags.idempotency_key === undefined || flags.signed) return
+  throw usage('--idempotency-key is for --signed', { param: '--idempotency-key' })
 }
 /** The `tx_version` field of a request; omitted for the default, because older daemons do not know it. */
 export const txVersionField = ({ tx_version }: { tx_version?: '0' | '1' | undefined }): { tx_version?: 1 } =>
   tx_version === '1' ? { tx_version: 1 } : {}
-/** The fields of every request that builds; `dry_run`, with which nothing is stored, is omitted like `tx_version`. */
+export const approverOf = ({ multisig, vaultIndex, member }: ActingVault) => ({
+  kind: 'squads' as const,
+  multisig,
+  vault_index: vaultIndex,
+  member,
+})
+/** The `approver` field of a request, if the vault of a multisig acts. */
+export const approverField = ({ squads }: { squads?: ActingVault | undefined }) =>
+  squads === undefined ? {} : { approver: approverOf(squads) }
+/** The fields of every request that builds; `dry_run`, `force` and `approver` are omitted like `tx_version`. */
 export const buildFields = ({
   dry_run,
+  force,
   ...flags
 }: {
   dry_run: boolean
+  force?: boolean
   tx_version?: '0' | '1' | undefined
-}): { dry_run?: true; tx_version?: 1 } => ({ ...(dry_run ? { dry_run: true } : {}), ...txVersionField(flags) })
-export type SigningFlags = Omit<InputValues<typeof SIGNING>, 'payer'> & { payer?: string | undefined }
+  squads?: ActingVault | undefined
+}): { dry_run?: true; force?: true; tx_version?: 1 } & ReturnType<typeof approverField> => ({
+  ...(dry_run ? { dry_run: true } : {}),
+  ...(force ? { force: true } : {}),
+  ...txVersionField(flags),
+  ...approverField(flags),
+})
+export type SigningFlags = Omit<InputValues<typeof SIGNING>, 'payer' | 'qr' | 'squads'> & {
+  payer?: string | undefined
+  qr?: string | undefined
+  squads?: ActingVault | undefined
+}

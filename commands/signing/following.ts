@@ -7,7 +7,8 @@ import type { Wait } from './flags.ts'
 
 /** Milliseconds to wait; the API reports a transaction that can no longer be confirmed as `failed` before that. */
 const FOLLOW_TIMEOUT_MS = 180_000
-/** Milliseconds between two requests: at first, after `EAGER_MS`, and when the rate limit is used up. */
+/** Milliseconds between two requests: they double at first; then after `EAGER_MS`, and when the rate limit is used up. */
+const FIRST_PAUSE_MS = 100
 const EAGER_PAUSE_MS = 400
 const LATER_PAUSE_MS = 2_000
 const EAGER_MS = 10_000
@@ -37,12 +38,14 @@ export async function waitForTransaction(
   const start = clock.now()
   let last: Transaction | undefined
   let lastError: unknown
+  let eager = FIRST_PAUSE_MS
   const expiry = expiryOf(session)
   session.setInterruptNote(`Stopped waiting: see \`svc tx watch ${signature}\``)
   try {
     for (;;) {
       const passed = clock.now() - start
-      let pause = passed < EAGER_MS ? EAGER_PAUSE_MS : LATER_PAUSE_MS
+      let pause = passed < EAGER_MS ? eager : LATER_PAUSE_MS
+      eager = Math.min(2 * eager, EAGER_PAUSE_MS)
       try {
         // The slot is read before the transaction: if that is unknown afterwards, it was in no block up to that slot.
         const isOver = last?.lifecycle === 'unknown' && (await expiry.isOver())

@@ -3,7 +3,8 @@
  * missing.
  */
 import type { CommandOutcome } from '../cli/command.ts'
-import { trackedField } from './built-transactions.ts'
+import { lifetimeFields, trackedField } from './built-transactions.ts'
+import { secondsLeft, secondsLeftText } from './lifetime.ts'
 import type { TransactionInput } from './transaction-input.ts'
 import type { SignedTransaction } from './wallet.ts'
 
@@ -11,11 +12,12 @@ import type { SignedTransaction } from './wallet.ts'
 export function partialOutcome(
   input: TransactionInput,
   partial: readonly SignedTransaction[],
-  notes: readonly string[] = [],
+  { now, notes = [] }: { now: number; notes?: readonly string[] },
 ): CommandOutcome {
   const transactions = partial.map(({ transaction }) => transaction)
   const missing = [...new Set(partial.flatMap((one) => one.missing))]
-  const { last_valid_block_height } = input
+  const { last_valid_block_height, expires_at, genesis_hash } = input
+  const left = secondsLeft(expires_at, now)
   const [first] = partial
   return {
     data: {
@@ -24,7 +26,9 @@ export function partialOutcome(
         : { transaction: first?.transaction, signature: first?.signature ?? null }),
       signed_by: [...new Set(partial.flatMap(({ signed }) => signed))],
       missing_signers: missing,
-      ...(last_valid_block_height === undefined ? {} : { last_valid_block_height }),
+      ...lifetimeFields({ last_valid_block_height }),
+      ...(expires_at === undefined ? {} : { expires_at }),
+      ...(genesis_hash === undefined ? {} : { genesis_hash }),
       ...trackedField(input),
     },
     rows: { columns: ['transaction'], rows: transactions.map((transaction) => [transaction]) },
@@ -33,7 +37,13 @@ export function partialOutcome(
       missing.length === 0
         ? 'Signed by all; send it with `svc tx submit`.'
         : `Must still be signed by ${missing.join(', ')}.`,
+      ...(left === undefined ? [] : [leftNote(left)]),
       ...notes,
     ],
   }
 }
+
+const leftNote = (seconds: number): string =>
+  seconds > 0
+    ? `It can be sent ${secondsLeftText(seconds)}.`
+    : `It ${secondsLeftText(seconds)}: give the build to \`svc tx refresh\`, and sign what that prints.`

@@ -1,7 +1,10 @@
 /** Previews a transaction in lines for a terminal: fee, rent, and which balances change by how much. */
+import type { ClusterState } from '../../src/api/service.ts'
 import type { Simulation } from '../../src/api/transactions.ts'
-import { decimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
+import { CONSENSUS_NAMES } from '../../src/solana/constants.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { printable } from '../ui/render.ts'
+import { counted } from '../ui/words.ts'
 import type { Demand } from './demand.ts'
 import type { Forecast } from './run-failures.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
@@ -14,10 +17,18 @@ export interface RunPreview {
   /** The transactions after the first, which cannot be simulated before the first is confirmed. */
   later: readonly TransactionContent[]
   bundle: boolean
+  /** The lines of what all of them cost. */
+  total?: readonly string[]
+  /** State of the cluster, whose consensus is shown. */
+  state?: ClusterState | null
 }
 
 /** The lines of a preview: what happens, on which cluster, with which signer and changes, and why it would fail. */
-export function runLines(what: string, forecast: Forecast, { preview = [], later, bundle }: RunPreview): string[] {
+export function runLines(
+  what: string,
+  forecast: Forecast,
+  { preview = [], later, bundle, total = [], state = null }: RunPreview,
+): string[] {
   const { cluster, signer, content, simulation, fault } = forecast
   const how = bundle
     ? 'as a bundle: all land in one slot, or none'
@@ -25,7 +36,7 @@ export function runLines(what: string, forecast: Forecast, { preview = [], later
   return [
     what,
     ...preview,
-    previewLine('cluster', cluster ?? 'only the API knows'),
+    previewLine('cluster', `${cluster ?? 'only the API knows'}${consensusText(state)}`),
     previewLine('signer', signer),
     ...(content.fee_payer === signer ? [] : [previewLine('fee payer', content.fee_payer)]),
     ...(later.length === 0
@@ -38,30 +49,69 @@ export function runLines(what: string, forecast: Forecast, { preview = [], later
       previewLine('programs', programsIn(one)),
       previewLine('changes', 'known only after the one before it is confirmed'),
     ]),
+    ...total,
     ...(fault === null ? [] : failureLines(simulation, fault)),
   ]
 }
+
+const consensusText = (state: ClusterState | null) =>
+  state === null || state.consensus === null ? '' : ` (${CONSENSUS_NAMES[state.consensus]})`
 
 const programsIn = ({ instructions }: TransactionContent) =>
   [...new Set(instructions.map(({ name, program }) => name ?? program))].join(', ')
 
 /** The lines of fee, rent and balance changes; the changes of `own` come first. */
-export function effectLines({ err, fee, rent, balance_changes: changes }: Simulation, own?: string): string[] {
+export function effectLines(
+  { err, fee, rent, balance_changes: changes }: Simulation,
+  own?: string,
+  whose: Whose = YOURS,
+): string[] {
   const failed = err !== null && err !== undefined
   const rows = [...changes].sort((a, b) => changeRank(a, own) - changeRank(b, own))
   return [
     previewLine('fee', fee === null ? 'not known' : `${solOf(BigInt(fee))} SOL`),
-    ...(failed ? [] : [rentLine({ balance_changes: changes, rent })]),
+    ...(failed ? [] : [rentLine({ balance_changes: changes, rent }), ...closedLines(changes, own)]),
     ...(failed || rows.length === 0
       ? []
-      : [previewLine('changes', ''), ...rows.map((change) => `    ${changeText(change, own)}`)]),
+      : [previewLine('changes', ''), ...rows.map((change) => `    ${changeText(change, own, whose)}`)]),
   ]
+}
+
+/** How a preview names the wallet that acts, and what it owns. */
+interface Whose {
+  self: string
+  owned: string
+}
+const YOURS: Whose = { self: 'you', owned: 'yours' }
+const VAULTS: Whose = { self: 'the vault', owned: "the vault's" }
+
+/**
+ * The lines of what an act of a vault would change. The fee of the simulation is not among them: the member who executes
+ * the act pays that of another transaction.
+ */
+export function executionLines({ fee, ...simulation }: Simulation, vault: string): string[] {
+  const balance_changes = simulation.balance_changes.flatMap((change) => {
+    if (change.address !== vault || change.mint !== null || fee === null) return [change]
+    const [after, changed] = [BigInt(change.after) + BigInt(fee), BigInt(change.change) + BigInt(fee)]
+    return changed === 0n ? [] : [{ ...change, after: String(after), change: String(changed) }]
+  })
+  return effectLines({ ...simulation, fee: null, balance_changes }, vault, VAULTS).slice(1)
 }
 
 /** The line of the rent that a run pays for new accounts. */
 export function rentLine({ balance_changes: changes, rent }: Pick<Simulation, 'balance_changes' | 'rent'>): string {
   const opened = changes.filter(({ created, mint, space }) => created && mint === null && space > 0)
   return previewLine('rent', rentText(opened.length, rent === null ? null : BigInt(rent)))
+}
+
+/** The accounts that the run closes, and what they held: their rent returns. Empty if it closes none but `own`. */
+function closedLines(changes: Simulation['balance_changes'], own: string | undefined): string[] {
+  const closed = changes.filter(({ address, closed, mint, before }) => {
+    return closed && mint === null && before !== '0' && address !== own
+  })
+  if (closed.length === 0) return []
+  const held = closed.reduce((sum, { before }) => sum + BigInt(before), 0n)
+  return [previewLine('closes', `${counted(closed.length, 'account')} with ${solOf(held)} SOL`)]
 }
 
 /** The lines of a failure: its meaning, the node's error and the end of the log. */
@@ -89,21 +139,23 @@ export const previewLine = (name: string, value: string) => `  ${name.padEnd(10)
 
 function rentText(accounts: number, lamports: bigint | null): string {
   if (accounts === 0) return 'none: no account is made'
-  return `${lamports === null ? 'not known:' : `${solOf(lamports)} SOL in`} ${accounts} new account${accounts === 1 ? '' : 's'}`
+  return `${lamports === null ? 'not known:' : `${solOf(lamports)} SOL in`} ${counted(accounts, 'new account')}`
 }
 
 function changeRank({ address, owner, mint }: PreviewedChange, own: string | undefined): number {
   return (own !== undefined && (address === own || owner === own) ? 0 : 2) + (mint === null ? 0 : 1)
 }
 
-function changeText(change: PreviewedChange, own: string | undefined): string {
+function changeText(change: PreviewedChange, own: string | undefined, { self, owned }: Whose): string {
   const { address, owner, mint, decimals, before, after, withheld, created, closed } = change
   const digits = mint === null ? LAMPORT_DECIMALS : (decimals ?? 0)
   const unit = mint === null ? 'SOL' : `${decimals === null ? 'raw units ' : ''}of ${mint}`
-  const amount = decimalOf(BigInt(change.change), digits)
-  const ownerText = address === own ? ' (you)' : owner === null ? '' : owner === own ? ' (yours)' : ` (of ${owner})`
+  const amount = groupedDecimalOf(BigInt(change.change), digits)
+  const ownerText =
+    address === own ? ` (${self})` : owner === null ? '' : owner === own ? ` (${owned})` : ` (of ${owner})`
   const state = created ? ', new' : closed ? ', closed' : ''
-  const range = `${decimalOf(BigInt(before), digits)} → ${decimalOf(BigInt(after), digits)}`
-  const fee = withheld === undefined ? '' : `, ${decimalOf(BigInt(withheld), digits)} more kept by the transfer fee`
+  const range = `${groupedDecimalOf(BigInt(before), digits)} → ${groupedDecimalOf(BigInt(after), digits)}`
+  const fee =
+    withheld === undefined ? '' : `, ${groupedDecimalOf(BigInt(withheld), digits)} more kept by the transfer fee`
   return `${address}${ownerText}${state}  ${amount.startsWith('-') ? '' : '+'}${amount} ${unit}  (${range}${fee})`
 }

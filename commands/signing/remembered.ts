@@ -6,7 +6,7 @@ import { stateFile, writeStateFile } from '../cli/state-file.ts'
 type Remembered = 'tree' | 'shared-config'
 const fileOf = (kind: Remembered, of: string) => stateFile('remembered', [kind, of])
 
-/** Writes it to the state folder of this user. If that fails, svc warns and goes on. */
+/** Writes it to the state folder of this user. If that fails, svc warns and continues. */
 export function rememberHere({ ui }: Pick<Session, 'ui'>, kind: Remembered, of: string, value: string): void {
   try {
     writeStateFile(fileOf(kind, of), { kind, of, value })

@@ -53,7 +53,7 @@ export async function requestOnce<T>(session: Session, request: RequestOnce<T>):
 }
 
 /**
- * After an attempt without an answer, a conflict means that the request is still running; a rate-limited retry tells
+ * After an attempt without an answer, a conflict means that the request is still running; a rate-limited retry shows
  * nothing.
  */
 const isResultOpen = ({ code }: ApiError, attempt: number) =>

@@ -4,16 +4,24 @@ import { inWhole } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { EXIT } from '../ui/problem.ts'
 import { type BuiltTransactions, lifetimeFields, trackedField } from './built-transactions.ts'
+import { canPay, type Funds, fundsRecord } from './funds.ts'
+import type { PrintedLifetime } from './lifetime.ts'
 import type { Forecast } from './run-failures.ts'
 import type { SignedTransaction } from './wallet.ts'
 
 type AnswerFields = Record<string, unknown>
 
+interface UnsignedFields {
+  fields?: AnswerFields | undefined
+  lifetime: string | null
+  printed: PrintedLifetime
+}
+
 /** The result of --build-only. Returned keys have already signed, so no secret is printed. */
 export function unsignedOutcome(
   built: BuiltTransactions,
   partial: readonly SignedTransaction[],
-  { fields = {}, lifetime }: { fields?: AnswerFields | undefined; lifetime: string | null },
+  { fields = {}, lifetime, printed }: UnsignedFields,
 ): CommandOutcome {
   const transactions = partial.map(({ transaction }) => transaction)
   const missing_signers = [...new Set(partial.flatMap(({ missing }) => missing))]
@@ -27,14 +35,16 @@ export function unsignedOutcome(
       ...(isSeries ? { transactions } : {}),
       signed_by,
       missing_signers,
-      ...lifetimeFields(built),
+      ...lifetimeFields(built, printed),
       ...trackedField(built),
     },
     rows: { columns: ['transaction'], rows: transactions.map((transaction) => [transaction]) },
     text: transactions.join('\n'),
     notes: [
       `Must still be signed by ${missing_signers.join(', ')}: ${nextSteps(isSeries && transactions.length > 1)}`,
-      ...(lifetime === null ? [] : [`It can be sent ${lifetime}; after that, \`svc tx refresh\` what --json printed.`]),
+      ...(lifetime === null
+        ? []
+        : [`It can be sent ${lifetime}; after that, give the --json output to \`svc tx refresh\`.`]),
     ],
   }
 }
@@ -48,14 +58,14 @@ export function dryRunOutcome(
   built: BuiltTransactions,
   { cluster, signer, simulation, fault }: Forecast,
   lines: readonly string[],
-  { fields = {}, note }: { fields?: AnswerFields | undefined; note: string },
+  { fields = {}, funds = null, note }: { fields?: AnswerFields | undefined; funds?: Funds | null; note: string },
 ): CommandOutcome {
   const count = 'transactions' in built ? { transactions: built.transactions.length } : {}
   return {
-    data: { ...fields, cluster, signer, ...count, ...simulation },
+    data: { ...fields, cluster, signer, ...count, ...(funds === null ? {} : fundsRecord(funds)), ...simulation },
     text: lines.join('\n'),
     notes: [note],
-    exitCode: fault === null ? EXIT.done : EXIT.failed,
+    exitCode: fault === null && (funds === null || canPay(funds)) ? EXIT.done : EXIT.failed,
   }
 }
 

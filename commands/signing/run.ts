@@ -8,17 +8,21 @@ import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseOtherSigners, refuseUnconfirmable } from './confirm.ts'
+import { costLines, costParts, type OpenedAccounts } from './cost-parts.ts'
 import { type Demand, requireDemanded, type Signing, signingFor } from './demand.ts'
+import { sendFromDevice } from './device.ts'
 import type { SigningFlags } from './flags.ts'
 import { withFreshBlockhash } from './fresh-blockhash.ts'
-import { clusterState, lifetimeText } from './lifetime.ts'
+import { fundsOf, requireFunds, totalLines } from './funds.ts'
+import { clusterState, lifetimeText, printedLifetime } from './lifetime.ts'
 import { type PlatformRequest, platformAddress, sendByPlatform } from './platform-wallet.ts'
 import { checkedLines, runLines } from './preview.ts'
 import { forecastOf, wouldFail } from './run-failures.ts'
 import { dryRunOutcome, sentOutcome, unsignedOutcome } from './run-outcomes.ts'
-import { hasRelay, sendAll } from './sending.ts'
-import { type CompleteTransaction, signCompletely, signReturnedKeys } from './signatures.ts'
+import { hasRelay, type SentRun, sendAll } from './sending.ts'
+import { signReturnedKeys, signSeries } from './signatures.ts'
 import { signingWallet } from './signing-wallet.ts'
+import type { SignedTransaction } from './wallet.ts'
 
 export interface SignedRun<D extends BuiltTransactions> {
   /** What the run does, for a question: `Create the token MTK`. */
@@ -30,6 +34,8 @@ export interface SignedRun<D extends BuiltTransactions> {
   secretKeys?(data: D): readonly (readonly number[])[]
   /** Lines shown before the changes, such as a quote or the recipients. */
   preview?(data: D): readonly string[]
+  /** Names the accounts that the transaction opens, so that each part of its cost is shown. */
+  opened?(data: D): OpenedAccounts
   /** The first fields of the answer; `confirmed` is null if nothing was sent or the command did not wait. */
   show?(data: D, confirmed: readonly Transaction[] | null): Promise<Record<string, unknown>> | Record<string, unknown>
   /** The decimals of fields of `show` in raw units, which a terminal shows as whole tokens and SOL. */
@@ -38,6 +44,21 @@ export interface SignedRun<D extends BuiltTransactions> {
   recovery?(data: D): string
   /** The same request with `mode: signed`; only commands with the flag --signed have it. */
   platform?(payer: string): PlatformRequest
+  /** Transactions that a later run sends once these are confirmed; the total has them too. */
+  follows?(data: D): readonly string[]
+  /** Shows the cluster's consensus, and the total even of one transaction; that of several is always shown. */
+  showsTotal?: boolean
+  /** Signs and sends in another way, for a command that can continue after an interruption. */
+  send?(agreed: AgreedBuild<D>): Promise<SentRun>
+}
+
+/** What the user has agreed to; nothing of it is signed with the keypair yet. */
+export interface AgreedBuild<D> {
+  data: D
+  /** Has a fresh blockhash if a person was asked. */
+  built: BuiltTransactions & { transactions: readonly string[] }
+  demand: Demand
+  bundle: boolean
 }
 
 export type RunFlags = SigningFlags & {
@@ -56,52 +77,99 @@ export async function runSigned<D extends BuiltTransactions>(
 ): Promise<CommandOutcome> {
   if (flags.dry_run && flags.build_only) throw usage('give either --dry-run or --build-only')
   const { platform } = run
+  if (flags.squads !== undefined) {
+    if (flags.qr !== undefined) throw usage('--qr is for a wallet of your own, not for a vault', { param: '--qr' })
+    const { proposeRun } = await import('./propose.ts')
+    return proposeRun(session, flags, run, flags.squads)
+  }
   if (flags.signed && platform !== undefined) return runByPlatform(session, flags, { ...run, platform })
   const signer = await signingWallet(session, flags)
   if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
 
-  const { data } = await run.build(signer)
+  const phone = flags.qr === undefined ? null : await import('./phone.ts')
+  const payment = phone && (await phone.buildForPhone(session, flags.qr ?? '', signer, () => run.build(signer)))
+  const { data } = payment ?? (await run.build(signer))
   const of = signingFor(session, signer, {
     isRead: flags.dry_run || session.ui.attended,
     cluster: await session.cluster(),
   })
-  const demand = await run.demand(of, data)
+  const own = await run.demand(of, data)
+  const demand = phone === null ? own : phone.withReference(own)
   await requireDemanded(session, transactionsOf(data), demand)
+  if (phone !== null && payment !== null) {
+    const checked = checkedLines(demand, of.notes)
+    const { lines, forecast } = await previewOf(session, run, data, { signer, bundle: false, checked })
+    await session.ui.preview(lines)
+    if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
+    return phone.payByPhone(session, flags, payment.request)
+  }
   const partial = await signReturnedKeys(session, data, run.secretKeys?.(data))
   if (flags.build_only) {
-    const lifetime = lifetimeText(data.last_valid_block_height, await clusterState(session))
-    return unsignedOutcome(data, partial, { fields: await run.show?.(data, null), lifetime })
+    const [lastValid, state] = [data.last_valid_block_height, await clusterState(session)]
+    const printed = printedLifetime(lastValid, state, session.clock.now())
+    const lifetime = lifetimeText(lastValid, state)
+    return unsignedOutcome(data, partial, { fields: await run.show?.(data, null), lifetime, printed })
   }
 
   const bundle = isBundle(data, flags) && (flags.bundle === true || (await hasRelay(session)))
   const checked = checkedLines(demand, of.notes)
-  const { what, lines, forecast } = await previewOf(session, run, data, { signer, bundle, checked })
+  const { what, lines, forecast, funds } = await previewOf(session, run, data, { signer, bundle, checked })
   if (flags.dry_run) {
     const fields = 'transactions' in data ? await run.show?.(data, null) : {}
     return dryRunOutcome(data, forecast, lines, {
       fields,
+      funds,
       note: 'Nothing was signed with your keypair, and nothing was sent.',
     })
   }
   await session.ui.preview(lines)
+  if (funds !== null) requireFunds(funds, forecast.cluster)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
   for (const { missing } of partial) refuseOtherSigners(missing, signer)
   const wasAsked = await confirmOn(session, what, forecast.cluster, { always: of.trusts })
-  const agreed = wasAsked
-    ? await signReturnedKeys(session, await withFreshBlockhash(session, data), run.secretKeys?.(data))
-    : partial
-
-  const fresh = agreed.map(({ transaction }) => transaction)
-  const signed: CompleteTransaction[] = []
-  for (const transaction of await requireDemanded(session, fresh, demand))
-    signed.push(await signCompletely(session, transaction, flags))
-  const recovery = run.recovery?.(data) ?? ''
-  const confirmed = await sendAll(session, signed, { built: data, wait: flags.wait, bundle, recovery })
-  const signatures = signed.map(({ signature }) => signature)
+  const { signatures, confirmed } = await sendAgreed(session, flags, run, { data, partial, demand, bundle, wasAsked })
   return sentOutcome(await run.show?.(data, confirmed), confirmed?.at(-1), {
     signatures: 'transactions' in data ? { signatures } : { signature: signatures[0] },
     decimals: run.decimals?.(data),
   })
+}
+
+/** Signs and sends what the user has agreed to, with a fresh blockhash if a person was asked or is asked by a device. */
+async function sendAgreed<D extends BuiltTransactions>(
+  session: Session,
+  flags: RunFlags,
+  run: SignedRun<D>,
+  agreed: Pick<AgreedBuild<D>, 'data' | 'demand' | 'bundle'> & {
+    partial: readonly SignedTransaction[]
+    wasAsked: boolean
+  },
+): Promise<SentRun> {
+  const { data, demand, bundle, wasAsked } = agreed
+  const secretKeys = run.secretKeys?.(data)
+  const isDevice = await session.wallet.isDevice(flags.keypair)
+  if (isDevice && run.send === undefined) {
+    const recovery = run.recovery?.(data) ?? ''
+    return sendFromDevice(session, flags, { built: data, secretKeys, demand, bundle, recovery })
+  }
+  const needsFresh = wasAsked || isDevice
+  const fresh = needsFresh ? await withFreshBlockhash(session, data) : data
+  const partial = needsFresh ? await signReturnedKeys(session, fresh, secretKeys) : agreed.partial
+  const built = { ...fresh, transactions: partial.map(({ transaction }) => transaction) }
+  const send = run.send ?? ((build) => signAndSend(session, flags, run, build))
+  return send({ data, built, demand, bundle })
+}
+
+async function signAndSend<D extends BuiltTransactions>(
+  session: Session,
+  flags: RunFlags,
+  run: SignedRun<D>,
+  { data, built, demand, bundle }: AgreedBuild<D>,
+): Promise<SentRun> {
+  const checked = await requireDemanded(session, built.transactions, demand)
+  const signed = await signSeries(session, checked, flags.keypair)
+  const recovery = run.recovery?.(data) ?? ''
+  const confirmed = await sendAll(session, signed, { built: data, wait: flags.wait, bundle, recovery })
+  return { signatures: signed.map(({ signature }) => signature), confirmed }
 }
 
 /** A launch of version 1 is one transaction, so it pays no relay. */
@@ -121,10 +189,15 @@ async function runByPlatform<D extends BuiltTransactions>(
   // A request of an earlier run under this key may be confirmed already; only the signed request returns its result.
   if (flags.idempotency_key !== undefined && !flags.dry_run) return sendByPlatform(session, flags, request)
   const { data } = await run.build(payer)
-  const { lines, forecast } = await previewOf(session, run, data, { signer: payer, bundle: false, checked: [] })
+  const { lines, forecast, funds } = await previewOf(session, run, data, {
+    signer: payer,
+    bundle: false,
+    checked: [],
+  })
   if (flags.dry_run) {
     return dryRunOutcome(data, forecast, lines, {
       fields: await run.show?.(data, null),
+      funds,
       note: 'Nothing was signed, and nothing was sent.',
     })
   }
@@ -132,17 +205,29 @@ async function runByPlatform<D extends BuiltTransactions>(
   return sendByPlatform(session, flags, request, transactionsOf(data).at(-1))
 }
 
-/** Previews a run. Of several transactions, only the first can be simulated before any is sent. */
+/**
+ * Previews a run. Of several transactions, a node can simulate only the first before any is sent; `funds` has what all
+ * of them cost, and is null if the changes of a single one show it.
+ */
 async function previewOf<D extends BuiltTransactions>(
   session: Session,
   run: SignedRun<D>,
   data: D,
   { signer, bundle, checked }: { signer: string; bundle: boolean; checked: readonly string[] },
 ) {
-  const [first = '', ...later] = transactionsOf(data)
+  const transactions = transactionsOf(data)
+  const [first = '', ...later] = transactions
   const what = typeof run.what === 'string' ? run.what : run.what(data)
-  const forecast = await forecastOf(session, first, signer)
+  const [forecast, state] = await Promise.all([
+    forecastOf(session, first, signer),
+    run.showsTotal ? clusterState(session) : null,
+  ])
   const contents = await Promise.all(later.map((transaction) => session.wallet.decode(transaction)))
-  const preview = [...(run.preview?.(data) ?? []), ...checked]
-  return { what, forecast, lines: runLines(what, forecast, { preview, later: contents, bundle }) }
+  const opened = run.opened?.(data)
+  const cost = opened === undefined ? [] : costLines(costParts(forecast, opened))
+  const preview = [...(run.preview?.(data) ?? []), ...checked, ...cost]
+  const all = [...transactions, ...(run.follows?.(data) ?? [])]
+  const funds = all.length > 1 || run.showsTotal ? await fundsOf(session, all) : null
+  const total = funds === null ? [] : totalLines(funds, signer)
+  return { what, forecast, funds, lines: runLines(what, forecast, { preview, later: contents, bundle, total, state }) }
 }

@@ -11,7 +11,7 @@ import { transactionFailure } from './run-failures.ts'
 import type { CompleteTransaction } from './signatures.ts'
 
 export interface SendOptions {
-  built: BuiltTransactions
+  built: Pick<BuiltTransactions, 'tracked_resource'>
   wait?: Wait | undefined
   /** Whether all are executed in one slot, or none. */
   bundle: boolean
@@ -21,12 +21,26 @@ export interface SendOptions {
   options?: { skip_preflight?: boolean; max_retries?: number }
 }
 
+/** What a run has sent. */
+export interface SentRun {
+  signatures: readonly string[]
+  /** Null if the command did not wait. */
+  confirmed: Transaction[] | null
+}
+
 /** Returns the transactions once they have reached `wait`; null if the command does not wait. */
 export const sendAll = (
   session: Session,
   signed: readonly CompleteTransaction[],
   options: SendOptions,
-): Promise<Transaction[] | null> => (options.bundle ? sendAsBundle : sendInOrder)(session, signed, options)
+): Promise<Transaction[] | null> =>
+  options.bundle
+    ? sendAsBundle(session, signed, options)
+    : sendInOrder(
+        session,
+        signed.map((one) => async () => one),
+        options,
+      )
 
 /** Whether the local settings name a relay. Those of a remote daemon are unknown, so `--bundle` is needed there. */
 export async function hasRelay({ settings }: Session): Promise<boolean> {
@@ -62,17 +76,23 @@ async function sendAsBundle(
   return confirmed
 }
 
-/** Sends one after another. The last one carries the tracked resource, which exists once all are confirmed. */
-async function sendInOrder(
+/**
+ * Signs and sends one after another, each once the one before it is confirmed. The last one carries the tracked
+ * resource, which exists once all are confirmed.
+ */
+export async function sendInOrder(
   session: Session,
-  signed: readonly CompleteTransaction[],
+  steps: readonly (() => Promise<CompleteTransaction>)[],
   { built, wait = 'confirmed', recovery, options = {} }: SendOptions,
 ): Promise<Transaction[] | null> {
   const confirmed: Transaction[] = []
-  for (const [i, { signature, transaction }] of signed.entries()) {
-    const isLast = i === signed.length - 1
-    const place = `transaction ${i + 1} of ${signed.length}`
+  for (const [i, sign] of steps.entries()) {
+    const isLast = i === steps.length - 1
+    const place = `transaction ${i + 1} of ${steps.length}`
+    let signed: CompleteTransaction | undefined
     try {
+      signed = await sign()
+      const { signature, transaction } = signed
       const warning = isLast ? session : withInterruptNote(session, `${place}: ${recovery}`)
       await submitSigned(warning, signature, { transaction, ...options, ...(isLast ? trackedField(built) : {}) })
       if (isLast && wait === 'none') return null
@@ -80,8 +100,9 @@ async function sendInOrder(
       if (one.lifecycle === 'failed') throw await transactionFailure(session, transaction, one)
       confirmed.push(one)
     } catch (error) {
-      if (!(error instanceof ApiError) || signed.length === 1) throw error
-      throw stoppedAt(error, place, { signature, before: confirmed.map((one) => one.signature), recovery })
+      if (!(error instanceof ApiError) || steps.length === 1) throw error
+      const before = confirmed.map((one) => one.signature)
+      throw stoppedAt(error, place, { signature: signed?.signature, before, recovery })
     }
   }
   return confirmed
@@ -93,16 +114,16 @@ const withInterruptNote = (session: Session, more: string): Session =>
     setInterruptNote: (text) => session.setInterruptNote(text === null ? null : `${text}\n${more}`),
   })
 
-/** The failure of one transaction. It lists those confirmed before it, which are paid and cannot be undone. */
+/** The failure of one transaction, which may not be signed yet. It lists those confirmed before it, which are paid and cannot be undone. */
 function stoppedAt(
   error: ApiError,
   place: string,
-  { signature, before, recovery }: { signature: string; before: readonly string[]; recovery: string },
+  { signature, before, recovery }: { signature: string | undefined; before: readonly string[]; recovery: string },
 ) {
   const past = before.length === 0 ? 'none before it' : `landed before it: ${before.join(', ')}`
   return failure(`${place}: ${error.message} (${past})`, {
     next: recovery,
-    details: { ...error.details, landed: before, signature },
+    details: { ...error.details, landed: before, ...(signature === undefined ? {} : { signature }) },
     cause: error,
   })
 }

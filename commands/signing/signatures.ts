@@ -15,7 +15,11 @@ export interface CompleteTransaction {
 
 interface OwnKeys {
   keypair?: string | undefined
-  secretKeys?: readonly SecretKey[]
+  secretKeys?: readonly SecretKey[] | undefined
+  /** Which of several transactions it is, for the person at a device. */
+  place?: string | undefined
+  /** Returns it with a fresh blockhash, for a device that can sign after the person has approved. */
+  refresh?: (() => Promise<CheckedBuild>) | undefined
 }
 
 /** The most lamports that all transactions of a command together pay as priority fees. */
@@ -23,16 +27,22 @@ const MOST_OF_A_RUN = 1_000_000_000n
 const paidBy = new WeakMap<Session['wallet'], bigint>()
 
 /** Signs with the keypair and `secretKeys`; others may sign elsewhere. */
-export async function signChecked({ wallet }: Session, checked: CheckedBuild, { keypair, secretKeys }: OwnKeys) {
+export async function signChecked(
+  { wallet }: Session,
+  checked: CheckedBuild,
+  { keypair, secretKeys, place, refresh }: OwnKeys,
+) {
   const { priorityFeeOf } = await import('./built-calls.ts')
-  const paid = (paidBy.get(wallet) ?? 0n) + priorityFeeOf(await wallet.describe(checked))
+  const fee = priorityFeeOf(await wallet.describe(checked))
+  // Several rows are signed at a time, so nothing may wait between this reading and its writing.
+  const paid = (paidBy.get(wallet) ?? 0n) + fee
   if (paid > MOST_OF_A_RUN) {
     throw failure('the priority fees of this run would add up to more than 1 SOL: nothing more was signed', {
       next: 'lower priority-fee or priority-fee-cap, then run the same command again: it continues',
     })
   }
   paidBy.set(wallet, paid)
-  return wallet.sign(checked, { keypair, secretKeys })
+  return wallet.sign(checked, { keypair, secretKeys, place, refresh })
 }
 
 /** Signs with the keypair and `secretKeys`. Throws a failure if another signature is still missing. */
@@ -45,6 +55,21 @@ export async function signCompletely(
   if (signature === null || missing.length > 0) throw failure(`not signed by ${missing.join(', ')}`)
   return { transaction, signature }
 }
+
+/** Signs all transactions of a series. */
+export async function signSeries(
+  session: Session,
+  series: readonly CheckedBuild[],
+  keypair: string | undefined,
+): Promise<CompleteTransaction[]> {
+  const signed: CompleteTransaction[] = []
+  for (const [i, checked] of series.entries())
+    signed.push(await signCompletely(session, checked, { keypair, place: placeOf(i, series.length) }))
+  return signed
+}
+
+/** `2 of 3`; undefined for a single one. */
+export const placeOf = (i: number, count: number) => (count === 1 ? undefined : `${i + 1} of ${count}`)
 
 /**
  * Signs with the keys that a build returned, without the user's keypair. All keys of a single transaction must be its

@@ -1,6 +1,7 @@
 /** Chooses who signs a command: the local keypair, or a wallet named by its address because its key is elsewhere. */
 import type { Session } from '../cli/session.ts'
 import { Problem, usage } from '../ui/problem.ts'
+import type { ActingVault } from './wallet.ts'
 
 /** The flags that name the wallet by its address; a command has those that match the wallet's role. */
 const ROLES = ['payer', 'creator', 'authority'] as const
@@ -12,13 +13,15 @@ export interface SigningWalletFlags {
   authority?: string | undefined
   dry_run?: boolean
   build_only?: boolean
+  squads?: ActingVault | undefined
 }
 
 /**
- * Returns the address that signs. Throws a usage problem for an address without its keypair, unless nothing is signed
- * with it here.
+ * Returns the address that signs: the vault if one acts. Throws a usage problem for an address without its keypair,
+ * unless nothing is signed with it here.
  */
 export async function signingWallet(session: Session, flags: SigningWalletFlags): Promise<string> {
+  if (flags.squads !== undefined) return actingWallet(flags, flags.squads)
   const named = namedWallet(flags)
   if (named === undefined) return session.wallet.address(flags.keypair)
   if (flags.keypair === undefined && (flags.build_only || flags.dry_run)) return named.address
@@ -34,6 +37,16 @@ export async function signingWallet(session: Session, flags: SigningWalletFlags)
     })
   }
   throw keyIsElsewhere(named, `the keypair is that of ${own}`)
+}
+
+/** The vault, whose roles no other wallet can have; --payer names its member. */
+function actingWallet({ creator, authority }: SigningWalletFlags, { vault }: ActingVault): string {
+  const named = namedWallet({ creator, authority })
+  if (named === undefined || named.address === vault) return vault
+  throw usage(`${named.flag} is ${named.address}, but the vault of --squads acts, ${vault}`, {
+    param: named.flag,
+    next: 'leave it out, or add --squads none',
+  })
 }
 
 const keyIsElsewhere = ({ flag, address }: { flag: string; address: string }, why: string) =>

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import type { TrackedResource } from '../../src/api/payloads.ts'
 import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
+import type { PrintedLifetime } from './lifetime.ts'
 
-export interface TransactionInput {
+export interface TransactionInput extends PrintedLifetime {
   /** One, or several in the order of confirmation. */
   transactions: string[]
   /** Whether the JSON contains several, which are printed as several again. */
@@ -39,7 +40,8 @@ export async function readTransaction(argument: string): Promise<TransactionInpu
 /** The transactions in the text of a file or an argument, which `shown` names in errors. */
 export function transactionsIn(text: string, shown: string): TransactionInput {
   if (!text.startsWith('{')) return { transactions: [text], isSeries: false }
-  const { transaction, transactions, tracked_resource, last_valid_block_height, generated_keys } = printedJson(text)
+  const { transaction, transactions, tracked_resource, ...lifetime } = printedJson(text)
+  const { last_valid_block_height, expires_at, genesis_hash, generated_keys } = lifetime
   const all = Array.isArray(transactions) ? transactions : [transaction]
   if (all.length === 0 || !all.every((one) => typeof one === 'string')) {
     throw usage(`${shown} is JSON without a transaction`, { param: '<transaction>' })
@@ -51,6 +53,8 @@ export function transactionsIn(text: string, shown: string): TransactionInput {
     ...(Number.isSafeInteger(last_valid_block_height)
       ? { last_valid_block_height: last_valid_block_height as number }
       : {}),
+    ...(typeof expires_at === 'string' && Number.isFinite(Date.parse(expires_at)) ? { expires_at } : {}),
+    ...(typeof genesis_hash === 'string' ? { genesis_hash } : {}),
     ...(typeof generated_keys === 'string' ? { generated_keys } : {}),
   }
 }

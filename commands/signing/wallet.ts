@@ -1,6 +1,6 @@
 /** Declares the local keypair as commands use it, and the content of a locally decoded transaction. */
 
-/** The user's keypair, which never leaves this process. Transactions are base64 of the wire format. */
+/** The user's keypair, which never leaves this process or its device. Transactions are base64 of the wire format. */
 export interface Wallet {
   /** Writes a new keypair file (0600); false if the file exists, which is not changed. */
   make(file: string): Promise<boolean>
@@ -8,6 +8,13 @@ export interface Wallet {
    * The public key of the keypair file, or of the Solana CLI's by default. Throws a usage problem that names the file.
    */
   address(file?: string): Promise<string>
+  /** Whether a person confirms each signature on a device, which may take longer than a blockhash lasts. */
+  isDevice(keypair?: string): Promise<boolean>
+  /**
+   * Signs a text of printable ASCII, which can be no transaction, as `offchainMessage` of src/solana says; check it with
+   * `isTextSignedBy`. Throws a usage problem for another text.
+   */
+  signText(text: string, keypair?: string): Promise<SignedText>
   /** The key pair of a secret 32-byte seed, for an account that the command creates. */
   derive(seed: Uint8Array): Promise<{ address: string; secretKey: number[] }>
   /** Adds signatures and changes nothing else. Throws a usage problem for a keypair that is not a signer. */
@@ -25,10 +32,32 @@ export interface Wallet {
   metadataAccount(mint: string): Promise<string>
   /** The accounts of a wallet's claim from the airdrop of a mint and count, derived here without the API. */
   claimAddresses(mint: string, airdropCount: number, claimer: string): Promise<ClaimAddresses>
+  /** The address of the lock of a base, derived here without the API. */
+  lockAddress(base: string): Promise<string>
+  /** Null if the transactions propose exactly these acts, or what differs. Needs no API. */
+  proposalDifference(asked: AskedProposal): Promise<string | null>
+  /** The message of an act of the vault, base58, without limits and blockhash: what Squads' app imports. */
+  vaultMessage(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string): Promise<string>
   decode(transaction: string): Promise<TransactionContent>
   describe(transaction: string): Promise<DescribedContent>
   /** Explains the `err` of a simulation or of a status. */
   explain(transaction: string, err: unknown, logs: readonly string[] | null): Promise<Explanation>
+}
+/** The vault of a multisig in whose name a command acts. */
+export interface ActingVault {
+  multisig: string
+  vaultIndex: number
+  /** Address of the vault, derived here: it pays, signs and owns what the act makes. */
+  vault: string
+  /** Who proposes, signs the proposal and pays its rent. */
+  member: string
+}
+/** Acts of a vault, and the transactions that should propose them, all base64. */
+export interface AskedProposal extends ActingVault {
+  /** Number of the first act in the multisig; the others follow it. */
+  index: string
+  acts: readonly string[]
+  creations: readonly string[]
 }
 /** The accounts that a claim of a wallet names. */
 export interface ClaimAddresses {
@@ -46,6 +75,18 @@ export interface SigningKeys {
   own?: boolean
   /** Whether `secretKeys` that are not signers are skipped; otherwise they are a failure. */
   skipsOthers?: boolean
+  /** Which of several transactions it is, such as `2 of 3`, for the person at a device. */
+  place?: string | undefined
+  /**
+   * Returns the transaction with a fresh blockhash, and with the signatures of other keys. A device that can calls it
+   * once the person has approved; that transaction is then signed and returned instead.
+   */
+  refresh?: (() => Promise<string>) | undefined
+}
+export interface SignedText {
+  address: string
+  /** Base58 of 64 bytes. */
+  signature: string
 }
 /** A transaction, and the file that it was read from. */
 export interface NamedTransaction {
@@ -110,6 +151,8 @@ export interface DescribedContent extends Omit<TransactionContent, 'instructions
       mint?: string | null
       decimals: number | null
     }[]
+    /** What a proposal to a Squads multisig would execute, described in the same way; absent from all others. */
+    inner?: DescribedContent['instructions']
   })[]
 }
 export interface Explanation {

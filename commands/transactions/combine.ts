@@ -14,7 +14,7 @@ export const combine = verb({
     'svc tx combine alice.json bob.json --json > signed.json',
     'svc tx combine alice.json bob.json carol.json',
   ],
-  async run({ file: files }, { wallet }) {
+  async run({ file: files }, { wallet, clock }) {
     const copies: (ReturnType<typeof transactionsIn> & { name: string })[] = []
     for (const argument of files) {
       const file = argument.startsWith('@') ? argument.slice(1) : argument
@@ -43,6 +43,7 @@ export const combine = verb({
       ),
     )
     const tracked_resource = tracked?.tracked_resource
-    return partialOutcome({ ...first, ...(tracked_resource === undefined ? {} : { tracked_resource }) }, combined)
+    const input = { ...first, ...(tracked_resource === undefined ? {} : { tracked_resource }) }
+    return partialOutcome(input, combined, { now: clock.now() })
   },
 })

@@ -4,10 +4,10 @@ import { ApiError } from '../../src/platform/errors.ts'
 import { required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { contentOutcome, type Findings } from '../signing/content.ts'
-import { clusterState } from '../signing/lifetime.ts'
+import { clusterState, secondsLeft } from '../signing/lifetime.ts'
 import { readTransaction } from '../signing/transaction-input.ts'
 
-const OFFLINE = 'not asked for: --offline'
+const OFFLINE = 'not requested: --offline'
 
 export const decode = verb({
   about: 'Show what a transaction does, who has signed it, and how long it can land',
@@ -18,14 +18,15 @@ export const decode = verb({
   flags: { offline: toggle('Make no request: no trial run and no expiry') },
   examples: ['svc tx decode @transaction.txt', 'svc tx decode @built.json --offline'],
   async run({ transaction: argument, offline }, session) {
-    const { transaction, last_valid_block_height: lastValid } = await readTransaction(argument)
+    const { transaction, last_valid_block_height: lastValid, expires_at } = await readTransaction(argument)
+    const left = secondsLeft(expires_at, session.clock.now())
     const content = await session.wallet.describe(transaction)
-    if (offline) return contentOutcome(content, { trial: null, state: null, lastValid, untried: OFFLINE })
+    if (offline) return contentOutcome(content, { trial: null, state: null, lastValid, left, untried: OFFLINE })
     const [{ trial, untried }, state] = await Promise.all([
       tried(session, transaction),
       clusterState(session, content.nonce_account === null ? content.recent_blockhash : undefined),
     ])
-    return contentOutcome(content, { trial, state, lastValid, untried })
+    return contentOutcome(content, { trial, state, lastValid, left, untried })
   },
 })
 

@@ -8,6 +8,7 @@ import { waitForTransaction } from '../signing/following.ts'
 import { effectLines, failureLines } from '../signing/preview.ts'
 import { readTransaction } from '../signing/transaction-input.ts'
 import { EXIT } from '../ui/problem.ts'
+import { timeText } from '../ui/times.ts'
 import { combine } from './combine.ts'
 import { decode } from './decode.ts'
 import { refresh } from './refresh.ts'
@@ -70,7 +71,7 @@ export const transactionsNoun: Noun = {
         const data = await waitForTransaction(session, signature, until ?? 'finalized', {
           ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
           onChange({ lifecycle, slot }) {
-            const time = new Date(session.clock.now()).toISOString()
+            const time = timeText(session.clock.now())
             session.ui.note(`${time}  ${lifecycle}${slot > 0 ? `  slot ${slot}` : ''}`)
           },
         })

@@ -4,7 +4,7 @@ import { ApiError } from '../../src/platform/errors.ts'
 import { required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { lifetimeFields, trackedField } from '../signing/built-transactions.ts'
-import { clusterState, lifetimeText } from '../signing/lifetime.ts'
+import { clusterState, lifetimeText, printedLifetime } from '../signing/lifetime.ts'
 import { readTransactions, type TransactionInput } from '../signing/transaction-input.ts'
 import { failure } from '../ui/problem.ts'
 
@@ -19,19 +19,13 @@ export const refresh = verb({
   examples: ['svc tx refresh @built.json --json > fresh.json', 'svc tx refresh - --json < built.json > fresh.json'],
   async run({ transaction }, session) {
     const input = await readTransactions(transaction)
-    const { data, open, landed } = await refreshOpen(session, input)
-    for (const [i, before] of open.entries()) {
-      if (!(await session.wallet.differsInBlockhashAlone(before, data.transactions[i] ?? ''))) {
-        throw failure('the API put more than a fresh blockhash into the transaction: do not sign what it answered')
-      }
-    }
+    const { data, landed, lifetime, printed } = await refreshed(session, input)
     const { transactions, requiredSigners: missing_signers } = data
-    const lifetime = lifetimeText(data.last_valid_block_height, await clusterState(session))
     return {
       data: {
         ...(input.isSeries ? { transactions } : { transaction: transactions[0] }),
         missing_signers,
-        ...lifetimeFields(data),
+        ...lifetimeFields(data, printed),
         ...trackedField(input),
       },
       rows: { columns: ['transaction'], rows: transactions.map((one) => [one]) },
@@ -44,6 +38,35 @@ export const refresh = verb({
     }
   },
 })
+
+/**
+ * Gives the transactions of a build a fresh blockhash, and checks that nothing else in them changes. `fresh` is what the
+ * build is then, without those that have landed.
+ */
+export async function refreshed(session: Session, input: TransactionInput) {
+  const before = input.genesis_hash === undefined ? null : await clusterState(session)
+  if (before !== null && before.genesis_hash !== input.genesis_hash) {
+    throw failure('the API works on another chain than the build: give --url or --api of the one that built it')
+  }
+  const { data, open, landed } = await refreshOpen(session, input)
+  for (const [i, transaction] of open.entries()) {
+    if (!(await session.wallet.differsInBlockhashAlone(transaction, data.transactions[i] ?? ''))) {
+      throw failure('the API put more than a fresh blockhash into the transaction: do not sign what it answered')
+    }
+  }
+  const { transactions, last_valid_block_height, generated_keys } = data
+  const state = await clusterState(session)
+  const printed = printedLifetime(last_valid_block_height, state, session.clock.now())
+  const { expires_at: _, ...kept } = input
+  const fresh: TransactionInput = {
+    ...kept,
+    transactions: [...transactions],
+    last_valid_block_height,
+    ...(generated_keys === undefined ? {} : { generated_keys }),
+    ...printed,
+  }
+  return { data, landed, fresh, printed, lifetime: lifetimeText(last_valid_block_height, state) }
+}
 
 /** Leaves out the transactions of a build that have landed, so that the rest can follow them. */
 async function refreshOpen({ client }: Session, { transactions, isSeries, generated_keys }: TransactionInput) {

@@ -1,4 +1,5 @@
 /** Shapes what is shown of an answer by `--columns`, `--sort`, `--filter`, `--jq` and `--template`. */
+import { Amount } from '../cli/amounts.ts'
 import type { CommandOutcome, Rows } from '../outcome.ts'
 import { type Condition, conditionOf, type Ordering, orderedPlaces, orderingOf } from './conditions.ts'
 import { fieldAt, fieldNames, hasField, listedNames } from './field-paths.ts'
@@ -117,12 +118,15 @@ function withColumns(outcome: CommandOutcome, names: readonly string[]): Command
     return rows?.rows[place]?.[rows.columns.indexOf(name)] ?? null
   }
   const cells = records.map((record, place) => names.map((name) => cellOf(record, place, name)))
-  const picked = cells.map((values) => Object.fromEntries(names.map((name, i) => [name, values[i]])))
+  const picked = cells.map((values) => Object.fromEntries(names.map((name, i) => [name, dataOf(values[i])])))
   const rest = { ...(notes && { notes }), ...(exitCode === undefined ? {} : { exitCode }) }
   return Array.isArray(data)
     ? { ...rest, data: picked, rows: { columns: names, rows: cells } }
     : { ...rest, data: picked[0] }
 }
+
+/** The command's own table has amounts, which are decimal text in data. */
+const dataOf = (value: unknown) => (value instanceof Amount ? String(value) : value)
 
 /** Without records their fields are unknown, so any name is accepted. */
 function requireField(flag: string, path: string, records: readonly unknown[], more: readonly string[] = []): void {

@@ -32,8 +32,8 @@ const SHORT_WORD = 31
 const NARROW = /^[\x20-\x7e…]*$/
 /** Matches addresses, roots and hashes. */
 const ADDRESS = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44}|(?:0x)?[0-9a-f]{64}|-?)$/
-const NUMBER = /^(?:-?\d+(?:\.\d+)?(?: (?:SOL|%))?|-?)$/
-const DATE = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|-?)$/
+const NUMBER = /^(?:-?\d+(?:,\d{3})*(?:\.\d+)?(?: (?:SOL|%))?|-?)$/
+const DATE = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: (?:UTC|[+-]\d\d:\d\d))?|-?)$/
 /** Matches URLs and paths, which people copy, so they are never shortened. */
 const PASTED = /^(?:https?:\/\/|\/)./
 const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/

@@ -1,7 +1,9 @@
 /** Draws a launch curve as text: the price of the token over the amount raised, and the position of a pool. */
+
+import { decimalOf, groupedText } from '../../src/solana/amounts.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { squareRoot } from '../../src/solana/square-root.ts'
-import { decimalOf, LAMPORT_DECIMALS } from '../cli/amounts.ts'
+import { LAMPORT_DECIMALS } from '../cli/amounts.ts'
 import type { Output } from '../cli/standard-output.ts'
 import { terminal } from '../cli/terminal.ts'
 import { showsBraille } from './plot.ts'
@@ -124,6 +126,10 @@ export function shortOf(raw: bigint, decimals: number, digits = 6): string {
   return decimalOf((raw / unit) * unit, decimals)
 }
 
+/** The same with thousands separators, for sentences. */
+export const groupedShortOf = (raw: bigint, decimals: number, digits?: number): string =>
+  groupedText(shortOf(raw, decimals, digits))
+
 /**
  * Draws the curve in lines of at most `width` columns. The part up to `raised`, the position of a pool, is filled;
  * null draws only the curve.
@@ -186,9 +192,9 @@ function scaleOf(
   raised: bigint | null,
   { at, columns, quote }: { at: number | null; columns: number; quote: QuoteUnit },
 ): string {
-  const last = `${shortOf(total, quote.decimals, LABEL_DIGITS)} ${quote.unit} raised`
+  const last = `${groupedShortOf(total, quote.decimals, LABEL_DIGITS)} ${quote.unit} raised`
   const room = columns - last.length
-  const position = raised === null || at === null ? '' : shortOf(raised, quote.decimals, LABEL_DIGITS)
+  const position = raised === null || at === null ? '' : groupedShortOf(raised, quote.decimals, LABEL_DIGITS)
   const from = Math.max(2, (at ?? 0) - Math.floor(position.length / 2))
   const fits = position !== '' && raised !== 0n && from + position.length + 1 < room
   return `${`0${fits ? `${' '.repeat(from - 1)}${position}` : ''}`.padEnd(room)}${last}`

@@ -19,8 +19,10 @@ export function drawingLines(drawing: Drawing, width = drawingWidth(), blocks = 
 
 const [WIDTH, HEIGHT] = [800, 400]
 const FRAME = { left: 120, right: 780, top: 60, bottom: 330 }
-const [PAPER, INK, FAINT] = ['#fff', '#222', '#bbb']
-const COLOURS = ['#2a6f97', '#e07a5f', '#8d99ae']
+const PAPER = '#fff'
+/** The colours of every drawing: of texts, of axes, and of what is drawn. */
+export const [INK, FAINT] = ['#222', '#bbb']
+export const COLOURS = ['#2a6f97', '#e07a5f', '#8d99ae'] as const
 
 /** The same drawing gives the same bytes. The picture loads nothing: texts use the reader's own font. */
 export function drawingSvg(drawing: Drawing): string {
@@ -40,13 +42,40 @@ function lineParts({ points, mark }: Drawing & { kind: 'line' }): string[] {
   const line = points.map(({ x, y }) => `${fixed(across(x))},${fixed(upwards(y))}`).join(' ')
   const drawn = `<polyline points="${line}" fill="none" stroke="${COLOURS[0]}" stroke-width="2"/>`
   if (mark === undefined) return [drawn]
-  const [x, y] = [across(mark.x), upwards(mark.y)]
-  const anchor = mark.x > 0.5 ? 'end' : 'start'
-  return [
-    drawn,
-    `<circle cx="${fixed(x)}" cy="${fixed(y)}" r="5" fill="${COLOURS[1]}"/>`,
-    svgText({ x: x + (anchor === 'end' ? -10 : 10), y: y - 10, anchor }, mark.text),
-  ]
+  const places = points.map((point) => ({ x: across(point.x), y: upwards(point.y) }))
+  return [drawn, ...markParts({ x: across(mark.x), y: upwards(mark.y) }, mark.text, places, FRAME)]
+}
+
+interface Place {
+  x: number
+  y: number
+}
+/** The width of a letter, at most. */
+const LETTER = 7
+
+/** A point of a rising line, and its text where the line does not cross it. */
+export function markParts(
+  mark: Place,
+  text: string,
+  line: readonly Place[],
+  frame: { left: number; right: number; bottom: number },
+): string[] {
+  const dot = `<circle cx="${fixed(mark.x)}" cy="${fixed(mark.y)}" r="5" fill="${COLOURS[1]}"/>`
+  return [dot, svgText(besideRising(mark, text.length * LETTER, line, frame), text)]
+}
+
+/** A rising line leaves free what is above it on the left and below it on the right of each of its points. */
+function besideRising(
+  { x, y }: Place,
+  width: number,
+  line: readonly Place[],
+  { left, right, bottom }: { left: number; right: number; bottom: number },
+): Place & { anchor?: 'end' } {
+  if (x - 10 - width >= left) return { x: x - 10, y: y - 8, anchor: 'end' }
+  if (y + 22 <= bottom && x + 10 + width <= right) return { x: x + 10, y: y + 18 }
+  // The next point of the line after the text is higher than everything below the text.
+  const after = line.find((place) => place.x >= x + width) ?? line.at(-1)
+  return { x, y: Math.min(y, after?.y ?? y) - 10 }
 }
 
 function barParts({ names, bars }: Drawing & { kind: 'bars' }): string[] {
@@ -87,7 +116,7 @@ export const svgOf = ({ width, height }: { width: number; height: number }, part
 interface SvgTextPlace {
   x: number
   y: number
-  anchor?: 'start' | 'end'
+  anchor?: 'start' | 'middle' | 'end'
   size?: number
 }
 
@@ -100,12 +129,12 @@ export const fixed = (value: number): string => String(Number(value.toFixed(2)))
 /**
  * Replaces the file in one step, and does not follow a link of that name. Throws a usage problem that names the flag.
  */
-export function writePicture(file: string, svg: string): string[] {
-  if (file === '-') throw usage('--svg needs a file: the answer goes to the output', { param: '--svg' })
+export function writePicture(file: string, svg: string, param = '--svg'): string[] {
+  if (file === '-') throw usage(`${param} needs a file: the answer goes to the output`, { param })
   try {
     writeAtomically(file, svg, { mode: 0o644 })
   } catch (error) {
-    throw usage(`${file} cannot be written: ${reason(error)}`, { param: '--svg' })
+    throw usage(`${file} cannot be written: ${reason(error)}`, { param })
   }
   return [`The picture is in ${file}.`]
 }

@@ -16,6 +16,11 @@ export function createProgress(stream: Output, isAnimated: boolean) {
     if (drawn !== '') stream.write('\r\u001b[2K')
     drawn = ''
   }
+  /** A line that the terminal wraps could not be erased, so it is cropped. */
+  const draw = (line: string) => {
+    stream.write(`\r\u001b[2K${line.slice(0, Math.max(1, (stream.columns ?? 80) - 1))}`)
+    drawn = line
+  }
   const bar =
     (label: string): ProgressBar =>
     (done, total) => {
@@ -27,8 +32,7 @@ export function createProgress(stream: Output, isAnimated: boolean) {
           ? `${label} ${done}`
           : `${label} ${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)} ${Math.floor(share * 100)}% of ${total}`
       if (line === drawn) return
-      stream.write(`\r\u001b[2K${line}`)
-      drawn = line
+      draw(line)
     }
   let spinner: { text: string; timer: NodeJS.Timeout } | undefined
   let turn = 0
@@ -40,14 +44,12 @@ export function createProgress(stream: Output, isAnimated: boolean) {
       clear()
       return
     }
-    const draw = () => {
-      drawn = `${TURNS[turn++ % TURNS.length]} ${spinner?.text}`
-      // A wrapped line could not be erased.
-      stream.write(`\r\u001b[2K${drawn.slice(0, Math.max(1, (stream.columns ?? 80) - 1))}`)
+    const turnOn = () => {
+      draw(`${TURNS[turn++ % TURNS.length]} ${spinner?.text}`)
     }
     if (spinner !== undefined) spinner.text = text
-    else spinner = { text, timer: setInterval(draw, TURN_MS).unref() }
-    draw()
+    else spinner = { text, timer: setInterval(turnOn, TURN_MS).unref() }
+    turnOn()
   }
   return { bar, clear, waiting }
 }

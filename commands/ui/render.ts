@@ -2,10 +2,14 @@
  * Renders an outcome for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated
  * fields.
  */
+import { printable, UNPRINTABLE } from '../../src/platform/printable.ts'
+import { Amount } from '../cli/amounts.ts'
 import type { CommandOutcome, Rows } from '../outcome.ts'
 import { fieldLines } from './field-lines.ts'
 import type { Paint } from './paint.ts'
-import { localTime, momentIn, zonedTime } from './times.ts'
+import { localTime, momentIn, timeText, zoneOf } from './times.ts'
+
+export { printable }
 
 export const FORMATS = ['table', 'json', 'plain'] as const
 export type Format = (typeof FORMATS)[number]
@@ -37,7 +41,7 @@ async function tableForm(outcome: CommandOutcome, look: RenderOptions): Promise<
 /** Wraps laid-out lines that are too long for the terminal. */
 export async function fittingText(text: string, width: number): Promise<string> {
   const clean = multiline(text)
-  return width === Number.POSITIVE_INFINITY ? clean : (await import('./record.ts')).hangingText(clean, width)
+  return isTerminal(width) ? (await import('./record.ts')).hangingText(clean, width) : clean
 }
 
 function plainText({ data, rows }: CommandOutcome): string {
@@ -48,8 +52,14 @@ function plainText({ data, rows }: CommandOutcome): string {
 async function tableText({ columns, rows }: Rows, { paint, width }: RenderOptions): Promise<string> {
   if (rows.length === 0) return ''
   const { tableLines } = await import('./table.ts')
-  const headings = columns.map(headingOf)
-  const cells = rows.map((row) => row.map((value, i) => cellText(columns[i] ?? '', value)))
+  const zones = columns.map((column, i) => (isTerminal(width) ? sharedZone(column, rows, i) : null))
+  const headings = columns.map((column, i) => [headingOf(column), zones[i] ?? []].flat().join(' '))
+  const cells = rows.map((row) =>
+    row.map((value, i) => {
+      const moment = zones[i] ? momentIn(columns[i] ?? '', value) : null
+      return moment === null ? cellText(columns[i] ?? '', value, width) : localTime(moment)
+    }),
+  )
   const lines = tableLines(headings, cells, width, paint)
   if (lines !== null) return `${lines.join('\n')}\n`
   const records = await Promise.all(rows.map((row) => recordText(fieldsOfRow(columns, row), { paint, width })))
@@ -61,7 +71,7 @@ const fieldsOfRow = (columns: readonly string[], row: readonly unknown[]) =>
 
 async function recordText(data: unknown, { paint, width }: RenderOptions): Promise<string> {
   const shown = recordEntries(data).map(([name, value]) => [headingOf(name), fieldText(name, value, width)] as const)
-  if (width !== Number.POSITIVE_INFINITY) {
+  if (isTerminal(width)) {
     const { recordLines } = await import('./record.ts')
     return `${recordLines(shown, width, paint).join('\n')}\n`
   }
@@ -80,24 +90,33 @@ const headingOf = (column: string) => column.replaceAll('_', ' ').toUpperCase()
 /** The text of a value: null is empty, a list of texts is joined, nested values are compact JSON. */
 function valueText(value: unknown, comma = ','): string {
   if (value === null || value === undefined) return ''
+  if (value instanceof Amount) return String(value)
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(comma)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The text of a value for a terminal: a time in the local zone, a list with spaces after its commas. */
-function cellText(name: string, value: unknown): string {
+const isTerminal = (width: number) => width !== Number.POSITIVE_INFINITY
+
+/** The zone that all times of a column have; null without a time, or if daylight saving begins or ends between them. */
+function sharedZone(column: string, rows: Rows['rows'], place: number): string | null {
+  const moments = rows.map((row) => momentIn(column, row[place])).filter((moment) => moment !== null)
+  const [zone = null, ...others] = new Set(moments.map(zoneOf))
+  return others.length === 0 ? zone : null
+}
+
+/** The text of a value, with spaces after the commas of a list; amounts and times are for people on a terminal only. */
+function cellText(name: string, value: unknown, width: number): string {
+  if (value instanceof Amount) return isTerminal(width) ? value.grouped : String(value)
   const moment = momentIn(name, value)
-  return printable(moment === null ? valueText(value, ', ') : localTime(moment))
+  return printable(moment === null ? valueText(value, ', ') : timeText(moment, isTerminal(width)))
 }
 
 /** The text of a value in a record; a nested value that is too long for a line is indented JSON. */
 function fieldText(name: string, value: unknown, width: number): string {
-  const moment = momentIn(name, value)
-  if (moment !== null) return zonedTime(moment)
-  const line = cellText(name, value)
+  const line = cellText(name, value, width)
   // Each item of a list has its own line, so that no comma is copied with it.
   if (Array.isArray(value) && value.length > 1 && !/^[[{]/.test(line) && line.length > width)
-    return value.map((one) => cellText(name, one)).join('\n')
+    return value.map((one) => cellText(name, one, width)).join('\n')
   if (typeof value !== 'object' || value === null || !/^[[{]/.test(line) || line.length <= width / 2) return line
   return JSON.stringify(value, undefined, 2).split('\n').map(printable).join('\n')
 }
@@ -106,16 +125,6 @@ function fieldText(name: string, value: unknown, width: number): string {
 const escapedCell = (text: string) =>
   printable(text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character))
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
-
-/**
- * Characters that a terminal interprets or a reader cannot see: control, direction and other invisible characters, line
- * separators, and unpaired surrogates.
- */
-const UNPRINTABLE =
-  /[\p{Cc}\p{Cs}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
-
-/** Names on chain come from strangers, so characters that a terminal interprets are replaced before printing. */
-export const printable = (text: string) => text.replace(UNPRINTABLE, '\ufffd')
 
 /** Like `printable`, but line breaks are kept. */
 export const multiline = (text: string) => text.split('\n').map(printable).join('\n')

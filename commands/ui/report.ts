@@ -8,6 +8,7 @@ import { FileFault } from '../../src/platform/files.ts'
 import { NativeModuleFault } from '../../src/platform/native-modules.ts'
 import { Cancelled, EXIT, EXIT_BY_CODE, Problem } from './problem.ts'
 import { type Format, jsonText, multiline, printable } from './render.ts'
+import { brokenAtWords } from './words.ts'
 
 export interface Report {
   text: string
@@ -25,6 +26,8 @@ export interface ReportOptions {
   /** Whether to add the stack of the error. */
   debug: boolean
   red: (text: string) => string
+  /** The columns of the terminal; Infinity for another output. */
+  columns: number
   /** Removes credentials from a message. */
   redact: (text: string) => string
   /** The notes before the failure; a document has them in `meta.notes`. */
@@ -32,7 +35,7 @@ export interface ReportOptions {
 }
 
 /** The text for stderr and the exit code of a failure. */
-export function report(error: unknown, { format, debug, red, redact, notes = [] }: ReportOptions): Report {
+export function report(error: unknown, { format, debug, red, columns, redact, notes = [] }: ReportOptions): Report {
   if (error instanceof Cancelled) return { text: format === 'json' ? '' : 'Cancelled.\n', exitCode: EXIT.cancelled }
   const apiError =
     error instanceof FileFault || error instanceof NativeModuleFault
@@ -60,12 +63,19 @@ export function report(error: unknown, { format, debug, red, redact, notes = [] 
   const problem = apiError instanceof Problem ? apiError : undefined
   const lines = problem?.lines?.length
     ? problem.lines.map((line) => multiline(redact(line)))
-    : [`${red('error:')} ${multiline(redact(`${apiError.message}${paramSuffix(apiError)}`))}`]
+    : [`error: ${multiline(redact(`${apiError.message}${paramSuffix(apiError)}`))}`]
   const requestId = envelope?.meta.request_id
   const next = problem?.next ?? (envelope ? nextOf(apiError) : undefined)
-  const more = [...(requestId ? [`request id: ${requestId}`] : []), ...(next ? [`next: ${next}`] : [])]
+  const more = [
+    ...(requestId ? [`request id: ${requestId}`] : []),
+    // Messages say SOL; the details have the exact lamports.
+    ...(debug && apiError.details ? [`details: ${JSON.stringify(apiError.details)}`] : []),
+    ...(next ? [`next: ${next}`] : []),
+  ]
+  const whole = [...lines, ...more.map((line) => `  ${printable(redact(line))}`)]
+  const broken = whole.flatMap((line) => brokenAtWords(line, columns)).join('\n')
   return {
-    text: `${trace}${[...lines, ...more.map((line) => `  ${printable(redact(line))}`)].join('\n')}\n`,
+    text: `${trace}${broken.replace(/^error:/, red('error:'))}\n`,
     exitCode,
   }
 }

@@ -1,8 +1,9 @@
-/** Formats times for a terminal, as date and time in the local zone. */
+/** Writes times: in the local zone on a terminal, in UTC as ISO 8601 elsewhere. */
+import { terminal } from '../cli/terminal.ts'
 
 const two = (number: number) => String(number).padStart(2, '0')
 
-/** A time such as `2026-11-22 07:31:20`; a value that is not a time is returned unchanged. */
+/** A time without its zone, such as `2026-11-22 07:31:20`; a value that is not a time is returned unchanged. */
 export function localTime(moment: string | number): string {
   const date = new Date(moment)
   if (Number.isNaN(date.getTime())) return String(moment)
@@ -10,13 +11,19 @@ export function localTime(moment: string | number): string {
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`
 }
 
-/** A time with its offset from UTC, for use outside tables: `2026-11-22 07:31:20 +01:00`. */
-export function zonedTime(moment: string | number): string {
+/** The local zone at that moment: `UTC`, or an offset such as `+01:00`. */
+export function zoneOf(moment: string | number): string {
+  const minutes = -new Date(moment).getTimezoneOffset()
+  if (minutes === 0) return 'UTC'
+  const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  return `${minutes < 0 ? '-' : '+'}${two(hours)}:${two(rest)}`
+}
+
+/** `2026-11-22 07:31:20 +01:00` on a terminal, `2026-11-22T06:31:20Z` elsewhere. */
+export function timeText(moment: string | number, isTerminal = Boolean(terminal().stdout.isTTY)): string {
   const date = new Date(moment)
   if (Number.isNaN(date.getTime())) return String(moment)
-  const minutes = -date.getTimezoneOffset()
-  const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
-  return `${localTime(moment)} ${minutes < 0 ? '-' : '+'}${two(hours)}:${two(rest)}`
+  return isTerminal ? `${localTime(moment)} ${zoneOf(moment)}` : date.toISOString().replace('.000', '')
 }
 
 const NAMES_A_MOMENT = /(?:^|_)at$|^timestamp$/

@@ -4,13 +4,11 @@ import type { Output } from '../cli/standard-output.ts'
 import { type Terminal, terminal } from '../cli/terminal.ts'
 import type { CommandOutcome } from '../outcome.ts'
 import type { AnswerView } from './answer-view.ts'
-import type { Paint } from './paint.ts'
+import { type Paint, PLAIN } from './paint.ts'
 import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
 import { type Format, fittingText, multiline, printable, type RenderOptions, render } from './render.ts'
-
-/** The columns of a terminal that does not report its width, and the smallest width in use. */
-const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]
+import { brokenAtWords, terminalWidth } from './words.ts'
 
 export interface Ui {
   readonly interactive: boolean
@@ -22,11 +20,10 @@ export interface Ui {
   readonly isShaped: boolean
   /** Whether a pager has the terminal and Ctrl-C. */
   readonly isPaging: boolean
-  /**
-   * Prints the answer on stdout, in a pager if it is taller than a person's screen; with `isWhole`, options do not
-   * shape it.
-   */
-  show(outcome: CommandOutcome, isWhole?: boolean): Promise<void>
+  /** Prints the answer on stdout, shaped by options, in a pager if it is taller than a person's screen. */
+  show(outcome: CommandOutcome): Promise<void>
+  /** Prints the whole answer on stderr, because it cannot be shown as the options say. */
+  rescue(outcome: CommandOutcome): Promise<void>
   /** With JSON output, notes and warnings wait for the outcome, so that stderr has only the failure. */
   note(text: string): void
   warn(text: string): void
@@ -38,9 +35,14 @@ export interface Ui {
   takeNotes(): string[]
   /**
    * Prints lines about what is going to happen. With JSON output they are omitted, so that stderr has an error or
-   * nothing.
+   * nothing; lines that take long to make are a function, called only if they are printed.
    */
-  preview(lines: readonly string[]): Promise<void>
+  preview(lines: readonly string[] | (() => readonly string[])): Promise<void>
+  /**
+   * Draws lines that are neither broken nor escaped, on stderr; false if only a program reads the output. `drawn` is
+   * told the columns, and whether colours are shown.
+   */
+  draw(drawn: (columns: number, isColored: boolean) => readonly string[]): Promise<boolean>
   /** Draws a progress bar on the stderr of a person's terminal; with a total of 0 it only counts. */
   progress(label: string): ProgressBar
   /** Draws a spinner with a text on the stderr of a person's terminal; null removes it. */
@@ -73,6 +75,7 @@ export interface Choice {
   about: string
 }
 
+const WARNING = 'warning:'
 /** The most lines that wait for an outcome. Of more, only the first are printed, with the number of the others. */
 const MOST_HELD = 100
 
@@ -83,6 +86,8 @@ export interface UiOptions {
   /** Whether progress is drawn on the stderr of a terminal. */
   animated: boolean
   yes: boolean
+  /** Whether only answers, warnings, questions and failures are printed. */
+  quiet: boolean
   /** Whether failures are one JSON document on stderr. */
   documents: boolean
   /** Whether a pager shows answers that are taller than the screen. */
@@ -99,6 +104,7 @@ export function createUi({
   interactive,
   animated,
   yes,
+  quiet,
   documents,
   paged,
   cluster,
@@ -107,14 +113,17 @@ export function createUi({
   const own = terminal()
   const { stdout, stderr } = own
   let holds = documents && !interactive
-  const progress = createProgress(stderr, animated && !holds)
+  const progress = createProgress(stderr, animated && !holds && !quiet)
   const held: string[] = []
   let dropped = 0
-  const printLine = (text: string) => {
+  const printLine = (text: string, painted = (line: string) => line) => {
     progress.clear()
-    if (!holds) stderr.write(`${text}\n`)
-    else if (held.length < MOST_HELD) held.push(text)
+    if (!holds) stderr.write(`${painted(brokenAtWords(text, terminalWidth(stderr)).join('\n'))}\n`)
+    else if (held.length < MOST_HELD) held.push(painted(text))
     else dropped++
+  }
+  const note = (text: string) => {
+    if (!quiet) printLine(multiline(text), paint.err.dim)
   }
   const takeNotes = () => {
     const notes = [...held.splice(0), ...(dropped === 0 ? [] : [`… and ${dropped} more`])]
@@ -141,8 +150,8 @@ export function createUi({
     get isPaging() {
       return isPaging
     },
-    async show(given, isWhole = false) {
-      const shaping = isWhole ? undefined : await view?.()
+    async show(given) {
+      const shaping = await view?.()
       const outcome = shaping?.shaped(given) ?? given
       const written = await shaping?.text(outcome.data, Boolean(stdout.isTTY))
       const look = { paint: paint.out, width: terminalWidth(stdout) }
@@ -151,8 +160,13 @@ export function createUi({
       isPaging = paged && Boolean(stdout.isTTY)
       if (text !== '' && !(isPaging && (await isPaged(text, own)))) stdout.write(text)
       isPaging = false
-      for (const note of outcome.notes ?? []) printLine(paint.err.dim(multiline(note)))
+      for (const text of outcome.notes ?? []) note(text)
       flush()
+    },
+    async rescue(outcome) {
+      progress.clear()
+      stderr.write(await render(outcome, await format(), { paint: paint.err, width: terminalWidth(stderr) }))
+      for (const text of outcome.notes ?? []) note(text)
     },
     flush,
     stream() {
@@ -160,19 +174,27 @@ export function createUi({
       flush()
     },
     takeNotes,
-    note: (text) => printLine(paint.err.dim(multiline(text))),
-    warn: (text) => printLine(`${paint.err.yellow('warning:')} ${multiline(text)}`),
+    note,
+    warn: (text) =>
+      printLine(`${WARNING} ${multiline(text)}`, (lines) => lines.replace(WARNING, paint.err.yellow(WARNING))),
     async preview(lines) {
+      // A person who is asked sees what the question is about.
+      if (quiet && (yes || !interactive)) return
       if (interactive || (await format()) !== 'json')
-        printLine(await fittingText(lines.join('\n'), terminalWidth(stderr)))
+        printLine(await fittingText((typeof lines === 'function' ? lines() : lines).join('\n'), terminalWidth(stderr)))
+    },
+    async draw(drawn) {
+      if (!interactive && (await format()) === 'json') return false
+      progress.clear()
+      stderr.write(`${drawn(terminalWidth(stderr), paint.err !== PLAIN).join('\n')}\n`)
+      return true
     },
     progress: (label) => progress.bar(printable(label)),
     waiting: (text) => progress.waiting(text === null ? null : printable(text)),
     clear: progress.clear,
     async confirm(question) {
       if (yes) return false
-      if (!interactive)
-        throw usage('this cannot be undone: without a terminal, confirm it with --yes', { param: '--yes' })
+      if (!interactive) throw usage('this needs a confirmation: add --yes', { param: '--yes' })
       const { confirm, isCancel } = await import('@clack/prompts')
       const answer = await confirm({
         message: multiline(question),
@@ -223,10 +245,6 @@ async function isPaged(text: string, { env, stdout }: Terminal): Promise<boolean
 
 export const isHigher = (text: string, { rows }: Output): boolean =>
   rows !== undefined && rows > 0 && text.split('\n').length > rows
-
-/** The columns of a terminal; Infinity for other outputs, which are not wrapped. */
-const terminalWidth = (stream: Output) =>
-  stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY
 
 /** Names that strangers chose are printed without control characters. */
 const optionOf = ({ value, label = value, about }: Choice) => ({

@@ -3,7 +3,7 @@ import type { WalletBalances } from '../../src/api/accounts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { LAMPORT_DECIMALS, wholeOf } from '../cli/amounts.ts'
-import { type CommandOutcome, text, verb } from '../cli/command.ts'
+import { type CommandOutcome, mintAddress, text, verb } from '../cli/command.ts'
 
 const COLUMNS = ['symbol', 'amount', 'mint', 'name', 'account'] as const
 
@@ -13,11 +13,11 @@ export const balance = verb({
     'The maker of a mint chooses its symbol and name, so identify a token by its mint. At most 200 token accounts are shown; --mint shows those of one token.',
   calls: [paths.accounts.balances],
   args: {
-    wallet: text('Address, name of a wallet or path of a keypair file (default: the one in use)', {
+    wallet: text('Address, name of a wallet, path of a keypair file or usb://ledger (default: the one in use)', {
       placeholder: 'WALLET',
     }),
   },
-  flags: { mint: text('Only the token of this mint', { placeholder: 'MINT' }) },
+  flags: { mint: mintAddress('Only the token of this mint or symbol') },
   examples: [
     'svc wallet balance',
     'svc wallet balance treasury --json',

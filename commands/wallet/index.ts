@@ -1,9 +1,11 @@
-/** `svc wallet`: the keys that commands sign with, kept encrypted or in a program of the user's own, and what they hold. */
+/** `svc wallet`: the keys that commands sign with, kept encrypted, in a program of the user's own or on a Ledger, and what they hold. */
 import { integer, type Noun, required, text, toggle, verb } from '../cli/command.ts'
 import { listOutcome } from '../cli/reads.ts'
 import { usage } from '../ui/problem.ts'
 import { balance } from './balance.ts'
 import { readSecretText } from './key-input.ts'
+import { isDeviceUrl } from './names.ts'
+import { reclaim } from './reclaim.ts'
 import { send } from './send.ts'
 import type { NamedWallet } from './wallets.ts'
 
@@ -40,10 +42,13 @@ export const walletNoun: Noun = {
       },
     }),
     import: verb({
-      about: 'Keep a key that you have, or a program that signs',
+      about: 'Keep a key that you have, or name a program or a Ledger that signs',
       details:
-        'FILE is a keypair of the Solana CLI, or holds base58 or a recovery phrase; without it, the key is asked for and not shown. With --signer-command no key is kept: the program gets the bytes of each message on standard input and prints the signature, in base58 or base64.',
-      args: { name: NAME, file: text('File (0600) with the key, or - for standard input', { placeholder: 'FILE' }) },
+        'FILE is a keypair of the Solana CLI, or holds base58 or a recovery phrase; without it, the key is asked for and not shown. With --signer-command no key is kept: the program gets the bytes of each message on standard input and prints the signature, in base58 or base64. With usb://ledger in place of FILE, the address of that key is kept, and the device is needed only to sign.',
+      args: {
+        name: NAME,
+        file: text('File (0600) with the key, - for standard input, or usb://ledger', { placeholder: 'FILE' }),
+      },
       flags: {
         account: integer('Account of a recovery phrase, as wallets count them from 0 (default 0)', {
           min: 0,
@@ -56,11 +61,16 @@ export const walletNoun: Noun = {
       examples: [
         'svc wallet import treasury ~/.config/solana/id.json',
         'svc wallet import phantom --account 1',
+        "svc wallet import cold 'usb://ledger?key=0'",
         'svc wallet import ledger --address 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --signer-command "/usr/local/bin/sign-on-device --path 0"',
       ],
       async run({ name, file, account = 0, keychain, signer_command, address }, { wallets, ui }) {
         if (signer_command === undefined) {
           if (address !== undefined) throw usage('--address needs --signer-command', { param: '--address' })
+          if (file !== undefined && isDeviceUrl(file)) {
+            if (keychain) throw usage('the key stays in the Ledger: leave --keychain out', { param: '--keychain' })
+            return madeOutcome(await wallets.import(name, { device: file }))
+          }
           const key = await readSecretText(file, ui)
           return madeOutcome(await wallets.import(name, { text: key, account, keychain }))
         }
@@ -102,9 +112,15 @@ export const walletNoun: Noun = {
     address: verb({
       about: 'Print the address of a wallet, without its passphrase',
       args: {
-        wallet: text('Name of a wallet or path of a keypair file (default: the one in use)', { placeholder: 'WALLET' }),
+        wallet: text('Name of a wallet, path of a keypair file or usb://ledger (default: the one in use)', {
+          placeholder: 'WALLET',
+        }),
       },
-      examples: ['svc wallet address', 'svc wallet address treasury -o plain', 'svc wallet address ./id.json'],
+      examples: [
+        'svc wallet address',
+        'svc wallet address treasury -o plain',
+        "svc wallet address 'usb://ledger?key=0'",
+      ],
       async run({ wallet: named }, { wallet }) {
         const address = await wallet.address(named)
         return { data: { address }, rows: { columns: ['address'], rows: [[address]] }, text: address }
@@ -112,6 +128,7 @@ export const walletNoun: Noun = {
     }),
     balance,
     send,
+    reclaim,
     export: verb({
       about: 'Write the key of a wallet as a keypair file of the Solana CLI',
       details:

@@ -1,4 +1,4 @@
-/** Distinguishes the name of a wallet from the path of a keypair file, only by its characters. */
+/** Distinguishes the name of a wallet, the path of a keypair file and the URL of a device, only by their characters. */
 import { usage } from '../ui/problem.ts'
 
 /**
@@ -6,6 +6,9 @@ import { usage } from '../ui/problem.ts'
  * mistaken for a wallet of its name: a file without a dot needs `./` before it.
  */
 export const isWalletName = (text: string): boolean => /^\w[\w-]*$/.test(text)
+
+/** Whether this text is the URL of a device, such as `usb://ledger`. */
+export const isDeviceUrl = (text: string): boolean => /^usb:/i.test(text)
 
 /**
  * Throws a usage problem for a name that no new wallet may have. Some file systems do not distinguish capital letters.

@@ -3,8 +3,8 @@ import { paths } from '../../src/api/paths.ts'
 import type { SolTransfer } from '../../src/api/sol-transfers.ts'
 import type { TokenTransfer } from '../../src/api/token-transfers.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
-import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
-import { required, text, toggle, verb } from '../cli/command.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
+import { mintAddress, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { type AskedTransfer, anyValue, demanding, pays, sendsTokens } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, SIGNING, type SigningFlags } from '../signing/flags.ts'
@@ -41,7 +41,7 @@ export const send = verb({
     amount: required(text('SOL or whole tokens, like 1.5, or all', { placeholder: 'AMOUNT' })),
   },
   flags: {
-    mint: text('Send the token of this mint instead of SOL', { placeholder: 'MINT' }),
+    mint: mintAddress('Send the token of this mint or symbol instead of SOL'),
     allow_programs: ALLOW_PROGRAMS,
     accept_transfer_fee: toggle('Send a token with a transfer fee'),
     ...SIGNING,
@@ -107,7 +107,7 @@ async function sendToken(
   const { decimals } = await mintState(session, mint)
   const given = amount === ALL ? null : moreThanNothing(rawUnits(amount, decimals, 'AMOUNT'))
   return runSigned<Extract<TokenTransfer, { mode: 'unsigned' }>>(session, flags, {
-    what: ({ total }) => `Send ${decimalOf(BigInt(total), decimals)} of the token ${mint} to ${recipient}`,
+    what: ({ total }) => `Send ${groupedDecimalOf(BigInt(total), decimals)} of the token ${mint} to ${recipient}`,
     async build(payer) {
       const units = given ?? (await heldBy(session, { payer, mint, wallet: recipient }))
       const recipients = [{ wallet: recipient, amount: String(units) }]

@@ -1,7 +1,7 @@
 /** The user's named wallets as commands use them: kept in the user's own configuration, never in a project's folder. */
 
-/** How a wallet's key is unlocked: by a passphrase, by the system's keychain, or by a program that signs. */
-export type WalletKind = 'passphrase' | 'keychain' | 'command'
+/** How a wallet signs: with a key that a passphrase or the system's keychain unlocks, by a program, or on a Ledger. */
+export type WalletKind = 'passphrase' | 'keychain' | 'command' | 'ledger'
 
 export interface NamedWallet {
   name: string
@@ -22,6 +22,8 @@ export type ImportedKey =
   | { text: string; account: number; keychain: boolean }
   /** A program that signs for the address; `command` is its line with arguments, which no shell reads. */
   | { address: string; command: string }
+  /** The URL of a Ledger, which is asked for its address. */
+  | { device: string }
 
 /** Every method throws a usage problem that names the wallet, and never quotes a key or a passphrase. */
 export interface Wallets {

@@ -1,10 +1,12 @@
 /** `svc webhooks`: subscriptions, their delivery attempts, and their signing secrets. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
+import type { WebhookSubscription } from '../../src/api/webhook-subscriptions.ts'
 import { choiceOf, integer, listOf, type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb, recordVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
+import { switchOn } from '../waiting.ts'
 import { deliveriesDrawing } from './deliveries-drawing.ts'
 import { listenToEvents } from './listen.ts'
 import { verifyDelivery } from './verify.ts'
@@ -59,17 +61,21 @@ export const webhooksNoun: Noun = {
       },
       examples: ['svc webhooks list', 'svc webhooks list --active true --json'],
       columns: ['id', 'url', 'enabled_events', 'active', 'secret_preview', 'disabled_reason'],
+      notes: (items: readonly WebhookSubscription[]) => items.flatMap(switchedOff),
       call: (client, query) => client.webhookSubscriptions.list(query),
     }),
-    get: recordVerb({
+    get: verb({
       about: 'Read one subscription',
-      at: webhookPaths.get,
+      calls: [webhookPaths.get],
       args: SUBSCRIPTION_ID,
       examples: [
         'svc webhooks get whs_3kFz8NcR5uJq2XwTa9VbM7Hd',
         'svc webhooks get whs_3kFz8NcR5uJq2XwTa9VbM7Hd --json',
       ],
-      call: (client, input) => client.webhookSubscriptions.get(input),
+      async run(input, { client }) {
+        const { data } = await client.webhookSubscriptions.get(input)
+        return { data, notes: switchedOff(data) }
+      },
     }),
     update: verb({
       about: 'Change the URL or the events of a subscription, or switch it on or off',
@@ -176,6 +182,10 @@ export const webhooksNoun: Noun = {
     verify: verifyDelivery,
   },
 }
+
+/** The command that switches a subscription on again. */
+const switchedOff = ({ id, active }: WebhookSubscription): string[] =>
+  active ? [] : [`${id} gets no events until \`${switchOn(id)}\``]
 
 /**
  * The URL may be an argument or a flag, so neither can be declared as required; missing inputs are prompted for here.

@@ -1,20 +1,41 @@
 /** Sends one batch of a list; the journal has it before it is sent, and it is signed again only once it has ended. */
-import type { TokenTransfer } from '../../../src/api/token-transfers.ts'
 import { ApiError } from '../../../src/platform/errors.ts'
 import type { ApiCaller, Session } from '../../cli/session.ts'
 import { type SignedSending, sendOne } from '../../lists/attempt.ts'
 import { patiently } from '../../lists/patience.ts'
+import type { BuiltTransactions } from '../../signing/built-transactions.ts'
 import { checkedBuild, type Demand, demanding, sendsTokens, signingFor } from '../../signing/demand.ts'
-import { signCompletely } from '../../signing/signatures.ts'
+import { signOne } from '../../signing/device.ts'
 import { failure } from '../../ui/problem.ts'
-import type { BatchSending, OpenBatch, RequestedBatch, SendJournal, SendTermsOfList } from './journal.ts'
+import type { BatchSending, BatchTerms, OpenBatch, RequestedBatch, SendJournal, SendTermsOfList } from './journal.ts'
 import { otherCaller, requireTrusted, UntrustedKey, untrusted } from './key-trust.ts'
 import { leaveOut, type SendForecast, type SendRow } from './rows.ts'
 
 export const demandsTransfers = demanding('these transfers', sendsTokens, { inOrder: true })
 
+/** An answer of the API about a batch. */
+type BatchAnswer =
+  | { mode: 'signed'; signature: string }
+  | (BuiltTransactions & { mode: 'unsigned'; transaction: string })
+
+/** What a batch does, if it sends nothing. */
+export interface BatchAct {
+  /** Builds one transaction for the rows, or has the platform wallet sign it. */
+  call(
+    session: Session,
+    body: BatchTerms,
+    rows: readonly SendRow[],
+    options?: { idempotencyKey: string },
+  ): Promise<{ data: BatchAnswer }>
+  demand(session: Session, rows: readonly SendRow[]): Promise<Demand>
+  /** The field of the request that lists the rows, by which a refusal names one. */
+  list: string
+}
+
 export interface SendRun {
-  terms: SendTermsOfList
+  /** Without one, the rows are sent the token. */
+  act?: BatchAct
+  terms: BatchTerms
   journal: SendJournal
   forecast: Pick<SendForecast, 'decimals'>
   keypair: string | undefined
@@ -50,7 +71,7 @@ export async function sendBatch(
       // The request of an earlier run may have been signed, so a new batch may follow only once that one has ended.
       const isOpen = earlier !== null && run.journal.entries.get(earlier.batch)?.end === undefined
       if (!(error instanceof ApiError) || isOpen) throw error
-      now = withoutFault(error, now, later)
+      now = withoutFault(error, now, { later, list: actOf(run).list })
       earlier = null
     }
   }
@@ -69,7 +90,7 @@ function sendToAll(session: Session, run: SendRun, rows: readonly SendRow[], beg
     async ask(request, options) {
       // Each attempt checks it, because waiting for a rate limit may take longer than the API keeps the key.
       requireTrusted(request, caller, session.clock.now())
-      const { data } = await session.client.tokenTransfers.create({ ...request.body, recipients }, options)
+      const { data } = await actOf(run).call(session, request.body, rows, options)
       if (data.mode === 'signed') return data
       throw failure('the API answered without a signature: it did not sign')
     },
@@ -97,13 +118,21 @@ const requestOf = (session: Session, { terms, txVersion, caller }: SendRun): Req
 
 async function signedBatch(session: Session, run: SendRun, rows: readonly SendRow[]): Promise<SignedSending> {
   const { terms, txVersion, keypair } = run
-  const body = { ...terms, ...txVersion, recipients: recipientsOf(rows) }
-  const { data: built } = await patiently(session, () => session.client.tokenTransfers.create(body))
+  const act = actOf(run)
+  const { data: built } = await patiently(session, () => act.call(session, { ...terms, ...txVersion }, rows))
   if (built.mode !== 'unsigned') throw unasked(built)
-  const checked = await checkedBuild(session, built.transaction, await batchDemand(session, run, rows))
-  const { last_valid_block_height } = built
-  return { ...(await signCompletely(session, checked, { keypair })), last_valid_block_height }
+  const demand = await act.demand(session, rows)
+  const checked = await checkedBuild(session, built.transaction, demand)
+  return signOne(session, checked, { built, secretKeys: undefined, demand, keypair })
 }
+
+const actOf = (run: Pick<SendRun, 'act' | 'terms' | 'forecast'>): BatchAct =>
+  run.act ?? {
+    call: (session, body, rows, options) =>
+      session.client.tokenTransfers.create({ ...(body as SendTermsOfList), recipients: recipientsOf(rows) }, options),
+    demand: (session, rows) => batchDemand(session, run, rows),
+    list: 'recipients',
+  }
 
 /** What the transaction of a batch must be. */
 export const batchDemand = (
@@ -112,48 +141,55 @@ export const batchDemand = (
   recipients: readonly SendRow[],
 ): Promise<Demand> => demandsTransfers(signingFor(session, payer), { mint, decimals, recipients })
 
-/** Builds without signing, for a preview; faults mark their rows. Null if no row is left. */
+/** Builds without signing, for a preview; faults mark their rows, and those that do not fit are added to `later`. Null if no row is left. */
 export async function tryBatch(
   session: Session,
-  run: Pick<SendRun, 'terms' | 'txVersion'>,
+  run: Pick<SendRun, 'act' | 'terms' | 'txVersion'>,
   rows: readonly SendRow[],
-): Promise<{ data: TokenTransfer & { mode: 'unsigned' }; rows: SendRow[] } | null> {
+  later: SendRow[] = [],
+): Promise<{ data: BatchAnswer & { mode: 'unsigned' }; rows: SendRow[] } | null> {
   let now = [...rows]
+  const act = actOf({ ...run, forecast: { decimals: 0 } })
   while (now.length > 0) {
-    const recipients = recipientsOf(now)
+    const part = now
     try {
       const { data } = await patiently(session, () =>
-        session.client.tokenTransfers.create({ ...run.terms, ...run.txVersion, recipients, dry_run: true }),
+        act.call(session, { ...run.terms, ...run.txVersion, dry_run: true }, part),
       )
       if (data.mode === 'unsigned') return { data, rows: now }
       throw unasked(data)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      now = withoutFault(error, now, [])
+      now = withoutFault(error, now, { later, list: act.list })
     }
   }
   return null
 }
 
 /** The rows without the one that a refusal names, or without those that do not fit; throws any other refusal. */
-function withoutFault(error: ApiError, rows: readonly SendRow[], later: SendRow[]): SendRow[] {
+function withoutFault(
+  error: ApiError,
+  rows: readonly SendRow[],
+  { later, list }: { later: SendRow[]; list: string },
+): SendRow[] {
   const { param = '', details = {} } = error
   const fits = Number(details.fits)
   if (error.code === 'bad_request' && fits > 0 && fits < rows.length) {
     later.push(...rows.slice(fits))
     return rows.slice(0, fits)
   }
-  const place = /^recipients\.(\d+)(?:\.wallet)?$/.exec(param)?.[1]
+  const [named, field] = param.split('.')
+  const place = named === list && field !== undefined && /^\d+$/.test(field) ? field : undefined
   const row = place === undefined ? undefined : rows[Number(place)]
   if (error.code !== 'bad_request' || row === undefined || typeof details.reason !== 'string') throw error
-  leaveOut(row, details.reason, error.message.replace(/^recipients\.\d+(?:\.wallet)?: /, ''))
+  leaveOut(row, details.reason, error.message.replace(`${param}: `, ''))
   return rows.filter((each) => each !== row)
 }
 
 const recipientsOf = (rows: readonly SendRow[]) =>
   rows.map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
 
-const unasked = ({ mode }: TokenTransfer) =>
-  failure(`the API answered in mode ${mode}, which was not asked for: nothing more was sent`, {
+const unasked = ({ mode }: BatchAnswer) =>
+  failure(`the API answered in mode ${mode}, which was not requested: nothing more was sent`, {
     next: 'check which API answers: `svc config list`',
   })

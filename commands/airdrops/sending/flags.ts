@@ -1,6 +1,22 @@
-/** The flags of both commands that send a list. */
+/** The flags and requests of both commands that send a list. */
+import { paths } from '../../../src/api/paths.ts'
 import { text, toggle } from '../../cli/command.ts'
-import { ALLOW_PROGRAMS, KEYPAIR, TX_VERSION } from '../../signing/flags.ts'
+import { ALLOW_PROGRAMS, KEYPAIR, SQUADS, TX_VERSION } from '../../signing/flags.ts'
+
+const { submit, get, simulate } = paths.transactions
+const { create, plan } = paths.tokenTransfers
+
+export const SEND_CALLS = [
+  create,
+  plan,
+  submit,
+  get,
+  simulate,
+  paths.service.cluster,
+  paths.signer.get,
+  paths.accounts.get,
+  paths.tokens.batchFetch,
+]
 
 export const sendFlags = {
   out: text('Write every wallet with its signature to this CSV', { placeholder: 'FILE' }),
@@ -9,6 +25,7 @@ export const sendFlags = {
   accept_transfer_fee: toggle('Send a token with a transfer fee, so that less arrives'),
   again: toggle('Pay everybody again, although the same list was sent with another journal'),
   keypair: KEYPAIR,
+  squads: SQUADS,
   tx_version: TX_VERSION,
   dry_run: toggle('Show the cost and who would be left out; nothing is signed, sent or stored'),
 }

@@ -14,7 +14,7 @@ export type SendTerms = {
 }
 
 /** What is sent, and how. */
-export interface SendTermsOfList {
+export type SendTermsOfList = {
   payer: string
   mint: string
   allow_programs: boolean
@@ -22,12 +22,15 @@ export interface SendTermsOfList {
   airdrop_id?: string
 }
 
+/** What every batch of a list has in common. */
+export type BatchTerms = { payer: string; mint: string } & Record<string, unknown>
+
 /** The request to the platform wallet. */
 export interface RequestedBatch extends RequestedSending {
   /** Who asked, and which API: under a key, only the same caller gets the signed transaction again. */
   caller?: ApiCaller
   /** The request without its recipients; a key is valid only for the same request. */
-  body: SendTermsOfList & { tx_version?: 1; mode: 'signed' }
+  body: BatchTerms & { tx_version?: 1; mode: 'signed' }
 }
 export type BatchSending = SignedSending | RequestedBatch
 
@@ -47,7 +50,7 @@ export interface PaidWallet {
   signature: string
 }
 
-const SEND_JOURNAL: JournalKind<SendTerms> = {
+export const SEND_JOURNAL: JournalKind<SendTerms> = {
   kind: 'svc-token-sends',
   command: 'tokens that are sent',
   doing: 'sending',
@@ -58,8 +61,8 @@ const SEND_JOURNAL: JournalKind<SendTerms> = {
 }
 
 export class SendJournal extends ListJournal<SendTerms, SentBatch> {
-  constructor(file: string, terms: SendTerms) {
-    super(file, terms, SEND_JOURNAL)
+  constructor(file: string, terms: SendTerms, kind: JournalKind<SendTerms> = SEND_JOURNAL) {
+    super(file, terms, kind)
   }
 
   /** What earlier runs have paid, by wallet. */
@@ -78,9 +81,11 @@ export class SendJournal extends ListJournal<SendTerms, SentBatch> {
     return [...this.entries].flatMap(([batch, sent]) => (sent.end === undefined ? [{ ...sent, batch }] : []))
   }
 
-  /** The number of the next batch. */
+  /** A number that no batch has; a journal that was edited may lack some. */
   next(): string {
-    return String(this.entries.size + 1)
+    let number = this.entries.size + 1
+    while (this.entries.has(String(number))) number++
+    return String(number)
   }
 }
 
@@ -88,7 +93,7 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const isMoment = (value: unknown) => Number.isSafeInteger(value) && !Number.isNaN(new Date(value as number).getTime())
 const isCaller = ({ api, key }: JournalFields) => isText(api) && isText(key)
 
-function isSentBatch({ recipients, sending, end }: JournalFields): boolean {
+export function isSentBatch({ recipients, sending, end }: JournalFields): boolean {
   const isList =
     Array.isArray(recipients) &&
     recipients.every((pair) => Array.isArray(pair) && isText(pair[0]) && /^\d{1,20}$/.test(String(pair[1])))

@@ -1,6 +1,7 @@
-/** Lets the platform wallet be asked again under a key only while the API is sure to return what it signed under it. */
+/** Lets the platform wallet sign again under a key only while the API is sure to return what it signed under it. */
 import { MINUTE_MS } from '../../../src/platform/timing.ts'
 import type { ApiCaller } from '../../cli/session.ts'
+import { timeText } from '../../ui/times.ts'
 import type { RequestedBatch } from './journal.ts'
 
 /** Half of the shortest time for which an API can be set to keep its idempotency keys (`idempotency-hours`). */
@@ -18,7 +19,7 @@ export function requireTrusted(request: RequestedBatch, caller: ApiCaller, now: 
   throw untrusted(request, other ?? 'longer ago than an API is sure to remember')
 }
 
-/** Says who else asked; null if it was the present caller. */
+/** Names the other caller; null if it was the present one. */
 export function otherCaller({ caller }: RequestedBatch, { api, key }: ApiCaller): string | null {
   if (caller === undefined) return 'by a caller that the journal does not name'
   if (caller.api !== api) return `at ${caller.api}, which is not ${api}`
@@ -27,8 +28,8 @@ export function otherCaller({ caller }: RequestedBatch, { api, key }: ApiCaller)
 
 export const untrusted = ({ key, at, signature }: RequestedBatch, why: string): UntrustedKey =>
   new UntrustedKey(
-    `the platform wallet was asked under the idempotency key ${key} on ${new Date(at).toISOString()}, ${why}; it is not asked again, ` +
+    `the platform wallet was asked under the idempotency key ${key} on ${timeText(at)}, ${why}; it is not asked again, ` +
       `because that could pay twice. ${signature === null ? 'Find its signature, if it signed, in `svc audit list` of that API, and what' : 'What'} ` +
       `became of it by \`svc tx get ${signature ?? 'SIGNATURE'}\` or in an explorer; if nothing was paid, send it in a list of its own ` +
-      'with another --journal (and --again where that list is the same)',
+      'with another --journal (and --again if that list is the same)',
   )

@@ -2,18 +2,23 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type EntryList, listHash } from '../../../src/merkle/entry-list.ts'
-import { decimalOf, solOf } from '../../cli/amounts.ts'
+import { LAMPORTS_PER_SIGNATURE } from '../../../src/solana/fees.ts'
+import { groupedDecimalOf, solOf } from '../../cli/amounts.ts'
 import type { CommandOutcome } from '../../cli/command.ts'
 import type { Session } from '../../cli/session.ts'
 import { stateFile, writeStateFile } from '../../cli/state-file.ts'
-import { runList, workThrough } from '../../lists/run.ts'
+import { atOnce, runList, workThrough } from '../../lists/run.ts'
+import { amountWords, type ListToken } from '../../merkle/list-units.ts'
+import { refuseVault } from '../../signing/acting-vault.ts'
 import { refuseUnconfirmable } from '../../signing/confirm.ts'
 import { checkedBuild } from '../../signing/demand.ts'
 import { txVersionField } from '../../signing/flags.ts'
+import { type Funds, requireFunds, solPayment, totalLines } from '../../signing/funds.ts'
 import { platformAddress } from '../../signing/platform-wallet.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
+import type { ActingVault } from '../../signing/wallet.ts'
 import { EXIT, failure, usage } from '../../ui/problem.ts'
 import { batchDemand, type SendRun, sendBatch, tryBatch } from './batch.ts'
 import { type OpenBatch, SendJournal, type SendTermsOfList } from './journal.ts'
@@ -23,16 +28,15 @@ import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow } from './
 export interface ListToSend {
   /** The file, or the airdrop, as messages name it. */
   name: string
-  mint: string
+  token: ListToken
   list: EntryList
   journal: string
   airdrop_id?: string
-  /** The decimals that its amounts were read with; undefined for raw units. */
-  decimals: number | undefined
 }
 
 export interface SendFlags {
   keypair?: string | undefined
+  squads?: ActingVault | undefined
   tx_version?: '0' | '1' | undefined
   dry_run: boolean
   signed: boolean
@@ -47,41 +51,50 @@ const CONCURRENT_BATCHES = 8
 const SENDS_FOLDER = 'sends'
 
 export async function sendList(session: Session, flags: SendFlags, list: ListToSend): Promise<CommandOutcome> {
+  refuseVault(flags, 'A list is sent with your own wallet, not with a vault')
   if (flags.signed && flags.keypair !== undefined) {
     throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
   }
+  const { mint } = list.token
   const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const cluster = await session.cluster()
   if (!flags.dry_run) refuseUnconfirmable(session, cluster)
-  const journal = new SendJournal(list.journal, { mint: list.mint, payer, cluster })
+  const journal = new SendJournal(list.journal, { mint, payer, cluster })
   journal.refuseWhileHeld()
-  const known = stateFile(SENDS_FOLDER, [cluster, list.mint, payer, listHash(list.list)])
+  const known = stateFile(SENDS_FOLDER, [cluster, mint, payer, listHash(list.list)])
   if (!flags.again) refuseOtherJournal(known, list)
 
   const rows = rowsOf(list.list, journal, list.name)
   const terms: SendTermsOfList = {
     payer,
-    mint: list.mint,
+    mint,
     allow_programs: flags.allow_programs,
     accept_transfer_fee: flags.accept_transfer_fee,
     ...(list.airdrop_id === undefined ? {} : { airdrop_id: list.airdrop_id }),
   }
   const { keypair, signed } = flags
   const run = { terms, txVersion: txVersionField(flags), keypair, signed, caller: await session.caller(), journal }
-  // What an earlier run has sent may be confirmed, so it is not counted among what is to be sent.
+  // Rows that an earlier run has sent may already be confirmed, so they are not counted as open.
   const begun = new Set(journal.open().flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
   const fresh = rows.filter(({ wallet }) => !begun.has(wallet))
   const forecast = await planRows(session, terms, fresh)
-  if (forecast !== null) requireDecimals(forecast, list)
   const isOpen = fresh.some(({ status }) => status === 'to send')
-  const question = `Send ${list.mint} to ${countOf(fresh) + begun.size} wallets`
+  const question = `Send ${list.token.symbol ?? mint} to ${countOf(fresh) + begun.size} wallets`
   return runList(session, flags, {
     question,
     isOpen: isOpen || begun.size > 0,
     begin: () => journal.begin(),
     async preview() {
       if (forecast !== null && isOpen)
-        await previewSending(session, { question, run, rows: fresh, forecast, pending: begun.size, flags })
+        await previewSending(session, {
+          question,
+          token: list.token,
+          run,
+          rows: fresh,
+          forecast,
+          pending: begun.size,
+          flags,
+        })
     },
     async work() {
       writeStateFile(known, { journal: resolve(journal.file) })
@@ -95,24 +108,19 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
     async outcome(notes) {
       const { out, dry_run } = flags
       if (out !== undefined) await writeSentRows(out, rows)
-      const decimals = forecast?.decimals ?? list.decimals ?? 0
-      const outcome = sendOutcome(rows, { mint: list.mint, journal: journal.file, decimals, out }, notes)
+      const { decimals } = list.token
+      const outcome = sendOutcome(rows, { mint, journal: journal.file, decimals, out }, notes)
       return dry_run && notes.length > 0 ? { ...outcome, exitCode: EXIT.done } : outcome
     },
   })
 }
 
-/** A list whose amounts were read with other decimals than the token has would pay a multiple of what is meant. */
-function requireDecimals({ decimals }: SendForecast, list: ListToSend): void {
-  if (list.decimals === undefined || list.decimals === decimals) return
-  throw usage(`${list.mint} has ${decimals} decimals, and the amounts were read with ${list.decimals}`, {
-    param: '--decimals',
-    next: `give --decimals ${decimals}, or none for amounts in raw units`,
-  })
-}
-
 /** The same list under another journal would pay everybody a second time. */
-function refuseOtherJournal(known: string, { journal, name }: ListToSend): void {
+export function refuseOtherJournal(
+  known: string,
+  { journal, name }: Pick<ListToSend, 'journal' | 'name'>,
+  { done, again } = { done: 'sent', again: 'pays every wallet of the list once more' },
+): void {
   let earlier: unknown
   try {
     earlier = (JSON.parse(readFileSync(known, 'utf8')) as { journal?: unknown }).journal
@@ -123,15 +131,16 @@ function refuseOtherJournal(known: string, { journal, name }: ListToSend): void 
   const isSame = earlier === resolve(journal)
   if (isSame && existsSync(journal)) return
   const lost = existsSync(earlier) ? '' : ', which is gone'
-  throw usage(`the list of ${name} was sent before, by the journal ${earlier}${lost}`, {
+  throw usage(`the list of ${name} was ${done} before, by the journal ${earlier}${lost}`, {
     param: '--journal',
-    next: `${lost === '' ? `continue with --journal ${earlier}` : 'restore it'}; --again pays every wallet of the list once more`,
+    next: `${lost === '' ? `continue with --journal ${earlier}` : 'restore it'}; --again ${again}`,
   })
 }
 
 interface Preview {
   question: string
-  run: Omit<SendRun, 'forecast'>
+  token: ListToken
+  run: Omit<SendRun, 'forecast' | 'terms'> & { terms: SendTermsOfList }
   rows: readonly SendRow[]
   forecast: SendForecast
   pending: number
@@ -140,7 +149,7 @@ interface Preview {
 
 /** Shows what it costs, measured by a trial of the first batch. Throws if sender or token do not allow it. */
 async function previewSending(session: Session, preview: Preview): Promise<void> {
-  const { question, run, rows, forecast, pending, flags } = preview
+  const { question, token, run, rows, forecast, pending, flags } = preview
   const fits = flags.tx_version === '1' ? forecast.fits.v1 : forecast.fits.v0
   const [first] = batchesOf(rows, fits)
   const tried = first === undefined ? null : await tryTokens(session, preview, first)
@@ -149,7 +158,8 @@ async function previewSending(session: Session, preview: Preview): Promise<void>
   const openings = open.filter(({ opens }) => opens).length
   const rent = forecast.rentPerAccount * BigInt(openings)
   const fee = tried === null ? null : BigInt((await session.wallet.describe(tried)).fee)
-  const lamports = rent + (fee ?? 0n) * BigInt(count)
+  const paid = solPayment(run.terms.payer, rent + (fee ?? LAMPORTS_PER_SIGNATURE) * BigInt(count), forecast.lamports)
+  const funds: Funds = { payments: [paid], isExact: true, fault: null }
   const { decimals, transferFee } = forecast
   const left = rows.filter(({ status }) => status === 'left out' || status === 'unknown').length
   const cluster = await session.cluster()
@@ -157,21 +167,23 @@ async function previewSending(session: Session, preview: Preview): Promise<void>
     question,
     previewLine('cluster', cluster ?? 'only the API knows'),
     previewLine('signer', run.terms.payer),
+    previewLine('mint', run.terms.mint),
     previewLine('checked', 'here: each transaction before it is signed, wallet by wallet'),
     previewLine('wallets', `${rows.length}, of which ${open.length} are to be paid and ${left} are left out`),
     ...(pending === 0
       ? []
       : [previewLine('first', `${pending} wallets of an earlier run, whose transactions may still land`)]),
+    previewLine('amounts', amountWords([BigUint64Array.from(open, ({ amount }) => amount)], token)),
     previewLine(
       'tokens',
-      `${decimalOf(totalOf(open), decimals)}, of ${decimalOf(forecast.held, decimals)} in the wallet`,
+      `${groupedDecimalOf(totalOf(open), decimals)}, of ${groupedDecimalOf(forecast.held, decimals)} in the wallet`,
     ),
     ...(transferFee === null
       ? []
       : [
           previewLine(
             'kept',
-            `${transferFee.basis_points / 100} % of each transfer stays with the token, at most ${decimalOf(BigInt(transferFee.maximum_fee), decimals)}`,
+            `${transferFee.basis_points / 100} % of each transfer stays with the token, at most ${groupedDecimalOf(BigInt(transferFee.maximum_fee), decimals)}`,
           ),
         ]),
     previewLine(
@@ -183,35 +195,31 @@ async function previewSending(session: Session, preview: Preview): Promise<void>
       'fees',
       fee === null ? 'not known' : `${solOf(fee * BigInt(count))} SOL, ${solOf(fee)} SOL a transaction`,
     ),
-    previewLine('cost', `${solOf(lamports)} SOL in all, of ${solOf(forecast.lamports)} SOL in the wallet`),
+    ...totalLines(funds, run.terms.payer),
     previewLine('journal', run.journal.file),
   ])
-  requireHeld(run.terms, { need: totalOf(open), lamports }, forecast)
+  if (flags.dry_run) return
+  requireTokens(run.terms, totalOf(open), forecast)
+  requireFunds(funds, cluster)
 }
 
 const totalOf = (rows: readonly SendRow[]) => rows.reduce((sum, { amount }) => sum + amount, 0n)
 const countOf = (rows: readonly SendRow[]) => rows.filter(({ status }) => status === 'to send').length
 
-function requireHeld(
+function requireTokens(
   { payer, mint }: SendTermsOfList,
-  { need, lamports }: { need: bigint; lamports: bigint },
-  { held, lamports: has, decimals, source }: SendForecast,
+  need: bigint,
+  { held, decimals, source }: Pick<SendForecast, 'held' | 'decimals' | 'source'>,
 ): void {
-  if (held < need) {
-    const missing = decimalOf(need - held, decimals)
-    throw failure(
-      `${payer} holds ${decimalOf(held, decimals)} of ${mint}, and ${decimalOf(need, decimals)} are to be sent`,
-      {
-        next: `send ${missing} more to ${payer} (token account ${source})`,
-        details: { have: String(held), need: String(need) },
-      },
-    )
-  }
-  if (has >= lamports) return
-  throw failure(`${payer} has ${solOf(has)} SOL, and this takes ${solOf(lamports)} SOL`, {
-    next: `send SOL to ${payer}`,
-    details: { have: String(has), need: String(lamports) },
-  })
+  if (held >= need) return
+  const missing = groupedDecimalOf(need - held, decimals)
+  throw failure(
+    `${payer} holds ${groupedDecimalOf(held, decimals)} of ${mint}, and ${groupedDecimalOf(need, decimals)} are to be sent`,
+    {
+      next: `send ${missing} more to ${payer} (token account ${source})`,
+      details: { have: String(held), need: String(need) },
+    },
+  )
 }
 
 /** The first batch as a transaction, tried without sending; null if the sender cannot pay for a trial. */
@@ -240,25 +248,29 @@ async function readToken(session: Session, terms: SendTermsOfList, rows: readonl
 }
 
 /** Completes what an earlier run started, and sends the rest. */
-async function sendOpen(
+const sendOpen = (session: Session, run: SendRun & { forecast: SendForecast }, rows: readonly SendRow[]) =>
+  workThroughBatches(session, run, rows, {
+    doing: 'Sending',
+    batches: (open) => batchesOf(open, run.txVersion.tx_version === 1 ? run.forecast.fits.v1 : run.forecast.fits.v0),
+  })
+
+/** Completes the batches of an earlier run, and then does those into which `batches` divides the other rows. */
+export async function workThroughBatches(
   session: Session,
-  run: SendRun & { forecast: SendForecast },
+  run: SendRun,
   rows: readonly SendRow[],
+  { doing, batches }: { doing: string; batches: (rows: readonly SendRow[]) => SendRow[][] },
 ): Promise<void> {
   const byWallet = new Map(rows.map((row) => [row.wallet, row]))
-  const { journal, forecast, txVersion } = run
-  const begun = journal.open().map((batch) => ({
+  const begun = run.journal.open().map((batch) => ({
     rows: batch.recipients.flatMap(([wallet]) => byWallet.get(wallet) ?? []),
     batch,
   }))
   const inBegun = new Set(begun.flatMap((each) => each.rows))
-  const fresh = batchesOf(
-    rows.filter((row) => !inBegun.has(row)),
-    txVersion.tx_version === 1 ? forecast.fits.v1 : forecast.fits.v0,
-  )
+  const fresh = batches(rows.filter((row) => !inBegun.has(row)))
   await workThrough<{ rows: readonly SendRow[]; batch: OpenBatch | null }>(session, {
-    doing: 'Sending',
-    atOnce: CONCURRENT_BATCHES,
+    doing,
+    atOnce: run.signed ? CONCURRENT_BATCHES : await atOnce(session, run.keypair, CONCURRENT_BATCHES),
     jobs: [...begun, ...fresh.map((part) => ({ rows: part, batch: null }))],
     async work(quiet, { rows: part, batch }) {
       const later = await sendBatch(quiet, run, part, batch)

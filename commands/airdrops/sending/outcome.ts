@@ -1,5 +1,5 @@
 /** What became of every wallet of a list that was sent: as records, as a table of those not paid, and as a file. */
-import { decimalOf } from '../../cli/amounts.ts'
+import { Amount } from '../../cli/amounts.ts'
 import type { CommandOutcome } from '../../cli/command.ts'
 import { csvLine, writePieces } from '../../ledger/csv.ts'
 import { FAILED_WORDS, rowsOutcome } from '../../lists/outcome.ts'
@@ -40,7 +40,7 @@ export function sendOutcome(
       ({ wallet, amount, status, note, signature }) => ({ wallet, amount: String(amount), status, note, signature }),
     ],
     columns: ['wallet', 'amount', 'status', 'signature'],
-    cells: ({ wallet, amount, status, signature }) => [wallet, decimalOf(amount, decimals), status, signature],
+    cells: ({ wallet, amount, status, signature }) => [wallet, new Amount(amount, decimals), status, signature],
     noteOf: (row) => (row.note !== null && isUnpaid(row) ? leftOutLine(row.wallet, row.note) : null),
     allNotes: '--out FILE has them all',
     isLong: true,

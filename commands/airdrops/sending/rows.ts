@@ -10,7 +10,9 @@ export interface SendRow {
   wallet: string
   /** Raw units. */
   amount: bigint
-  /** `unknown`: the platform wallet was asked too long ago, or by another caller, so nobody knows whether it signed. */
+  /**
+   * `unknown`: the platform wallet was asked too long ago, or by another caller, so it is not known whether it signed.
+   */
   status: 'to send' | 'sent' | 'sent already' | 'claimed' | 'left out' | 'unknown' | 'failed'
   /** Why it is left out, in words. */
   note: string | null
@@ -112,9 +114,16 @@ export async function planRows(
   return forecast
 }
 
+/** Rows for which nothing is left to do. */
+const STATUS_OF: Readonly<Record<string, SendRow['status']>> = {
+  claimed: 'claimed',
+  frozen_already: 'sent already',
+  not_frozen: 'sent already',
+}
+
 export function leaveOut(row: SendRow, reason: TransferFault | string | null, note: string | null): void {
   Object.assign(row, {
-    status: reason === 'claimed' ? 'claimed' : 'left out',
+    status: STATUS_OF[reason ?? ''] ?? 'left out',
     note: note ?? 'the API does not say why',
   })
 }

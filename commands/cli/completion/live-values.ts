@@ -13,7 +13,7 @@ import type { Candidate } from './candidates.ts'
 
 /** The longest that a person waits for a list, in milliseconds. */
 const PATIENCE_MS = 300
-/** A page of the API; nobody reads more in a shell. */
+/** Size of a page of the API; in a shell, more is not useful. */
 const PAGE = 100
 /** Values without special characters of a shell. Others are left out, because strangers can choose names. */
 const PLAIN_WORD = /^[\w.*:@/+][\w.*:@/+-]*$|^-?[\w-]{40,}$/
@@ -26,11 +26,18 @@ export interface LookupOptions {
 
 type Rows = readonly Record<string, unknown>[]
 
-/** Where each kind is listed, and the value and meaning of a row. */
-const LISTED: Partial<Record<Suggestion, { path: string; of(row: Record<string, unknown>): [unknown, unknown] }>> = {
+/** Where a kind is listed, and the value and meaning of a row. */
+interface Listing {
+  path: string
+  of(row: Record<string, unknown>): [value: unknown, meaning: unknown]
+}
+const LISTED: Partial<Record<Suggestion, Listing>> = {
   airdrop: {
     path: `/v2/merkle-trees?limit=${PAGE}`,
-    of: ({ id, airdrop_count, leaf_count, mint }) => [id, `${leaf_count} wallets, airdrop ${airdrop_count} of ${mint}`],
+    of: ({ id, airdrop_count, leaf_count, mint }) => [
+      id,
+      `${leaf_count} wallet${leaf_count === 1 ? '' : 's'}, airdrop ${airdrop_count} of ${mint}`,
+    ],
   },
   pool: {
     path: `/v2/pools?limit=${PAGE}`,
@@ -47,6 +54,12 @@ const LISTED: Partial<Record<Suggestion, { path: string; of(row: Record<string, 
   'event-type': { path: '/v2/webhook-event-types', of: ({ type, detection }) => [type, detection] },
 }
 
+/** The mints that were launched with a pool; the migrated pool has the same one. */
+const LAUNCHED: Listing = {
+  path: `/v2/pools?limit=${PAGE}`,
+  of: ({ base_mint, symbol, name }) => [base_mint, `${symbol ?? '?'}${name ? `, ${name}` : ''}`],
+}
+
 /** The values of a kind; none if they are not available at once. */
 export async function liveValues(suggestion: Suggestion, options: LookupOptions): Promise<Candidate[]> {
   try {
@@ -60,10 +73,14 @@ export async function liveValues(suggestion: Suggestion, options: LookupOptions)
       const names = [...new Set(['default', ...Object.keys(profiles)])]
       return plain(names.map((name) => candidateOf([name, name === current ? 'in use' : ''])))
     }
-    const listed = LISTED[suggestion]
-    if (listed === undefined) return []
-    const rows = await askDaemon(listed.path, options)
-    return plain(rows.slice(0, PAGE).map((row) => candidateOf(listed.of(row))))
+    const listed = [LISTED[suggestion], ...(suggestion === 'token' ? [LAUNCHED] : [])].filter(
+      (each) => each !== undefined,
+    )
+    const found = await Promise.all(
+      listed.map(async ({ path, of }) => (await askDaemon(path, options)).map((row) => candidateOf(of(row)))),
+    )
+    const unique = new Map(found.flat().map((candidate) => [candidate.value, candidate]))
+    return plain([...unique.values()].slice(0, PAGE))
   } catch {
     // Nothing may be printed into the line that the user is typing.
     return []

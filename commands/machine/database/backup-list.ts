@@ -28,10 +28,12 @@ export interface BackupList {
   /** Every file except the assets, whose names are hashes of their content. */
   files: readonly BackupFile[]
   assets: { files: number; bytes: number } | null
+  /** The path of `signer.keypair` when the backup was made; only with the part `signer-key`. */
+  signer_keypair?: string
 }
 
-/** The list has a line for each of a few files. */
-const LIST_BYTES = 65_536
+/** The list has a line for each of a few files, and for each wallet. */
+const LIST_BYTES = 1_048_576
 
 /** Throws a usage problem for a folder that is not a backup, or whose list names other files. */
 export function readList(folder: string): BackupList {
@@ -41,9 +43,14 @@ export function readList(folder: string): BackupList {
       next: `to restore only a copied database, name its file: ${join(folder, DATABASE_FILE)}`,
     })
   }
+  return parsedList(file, readOwn(file, { maxBytes: LIST_BYTES }))
+}
+
+/** The list that `text` has; `file` is its name in errors. */
+export function parsedList(file: string, text: string): BackupList {
   let list: Partial<BackupList>
   try {
-    list = JSON.parse(readOwn(file, { maxBytes: LIST_BYTES })) as Partial<BackupList>
+    list = JSON.parse(text) as Partial<BackupList>
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw usage(`${file} is not JSON: use another backup`)
@@ -65,12 +72,16 @@ function checkedList(file: string, list: Partial<BackupList>): BackupList {
   const names = files.map((one: Partial<BackupFile> | null) => one?.name ?? '')
   const needed = parts.map((part: unknown) => PART_NAMES.find((name) => name === part) ?? null)
   const isWhole =
-    names.every((name) => known.includes(name)) &&
+    names.every((name) => known.includes(name) || WALLET_FILE.test(name)) &&
     names.includes(DATABASE_FILE) &&
-    needed.every((part) => part === 'assets' || (part !== null && names.includes(PART_FILES[part])))
+    needed.every((part) => part !== null && (FOLDERS.has(part) || names.includes(PART_FILES[part])))
   if (!isWhole) throw strangeList(file)
   return list as BackupList
 }
+
+const WALLET_FILE = new RegExp(`^${PART_FILES.wallets}/[a-z0-9][a-z0-9_-]*\\.json$`)
+/** Parts that are folders, which may be empty. */
+const FOLDERS: ReadonlySet<PartName> = new Set(['assets', 'wallets'])
 
 const strangeList = (file: string) => usage(`${file} is not what svc writes there: use another backup`)
 

@@ -1,99 +1,142 @@
-/** Writes a backup of a SQLite installation: a folder with one file for each part and a list of them. */
+/**
+ * Writes a backup of a SQLite installation: a folder with one file for each part and a list of them, or such a folder
+ * sealed in one file.
+ */
 import { closeSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { moveIfThere, openOwnFile, writeAtomically } from '../../../src/platform/files.ts'
+import { lockFolder } from '../../../src/platform/folder-lock.ts'
 import { loadSqlite } from '../../../src/platform/native-modules.ts'
 import { VERSION } from '../../../src/platform/version.ts'
 import { type Config, DATABASE_FILE } from '../../../src/settings/config.ts'
-import type {
-  BackupReport,
-  BackupRequest,
-  InstallationPart,
-  PartName,
-  StepProgress,
-} from '../../database/installation.ts'
+import type { BackupReport, BackupRequest, InstallationPart, StepProgress } from '../../database/installation.ts'
 import { failure, Problem, usage } from '../../ui/problem.ts'
-import { BACKUP_FORMAT, BACKUP_LIST, type BackupFile, type BackupList, sha256Of } from './backup-list.ts'
+import { type Asking, newBackupPassphrase } from '../passphrases.ts'
+import { fileOfWallet, walletNames } from '../wallets/folder.ts'
+import { BACKUP_FORMAT, BACKUP_LIST, type BackupFile, type BackupList, sha256Of, sizeOfBackup } from './backup-list.ts'
 import { installationParts, PART_FILES } from './parts.ts'
+import { isSealedBackup, sealFolder } from './sealed-backup.ts'
 
 const BACKUP_STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** The folder in the data folder in which a sealed backup is prepared: it has the keys in clear, as the data folder has. */
+const UNSEALED_FOLDER = 'backup.partial'
 
-/** Copies the installation, also while a daemon uses it. The folder appears once everything in it is on disk. */
-export async function backUp(config: Config, request: BackupRequest, onProgress: StepProgress): Promise<BackupReport> {
-  const folder = resolve(request.folder)
-  const parts = requestedParts(installationParts(config), request.include)
-  refuseOverwriting(folder, request.force)
-  const database = join(config.dataDir, DATABASE_FILE)
-  if (!existsSync(database)) {
-    throw new Problem('not_found', `there is no database in ${config.dataDir}`, { next: 'name it with --data-dir' })
+/** Copies the installation, also while a daemon uses it. The backup appears once everything in it is on disk. */
+export async function backUp(
+  config: Config,
+  request: BackupRequest,
+  { ui, onProgress }: { ui: Asking; onProgress: StepProgress },
+): Promise<BackupReport> {
+  const target = resolve(request.file)
+  const parts = requestedParts(installationParts(config), request)
+  requireRoom(config, request)
+  const passphrase = request.seal === null ? null : await newBackupPassphrase(request.seal.passphraseFile, ui)
+  const unlock = passphrase === null ? () => {} : await lockBackups(config)
+  const draft = passphrase === null ? partialOf(target) : join(config.dataDir, UNSEALED_FOLDER)
+  const removeDrafts = () => {
+    for (const path of [draft, partialOf(target)]) rmSync(path, { recursive: true, force: true })
   }
-  const draft = `${folder}.partial`
-  for (const stale of [draft, replacedFolder(folder)]) refuseStrangers(stale)
-  const removeDraft = () => rmSync(draft, { recursive: true, force: true })
   // On Ctrl-C, the partial copy is removed, because it may contain the encryption key.
   const stopped = (_: NodeJS.Signals, number: number) => {
-    removeDraft()
+    removeDrafts()
     process.exit(128 + number)
   }
   for (const signal of BACKUP_STOPS) process.once(signal, stopped)
   try {
-    removeDraft()
+    removeDrafts()
     mkdirSync(draft, { mode: 0o700 })
     const list = await fillBackup(config, draft, parts, onProgress)
-    if (existsSync(folder)) replaceBackup(folder, draft)
-    else moveIfThere(draft, folder)
-    const bytes = list.files.reduce((sum, file) => sum + file.bytes, list.assets?.bytes ?? 0)
+    if (passphrase !== null) await sealFolder(draft, partialOf(target), { passphrase, onProgress })
+    replaceBackup(target, partialOf(target))
     return {
-      folder,
+      path: target,
+      sealed: passphrase !== null,
       included: list.parts,
       files: list.files.length + (list.assets?.files ?? 0),
-      bytes,
+      bytes: sizeOfBackup(list),
       fingerprint: list.fingerprint,
       schema: list.schema,
     }
   } catch (error) {
-    removeDraft()
-    throw writeFault(error, folder)
+    throw writeFault(error, target)
   } finally {
+    removeDrafts()
     for (const signal of BACKUP_STOPS) process.removeListener(signal, stopped)
+    unlock()
   }
 }
 
-/** A requested key must exist. Other parts are created on use, and are left out while missing. */
-function requestedParts(parts: readonly InstallationPart[], include: readonly PartName[]): InstallationPart[] {
+const partialOf = (target: string) => `${target}.partial`
+
+/** Two backups of one data folder would prepare their files in the same place. */
+async function lockBackups({ dataDir }: Config): Promise<() => void> {
+  const unlock = await lockFolder(dataDir, 'backup')
+  if (unlock !== undefined) return unlock
+  throw new Problem('conflict', `another sealed backup of ${dataDir} is being made`, {
+    next: 'try again when it is done',
+  })
+}
+
+/**
+ * A requested key must exist. Other parts are created on use, and are left out while missing. Only a sealed backup
+ * copies the platform wallet's key, and a key that is the value of a setting.
+ */
+function requestedParts(
+  parts: readonly InstallationPart[],
+  { include, seal }: Pick<BackupRequest, 'include' | 'seal'>,
+): InstallationPart[] {
   const chosen = parts.filter(({ name }) => include.includes(name))
-  const missing = chosen.find(({ name, path }) => path === null && name.endsWith('-key'))
+  if (seal === null && include.includes('signer-key')) {
+    throw usage("the platform wallet's key is copied only into a sealed backup", {
+      param: '--include',
+      next: 'seal the backup with --passphrase-file FILE, or copy the file of signer.keypair yourself',
+    })
+  }
+  const isThere = ({ path, isSetting }: InstallationPart) => path !== null || (seal !== null && isSetting)
+  const missing = chosen.find((part) => !isThere(part) && part.elsewhere === null && part.name.endsWith('-key'))
   if (missing !== undefined) {
-    const next =
-      missing.name === 'encryption-key' ? 'if it is in SVC_ENCRYPTION_KEY, store that elsewhere' : 'leave it out'
+    const next = missing.isSetting
+      ? 'it is in SVC_ENCRYPTION_KEY: seal the backup with --passphrase-file FILE, or store that in another place'
+      : 'leave it out'
     throw usage(`this installation has no ${PART_FILES[missing.name]} to include`, { param: '--include', next })
   }
-  const inBucket = chosen.find(({ path, elsewhere }) => path === null && elsewhere !== null)
-  if (inBucket?.elsewhere)
-    throw usage(`this backup cannot include ${inBucket.name}`, { param: '--include', next: inBucket.elsewhere })
-  return chosen.filter(({ path }) => path !== null)
+  const outside = chosen.find((part) => !isThere(part) && part.elsewhere !== null)
+  if (outside?.elsewhere)
+    throw usage(`this backup cannot include ${outside.name}`, { param: '--include', next: outside.elsewhere })
+  return chosen.filter(isThere)
 }
 
-function refuseOverwriting(folder: string, force: boolean): void {
-  if (!existsSync(folder)) {
-    if (existsSync(dirname(folder))) return
-    throw usage(`${dirname(folder)} does not exist`, { next: 'make it, or choose another folder' })
+/** Throws if there is nothing to back up, or something that may not be replaced stands in the place of the backup. */
+export function requireRoom({ dataDir }: Config, { file, force }: Pick<BackupRequest, 'file' | 'force'>): void {
+  const target = resolve(file)
+  refuseOverwriting(target, force)
+  if (!existsSync(join(dataDir, DATABASE_FILE))) {
+    throw new Problem('not_found', `there is no database in ${dataDir}`, { next: 'name it with --data-dir' })
   }
-  if (!existsSync(join(folder, BACKUP_LIST))) {
-    throw usage(`${folder} already exists, and is not a backup: nothing was written`, { next: 'choose another name' })
-  }
-  if (!force) throw usage(`${folder} already exists: replace that backup with --force`, { param: '--force' })
-  refuseStrangers(folder)
+  for (const stale of [partialOf(target), replacedFolder(target)]) refuseStrangers(stale)
 }
 
-/** Throws if a folder that is about to be removed contains something that no backup has. */
-function refuseStrangers(folder: string): void {
-  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
-  const stranger = readdirSync(folder).find((name) => !isOfBackup(name))
+function refuseOverwriting(target: string, force: boolean): void {
+  if (!existsSync(target)) {
+    if (existsSync(dirname(target))) return
+    throw usage(`${dirname(target)} does not exist`, { next: 'make it, or choose another folder' })
+  }
+  if (!existsSync(join(target, BACKUP_LIST)) && !isSealedBackup(target)) {
+    throw usage(`${target} already exists, and is not a backup: nothing was written`, { next: 'choose another name' })
+  }
+  if (!force) throw usage(`${target} already exists: replace that backup with --force`, { param: '--force' })
+  refuseStrangers(target)
+}
+
+/** Throws if a file or folder that is about to be removed contains something that no backup has. */
+function refuseStrangers(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined || (stats.isFile() && (stats.size === 0 || isSealedBackup(path)))) return
+  const next = 'move that away, or choose another name'
+  if (!stats.isDirectory()) throw usage(`${path} exists, and is not part of a backup: nothing was written`, { next })
+  const stranger = readdirSync(path).find((name) => !isOfBackup(name))
   if (stranger === undefined) return
-  throw usage(`${folder} contains ${stranger}, which is not part of a backup: nothing was written`, {
-    next: 'move that away, or choose another name',
-  })
+  throw usage(`${path} contains ${stranger}, which is not part of a backup: nothing was written`, { next })
 }
 
 const BACKUP_NAMES = [BACKUP_LIST, DATABASE_FILE, ...Object.values(PART_FILES)]
@@ -124,15 +167,18 @@ async function fillBackup(
   let assets: BackupList['assets'] = null
   for (const { name, path } of parts) {
     const target = join(draft, PART_FILES[name])
-    if (path === null) continue
-    if (name === 'assets') assets = await copyAssets(path, target)
+    if (path === null) writeAtomically(target, `${config.values['encryption-key']}\n`)
+    else if (name === 'assets') assets = await copyAssets(path, target)
     else if (name === 'chain') await copyChain(config, path, target)
     else if (name === 'profiles') copyInto(path, target)
+    else if (name === 'wallets') copyWallets(target)
     else copyKey(path, target)
     if (name === 'encryption-key') await requireCopiedKey(target, fingerprint)
   }
   const files: BackupFile[] = []
-  for (const name of readdirSync(draft)) if (name !== PART_FILES.assets) files.push(await fileOf(draft, name))
+  for (const name of readdirSync(draft, { recursive: true, encoding: 'utf8' }))
+    if (!isBelowAssets(name) && statSync(join(draft, name)).isFile()) files.push(await fileOf(draft, name))
+  const signer = parts.find(({ name }) => name === 'signer-key')
   const list: BackupList = {
     svc_backup: BACKUP_FORMAT,
     version: VERSION,
@@ -142,6 +188,7 @@ async function fillBackup(
     parts: parts.map(({ name }) => name),
     files,
     assets,
+    ...(signer?.path ? { signer_keypair: signer.path } : {}),
   }
   writeAtomically(join(draft, BACKUP_LIST), `${JSON.stringify(list, undefined, 2)}\n`, { syncFolder: true })
   return list
@@ -193,6 +240,16 @@ export function copyKey(from: string, to: string): void {
   }
 }
 
+function copyWallets(to: string): void {
+  mkdirSync(to, { mode: 0o700 })
+  for (const name of walletNames()) {
+    const file = fileOfWallet(name)
+    copyKey(file, join(to, basename(file)))
+  }
+}
+
+const isBelowAssets = (name: string) => name.split(sep)[0] === PART_FILES.assets
+
 const copyInto = (from: string, to: string) => void writeAtomically(to, readFileSync(from))
 
 /**
@@ -223,18 +280,18 @@ async function fileOf(folder: string, name: string): Promise<BackupFile> {
 
 const replacedFolder = (folder: string) => join(dirname(folder), `${basename(folder)}.replaced`)
 
-/** Keeps the earlier backup until the new one has its name. */
-function replaceBackup(folder: string, draft: string): void {
-  const old = replacedFolder(folder)
+/** Gives the backup its name, and keeps an earlier one until then. */
+function replaceBackup(target: string, draft: string): void {
+  const old = replacedFolder(target)
   rmSync(old, { recursive: true, force: true })
-  moveIfThere(folder, old)
-  moveIfThere(draft, folder)
+  moveIfThere(target, old)
+  moveIfThere(draft, target)
   rmSync(old, { recursive: true, force: true })
 }
 
-function writeFault(error: unknown, folder: string): unknown {
+function writeFault(error: unknown, target: string): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (syscall === undefined) return error
   const why = code === 'ENOSPC' ? 'the disk is full' : code === 'EACCES' ? 'permission denied' : code
-  return failure(`the backup ${folder} cannot be written: ${why}`, { next: 'choose another folder', cause: error })
+  return failure(`the backup ${target} cannot be written: ${why}`, { next: 'choose another folder', cause: error })
 }

@@ -1,11 +1,12 @@
-/** Opens the database of this installation for `svc db`, directly, beside a daemon that may be running. */
+/** Opens the database of this installation for `svc db` directly, even while a daemon runs. */
 import { type Config, databasePlace } from '../../../src/settings/config.ts'
 import { storeOptions } from '../../../src/store/open.ts'
 import type { Database, DatabaseStatus, MigrationList } from '../../database/installation.ts'
+import type { Asking } from '../passphrases.ts'
 import { afterRestore } from './interrupted-restore.ts'
 import { databaseKind, refuseBesideDaemon } from './place.ts'
 
-export function createDatabase(loadConfig: () => Promise<Config>): Database {
+export function createDatabase(loadConfig: () => Promise<Config>, ui: Asking): Database {
   const load = async () => afterRestore(await loadConfig())
   return {
     async status(): Promise<DatabaseStatus> {
@@ -20,21 +21,28 @@ export function createDatabase(loadConfig: () => Promise<Config>): Database {
       const { kind: _, ...rest } = report
       return { ...at, exists: true, ...rest }
     },
-    async parts() {
-      const { installationParts } = await import('./parts.ts')
-      return installationParts(await load())
+    async parts(target) {
+      const [{ installationParts }, { requireRoom }] = await Promise.all([import('./parts.ts'), import('./backup.ts')])
+      const config = await load()
+      const parts = installationParts(config)
+      requireRoom(config, target)
+      return parts
     },
     async backup(request, onProgress) {
       const { backUp } = await import('./backup.ts')
-      return backUp(await load(), request, onProgress)
+      return backUp(await load(), request, { ui, onProgress })
     },
-    async inspectBackup(path) {
+    async passphraseFor(path, options) {
+      const { passphraseFor } = await import('./restore.ts')
+      return passphraseFor(await load(), path, { ...options, ui })
+    },
+    async inspectBackup(path, passphrase) {
       const { inspectBackup } = await import('./restore.ts')
-      return (await inspectBackup(await load(), path)).facts
+      return inspectBackup(await load(), path, passphrase)
     },
-    async restore(path, force, onProgress) {
+    async restore(path, options, onProgress) {
       const { restoreBackup } = await import('./restore.ts')
-      return restoreBackup(await load(), path, force, onProgress)
+      return restoreBackup(await load(), path, options, onProgress)
     },
     async export(file, force, onProgress) {
       const { exportTo } = await import('./transfer.ts')

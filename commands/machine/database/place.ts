@@ -1,4 +1,4 @@
-/** Tells which database an installation has, and whether a daemon is using it. */
+/** Finds which database an installation has, and whether a daemon is using it. */
 import type { Config } from '../../../src/settings/config.ts'
 import { runningDaemon } from '../../cli/connection.ts'
 import { Problem } from '../../ui/problem.ts'

@@ -1,7 +1,7 @@
 /** Restores a backup into the data folder: everything is checked and prepared first, then put in place in one step. */
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { systemClock } from '../../../src/context.ts'
 import { isLocked } from '../../../src/platform/file-lock.ts'
 import { makeDataFolder, makeFolders, openOwnFile, writeAtomically } from '../../../src/platform/files.ts'
@@ -9,11 +9,14 @@ import { LOCK_FILES } from '../../../src/platform/folder-lock.ts'
 import { type Config, DATABASE_FILE } from '../../../src/settings/config.ts'
 import type { Vault } from '../../../src/store/installation/vault.ts'
 import { profilesFile } from '../../cli/profiles.ts'
-import type { BackupFacts, PartName, RestoreReport, StepProgress } from '../../database/installation.ts'
+import type { BackupFacts, PartName, RestoreOptions, RestoreReport, StepProgress } from '../../database/installation.ts'
 import { failure, Problem, usage } from '../../ui/problem.ts'
+import { type Asking, backupPassphrase } from '../passphrases.ts'
+import { walletsFolder } from '../wallets/folder.ts'
 import { copyAssets, copyKey, requireChain } from './backup.ts'
 import { checkBackupFile, readList, sizeOfBackup } from './backup-list.ts'
 import { PART_FILES } from './parts.ts'
+import { isSealedBackup, type OpenedBackup, openSealed } from './sealed-backup.ts'
 
 interface CheckedBackup {
   facts: BackupFacts
@@ -23,17 +26,51 @@ interface CheckedBackup {
   folder: string | null
 }
 
-/** Throws for a backup that is incomplete, newer than this program, or without an available key. */
-export async function inspectBackup(config: Config, typed: string): Promise<CheckedBackup> {
+/** Throws on PostgreSQL, and if there is no such backup; returns its absolute path. */
+function backupPath(config: Config, typed: string): string {
   if (config.values['database-url'] !== undefined) {
     throw usage('the database is PostgreSQL, which restores its own backups', {
       next: 'pg_restore --clean --if-exists --no-owner --dbname="$SVC_DATABASE_URL" FILE; or `svc db import FILE`',
     })
   }
   const path = resolve(typed)
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) throw new Problem('not_found', `there is no backup ${path}`)
-  const folder = stats.isDirectory() ? path : null
+  if (existsSync(path)) return path
+  throw new Problem('not_found', `there is no backup ${path}`)
+}
+
+/**
+ * The passphrase of a sealed backup, from the file or typed; null for a backup that is not sealed. Throws before
+ * anything is typed if the backup would replace an installation without `force`.
+ */
+export async function passphraseFor(
+  config: Config,
+  typed: string,
+  { force, passphraseFile, ui }: { force: boolean; passphraseFile: string | undefined; ui: Asking },
+): Promise<string | null> {
+  const path = backupPath(config, typed)
+  if (!isSealedBackup(path)) {
+    if (passphraseFile === undefined) return null
+    throw usage(`${path} is not sealed, so it has no passphrase`, { param: '--passphrase-file', next: 'leave it out' })
+  }
+  refuseReplacing({ replaces: presentFiles(config, []), data_dir: config.dataDir }, force)
+  return backupPassphrase(path, passphraseFile, ui)
+}
+
+/** Throws for a sealed backup that was cut or changed, and for any other as `checkedBackup` does. */
+export async function inspectBackup(config: Config, typed: string, passphrase: string | null): Promise<BackupFacts> {
+  const path = backupPath(config, typed)
+  if (passphrase === null) return (await checkedBackup(config, path)).facts
+  const { list } = await openSealed(path, passphrase)
+  const { created_at, schema, fingerprint, parts } = list
+  const replaces = presentFiles(config, parts)
+  const data_dir = config.dataDir
+  const bytes = sizeOfBackup(list)
+  return { path, created_at, schema, pending: [], fingerprint, included: parts, bytes, replaces, data_dir }
+}
+
+/** Throws for a backup that is incomplete, newer than this program, or without an available key. */
+async function checkedBackup(config: Config, path: string): Promise<CheckedBackup> {
+  const folder = statSync(path).isDirectory() ? path : null
   const list = folder === null ? null : readList(folder)
   if (folder !== null) for (const file of list?.files ?? []) await checkBackupFile(folder, file)
   const database = folder === null ? path : join(folder, DATABASE_FILE)
@@ -59,7 +96,7 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
       fingerprint,
       included,
       bytes,
-      replaces: restoredFiles(included).filter((name) => existsSync(join(config.dataDir, name))),
+      replaces: presentFiles(config, included),
       data_dir: config.dataDir,
     },
   }
@@ -68,12 +105,15 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
 /** Restores the backup; replaced files are kept in a folder inside the data folder. */
 export async function restoreBackup(
   config: Config,
-  path: string,
-  force: boolean,
+  typed: string,
+  { passphrase, force }: RestoreOptions,
   onProgress: StepProgress,
 ): Promise<RestoreReport> {
   const { lockFolder } = await import('../../../src/platform/folder-lock.ts')
   const { dataDir } = config
+  const path = backupPath(config, typed)
+  // A sealed backup is read to its end before the data folder is made.
+  const sealed = passphrase === null ? null : await openSealed(path, passphrase)
   makeDataFolder(dataDir)
   const unlock = await lockFolder(dataDir)
   if (unlock === undefined) {
@@ -82,14 +122,46 @@ export async function restoreBackup(
     })
   }
   try {
-    const backup = await inspectBackup(config, path)
-    refuseReplacing(backup.facts, force)
-    if (backup.facts.included.includes('chain') && isLocked(join(dataDir, LOCK_FILES.chain))) {
-      throw new Problem('conflict', `a process serves the embedded chain of ${dataDir}`, { next: 'stop it first' })
+    await removeStaged(dataDir)
+    const backup = sealed === null ? await checkedBackup(config, path) : await unsealed(config, path, sealed)
+    try {
+      refuseReplacing(backup.facts, force)
+      if (backup.facts.included.includes('chain') && isLocked(join(dataDir, LOCK_FILES.chain))) {
+        throw new Problem('conflict', `a process serves the embedded chain of ${dataDir}`, { next: 'stop it first' })
+      }
+      return await replaceFiles(dataDir, backup, onProgress)
+    } finally {
+      if (sealed !== null && backup.folder !== null) rmSync(backup.folder, { recursive: true, force: true })
     }
-    return await replaceFiles(dataDir, backup, onProgress)
   } finally {
     unlock()
+  }
+}
+
+/** Unpacks a sealed backup inside the data folder, whose keys are as readable, and checks what it has. */
+async function unsealed(config: Config, path: string, sealed: OpenedBackup): Promise<CheckedBackup> {
+  const folder = join(config.dataDir, await stagedName())
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+    await sealed.unpack(folder)
+    const checked = await checkedBackup(config, folder)
+    return { ...checked, facts: { ...checked.facts, path } }
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw writingFault(error, config.dataDir)
+  }
+}
+
+async function stagedName(): Promise<string> {
+  const { STAGED_PREFIX } = await import('../../../src/store/transfer/restore-switch.ts')
+  return `${STAGED_PREFIX}${randomBytes(6).toString('hex')}`
+}
+
+/** Removes prepared files, also of a killed restore. Because of the lock, no other restore uses them. */
+async function removeStaged(dataDir: string): Promise<void> {
+  const { STAGED_PREFIX } = await import('../../../src/store/transfer/restore-switch.ts')
+  for (const name of readdirSync(dataDir)) {
+    if (name.startsWith(STAGED_PREFIX)) rmSync(join(dataDir, name), { recursive: true })
   }
 }
 
@@ -110,10 +182,13 @@ const EXPORT_START = '{"svc_export"'
 /** Names of the data folder's files that a restore replaces; assets are added to existing ones. */
 const restoredFiles = (included: readonly PartName[]): string[] => [
   DATABASE_FILE,
-  ...(['encryption-key', 'operator-key', 'chain'] as const)
+  ...(['encryption-key', 'operator-key', 'signer-key', 'chain'] as const)
     .filter((part) => included.includes(part))
     .map((part) => PART_FILES[part]),
 ]
+
+const presentFiles = ({ dataDir }: Config, included: readonly PartName[]) =>
+  restoredFiles(included).filter((name) => existsSync(join(dataDir, name)))
 
 interface KeyPlace {
   path: string
@@ -160,7 +235,7 @@ async function restoreVault(config: Config, { path, folder, included, fingerprin
   })
 }
 
-function refuseReplacing({ replaces, data_dir }: BackupFacts, force: boolean): void {
+function refuseReplacing({ replaces, data_dir }: Pick<BackupFacts, 'replaces' | 'data_dir'>, force: boolean): void {
   if (replaces.length === 0 || force) return
   throw new Problem(
     'conflict',
@@ -176,15 +251,11 @@ async function replaceFiles(
   { facts, database, folder }: CheckedBackup,
   onProgress: StepProgress,
 ): Promise<RestoreReport> {
-  const [{ copySqlite }, { STAGED_PREFIX, switchFiles }] = await Promise.all([
+  const [{ copySqlite }, { switchFiles }] = await Promise.all([
     import('../../../src/store/sqlite/copy.ts'),
     import('../../../src/store/transfer/restore-switch.ts'),
   ])
-  // A killed restore may have left prepared files. Because of the lock, no other restore uses them.
-  for (const name of readdirSync(dataDir)) {
-    if (name.startsWith(STAGED_PREFIX)) rmSync(join(dataDir, name), { recursive: true })
-  }
-  const staged = `${STAGED_PREFIX}${randomBytes(6).toString('hex')}`
+  const staged = await stagedName()
   const aside = `before-restore-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`
   const files = restoredFiles(facts.included)
   const left: string[] = []
@@ -201,16 +272,29 @@ async function replaceFiles(
     await switchFiles(dataDir, { staged, aside, files })
   } catch (error) {
     rmSync(join(dataDir, staged), { recursive: true, force: true })
-    const { code, syscall } = error as NodeJS.ErrnoException
-    if (syscall === undefined) throw error
-    throw failure(`the files cannot be put into ${dataDir}: ${code === 'ENOSPC' ? 'the disk is full' : code}`, {
-      next: 'nothing was replaced: fix that, then restore again',
-      cause: error,
-    })
+    throw writingFault(error, dataDir)
   }
   const kept = join(dataDir, aside)
-  if (facts.included.includes('profiles') && folder !== null) left.push(...restoreProfiles(folder))
-  return { ...facts, aside: existsSync(kept) ? kept : null, left }
+  const profiles = facts.included.includes('profiles') && folder !== null ? restoreProfiles(folder, dataDir) : null
+  if (folder !== null) left.push(...(profiles?.left ?? []), ...restoreWallets(folder, facts.included))
+  return {
+    ...facts,
+    aside: existsSync(kept) ? kept : null,
+    left,
+    signer_keypair:
+      facts.included.includes('signer-key') && profiles?.signer !== true
+        ? join(dataDir, PART_FILES['signer-key'])
+        : null,
+  }
+}
+
+function writingFault(error: unknown, dataDir: string): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (syscall === undefined) return error
+  return failure(`the files cannot be put into ${dataDir}: ${code === 'ENOSPC' ? 'the disk is full' : code}`, {
+    next: 'nothing was replaced: fix that, then restore again',
+    cause: error,
+  })
 }
 
 /** Adds the assets of the backup; returns a message if some are missing or damaged. */
@@ -221,11 +305,43 @@ async function restoreAssets(folder: string, dataDir: string): Promise<string[]>
   return files >= listed.files ? [] : [`assets: ${listed.files - files} of ${listed.files} are missing or damaged`]
 }
 
-/** Profiles belong to the user, so that existing ones are kept. */
-function restoreProfiles(folder: string): string[] {
-  const [from, to] = [join(folder, PART_FILES.profiles), profilesFile()]
-  if (existsSync(to)) return [`${basename(from)}: ${to} already exists; compare them`]
+/**
+ * Profiles belong to the user, so that existing ones are kept. `signer` is whether the settings name the restored key
+ * file of the platform wallet.
+ */
+function restoreProfiles(folder: string, dataDir: string): { left: string[]; signer: boolean } {
+  const to = profilesFile()
+  const text = readFileSync(join(folder, PART_FILES.profiles), 'utf8')
+  const { signer_keypair } = readList(folder)
+  const moved = signer_keypair === undefined ? text : withSignerAt(text, signer_keypair, dataDir)
+  const isSame = existsSync(to) && readFileSync(to, 'utf8') === moved
+  if (existsSync(to) && !isSame) {
+    return { left: [`${PART_FILES.profiles}: ${to} already exists; compare them`], signer: false }
+  }
   makeFolders(dirname(to))
-  writeAtomically(to, readFileSync(from))
-  return []
+  if (!isSame) writeAtomically(to, moved)
+  return { left: [], signer: moved !== text }
+}
+
+/** The profiles with the restored key file instead of the one that was backed up. */
+function withSignerAt(text: string, before: string, dataDir: string): string {
+  const now = join(dataDir, PART_FILES['signer-key'])
+  const moved = JSON.parse(text, (name, value) =>
+    name === 'signer.keypair' && typeof value === 'string' && resolve(value) === before ? now : value,
+  )
+  return JSON.stringify(moved) === JSON.stringify(JSON.parse(text)) ? text : JSON.stringify(moved, null, 2)
+}
+
+/** Existing wallets are kept; returns a message for each that has other content. */
+function restoreWallets(folder: string, included: readonly PartName[]): string[] {
+  if (!included.includes('wallets')) return []
+  const from = join(folder, PART_FILES.wallets)
+  makeFolders(walletsFolder())
+  return readdirSync(from).flatMap((name) => {
+    const to = join(walletsFolder(), name)
+    if (!existsSync(to)) copyKey(join(from, name), to)
+    else if (!readFileSync(to).equals(readFileSync(join(from, name))))
+      return [`wallets: ${to} already exists, and differs`]
+    return []
+  })
 }

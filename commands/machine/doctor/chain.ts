@@ -1,9 +1,18 @@
 /** The checks of `svc doctor` about the chain: the cluster, its program cache, the signer and the storage. */
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { chainOwner } from '../../../src/chain/owner.ts'
 import { FileFault } from '../../../src/platform/files.ts'
+import { isoTime } from '../../../src/platform/timing.ts'
 import { type Cluster, clusterOf, endpointsOf } from '../../../src/settings/cluster.ts'
-import { type Config, environmentName, type Origin, type RpcEndpoint } from '../../../src/settings/config.ts'
+import {
+  type Config,
+  DATABASE_FILE,
+  environmentName,
+  type Origin,
+  type RpcEndpoint,
+} from '../../../src/settings/config.ts'
+import { CONSENSUS_NAMES } from '../../../src/solana/constants.ts'
 import type { DoctorCheck } from '../../cli/session.ts'
 import { failedCheck, passedCheck, warningCheck } from './checks.ts'
 
@@ -15,6 +24,7 @@ export async function chainChecks(config: Config): Promise<DoctorCheck[]> {
     passedCheck('cluster', `${cluster.label} (${originOf(config)})`),
     ...(await nodeChecks(config, cluster)),
     ...(await programCache(config)),
+    ...(await programChecks(config)),
     ...(await signerCheck(config)),
     ...(await storageCheck(config, cluster)),
   ]
@@ -60,11 +70,16 @@ async function reachable(
   headers: RpcEndpoint['headers'] | undefined,
 ): Promise<DoctorCheck> {
   const { rpcText } = await import('../../../src/chain/program-cache/rpc.ts')
-  const answer = await rpcText(rpcUrl, 'getSlot', [{ commitment: 'processed' }], {
-    ...{ headers, timeoutMs: NODE_PROBE_MS, attempts: 1 },
-  })
+  const { consensusOf } = await import('../../../src/chain/program-cache/settings.ts')
+  const options = { headers, timeoutMs: NODE_PROBE_MS, attempts: 1 }
+  const [answer, certificate] = await Promise.all([
+    rpcText(rpcUrl, 'getSlot', [{ commitment: 'processed' }], options),
+    rpcText(rpcUrl, 'getAgGenesisCert', [], options),
+  ])
+  const consensus = consensusOf(certificate)
+  const runs = consensus === null ? 'consensus unknown' : CONSENSUS_NAMES[consensus]
   return 'result' in answer
-    ? passedCheck('rpc', `${label} answers, slot ${answer.result}`)
+    ? passedCheck('rpc', `${label} answers, slot ${answer.result}, ${runs}`)
     : failedCheck('rpc', `${label}: ${answer.fault}`, 'check the setting url and the network')
 }
 
@@ -93,6 +108,53 @@ async function programCache({ programsDir }: Config): Promise<DoctorCheck[]> {
       ),
     ),
   ]
+}
+
+/** What the last look at the programs of the cluster found, and whether one has changed since. */
+async function programChecks(config: Config): Promise<DoctorCheck[]> {
+  if (config.values['database-url'] === undefined && !existsSync(join(config.dataDir, DATABASE_FILE))) return []
+  const [{ openStore, storeOptions }, { degradations, isTested, readProgramState, trialOf }] = await Promise.all([
+    import('../../../src/store/open.ts'),
+    import('../../../src/operations/programs/program-state.ts'),
+  ])
+  const store = await openStore(storeOptions(config)).catch(() => null)
+  // The check of the database reports why it does not open.
+  const state = store === null ? null : await readProgramState(store.db).catch(() => null)
+  await store?.close()
+  if (state === null) return []
+  const upgraded = await upgradedSince(config, state.builds)
+  const warnings = [...upgraded.map((name) => `${name} was upgraded since the last look`), ...degradations(state)]
+  const fix = '`svc programs check` tries the present builds'
+  if (warnings.length > 0) return warnings.map((warning) => warningCheck('programs', warning, fix))
+  const [trial, tested] = [trialOf(state), state.builds.filter(isTested).length]
+  const tried = trial === null ? 'not tried' : `tried ${isoTime(trial.tried_at)}`
+  const count = `${state.builds.length} programs of the cluster, ${tested} of them tested with this version`
+  return [passedCheck('programs', `${count}, ${tried}`)]
+}
+
+/** Names of programs that have another slot than in the last look; none if the node does not say. */
+async function upgradedSince(
+  config: Config,
+  builds: readonly { id: string; name: string; slot: number | null }[],
+): Promise<string[]> {
+  if (clusterOf(config).kind === 'embedded') return []
+  const [{ openChain }, { readDeployments }, { PROGRAMS }] = await Promise.all([
+    import('../../../src/chain/connection.ts'),
+    import('../../../src/chain/program-cache/deployments.ts'),
+    import('../../../src/solana/programs.ts'),
+  ])
+  const chain = openChain(config)
+  try {
+    const deployments = await readDeployments(chain, Object.values(PROGRAMS))
+    return deployments.flatMap(({ program, slot }) => {
+      const known = builds.find(({ id }) => id === program.id)
+      return known !== undefined && known.slot !== slot ? [program.name] : []
+    })
+  } catch {
+    return []
+  } finally {
+    await chain.close()
+  }
 }
 
 /** Requests the address of the key from the provider; signs no transaction. */

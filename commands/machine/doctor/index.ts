@@ -13,6 +13,7 @@ import { terminal } from '../../cli/terminal.ts'
 import { Problem } from '../../ui/problem.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './checks.ts'
 import { chainFileChecks, databaseChecks } from './database.ts'
+import { ledgerChecks } from './ledger.ts'
 
 const NODE = [20, 19] as const
 const API_PROBE_MS = 5_000
@@ -36,7 +37,7 @@ export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck
     checks.push(
       passedCheck('proxy', `requests to nodes and providers go through ${proxy.variables[0]}; webhooks never do`),
     )
-  checks.push(dataFolder(config), ...keyFiles(config))
+  checks.push(dataFolder(config), ...keyFiles(config), ...(await ledgerChecks(config)))
   checks.push(...(await databaseChecks(config)), ...(await chainFileChecks(config)), await daemon(config))
   if (config.values.api !== undefined) checks.push(...(await apiChecks(config, config.values.api)))
   const { chainChecks } = await import('./chain.ts')

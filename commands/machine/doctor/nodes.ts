@@ -3,8 +3,10 @@ import { endpointLabel } from '../../../src/chain/nodes/labels.ts'
 import { MOST_LAG_SLOTS } from '../../../src/chain/nodes/slot-book.ts'
 import { probeWebSocket } from '../../../src/chain/nodes/websocket-probe.ts'
 import { rpcText } from '../../../src/chain/program-cache/rpc.ts'
+import { consensusOf } from '../../../src/chain/program-cache/settings.ts'
 import type { Cluster } from '../../../src/settings/cluster.ts'
 import type { RpcEndpoint } from '../../../src/settings/config.ts'
+import { CONSENSUS_NAMES, type Consensus } from '../../../src/solana/constants.ts'
 import { GENESIS_HASHES, isGenesisHash } from '../../../src/solana/genesis-hashes.ts'
 import type { DoctorCheck } from '../../cli/session.ts'
 import { failedCheck, passedCheck, warningCheck } from './checks.ts'
@@ -21,6 +23,7 @@ interface Probe {
   milliseconds: number
   version: string
   hasWebSocket: boolean
+  consensus: Consensus | null
 }
 
 /** Asks all endpoints at once, so that their slots can be compared. */
@@ -29,11 +32,16 @@ export async function endpointChecks(endpoints: readonly RpcEndpoint[], { kind }
   const hashes = probes.flatMap(({ genesis }) => genesis ?? [])
   const isMost = (hash: string) => hashes.filter((other) => other === hash).length * 2 > endpoints.length
   const expected = GENESIS_HASHES[kind] ?? hashes.find(isMost)
+  const isMigrated = probes.some(({ consensus }) => consensus === 'alpenglow')
   const tip = Math.max(...probes.map(({ slot, genesis }) => (genesis === expected ? slot : 0)))
-  return probes.map((each) => checkOf(each, expected, tip))
+  return probes.map((each) => checkOf(each, expected, { tip, isMigrated }))
 }
 
-function checkOf({ check, fault, genesis, slot, ...rest }: Probe, expected: string | undefined, tip: number) {
+function checkOf(
+  { check, fault, genesis, slot, ...rest }: Probe,
+  expected: string | undefined,
+  { tip, isMigrated }: { tip: number; isMigrated: boolean },
+) {
   if (fault !== undefined) return failedCheck(check, fault, `check its URL, its headers and the network, ${CORRECT}`)
   if (expected === undefined) {
     const fix = 'set url to the name of the cluster: mainnet-beta, devnet or testnet'
@@ -42,14 +50,18 @@ function checkOf({ check, fault, genesis, slot, ...rest }: Probe, expected: stri
   if (genesis !== expected) {
     return failedCheck(check, `on another chain (genesis ${genesis}, not ${expected}): it is never used`, CORRECT)
   }
-  const { milliseconds, version, hasWebSocket } = rest
+  const { milliseconds, version, hasWebSocket, consensus } = rest
   const behind = tip - slot
   const detail = [
     `slot ${slot}${behind === 0 ? '' : `, ${behind} behind`}`,
     `${milliseconds} ms`,
     `version ${version}`,
+    consensus === null ? 'consensus unknown' : CONSENSUS_NAMES[consensus],
     hasWebSocket ? 'WebSocket' : 'no WebSocket (it is polled)',
   ].join(', ')
+  if (isMigrated && consensus === 'tower') {
+    return warningCheck(check, detail, 'the cluster has changed to Alpenglow, which this endpoint does not show yet')
+  }
   return behind > MOST_LAG_SLOTS
     ? warningCheck(check, detail, 'svc does not read from it until it has caught up')
     : passedCheck(check, detail)
@@ -60,12 +72,13 @@ async function probe(endpoint: RpcEndpoint, place: number): Promise<Probe> {
     rpcText(endpoint.url, method, params, { headers: endpoint.headers, timeoutMs: NODE_PROBE_MS, attempts: 1 })
   const startedAt = performance.now()
   let milliseconds = 0
-  const [genesis, slot, version, hasWebSocket] = await Promise.all([
+  const [genesis, slot, version, certificate, hasWebSocket] = await Promise.all([
     ask('getGenesisHash'),
     ask('getSlot', [{ commitment: 'processed' }]).finally(() => {
       milliseconds = Math.round(performance.now() - startedAt)
     }),
     ask('getVersion'),
+    ask('getAgGenesisCert'),
     probeWebSocket(endpoint, NODE_PROBE_MS),
   ])
   const answered = { genesis: resultOf(genesis), slot: resultOf(slot) }
@@ -79,6 +92,7 @@ async function probe(endpoint: RpcEndpoint, place: number): Promise<Probe> {
     milliseconds,
     version: versionIn(resultOf(version)),
     hasWebSocket,
+    consensus: consensusOf(certificate),
   }
 }
 
@@ -88,5 +102,5 @@ const resultOf = (outcome: Awaited<ReturnType<typeof rpcText>>): unknown =>
 /** The node's text about itself is not trusted. */
 function versionIn(result: unknown): string {
   const version = (result as { 'solana-core'?: unknown } | null)?.['solana-core']
-  return typeof version === 'string' && /^[\w.+-]{1,40}$/.test(version) ? version : 'not told'
+  return typeof version === 'string' && /^[\w.+-]{1,40}$/.test(version) ? version : 'unknown'
 }

@@ -13,8 +13,11 @@ import {
   TOKEN_PROGRAM,
   WRAPPED_SOL,
 } from '../../../src/solana/program-ids.ts'
+import { namedPlaces, proposedMessage, unwrapMessage } from '../../../src/solana/squads/index.ts'
 import type { DescribedContent, TransactionContent } from '../../signing/wallet.ts'
+import { instructionsIn } from './message-instructions.ts'
 
+type Content = TransactionContent['instructions']
 type Described = DescribedContent['instructions']
 
 export function describedContent(content: TransactionContent, message: DecodedMessage): DescribedContent {
@@ -22,20 +25,28 @@ export function describedContent(content: TransactionContent, message: DecodedMe
     ...content,
     fee: String(feeOfMessage(message)),
     nonce_account: lifetimeOf(message).nonceAccount,
-    instructions: withMints(
-      content.instructions.map(({ accounts, ...rest }) => {
-        const addresses = accounts.map(({ address }) => address)
-        const { instruction, roles, args } = describeInstruction(rest.program, addresses, Buffer.from(rest.data, 'hex'))
-        return {
-          ...rest,
-          instruction,
-          args,
-          accounts: accounts.map((account, i) => ({ ...account, role: roles[i] ?? null })),
-        }
-      }),
-    ),
+    instructions: described(content.instructions),
   }
 }
+
+const described = (instructions: Content): Described =>
+  withMints(
+    instructions.map(({ accounts, ...rest }) => {
+      const addresses = accounts.map(({ address }) => address)
+      const data = Buffer.from(rest.data, 'hex')
+      const { instruction, roles, args } = describeInstruction(rest.program, addresses, data)
+      const inner = proposedMessage(rest.program, data)
+      return {
+        ...rest,
+        instruction,
+        args,
+        accounts: accounts.map((account, i) => ({ ...account, role: roles[i] ?? null })),
+        ...(inner === null
+          ? {}
+          : { inner: described(instructionsIn(unwrapMessage({ ...inner, loaded: namedPlaces(inner) }))) }),
+      }
+    }),
+  )
 
 /**
  * Adds the mint and decimals of an amount if another instruction shows them: one that opens the token account, or

@@ -5,9 +5,9 @@ import { SEED_BYTES } from '../../../src/solana/signatures.ts'
 import { usage } from '../../ui/problem.ts'
 import { requireWalletName } from '../../wallet/names.ts'
 import type { ImportedKey, MadeWallet, NamedWallet, Wallets } from '../../wallet/wallets.ts'
+import { type Asking, newPassphrase } from '../passphrases.ts'
 import { walletNames } from './folder.ts'
 import { writeKeypair } from './keypair-file.ts'
-import { type Asking, newPassphrase } from './passphrases.ts'
 import { unlockedSeed } from './unlocking.ts'
 import {
   type KeyWallet,
@@ -35,6 +35,7 @@ export function createWallets(ui: Asking): Wallets {
       requireWalletName(name)
       requireFreeName(name)
       if ('command' in key) return writeWallet(name, await commandContent(key))
+      if ('device' in key) return writeWallet(name, await ledgerContent(key.device))
       const { seedIn } = await import('./key-text.ts')
       return store(name, await seedIn(key.text, key.account), key.keychain, ui)
     },
@@ -62,8 +63,9 @@ const shown = ({ name, address, kind, file }: NamedWallet): NamedWallet => ({ na
 
 function keyWalletOf(name: string): KeyWallet & NamedWallet {
   const wallet: WalletContent & NamedWallet = readWallet(name)
-  if (wallet.kind !== 'command') return wallet
-  throw usage(`the key of the wallet ${name} is not here: a program signs for it`, { param: '<name>' })
+  if (wallet.kind !== 'command' && wallet.kind !== 'ledger') return wallet
+  const where = wallet.kind === 'ledger' ? 'it is in a Ledger, and never leaves it' : 'a program signs for it'
+  throw usage(`the key of the wallet ${name} is not here: ${where}`, { param: '<name>' })
 }
 
 async function newKey(fromPhrase: boolean): Promise<{ words: string | null; seed: Uint8Array }> {
@@ -87,4 +89,10 @@ async function commandContent({ address, command }: Extract<ImportedKey, { comma
     throw usage('--address must be the public key that the program signs for', { param: '--address' })
   const { signerCommand } = await import('./signer-command.ts')
   return { version: 1, kind: 'command', address, command: signerCommand(command) }
+}
+
+async function ledgerContent(url: string): Promise<WalletContent> {
+  const { ledgerSigner } = await import('./ledger/signer.ts')
+  const { address } = await ledgerSigner(url, () => undefined)
+  return { version: 1, kind: 'ledger', address, url }
 }

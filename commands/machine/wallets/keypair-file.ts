@@ -2,7 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from '../../../src/chain/signer/keypair-file.ts'
+import {
+  KEYPAIR_SHAPE,
+  KeypairFileError,
+  readKeypairFile,
+  readSecretKeyFile,
+} from '../../../src/chain/signer/keypair-file.ts'
 import { homeFolder } from '../../../src/settings/config.ts'
 import { type KeyPair, keyPairOf } from '../../../src/solana/signatures.ts'
 import { terminal } from '../../cli/terminal.ts'
@@ -13,20 +18,21 @@ const SOLANA_FOLDER = '.config/solana'
 const MAX_SETTINGS_BYTES = 65_536
 const GET_A_KEYPAIR =
   'make one with `svc localnet wallet FILE` or `solana-keygen new`, and name it with -k FILE or SVC_KEYPAIR'
+const GET_A_MINT = 'make one with `svc tokens grind --ends-with TEXT --out FILE` or `solana-keygen new`'
 
 export type Environment = Record<string, string | undefined>
 
 /**
- * The file of `-k` or of the setting `keypair`, as `requested`; otherwise `keypair_path` of the Solana CLI's settings,
- * or the CLI's default file.
+ * The file or the URL of a device of `-k` or of the setting `keypair`, as `requested`; otherwise `keypair_path` of the
+ * Solana CLI's settings, or the CLI's default file.
  */
 export function keypairPath(requested: string | undefined, env: Environment = terminal().env): string {
   const home = homeFolder(env)
   const file = requested ?? configuredPath(home) ?? join(home, SOLANA_FOLDER, 'id.json')
-  // The Solana CLI also accepts usb://ledger, prompt: and stdin: here; svc does not.
-  if (file === '-' || file === 'ASK' || /^(usb|prompt|stdin|file):/.test(file)) {
+  // The Solana CLI also accepts prompt: and stdin: here; svc does not.
+  if (file === '-' || file === 'ASK' || /^(prompt|stdin|file):/.test(file)) {
     const subject = requested === undefined ? "the Solana CLI's keypair_path is" : 'the keypair is given as'
-    throw usage(`${subject} ${file}, and svc signs only with a keypair file`, {
+    throw usage(`${subject} ${file}, and svc signs with a keypair file, a wallet or a Ledger`, {
       param: '--keypair',
       next: GET_A_KEYPAIR,
     })
@@ -38,16 +44,23 @@ export function keypairPath(requested: string | undefined, env: Environment = te
  * Reads the key pair of a file. Throws a usage problem that names the file and its fault, or `forbidden` if others can
  * read it.
  */
-export function readKeypair(file: string): KeyPair {
+export const readKeypair = (file: string): KeyPair =>
+  asProblems(file, { param: '--keypair', next: GET_A_KEYPAIR }, () => readKeypairFile(file))
+
+/** Reads the key of a mint, with its 64 secret integers. Throws as `readKeypair` does, and names --mint-keypair. */
+export const readMintKey = (file: string): KeyPair & { secretKey: number[] } =>
+  asProblems(file, { param: '--mint-keypair', next: GET_A_MINT }, () => readSecretKeyFile(file))
+
+function asProblems<T>(file: string, { param, next: source }: { param: string; next: string }, read: () => T): T {
   try {
-    return readKeypairFile(file)
+    return read()
   } catch (error) {
     if (!(error instanceof KeypairFileError)) throw error
     const { fault, message, next } = error
     const problem = `the keypair file ${file} ${message}`
     if (fault === 'exposed') throw new Problem('forbidden', problem, next === undefined ? {} : { next })
-    if (fault === 'missing') throw usage(`there is no keypair at ${file}`, { param: '--keypair', next: GET_A_KEYPAIR })
-    throw usage(problem, { param: '--keypair', next: fault === 'unreadable' ? GET_A_KEYPAIR : KEYPAIR_SHAPE })
+    if (fault === 'missing') throw usage(`there is no keypair at ${file}`, { param, next: source })
+    throw usage(problem, { param, next: fault === 'unreadable' ? source : KEYPAIR_SHAPE })
   }
 }
 

@@ -1,4 +1,4 @@
-/** Tells who has signed a transaction, and who is missing. */
+/** Lists who has signed a transaction, and who is missing. */
 import { decodeTransaction } from '../../../src/chain/sending/transactions.ts'
 import { signatureHolds } from '../../../src/solana/signatures.ts'
 import type { SignedTransaction } from '../../signing/wallet.ts'

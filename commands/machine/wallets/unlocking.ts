@@ -1,17 +1,31 @@
 /** Opens named wallets for signing: svc asks for the passphrase once, or a program signs each message. */
 import { keyPairOf } from '../../../src/solana/signatures.ts'
 import type { NamedWallet } from '../../wallet/wallets.ts'
-import { type Asking, passphraseOf, wrongPassphrase } from './passphrases.ts'
+import { type Asking, passphraseOf, wrongPassphrase } from '../passphrases.ts'
 import { type KeyWallet, readWallet, seedOf } from './wallet-files.ts'
 
-/** Signs messages for its address, here or in a program of the user's own. */
+/** Signs messages for its address: here, in a program of the user's own, or on a device. */
 export interface TransactionSigner {
   address: string
-  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>
+  sign(message: Uint8Array, more?: SignOptions): Uint8Array | Promise<Uint8Array>
+  /** Whether a person confirms each signature on a device. */
+  isDevice?: true
+  /** Signs a text on a device; other signers sign the bytes of `offchainMessage`. */
+  signText?(text: string): Promise<Uint8Array>
+}
+
+export interface SignOptions {
+  /** Which of several transactions it is, such as `2 of 3`. */
+  place?: string | undefined
+  /**
+   * Returns the message with a fresh blockhash. A device that can sign later calls it once the person has approved, and
+   * signs that message instead; other signers never call it.
+   */
+  refresh?: (() => Promise<Uint8Array>) | undefined
 }
 
 /** The signer of a wallet: its address is known at once, and the key is opened at the first signature. */
-export function namedSigner(name: string, ui: Asking & { note(text: string): void }): TransactionSigner {
+export async function namedSigner(name: string, ui: Asking & { note(text: string): void }): Promise<TransactionSigner> {
   const wallet = readWallet(name)
   if (wallet.kind === 'command') {
     return {
@@ -21,6 +35,10 @@ export function namedSigner(name: string, ui: Asking & { note(text: string): voi
         return signByCommand(wallet, message, ui.note)
       },
     }
+  }
+  if (wallet.kind === 'ledger') {
+    const { knownLedgerSigner } = await import('./ledger/signer.ts')
+    return knownLedgerSigner(wallet, ui.note)
   }
   let opening: Promise<(message: Uint8Array) => Uint8Array> | undefined
   return {

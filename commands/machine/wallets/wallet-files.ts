@@ -10,9 +10,9 @@ import { isAddress, looksBase58 } from '../../../src/solana/addresses.ts'
 import { keyPairOf } from '../../../src/solana/signatures.ts'
 import { privateFileProblem } from '../../ui/files.ts'
 import { Problem, usage } from '../../ui/problem.ts'
-import { isWalletName } from '../../wallet/names.ts'
+import { isDeviceUrl, isWalletName } from '../../wallet/names.ts'
 import type { NamedWallet } from '../../wallet/wallets.ts'
-import { openSeed, sealedSeedSchema, sealSeed } from './encryption.ts'
+import { openSecret, sealedSecretSchema, sealSecret } from '../encryption.ts'
 import { fileOfWallet, walletsFolder } from './folder.ts'
 
 const MAX_WALLET_BYTES = 16_384
@@ -22,7 +22,7 @@ const keyWallet = z.strictObject({
   version: z.literal(1),
   kind: z.enum(['passphrase', 'keychain']),
   address,
-  key: sealedSeedSchema,
+  key: sealedSecretSchema,
 })
 const commandWallet = z.strictObject({
   version: z.literal(1),
@@ -31,14 +31,21 @@ const commandWallet = z.strictObject({
   /** The absolute path of the program, then its arguments. */
   command: z.array(z.string().min(1).max(1024)).min(1).max(64),
 })
-const walletSchema = z.discriminatedUnion('kind', [keyWallet, commandWallet])
+const ledgerWallet = z.strictObject({
+  version: z.literal(1),
+  kind: z.literal('ledger'),
+  address,
+  /** `usb://ledger…` */
+  url: z.string().max(200).refine(isDeviceUrl),
+})
+const walletSchema = z.discriminatedUnion('kind', [keyWallet, commandWallet, ledgerWallet])
 export type KeyWallet = z.infer<typeof keyWallet>
 export type CommandWallet = z.infer<typeof commandWallet>
-export type WalletContent = KeyWallet | CommandWallet
+export type WalletContent = KeyWallet | CommandWallet | z.infer<typeof ledgerWallet>
 
 /** Reads the wallet of a name. Throws a problem that names its file if it is missing, open to others, or invalid. */
 export function readWallet(name: string): WalletContent & NamedWallet {
-  // A name with a path could lead out of the folder.
+  // A name with a path could point outside the folder.
   if (!isWalletName(name)) throw noSuchWallet(name)
   const file = fileOfWallet(name)
   let text: string
@@ -122,11 +129,11 @@ const contextOf = ({ version, kind, address: of }: Pick<KeyWallet, 'version' | '
 /** The content of a wallet of this seed. */
 export async function sealedWallet(kind: KeyWallet['kind'], seed: Uint8Array, passphrase: string): Promise<KeyWallet> {
   const head = { version: 1, kind, address: keyPairOf(seed).address } as const
-  return { ...head, key: await sealSeed(seed, passphrase, contextOf(head)) }
+  return { ...head, key: await sealSecret(seed, passphrase, contextOf(head)) }
 }
 
 /** The 32-byte seed of a wallet; null if the passphrase is wrong or the file was changed. */
 export async function seedOf(wallet: KeyWallet, passphrase: string): Promise<Buffer | null> {
-  const seed = await openSeed(wallet.key, passphrase, contextOf(wallet))
+  const seed = await openSecret(wallet.key, passphrase, contextOf(wallet))
   return seed !== null && keyPairOf(seed).address === wallet.address ? seed : null
 }

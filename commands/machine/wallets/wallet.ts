@@ -1,23 +1,23 @@
 /** Gives the user's own keypair: its address, its signatures, and transactions decoded without a network call. */
 
+import { base58 } from '@scure/base'
 import { explainTransactionError } from '../../../src/chain/errors/index.ts'
-import { KNOWN_PROGRAMS } from '../../../src/chain/errors/programs.ts'
 import { addressOfKey, openDeriver } from '../../../src/chain/programs/derived-addresses.ts'
 import { decodeTransaction, namesIn } from '../../../src/chain/sending/transactions.ts'
 import { keyPairFrom } from '../../../src/chain/signer/keypair-file.ts'
 import { ApiError } from '../../../src/platform/errors.ts'
 import { isSameButBlockhash } from '../../../src/solana/blockhashes.ts'
-import type { DecodedMessage } from '../../../src/solana/decoded-message.ts'
-import { type DecodedTransaction, isWritable, signatureOffset } from '../../../src/solana/messages.ts'
+import { type DecodedTransaction, signatureOffset } from '../../../src/solana/messages.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
-import { type KeyPair, keyPairOf, signatureHolds } from '../../../src/solana/signatures.ts'
+import { isSignedAt, type KeyPair, keyPairOf, signatureHolds } from '../../../src/solana/signatures.ts'
 import type { TransactionConfig } from '../../../src/solana/transaction-config.ts'
 import type { MessageConfig, SignedTransaction, SigningKeys, TransactionContent, Wallet } from '../../signing/wallet.ts'
 import { failure, usage } from '../../ui/problem.ts'
-import { isWalletName } from '../../wallet/names.ts'
+import { isDeviceUrl, isWalletName } from '../../wallet/names.ts'
+import type { Asking } from '../passphrases.ts'
 import { combineSignatures } from './combined-signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
-import type { Asking } from './passphrases.ts'
+import { instructionsIn } from './message-instructions.ts'
 import { signedTransaction } from './signed-transaction.ts'
 import type { TransactionSigner } from './unlocking.ts'
 
@@ -34,20 +34,30 @@ export function createWallet(
     const chosen = requested ?? (await configured())
     const isNamed = chosen !== undefined && isWalletName(chosen)
     const place = isNamed ? `wallet ${chosen}` : keypairPath(chosen)
-    const signer = read.get(place) ?? (isNamed ? await walletSigner(chosen, ui) : readKeypair(place))
+    const signer = read.get(place) ?? (await (isNamed ? walletSigner(chosen, ui) : signerAt(place, ui)))
     read.set(place, signer)
     return signer
   }
   return {
     make: async (file) => makeKeypair(file),
     address: async (requested) => (await local(requested)).address,
+    isDevice: async (requested) => (await local(requested)).isDevice === true,
+    async signText(text, requested) {
+      const { isTextSignedBy, offchainMessage, textFault } = await import('../../../src/solana/offchain-messages.ts')
+      const fault = textFault(text)
+      if (fault !== undefined) throw usage(`the text to sign ${fault}`)
+      const { address, sign, signText } = await local(requested)
+      const signature = await (signText?.(text) ?? sign(offchainMessage(text, address)))
+      if (!isTextSignedBy(address, text, signature)) throw failure(`the signature of the text is not of ${address}`)
+      return { address, signature: base58.encode(Uint8Array.from(signature)) }
+    },
     async derive(seed) {
       const { address, publicKey } = keyPairOf(seed)
       return { address, secretKey: [...seed, ...publicKey] }
     },
     async sign(
       transaction,
-      { keypair, secretKeys = [], own = true, skipsOthers = false }: SigningKeys,
+      { keypair, secretKeys = [], own = true, skipsOthers = false, place, refresh }: SigningKeys,
     ): Promise<SignedTransaction> {
       const returned = secretKeys.map((numbers) =>
         keyPairFrom(numbers, (what) => failure(`a secret key of the answer cannot be used: it ${what}`)),
@@ -55,6 +65,8 @@ export function createWallet(
       return withSignatures(decodeTransaction(transaction), own ? await local(keypair) : undefined, {
         returned,
         skipsOthers,
+        place,
+        refresh,
       })
     },
     combine: async (copies) => combineSignatures(copies),
@@ -82,6 +94,16 @@ export function createWallet(
         tokenAccount: await derived.tokenAccountAddress(mint, claimer),
       }
     },
+    async lockAddress(base) {
+      const { escrowAddress } = await import('../../../src/chain/programs/jupiter-lock/program.ts')
+      return escrowAddress(base)
+    },
+    async proposalDifference(asked) {
+      return (await import('./proposal-check.ts')).proposalDifference(asked)
+    },
+    async vaultMessage(asked, act) {
+      return (await import('./proposal-check.ts')).vaultMessage(asked, act)
+    },
     decode: async (transaction) => contentOf(decodeTransaction(transaction)),
     async describe(transaction) {
       const { describedContent } = await import('./described-content.ts')
@@ -94,7 +116,7 @@ export function createWallet(
   }
 }
 
-type SigningUi = Asking & { note(text: string): void }
+export type SigningUi = Asking & { note(text: string): void }
 
 const NOBODY: SigningUi = {
   interactive: false,
@@ -110,31 +132,52 @@ async function walletSigner(name: string, ui: SigningUi): Promise<TransactionSig
   return namedSigner(name, ui)
 }
 
-/** Adds the signatures at their positions and leaves the message unchanged. */
+/** The signer of a keypair file or of the URL of a device. */
+async function signerAt(place: string, ui: SigningUi): Promise<TransactionSigner> {
+  if (!isDeviceUrl(place)) return readKeypair(place)
+  const { ledgerSigner } = await import('./ledger/signer.ts')
+  return ledgerSigner(place, ui.note)
+}
+
+/** Adds the signatures at their positions and leaves the message unchanged, but for a fresh blockhash of `refresh`. */
 async function withSignatures(
   decoded: DecodedTransaction,
   own: TransactionSigner | undefined,
-  { returned, skipsOthers }: { returned: readonly KeyPair[]; skipsOthers: boolean },
+  { returned, skipsOthers, place, refresh }: Signatures,
 ): Promise<SignedTransaction> {
-  const { message, messageBytes } = decoded
+  const { message } = decoded
   const signers = message.keys.slice(0, message.signers)
-  const raw = Uint8Array.from(decoded.raw)
-  const put = async ({ address, sign }: TransactionSigner): Promise<boolean> => {
-    const place = signers.indexOf(address)
-    if (place >= 0) raw.set(await sign(messageBytes), signatureOffset(raw, place))
-    return place >= 0
-  }
-  for (const pair of returned) {
-    if (!(await put(pair)) && !skipsOthers)
-      throw failure(`the answer holds the secret key of ${pair.address}, which is not a signer`)
-  }
-  if (own !== undefined && !(await put(own))) {
+  const stranger = returned.find(({ address }) => !signers.includes(address))
+  if (stranger !== undefined && !skipsOthers)
+    throw failure(`the answer holds the secret key of ${stranger.address}, which is not a signer`)
+  if (own !== undefined && !signers.includes(own.address)) {
     throw usage(`${own.address} is not a signer of this transaction; its signers are ${signers.join(', ')}`, {
       param: '--keypair',
       next: 'give the keypair or wallet of one of them with -k',
     })
   }
+  let signed = decoded
+  const refreshed =
+    refresh &&
+    (async () => {
+      const fresh = decodeTransaction(await refresh())
+      if (!isSameButBlockhash(decoded, fresh)) throw failure('more than the blockhash was changed; nothing was signed')
+      signed = fresh
+      return fresh.messageBytes
+    })
+  // The person at a device comes first, because its blockhash may be replaced.
+  const ownSignature = await own?.sign(decoded.messageBytes, { place, refresh: refreshed })
+  const raw = Uint8Array.from(signed.raw)
+  const put = (address: string, signature: Uint8Array) =>
+    raw.set(signature, signatureOffset(raw, signers.indexOf(address)))
+  for (const { address, sign } of returned) if (signers.includes(address)) put(address, sign(signed.messageBytes))
+  if (own !== undefined && ownSignature !== undefined) put(own.address, ownSignature)
   return signedTransaction(raw)
+}
+
+interface Signatures extends Pick<SigningKeys, 'place' | 'refresh'> {
+  returned: readonly KeyPair[]
+  skipsOthers: boolean
 }
 
 function contextOf(transaction: string) {
@@ -147,28 +190,19 @@ function contextOf(transaction: string) {
 }
 
 function contentOf(decoded: DecodedTransaction): TransactionContent {
-  const { message, signatures, raw } = decoded
-  const accounts = accountsInMessage(message)
+  const { message, raw } = decoded
   return {
     version: message.version,
-    signature: isSigned(signatures[0]) ? decoded.signature : null,
+    signature: isSignedAt(decoded, 0) ? decoded.signature : null,
     fee_payer: message.keys[0] ?? '',
     recent_blockhash: message.recentBlockhash,
     size: raw.length,
     config: message.config && configOf(message.config),
     signers: message.keys.slice(0, message.signers).map((address, i) => ({
       address,
-      signature: !isSigned(signatures[i]) ? 'missing' : signatureHolds(decoded, i) ? 'valid' : 'invalid',
+      signature: !isSignedAt(decoded, i) ? 'missing' : signatureHolds(decoded, i) ? 'valid' : 'invalid',
     })),
-    instructions: message.instructions.map(({ programIdIndex, accounts: used, data }) => {
-      const program = message.keys[programIdIndex] ?? ''
-      return {
-        program,
-        name: Object.hasOwn(KNOWN_PROGRAMS, program) ? (KNOWN_PROGRAMS[program]?.name ?? null) : null,
-        accounts: [...used].map((index) => accounts[index] ?? unreadable(index)),
-        data: Buffer.from(data).toString('hex'),
-      }
-    }),
+    instructions: instructionsIn(message),
   }
 }
 
@@ -178,30 +212,3 @@ const configOf = (config: TransactionConfig): MessageConfig => ({
   loaded_accounts_data_size_limit: config.loadedAccountsDataSizeLimit,
   heap_size: config.heapSize,
 })
-
-function unreadable(index: number): never {
-  throw new Error(`the transaction has no account ${index}`)
-}
-
-const isSigned = (signature: Uint8Array | undefined) => signature?.some((byte) => byte !== 0) === true
-
-/**
- * The message's own accounts, then those of lookup tables, writable ones first, each as table and index, because the
- * tables are on chain.
- */
-function accountsInMessage(message: DecodedMessage): TransactionContent['instructions'][number]['accounts'] {
-  const lookedUp = (writable: boolean) =>
-    message.lookups.flatMap((lookup) =>
-      [...(writable ? lookup.writable : lookup.readonly)].map((place) => ({
-        address: `${lookup.table}[${place}]`,
-        signer: false,
-        writable,
-      })),
-    )
-  const own = message.keys.map((address, i) => ({
-    address,
-    signer: i < message.signers,
-    writable: isWritable(message, 0, i),
-  }))
-  return [...own, ...lookedUp(true), ...lookedUp(false)]
-}

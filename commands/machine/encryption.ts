@@ -1,9 +1,10 @@
-/** Encrypts the seed of a wallet with a passphrase: scrypt makes the key, AES-256-GCM the ciphertext. */
+/** Encrypts a secret of 32 bytes with a passphrase: scrypt makes the key, AES-256-GCM the ciphertext. */
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { z } from '@hono/zod-openapi'
-import { SEED_BYTES } from '../../../src/solana/signatures.ts'
 
+/** The seed of a wallet, or the key of a sealed backup. */
+export const SECRET_BYTES = 32
 const KEY_BYTES = 32
 const SALT_BYTES = 16
 const NONCE_BYTES = 12
@@ -21,8 +22,8 @@ const base64Of = (bytes: number) =>
     .refine((text) => Buffer.from(text, 'base64').length === bytes && /^[A-Za-z0-9+/]+={0,2}$/.test(text))
 const isPowerOfTwo = (n: number) => Number.isInteger(Math.log2(n))
 
-/** All values are base64. `secret` is the ciphertext of the 32-byte seed with its tag. */
-export const sealedSeedSchema = z.strictObject({
+/** All values are base64. `secret` is the ciphertext of the 32-byte secret with its tag. */
+export const sealedSecretSchema = z.strictObject({
   kdf: z.strictObject({
     name: z.literal('scrypt'),
     n: z
@@ -35,27 +36,27 @@ export const sealedSeedSchema = z.strictObject({
     salt: base64Of(SALT_BYTES),
   }),
   cipher: z.strictObject({ name: z.literal('aes-256-gcm'), nonce: base64Of(NONCE_BYTES) }),
-  secret: base64Of(SEED_BYTES + TAG_BYTES),
+  secret: base64Of(SECRET_BYTES + TAG_BYTES),
 })
-export type SealedSeed = z.infer<typeof sealedSeedSchema>
+export type SealedSecret = z.infer<typeof sealedSecretSchema>
 
 /** The cleartext beside the ciphertext is authenticated with it: `context` and the parameters. */
-const authenticated = (context: readonly string[], { kdf, cipher }: Pick<SealedSeed, 'kdf' | 'cipher'>) =>
+const authenticated = (context: readonly string[], { kdf, cipher }: Pick<SealedSecret, 'kdf' | 'cipher'>) =>
   Buffer.from(JSON.stringify([...context, kdf.name, kdf.n, kdf.r, kdf.p, kdf.salt, cipher.name, cipher.nonce]))
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
 
 /** A passphrase gives the same key on systems that encode its characters differently. */
-const keyOf = (passphrase: string, { n, r, p, salt }: SealedSeed['kdf']) =>
+const keyOf = (passphrase: string, { n, r, p, salt }: SealedSecret['kdf']) =>
   derive(passphrase.normalize('NFKC'), Buffer.from(salt, 'base64'), KEY_BYTES, { N: n, r, p, maxmem: 256 * n * r })
 
-/** Encrypts a seed; `context` is the cleartext of the file, in order. */
-export async function sealSeed(
-  seed: Uint8Array,
+/** Encrypts a secret; `context` is the cleartext of the file, in order. */
+export async function sealSecret(
+  secret: Uint8Array,
   passphrase: string,
   context: readonly string[],
   cost = COST,
-): Promise<SealedSeed> {
+): Promise<SealedSecret> {
   const kdf = {
     name: 'scrypt',
     n: cost,
@@ -68,14 +69,14 @@ export async function sealSeed(
   const key = await keyOf(passphrase, kdf)
   const sealing = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   sealing.setAAD(authenticated(context, { kdf, cipher }))
-  const secret = Buffer.concat([sealing.update(seed), sealing.final(), sealing.getAuthTag()]).toString('base64')
+  const sealed = Buffer.concat([sealing.update(secret), sealing.final(), sealing.getAuthTag()])
   key.fill(0)
-  return { kdf, cipher, secret }
+  return { kdf, cipher, secret: sealed.toString('base64') }
 }
 
-/** Returns the seed; null for a wrong passphrase or a changed file, which look the same. */
-export async function openSeed(
-  sealed: SealedSeed,
+/** Returns the secret; null for a wrong passphrase or a changed file, which look the same. */
+export async function openSecret(
+  sealed: SealedSecret,
   passphrase: string,
   context: readonly string[],
 ): Promise<Buffer | null> {
@@ -84,9 +85,9 @@ export async function openSeed(
   const bytes = Buffer.from(sealed.secret, 'base64')
   const opening = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   opening.setAAD(authenticated(context, sealed))
-  opening.setAuthTag(bytes.subarray(SEED_BYTES))
+  opening.setAuthTag(bytes.subarray(SECRET_BYTES))
   try {
-    return Buffer.concat([opening.update(bytes.subarray(0, SEED_BYTES)), opening.final()])
+    return Buffer.concat([opening.update(bytes.subarray(0, SECRET_BYTES)), opening.final()])
   } catch {
     return null
   } finally {

@@ -1,38 +1,51 @@
 /** `svc tokens`: fungible mints, created and signed locally, and their authorities. */
 
-import { paths } from '../src/api/paths.ts'
-import type { TokenCreated } from '../src/api/tokens.ts'
-import { MAX_U64 } from '../src/solana/u64.ts'
-import { rawUnits } from './cli/amounts.ts'
+import { paths } from '../../src/api/paths.ts'
+import type { TokenCreated } from '../../src/api/tokens.ts'
+import { MAX_U64 } from '../../src/solana/u64.ts'
+import { rawUnits } from '../cli/amounts.ts'
 import {
   asked,
   choiceOf,
   integer,
   listOf,
+  mintAddress,
   type Noun,
   required,
   requiredUnless,
   text,
   toggle,
   verb,
-} from './cli/command.ts'
-import { listVerb, recordVerb, rowsOfRecords } from './cli/reads.ts'
-import { demanding } from './signing/demand.ts'
-import { makesToken, revokes } from './signing/demanded-tokens.ts'
-import { buildFields, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
-import { runSigned } from './signing/run.ts'
-import { usage } from './ui/problem.ts'
-import { warnOfHttp } from './uri-warnings.ts'
+} from '../cli/command.ts'
+import { listVerb, recordVerb, rowsOfRecords } from '../cli/reads.ts'
+import type { OpenedAccounts } from '../signing/cost-parts.ts'
+import { demanding } from '../signing/demand.ts'
+import { makesToken, revokes } from '../signing/demanded-tokens.ts'
+import { buildFields, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
+import { runSigned } from '../signing/run.ts'
+import { usage } from '../ui/problem.ts'
+import { warnOfHttp } from '../uri-warnings.ts'
+import { burnVerb, freezeVerb, mintVerb, thawVerb } from './acts.ts'
+import { harvestVerb, setExtensionsVerb, withdrawWithheldVerb } from './extension-acts.ts'
+import { buyerLines, EXTENSION_FLAGS, extensionsOf } from './extension-flags.ts'
+import { grindVerb } from './grind.ts'
+import { inspectVerb } from './inspect.ts'
+import { closeVerb, pauseVerb, resumeVerb } from './mint-acts.ts'
+import { MINT_KEYPAIR, mintKeyOf } from './mint-keypair.ts'
+import { passportVerb } from './passport.ts'
+import { AUTHORITIES, setAuthorityVerb } from './set-authority.ts'
+import { transferVerb } from './transfer.ts'
+import { updateVerb } from './update.ts'
 
 const demandsToken = demanding('this mint, its supply and its authorities', makesToken)
 const demandsRevocation = demanding('gives up this authority, and changes nothing else', revokes)
 
 const STATUSES = ['created', 'mint_authority_revoked', 'freeze_authority_revoked', 'fully_immutable'] as const
-const AUTHORITIES = ['mint', 'freeze', 'metadata'] as const
 const DECIMALS = 6
 const { submit, get, simulate } = paths.transactions
 
 export const tokensNoun: Noun = {
+  aliases: { 'set-fee': 'set-extensions', 'transfer-authority': 'set-authority' },
   verbs: {
     create: verb({
       about: 'Create a token, its first supply in your wallet',
@@ -50,21 +63,28 @@ export const tokensNoun: Noun = {
           text('First supply in whole tokens, like 1000000 or 0.5', { placeholder: 'AMOUNT' }),
         ),
         initial_supply: text('First supply in raw units, instead of --supply', { placeholder: 'UNITS' }),
-        token_program: choiceOf(['spl', 'token2022'], 'Token program (default spl)', {
+        token_program: choiceOf(['spl', 'token2022'], 'Token program (default spl, or token2022 with an extension)', {
           spl: 'the original one',
           token2022: 'Token-2022',
         }),
         revoke_mint_authority: toggle('Give up the mint authority at once: no more can ever be minted'),
         keep_freeze_authority: toggle('Keep the power to freeze what others hold'),
+        mint_keypair: MINT_KEYPAIR,
+        ...EXTENSION_FLAGS,
         ...SIGNING,
       },
       examples: [
         'svc tokens create --name "My Token" --symbol MTK --uri https://example.com/mtk.json --supply 1000000',
         'svc tokens create --name Test --symbol TST --uri https://example.com/t.json --supply 1 --dry-run -k id.json',
+        'svc tokens create --name Fee --symbol FEE --uri https://example.com/f.json --supply 1000 --transfer-fee 1%',
+        'svc tokens create --name Own --symbol OWN --uri https://example.com/o.json --supply 1 --mint-keypair mint.json',
       ],
       async run(input, session) {
-        const { name, symbol, uri, decimals = DECIMALS, token_program } = input
+        const { name, symbol, uri, decimals = DECIMALS } = input
+        const extensions = extensionsOf(input, decimals)
+        const token_program = extensions === undefined ? input.token_program : 'token2022'
         warnOfHttp(session, { '--uri': uri })
+        const mintKey = await mintKeyOf(input)
         const initial_supply = supplyInput(input.supply, input.initial_supply, decimals)
         return runSigned<TokenCreated>(session, input, {
           what: `Create the token ${name} (${symbol})`,
@@ -80,10 +100,12 @@ export const tokensNoun: Noun = {
               ...(token_program === undefined ? {} : { token_program }),
               revoke_mint_authority: input.revoke_mint_authority,
               revoke_freeze_authority: !input.keep_freeze_authority,
+              ...(extensions === undefined ? {} : { extensions }),
+              ...(mintKey === undefined ? {} : { mint: mintKey.address }),
             }),
           demand: (of, { mint }) =>
             demandsToken(of, {
-              mint,
+              mint: mintKey?.address ?? mint,
               name,
               symbol,
               uri,
@@ -93,12 +115,23 @@ export const tokensNoun: Noun = {
               keepsFreeze: input.keep_freeze_authority,
               revokesMint: input.revoke_mint_authority,
               isImmutable: false,
+              extensions,
             }),
-          secretKeys: ({ required_signers }) => [required_signers.mint_secret_key],
+          preview: () => buyerLines(extensions, decimals),
+          secretKeys: ({ required_signers }) => [mintKey?.secretKey ?? required_signers.mint_secret_key],
+          opened: ({ mint }) => openedByToken(mint, token_program === 'token2022'),
           show: ({ mint }) => ({ mint }),
         })
       },
     }),
+    mint: mintVerb,
+    burn: burnVerb,
+    freeze: freezeVerb,
+    thaw: thawVerb,
+    pause: pauseVerb,
+    resume: resumeVerb,
+    transfer: transferVerb,
+    close: closeVerb,
     revoke: verb({
       about: 'Give up an authority of a token, for good',
       details: 'Your keypair must hold it. Nobody can ever get it back.',
@@ -130,6 +163,11 @@ export const tokensNoun: Noun = {
         })
       },
     }),
+    update: updateVerb,
+    'set-authority': setAuthorityVerb,
+    'withdraw-withheld': withdrawWithheldVerb,
+    harvest: harvestVerb,
+    'set-extensions': setExtensionsVerb,
     list: listVerb({
       about: 'List tokens, newest first',
       at: paths.tokens.list,
@@ -145,13 +183,16 @@ export const tokensNoun: Noun = {
     get: recordVerb({
       about: 'Read one token',
       at: paths.tokens.get,
-      args: { mint: required(text('Mint of the token')) },
+      args: { mint: required(mintAddress('Mint of the token, or its symbol')) },
       examples: [
         'svc tokens get 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
         'svc tokens get 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --json',
       ],
       call: (client, input) => client.tokens.get(input),
     }),
+    inspect: inspectVerb,
+    passport: passportVerb,
+    grind: grindVerb,
     labels: verb({
       about: 'Show symbol, name and decimals of up to 100 mints at once',
       details:
@@ -188,3 +229,12 @@ export function supplyInput(whole: string | undefined, raw: string | undefined, 
     throw usage(`${shown} comes to more than ${MAX_U64} raw units, all that a mint can hold`, { param: shown })
   return units.toString()
 }
+
+/** SPL tokens have their metadata in an account of Metaplex's, which takes a fee; those of Token-2022 in the mint. */
+const openedByToken = (mint: string, isToken2022: boolean): OpenedAccounts => ({
+  nameOf(address, isTokenAccount) {
+    if (address === mint) return isToken2022 ? 'the mint with its metadata' : 'the mint'
+    return isTokenAccount ? 'your token account' : 'the metadata'
+  },
+  kept: "Metaplex's fee",
+})

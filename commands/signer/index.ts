@@ -1,29 +1,37 @@
 /** `svc signer`: the platform wallet, its policy, and the switch that pauses it. */
-import { paths } from '../src/api/paths.ts'
-import type { SignerState } from '../src/api/signer.ts'
-import { LAMPORT_DECIMALS, rawUnits, solOf } from './cli/amounts.ts'
-import { type CommandOutcome, listOf, type Noun, text, toggle, verb } from './cli/command.ts'
-import type { SettingRow } from './cli/session.ts'
-import { confirmOn } from './signing/confirm.ts'
-import { TX_VERSION, txVersionField } from './signing/flags.ts'
-import { fieldLines } from './ui/field-lines.ts'
-import { usage } from './ui/problem.ts'
-import { zonedTime } from './ui/times.ts'
+import { paths } from '../../src/api/paths.ts'
+import type { SignerState } from '../../src/api/signer.ts'
+import { solText } from '../../src/solana/amounts.ts'
+import { type CommandOutcome, listOf, type Noun, text, toggle, verb } from '../cli/command.ts'
+import type { Session, SettingRow } from '../cli/session.ts'
+import { confirmOn } from '../signing/confirm.ts'
+import { TX_VERSION, txVersionField } from '../signing/flags.ts'
+import { fieldLines } from '../ui/field-lines.ts'
+import { usage } from '../ui/problem.ts'
+import { timeText } from '../ui/times.ts'
+import { APPROVAL_FLAGS, approvalFields } from './approvals.ts'
+import {
+  changedRules,
+  destinationsText,
+  limitText,
+  limitWarnings,
+  policyChanges,
+  programText,
+  shownTokens,
+} from './policy.ts'
 
 const signerPaths = paths.signer
-type PolicyInForce = NonNullable<SignerState['policy']>
-type TokenLimit = PolicyInForce['tokens'][number]
 
 export const signerNoun: Noun = {
   aliases: { get: 'status' },
   verbs: {
     status: verb({
       about: 'Show the signer, its policy and what it spent in 24 hours',
-      calls: [signerPaths.get],
+      calls: [signerPaths.get, paths.tokens.batchFetch],
       examples: ['svc signer status', 'svc signer status --json'],
-      async run(_, { client, settings }) {
-        const { data } = await client.signer.get()
-        return signerOutcome(data, daemonDifferences(data, await settings.list()))
+      async run(_, session) {
+        const { data } = await session.client.signer.get()
+        return shownSigner(session, data, daemonDifferences(data, await session.settings.list()))
       },
     }),
     address: verb({
@@ -63,26 +71,26 @@ export const signerNoun: Noun = {
     }),
     pause: verb({
       about: 'Stop signing at once',
-      calls: [signerPaths.pause],
+      calls: [signerPaths.pause, paths.tokens.batchFetch],
       flags: { reason: text('Reason, shown to refused callers') },
       examples: ['svc signer pause', 'svc signer pause --reason "key rotation"'],
-      async run({ reason }, { client }) {
-        return signerOutcome((await client.signer.pause(reason === undefined ? {} : { reason })).data)
+      async run({ reason }, session) {
+        return shownSigner(session, (await session.client.signer.pause(reason === undefined ? {} : { reason })).data)
       },
     }),
     resume: verb({
       about: 'Sign again',
-      calls: [signerPaths.resume],
+      calls: [signerPaths.resume, paths.tokens.batchFetch],
       examples: ['svc signer resume', 'svc signer resume --json'],
-      async run(_, { client, ui }) {
-        await ui.confirm('Let the signer sign again?')
-        return signerOutcome((await client.signer.resume()).data)
+      async run(_, session) {
+        await session.ui.confirm('Let the signer sign again?')
+        return shownSigner(session, (await session.client.signer.resume()).data)
       },
     }),
     policy: verb({
       about: 'Change what the signer may sign; without flags, show it',
       details: 'Rules without a flag stay as they are. Until a limit is set, nothing may leave the platform wallet.',
-      calls: [signerPaths.get, signerPaths.updatePolicy],
+      calls: [signerPaths.get, signerPaths.updatePolicy, paths.tokens.batchFetch],
       flags: {
         per_transaction: text('Most SOL that leaves in one transaction, fee and rent included', { placeholder: 'SOL' }),
         per_day: text('Most SOL that leaves in any 24 hours', { placeholder: 'SOL' }),
@@ -90,68 +98,31 @@ export const signerNoun: Noun = {
         token: listOf('Limits of a mint in raw units; 0:0 takes it off the list', { placeholder: 'MINT:TX:DAY,…' }),
         destinations: listOf('Wallets that may receive, or any', { placeholder: 'ADDR,…' }),
         programs: listOf('Programs that may be invoked', { placeholder: 'ADDR,…' }),
+        ...APPROVAL_FLAGS,
       },
       examples: ['svc signer policy --per-transaction 0.5 --per-day 2', 'svc signer policy --destinations any'],
-      async run(input, { client, ui }) {
+      async run(input, session) {
+        const { client, ui } = session
         const { data } = await client.signer.get()
         const changes = policyChanges(input, data.policy)
-        if (Object.keys(changes).length === 0) return signerOutcome(data)
-        await ui.confirm(`Change the policy of ${data.address}: ${Object.keys(changes).join(', ')}?`)
-        return signerOutcome((await client.signer.updatePolicy(changes)).data)
+        if (Object.keys(changes).length === 0 || data.policy === null) return shownSigner(session, data)
+        const shown = await shownTokens(session, [...data.policy.tokens, ...(changes.tokens ?? [])])
+        await ui.preview(changedRules(data.policy, changes, shown))
+        for (const warning of limitWarnings(data.policy, changes, shown)) ui.warn(warning)
+        await ui.confirm(`Change the policy of ${data.address}?`)
+        return shownSigner(session, (await client.signer.updatePolicy(changes)).data)
       },
     }),
     reset: verb({
       about: 'Reset the daily count',
-      calls: [signerPaths.reset],
+      calls: [signerPaths.reset, paths.tokens.batchFetch],
       examples: ['svc signer reset', 'svc signer reset --yes'],
-      async run(_, { client, ui }) {
-        await ui.confirm('Reset the daily count? What was spent until now no longer counts.')
-        return signerOutcome((await client.signer.reset()).data)
+      async run(_, session) {
+        await session.ui.confirm('Reset the daily count? What was spent until now no longer counts.')
+        return shownSigner(session, (await session.client.signer.reset()).data)
       },
     }),
   },
-}
-
-interface PolicyFlags {
-  per_transaction?: string | undefined
-  per_day?: string | undefined
-  max_fee?: string | undefined
-  token?: readonly string[] | undefined
-  destinations?: readonly string[] | undefined
-  programs?: readonly string[] | undefined
-}
-
-function policyChanges(flags: PolicyFlags, policy: PolicyInForce | null) {
-  const lamports = (sol: string | undefined, shown: string) =>
-    sol === undefined ? undefined : String(rawUnits(sol, LAMPORT_DECIMALS, shown))
-  const { destinations, programs, token } = flags
-  const changes = {
-    lamports_per_transaction: lamports(flags.per_transaction, '--per-transaction'),
-    lamports_per_day: lamports(flags.per_day, '--per-day'),
-    max_fee_lamports: lamports(flags.max_fee, '--max-fee'),
-    destinations: destinations?.join() === 'any' ? null : destinations && [...destinations],
-    programs: programs && [...programs],
-    tokens: token && tokenLimits(policy?.tokens ?? [], token),
-  }
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
-}
-
-/** The current limits, in which new limits replace those of the same mint. */
-function tokenLimits(current: readonly TokenLimit[], items: readonly string[]): TokenLimit[] {
-  const limits = new Map(current.map((limit) => [limit.mint, limit]))
-  for (const item of items) {
-    const [mint, per_transaction = '', per_day = '', more] = item.split(':')
-    const whole = [per_transaction, per_day].every((units) => /^\d+$/.test(units))
-    if (!mint || !whole || more !== undefined) {
-      throw usage(`--token must be MINT:UNITS_PER_TRANSACTION:UNITS_PER_DAY in raw units, not "${item}"`, {
-        param: '--token',
-      })
-    }
-    limits.delete(mint)
-    const none = [per_transaction, per_day].every((units) => BigInt(units) === 0n)
-    if (!none) limits.set(mint, { mint, per_transaction, per_day })
-  }
-  return [...limits.values()]
 }
 
 /**
@@ -171,7 +142,11 @@ function daemonDifferences({ provider, address, cluster }: SignerState, settings
   return [`The daemon runs with ${differences.join('; ')}: it reads its settings when it starts, so start it again.`]
 }
 
-function signerOutcome(data: SignerState, differences: readonly string[] = []): CommandOutcome {
+async function shownSigner(
+  session: Session,
+  data: SignerState,
+  differences: readonly string[] = [],
+): Promise<CommandOutcome> {
   const { provider, address, cluster, policy, spent } = data
   if (policy === null || spent === null) {
     return {
@@ -180,6 +155,7 @@ function signerOutcome(data: SignerState, differences: readonly string[] = []): 
       notes: differences.length > 0 ? differences : ['Set one up: svc config set signer keypair (docs/signer.md)'],
     }
   }
+  const shown = await shownTokens(session, policy.tokens)
   const left = BigInt(policy.lamports_per_day) - BigInt(spent.lamports)
   const rows: [string, string][] = [
     ['provider', provider],
@@ -188,18 +164,19 @@ function signerOutcome(data: SignerState, differences: readonly string[] = []): 
     ['paused', policy.paused ? `yes${policy.paused_reason === null ? '' : `: ${policy.paused_reason}`}` : 'no'],
     [
       'per transaction',
-      `${lamportsText(policy.lamports_per_transaction)}, of which at most ${lamportsText(policy.max_fee_lamports)} are fee`,
+      `${solText(policy.lamports_per_transaction)}, of which at most ${solText(policy.max_fee_lamports)} are fee`,
     ],
     [
       'per day',
-      `${lamportsText(policy.lamports_per_day)}, ${lamportsText(spent.lamports)} spent since ${zonedTime(spent.since)}, ${solOf(left > 0n ? left : 0n)} SOL left`,
+      `${solText(policy.lamports_per_day)}, ${solText(spent.lamports)} spent since ${timeText(spent.since)}, ${solText(left > 0n ? left : 0n)} left`,
     ],
     ...policy.tokens.map((limit): [string, string] => {
       const gone = spent.tokens.find(({ mint }) => mint === limit.mint)?.amount ?? '0'
-      return [`token ${limit.mint}`, `${limit.per_transaction} a transaction, ${limit.per_day} a day, ${gone} spent`]
+      return [`token ${limit.mint}`, `${limitText(limit, shown)}, ${shown.amount(limit.mint, gone)} spent`]
     }),
-    ['destinations', policy.destinations === null ? 'any' : policy.destinations.join(' ') || 'none'],
-    ['programs', policy.programs.join(' ') || 'none'],
+    ['destinations', destinationsText(policy.destinations)],
+    ['programs', policy.programs.map(programText).join(', ') || 'none'],
+    ...approvalFields(policy.approvals),
   ]
   return {
     data,
@@ -212,5 +189,3 @@ function signerOutcome(data: SignerState, differences: readonly string[] = []): 
     ],
   }
 }
-
-const lamportsText = (lamports: string) => `${solOf(BigInt(lamports))} SOL`

@@ -1,0 +1,232 @@
+/** Proposes every row of a list to a multisig once, in order, however often the command is interrupted and run again. */
+import type { Proposal } from '../../src/api/proposals.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { type BuiltTransactions, transactionsOf } from '../signing/built-transactions.ts'
+import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
+import type { SigningFlags } from '../signing/flags.ts'
+import { fundsOf, requireFunds, sumOf, timesOf, totalLines } from '../signing/funds.ts'
+import { previewLine } from '../signing/preview.ts'
+import { type ProposedRun, propose } from '../signing/propose.ts'
+import type { ActingVault } from '../signing/wallet.ts'
+import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
+import { type JournalKind, ListJournal } from './journal.ts'
+import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
+import { runList } from './run.ts'
+
+/** One row; `id` has all of its content, so that a changed row is another one. */
+export interface RowToPropose<D extends BuiltTransactions> {
+  id: string
+  line: number
+  name: string
+  run: ProposedRun<D>
+  /** Builds it without storing anything. */
+  tryBuild(vault: string): Promise<D>
+}
+
+export interface ListToPropose<D extends BuiltTransactions> {
+  file: string
+  journal: string
+  /** What all rows are, such as `3 NFTs into Apes`. */
+  question: string
+  rows: readonly RowToPropose<D>[]
+}
+
+/** The vault and cluster of a list, the same in every run. */
+export type ProposalTerms = {
+  payer: string
+  cluster: string | null
+}
+
+/** The proposals of a row, in their order. */
+interface BegunRow {
+  proposals: string[]
+}
+
+type Status = 'to propose' | 'proposed' | 'waits' | 'executed' | 'failed'
+interface PlannedRow<D extends BuiltTransactions> {
+  row: RowToPropose<D>
+  status: Status
+  proposals: readonly string[]
+  error: string | null
+}
+
+const PROPOSAL_JOURNAL: JournalKind<ProposalTerms> = {
+  kind: 'svc-list-proposals',
+  command: '`--from` with --squads',
+  doing: 'proposing',
+  names: { payer: 'the vault', cluster: 'the cluster' },
+  anew: 'propose the list as a new one',
+  loss: 'another --journal proposes every row again',
+  isEntry: ({ proposals }) => Array.isArray(proposals) && proposals.every((id) => typeof id === 'string'),
+}
+
+type ProposalListJournal = ListJournal<ProposalTerms, BegunRow>
+
+export const proposalListJournal = (file: string, terms: ProposalTerms): ProposalListJournal =>
+  new ListJournal(file, terms, PROPOSAL_JOURNAL)
+
+/** The ids of rows: equal rows are numbered, so that each is proposed. */
+export function rowIds(texts: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  return texts.map((text) => {
+    const before = counts.get(text) ?? 0
+    counts.set(text, before + 1)
+    return `${before}:${text}`
+  })
+}
+
+export async function proposeRows<D extends BuiltTransactions>(
+  session: Session,
+  flags: SigningFlags,
+  acting: ActingVault,
+  { file, journal: place, question: of, rows }: ListToPropose<D>,
+): Promise<CommandOutcome> {
+  if (flags.build_only) throw usage('--build-only prints one proposal; with --from there are many')
+  const cluster = await session.cluster()
+  if (!flags.dry_run) refuseUnconfirmable(session, cluster)
+  const journal = proposalListJournal(place, { payer: acting.vault, cluster })
+  journal.refuseWhileHeld()
+  const planned = await plannedRows(session, journal, rows)
+  const open = planned.filter(({ status }) => status === 'to propose')
+  const question = `Propose ${of}`
+  return runList(session, flags, {
+    question,
+    isOpen: open.length > 0,
+    begin: () => journal.begin(),
+    async preview() {
+      const [first] = open
+      if (first === undefined) return
+      const built = await first.row.tryBuild(acting.vault)
+      // The rows of a list cost nearly the same.
+      const each = sumOf([
+        await fundsOf(session, transactionsOf(built)),
+        await fundsOf(session, built.proposal?.transactions ?? []),
+      ])
+      const funds = timesOf(each, open.length)
+      await session.ui.preview([
+        question,
+        previewLine('cluster', cluster ?? 'only the API knows'),
+        previewLine('multisig', acting.multisig),
+        previewLine('vault', `${acting.vault} (number ${acting.vaultIndex})`),
+        previewLine('member', `${acting.member} proposes, and pays the fee and the rent of the proposals`),
+        previewLine('checked', 'here: each act, and that its proposal stores exactly this act'),
+        previewLine('rows', `${planned.length}, of which ${open.length} are to be proposed`),
+        ...totalLines(funds, acting.member),
+        previewLine('journal', journal.file),
+      ])
+      if (!flags.dry_run) requireFunds(funds, cluster)
+    },
+    async work() {
+      // Another run may have proposed during the confirmation.
+      for (const [i, now] of (await plannedRows(session, journal, rows)).entries()) Object.assign(planned[i] ?? {}, now)
+      await proposeOpen(session, flags, acting, { journal, planned })
+    },
+    outcome: (notes) => proposedRowsOutcome(planned, { file, journal: journal.file }, notes),
+  })
+}
+
+/** Proposes one row after another, because each takes the next number of the multisig. Ends at the first that fails. */
+async function proposeOpen<D extends BuiltTransactions>(
+  session: Session,
+  { keypair, tx_version }: SigningFlags,
+  acting: ActingVault,
+  { journal, planned }: { journal: ProposalListJournal; planned: readonly PlannedRow<D>[] },
+): Promise<void> {
+  const bar = session.ui.progress('Proposing')
+  const open = planned.filter(({ status }) => status === 'to propose')
+  const quiet = agreedSession(session)
+  const flags = { keypair, tx_version, wait: undefined, dry_run: false, build_only: false, force: false }
+  session.setInterruptNote('Stopped. The same command continues from here, and proposes nothing twice.')
+  for (const [i, next] of open.entries()) {
+    const onSigned = (proposals: string[]) => {
+      journal.write(next.row.id, { proposals })
+      Object.assign(next, { proposals })
+    }
+    try {
+      const { proposal } = await propose(quiet, flags, { ...next.row.run, onSigned }, acting)
+      if (next.proposals.length === 0) onSigned([proposal.id])
+      next.status = 'proposed'
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      Object.assign(next, { status: 'failed', error: error.message })
+      break
+    }
+    bar(i + 1, open.length)
+  }
+  session.setInterruptNote(null)
+  session.ui.clear()
+}
+
+/** The rows with what became of their proposals. Throws a usage problem for a row that waits and is gone from the list. */
+async function plannedRows<D extends BuiltTransactions>(
+  session: Session,
+  journal: ProposalListJournal,
+  rows: readonly RowToPropose<D>[],
+): Promise<PlannedRow<D>[]> {
+  const listed = new Set(rows.map(({ id }) => id))
+  for (const [id, { proposals }] of journal.entries) {
+    if (listed.has(id) || (await statusOf(session, proposals)) !== 'waits') continue
+    throw usage(`a row of an earlier run waits in the proposal ${proposals.join(', ')}, and the list has no such row`, {
+      param: '--from',
+      next: `put the row back as it was, or let the members reject it: \`svc proposals show ${proposals[0]}\``,
+    })
+  }
+  const planned: PlannedRow<D>[] = []
+  for (const row of rows) {
+    const { proposals = [] } = journal.entries.get(row.id) ?? {}
+    planned.push({ row, proposals, status: await statusOf(session, proposals), error: null })
+  }
+  return planned
+}
+
+/** What became of the proposals of a row. Throws a failure if only some of them can still be executed. */
+async function statusOf({ client }: Session, ids: readonly string[]): Promise<Status> {
+  const all: (Proposal | null)[] = []
+  for (const id of ids) all.push((await nullIfNotFound(client.proposals.get({ id })))?.data ?? null)
+  const count = (...of: string[]) => all.filter((each) => each !== null && of.includes(each.status)).length
+  const [executed, open] = [count('executed'), count('active', 'approved')]
+  if (executed === ids.length && ids.length > 0) return 'executed'
+  if (executed + open === ids.length && ids.length > 0) return 'waits'
+  if (executed + open === 0) return 'to propose'
+  const broken = all.find((each) => each !== null && !['executed', 'active', 'approved'].includes(each.status))
+  throw failure(
+    `a row is done in part: its proposal ${broken?.id ?? ids.join(', ')} is ${broken?.status ?? 'unknown'}`,
+    {
+      next: `\`svc proposals renew ${broken?.id ?? ids[0]}\`, or reject the others`,
+    },
+  )
+}
+
+const proposedRowsOutcome = <D extends BuiltTransactions>(
+  rows: readonly PlannedRow<D>[],
+  { file, journal }: { file: string; journal: string },
+  notes: readonly string[],
+): CommandOutcome =>
+  rowsOutcome({
+    rows,
+    journal,
+    statuses: [
+      ['proposed', 'proposed', 'proposed'],
+      ['waits', 'waiting', 'wait for the members'],
+      ['executed', 'executed', 'executed'],
+      ['to propose', 'to_propose', 'to propose'],
+      ['failed', 'failed', FAILED_WORDS],
+    ],
+    records: [
+      'rows',
+      ({ row: { line, name }, proposals, status, error }) => ({ line, name, proposals, status, error }),
+    ],
+    columns: ['line', 'name', 'proposal', 'status'],
+    cells: ({ row: { line, name }, proposals, status }) => [line, name, proposals.join(' '), status],
+    noteOf: ({ row: { line }, error }) => (error === null ? null : `${file}:${line}:1: ${error}`),
+    isLong: true,
+    notes: [
+      ...notes,
+      ...(rows.some(({ status }) => status === 'proposed' || status === 'waits')
+        ? ['Members approve each: `svc proposals list --status active`']
+        : []),
+    ],
+    isDone: rows.every(({ status }) => status !== 'failed'),
+  })

@@ -1,0 +1,185 @@
+/** `svc locks claim`: claims what has unlocked of one lock, or of every lock for the wallet. */
+import type { Lock, LockClaim, LockRead } from '../../src/api/locks.ts'
+import { paths } from '../../src/api/paths.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { Amount, groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
+import { type CommandOutcome, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { refuseVault } from '../signing/acting-vault.ts'
+import { agreedSession, confirmOn } from '../signing/confirm.ts'
+import { demanding } from '../signing/demand.ts'
+import { claimsLock } from '../signing/demanded-locks.ts'
+import { platformAddress } from '../signing/platform-wallet.ts'
+import { previewLine } from '../signing/preview.ts'
+import { signingWallet } from '../signing/signing-wallet.ts'
+import { mintDecimals } from '../signing/token-state.ts'
+import { ACT_SIGNING, type ActFlags, runAct } from '../tokens/run-act.ts'
+import { EXIT, usage } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
+import { counted } from '../ui/words.ts'
+import { ACT_CALLS, decimalsIn, readLock, wholeIn } from './acts.ts'
+
+const demandsClaim = demanding('it pays you this amount of this lock', claimsLock)
+
+export const claimVerb = verb({
+  about: 'Claim what has unlocked of a lock, or of all locks for your wallet',
+  details: 'The recipient signs and is paid. A lock whose rent is yours is closed by the claim of its last units.',
+  calls: [paths.locks.claim, paths.locks.list, paths.accounts.get, ...ACT_CALLS],
+  args: { lock: requiredUnless('all', text('Address of the lock', { placeholder: 'LOCK' })) },
+  flags: {
+    all: toggle('Claim from every lock for your wallet, whoever made it'),
+    mint: mintAddress('With --all: only locks of this mint'),
+    amount: text('Whole tokens to claim (default everything that has unlocked)'),
+    raw: toggle('The amount is raw units, not whole tokens'),
+    ...ACT_SIGNING,
+  },
+  examples: [
+    'svc locks claim GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
+    'svc locks claim --all --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --dry-run',
+  ],
+  async run({ lock, all, mint, amount, raw, ...flags }, session) {
+    if (all) {
+      const given = lock === undefined ? (amount === undefined ? null : '--amount') : '<lock>'
+      if (given !== null) throw usage(`give either ${given} or --all`, { param: given })
+      return claimAll(session, flags, mint)
+    }
+    if (mint !== undefined) throw usage('--mint is for --all', { param: '--mint' })
+    const read = await readLock(session, lock ?? '')
+    return claimOne(session, flags, read, amount === undefined ? null : unitsIn(read, amount, raw))
+  },
+})
+
+function unitsIn({ decimals }: LockRead, amount: string, raw: boolean): bigint {
+  const units = rawUnits(amount, raw ? 0 : (decimals ?? 0), '--amount')
+  if (units === 0n) throw usage('--amount must be more than 0', { param: '--amount' })
+  return units
+}
+
+function claimOne(
+  session: Session,
+  flags: ActFlags,
+  lock: Pick<LockRead, 'address' | 'mint' | 'decimals'>,
+  amount: bigint | null,
+): Promise<CommandOutcome> {
+  const { address, mint } = lock
+  return runAct<LockClaim>(session, flags, {
+    what: `Claim from the lock ${address} of ${mint}`,
+    call: (body, options) =>
+      session.client.locks.claim({ address, ...(amount === null ? {} : { amount: String(amount) }), ...body }, options),
+    demand: (of, data) =>
+      demandsClaim(of, { address, mint, amount: amount ?? BigInt(data.amount), closes: data.closes }),
+    preview: ({ amount: units, received, remaining }) => [
+      previewLine('claims', wholeIn(lock, units)),
+      ...(received === units
+        ? []
+        : [previewLine('receives', `${wholeIn(lock, received)}: the mint has a transfer fee`)]),
+      previewLine('stays', wholeIn(lock, remaining)),
+    ],
+    show: ({ amount: units, received, remaining, closes }) => ({
+      ...{ address, mint, amount: units, received, remaining, closes },
+    }),
+    ...decimalsIn(lock, ['amount', 'received', 'remaining']),
+  })
+}
+
+/** Most locks of one run. */
+const MOST_CLAIMED = 500
+
+interface ClaimRow extends Pick<Lock, 'address' | 'mint' | 'claimable'> {
+  decimals: number | null
+  status: 'to claim' | 'claimed' | 'submitted' | 'failed'
+  signature: string | null
+  error: string | null
+}
+
+/** Each run reads from the chain what can be claimed, so that no state has to be stored between runs. */
+async function claimAll(session: Session, flags: ActFlags, mint: string | undefined): Promise<CommandOutcome> {
+  refuseVault(flags, '--all claims with your own wallet, not with a vault')
+  if (flags.build_only) throw usage('--build-only prints one transaction; with --all there are several')
+  const recipient = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
+  const rows = await claimableLocks(session, recipient, mint)
+  if (rows.length === 0 || flags.dry_run) {
+    return claimsOutcome(rows, rows.length === 0 ? [] : ['Nothing was signed, and nothing was sent.'])
+  }
+  const question = `Claim from ${counted(rows.length, 'lock')}`
+  const cluster = await session.cluster()
+  const mints = new Set(rows.map((row) => row.mint)).size
+  await session.ui.preview([
+    question,
+    ...rows.map((row) => `  ${row.address}  ${amountOf(row)} of ${row.mint}`),
+    // Anybody can lock worthless tokens for this wallet.
+    `Token accounts that are missing are opened for about 0.002 SOL each, one for each of ${counted(mints, 'mint')} at most; --mint claims one mint.`,
+  ])
+  await confirmOn(session, question, cluster)
+  const quiet = agreedSession(session)
+  for (const [i, row] of rows.entries()) {
+    session.ui.note(`${i + 1} of ${rows.length}  ${row.address}`)
+    session.setInterruptNote(`${i} of ${rows.length} were tried; run it again for the rest`)
+    try {
+      const { data } = await claimOne(quiet, flags, row, null)
+      const { amount, signature, lifecycle } = data as { amount: string; signature: string; lifecycle: string }
+      Object.assign(row, {
+        ...{ claimable: amount, signature },
+        status: lifecycle === 'submitted' ? 'submitted' : 'claimed',
+      })
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      Object.assign(row, { status: 'failed', error: error.message })
+    }
+  }
+  session.setInterruptNote(null)
+  return claimsOutcome(rows)
+}
+
+async function claimableLocks(session: Session, recipient: string, mint: string | undefined): Promise<ClaimRow[]> {
+  const decimals = new Map<string, number | null>()
+  const rows: ClaimRow[] = []
+  let cursor: string | undefined
+  do {
+    const query = { recipient, limit: '100', ...(mint === undefined ? {} : { mint }) }
+    const page = await session.client.locks.list({ ...query, ...(cursor === undefined ? {} : { cursor }) })
+    for (const { address, mint: of, claimable } of page.data.filter((lock) => lock.claimable !== '0')) {
+      if (!decimals.has(of)) decimals.set(of, await mintDecimals(session, of))
+      const known = decimals.get(of) ?? null
+      rows.push({ address, mint: of, claimable, decimals: known, status: 'to claim', signature: null, error: null })
+    }
+    cursor = page.meta.next_cursor ?? undefined
+    if (rows.length > MOST_CLAIMED) {
+      throw usage(`more than ${MOST_CLAIMED} locks can be claimed; anybody can make locks for your wallet`, {
+        param: '--all',
+        next: 'claim those that you know, with --mint or by their address',
+      })
+    }
+  } while (cursor !== undefined)
+  return rows
+}
+
+const amountOf = ({ claimable, decimals }: ClaimRow) =>
+  decimals === null ? `${claimable} raw units` : groupedDecimalOf(BigInt(claimable), decimals)
+
+function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = []): CommandOutcome {
+  const failed = rows.filter(({ status }) => status === 'failed')
+  const claimed = rows.filter(({ status }) => status === 'claimed').length
+  const columns = ['lock', 'mint', 'amount', 'status', 'signature']
+  const cells = (row: ClaimRow, amount: unknown) => [row.address, row.mint, amount, row.status, row.signature]
+  return {
+    data: {
+      claimed,
+      failed: failed.length,
+      locks: rows.map(({ claimable, decimals: _, ...row }) => ({ ...row, amount: claimable })),
+    },
+    rows: { columns, rows: rows.map((row) => cells(row, row.claimable)) },
+    ...(rows.length === 0
+      ? { text: 'No lock has anything to claim now.' }
+      : {
+          table: {
+            columns,
+            rows: rows.map((row) =>
+              cells(row, row.decimals === null ? row.claimable : new Amount(row.claimable, row.decimals)),
+            ),
+          },
+        }),
+    notes: [...failed.map(({ address, error }) => `${address}: ${printable(error ?? '')}`), ...notes],
+    exitCode: failed.length === 0 ? EXIT.done : EXIT.failed,
+  }
+}

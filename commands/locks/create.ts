@@ -1,0 +1,121 @@
+/** `svc locks create`: locks tokens of any mint for one recipient, or for every row of a CSV. */
+import type { LockCreated } from '../../src/api/locks.ts'
+import { paths } from '../../src/api/paths.ts'
+import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
+import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import { ALLOW_PROGRAMS, programsField, requireSignedForKey } from '../signing/flags.ts'
+import { previewLine } from '../signing/preview.ts'
+import { mintState } from '../signing/token-state.ts'
+import { ACT_SIGNING, runAct } from '../tokens/run-act.ts'
+import { usage } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
+import { timeText } from '../ui/times.ts'
+import { chainNow, flagOf, isoOf, lockPlan, SCHEDULE_FLAGS, scheduleFields } from './schedule.ts'
+import { scheduleLines } from './schedule-lines.ts'
+import { demandedTerms, demandsLock, type LockTerms, PARTIES, termLines, termsOf } from './terms.ts'
+
+export const createVerb = verb({
+  about: 'Lock tokens of any mint for a recipient, or for every row of a CSV',
+  details:
+    'Jupiter Lock, a public audited program, holds the tokens. The recipient claims what has unlocked. What does not divide evenly unlocks at the cliff. The columns of the CSV are wallet, amount, start, cliff, periods, frequency and cliff_amount; the flags stand for empty cells. A journal is kept beside the CSV: run the same command again after any interruption, and each lock is made once.',
+  calls: [
+    paths.locks.create,
+    ...[paths.accounts.get, paths.accounts.batchFetch, paths.signer.get],
+    ...[paths.transactions.simulate, paths.transactions.forecast, paths.transactions.submit, paths.transactions.get],
+  ],
+  args: {
+    mint: required(mintAddress('Mint of the token, or its symbol')),
+    recipient: requiredUnless('from', text('Wallet that can claim', { placeholder: 'WALLET' })),
+    amount: requiredUnless('from', text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' })),
+  },
+  flags: {
+    from: text('CSV with a lock for each row, instead of one recipient', { placeholder: 'FILE', existing: true }),
+    journal: text('With --from: file that records what is done (default: beside the CSV)', { placeholder: 'FILE' }),
+    ...SCHEDULE_FLAGS,
+    cancellable_by: choiceOf(PARTIES, 'Who may end it; the creator then gets what has not unlocked (default none)'),
+    recipient_changeable_by: choiceOf(PARTIES, 'Who may give it to another recipient (default none)'),
+    title: text('Title, stored on chain for everybody to read'),
+    description: text('Description, stored on chain like the title'),
+    raw: toggle('Amounts are raw units, not whole tokens'),
+    allow_programs: ALLOW_PROGRAMS,
+    ...ACT_SIGNING,
+  },
+  examples: [
+    'svc locks create 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 48000 --cliff 365d --cliff-amount 25% --periods 36 --frequency 30d',
+    'svc locks create 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 500 --cliff 2027-12-31 --cancellable-by creator --dry-run',
+    'svc locks create 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --from team.csv --cliff 365d --periods 36 --frequency 30d --dry-run',
+  ],
+  async run(input, session) {
+    const { mint, recipient = '', amount = '', from, journal, raw, ...flags } = input
+    const { start, cliff, cliff_amount, periods, frequency, title, description, allow_programs, ...signing } = flags
+    const { cancellable_by = 'none', recipient_changeable_by = 'none', ...own } = signing
+    const terms: LockTerms = { cancellable_by, recipient_changeable_by, title, description }
+    const { decimals } = await mintState(session, mint)
+    const now = await chainNow(session)
+    const usual = {
+      start,
+      cliff,
+      cliff_amount,
+      frequency,
+      periods: periods === undefined ? undefined : String(periods),
+    }
+    if (from !== undefined) {
+      const both = { '<recipient>': input.recipient, '<amount>': input.amount, '--signed': own.signed || undefined }
+      const given = Object.entries(both).find(([, value]) => value !== undefined)
+      if (given !== undefined) throw usage(`give either ${given[0]} or --from`, { param: given[0] })
+      requireSignedForKey(own)
+      const { lockAll } = await import('./list-run.ts')
+      const list = { file: from, journal, mint, decimals, raw, now, usual, terms, allow_programs }
+      return lockAll(session, own, list)
+    }
+    if (journal !== undefined) throw usage('--journal is for --from', { param: '--journal' })
+    const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })
+    const whole = groupedDecimalOf(plan.amount, decimals)
+    return runAct<LockCreated>(session, own, {
+      what: `Lock ${whole} of ${mint} for ${recipient}`,
+      call: (body, options) =>
+        session.client.locks.create(
+          {
+            mint,
+            recipient,
+            ...scheduleFields(plan),
+            ...termsOf(terms),
+            ...programsField({ allow_programs }),
+            ...body,
+          },
+          options,
+        ),
+      demand(of, { address }) {
+        if (start === undefined && !of.isNow(String(now))) {
+          of.apiSays(`the lock starts at ${timeText(isoOf(now))} by the chain's clock`, '--start')
+        }
+        return demandsLock(of, {
+          ...{ address, mint, recipient, schedule: plan, decimals, base: null },
+          ...demandedTerms(terms),
+        })
+      },
+      preview: ({ address, rent, deposit, warnings }) => [
+        ...scheduleLines(plan, decimals),
+        ...termLines(terms),
+        previewLine('lock', address),
+        previewLine('rent', `${solOf(BigInt(rent))} SOL, which closing the lock returns`),
+        ...(deposit === String(plan.amount)
+          ? []
+          : [previewLine('takes', `${groupedDecimalOf(BigInt(deposit), decimals)} with the transfer fee of the mint`)]),
+        ...(warnings ?? []).map((warning) => previewLine('warning', printable(warning))),
+      ],
+      show: (data) => ({
+        address: data.address,
+        mint,
+        recipient,
+        amount: data.amount,
+        cliff_at: data.cliff_at,
+        cliff_amount: data.cliff_amount,
+        amount_per_period: data.amount_per_period,
+        periods: data.periods,
+        ends_at: data.ends_at,
+      }),
+      decimals: { amount: decimals, cliff_amount: decimals, amount_per_period: decimals },
+    })
+  },
+})

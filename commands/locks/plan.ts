@@ -1,0 +1,168 @@
+/** `svc locks plan`: what unlocks when, of a schedule or of a lock on chain, as a table, a drawing and a CSV. */
+import type { LockRead } from '../../src/api/locks.ts'
+import { paths } from '../../src/api/paths.ts'
+import { Amount, groupedDecimalOf } from '../cli/amounts.ts'
+import { integer, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import { csvLine, writePieces } from '../ledger/csv.ts'
+import type { CommandOutcome } from '../outcome.ts'
+import { mintState } from '../signing/token-state.ts'
+import { drawingLines, drawingSvg, writePicture } from '../ui/drawing.ts'
+import { SVG } from '../ui/drawing-flags.ts'
+import { usage } from '../ui/problem.ts'
+import { readLock } from './acts.ts'
+import { chainNow, flagOf, isoOf, type LockPlan, lockPlan, SCHEDULE_FLAGS } from './schedule.ts'
+import { type Unlock, type UnlockSpan, unlockDrawing, unlocksOf } from './schedule-lines.ts'
+
+/** Decimals of tokens that svc makes by default. */
+const USUAL_DECIMALS = 6
+/** The most lines that a terminal shows of a schedule. */
+const MOST_SHOWN = 24
+
+export const planVerb = verb({
+  about: 'Show what unlocks when, before a lock is made or of one on chain',
+  details:
+    'The CSV has a line for each unlock, with dates in UTC and amounts in whole tokens. Beyond 10,000 unlocks a line is a day, a month or a year, and still adds up to the unit. For a lock on chain, claimable is what can be claimed at that moment if nothing more is claimed before.',
+  calls: [paths.locks.get, paths.accounts.get],
+  args: { amount: requiredUnless('lock', text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' })) },
+  flags: {
+    lock: text('A lock on chain, instead of an amount and a schedule', { placeholder: 'LOCK' }),
+    ...SCHEDULE_FLAGS,
+    mint: mintAddress('Mint whose decimals count'),
+    decimals: integer(`Decimals without --mint (default ${USUAL_DECIMALS})`, { min: 0, max: 255 }),
+    raw: toggle('Amounts are raw units, not whole tokens'),
+    svg: SVG,
+    csv: text('Write the schedule for accountants (CSV), or - for standard output', { placeholder: 'FILE' }),
+  },
+  examples: [
+    'svc locks plan 48000 --cliff 365d --cliff-amount 25% --periods 36 --frequency 30d',
+    'svc locks plan --lock GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --svg vesting.svg --csv vesting.csv',
+  ],
+  async run({ lock: address, amount, mint, decimals: given, raw, svg, csv, ...texts }, session) {
+    if (address !== undefined) {
+      const own = { '<amount>': amount, '--mint': mint, '--decimals': given, ...flagsOf(texts) }
+      const both = Object.entries(own).find(([, value]) => value !== undefined)
+      if (both !== undefined) throw usage(`give either ${both[0]} or --lock`, { param: both[0] })
+      const lock = await readLock(session, address)
+      return outcomeOf(
+        { plan: planOf(lock), decimals: lock.decimals ?? 0, now: await chainNow(session), lock },
+        { svg, csv },
+      )
+    }
+    if (mint !== undefined && given !== undefined)
+      throw usage('give either --mint or --decimals', { param: '--decimals' })
+    const decimals = mint === undefined ? (given ?? USUAL_DECIMALS) : (await mintState(session, mint)).decimals
+    const now = mint === undefined ? BigInt(Math.floor(session.clock.now() / 1000)) : await chainNow(session)
+    const { periods } = texts
+    const plan = lockPlan(
+      { ...texts, amount: amount ?? '', periods: periods === undefined ? undefined : String(periods) },
+      { decimals: raw ? 0 : decimals, now, shown: flagOf },
+    )
+    return outcomeOf({ plan, decimals, now, lock: null }, { svg, csv })
+  },
+})
+
+const flagsOf = (texts: object) => Object.fromEntries(Object.entries(texts).map(([key, value]) => [flagOf(key), value]))
+
+/** The schedule of a lock on chain; a time beyond the year 9999 cannot be drawn. */
+function planOf(lock: LockRead): LockPlan {
+  const seconds = (moment: string | null) => {
+    if (moment === null) throw usage('the schedule of this lock goes beyond the year 9999', { param: '--lock' })
+    return BigInt(Math.floor(Date.parse(moment) / 1000))
+  }
+  seconds(lock.ends_at)
+  return {
+    amount: BigInt(lock.amount),
+    startTime: seconds(lock.starts_at),
+    cliffTime: seconds(lock.cliff_at),
+    cliffAmount: BigInt(lock.cliff_amount),
+    frequency: BigInt(lock.frequency),
+    periods: BigInt(lock.periods),
+    amountPerPeriod: BigInt(lock.amount_per_period),
+  }
+}
+
+interface Planned {
+  plan: LockPlan
+  decimals: number
+  now: bigint
+  /** Null for a lock that does not exist yet. */
+  lock: LockRead | null
+}
+
+const UNLOCK_COLUMNS = ['date', 'unlocked', 'cumulative', 'claimable'] as const
+
+async function outcomeOf(
+  { plan, decimals, now, lock }: Planned,
+  { svg, csv }: { svg: string | undefined; csv: string | undefined },
+): Promise<CommandOutcome> {
+  const { each, unlocks } = unlocksOf([plan])
+  const claimed = BigInt(lock?.claimed ?? 0)
+  const claimable = ({ cumulative }: Unlock) => (cumulative > claimed ? cumulative - claimed : 0n)
+  const raws = (unlock: Unlock) => [unlock.unlocked, unlock.cumulative, claimable(unlock)]
+  if (csv === '-') {
+    await writeCsv('-', unlocks, raws, decimals)
+    return { data: undefined, rows: { columns: [], rows: [] } }
+  }
+  const title = `Unlocked of ${groupedDecimalOf(plan.amount, decimals)}`
+  const drawing = unlockDrawing([plan], { title, decimals, now })
+  const notes = svg === undefined ? [] : writePicture(svg, drawingSvg(drawing))
+  if (csv !== undefined) {
+    await writeCsv(csv, unlocks, raws, decimals)
+    notes.push(`The schedule is in ${csv}.`)
+  }
+  const shown = unlocks.length <= MOST_SHOWN ? unlocks : [...unlocks.slice(0, MOST_SHOWN - 2), ...unlocks.slice(-1)]
+  const hidden = unlocks.length - shown.length
+  if (hidden > 0) notes.push(`${hidden} more are between the last two: --csv FILE has all of them.`)
+  if (each !== 'unlock') notes.push(`A line is a ${each}: there are ${plan.periods} periods.`)
+  const whole = (raw: bigint) => new Amount(raw, decimals)
+  return {
+    data: {
+      ...(lock === null
+        ? {}
+        : { lock: lock.address, mint: lock.mint, claimed: lock.claimed, claimable: lock.claimable }),
+      decimals,
+      amount: String(plan.amount),
+      starts_at: isoOf(plan.startTime),
+      cliff_at: isoOf(plan.cliffTime),
+      cliff_amount: String(plan.cliffAmount),
+      frequency: String(plan.frequency),
+      periods: String(plan.periods),
+      amount_per_period: String(plan.amountPerPeriod),
+      each,
+      unlocks: unlocks.map((unlock) => {
+        const [unlocked, cumulative, free] = raws(unlock).map(String)
+        return { at: isoOf(unlock.at), unlocked, cumulative, claimable: free }
+      }),
+    },
+    rows: { columns: UNLOCK_COLUMNS, rows: unlocks.map((unlock) => [isoOf(unlock.at), ...raws(unlock).map(String)]) },
+    table: {
+      columns: UNLOCK_COLUMNS,
+      rows: shown.map((unlock) => [dateText(unlock.at, each), ...raws(unlock).map(whole)]),
+    },
+    drawing: drawingLines(drawing),
+    notes,
+  }
+}
+
+/** Dates are UTC, as in the CSV. */
+const dateText = (at: bigint, each: UnlockSpan) => {
+  const iso = isoOf(at)
+  return each === 'unlock' && !iso.endsWith('T00:00:00.000Z')
+    ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}`
+    : iso.slice(0, 10)
+}
+
+async function writeCsv(
+  file: string,
+  unlocks: readonly Unlock[],
+  raws: (unlock: Unlock) => bigint[],
+  decimals: number,
+): Promise<void> {
+  async function* pieces() {
+    yield csvLine(UNLOCK_COLUMNS)
+    yield unlocks
+      .map((unlock) => csvLine([isoOf(unlock.at), ...raws(unlock).map((raw) => new Amount(raw, decimals))]))
+      .join('')
+  }
+  await writePieces(file, pieces())
+}

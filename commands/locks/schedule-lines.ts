@@ -1,0 +1,138 @@
+/** Says in words what unlocks when, and draws it. */
+import { formatDuration } from '../../src/api/durations.ts'
+import { nextUnlock, totalOf, unlockedAt } from '../../src/solana/lock-schedule.ts'
+import { groupedDecimalOf, ratioOf } from '../cli/amounts.ts'
+import { previewLine } from '../signing/preview.ts'
+import type { Drawing } from '../ui/drawing.ts'
+import { timeText } from '../ui/times.ts'
+import { isoOf, type LockPlan } from './schedule.ts'
+
+export const endOf = ({ cliffTime, frequency, periods }: Pick<LockPlan, 'cliffTime' | 'frequency' | 'periods'>) =>
+  cliffTime + frequency * periods
+
+/** Lines of a preview: what unlocks at the cliff, and after it. */
+export function scheduleLines(plan: LockPlan, decimals: number): string[] {
+  const { cliffTime, cliffAmount, amountPerPeriod, periods, frequency, startTime } = plan
+  const whole = (raw: bigint) => groupedDecimalOf(raw, decimals)
+  const at = (seconds: bigint) => timeText(isoOf(seconds))
+  const cliff = cliffAmount === 0n ? [] : [`${whole(cliffAmount)} at ${at(cliffTime)}`]
+  const steps =
+    periods === 0n
+      ? []
+      : [
+          `${whole(amountPerPeriod)} after each ${formatDuration(Number(frequency))}, ${periods} times, until ${at(endOf(plan))}`,
+        ]
+  const starts = cliffTime === startTime ? [] : [previewLine('starts', at(startTime))]
+  return [...starts, ...[...cliff, ...steps].map((line, i) => previewLine(i === 0 ? 'unlocks' : '', line))]
+}
+
+/** One moment at which something unlocks. */
+export interface Unlock {
+  /** Unix seconds. */
+  at: bigint
+  unlocked: bigint
+  cumulative: bigint
+}
+
+/** The most lines of a schedule; with more unlocks, a line is a day, a month or a year. */
+const MOST_UNLOCKS = 10_000
+/** How a line of a schedule is called. */
+export type UnlockSpan = 'unlock' | 'day' | 'month' | 'year'
+
+/** What unlocks when, of several schedules together; the sum is the whole amount to the unit. */
+export function unlocksOf(plans: readonly LockPlan[]): { each: UnlockSpan; unlocks: Unlock[] } {
+  const moments = momentsOf(plans)
+  let before = 0n
+  const unlocks = moments.at.flatMap((at): Unlock[] => {
+    const cumulative = plans.reduce((sum, plan) => sum + unlockedAt(plan, at), 0n)
+    const unlocked = cumulative - before
+    before = cumulative
+    return unlocked === 0n ? [] : [{ at, unlocked, cumulative }]
+  })
+  return { each: moments.each, unlocks }
+}
+
+function momentsOf(plans: readonly LockPlan[]): { each: UnlockSpan; at: bigint[] } {
+  const count = plans.reduce((sum, { periods }) => sum + periods + 1n, 0n)
+  if (count <= MOST_UNLOCKS) {
+    const all = new Set(plans.flatMap(eachUnlock))
+    return { each: 'unlock', at: [...all].sort((a, b) => (a < b ? -1 : 1)) }
+  }
+  const first = plans.map(({ cliffTime }) => cliffTime).reduce((least, at) => (at < least ? at : least))
+  const last = plans.map(endOf).reduce((most, at) => (at > most ? at : most))
+  for (const each of ['day', 'month', 'year'] as const) {
+    const at = boundaries(each, first, last)
+    if (at !== null) return { each, at }
+  }
+  throw new Error('a schedule has more than 10,000 years')
+}
+
+function eachUnlock(plan: LockPlan): bigint[] {
+  const moments: bigint[] = []
+  let next = nextUnlock(plan, -1n)
+  while (next !== null) {
+    moments.push(next.at)
+    next = nextUnlock(plan, next.at)
+  }
+  return moments
+}
+
+/** The beginnings of the spans after `first`, up to the one that holds `last`, in UTC; null for more than 10,000. */
+function boundaries(each: Exclude<UnlockSpan, 'unlock'>, first: bigint, last: bigint): bigint[] | null {
+  const start = new Date(Number(first) * 1000)
+  const at: bigint[] = []
+  const [year, month, day] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()]
+  for (let step = 1; at.length === 0 || (at.at(-1) ?? 0n) < last; step++) {
+    if (at.length === MOST_UNLOCKS) return null
+    const next =
+      each === 'day'
+        ? Date.UTC(year, month, day + step)
+        : each === 'month'
+          ? Date.UTC(year, month + step, 1)
+          : Date.UTC(year + step, 0, 1)
+    at.push(BigInt(next / 1000))
+  }
+  return at
+}
+
+/** The most steps of a drawing; more look like a line. */
+const MOST_STEPS = 400
+
+/** Draws the unlocked amount over time. `now` is marked if it is within it. */
+export function unlockDrawing(
+  plans: readonly LockPlan[],
+  { title, decimals, now }: { title: string; decimals: number; now?: bigint },
+): Drawing {
+  const start = plans.map(({ startTime }) => startTime).reduce((least, at) => (at < least ? at : least))
+  const last = plans.map(endOf).reduce((most, at) => (at > most ? at : most))
+  // So that the last step is seen.
+  const end = last + (last - start) / 20n + 1n
+  const total = plans.reduce((sum, plan) => sum + totalOf(plan), 0n)
+  const { unlocks } = unlocksOf(plans)
+  const across = (at: bigint) => Math.min(1, ratioOf(at - start, end - start))
+  const kept = unlocks.filter((_, i) => i % Math.ceil(unlocks.length / MOST_STEPS) === 0 || i === unlocks.length - 1)
+  let height = 0
+  const points = kept.flatMap(({ at, cumulative }) => {
+    const before = height
+    height = ratioOf(cumulative, total)
+    return [
+      { x: across(at), y: before },
+      { x: across(at), y: height },
+    ]
+  })
+  const day = (seconds: bigint) => isoOf(seconds).slice(0, 10)
+  const sofar = now === undefined ? 0n : plans.reduce((sum, plan) => sum + unlockedAt(plan, now), 0n)
+  const isWithin = now !== undefined && now > start && now < end
+  return {
+    kind: 'line',
+    labels: {
+      title,
+      highest: groupedDecimalOf(total, decimals),
+      lowest: '0',
+      first: day(start),
+      last: day(end),
+    },
+    points: [{ x: 0, y: 0 }, ...points, { x: 1, y: 1 }],
+    ...(isWithin ? { mark: { x: across(now), y: ratioOf(sofar, total), text: 'now' } } : {}),
+  }
+}

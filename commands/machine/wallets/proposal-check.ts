@@ -1,0 +1,178 @@
+/** Compares the transactions that propose to a multisig with the acts that they should store, byte by byte, without the API. */
+import { createHash } from 'node:crypto'
+import { base58 } from '@scure/base'
+import type { TransactionInstruction } from '@solana/web3.js'
+import { innerInstructions } from '../../../src/chain/programs/squads/inner-instructions.ts'
+import {
+  type Acting,
+  bufferCreate,
+  bufferExtend,
+  proposalCreate,
+  type SquadsInstructions,
+  squadsInstructions,
+  transactionCreate,
+  transactionCreateFromBuffer,
+} from '../../../src/chain/programs/squads/program.ts'
+import { decodeTransaction } from '../../../src/chain/sending/transactions.ts'
+import { compileAnySize } from '../../../src/chain/sending/unsigned.ts'
+import { ByteReader, ShortData } from '../../../src/solana/byte-reader.ts'
+import { type DecodedTransaction, messageBytesOf } from '../../../src/solana/messages.ts'
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../../src/solana/program-ids.ts'
+import { PROGRAMS } from '../../../src/solana/programs.ts'
+import {
+  compactMessage,
+  ephemeralSignersOf,
+  innerMessageOf,
+  MOST_NEW_ACCOUNTS,
+  type PinnedMessage,
+  SQUADS_CALLS,
+  SquadsFault,
+} from '../../../src/solana/squads/index.ts'
+import type { AskedProposal } from '../../signing/wallet.ts'
+
+/** The program stores nothing larger, and a chunk of a buffer has some hundred bytes. */
+const MOST_CHUNKS = 64
+const ANCHOR_NAME = 8
+
+class Difference extends Error {
+  override readonly name = 'Difference'
+}
+
+/** Returns null if they store exactly these acts at these places, or says what differs. */
+export async function proposalDifference(asked: AskedProposal): Promise<string | null> {
+  try {
+    const make = await squadsInstructions()
+    let rest = asked.creations.map((text) => decodeTransaction(text))
+    for (const [i, act] of asked.acts.entries()) {
+      const index = BigInt(asked.index) + BigInt(i)
+      rest = await withoutProposal(make, rest, { ...asked, index, inner: innerOf(act, asked) })
+    }
+    if (rest.length > 0) throw new Difference(`it has ${rest.length} more transactions than the proposal needs`)
+    return null
+  } catch (error) {
+    if (error instanceof Difference) return error.message
+    if (error instanceof SquadsFault) return `the vault cannot execute it: ${error.message}`
+    throw error
+  }
+}
+
+/** The vault's message, base58, as Squads' app imports it: of version 0 and of any size, with an empty blockhash. */
+export async function vaultMessage(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string) {
+  const envelope = { payer: asked.vault, recentBlockhash: SYSTEM_PROGRAM }
+  const built = await compileAnySize(envelope, await innerInstructions(innerOf(act, asked)))
+  return base58.encode(Uint8Array.from(messageBytesOf(built.transaction)))
+}
+
+type Place = Pick<AskedProposal, 'multisig' | 'vault' | 'index'>
+
+/** What the vault executes. Its new accounts have the addresses that follow from the multisig and the first number. */
+function innerOf(act: string, { multisig, vault, index }: Place): PinnedMessage {
+  const decoded = decodeTransaction(act)
+  if (decoded.message.lookups.length > 0) throw new Difference('a lookup table hides accounts of the act')
+  return innerMessageOf(decoded, { vault, ephemeral: ephemeralSignersOf(multisig, BigInt(index), MOST_NEW_ACCOUNTS) })
+}
+
+interface Expected extends Pick<AskedProposal, 'multisig' | 'vaultIndex' | 'member'> {
+  index: bigint
+  inner: PinnedMessage
+}
+
+/** Returns the transactions after those of this proposal. */
+async function withoutProposal(
+  make: SquadsInstructions,
+  creations: DecodedTransaction[],
+  expected: Expected,
+): Promise<DecodedTransaction[]> {
+  const { multisig, vaultIndex, member, index, inner } = expected
+  const acting: Acting = { multisig, index, member, rentPayer: member }
+  const message = compactMessage(inner)
+  // Beside the vault, only its new accounts sign.
+  const stored = { vaultIndex, ephemeralSigners: inner.signers - 1 }
+  const [first, ...others] = creations
+  if (first === undefined) throw new Difference('it lacks the transaction that stores the act')
+  const chunk = firstChunkOf(first)
+  if (chunk === null) {
+    const made = [transactionCreate(make, acting, { ...stored, message }), proposalCreate(make, acting)]
+    await requireSame(first, member, made)
+    return others
+  }
+  const { bufferIndex } = chunk
+  const hash = createHash('sha256').update(message).digest()
+  const buffer = { ...acting, bufferIndex }
+  let written = message.subarray(0, chunk.bytes.length)
+  const opening = bufferCreate(make, buffer, { vaultIndex, hash, size: message.length, chunk: written })
+  await requireSame(first, member, [opening])
+  let rest = others
+  for (let i = 0; written.length < message.length && i < MOST_CHUNKS; i++) {
+    const [next, ...after] = rest
+    const length = next === undefined ? 0 : chunkLengthOf(next)
+    if (next === undefined || length === 0) throw new Difference('it stores only a part of the act')
+    const part = message.subarray(written.length, written.length + length)
+    await requireSame(next, member, [bufferExtend(make, buffer, part)])
+    written = message.subarray(0, written.length + part.length)
+    rest = after
+  }
+  const [last, ...after] = rest
+  if (last === undefined) throw new Difference('it lacks the transaction that makes the proposal')
+  const made = [transactionCreateFromBuffer(make, acting, { ...stored, bufferIndex }), proposalCreate(make, acting)]
+  await requireSame(last, member, made)
+  return after
+}
+
+/** The data of the first instruction of Squads. */
+function firstData({ message }: DecodedTransaction): Uint8Array {
+  const { keys, instructions } = message
+  return (
+    instructions.find(({ programIdIndex }) => keys[programIdIndex] === PROGRAMS.squads.id)?.data ?? new Uint8Array()
+  )
+}
+
+/** The buffer that the transaction opens, and its first bytes; null if it opens none. */
+function firstChunkOf(transaction: DecodedTransaction): { bufferIndex: number; bytes: Uint8Array } | null {
+  const data = firstData(transaction)
+  if (!startsWith(data, 'bufferCreate')) return null
+  return read(data, (reader) => {
+    const bufferIndex = reader.u8()
+    reader.take(1 + 32 + 2)
+    return { bufferIndex, bytes: reader.take(reader.u32()) }
+  })
+}
+
+function chunkLengthOf(transaction: DecodedTransaction): number {
+  const data = firstData(transaction)
+  return startsWith(data, 'bufferExtend') ? read(data, (reader) => reader.take(reader.u32()).length) : 0
+}
+
+const startsWith = (data: Uint8Array, name: keyof typeof SQUADS_CALLS) =>
+  Buffer.from(data.subarray(0, ANCHOR_NAME)).toString('hex') === SQUADS_CALLS[name]
+
+function read<T>(data: Uint8Array, from: (reader: ByteReader) => T): T {
+  try {
+    return from(new ByteReader(data, ANCHOR_NAME))
+  } catch (error) {
+    if (error instanceof ShortData) throw new Difference('an instruction of its buffer is cut short')
+    throw error
+  }
+}
+
+/** The transaction with these instructions after its own compute limits must be the same one. */
+async function requireSame(found: DecodedTransaction, member: string, made: readonly TransactionInstruction[]) {
+  const { message } = found
+  const { keys, instructions, recentBlockhash, config } = message
+  if (keys[0] !== member) throw new Difference(`${keys[0]} would pay for the proposal, not ${member}`)
+  const { PublicKey, TransactionInstruction } = await import('@solana/web3.js')
+  const before = instructions
+    .filter(({ programIdIndex }) => keys[programIdIndex] === COMPUTE_BUDGET_PROGRAM)
+    .map(
+      ({ data }) =>
+        new TransactionInstruction({
+          programId: new PublicKey(COMPUTE_BUDGET_PROGRAM),
+          keys: [],
+          data: Buffer.from(data),
+        }),
+    )
+  const envelope = { payer: member, recentBlockhash, before, messageConfig: config ?? undefined }
+  const expected = await compileAnySize(envelope, made)
+  if (Buffer.from(messageBytesOf(expected.transaction)).equals(found.messageBytes)) return
+  throw new Difference('its transactions do not store exactly this act at this number of this multisig')
+}

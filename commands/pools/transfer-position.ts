@@ -1,0 +1,82 @@
+/** `svc pools transfer-position`: sends positions of a DAMM v2 pool to another wallet or a multisig's vault. */
+import { paths } from '../../src/api/paths.ts'
+import type { PoolPositionTransfer } from '../../src/api/position-transfers.ts'
+import { TOKEN_2022_PROGRAM } from '../../src/solana/program-ids.ts'
+import { poolAddress, required, text, verb } from '../cli/command.ts'
+import { type Call, closes, demanding, opens, type Signing } from '../signing/demand.ts'
+import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
+import { previewLine } from '../signing/preview.ts'
+import { runSigned } from '../signing/run.ts'
+
+/** The most positions of one transaction. */
+const MOST_POSITIONS = 4
+
+const demandsTransfer = demanding(
+  'these positions to this wallet, and nothing else',
+  async ({ payer, accounts }: Signing, asked: { mints: readonly string[]; to: string }): Promise<Call[]> =>
+    (
+      await Promise.all(
+        asked.mints.slice(0, MOST_POSITIONS).map(async (mint): Promise<Call[]> => {
+          const destination = await accounts(mint, asked.to)
+          const fields = { mint, destination, amount: 1, decimals: 0, authority: payer }
+          return [
+            opens(payer, asked.to, mint),
+            { program: TOKEN_2022_PROGRAM, call: 'transferChecked', fields },
+            // The program closes only an account that is empty.
+            closes(payer, () => true),
+          ]
+        }),
+      )
+    ).flat(),
+)
+
+const { submit, get, simulate } = paths.transactions
+
+export const transferPositionVerb = verb({
+  about: "Send positions of a migrated pool to another wallet or a multisig's vault",
+  details:
+    'Whoever holds the NFT of a position owns its liquidity and its fees, also the unclaimed ones: claim them first with `svc fees claim --kind damm_v2 --owner`. Locked liquidity stays locked. For the vault of a multisig add --allow-programs.',
+  calls: [paths.pools.transferPositions, simulate, submit, get],
+  args: { address: required(poolAddress('Address or symbol of the pool, or of the curve that became it')) },
+  flags: {
+    to: required(text('Wallet that gets the positions', WALLET_ADDRESS)),
+    position: text('Only this position, instead of all that you hold', WALLET_ADDRESS),
+    allow_programs: ALLOW_PROGRAMS,
+    ...SIGNING,
+  },
+  examples: [
+    'svc pools transfer-position CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 -k owner.json',
+    'svc pools transfer-position CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --to 7Kqa3YXKZzUhDpVB3XcxZcQnGs5Bs2Tn1zZ1mcKjqAVA --allow-programs --dry-run',
+  ],
+  run: ({ address, to, position, ...flags }, session) =>
+    runSigned<PoolPositionTransfer & { transaction: string; last_valid_block_height: number }>(session, flags, {
+      what: ({ positions }) =>
+        `Send ${positions.length === 1 ? 'a position' : `${positions.length} positions`} of ${address} to ${to}`,
+      async build(payer) {
+        const { data } = await session.client.pools.transferPositions({
+          address,
+          payer,
+          new_owner: to,
+          ...(position === undefined ? {} : { position }),
+          ...programsField(flags),
+          ...buildFields(flags),
+        })
+        const { transaction, last_valid_block_height } = data.tx
+        return { data: { ...data, transaction, last_valid_block_height } }
+      },
+      demand: (of, { positions }) => demandsTransfer(of, { mints: positions.map(({ nft_mint }) => nft_mint), to }),
+      preview: ({ positions, remaining_positions }) => [
+        ...positions.map((each) => previewLine('position', each.position)),
+        ...(remaining_positions === 0
+          ? []
+          : [previewLine('left', `${remaining_positions} smaller positions: run it again`)]),
+      ],
+      show: ({ pool_address, owner, new_owner, positions, remaining_positions }) => ({
+        pool_address,
+        owner,
+        new_owner,
+        positions: positions.map((each) => each.position),
+        remaining_positions,
+      }),
+    }),
+})

@@ -1,0 +1,69 @@
+/** `svc proposals create`: proposes a transaction of the vault that no other command builds, exactly as it was given. */
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { trackedField } from '../signing/built-transactions.ts'
+import { unexpectedBuild } from '../signing/demand.ts'
+import { approverOf, buildFields } from '../signing/flags.ts'
+import { previewLine } from '../signing/preview.ts'
+import { proposeRun } from '../signing/propose.ts'
+import type { RunFlags } from '../signing/run.ts'
+import { readTransaction } from '../signing/transaction-input.ts'
+import { usage } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
+import { counted } from '../ui/words.ts'
+import { messageSha256 } from './answered.ts'
+import { instructionLines } from './squads-plan.ts'
+
+type CreateFlags = Omit<RunFlags, 'force' | 'squads'> & Pick<RunFlags, 'squads'> & { transaction: string }
+
+/** There is no request to compare the transaction with, so a person must agree to what its bytes say. */
+export async function createProposal(
+  session: Session,
+  { transaction: argument, ...given }: CreateFlags,
+): Promise<CommandOutcome> {
+  const flags = { ...given, force: false }
+  const { squads } = flags
+  if (squads === undefined) {
+    throw usage('a proposal needs its multisig', { param: '--squads', next: 'give it with --squads MULTISIG[:VAULT]' })
+  }
+  const input = await readTransaction(argument)
+  const { transaction } = input
+  const { fee_payer, instructions } = await session.wallet.describe(transaction)
+  if (fee_payer !== squads.vault) {
+    throw usage(`${fee_payer} pays for the transaction, not the vault ${squads.vault}`, {
+      param: '<transaction>',
+      next: 'build it with the vault as payer: it then signs for it when it is executed',
+    })
+  }
+  if (instructions.some(({ accounts }) => accounts.some(({ address }) => address.includes('[')))) {
+    throw usage('a lookup table hides accounts of the transaction', {
+      param: '<transaction>',
+      next: 'build it without lookup tables; one of version 1 has room for 4,096 bytes',
+    })
+  }
+  const sha256 = messageSha256(transaction)
+  return proposeRun(
+    session,
+    flags,
+    {
+      what: `a transaction of ${counted(instructions.length, 'instruction')}, with the message ${sha256}`,
+      async build() {
+        const { data } = await session.client.proposals.create({
+          ...buildFields(flags),
+          ...trackedField(input),
+          transaction,
+          approver: approverOf(squads),
+        })
+        if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without transactions to sign')
+        return { data: { transaction, proposal: data.proposal } }
+      },
+      demand: null,
+      preview: () => [
+        previewLine('act', 'as it is decoded here:'),
+        ...instructions.flatMap((each, i) => instructionLines(each, i + 1)).map(printable),
+      ],
+      show: () => ({ message_sha256: sha256 }),
+    },
+    squads,
+  )
+}

@@ -1,0 +1,87 @@
+/** Proposes the request of a proposal anew: shows the new plan, compares what puts it on chain, and signs only that. */
+import type { ProposalCreation } from '../../src/api/payloads.ts'
+import type { Proposal } from '../../src/api/proposals.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
+import { checkedCreations, unexpectedBuild } from '../signing/demand.ts'
+import { fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
+import { previewLine } from '../signing/preview.ts'
+import { freshCreations, proposedOutcome, sendCreation, untilOnChain } from '../signing/propose.ts'
+import { signSeries } from '../signing/signatures.ts'
+import type { AskedProposal } from '../signing/wallet.ts'
+import { usage } from '../ui/problem.ts'
+import { forecastOrNull } from './show.ts'
+import { openSquads, planLines, type SquadsProposal } from './squads-plan.ts'
+
+interface RenewFlags {
+  id: string
+  keypair?: string | undefined
+  wait?: 'none' | 'confirmed' | 'finalized' | undefined
+}
+
+/** Runs it for the wallet that signs, who must be a member that may propose. */
+export async function renewProposal(session: Session, { id, keypair, wait }: RenewFlags): Promise<CommandOutcome> {
+  const { client, ui } = session
+  const answered: Proposal = (await client.proposals.get({ id })).data
+  if (answered.kind === 'rule') throw usage(`${id} is a proposal of a rule: send its request again to propose it anew`)
+  const old = openSquads(id, answered)
+  const cluster = await session.cluster()
+  refuseUnconfirmable(session, cluster)
+  const member = await session.wallet.address(keypair)
+  const { data } = await client.proposals.renew({ id, member })
+  if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without transactions to sign')
+  const { proposal: creation } = data
+  const plans = await plansOf(session, old, creation)
+  const asked = askedOf(plans, member, creation)
+  const creations = await checkedCreations(session, asked)
+  const funds = await fundsOf(session, creations)
+  const shown = await Promise.all(
+    plans.map(async (plan, i) => planLines(session, plan, i === 0 ? await forecastOrNull(session, plan.id) : null)),
+  )
+  await ui.preview([
+    `Propose ${id} anew`,
+    ...shown.flat(),
+    previewLine('checked', 'here: what is signed stores exactly this plan'),
+    previewLine('member', `${member} proposes, and pays the fee and the rent of the proposal`),
+    ...totalLines(funds, member),
+  ])
+  requireFunds(funds, cluster)
+  // Only a person can see whether the new plan is the act that was meant.
+  await confirmOn(session, `Propose ${id} anew`, cluster, { always: true })
+  const signed = await signSeries(session, await freshCreations(session, asked, creation), keypair)
+  const confirmed = await sendCreation(session, { wait }, signed)
+  return proposedOutcome(session, {
+    proposal: await untilOnChain(session, creation.id, confirmed !== null),
+    signatures: signed.map(({ signature }) => signature),
+    fields: { renews: id },
+    last: confirmed?.at(-1),
+  })
+}
+
+/** The new plans, in the order of their numbers. Throws a failure for those of another vault. */
+async function plansOf(
+  { client }: Session,
+  old: SquadsProposal,
+  { id, following = [] }: ProposalCreation,
+): Promise<SquadsProposal[]> {
+  const plans: SquadsProposal[] = []
+  for (const each of [id, ...following]) {
+    const plan = openSquads(each, (await client.proposals.get({ id: each })).data)
+    const isSame = plan.approver.multisig === old.approver.multisig && plan.approver.vault === old.approver.vault
+    if (!isSame) throw unexpectedBuild(`it proposes to ${plan.approver.multisig}, vault ${plan.approver.vault}`)
+    plans.push(plan)
+  }
+  return plans
+}
+
+function askedOf(plans: readonly SquadsProposal[], member: string, creation: ProposalCreation): AskedProposal {
+  const [first] = plans
+  if (first === undefined) throw unexpectedBuild('it has no proposal')
+  const { multisig, vault, vault_index, transaction_index } = first.approver
+  return {
+    ...{ multisig, vault, vaultIndex: vault_index, member, index: transaction_index },
+    acts: plans.map(({ transaction }) => transaction),
+    creations: creation.transactions,
+  }
+}

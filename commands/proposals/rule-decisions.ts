@@ -1,0 +1,91 @@
+/** Decides about a proposal of a rule: reads its transaction here, shows it, and signs the text of the decision. */
+import type { Proposal, RuleApprover } from '../../src/api/proposals.ts'
+import { decisionText } from '../../src/solana/decision-texts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { contentOutcome } from '../signing/content.ts'
+import { failure, usage } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
+import { requireAnswered } from './answered.ts'
+
+/** The proposal that the API answered, with what the text of a decision needs. Throws for one that cannot be decided. */
+function openRule(id: string, proposal: Proposal) {
+  const { approver, expires_at, status, fault } = proposal
+  if (approver.kind !== 'rule' || expires_at === null) throw usage(`${id} is not a proposal of a rule`)
+  if (status !== 'active' && status !== 'approved') {
+    throw usage(`the proposal ${id} is ${status}${fault === null ? '' : ` (${printable(fault)})`}`)
+  }
+  return { ...proposal, approver, expires_at }
+}
+
+/**
+ * Shows the stored transaction as it is decoded here, and signs a text with the hash of exactly this transaction. Throws
+ * a failure if the API names another hash.
+ */
+export async function decideRule(
+  session: Session,
+  answered: Proposal,
+  { id, decision, keypair }: { id: string; decision: 'approved' | 'rejected'; keypair?: string | undefined },
+): Promise<CommandOutcome> {
+  const { client, ui, wallet } = session
+  const proposal = openRule(id, answered)
+  const { approver, what, message_sha256: sha256, transaction, expires_at } = proposal
+  requireAnswered(id, answered)
+  const content = await wallet.describe(transaction)
+  const untried = 'when it is executed; more than the amounts above is never signed'
+  const shown = await contentOutcome(content, { trial: null, state: null, lastValid: undefined, untried })
+  const verb = decision === 'approved' ? 'Approve' : 'Reject'
+  const signer = await wallet.address(keypair)
+  await ui.preview([
+    `${verb} ${id}`,
+    `  what          ${printable(what)}`,
+    `  why it waits  ${printable(approver.reason)}`,
+    ...movementLines(approver.movement),
+    `  checked here  the hash below is that of this transaction:`,
+    ...(shown.text ?? '').split('\n').map((line) => `    ${line}`),
+    `  sha256        ${sha256}`,
+    `  until         ${expires_at}`,
+    `  signer        ${signer}`,
+  ])
+  await ui.confirm(`${verb} it with ${signer}?`)
+  const text = decisionText(decision, {
+    id,
+    what,
+    message_sha256: sha256,
+    genesis: approver.genesis,
+    expires_at: Date.parse(expires_at),
+  })
+  const { address, signature } = await wallet.signText(text, keypair)
+  const call = decision === 'approved' ? client.proposals.approve : client.proposals.reject
+  const { data } = await call({ id, approver: address, signature })
+  return ruleOutcome(data.proposal)
+}
+
+/** What may leave and who may receive it, as the proposal says. */
+function movementLines({ lamports, receivers, tokens }: RuleApprover['movement']): string[] {
+  const units = (mint: string | null, amount: string) =>
+    mint === null ? `${amount} lamports` : `${amount} raw units of ${mint}`
+  return [
+    `  leaves        at most ${[units(null, lamports), ...tokens.map(({ mint, amount }) => units(mint, amount))].join(', ')}`,
+    ...receivers.map(
+      ({ address, owner, mint, amount }) => `  receives      ${owner ?? address}: ${units(mint, amount)}`,
+    ),
+  ].map(printable)
+}
+
+export function ruleOutcome(proposal: Proposal | undefined): CommandOutcome {
+  if (proposal === undefined) throw failure('the API answered without the proposal')
+  const { id, status, needed, decisions, signature, fault, next } = proposal
+  const approved = decisions.filter(({ decision }) => decision === 'approved').length
+  const text =
+    status === 'executed'
+      ? `Executed ${id}: ${signature}`
+      : status === 'rejected' || status === 'cancelled'
+        ? `The proposal ${id} is ${status}.`
+        : `The proposal ${id} has ${approved} of ${needed} approvals.`
+  return {
+    data: proposal,
+    text: fault === null ? text : `${text}\nIt was not executed: ${printable(fault)}`,
+    notes: next === null ? [] : [next],
+  }
+}

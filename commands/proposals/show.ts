@@ -1,0 +1,58 @@
+/** Shows a proposal: its plan in words, what it would change now, who has decided and who is missing, and what is next. */
+import type { Proposal, ProposalForecast } from '../../src/api/proposals.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { fittingText, printable } from '../ui/render.ts'
+import { timeText } from '../ui/times.ts'
+
+const COLUMNS = 80
+
+/** States in which it can still be executed. */
+const OPEN: readonly Proposal['status'][] = ['planned', 'active', 'approved']
+
+export async function showProposal(session: Session, id: string): Promise<CommandOutcome> {
+  const { data: proposal } = await session.client.proposals.get({ id })
+  const isOpen = proposal.kind === 'squads' && OPEN.includes(proposal.status)
+  return proposalOutcome(session, proposal, isOpen ? await forecastOrNull(session, id) : null)
+}
+
+/** A proposal of a rule as a record, and one of a multisig as its plan with its members. */
+export async function proposalOutcome(
+  session: Session,
+  proposal: Proposal,
+  forecast: ProposalForecast | null,
+): Promise<CommandOutcome> {
+  const { id } = proposal
+  if (proposal.approver.kind !== 'squads') return { data: proposal }
+  const { memberLines, openSquads, planLines } = await import('./squads-plan.ts')
+  const opened = openSquads(id, proposal)
+  const isOpen = OPEN.includes(proposal.status)
+  const own = await session.wallet.address().catch(() => null)
+  const approved = proposal.decisions.filter(({ decision }) => decision === 'approved').length
+  const { status, needed, fault, signature, expires_at } = proposal
+  const lines = [
+    `${id}  ${status}, ${approved} of ${needed} approvals`,
+    ...(fault === null ? [] : [`  fault     ${fault}`]),
+    ...(isOpen && expires_at !== null ? [`  until     ${timeText(expires_at)}, the start of its airdrop`] : []),
+    ...(signature === null ? [] : [`  executed  ${signature}`]),
+    ...(await planLines(session, opened, forecast)),
+    ...(isOpen && forecast === null ? ['what it would change is not known: the API could not try it'] : []),
+    ...memberLines(opened, own),
+  ]
+  return {
+    data: { ...proposal, forecast },
+    text: await fittingText(lines.map(printable).join('\n'), COLUMNS),
+    notes: proposal.next === null ? [] : [printable(proposal.next)],
+  }
+}
+
+/** What its execution would change now; null if the API cannot find out. */
+export async function forecastOrNull({ client }: Session, id: string): Promise<ProposalForecast | null> {
+  try {
+    return (await client.proposals.forecast({ id })).data
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}

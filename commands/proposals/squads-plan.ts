@@ -1,0 +1,230 @@
+/** A proposal of a multisig as it is checked here, and as lines of 80 columns: its plan, its members, what it would change. */
+import type { Proposal, ProposalForecast, SquadsApprover } from '../../src/api/proposals.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import {
+  decodeVaultTransaction,
+  ephemeralSignersOf,
+  innerMessageOf,
+  MOST_NEW_ACCOUNTS,
+  namedPlaces,
+  type PinnedMessage,
+  pinMessage,
+  SquadsFault,
+  squadsProposalAddress,
+  squadsTransactionAddress,
+  storedMessageDifference,
+  vaultAddress,
+} from '../../src/solana/squads/index.ts'
+import type { Session } from '../cli/session.ts'
+import { argumentLines, changedLines, withMints } from '../signing/content.ts'
+import type { AskedStep } from '../signing/demanded-proposals.ts'
+import { previewLine, rentLine } from '../signing/preview.ts'
+import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
+import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
+import { requireAnswered } from './answered.ts'
+
+type Account = Awaited<ReturnType<Session['client']['accounts']['get']>>['data']
+
+export type SquadsProposal = Proposal & { approver: SquadsApprover }
+
+/** Returns the proposal; throws a failure if its addresses or its hash do not belong to what it names. */
+export function openSquads(id: string, answered: Proposal): SquadsProposal {
+  const { approver } = answered
+  if (approver.kind !== 'squads') throw usage(`${id} is a proposal of a rule, not of a multisig`)
+  requireAnswered(id, answered)
+  if (namesOwnAddresses(approver)) return { ...answered, approver }
+  throw failure(
+    `the API names addresses that are not those of its multisig and its number for ${id}: nothing was signed`,
+    { next: 'check which API answers: `svc config list`' },
+  )
+}
+
+function namesOwnAddresses(approver: SquadsApprover): boolean {
+  const { multisig, vault, vault_index, proposal_address, transaction_address } = approver
+  try {
+    const { proposal, transaction } = stepPlace(approver)
+    return (
+      vault === vaultAddress(multisig, vault_index) &&
+      proposal_address === proposal &&
+      transaction_address === transaction
+    )
+  } catch {
+    // What is no address or no number has no addresses of its own.
+    return false
+  }
+}
+
+/** The place of a proposal, derived here. */
+export function stepPlace({
+  multisig,
+  transaction_index,
+}: Pick<SquadsApprover, 'multisig' | 'transaction_index'>): Omit<AskedStep, 'accounts'> {
+  const index = BigInt(transaction_index)
+  return {
+    multisig,
+    proposal: squadsProposalAddress(multisig, index),
+    transaction: squadsTransactionAddress(multisig, index),
+  }
+}
+
+/** The message of the plan. The addresses of lookup tables are shown as table and place: only the chain knows them. */
+function plannedMessage({ id, approver, transaction }: SquadsProposal): PinnedMessage {
+  const decoded = decodeWireTransaction(Buffer.from(transaction, 'base64'))
+  const { multisig, vault, transaction_index } = approver
+  const ephemeral = ephemeralSignersOf(multisig, BigInt(transaction_index), MOST_NEW_ACCOUNTS)
+  try {
+    return innerMessageOf(decoded, { vault, ephemeral, loaded: namedPlaces(decoded.message) })
+  } catch (error) {
+    if (!(error instanceof SquadsFault)) throw error
+    throw failure(`the vault cannot execute the plan of ${id} by itself: ${error.message}; nothing was signed`)
+  }
+}
+
+/**
+ * The accounts that the execution of the plan takes: lookup tables, the keys of the message, and the places of each
+ * table. Throws a failure for a plan that takes another signature than those of the vault and of its new accounts,
+ * because whoever executes it would sign its instructions too.
+ */
+export function executedAccounts(proposal: SquadsProposal): string[] {
+  const { keys, lookups } = plannedMessage(proposal)
+  const places = lookups.flatMap((lookup) => {
+    const { writable, readonly } = namedPlaces({ lookups: [lookup] })
+    return [...writable, ...readonly]
+  })
+  return [...lookups.map(({ table }) => table), ...keys, ...places]
+}
+
+/** Throws a failure unless the account on the chain stores exactly the plan. The API reads it, and it is compared here. */
+export async function requireStored({ client }: Pick<Session, 'client'>, proposal: SquadsProposal): Promise<void> {
+  const { id, status, next, approver } = proposal
+  const { multisig, transaction_index, transaction_address: address } = approver
+  const account = (await nullIfNotFound(client.accounts.get({ address })))?.data
+  if (account === undefined) {
+    throw failure(`the chain stores no transaction of ${id}, which is ${status}: nothing was signed`, {
+      ...(next === null ? {} : { next: printable(next) }),
+    })
+  }
+  const difference = storedDifference(proposal, account)
+  if (difference === null) return
+  throw failure(
+    `number ${transaction_index} of ${multisig} is not what was planned: ${difference} Nothing was signed.`,
+    {
+      next: `svc proposals reject ${id}, and see docs/approvals.md`,
+    },
+  )
+}
+
+function storedDifference(proposal: SquadsProposal, account: Account): string | null {
+  const { multisig, transaction_index, vault_index } = proposal.approver
+  const raw = {
+    owner: account.owner,
+    lamports: BigInt(account.lamports),
+    data: Buffer.from(account.data, 'base64'),
+    executable: false,
+  }
+  try {
+    const stored = decodeVaultTransaction(raw, multisig, BigInt(transaction_index))
+    if (stored.vaultIndex !== vault_index) return `It is one of the vault ${stored.vaultIndex}.`
+    return storedMessageDifference(plannedMessage(proposal), pinMessage(stored.message, namedPlaces(stored.message)))
+  } catch (error) {
+    if (error instanceof SquadsFault) return `${error.message}.`
+    throw error
+  }
+}
+
+/** What a command shows: the plan as it is decoded here, and what its execution would change now. */
+export async function planLines(
+  { wallet }: Pick<Session, 'wallet'>,
+  { approver, what, message_sha256, transaction, asked_by }: SquadsProposal,
+  forecast: ProposalForecast | null,
+): Promise<string[]> {
+  const changes = forecast?.balance_changes ?? []
+  const content = withMints(await wallet.describe(transaction), { balance_changes: changes })
+  return [
+    previewLine('what', what),
+    previewLine('multisig', approver.multisig),
+    previewLine('vault', `${approver.vault} (number ${approver.vault_index})`),
+    previewLine('proposal', `number ${approver.transaction_index}`),
+    previewLine('proposed', `by ${approver.member ?? 'a member who is not known'}`),
+    previewLine('asked', asked_by === null ? 'in another client' : `by the API key ${asked_by}`),
+    previewLine('sha256', message_sha256),
+    'plan, decoded here',
+    ...content.instructions.flatMap((instruction, i) => instructionLines(instruction, i + 1)),
+    ...forecastLines(forecast),
+  ].map(printable)
+}
+
+type Instruction = Awaited<ReturnType<Session['wallet']['describe']>>['instructions'][number]
+
+/** Instructions that give somebody control: their accounts are shown too. */
+const GIVES_CONTROL = /authority|approve|delegate|creator|owner|revoke|close/i
+/** Roles of accounts that gain something. */
+const RECEIVES = /destination|recipient|receiver/i
+
+/** An instruction with its amounts, and the accounts that gain something or control. */
+export function instructionLines({ program, name, instruction, args, accounts }: Instruction, place: number): string[] {
+  const does = instruction ?? 'an instruction that svc does not know'
+  const showsAll = instruction === null || GIVES_CONTROL.test(instruction)
+  const shown = accounts
+    .filter(({ role }) => showsAll || RECEIVES.test(role ?? ''))
+    .map(({ role, address }) => `    ${role ?? 'account'}  ${address}`)
+  return [
+    `  ${place}. ${name ?? program}`,
+    `    ${does}${GIVES_CONTROL.test(does) ? ' (changes who controls something)' : ''}`,
+    ...args.flatMap(argumentLines),
+    ...shown,
+  ]
+}
+
+function forecastLines(forecast: ProposalForecast | null): string[] {
+  if (forecast === null) return []
+  const { failed, balance_changes, changes } = forecast
+  const anew = [
+    ...(changes.length === 0 ? [] : ['built anew, it would differ']),
+    ...changes.map((change) => `  ${change}`),
+  ]
+  if (failed !== null) {
+    return [
+      'executed now, it would fail',
+      `  ${JSON.stringify(failed.err)}`,
+      ...failed.logs.slice(-4).map((line) => `  ${line}`),
+      ...anew,
+    ]
+  }
+  return [
+    'executed now, it would change',
+    ...changedLines(balance_changes),
+    rentLine({ balance_changes, rent: null }).replace('not known: ', ''),
+    previewLine('fee', 'paid by the member who executes it'),
+    ...anew,
+  ]
+}
+
+/** Who has decided, who is missing, and the time lock. `own` is a wallet of the caller. */
+export function memberLines({ approver, decisions, needed }: SquadsProposal, own: string | null): string[] {
+  const { members, time_lock } = approver
+  const decided = new Map(decisions.map(({ approver: address, decision }) => [address, decision]))
+  const words = members.map(({ address, vote }) => ({
+    address,
+    word: decided.get(address) ?? (vote ? 'missing' : 'no vote'),
+  }))
+  const former = decisions.filter(({ approver: address }) => !members.some((member) => member.address === address))
+  return [
+    `members: ${counted(needed, 'approval')} needed`,
+    ...words.map(({ address, word }) => previewLine(word, `${address}${address === own ? ' (you)' : ''}`)),
+    ...former.map(({ approver: address, decision }) => previewLine(decision, `${address}, no longer a member`)),
+    ...(time_lock === 0 ? [] : [previewLine('time lock', lockText(approver))]),
+  ].map(printable)
+}
+
+function lockText(approver: SquadsApprover): string {
+  const from = executableFrom(approver)
+  const seconds = counted(approver.time_lock, 'second')
+  return from === null ? `${seconds} after the last approval` : `${seconds}; it can be executed from ${timeText(from)}`
+}
+
+/** Unix milliseconds from which an approved proposal can be executed; null without a time lock or an approval. */
+export const executableFrom = ({ time_lock, approved_at }: SquadsApprover): number | null =>
+  time_lock === 0 || approved_at === null ? null : Date.parse(approved_at) + time_lock * 1000

@@ -1,0 +1,132 @@
+/** Approves, rejects, cancels, executes or closes a proposal of a multisig: the step is checked here before it is signed. */
+import type { Proposal } from '../../src/api/proposals.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import type { BuiltTransactions } from '../signing/built-transactions.ts'
+import { unexpectedBuild } from '../signing/demand.ts'
+import { demandsStep, type ProposalStep } from '../signing/demanded-proposals.ts'
+import { txVersionField } from '../signing/flags.ts'
+import { previewLine } from '../signing/preview.ts'
+import { type RunFlags, runSigned } from '../signing/run.ts'
+import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
+import { forecastOrNull } from './show.ts'
+import {
+  executableFrom,
+  executedAccounts,
+  memberLines,
+  openSquads,
+  planLines,
+  requireStored,
+  type SquadsProposal,
+  stepPlace,
+} from './squads-plan.ts'
+
+export type StepInput = Omit<RunFlags, 'force'> & { id: string }
+
+type Built = BuiltTransactions & {
+  step: { proposal: Proposal; returns?: { lamports: string; to: string } | undefined }
+}
+
+const WORDS: Record<ProposalStep, string> = {
+  approve: 'Approve',
+  reject: 'Reject',
+  cancel: 'Cancel',
+  execute: 'Execute',
+  reclaim: 'Return the rent of',
+}
+
+/** Runs the step for the wallet that signs, who must be a member with the right to it. */
+export async function runStep(
+  session: Session,
+  answered: Proposal,
+  step: ProposalStep,
+  { id, ...flags }: StepInput,
+): Promise<CommandOutcome> {
+  const proposal = openSquads(id, answered)
+  const { approver } = proposal
+  // What nobody can execute may still be rejected, cancelled or closed.
+  const carriesOn = step === 'approve' || step === 'execute'
+  if (carriesOn) await requireStored(session, proposal)
+  const asked = { ...stepPlace(approver), accounts: carriesOn ? executedAccounts(proposal) : [] }
+  // The trial run of an execution shows the same.
+  const forecast = step === 'approve' ? await forecastOrNull(session, id) : null
+  const plan = await planLines(session, proposal, forecast)
+  const outcome = await runSigned<Built>(
+    session,
+    { ...flags, force: false },
+    {
+      what: `${WORDS[step]} the proposal ${id}`,
+      build: async (member) => {
+        const { data } = await session.client.proposals[step]({ id, member, ...txVersionField(flags) })
+        if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without a transaction')
+        const { proposal: now, returns, mode: _, ...built } = data
+        return { data: { ...built, step: { proposal: now, returns } } }
+      },
+      async demand(of, { step: answer }) {
+        requireSamePlan(proposal, openSquads(id, answer.proposal))
+        if (carriesOn) of.note('the account on the chain stores exactly this plan')
+        return demandsStep[step](of, asked)
+      },
+      preview: ({ step: { returns } }) => [
+        ...plan,
+        ...memberLines(proposal, null),
+        ...(returns === undefined ? [] : [previewLine('returns', `${returns.lamports} lamports to ${returns.to}`)]),
+      ],
+      show: async (_, confirmed) => ({
+        proposal: id,
+        ...(confirmed === null ? {} : await statusNow(session, id)),
+        multisig: approver.multisig,
+        transaction_index: approver.transaction_index,
+      }),
+    },
+  )
+  const isSent = !flags.dry_run && !flags.build_only
+  return isSent ? { ...outcome, notes: [...(outcome.notes ?? []), ...nextNotes(step, proposal)] } : outcome
+}
+
+/** The state after the step, which this read also stores; without an answer, the step is confirmed all the same. */
+async function statusNow(session: Session, id: string): Promise<{ proposal_status?: string }> {
+  try {
+    return { proposal_status: (await session.client.proposals.get({ id })).data.status }
+  } catch {
+    return {}
+  }
+}
+
+/** Throws a failure if the step was built for another plan than the one that is shown. */
+function requireSamePlan(seen: SquadsProposal, now: SquadsProposal): void {
+  const isSame =
+    seen.message_sha256 === now.message_sha256 &&
+    seen.approver.multisig === now.approver.multisig &&
+    seen.approver.transaction_index === now.approver.transaction_index
+  if (!isSame) throw unexpectedBuild(`its plan has the hash ${now.message_sha256}, not ${seen.message_sha256}`)
+}
+
+/** What follows from the step, once it is confirmed. */
+function nextNotes(step: ProposalStep, { id, needed, decisions, approver }: SquadsProposal): string[] {
+  const decided = (decision: string) => decisions.filter((each) => each.decision === decision).length + 1
+  switch (step) {
+    case 'approve': {
+      const left = needed - decided('approved')
+      if (left > 0) return [`${counted(left, 'more member')} must approve: svc proposals approve ${id}`]
+      return [`It is approved. Execute it${lockNote(approver)}: svc proposals execute ${id}`]
+    }
+    case 'reject':
+      return [`It is rejected once it can no longer get its approvals: svc proposals show ${id}`]
+    case 'cancel': {
+      const left = needed - decided('cancelled')
+      return left > 0 ? [`${counted(left, 'more member')} must cancel it: svc proposals cancel ${id}`] : []
+    }
+    case 'execute':
+      return [`Return its rent: svc proposals reclaim ${id}`]
+    case 'reclaim':
+      return []
+  }
+}
+
+function lockNote(approver: SquadsProposal['approver']): string {
+  const from = executableFrom(approver)
+  if (from !== null) return ` from ${timeText(from)} on`
+  return approver.time_lock === 0 ? '' : ` in ${counted(approver.time_lock, 'second')}`
+}

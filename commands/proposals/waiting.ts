@@ -1,0 +1,66 @@
+/** Says which proposals wait: for the caller's wallet as a member or an approver, and otherwise for this installation. */
+import type { Proposal } from '../../src/api/proposals.ts'
+import type { Session } from '../cli/session.ts'
+import { printable } from '../ui/render.ts'
+import { counted } from '../ui/words.ts'
+
+/** Most proposals that are named; `svc proposals list` has all. */
+const MOST = 10
+/** Most pages of 100 that are read of each state: what waits for the wallet may be among the oldest. */
+const MOST_PAGES = 5
+/** A line of a terminal. */
+const COLUMNS = 80
+const OPEN = ['active', 'approved'] as const
+
+/** One line for each, the ones for the wallet first; none if the API may not be asked. */
+export async function waitingProposals({ client, wallet }: Pick<Session, 'client' | 'wallet'>): Promise<string[]> {
+  const lists = await Promise.all(OPEN.map((status) => openOf(client, status)))
+  const open = lists.flatMap(({ proposals }) => proposals)
+  if (open.length === 0) return []
+  const own = await wallet.address().catch(() => null)
+  const mine = open.filter((proposal) => own !== null && waitsFor(proposal, own))
+  const others = open.filter((proposal) => !mine.includes(proposal))
+  const shown = [...mine.map((each) => lineOf(each, true)), ...others.map((each) => lineOf(each, false))]
+  const more = shown.length - MOST
+  if (more <= 0) return shown
+  const count = `${lists.some(({ isCut }) => isCut) ? 'more than ' : ''}${counted(more, 'more proposal')}`
+  return [...shown.slice(0, MOST), `${count} ${more === 1 ? 'waits' : 'wait'}: svc proposals list`]
+}
+
+/** The open proposals in a state, newest first, as far as they are read. */
+async function openOf(
+  client: Session['client'],
+  status: (typeof OPEN)[number],
+): Promise<{ proposals: Proposal[]; isCut: boolean }> {
+  const proposals: Proposal[] = []
+  let cursor: string | null = null
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const from: { cursor?: string } = cursor === null ? {} : { cursor }
+    const answer: ListAnswer | null = await client.proposals.list({ status, limit: '100', ...from }).catch(() => null)
+    proposals.push(...(answer?.data ?? []))
+    cursor = answer?.meta.next_cursor ?? null
+    if (cursor === null) return { proposals, isCut: false }
+  }
+  return { proposals, isCut: true }
+}
+
+type ListAnswer = Awaited<ReturnType<Session['client']['proposals']['list']>>
+
+/** Whether the wallet may take its next step: a vote that it has not given, or the execution. */
+function waitsFor({ approver, status, decisions }: Proposal, own: string): boolean {
+  const hasDecided = decisions.some(({ approver: address }) => address === own)
+  if (approver.kind === 'rule') {
+    const isNamed = approver.approvers.some(({ address, revoked }) => address === own && !revoked)
+    return status === 'active' && isNamed && !hasDecided
+  }
+  const member = approver.members.find(({ address }) => address === own)
+  return status === 'approved' ? member?.execute === true : member?.vote === true && !hasDecided
+}
+
+/** The id, what it waits for, and as much of the act as fits. */
+function lineOf({ id, status, what, needed, decisions }: Proposal, isMine: boolean): string {
+  const approved = decisions.filter(({ decision }) => decision === 'approved').length
+  const state = status === 'approved' ? 'to be executed' : `${approved} of ${needed} approvals`
+  const line = printable(`${id} waits${isMine ? ' for you' : ''}, ${state}: ${what}`)
+  return line.length <= COLUMNS ? line : `${line.slice(0, COLUMNS - 1)}…`
+}

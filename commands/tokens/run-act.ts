@@ -1,0 +1,83 @@
+/** Runs an act on a token that the holder of an authority signs: the user's keypair, or the platform wallet. */
+import type { Client } from '../../src/client.ts'
+import { type CommandOutcome, toggle } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import type { BuiltTransactions } from '../signing/built-transactions.ts'
+import {
+  buildFields,
+  IDEMPOTENCY_KEY,
+  requireSignedForKey,
+  SIGNING,
+  type SigningFlags,
+  txVersionField,
+} from '../signing/flags.ts'
+import { type RunFlags, runSigned, type SignedRun } from '../signing/run.ts'
+import { refuseNamedWallet } from '../signing/signing-wallet.ts'
+import { failure, usage } from '../ui/problem.ts'
+
+/** The flags of an act that the platform wallet may sign too. */
+export const ACT_SIGNING = {
+  signed: toggle('The platform wallet signs with its own authority, instead of your keypair'),
+  idempotency_key: IDEMPOTENCY_KEY,
+  ...SIGNING,
+}
+export type ActFlags = SigningFlags & { signed: boolean; idempotency_key?: string | undefined }
+
+/** The fields that every request of an act has, besides its own. */
+export type ActBody = { payer: string; mode?: 'signed'; tx_version?: 1 } & ReturnType<typeof buildFields>
+export type CallOptions = Parameters<Client['tokens']['transferAuthority']>[1]
+
+type ActAnswer = (BuiltTransactions & { mode: 'unsigned' }) | { mode: 'signed'; signature: string }
+type Unsigned<D> = Extract<D, { mode: 'unsigned' }>
+
+export interface TokenAct<D extends ActAnswer> {
+  /** What it does, for a question. */
+  what: string
+  call(body: ActBody, options?: CallOptions): Promise<{ data: D }>
+  demand: SignedRun<Unsigned<D>>['demand']
+  preview(data: Unsigned<D>): readonly string[]
+  show(data: D): Record<string, unknown>
+  /** Decimals of the fields of `show` in raw units. */
+  decimals?: Readonly<Record<string, number>>
+}
+
+export async function runAct<D extends ActAnswer>(
+  session: Session,
+  flags: ActFlags & RunFlags,
+  { what, call, demand, preview, show, decimals }: TokenAct<D>,
+): Promise<CommandOutcome> {
+  refuseOwnWithSigned(flags)
+  return runSigned<Unsigned<D>>(session, flags, {
+    what,
+    async build(payer) {
+      const dry_run = flags.signed || flags.dry_run
+      const { data } = await call({ payer, ...buildFields({ ...flags, dry_run }) })
+      if (data.mode === 'unsigned') return { data: data as Unsigned<D> }
+      throw failure('the API answered with a signed transaction, but none was requested')
+    },
+    demand,
+    preview,
+    show,
+    ...(decimals === undefined ? {} : { decimals: () => decimals }),
+    platform: (payer) => ({
+      what,
+      async sign(options) {
+        const { data } = await call({ payer, ...txVersionField(flags), mode: 'signed' }, options)
+        if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
+        return { signature: data.signature, show: () => show(data) }
+      },
+      ...(decimals === undefined ? {} : { decimals }),
+    }),
+  })
+}
+
+/** Throws a usage problem for flags of the user's own keypair beside --signed, and for a key without it. */
+export function refuseOwnWithSigned(flags: ActFlags): void {
+  requireSignedForKey(flags)
+  if (!flags.signed) return
+  if (flags.keypair !== undefined || flags.build_only) {
+    const shown = flags.build_only ? '--build-only' : '--keypair'
+    throw usage(`${shown} is for an authority of your own keypair, not for --signed`, { param: shown })
+  }
+  refuseNamedWallet(flags, '--signed')
+}

@@ -1,0 +1,73 @@
+/** `svc tokens transfer`: sends a token to one wallet, or to every wallet of a list once. */
+import type { TokenTransfer } from '../../src/api/token-transfers.ts'
+import { demandsTransfers } from '../airdrops/sending/batch.ts'
+import { SEND_CALLS } from '../airdrops/sending/flags.ts'
+import { sendList } from '../airdrops/sending/list.ts'
+import { groupedDecimalOf } from '../cli/amounts.ts'
+import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import { listToken } from '../merkle/list-units.ts'
+import { readRecipients, withListNotes } from '../merkle/recipients.ts'
+import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
+import { FROM, JOURNAL, openingLine, RAW, refuseWithList, unitsOf, withoutList } from './act-inputs.ts'
+import { ACT_SIGNING, runAct } from './run-act.ts'
+
+export const transferVerb = verb({
+  about: 'Send a token to a wallet, or to every wallet of a CSV',
+  details:
+    'A missing token account is opened at your cost. With --from each wallet of the list is paid once, as by `svc airdrops send`: run the same command again after any interruption.',
+  calls: [...SEND_CALLS],
+  args: {
+    mint: required(mintAddress('Mint of the token, or its symbol')),
+    wallet: requiredUnless('from', text('Wallet that gets it', { placeholder: 'WALLET' })),
+    amount: requiredUnless('from', text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' })),
+  },
+  flags: {
+    from: FROM,
+    journal: JOURNAL,
+    raw: RAW,
+    allow_programs: ALLOW_PROGRAMS,
+    accept_transfer_fee: toggle('Send a token with a transfer fee, so that less arrives'),
+    again: toggle('With --from: pay everybody again, although the same list was sent with another journal'),
+    ...ACT_SIGNING,
+  },
+  examples: [
+    'svc tokens transfer 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 100',
+    'svc tokens transfer 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --from rewards.csv --dry-run',
+  ],
+  async run({ mint, wallet, amount, from, journal, raw, again, ...flags }, session) {
+    const { allow_programs, accept_transfer_fee, ...signing } = flags
+    if (from !== undefined) {
+      refuseWithList(flags, { '<wallet>': wallet, '<amount>': amount })
+      const token = await listToken(session, mint)
+      const read = await readRecipients(
+        from,
+        { decimals: raw ? undefined : token.decimals, duplicates: undefined },
+        session.ui,
+      )
+      const list = { name: from, token, list: read.list, journal: journal ?? `${from}.send.jsonl` }
+      return withListNotes(await sendList(session, { ...flags, again }, list), read)
+    }
+    withoutList({ journal, again })
+    const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
+    const recipient = wallet ?? ''
+    const recipients = [{ wallet: recipient, amount: units }]
+    const terms = { mint, accept_transfer_fee, ...programsField({ allow_programs }) }
+    return runAct<TokenTransfer>(session, signing, {
+      what: `Send ${groupedDecimalOf(units, decimals)} of the token ${mint} to ${recipient}`,
+      call: (body, options) =>
+        session.client.tokenTransfers.create(
+          { ...terms, recipients: [{ wallet: recipient, amount: String(units) }], ...body },
+          options,
+        ),
+      demand: (of) => demandsTransfers(of, { mint, decimals, recipients }),
+      preview: ({ rent }) => openingLine(rent),
+      show: ({ total, recipients: [one] }) => ({
+        mint,
+        recipient,
+        token_account: one?.token_account,
+        amount: total,
+      }),
+      decimals: { amount: decimals },
+    })
+  },
+})

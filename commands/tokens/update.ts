@@ -1,0 +1,87 @@
+/** `svc tokens update`: changes name, symbol, URI and additional fields of a token's metadata, or makes it immutable. */
+import { paths } from '../../src/api/paths.ts'
+import type { MetadataUpdate } from '../../src/api/token-updates.ts'
+import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
+import { listOf, mintAddress, required, text, toggle, verb } from '../cli/command.ts'
+import { demanding } from '../signing/demand.ts'
+import { changesMetadata } from '../signing/demanded-metadata.ts'
+import { previewLine } from '../signing/preview.ts'
+import { usage } from '../ui/problem.ts'
+import { warnOfHttp } from '../uri-warnings.ts'
+import { ACT_SIGNING, runAct } from './run-act.ts'
+
+const demandsChange = demanding('changes this of the metadata, and nothing else', changesMetadata)
+
+const { submit, get, simulate } = paths.transactions
+
+export const updateVerb = verb({
+  about: 'Change the metadata of a token, or make it immutable',
+  details:
+    'Your keypair must hold the metadata authority. Only what you name changes. Additional fields are for Token-2022, whose mint grows with them: the preview shows the rent. With --immutable nobody can ever change the metadata again.',
+  calls: [paths.tokens.updateMetadata, simulate, submit, get, paths.signer.get],
+  args: { mint: required(mintAddress('Mint of the token, or its symbol')) },
+  flags: {
+    name: text('New name, up to 32 bytes'),
+    symbol: text('New symbol, up to 10 bytes'),
+    uri: text('Where its metadata is from now on', { placeholder: 'URL' }),
+    field: {
+      ...listOf('Additional field to set, like website=example.com', { placeholder: 'KEY=VALUE' }),
+      field: 'fields',
+    },
+    remove_field: { ...listOf('Additional field to remove', { placeholder: 'KEY' }), field: 'remove_fields' },
+    immutable: toggle('Nobody can ever change the metadata again'),
+    ...ACT_SIGNING,
+  },
+  examples: [
+    'svc tokens update 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --name "My Token" --symbol MTK --uri https://example.com/mtk.json',
+    'svc tokens update 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --field website=example.com --dry-run',
+    'svc tokens update 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --immutable',
+  ],
+  async run({ mint, name, symbol, uri, field, remove_field: removed = [], immutable, ...flags }, session) {
+    const fields = fieldsOf(field ?? [])
+    const texts = Object.entries({ name, symbol, uri }).filter(([, value]) => value !== undefined)
+    if (texts.length + fields.length + removed.length === 0 && !immutable)
+      throw usage('give at least one of --name, --symbol, --uri, --field, --remove-field, --immutable')
+    if (uri !== undefined) warnOfHttp(session, { '--uri': uri })
+    const asked: Partial<Record<'name' | 'symbol' | 'uri', string>> = Object.fromEntries(texts)
+    return runAct<MetadataUpdate>(session, flags, {
+      what: `${immutable ? 'Make the metadata immutable' : 'Change the metadata'} of the token ${mint}`,
+      call: (body, options) =>
+        session.client.tokens.updateMetadata(
+          {
+            mint,
+            ...asked,
+            ...(fields.length === 0 ? {} : { fields }),
+            ...(removed.length === 0 ? {} : { remove_fields: removed }),
+            ...(immutable ? { immutable } : {}),
+            ...body,
+          },
+          options,
+        ),
+      demand: (of, { source, metadata: after }) =>
+        demandsChange(of, { mint, source, ...asked, fields, removed, immutable, after }),
+      preview: ({ rent_lamports: rent }) => [
+        ...texts.map(([key, value]) => previewLine(key, value ?? '')),
+        ...fields.map(({ key, value }) => previewLine('field', `${key}=${value}`)),
+        ...removed.map((key) => previewLine('removed', key)),
+        ...(rent === '0' ? [] : [previewLine('rent', `${solOf(BigInt(rent))} SOL, because the mint grows`)]),
+        ...(immutable ? [previewLine('after this', 'nobody can ever change the metadata again')] : []),
+      ],
+      show: ({ metadata, is_mutable, rent_lamports }) => ({ mint, ...metadata, is_mutable, rent_lamports }),
+      decimals: { rent_lamports: LAMPORT_DECIMALS },
+    })
+  },
+})
+
+/** Lists are divided at commas; a part without an equals sign goes on with the value before it. */
+function fieldsOf(parts: readonly string[]): { key: string; value: string }[] {
+  const fields: { key: string; value: string }[] = []
+  for (const part of parts) {
+    const at = part.indexOf('=')
+    const last = fields.at(-1)
+    if (at > 0) fields.push({ key: part.slice(0, at), value: part.slice(at + 1) })
+    else if (last !== undefined) last.value += `,${part}`
+    else throw usage(`--field must be KEY=VALUE, not ${part}`, { param: '--field' })
+  }
+  return fields
+}
