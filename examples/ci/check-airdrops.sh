@@ -4,7 +4,7 @@
 #   check-airdrops.sh [BASE] [FOLDER]    default: origin/main airdrops; run it at the root of the repository
 #
 # Next to NAME.csv stands NAME.root.txt with the root in hex, and, where amounts are whole tokens, NAME.decimals.txt.
-# SVC is the command to run, with its arguments (default: dist/svc.js of the clone that this script is in, else svc).
+# SVC is the command to run, with its arguments (default: svc.js of the package or the clone that this script is in, else svc).
 # SVC_SUMMARY is the file that the summary is added to (default: that of GitHub Actions), SVC_DIFFERENCES a folder that
 # gets every difference of each list as CSV, SVC_JUNIT the file of a JUnit report with a test case for each list.
 # Exit code: 0 every root is that of its list, 1 one is not or cannot be told, 2 nothing could be checked.
@@ -24,10 +24,15 @@ stop() {
   exit 2
 }
 
-own=$(dirname -- "${BASH_SOURCE[0]}")/../../dist/svc.js
-if [[ -n ${SVC:-} ]]; then read -ra svc <<<"$SVC"; elif [[ -f $own ]]; then svc=(node "$own"); else svc=(svc); fi
+here=$(dirname -- "${BASH_SOURCE[0]}")
+svc=(svc)
+for own in "$here/../../dist/svc.js" "$here/svc.js"; do
+  if [[ -f $own ]]; then svc=(node "$own"); fi
+done
+if [[ -n ${SVC:-} ]]; then read -ra svc <<<"$SVC"; fi
 "${svc[@]}" --version >/dev/null || stop "'${svc[*]}' does not run; name the command with SVC"
 [[ $(git rev-parse --show-prefix) == '' ]] || stop "run it at the root of the repository"
+[[ ! -L $folder ]] || stop "'$folder' is a link: what it leads to is not under review"
 git rev-parse --verify --quiet "$base^{commit}" >/dev/null || stop "there is no commit '$base'; fetch it (fetch-depth: 0)"
 merge_base=$(git merge-base "$base" HEAD) || stop "'$base' and HEAD have no commit in common; fetch the whole history (fetch-depth: 0)"
 
@@ -44,12 +49,18 @@ for place in "$differences_folder" "$junit" "$summary"; do
   done
 done
 
+if [[ -n $summary ]]; then mkdir -p "$(dirname -- "$summary")"; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 checked=0
 failure=''
 : >"$work/cases"
+# The list at the base, in a file whose name no list can have, so that what svc says about it can be told apart.
+nonce=$(od -An -N8 -tx1 /dev/urandom | tr -d ' \n')
+before_file=$work/before$nonce.csv
+# Without the temporary path: it means nothing to a reader.
+without_path() { sed -E "s~[^ |]*/before$nonce(\\.|&#46;)csv~the list at the base~g"; }
 
 # The runner of GitHub Actions obeys lines of the output. Names and lists are a stranger's, so it obeys none of them.
 commands=''
@@ -78,7 +89,8 @@ say() {
   local line
   line=$(one_line "$*")
   printf '%s\n' "$line"
-  printf '%s\n' "$line" | as_markdown | in_summary
+  # The empty line keeps it out of a table that stands before it.
+  printf '\n%s\n' "$line" | as_markdown | in_summary
 }
 heading() {
   local line
@@ -164,6 +176,8 @@ bare() {
   local hex=${1#0x}
   printf '%s' "${hex,,}"
 }
+# The command that writes the root of a list: LIST, ROOT FILE, FLAGS.
+remedy() { printf 'write it with: svc merkle build %q --mint MINT%s --jq .root > %q' "$1" "${3:+ ${*:3}}" "$2"; }
 said_decimals() { printf '%s' "${1:-none (raw units)}"; }
 
 # Files that are not committed yet count too; a list under another name is one removed and a new one.
@@ -216,7 +230,7 @@ check() {
   fi
 
   if at_base "$csv"; then
-    git show "$merge_base:$csv" >"$work/before.csv"
+    git show "$merge_base:$csv" >"$before_file"
     if at_base "$decimals_file"; then before=$(git show "$merge_base:$decimals_file" | only_text); fi
     if at_base "$root_file"; then base_root=$(git show "$merge_base:$root_file" | only_text); fi
     if [[ $before != "$decimals" ]]; then
@@ -228,7 +242,7 @@ check() {
   fi
 
   if [[ ! -f $root_file ]]; then
-    fail "$root_file is missing; write it with: svc merkle build $(printf '%q' "$csv") --mint MINT${flags[*]:+ ${flags[*]}} --json | jq -r .root > $(printf '%q' "$root_file")"
+    fail "$root_file is missing; $(remedy "$csv" "$root_file" "${flags[@]}")"
     return
   fi
   root=$(only_text <"$root_file")
@@ -247,7 +261,7 @@ check() {
     0) ;;
     1 | 2)
       if [[ $(head -c 3 "$work/answer") == No: ]]; then
-        fail "$root_file does not match $csv"
+        fail "$root_file does not match $csv; if the list is right, $(remedy "$csv" "$root_file" "${flags[@]}")"
       elif ((code == 2)); then
         fail "$csv cannot be read as a list"
       else
@@ -272,19 +286,20 @@ differences() {
     mkdir -p "$differences_folder/$(dirname -- "$csv")"
     files+=(--csv "$differences_folder/$csv")
   fi
-  "${svc[@]}" merkle diff "$work/before.csv" "$csv" "${flags[@]}" --before-decimals "${before:-raw}" "${files[@]}" -o table --no-input >"$work/difference" 2>&1 || code=$?
+  "${svc[@]}" merkle diff "$before_file" "$csv" "${flags[@]}" --before-decimals "${before:-raw}" "${files[@]}" -o table --no-input >"$work/said" 2>&1 || code=$?
+  without_path <"$work/said" >"$work/difference"
   # A list at the base that cannot be read is no reason to refuse the one that repairs it.
   if ((code != 0)); then say "The list at the base or the one here cannot be read: what changed cannot be told."; fi
   if [[ -f $work/difference.md ]]; then
     cat "$work/difference"
-    in_summary <"$work/difference.md"
+    without_path <"$work/difference.md" | in_summary
   else
     say_file "$work/difference"
   fi
   if [[ -z $base_root ]]; then return; fi
   if [[ -n $before ]]; then flags=(--decimals "$before"); else flags=(); fi
   code=0
-  "${svc[@]}" merkle verify "$work/before.csv" --root "$base_root" "${flags[@]}" -o table --no-input >/dev/null 2>&1 || code=$?
+  "${svc[@]}" merkle verify "$before_file" --root "$base_root" "${flags[@]}" -o table --no-input >/dev/null 2>&1 || code=$?
   if ((code != 0)); then
     say "BASE: the list at $base does not have the root that stands beside it there; the differences are to that list, not to what was funded under $base_root."
   fi
@@ -299,5 +314,5 @@ for csv in "${sorted[@]}"; do
 done
 if [[ -n $junit ]]; then write_junit; fi
 
-say "$checked changed lists checked"
+if ((checked == 1)); then say '1 changed list checked'; else say "$checked changed lists checked"; fi
 exit "$failed"

@@ -1,4 +1,7 @@
-/** A list is launched as an airdrop, claimed by its wallets, and what is left goes back: every balance against the chain. */
+/**
+ * Launches a list as an airdrop, lets its wallets claim, and returns unclaimed tokens; every balance is compared with
+ * the chain.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOnChain } from './on-chain.ts'
@@ -39,7 +42,7 @@ export async function airdrop({ dataDir, daemon, report }: Options): Promise<voi
     report.expect(before - (await tokens(address, mint)) === BigInt(made.total), 'and deposits nothing')
     return `${made.leaf_count} wallets, ${made.total} units in ${made.distributor}`
   })
-  await report.step('each wallet claims what it is owed, once', async () => {
+  await report.step('each wallet claims its amount, once', async () => {
     for (const [i, wallet] of wallets.entries()) {
       const [entitled] = await daemon.svc('airdrops', 'eligibility', wallet)
       report.expect(entitled.id === id && entitled.claimable, `${wallet} can claim`)
@@ -53,7 +56,7 @@ export async function airdrop({ dataDir, daemon, report }: Options): Promise<voi
     report.expect(status === 'claiming' && claimed_count === WALLETS, `${status}, ${claimed_count} claims`)
     return `${WALLETS} claims`
   })
-  await report.step('what is left goes back after its time, and not before', async () => {
+  await report.step('unclaimed tokens return after the clawback time, and not before', async () => {
     const owner = await daemon.svc('airdrops', 'get', id)
     const withdraw = ['airdrops', 'withdraw', id, '--admin', owner.admin, '--yes']
     const early = await daemon.svc(...withdraw).catch(String)
@@ -66,7 +69,7 @@ export async function airdrop({ dataDir, daemon, report }: Options): Promise<voi
     report.expect(status === 'vault_drained', status)
     return `${amount} units`
   })
-  await report.step('its life was told in events', async () => {
+  await report.step('events report every step', async () => {
     const told = await chain.eventsAbout([id], 'airdrop.')
     const expected = [
       'airdrop.tree_built',

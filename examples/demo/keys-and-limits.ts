@@ -29,7 +29,7 @@ export async function keysAndLimits({ daemon, report }: { daemon: Daemon; report
     report.expect(passed === 5 && refused.length === 7, `${passed} of 12 parallel requests passed`)
     report.expect(
       refused.every(({ headers }) => Number(headers.get('retry-after')) > 0),
-      'a refusal says when to come again',
+      'a refusal says when to retry',
     )
     return 'exactly 5 of 12 parallel requests pass'
   })

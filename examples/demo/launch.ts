@@ -103,7 +103,7 @@ export async function launch({ dataDir, daemon, report }: Options): Promise<void
   })
   await report.step('the last buy fills the curve, and the platform wallet migrates it', async () => {
     const last = await swap(pool, 'cleo', '--buy', '150')
-    report.expect(BigInt(last.amount_in) < 150_000_000_000n, 'what is over the end stays SOL')
+    report.expect(BigInt(last.amount_in) < 150_000_000_000n, 'SOL beyond the end of the curve is not spent')
     for (let tries = 0; migrated === '' && tries < 60; tries++) {
       await daemon.svc('localnet', 'advance', '3')
       const after = (await daemon.svc('pools', 'list', '--type', 'damm_v2')) as { address: string; base_mint: string }[]
@@ -126,7 +126,7 @@ export async function launch({ dataDir, daemon, report }: Options): Promise<void
     report.expect(/nothing to claim/.test(String(surplus)), 'a curve that is filled exactly leaves no surplus')
     return `${claim.estimated_quote} lamports`
   })
-  await report.step('its life was told in events, and every signature in the audit log', async () => {
+  await report.step('events report every step, and the audit log every signature', async () => {
     const life = ['pool.created', 'pool.live', 'fee_claim.split_executed', 'pool.migration_triggered', 'pool.migrated']
     const told = (await chain.eventsAbout([pool], '')).filter((type) => life.includes(type))
     report.expect(told.join() === life.join(), told.join(', '))

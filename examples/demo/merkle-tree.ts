@@ -13,7 +13,7 @@ const sha256 = (...parts: Uint8Array[]) => {
   return hash.digest()
 }
 
-/** The root that a wallet, its amount and its proof lead to: the rule of docs/merkle-trees.md, in ten lines. */
+/** The root for a wallet, its amount and its proof, by the rule of docs/merkle-trees.md, in ten lines. */
 function rootOf(wallet: string, amount: string, proof: string[]): string {
   const record = Buffer.alloc(48)
   record.set(base58.decode(wallet))
@@ -35,7 +35,7 @@ interface Options {
 export async function merkleTree({ root, daemon, report }: Options): Promise<void> {
   const file = 'examples/recipients.csv'
   const rows = readFileSync(join(root, file), 'utf8').trim().split('\n').slice(1)
-  const build = ['merkle', 'build', file, '--mint', MINT, '--decimals', '6']
+  const build = ['merkle', 'build', file, '--mint', MINT, '--decimals', '9']
   // biome-ignore lint/suspicious/noExplicitAny: the tree as the command prints it
   let tree: any
   await report.step('svc merkle build, without network or database', async () => {
@@ -61,10 +61,10 @@ export async function merkleTree({ root, daemon, report }: Options): Promise<voi
       report.expect(status === 200, `HTTP ${status}`)
       const { amount: raw, proof } = body.data
       const [whole, fraction = ''] = amount.split('.') as [string, string?]
-      report.expect(raw === BigInt(whole + fraction.padEnd(6, '0')).toString(), `amount ${raw} is ${amount} tokens`)
-      report.expect(rootOf(wallet, raw, proof) === tree.root, 'the proof leads to the root')
+      report.expect(raw === BigInt(whole + fraction.padEnd(9, '0')).toString(), `amount ${raw} is ${amount} tokens`)
+      report.expect(rootOf(wallet, raw, proof) === tree.root, 'the proof gives the root')
       report.expect(rootOf(wallet, `${BigInt(raw) + 1n}`, proof) !== tree.root, 'another amount does not')
-      return `${proof.length} hashes lead to the root`
+      return `${proof.length} hashes give the root`
     })
   }
   await report.step('a wallet that is not in the list is refused', async () => {

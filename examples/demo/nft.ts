@@ -38,13 +38,13 @@ export async function nft({ dataDir, daemon, report }: Options): Promise<void> {
     const refused = await daemon.svc('nfts', 'burn', asset, ...key).catch(String)
     report.expect(/staked|frozen/.test(refused), 'burning it is refused')
     const { staked_assets } = await daemon.svc('stakes', 'lookup', address)
-    report.expect(staked_assets.length === 1 && staked_assets[0].asset === asset, 'the wallet’s stakes are told')
+    report.expect(staked_assets.length === 1 && staked_assets[0].asset === asset, 'the wallet’s stakes are listed')
     await daemon.svc('stakes', 'release', asset, ...key)
     const { status } = await daemon.svc('stakes', 'get', asset)
     report.expect(status === 'unstaked', status)
     return asset
   })
-  await report.step('it is burned, and its life was told in events', async () => {
+  await report.step('it is burned, and events report every step', async () => {
     await daemon.svc('nfts', 'burn', asset, ...key)
     const { status, owner } = await daemon.svc('nfts', 'get', asset)
     report.expect(status === 'burned' && owner === null, status)

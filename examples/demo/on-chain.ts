@@ -4,7 +4,7 @@ import type { Options } from './program.ts'
 
 export function createOnChain({ dataDir, daemon, report }: Options) {
   return {
-    /** Says what is left out where a program is not in the cache. */
+    /** Reports a step that is skipped because its program is not in the cache. */
     async has(what: string, needed: readonly string[]): Promise<boolean> {
       const { programs } = (await daemon.svc('localnet', 'status')) as { programs: { name: string; loaded: boolean }[] }
       const missing = needed.filter((name) => !programs.some((program) => program.name === name && program.loaded))
@@ -13,7 +13,7 @@ export function createOnChain({ dataDir, daemon, report }: Options) {
       return false
     },
     file: (name: string) => join(dataDir, `${name}.json`),
-    /** Lamports; 0 for what is not there. */
+    /** Lamports; 0 if the account does not exist. */
     async lamports(address: string): Promise<bigint> {
       const account = await daemon.svc('accounts', 'get', address).catch(() => null)
       return account === null ? 0n : BigInt(account.lamports)

@@ -1,4 +1,4 @@
-/** Runs `svc` as a user does: commands in a process of their own, and a daemon on a free port. */
+/** Runs `svc` as a user does: commands in separate processes, and a daemon on a free port. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -19,9 +19,9 @@ export interface Daemon {
   // biome-ignore lint/suspicious/noExplicitAny: whatever the command prints
   svc(...args: string[]): Promise<any>
   request(method: string, path: string, key?: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** What a transaction cost its payer, in lamports, as the chain's own RPC tells it. */
+  /** The cost of a transaction to its payer, in lamports, as the chain's own RPC reports it. */
   fee(signature: string): Promise<{ fee: bigint }>
-  /** Lamports that exempt an account of so many bytes from rent, as the chain's own RPC tells it. */
+  /** Lamports that exempt an account of so many bytes from rent, as the chain's own RPC reports it. */
   rent(bytes: number): Promise<bigint>
   /** Stops the daemon; its exit code. */
   stop(): Promise<number>
@@ -52,33 +52,37 @@ function commandOf(root: string, args: string[]): [string, string[]] {
   return installed === undefined ? ['node', [join(root, 'dist/svc.js'), ...args]] : [installed, args]
 }
 
-const runner =
-  ({ root, dataDir, env = {} }: Place) =>
-  (args: string[]) =>
-    execa(...commandOf(root, args), {
-      cwd: root,
-      env: {
-        SVC_DATA_DIR: dataDir,
-        SVC_LOG_LEVEL: 'warn',
-        SVC_SIGNER: 'keypair',
-        SVC_SIGNER_KEYPAIR: join(dataDir, 'platform.json'),
-        SVC_POOLS_CRANK: 'true',
-        ...env,
-      },
-      reject: false,
-    })
+/** Runs a command whatever its exit code; after `timeout` milliseconds it is ended. */
+export const runCommand = (
+  { root, dataDir, env = {} }: Place,
+  args: string[],
+  { timeout = 0 }: { timeout?: number } = {},
+) =>
+  execa(...commandOf(root, args), {
+    cwd: root,
+    env: {
+      SVC_DATA_DIR: dataDir,
+      SVC_LOG_LEVEL: 'warn',
+      SVC_SIGNER: 'keypair',
+      SVC_SIGNER_KEYPAIR: join(dataDir, 'platform.json'),
+      SVC_POOLS_CRANK: 'true',
+      ...env,
+    },
+    reject: false,
+    timeout,
+  })
 
-/** Runs a command and returns its JSON, through the daemon where one runs, else alone. */
+/** Runs a command and returns its JSON, through the daemon if one runs, otherwise alone. */
 // biome-ignore lint/suspicious/noExplicitAny: whatever the command prints
 export async function svc(place: Place, ...args: string[]): Promise<any> {
-  const { stdout, stderr, exitCode } = await runner(place)([...args, '--json'])
+  const { stdout, stderr, exitCode } = await runCommand(place, [...args, '--json'])
   if (exitCode !== 0) throw new Error(`svc ${args.join(' ')} ended with ${exitCode}: ${stderr}`)
   return JSON.parse(stdout)
 }
 
 export async function startDaemon(place: Place): Promise<Daemon> {
   const { dataDir, report } = place
-  const child = runner(place)(['serve', '--port', '0', '--rpc-port', '0'])
+  const child = runCommand(place, ['serve', '--port', '0', '--rpc-port', '0'])
   let url = ''
   await report.step('svc serve listens', async () => {
     url = await new Promise<string>((resolve, reject) => {

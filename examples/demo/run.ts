@@ -9,7 +9,8 @@ import { keysAndLimits } from './keys-and-limits.ts'
 import { launch } from './launch.ts'
 import { merkleTree } from './merkle-tree.ts'
 import { nft } from './nft.ts'
-import { startDaemon } from './program.ts'
+import { startDaemon, svc } from './program.ts'
+import { fillProgramCache } from './programs.ts'
 import { Report } from './report.ts'
 import { token } from './token.ts'
 
@@ -22,6 +23,9 @@ report.title(
 )
 let exitCode = 1
 const place = { root, dataDir, report }
+await fillProgramCache(place)
+// `svc serve` does not start without the file of its platform wallet.
+await svc(place, 'localnet', 'wallet', join(dataDir, 'platform.json'), '1')
 const daemon = await startDaemon({ ...place, env: { SVC_GOLD_MINT: await makeGold(place) } })
 try {
   await merkleTree({ root, daemon, report })

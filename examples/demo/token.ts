@@ -36,7 +36,7 @@ export async function token({ dataDir, daemon, report }: Options): Promise<void>
     report.expect(state.lifecycle === 'finalized', `lifecycle ${state.lifecycle}`)
     return signatures[0]!
   })
-  await report.step('its mint authority is given up, for good', async () => {
+  await report.step('its mint authority is permanently revoked', async () => {
     const revoked = await daemon.svc('tokens', 'revoke', mint, 'mint', '-k', keypair, '--yes')
     signatures.push(revoked.signature)
     const { status, raw } = await daemon.svc('tokens', 'get', mint)

@@ -13,8 +13,8 @@ const key = createPrivateKey({
   type: 'pkcs8',
 })
 
-// Standard input holds the bytes of the message, which are what is signed.
+// Standard input contains the bytes of the message to sign.
 const message = readFileSync(0)
-// What stands on stderr is shown to whoever waits.
+// svc shows the program's stderr to the user.
 process.stderr.write(`signing ${message.length} bytes for ${process.env.SVC_SIGNER_ADDRESS}\n`)
 process.stdout.write(`${sign(null, message, key).toString('base64')}\n`)

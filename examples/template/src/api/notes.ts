@@ -39,7 +39,7 @@ export const notes = {
     at: ['get', '/v2/notes'],
     tag: NOTES_TAG,
     summary: 'List notes, newest first',
-    description: 'Notes that were seen on the chain through this service, and drafts of its own.',
+    description: 'Notes that this service has seen on chain, and its own drafts.',
     query: listQuery({ author: address.optional() }),
     data: note,
     list: true,
