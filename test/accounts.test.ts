@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Service, startService } from './support/service.ts'
+import { type Service, sharedService, startService } from './support/service.ts'
 
 const MINT = 'So11111111111111111111111111111111111111112'
 const SYSTEM = '11111111111111111111111111111111'
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+const shared = sharedService()
 const someone = () => Keypair.generate().publicKey.toBase58()
 
 async function funded({ services }: Service, lamports: bigint): Promise<string> {
@@ -20,7 +21,7 @@ async function funded({ services }: Service, lamports: bigint): Promise<string> 
 
 describe('one account', () => {
   it('is read with its data, owner and slot', async () => {
-    const service = await startService()
+    const service = await shared()
     const { status, json } = await service.request('GET', `/v2/accounts/${MINT}`)
     const chain = await service.services.chain.local()
     const known = chain.account(MINT)!
@@ -38,15 +39,15 @@ describe('one account', () => {
     ])
   })
 
-  it('that is a program says so', async () => {
-    const { request } = await startService()
+  it('of a program is marked as executable', async () => {
+    const { request } = await shared()
     const { json } = await request('GET', `/v2/accounts/${TOKEN_PROGRAM}`)
     expect(json.data).toMatchObject({ executable: true })
     expect(Buffer.from(json.data.data, 'base64')).toHaveLength(json.data.space)
   })
 
-  it('keeps every lamport of a balance beyond 2^53', async () => {
-    const { request, services } = await startService()
+  it('keeps every lamport of a balance above 2^53', async () => {
+    const { request, services } = await shared()
     const address = someone()
     const whale = { lamports: 2n ** 53n + 1n, owner: SYSTEM, executable: false, data: new Uint8Array(), rentEpoch: 0n }
     const chain = await services.chain.local()
@@ -57,24 +58,24 @@ describe('one account', () => {
     expect(json.data.accounts[0].lamports).toBe('9007199254740993')
   })
 
-  it('that is absent is not found, by its address', async () => {
-    const { request } = await startService()
+  it('that does not exist is not_found, with its address', async () => {
+    const { request } = await shared()
     const address = someone()
     const { status, json } = await request('GET', `/v2/accounts/${address}`)
     expect([status, json.error.code]).toEqual([404, 'not_found'])
     expect(json.error.message).toContain(address)
   })
 
-  it('at no address is a bad request', async () => {
-    const { request } = await startService()
+  it('with an invalid address is a bad request', async () => {
+    const { request } = await shared()
     const { status, json } = await request('GET', `/v2/accounts/${'1'.repeat(33)}`)
     expect([status, json.error.param]).toEqual([400, 'address'])
   })
 })
 
 describe('a batch', () => {
-  it('keeps order and repeats, with null in the place of what is absent, at one slot', async () => {
-    const service = await startService()
+  it('keeps order and repeats, has null for each missing account, and is read at one slot', async () => {
+    const service = await shared()
     const wallet = await funded(service, 5_000_000n)
     const addresses = [someone(), MINT, wallet, someone(), MINT]
     const { status, json } = await service.request('POST', '/v2/accounts/batch-fetch', { body: { addresses } })
@@ -92,7 +93,7 @@ describe('a batch', () => {
   })
 
   it('has 1 to 100 addresses', async () => {
-    const { request } = await startService()
+    const { request } = await shared()
     const ask = (addresses: unknown[]) => request('POST', '/v2/accounts/batch-fetch', { body: { addresses } })
     const full = await ask(Array.from({ length: 100 }, someone))
     expect([full.status, full.json.data.accounts]).toEqual([200, Array(100).fill(null)])
@@ -104,7 +105,7 @@ describe('a batch', () => {
   })
 })
 
-it('an RPC node that cannot be reached is an internal_error that tells no URL', async () => {
+it('an RPC node that cannot be reached is an internal_error without its URL', async () => {
   const { request } = await startService({ settings: { url: 'http://127.0.0.1:1/secret-path' } })
   const answer = await request('GET', `/v2/accounts/${MINT}`)
   expect([answer.status, answer.json.error.code]).toEqual([500, 'internal_error'])
@@ -134,7 +135,7 @@ it.each([
   ['no JSON', 200, '<html>', /failed at the RPC node/],
   ['a server error', 503, 'overloaded', /503/],
   ['another shape', 200, '{"jsonrpc":"2.0","id":ID,"result":{"value":3}}', /failed at the RPC node/],
-])('a node that answers with %s is an internal_error that says so', async (_, status, body, message) => {
+])('a node that answers with %s is an internal_error that names the fault', async (_, status, body, message) => {
   const url = await node(status, body)
   const { request } = await startService({ settings: { url } })
   for (const answer of [

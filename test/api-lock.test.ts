@@ -44,13 +44,13 @@ describe('the lock of the API', () => {
     for (const change of changes) expect(reportedAfter(change)).toEqual(['postApiKeys'])
   })
 
-  it('names every operation that answers a changed schema', () => {
+  it('names every operation that returns a changed schema', () => {
     const reported = reportedAfter(({ components }) => delete components.schemas.Pool.properties.status)
     expect(reported).toEqual(expect.arrayContaining(['getPools', 'getPoolsAddress', 'postPools']))
     expect(reported).not.toContain('getTokens')
   })
 
-  it('names an operation whose field is called `description` and is gone', () => {
+  it('names an operation that lost a field called `description`', () => {
     const field = 'description'
     expect(
       reportedAfter(({ paths }) => {
@@ -59,7 +59,7 @@ describe('the lock of the API', () => {
     ).toEqual(['postPools'])
   })
 
-  it('reports neither new operations nor other texts, examples, or orders of fields', () => {
+  it('ignores new operations, new texts, new examples and the order of fields', () => {
     expect(
       reportedAfter((changed) => {
         changed.paths['/v2/more'] = { get: { operationId: 'getMore', responses: {} } }

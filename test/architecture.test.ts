@@ -7,7 +7,7 @@ import { circlesOf, FILES, IMPORTS, textOf } from '../tools/source.ts'
 const LOADED_ON_USE = [/^@solana\//, /^@meteora-ag\//, /^@metaplex-foundation\//, /^(litesvm|better-sqlite3|pg)$/]
 
 describe('the architecture', () => {
-  it('is read from every source file, and every room has one', () => {
+  it('covers every source file, and every room has one', () => {
     expect(FILES.length).toBeGreaterThan(1_000)
     expect(IMPORTS.length).toBeGreaterThan(4_000)
     expect(FILES.filter((file) => roomOfFile(file) === undefined)).toEqual([])
@@ -15,7 +15,7 @@ describe('the architecture', () => {
     expect(ROOM_PATHS.filter((room) => !FILES.some((file) => roomOfFile(file) === room))).toEqual([])
   })
 
-  it('lets a room import only what the table allows', () => {
+  it('lets a room import only the rooms in the table', () => {
     const breaches = IMPORTS.filter(({ to }) => to.endsWith('.ts')).filter(({ from, to, kind }) => {
       const [source, target] = [roomOfFile(from), roomOfFile(to)]
       return source === undefined || target === undefined || !mayImport(source, target, kind)
@@ -29,11 +29,11 @@ describe('the architecture', () => {
     expect(eager.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
-  it('has no circle of imports', () => {
+  it('has no circular imports', () => {
     expect(circlesOf(IMPORTS.filter(({ kind }) => kind !== 'dynamic'))).toEqual([])
   })
 
-  it('asks the database in the store only', () => {
+  it('queries the database only in the store', () => {
     const query = /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\(|\bsql(<[^>]*>)?`/
     const outside = FILES.filter((file) => !file.startsWith('src/store/') && !file.startsWith('tools/'))
     expect(outside.filter((file) => query.test(textOf(file)))).toEqual([])

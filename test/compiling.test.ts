@@ -18,6 +18,7 @@ import { compactLength, compactLengthBytes, readCompactLength } from '../src/sol
 import { compileTransaction } from '../src/solana/compiling.ts'
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
 import { freshKey } from '../src/solana/signatures.ts'
+import { runs } from './support/runs.ts'
 
 const KEYS = Array.from({ length: 12 }, (_, i) => new Uint8Array(32).fill(i))
 const BLOCKHASH = base58.encode(new Uint8Array(32).fill(9))
@@ -57,7 +58,9 @@ const compiled = (payer: PublicKey, recentBlockhash: string, list: TransactionIn
   compileTransaction({ payer, recentBlockhash, instructions: list, bytesOf: (key) => key.toBytes() })
 
 describe('a compiled transaction', () => {
-  it('has the bytes and the signers that web3.js gives it, whatever its keys and instructions', () => {
+  it('has the bytes and the signers that web3.js gives it, whatever its keys and instructions', {
+    tags: 'sampled',
+  }, () => {
     let compared = 0
     fc.assert(
       fc.property(keys, fc.uint8Array({ minLength: 32, maxLength: 32 }), instructions, (payer, hash, list) => {
@@ -76,12 +79,12 @@ describe('a compiled transaction', () => {
         )
         expect(writableAddresses(transaction)).toEqual(writableByWeb3(expected))
       }),
-      { numRuns: 400 },
+      { numRuns: runs(20, 100) },
     )
-    expect(compared).toBeGreaterThan(200)
+    expect(compared).toBeGreaterThan(runs(8, 50))
   })
 
-  it('may have instructions and data of 128 and more', () => {
+  it('may have 128 instructions and bytes of data, and more', () => {
     const payer = new PublicKey(KEYS[1]!)
     const one = new TransactionInstruction({ programId: new PublicKey(KEYS[2]!), keys: [] })
     for (const [count, bytes] of [
@@ -99,7 +102,7 @@ describe('a compiled transaction', () => {
     }
   })
 
-  it('is refused beyond 1,232 bytes and taken up to them, as one of web3.js is', async () => {
+  it('is accepted up to 1,232 bytes and refused beyond, like one of web3.js', async () => {
     const payer = new PublicKey(KEYS[1]!)
     const programId = new PublicKey(KEYS[2]!)
     const of = (bytes: number) => [new TransactionInstruction({ programId, keys: [], data: Buffer.alloc(bytes) })]
@@ -135,7 +138,7 @@ const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ unit
 const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
 
 describe('the terms of a compiled transaction', () => {
-  it('become others as if the instructions had been compiled with them', () => {
+  it('change the message to what compiling with them would have given', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(keys, instructions, terms, terms, (payer, list, before, after) => {
         const { transaction } = compiled(payer, BLOCKHASH, [limit(before.units), price(before.price), ...list])
@@ -146,11 +149,11 @@ describe('the terms of a compiled transaction', () => {
         )
         expect(transaction).toEqual(bytes)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(12, 60) },
     )
   })
 
-  it.each([126, 127, 128, 129])('lose their price where %i instructions follow', (count) => {
+  it.each([126, 127, 128, 129])('lose their price if %i instructions follow', (count) => {
     const payer = new PublicKey(KEYS[1]!)
     const list = Array.from({ length: count }, () => new TransactionInstruction({ programId: payer, keys: [] }))
     const { transaction } = compiled(payer, BLOCKHASH, [limit(1), price(0n), ...list])
@@ -159,7 +162,7 @@ describe('the terms of a compiled transaction', () => {
     )
   })
 
-  it('stay without a price where there is none, and get none that has no room', () => {
+  it('stay without a price, and get none if there is no room for it', () => {
     const payer = new PublicKey(KEYS[1]!)
     const memo = new TransactionInstruction({ programId: new PublicKey(KEYS[2]!), keys: [], data: Buffer.alloc(9, 3) })
     const { transaction } = compiled(payer, BLOCKHASH, [limit(1), memo])
@@ -188,7 +191,7 @@ it('a compact length is read as it was written', () => {
 })
 
 describe('a fresh key', () => {
-  it('is the pair that web3.js takes, at random or of a seed, and signs as it does', () => {
+  it('equals the pair of web3.js, from random bytes or a seed, and signs alike', () => {
     const seeds = [undefined, undefined, new Uint8Array(32), new Uint8Array(32).fill(255), randomBytes(32)]
     const keys = seeds.map((seed) => freshKey(seed))
     expect(new Set(keys.map(({ address }) => address)).size).toBe(keys.length)
@@ -205,7 +208,7 @@ describe('a fresh key', () => {
     }
   })
 
-  it('that is no signer signs nothing', () => {
+  it('that is not a signer adds no signature', () => {
     const { transaction } = compiled(new PublicKey(KEYS[1]!), BLOCKHASH, [limit(7)])
     expect(cosignedBy(transaction, [freshKey().secretKey])).toEqual({ transaction, cosigners: [] })
   })

@@ -57,20 +57,20 @@ describe('rpc-urls', () => {
     [[{ url: 'https://a.test', headers: { 'x-k': 'a\r\nhost: b' } }], 'has the header x-k with a value that is not'],
     [[{ url: 'https://a.test', headers: { 'x-k': 1 } }], 'has the header x-k with a value that is not'],
     [[{ url: 'https://a.test', headers: { 'x-k': '1', 'X-K': '2' } }], 'has one header twice'],
-  ])('refuses %j and says where', (raw, message) => {
+  ])('refuses %j and names the place', (raw, message) => {
     const { problem, next } = refusal(() => parse(raw))
     expect(problem).toContain(`rpc-urls (SVC_RPC_URLS) ${message}`)
     expect(next).toContain('JSON array')
   })
 
-  it('takes no headers from a command line, where everybody on the machine can read them', () => {
+  it('refuses headers on a command line, where other users of the machine can read them', () => {
     const text = '[{"url":"https://a.test","headers":{"x-key":"hidden"}}]'
     const { problem, next } = refusal(() => parse(text, '--rpc-urls'))
     expect([problem, next]).toEqual([expect.stringContaining('has headers'), 'set SVC_RPC_URLS to it instead'])
     expect(refusal(() => load({}, { flags: { 'rpc-urls': text } })).problem).not.toContain('hidden')
   })
 
-  it('repeats nothing of what it refuses', () => {
+  it('repeats no part of a refused value', () => {
     const secret = 'TOPSECRET'
     const part = fc.oneof(fc.string(), fc.constant(secret), fc.integer(), fc.constant(null))
     const item = fc.oneof(part, fc.record({ url: part, weight: part, headers: fc.dictionary(fc.string(), part) }))
@@ -96,12 +96,12 @@ describe('a key in an endpoint', () => {
     ]),
   }
 
-  it('is not in the setting as it is shown, but the host is', () => {
+  it('is hidden in the setting as shown; the host is visible', () => {
     expect(shownSetting('rpc-urls', load(env).values['rpc-urls'])).toEqual(['a.test', 'b.test x5'])
     expect(shownSetting('rpc-urls', 'broken by hand SECRET')).toBe('(not readable)')
   })
 
-  it('is taken out of every message and document', () => {
+  it('is removed from every message and document', () => {
     const { text, json } = redactorOf(load(env))
     const said = 'at https://a.test/v2/KEYINPATH123 and https://b.test with PASSWORD99, Bearer TOKENWORD77'
     for (const clean of [text(said), json(JSON.stringify({ said }))]) {
@@ -111,7 +111,7 @@ describe('a key in an endpoint', () => {
   })
 })
 
-it('answers show the host of the first endpoint alone, also where url names a public cluster', () => {
+it('answers show only the host of the first endpoint, also if url names a public cluster', () => {
   const SVC_RPC_URLS = 'https://a.test/KEYINPATH,https://b.test'
   for (const env of [{ SVC_RPC_URLS }, { SVC_RPC_URLS, SVC_URL: 'mainnet-beta' }]) {
     const config = load(env)
@@ -119,14 +119,14 @@ it('answers show the host of the first endpoint alone, also where url names a pu
   }
 })
 
-describe('of url and rpc-urls', () => {
+describe('if url and rpc-urls are both set', () => {
   const SVC_RPC_URLS = 'https://a.test/k,https://b.test'
   const clusterIn = (config: ReturnType<typeof load>) => {
     const { kind, label } = clusterOf(config)
     return [kind, label, endpointsOf(config).length]
   }
 
-  it('the stronger layer counts', () => {
+  it('the layer with higher precedence wins', () => {
     expect(clusterIn(load({ SVC_RPC_URLS }))).toEqual(['custom', 'a.test and 1 more', 2])
     expect(clusterIn(load({ SVC_RPC_URLS }, { flags: { url: 'https://c.test' } }))).toEqual(['custom', 'c.test', 1])
     expect(clusterIn(load({ SVC_RPC_URLS }, { flags: { url: 'embedded' } }))).toEqual(['embedded', 'embedded', 0])
@@ -139,18 +139,18 @@ describe('of url and rpc-urls', () => {
     ])
   })
 
-  it('the name of a public cluster says which one the endpoints must be of', () => {
+  it('a public cluster in url says which cluster the endpoints must serve', () => {
     expect(clusterIn(load({ SVC_RPC_URLS, SVC_URL: 'm' }))).toEqual(['mainnet-beta', 'mainnet-beta', 2])
     expect(clusterIn(load({ SVC_RPC_URLS }, { profile: { url: 'devnet' } }))).toEqual(['devnet', 'devnet', 2])
   })
 
-  it('two that name different nodes in one layer are refused', () => {
+  it('two different nodes in one layer are refused', () => {
     for (const SVC_URL of ['https://c.test', 'embedded', 'localhost']) {
       expect(refusal(() => load({ SVC_RPC_URLS, SVC_URL })).problem).toContain('url and rpc-urls are both set')
     }
   })
 
-  it('a single endpoint of rpc-urls is like url, with its headers', () => {
+  it('a single endpoint in rpc-urls acts like url, with its headers', () => {
     const one = load({ SVC_RPC_URLS: '[{"url":"https://a.test","headers":{"x-key":"value1"}}]' })
     expect(clusterIn(one)).toEqual(['custom', 'a.test', 1])
     expect(endpointsOf(one)[0]?.headers).toEqual({ 'x-key': 'value1' })

@@ -6,6 +6,7 @@ import { followTransactions } from '../src/operations/transactions/follow-transa
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { hasProgram } from './support/programs.ts'
+import { WALLET_RENT } from './support/rent.ts'
 import { openService, removeFolder, type Service } from './support/service.ts'
 import { makeSharedFolder } from './support/shared-folder.ts'
 
@@ -34,7 +35,7 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
     const bps = Math.floor(10_000 / count)
     return Array.from({ length: count }, (_, i) => {
       const key = Keypair.generate()
-      chain.airdrop(address(key), 890_880n)
+      chain.airdrop(address(key), WALLET_RENT)
       return { recipient: address(key), bps: i === 0 ? 10_000 - bps * (count - 1) : bps }
     })
   }
@@ -66,7 +67,7 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
     }
   })
 
-  it('of an unknown pool is not_found, listed or made, of every kind and in both modes', async () => {
+  it('of an unknown pool is not_found, listed or created, of every kind and in both modes', async () => {
     const unknown = `/v2/pools/${address(Keypair.generate())}/fee-claims`
     const known = await service.request('GET', `/v2/pools/${pool}/fee-claims`)
     expect([known.status, known.json.data]).toEqual([200, []])
@@ -82,13 +83,13 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
     }
   })
 
-  it('of nothing is refused', async () => {
+  it('is refused if there is nothing to claim', async () => {
     const { status, json } = await claim({})
     expect([status, json.error.param]).toEqual([400, 'address'])
     expect(json.error.message).toContain('nothing to claim')
   })
 
-  it('without a signer cannot be signed, and says how to set one up', async () => {
+  it('in mode signed is refused without a signer, with the way to configure one', async () => {
     const { status, json } = await claim({ mode: 'signed' })
     expect([status, json.error.code]).toEqual([500, 'internal_error'])
     expect(json.error.message).toContain('No signer is configured')
@@ -116,7 +117,7 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
     expect(events[0].data.object).toMatchObject({ source: 'chain', id: history[0].id })
   })
 
-  it('splits between eight where another pays, and says how many fit where there are more', async () => {
+  it('splits between eight if another pays, and a refusal of more says how many fit', async () => {
     await trade(10n * SOL)
     const eight = await claim({ splits: splitsTo(8) })
     expect(eight.status).toBe(200)
@@ -156,11 +157,11 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
       ],
     })
     expect([refused.status, refused.json.error.param]).toEqual([400, 'splits.1.recipient'])
-    expect(refused.json.error.details.rent_exempt).toBe('890880')
+    expect(refused.json.error.details.rent_exempt).toBe(String(WALLET_RENT))
     expect(second!.bps).toBe(5000)
   })
 
-  it('of what is no pool is not found', async () => {
+  it('of an address that is not a pool is not_found', async () => {
     pool = address(creator)
     expect((await claim({})).json.error.code).toBe('not_found')
   })

@@ -10,7 +10,7 @@ import { makeSharedFolder } from './support/shared-folder.ts'
 const folder = makeSharedFolder('svc-file-lock-')
 
 describe('a lock', () => {
-  it('is seen while it is held, and no longer when it is released', async () => {
+  it('is visible while it is held, and gone once it is released', async () => {
     const file = join(folder, 'held.lock')
     makeOwnDatabase(file)
     expect(isLocked(file)).toBe(false)
@@ -21,7 +21,7 @@ describe('a lock', () => {
     expect([isLocked(file), isHeldBy(file, process.pid)]).toEqual([false, false])
   })
 
-  it('of another process is seen while that process runs, and is released when it is killed', async () => {
+  it('of another process is visible while that process runs, and released when it is killed', async () => {
     const file = join(folder, 'other.lock')
     makeOwnDatabase(file)
     const script = `const database = new (require('better-sqlite3'))(${JSON.stringify(file)})
@@ -37,7 +37,7 @@ describe('a lock', () => {
     expect([isHeldBy(file, pid), isLocked(file)]).toEqual([false, false])
   })
 
-  it('does not count for a process that has ended, while another process holds it', async () => {
+  it('of an ended process does not count while another process holds the file', async () => {
     const ended = execa('node', ['-e', '0'])
     await ended
     const file = join(folder, 'reused.lock')
@@ -47,7 +47,14 @@ describe('a lock', () => {
     release?.()
   })
 
-  it('is exclusive: a reader, or a writer that lets others read, holds none', async () => {
+  it('on a file with other content is refused, with the file to remove', async () => {
+    const file = join(folder, 'other-content.lock')
+    writeFileSync(file, 'x'.repeat(4_096), { mode: 0o600 })
+    expect(isLocked(file)).toBe(false)
+    await expect(holdLock(file, 0)).rejects.toThrow(`${file} is not a lock of svc: remove it`)
+  })
+
+  it('is exclusive: neither readers nor shared writers can hold it too', async () => {
     const { loadSqlite } = await import('../src/platform/native-modules.ts')
     const file = join(folder, 'shared.lock')
     makeOwnDatabase(file)
@@ -59,7 +66,7 @@ describe('a lock', () => {
     database.close()
   })
 
-  it('is never found on a file without one, a link, a folder or a missing file', () => {
+  it('is never reported for an unlocked file, a link, a folder or a missing file', () => {
     const file = join(folder, 'plain')
     writeFileSync(file, '')
     linkSync(file, join(folder, 'second-name'))

@@ -24,7 +24,7 @@ async function elsewhere(file: string): Promise<string> {
 }
 
 it.each(['delete', 'wal'])(
-  'a database in journal mode %s keeps the lock of this process when it is looked at',
+  'a database in journal mode %s keeps the lock of this process when it is inspected',
   async (mode) => {
     const file = join(temporaryFolder(), 'a.db')
     makeOwnDatabase(file)
@@ -38,7 +38,7 @@ it.each(['delete', 'wal'])(
   },
 )
 
-it('a database and what SQLite keeps beside it are closed to others, and refused where they could write it', () => {
+it('a database and the files of SQLite beside it are private, and refused if other users could write them', () => {
   const file = join(temporaryFolder(), 'a.db')
   for (const suffix of ['', '-wal', '-shm', '-journal']) writeFileSync(file + suffix, '', { mode: 0o644 })
   makeOwnDatabase(file)

@@ -14,7 +14,7 @@ function decoded(text: string): Buffer {
   return Buffer.concat([Buffer.alloc(zeros), Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')])
 }
 
-it('encodes and decodes bytes of any length, with each zero at their start', () => {
+it('base58 encodes and decodes bytes of any length, with each leading zero', () => {
   const long = fc.record({ zeros: fc.nat(40), bytes: fc.uint8Array({ minLength: 2_000, maxLength: 4_000 }) })
   fc.assert(
     fc.property(long, ({ zeros, bytes }) => {
@@ -28,7 +28,7 @@ it('encodes and decodes bytes of any length, with each zero at their start', () 
   expect(decodeBase58('1'.repeat(5_000))).toEqual(new Uint8Array(5_000))
 })
 
-it('is that of the library where the library has one', () => {
+it('base58 gives the text of the library', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       // A long run of ones before the bytes is what the library would put there.
@@ -40,7 +40,7 @@ it('is that of the library where the library has one', () => {
   )
 })
 
-it('refuses what is no base58, and a text that no instruction could have', () => {
+it('base58 refuses other characters, and texts too long for an instruction', () => {
   for (const wrong of ['0', 'I', ' ', 'é']) expect(() => decodeBase58('2'.repeat(5_000) + wrong)).toThrow('character')
   expect(() => decodeBase58('2'.repeat(20_001))).toThrow('20000')
 })

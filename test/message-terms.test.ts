@@ -13,7 +13,7 @@ import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../src/solana/constants.ts'
 import { decodeWireTransaction, isWritable } from '../src/solana/messages.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from './support/golden.ts'
 import { testNode } from './support/node.ts'
-import { startService } from './support/service.ts'
+import { sharedService, startService } from './support/service.ts'
 import { signV1 } from './support/version1.ts'
 
 const addressOf = (key: Keypair) => key.publicKey.toBase58()
@@ -32,41 +32,50 @@ const instruction = (keys: number, { signers = 0, bytes = 0 } = {}) =>
     })),
     data: Buffer.alloc(bytes),
   })
-const compiled = (instructions: TransactionInstruction[], priorityFeeLamports: bigint | null = 0n) =>
+const compiled = (
+  instructions: TransactionInstruction[],
+  priorityFeeLamports: bigint | null = 0n,
+  heapSize: number | null = null,
+) =>
   compileUnsigned(
-    { payer: PAYER, recentBlockhash: GOLDEN_BLOCKHASH, messageConfig: { ...MOST, priorityFeeLamports } },
+    { payer: PAYER, recentBlockhash: GOLDEN_BLOCKHASH, messageConfig: { ...MOST, priorityFeeLamports, heapSize } },
     instructions,
   )
 
 describe('the terms of a compiled transaction', () => {
-  it('become others, and everything else stays', async () => {
+  it('change alone; the rest of the message stays', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat({ max: 20 }),
         fc.nat({ max: 3 }),
         fc.boolean(),
+        fc.constantFrom(null, 262_144),
         fc.record({
           units: fc.integer({ min: 1, max: U32 }),
           loadedBytes: fc.integer({ min: 1, max: U32 }),
           priorityFee: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
         }),
-        async (keys, signers, hasFee, drawn) => {
+        async (keys, signers, hasFee, heapSize, drawn) => {
           const terms = hasFee ? drawn : { ...drawn, priorityFee: 0n }
-          const { transaction } = await compiled([instruction(keys, { signers, bytes: keys })], hasFee ? 0n : null)
+          const { transaction } = await compiled(
+            [instruction(keys, { signers, bytes: keys })],
+            hasFee ? 0n : null,
+            heapSize,
+          )
           const before = decodeWireTransaction(transaction).message
           const after = decodeWireTransaction(withConfigTerms(transaction, terms)).message
           const config = {
             priorityFeeLamports: terms.priorityFee === 0n ? null : terms.priorityFee,
             computeUnitLimit: terms.units,
             loadedAccountsDataSizeLimit: terms.loadedBytes,
-            heapSize: null,
+            heapSize,
           }
           expect(after).toEqual({ ...before, config })
           expect(namedAddresses(transaction)).toEqual(before.keys)
           expect(writableAddresses(transaction)).toEqual(before.keys.filter((_, i) => isWritable(before, 0, i)))
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 60 },
     )
   })
 
@@ -80,7 +89,7 @@ describe('the terms of a compiled transaction', () => {
 })
 
 describe('the limit of loaded bytes', () => {
-  it('is whole pages, a tenth and a page more than was counted, and at most 64 MiB', () => {
+  it('is in whole pages, a tenth and a page above the counted bytes, and at most 64 MiB', () => {
     fc.assert(
       fc.property(fc.nat({ max: MAX_LOADED_BYTES }), (bytes) => {
         const limit = loadedLimitOf(bytes)
@@ -94,9 +103,11 @@ describe('the limit of loaded bytes', () => {
   })
 })
 
+const shared = sharedService({ settings: { 'priority-fee': '7000' } })
+
 /** A mint whose authority can be dropped, over a node whose answers `change` may alter. */
 async function setting(change: (method: string, value: Record<string, unknown>) => unknown = (_, value) => value) {
-  const { services, request } = await startService({ settings: { 'priority-fee': '7000' } })
+  const { services, request } = await shared()
   const chain = await services.chain.local()
   const payer = Keypair.generate()
   chain.airdrop(addressOf(payer), 10_000_000_000n)
@@ -140,7 +151,7 @@ async function setting(change: (method: string, value: Record<string, unknown>) 
 }
 
 describe('a built transaction of version 1', () => {
-  it('has the limits of its trial and the fee of its units, and lands with them', async () => {
+  it('has the limits of its simulation and the fee of its units, and lands with them', async () => {
     const { build, run, chain, payer, asked } = await setting()
     const { transaction, config } = await build()
     const { unitsConsumed, loadedDataSize } = run(transaction)
@@ -154,7 +165,7 @@ describe('a built transaction of version 1', () => {
     expect(chain.send(signV1(transaction, [payer])).err).toBeNull()
   })
 
-  it('pays no more than the cap, and nothing where no fee is wished', async () => {
+  it('pays at most the cap, and nothing if no fee is wished', async () => {
     const { build, chain, payer } = await setting()
     const capped = await build({ settings: { 'priority-fee': '99999999999', 'priority-fee-cap': '777' } })
     expect(capped.config.priorityFeeLamports).toBeLessThanOrEqual(777n)
@@ -164,7 +175,7 @@ describe('a built transaction of version 1', () => {
     expect(chain.send(signV1(free.transaction, [payer])).fee).toBe(5_000n)
   })
 
-  it('counts its accounts itself where the node does not tell, to the same limit', async () => {
+  it('counts its accounts itself if the node does not, with the same limit', async () => {
     const told = await setting()
     const { config } = await told.build()
     const silent = await setting((method, value) =>
@@ -193,7 +204,7 @@ describe('a built transaction of version 1', () => {
     expect(chain.send(signV1(transaction, [payer])).err).toBeNull()
   })
 
-  it('has the fallback units where it cannot run yet, and where it follows another', async () => {
+  it('has the fallback units if it cannot run yet, or follows another transaction', async () => {
     const { build, asked } = await setting()
     const poor = await build({ from: addressOf(Keypair.generate()) })
     expect(poor.config).toMatchObject({ computeUnitLimit: 12_345, priorityFeeLamports: 87n })
@@ -203,8 +214,8 @@ describe('a built transaction of version 1', () => {
   })
 })
 
-describe('what has no room in a transaction', () => {
-  it('is refused naming the limit of version 1', async () => {
+describe('a request that is too large for a transaction', () => {
+  it('is refused with the limit of version 1', async () => {
     const refusal = async (instructions: TransactionInstruction[]) =>
       compiled(instructions).then(
         () => null,
@@ -226,13 +237,13 @@ describe('what has no room in a transaction', () => {
     ])
   })
 
-  it('is refused in version 0 naming version 1, if that has room', async () => {
+  it('is refused in version 0 with a hint to version 1, if it would fit', async () => {
     const envelope = { payer: PAYER, recentBlockhash: GOLDEN_BLOCKHASH }
     await expect(compileUnsigned(envelope, [instruction(1, { bytes: 1_200 })])).rejects.toThrow('tx_version 1')
     await expect(compileUnsigned(envelope, [instruction(1, { bytes: 5_000 })])).rejects.not.toThrow('tx_version 1')
   })
 
-  it('is no other version', async () => {
+  it('is not built in another version', async () => {
     const { request } = await startService()
     const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/t.json', initial_supply: '1' }
     for (const tx_version of [2, -1, '1', null, 0.5, true]) {

@@ -32,21 +32,21 @@ async function faultOf(handler: Handler, limitMs?: number): Promise<{ error: Api
 }
 
 describe('a metadata provider', () => {
-  it('gives the asset it knows, asked as the standard says', async () => {
+  it('returns the asset that it knows, asked as the standard says', async () => {
     const { url, seen } = await serve(provider)
     expect(await readProviderAsset(url, KNOWN)).toEqual(ASSET)
     expect(JSON.parse(seen[0]!.body)).toEqual({ jsonrpc: '2.0', id: 'svc', method: 'getAsset', params: { id: KNOWN } })
     expect(seen[0]!.authorization).toBe(`Basic ${Buffer.from(`user:${SECRET}`).toString('base64')}`)
   })
 
-  it('gives nothing for what it does not know, whichever way it says so', async () => {
+  it('returns null for an unknown asset, in each way in which providers say so', async () => {
     expect(await readProviderAsset((await serve(provider)).url, UNKNOWN)).toBeNull()
     expect(await readProviderAsset((await serve(() => rpc({ result: null }))).url, KNOWN)).toBeNull()
     const status = await serve(() => ({ status: 404, ...rpc({ error: notFound }) }))
     expect(await readProviderAsset(status.url, KNOWN)).toBeNull()
   })
 
-  it('keeps whole numbers exact that a JSON number cannot hold', async () => {
+  it('keeps integers exact that are too large for a JSON number', async () => {
     const text = String.raw`{"result":{"supply":18446744073709551615,"low":-9007199254740993,"safe":9007199254740991,"price":0.12345678901234567890,"text":"\"x\" 18446744073709551615","18446744073709551615":[1e3]}}`
     expect(await readProviderAsset((await serve(() => ({ text }))).url, KNOWN)).toEqual({
       supply: '18446744073709551615',
@@ -65,7 +65,7 @@ describe('a metadata provider', () => {
     ['answers JSON of another kind', () => ({ text: '[1]' }), /answers something that is not JSON-RPC$/],
     ['hangs', () => 'hang', /cannot be reached \(no answer in time\)$/],
     ['breaks off', () => 'break', /cannot be reached \(.+\)$/],
-  ])('that %s is a fault that names its host and no more', async (how, handler, why) => {
+  ])('that %s is an error that names only its host', async (how, handler, why) => {
     const { error, host } = await faultOf(handler, how === 'hangs' ? 200 : undefined)
     expect([error.code, error.message]).toEqual(['internal_error', expect.stringMatching(why)])
     expect(error.message).toContain(`The metadata provider ${host} `)
@@ -107,7 +107,7 @@ describe('a token read with metadata-url', () => {
     metadata: null,
   }
 
-  it('shows what the provider gives, and what the chain has where it gives nothing', async () => {
+  it('shows the data of the provider, and the data of the chain where the provider has none', async () => {
     const { read, logged } = await tokenWith(provider)
     expect(await read(KNOWN)).toEqual({ mint: KNOWN, status: 'fully_immutable', raw: ASSET })
     expect(await read(UNKNOWN)).toEqual({ mint: UNKNOWN, status: 'fully_immutable', raw: decoded })
@@ -116,7 +116,7 @@ describe('a token read with metadata-url', () => {
     expect((await without.read(KNOWN)).raw).toEqual(decoded)
   })
 
-  it('shows what the chain has where the provider fails, and warns in the log without its URL', async () => {
+  it('shows the data of the chain if the provider fails, and logs a warning without its URL', async () => {
     const { read, logged } = await tokenWith(() => ({ status: 500, text: SECRET }))
     expect(await read(KNOWN)).toEqual({ mint: KNOWN, status: 'fully_immutable', raw: decoded })
     expect(logged).toMatchObject([

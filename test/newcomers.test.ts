@@ -36,7 +36,7 @@ const nft = (asset: string, collection: string) => ({
   changed_order: 1,
 })
 
-it('a look at all assets names each collection once, and later looks what is new since', async () => {
+it('a search of all assets names each collection once, and a later one reads only newer assets', async () => {
   const store = await opened(await sqlite.migrated())
   await store.write(async (tx) => {
     for (let n = 0; n < 300; n++) await insertNft(tx, nft(`ASSET ${n}`, `COLLECTION ${n % 3}`))
@@ -51,7 +51,7 @@ it('a look at all assets names each collection once, and later looks what is new
   expect(await look(LATER + 1)).toEqual([])
 })
 
-it('a later look at all tokens leaves out those that are followed, and does not begin anew after it', async () => {
+it('a later search of all tokens skips those that are followed, and does not start again', async () => {
   const store = await opened(await sqlite.migrated())
   await store.write(async (tx) => {
     for (const mint of ['ONE', 'OTHER']) await insertToken(tx, token(mint))
@@ -62,7 +62,7 @@ it('a later look at all tokens leaves out those that are followed, and does not 
   expect([await look(LATER), await look(LATER + 1)]).toEqual([['OTHER'], []])
 })
 
-it('accounts are written some hundred at a time, only those that are missing for this reason, and none where all are there', async () => {
+it('accounts are written some hundred at a time, and only those that are missing for this reason', async () => {
   const { count, store } = counted(await opened(await sqlite.migrated()))
   const accounts = Array.from(
     { length: 1_200 },

@@ -9,14 +9,18 @@ import { followTransactions } from '../src/operations/transactions/follow-transa
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { findNft, insertNft, moveNft } from '../src/store/resources/nfts.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
-import { startService } from './support/service.ts'
+import { cataloguedTypes } from './support/event-catalog.ts'
+import { sharedService, startService } from './support/service.ts'
 
-const open = async (settings = {}) => assetsOn(await startService({ settings }))
+const shared = sharedService()
+const open = async () => assetsOn(await shared())
+/** Where all rows are read. */
+const openOwn = async () => assetsOn(await startService())
 const stranger = () => addressOf(Keypair.generate())
 
 describe.skipIf(lacksCore)('an asset', () => {
   it('is minted, staked, kept, released and burned, each state read back from the chain', async () => {
-    const scene = await open()
+    const scene = await openOwn()
     const { request, funded, settle, submit, built, collection, transfer } = scene
     const [user, other] = [funded(), funded()]
     const owner = addressOf(user)
@@ -132,9 +136,10 @@ describe.skipIf(lacksCore)('an asset', () => {
     expect(events[1]!.data.object).toMatchObject(staked)
     expect(events[2]!.data.object).toMatchObject({ ...minted, frozen: true })
     expect(events[5]!.data.object).toMatchObject(burned)
+    expect(await cataloguedTypes(scene)).toEqual(expect.arrayContaining(told.map(([type]) => type)))
   })
 
-  it('is minted for another, by an authority that signs, or at an address of the caller', async () => {
+  it('is minted for another wallet, by an authority that signs, or at an address of the caller', async () => {
     const { request, funded, land, built, collection } = await open()
     const [user, issuer] = [funded(), funded()]
     const into = await collection(issuer)
@@ -178,7 +183,7 @@ describe.skipIf(lacksCore)('an asset', () => {
     expect([nobodys.status, nobodys.json.error.param]).toEqual([400, 'update_authority'])
   })
 
-  it('is minted by a delegate of the collection, and by nobody else', async () => {
+  it('is minted by a delegate of the collection, and by no other wallet', async () => {
     const { request, funded, land, run, built, collection } = await open()
     const [issuer, delegate] = [funded(), funded()]
     const into = await collection(issuer)
@@ -208,7 +213,7 @@ describe.skipIf(lacksCore)('an asset', () => {
     expect(refused.json.error.message).toContain(addressOf(delegate))
   })
 
-  it('that is not there is 404, a wrong owner or collection is 400 and named, before anything is built', async () => {
+  it('that does not exist is 404, and a wrong owner or collection is 400, before anything is built', async () => {
     const { request, funded, collection, minted } = await open()
     const [user, other] = [funded(), funded()]
     const [into, elsewhere] = [await collection(user), await collection(user)]
@@ -248,7 +253,7 @@ describe.skipIf(lacksCore)('an asset', () => {
     expect((await request('GET', `/v2/collections/${absent}`)).status).toBe(404)
   })
 
-  it('of any texts is minted as long as they fit, and refused in words where they do not', async () => {
+  it('with any texts is minted if they fit, and refused with an explanation if not', async () => {
     const { request, funded, land, built, collection } = await open()
     const user = funded()
     const into = await collection(user)
@@ -268,7 +273,7 @@ describe.skipIf(lacksCore)('an asset', () => {
     }
   })
 
-  it('burned before it was seen here reads as no more than burned', async () => {
+  it('burned before it was recorded here reads only as burned', async () => {
     const { request, funded, run, collection, minted } = await open()
     const user = funded()
     const into = await collection(user)
@@ -318,7 +323,7 @@ describe.skipIf(lacksCore)('an asset', () => {
     }
   })
 
-  it('that the program refuses to mint is told before anybody signs', async () => {
+  it('that the program refuses to mint is refused before anybody signs', async () => {
     const { request, funded, run } = await open()
     const [user, made] = [funded(), Keypair.generate()]
     await run(
@@ -349,9 +354,9 @@ describe.skipIf(lacksCore)('an asset', () => {
   })
 })
 
-describe.skipIf(lacksCore)('records', () => {
-  it('follow an owner that the chain shows, and older confirmations that come late undo nothing', async () => {
-    const scene = await open()
+describe.skipIf(lacksCore)('NFT records', () => {
+  it('follow the owner on chain, and older confirmations that arrive late undo nothing', async () => {
+    const scene = await openOwn()
     const { request, services, funded, settle, submit, built, collection, transfer, chain, clock } = scene
     const [user, other] = [funded(), funded()]
     const into = await collection(user)
@@ -401,7 +406,7 @@ describe.skipIf(lacksCore)('records', () => {
   })
 
   it('of a stake that is confirmed after the burn say that it is burned', async () => {
-    const scene = await open()
+    const scene = await openOwn()
     const { request, services, chain, clock, funded, land, submit, built, collection, minted } = scene
     const user = funded()
     const into = await collection(user)
@@ -433,8 +438,8 @@ describe.skipIf(lacksCore)('records', () => {
     expect((await request('GET', `/v2/wallets/${addressOf(user)}/stakes`)).json.data.staked_assets).toEqual([])
   })
 
-  it('of a reading of the chain are not undone by what was confirmed before it', async () => {
-    const scene = await open()
+  it('from a read of the chain are not undone by an earlier confirmation', async () => {
+    const scene = await openOwn()
     const { request, chain, clock, services, funded, submit, built, collection, minted, transfer } = scene
     const [user, other, third] = [funded(), funded(), funded()]
     const into = await collection(user)
@@ -459,7 +464,7 @@ describe.skipIf(lacksCore)('records', () => {
     expect((await request('GET', '/v2/nfts')).json.data).toMatchObject([{ asset, owner: addressOf(third) }])
   })
 
-  it('follow an asset into another collection, by a read and by what is done to it there', async () => {
+  it('follow an asset into another collection, by reads and by what is done to it there', async () => {
     const scene = await open()
     const { request, funded, settle, submit, built, collection, run } = scene
     const user = funded()
@@ -513,7 +518,7 @@ describe.skipIf(lacksCore)('records', () => {
     expect(events.map(({ data }) => data.object.collection)).toEqual([one, two, two])
   })
 
-  it('move forward only, twice at one place where one transaction does two things, and not once burned', async () => {
+  it('move only forward, twice at one position if a transaction does two things, and never after a burn', async () => {
     const { store } = (await startService()).services
     const [asset, collection] = [stranger(), stranger()]
     const said = { external_uid: null, metadata_json: null, created_at: 0, changed_slot: 5, changed_order: 2 }
@@ -530,8 +535,8 @@ describe.skipIf(lacksCore)('records', () => {
     expect(await findNft(store.db, asset)).toMatchObject({ owner: null, status: 'burned' })
   })
 
-  it('of a stake say what the newest one said, also where a read came before its confirmation', async () => {
-    const scene = await open()
+  it('of a stake show its newest state, also if a read preceded its confirmation', async () => {
+    const scene = await openOwn()
     const { request, services, chain, clock, funded, settle, submit, built, collection, minted } = scene
     const user = funded()
     const into = await collection(user)
@@ -574,8 +579,8 @@ describe.skipIf(lacksCore)('records', () => {
     ])
   })
 
-  it('of an asset that was minted elsewhere begin when it is staked here', async () => {
-    const scene = await open()
+  it('of an asset that was minted elsewhere start when it is staked here', async () => {
+    const scene = await openOwn()
     const { request, funded, settle, submit, built, collection, minted } = scene
     const user = funded()
     const into = await collection(user)
@@ -588,8 +593,8 @@ describe.skipIf(lacksCore)('records', () => {
     expect((await eventsOf(scene, asset)).map(({ type }) => type)).toEqual(['stake.acquired', 'nft.staked'])
   })
 
-  it('of a mint and a stake by one transaction are both there, told in the order of the message', async () => {
-    const scene = await open()
+  it('of a mint and a stake in one transaction are both there, reported in the order of the message', async () => {
+    const scene = await openOwn()
     const { request, services, chain, funded, settle, collection } = scene
     const [user, one, two] = [funded(), Keypair.generate(), Keypair.generate()]
     const into = await collection(user)

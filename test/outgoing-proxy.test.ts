@@ -10,7 +10,7 @@ import { commandLine } from './cli/command-line.ts'
 const cli = commandLine()
 
 describe('the HTTP proxy of the environment', () => {
-  it('is that of every fetch to another machine, but not of those that NO_PROXY names', async () => {
+  it('is used by every fetch to another machine, except those in NO_PROXY', async () => {
     const seen: string[] = []
     const target = createServer((request, response) => void response.end(`hello ${request.headers.host}`))
     const proxy = createServer()
@@ -50,14 +50,14 @@ describe('the HTTP proxy of the environment', () => {
     expect((await doctor({})).stdout).not.toMatch(/^ok\tproxy/m)
   })
 
-  it('is none without a variable that names one', () => {
+  it('is absent without a variable that names it', () => {
     expect(outgoingProxy({ HTTPS_PROXY: '' })).toBeNull()
     expect(outgoingProxy({ https_proxy: 'http://proxy:1' })?.variables).toEqual(['https_proxy'])
   })
 })
 
-describe('a database URL', () => {
-  it('is asked to percent-encode a password that ends it, and nothing of the password is repeated', () => {
+describe('a database URL with a password that ends its host', () => {
+  it('is refused with the advice to percent-encode, without any part of the password', () => {
     for (const text of ['pa#sswd', 'pa/sswd', 'pa?sswd']) {
       const url = `postgres://user:${text}@host/db`
       expect(() => requirePostgresUrl(url)).toThrow('percent-encoded')

@@ -32,7 +32,7 @@ async function derived(kind: string, args: Record<string, unknown>) {
   return json.data as { address: string; bump: number; program_id: string }
 }
 
-describe('an address is derived', () => {
+describe('a program address is derived', () => {
   it('for an associated token account of either program, of a wallet off the curve too', async () => {
     const [owner, mint] = [key(), key()]
     const [offCurve] = PublicKey.findProgramAddressSync([Buffer.from('x')], LOCK)
@@ -52,7 +52,7 @@ describe('an address is derived', () => {
     expect((await derived('metadata', { mint })).address).toBe(meteora.deriveMintMetadata(mint).toBase58())
   })
 
-  it("for Meteora's pools as its SDK does, whichever mint is greater", async () => {
+  it('for the pools of Meteora as its SDK does, in either order of the mints', async () => {
     for (let n = 0; n < 20; n++) {
       const [base_mint, quote_mint, config] = [key(), key(), key()]
       const dbc = await derived('dbc_pool', { base_mint, quote_mint, config })
@@ -94,7 +94,7 @@ describe('an address is derived', () => {
     }
   })
 
-  it("for a gold lock, whose base is the user, as Meteora's SDK derives Jupiter Lock's escrow", async () => {
+  it("for a gold lock with the user as base, as Meteora's SDK derives the escrow of Jupiter Lock", async () => {
     const user = key()
     const { address, program_id } = await derived('gold_lock', { user })
     expect([address, program_id]).toEqual([meteora.deriveEscrow(user).toBase58(), LOCK.toBase58()])
@@ -106,7 +106,7 @@ describe('an address is derived', () => {
   })
 })
 
-describe('what cannot be derived is refused by its field', () => {
+describe('an input of a program address', () => {
   const mint = WRAPPED_SOL.toBase58()
   it.each([
     ['ata', { owner: mint }, 'args.mint'],
@@ -121,12 +121,12 @@ describe('what cannot be derived is refused by its field', () => {
     ['claim_status', { mint, airdrop_count: 0 }, 'args.claimer'],
     ['gold_lock', { user: 7 }, 'args.user'],
     ['vault', {}, 'kind'],
-  ])('%s of %j names %s', async (kind, args, param) => {
+  ])('%s of %j is refused by the field %s', async (kind, args, param) => {
     const { status, json } = await request('POST', `/v2/pdas/${kind}`, { body: { args } })
     expect([status, json.error.code, json.error.param]).toEqual([400, 'bad_request', param])
   })
 
-  it('a missing input is said to be required', async () => {
+  it('is named if it is missing', async () => {
     for (const kind of PDA_KINDS) {
       const { json } = await request('POST', `/v2/pdas/${kind}`, { body: { args: {} } })
       expect(json.error.message, kind).toMatch(/^args\.\w+: is required$/)
@@ -134,7 +134,7 @@ describe('what cannot be derived is refused by its field', () => {
   })
 })
 
-it('no address needs a chain: an RPC node that is not there is not asked', async () => {
+it('a program address is derived without a call of the node', async () => {
   const dataDir = makeFolder()
   const offline = await openService({ dataDir, settings: { url: 'http://127.0.0.1:1' } })
   try {

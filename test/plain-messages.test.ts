@@ -19,12 +19,12 @@ const isPlain = (instructions: TransactionInstruction[]) =>
   isPlainMessage(decodeWireTransaction(signed(instructions, [payer], { blockhash: BLOCKHASH })).message)
 const payment = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: one.publicKey, lamports: 1 })
 
-it('an instruction of a program that is not known hides what it does', () => {
+it('an instruction of an unknown program hides what it does', () => {
   const unknown = new TransactionInstruction({ programId: hook.publicKey, keys: [] })
   expect([isPlain([payment]), isPlain([payment, unknown])]).toEqual([true, false])
 })
 
-it('what Metaplex Core executes for an asset is hidden in it', async () => {
+it('an instruction that Metaplex Core executes for an asset is hidden in it', async () => {
   const { instructions, context, signer, key } = await loadCore()
   const address = (of: Keypair) => of.publicKey.toBase58()
   const own = { asset: key(address(one)), payer: signer(address(payer)), authority: signer(address(payer)) }
@@ -33,7 +33,7 @@ it('what Metaplex Core executes for an asset is hidden in it', async () => {
   expect([isPlain(instructions(burned)), isPlain(instructions(executed))]).toEqual([true, false])
 })
 
-it('a transfer of Token-2022 is plain unless it takes accounts for a hook', () => {
+it('a transfer of Token-2022 is plain unless it has accounts for a hook', () => {
   const program = spl.TOKEN_2022_PROGRAM_ID
   const transfer = spl.createTransferCheckedInstruction(
     one.publicKey,

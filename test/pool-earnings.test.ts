@@ -1,4 +1,6 @@
 /** What a pool has earned for each party is what the programs then pay, before and after its migration, to the unit. */
+import { randomBytes } from 'node:crypto'
+import { base58 } from '@scure/base'
 import * as spl from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -19,11 +21,12 @@ import {
   openPlatform,
   type Platform,
 } from './support/pool-platform.ts'
+import { TOKEN_ACCOUNT_RENT } from './support/rent.ts'
 
 /** Calls to the node for a curve with locked tokens, and once it has migrated, with what is left over and the positions of two. */
 const CALLS = { curve: 3, migrated: 9 }
 
-describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingPrograms.join(', ')})`, () => {
+describe.skipIf(lackingPrograms.length > 0)(`the earnings of a pool (${lackingPrograms.join(', ')})`, () => {
   let base: ChainAndNode
   let platform: Platform
   let curve: ForeignCurve
@@ -64,7 +67,7 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
     return { accrued: text(accrued), claimable: text(claimable), claimed: text(claimed) }
   }
 
-  it('are exact for each while nothing was claimed, and together whatever was', async () => {
+  it('are exact for each party before any claim, and in total after claims', async () => {
     const before = asked()
     const empty = await earnings()
     expect(asked() - before).toBeLessThanOrEqual(CALLS.curve + 1)
@@ -87,14 +90,14 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
     expect(source(earned, 'protocol', 'dbc')!.quote).toEqual(amounts(protocol, protocol, 0n))
     const got = await paid(creator, async () => curve.land(await curve.claims.creatorFees(), creator))
     // The first claim opens the creator's account of the token.
-    expect(got + 2_039_280n).toBe(ofCreator)
+    expect(got + TOKEN_ACCOUNT_RENT).toBe(ofCreator)
     const after = await earnings()
     expect(source(after, 'partner', 'dbc')!.quote).toEqual(amounts(null, partner, null))
     expect(source(after, 'creator', 'dbc')!.quote).toEqual(amounts(null, 0n, null))
     expect(after.trading_fees!.quote).toEqual(amounts(partner + ofCreator, partner, ofCreator))
   })
 
-  it('of a claim show in what is followed of the account, and those of a trade do not', async () => {
+  it('include claims by followed accounts, and change with no trade', async () => {
     const part = (wallet: Keypair) => creatorPart(base.chain.account(curve.pool), addressOf(wallet))
     const before = part(creator)
     expect(before).not.toBeNull()
@@ -107,7 +110,7 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
     expect(creatorPart(null, addressOf(creator))).toBeNull()
   })
 
-  it('of a full curve are what each withdrawal pays', async () => {
+  it('of a full curve equal what each withdrawal pays', async () => {
     await curve.trade(5n * SOL)
     addSurplus(base, (await readDbcPool(connection, curve.pool))!, SOL + 7n)
     const { claims, land } = curve
@@ -131,7 +134,7 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
     expect(fee).toEqual(amounts(got, 0n, got))
   })
 
-  it('after the migration are those of the positions too, by either address', async () => {
+  it('after the migration include those of the positions, by either address', async () => {
     const { services } = platform
     const common = {
       ...{ base_mint: curve.mint.toBase58(), quote_mint: 'So11111111111111111111111111111111111111112' },
@@ -167,7 +170,7 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
     })
   })
 
-  it('of leftover and vested tokens are what is paid in tokens', async () => {
+  it('of leftover and vested tokens are paid in tokens', async () => {
     const tokens = (key: Keypair) =>
       Buffer.from(base.chain.account(curve.tokens(key.publicKey).toBase58())?.data ?? Buffer.alloc(72)).readBigUInt64LE(
         64,
@@ -180,6 +183,14 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
     expect(got).toBeGreaterThan(0n)
     expect(source(await earnings(), 'partner', 'leftover')!.base).toEqual(amounts(null, 0n, null))
     base.clock.advance(3 * 86_400_000)
+    const [lock, ...others] = (await platform.request('GET', `/v2/locks?mint=${curve.mint}`)).json.data
+    expect([lock.origin, lock.recipient, lock.amount, others]).toEqual([
+      'launch',
+      addressOf(creator),
+      '100000000000',
+      [],
+    ])
+    expect(lock).toMatchObject({ unlocked: '30000000000', claimable: '30000000000', claimed: '0' })
     curve.land(curve.claims.vested(), creator)
     const vested = source(await earnings(), 'creator', 'vesting')!
     expect(vested).toMatchObject({ locked: '70000000000', wallet: addressOf(creator) })
@@ -200,16 +211,21 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
     }
   })
 
-  it('of a wallet that strangers have given NFTs are bounded, and say so', async () => {
+  it('of a wallet with many NFTs of strangers are bounded, and say so', async () => {
     const before = await earnings()
     for (let n = 0; n < 1_200; n++) {
       const data = new Uint8Array(165)
-      data.set(Keypair.generate().publicKey.toBytes())
+      data.set(randomBytes(32))
       data.set(creator.publicKey.toBytes(), 32)
       data.set([1], 64)
       data.set([1], 108)
       const owner = spl.TOKEN_2022_PROGRAM_ID.toBase58()
-      base.chain.setAccount(addressOf(Keypair.generate()), { data, owner, executable: false, lamports: 2_039_280n })
+      base.chain.setAccount(base58.encode(randomBytes(32)), {
+        data,
+        owner,
+        executable: false,
+        lamports: TOKEN_ACCOUNT_RENT,
+      })
     }
     const calls = asked()
     const after = await earnings()
@@ -219,7 +235,7 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
     expect(source(after, 'creator', 'damm_v2')).toEqual(source(before, 'creator', 'damm_v2'))
   })
 
-  it('of an address without a pool are not found', async () => {
+  it('of an address without a pool are not_found', async () => {
     const { status, json } = await platform.request('GET', `/v2/pools/${addressOf(creator)}/earnings`)
     expect([status, json.error.code]).toEqual([404, 'not_found'])
   })

@@ -3,8 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { curveOf } from '../src/chain/programs/dbc/index.ts'
 import { launchTrialOf, requireTakenPreset, validationOf } from '../src/operations/pools/preset-trials.ts'
 import { curveNamed } from '../src/operations/pools/presets.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
 import { lacksDbc } from './support/dbc.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import {
@@ -16,7 +18,9 @@ import {
   openPlatform,
   signWith,
 } from './support/pool-platform.ts'
-import { PROGRAMS_DIR } from './support/programs.ts'
+import { hasInstruction, PROGRAMS_DIR } from './support/programs.ts'
+import { putBadge, putMint, QUOTES } from './support/quotes.ts'
+import { inSoak } from './support/runs.ts'
 import { temporaryFolder } from './support/service.ts'
 
 const SOL = 1_000_000_000n
@@ -44,7 +48,7 @@ describe('a preview', () => {
     expect([status, json.error.param]).toEqual([404, 'name'])
   })
 
-  it('without programs in the cache has the curve and no cost, and says that nobody was asked', async () => {
+  it('without programs in the cache has the curve and no cost, and says that the node was not asked', async () => {
     const { request } = await startPlatform(null, { settings: { 'programs-dir': '/nonexistent' } })
     const { data } = (await request('GET', `${AT}?points=4`)).json
     expect(data.points.map(({ at }: { at: string }) => at)).toEqual(['start', 'curve', 'curve', 'curve', 'end'])
@@ -55,7 +59,7 @@ describe('a preview', () => {
 })
 
 describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex and Lock in the cache)', () => {
-  it.each([0, 0.5])('with a first buy of %d SOL costs to the lamport what the launch then takes', async (buy) => {
+  it.each([0, 0.5])('with a first buy of %d SOL equals what the launch then takes, to the lamport', async (buy) => {
     const { request, services } = await startPlatform(null)
     const chain = await services.chain.local()
     const creator = Keypair.generate()
@@ -88,38 +92,42 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
     expect(pool.state.pool.poolState.sqrtPrice).toBe(point.sqrt_price)
   })
 
-  it('is tried with another quote and a Token-2022 token, at the fee of the first buy', async () => {
-    const presets = join(temporaryFolder(), 'presets.json')
-    const preset = {
-      total_supply: '1000000',
-      decimals: 6,
-      token_program: 'token2022',
-      quote_mint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-      quote_decimals: 6,
-      initial_market_cap: 5_000,
-      migration_market_cap: 50_000,
-      fee: { starting_bps: 5_000, ending_bps: 100, periods: 10, duration_seconds: 600 },
-      first_swap_min_fee: true,
-      pool_creation_fee: 0.01,
-      migration_fee: { percentage: 5, creator_percentage: 40 },
-      leftover: '1',
-      liquidity: { partner: 50, partner_locked: 50 },
-    }
-    writeFileSync(presets, JSON.stringify({ usdc: preset }))
-    const { request } = await startPlatform(null, { settings: { 'pools.presets': presets } })
-    const { data } = (await request('GET', '/v2/pool-presets/usdc/preview?buy=100&points=4&after=600')).json
-    expect(data).toMatchObject({ quote_decimals: 6, buy: '100000000', validation: { status: 'accepted' } })
-    // The least fee, a hundredth, in spite of the schedule.
-    expect(data.points[0].fee_bps).toBe(100)
-    expect(data.points[1]).toMatchObject({ at: 'first_buy', quote_reserve: '99000000', fee_bps: 100 })
-    const { cost, migration } = data
-    const parts = [cost.rent, cost.metadata_fee, cost.pool_creation_fee, cost.network_fee].map(BigInt)
-    expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(BigInt(cost.total))
-    expect([cost.first_buy, cost.pool_creation_fee, cost.metadata_fee]).toEqual(['0', '10000000', '0'])
-    const fee = BigInt(migration.migration_fee.creator) + BigInt(migration.migration_fee.partner)
-    expect(fee).toBe((BigInt(data.threshold) * 5n) / 100n)
-    expect(BigInt(migration.leftover_base)).toBeGreaterThanOrEqual(1_000_000n)
-  })
+  it.skipIf(!inSoak)(
+    'works with another quote and a Token-2022 token, at the fee of the first buy',
+    { tags: 'sampled' },
+    async () => {
+      const presets = join(temporaryFolder(), 'presets.json')
+      const preset = {
+        total_supply: '1000000',
+        decimals: 6,
+        token_program: 'token2022',
+        quote_mint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+        quote_decimals: 6,
+        initial_market_cap: 5_000,
+        migration_market_cap: 50_000,
+        fee: { starting_bps: 5_000, ending_bps: 100, periods: 10, duration_seconds: 600 },
+        first_swap_min_fee: true,
+        pool_creation_fee: 0.01,
+        migration_fee: { percentage: 5, creator_percentage: 40 },
+        leftover: '1',
+        liquidity: { partner: 50, partner_locked: 50 },
+      }
+      writeFileSync(presets, JSON.stringify({ usdc: preset }))
+      const { request } = await startPlatform(null, { settings: { 'pools.presets': presets } })
+      const { data } = (await request('GET', '/v2/pool-presets/usdc/preview?buy=100&points=4&after=600')).json
+      expect(data).toMatchObject({ quote_decimals: 6, buy: '100000000', validation: { status: 'accepted' } })
+      // The least fee, a hundredth, in spite of the schedule.
+      expect(data.points[0].fee_bps).toBe(100)
+      expect(data.points[1]).toMatchObject({ at: 'first_buy', quote_reserve: '99000000', fee_bps: 100 })
+      const { cost, migration } = data
+      const parts = [cost.rent, cost.metadata_fee, cost.pool_creation_fee, cost.network_fee].map(BigInt)
+      expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(BigInt(cost.total))
+      expect([cost.first_buy, cost.pool_creation_fee, cost.metadata_fee]).toEqual(['0', '10000000', '0'])
+      const fee = BigInt(migration.migration_fee.creator) + BigInt(migration.migration_fee.partner)
+      expect(fee).toBe((BigInt(data.threshold) * 5n) / 100n)
+      expect(BigInt(migration.leftover_base)).toBeGreaterThanOrEqual(1_000_000n)
+    },
+  )
 
   it.each(['spl', 'token2022'])('of a token of %s says what each byte of its texts costs', async (token_program) => {
     const presets = join(temporaryFolder(), 'presets.json')
@@ -165,7 +173,7 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
       preset: 'tiny',
     })
 
-    it('is tried in memory before its first launch, once', async ({ annotate }) => {
+    it('is checked in memory before its first launch, once', async ({ annotate }) => {
       const { services, request, logged } = await openPlatform(world, { settings: { 'programs-dir': PROGRAMS_DIR } })
       const named = await curveNamed(services.config, 'tiny')
       const times: number[] = []
@@ -180,7 +188,7 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
       expect(await validationOf(services, named, null)).toMatchObject({ status: 'accepted', by: 'embedded_chain' })
     })
 
-    it('is refused by the name of the preset with what the program says', async () => {
+    it('is refused with the name of the preset and the message of the program', async () => {
       const { services } = await openPlatform(world, { settings: { 'programs-dir': PROGRAMS_DIR } })
       const { preset, curve } = await curveNamed(services.config, 'tiny')
       // The supply has nothing left for the liquidity of a curve that is a little longer.
@@ -194,39 +202,65 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
       expect((await launchTrialOf(services, named, 0n))?.cost).toBeNull()
     })
 
-    it('is tried at the node where the cache lacks the program, and what cannot be tried is logged', async () => {
-      const { services, logged } = await openPlatform(world, { settings: { 'programs-dir': '/nonexistent' } })
-      const { preset, curve } = await curveNamed(services.config, 'tiny')
-      const payer = addressOf(world.wallet)
-      expect(await validationOf(services, { name: 'tiny', preset, curve }, payer)).toMatchObject({
-        status: 'accepted',
-        by: 'node',
-        program_sha256: null,
-      })
-      const parameters = { ...curve.parameters, creatorTradingFeePercentage: 101 }
-      const broken = { name: 'broken', preset, curve: { ...curve, parameters } }
-      await expect(requireTakenPreset(services, broken, payer)).rejects.toMatchObject({
-        param: 'preset',
-        message: expect.stringContaining('(at the RPC node): InvalidCreatorTradingFeePercentage'),
-      })
-      const poor = addressOf(Keypair.generate())
-      await requireTakenPreset(services, { name: 'untried', preset, curve: { ...curve } }, poor)
-      expect(logged.filter(({ level }) => level === 'warn')).toEqual([
-        expect.objectContaining({ message: expect.stringContaining('is used without a trial') }),
-      ])
+    it('in a quote with a badge is accepted, and not judged by a program of the cache that knows no badges', async () => {
+      const { services } = await openPlatform(world, { settings: { 'programs-dir': PROGRAMS_DIR } })
+      const { preset } = await curveNamed(services.config, 'tiny')
+      putMint(world.chain, QUOTES[2]!)
+      await putBadge(world.chain, QUOTES[2]!)
+      const badged = { ...preset, quote_mint: QUOTES[2]!.mint, quote_decimals: QUOTES[2]!.decimals }
+      const named = { name: 'badged', preset: badged, curve: await curveOf(badged) }
+      const knowsBadges = hasInstruction(PROGRAMS.dbc.id, 'CreateTokenBadge')
+      expect(await validationOf(services, named, null)).toMatchObject(
+        knowsBadges
+          ? { status: 'accepted' }
+          : { status: 'unknown', reason: expect.stringContaining('InvalidQuoteMint') },
+      )
     })
 
-    it('passes with a cache whose program is older or broken, once the node has taken it', async () => {
-      const folder = temporaryFolder()
-      for (const id of ['dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN', 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s']) {
-        writeFileSync(join(folder, `${id}.so`), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 3]))
-      }
-      const { services } = await openPlatform(world, { settings: { 'programs-dir': folder } })
-      const named = await curveNamed(services.config, 'tiny')
-      expect(await validationOf(services, named, addressOf(world.wallet))).toMatchObject({
-        status: 'accepted',
-        by: 'node',
-      })
-    })
+    it.skipIf(!inSoak)(
+      'is checked at the node if the cache lacks the program; a failed check is logged',
+      { tags: 'sampled' },
+      async () => {
+        const { services, logged } = await openPlatform(world, { settings: { 'programs-dir': '/nonexistent' } })
+        const { preset, curve } = await curveNamed(services.config, 'tiny')
+        const payer = addressOf(world.wallet)
+        expect(await validationOf(services, { name: 'tiny', preset, curve }, payer)).toMatchObject({
+          status: 'accepted',
+          by: 'node',
+          program_sha256: null,
+        })
+        const parameters = { ...curve.parameters, creatorTradingFeePercentage: 101 }
+        const broken = { name: 'broken', preset, curve: { ...curve, parameters } }
+        await expect(requireTakenPreset(services, broken, payer)).rejects.toMatchObject({
+          param: 'preset',
+          message: expect.stringContaining('(at the RPC node): InvalidCreatorTradingFeePercentage'),
+        })
+        const poor = addressOf(Keypair.generate())
+        await requireTakenPreset(services, { name: 'untried', preset, curve: { ...curve } }, poor)
+        expect(logged.filter(({ level }) => level === 'warn')).toEqual([
+          expect.objectContaining({ message: expect.stringContaining('is used without a trial') }),
+        ])
+      },
+    )
+
+    it.skipIf(!inSoak)(
+      'passes with an older or broken program in the cache once the node has accepted it',
+      { tags: 'sampled' },
+      async () => {
+        const folder = temporaryFolder()
+        for (const id of [
+          'dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN',
+          'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s',
+        ]) {
+          writeFileSync(join(folder, `${id}.so`), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 3]))
+        }
+        const { services } = await openPlatform(world, { settings: { 'programs-dir': folder } })
+        const named = await curveNamed(services.config, 'tiny')
+        expect(await validationOf(services, named, addressOf(world.wallet))).toMatchObject({
+          status: 'accepted',
+          by: 'node',
+        })
+      },
+    )
   })
 })

@@ -7,11 +7,14 @@ import { readDbcPool } from '../src/chain/programs/dbc/index.ts'
 import { splitAmount } from '../src/operations/fee-claims/split-amount.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
+import { solText } from '../src/solana/amounts.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { addSurplus } from './support/dbc.ts'
+import { cataloguedTypes } from './support/event-catalog.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
+import { TOKEN_ACCOUNT_RENT, WALLET_RENT } from './support/rent.ts'
 import { openService, removeFolder, type Service } from './support/service.ts'
 import { makeSharedFolder } from './support/shared-folder.ts'
 
@@ -74,7 +77,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     const built = await ok('POST', `/v2/pools/${at}/swaps`, body)
     const before = [lamportsOf(trader), tokensOf(trader)] as const
     const held = chain.account(getAssociatedTokenAddressSync(new PublicKey(mint), trader.publicKey).toBase58())
-    const rent = held === null ? 2_039_280n : 0n
+    const rent = held === null ? TOKEN_ACCOUNT_RENT : 0n
     const signature = await submit(built.tx.transaction, [trader])
     const [lamports, tokens] = [lamportsOf(trader) - before[0], tokensOf(trader) - before[1]]
     const fee = feeOf(signature)
@@ -106,7 +109,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     }
   })
 
-  it('is built, signed by its creator and live once it is seen, with its metadata served', async () => {
+  it('is built, signed by its creator and live once it is seen, and its metadata is served', async () => {
     const before = lamportsOf(creator)
     const created = await ok(
       'POST',
@@ -187,15 +190,15 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     const body = { payer: address(traders[0]!), splits, mode: 'signed' }
     const unpaid = await service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
     expect([unpaid.status, unpaid.json.error.param]).toEqual([400, 'splits.1.recipient'])
-    expect(unpaid.json.error.message).toContain('an account must hold at least 890880')
-    for (const key of recipients) chain.airdrop(address(key), 890_880n)
+    expect(unpaid.json.error.message).toContain(`an account must hold at least ${solText(WALLET_RENT)}`)
+    for (const key of recipients) chain.airdrop(address(key), WALLET_RENT)
     const before = lamportsOf(platform)
     const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, body, { 'idempotency-key': 'claim-1' })
     expect([claim.kind, BigInt(claim.estimated_quote), claim.tx.mode]).toEqual(['dbc', claimable, 'signed'])
     const shares = splitAmount(claimable, BPS)
-    expect(recipients.map((key) => lamportsOf(key) - 890_880n)).toEqual(shares)
+    expect(recipients.map((key) => lamportsOf(key) - WALLET_RENT)).toEqual(shares)
     // The claim opens the wallet's account of the token once; everything else goes through.
-    expect(before - lamportsOf(platform)).toBe(feeOf(claim.tx.signature) + 2_039_280n)
+    expect(before - lamportsOf(platform)).toBe(feeOf(claim.tx.signature) + TOKEN_ACCOUNT_RENT)
     const again = await ok('POST', `/v2/pools/${pool}/fee-claims`, body, { 'idempotency-key': 'claim-1' })
     expect(again).toEqual(claim)
     const nothing = await service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
@@ -215,7 +218,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     expect(address(poor!)).toBe(splits[0]!.recipient)
   })
 
-  it('migrates by the crank once the curve is full, each step sent and told once', async () => {
+  it('is migrated by the crank once the curve is full, with each step sent and reported once', async () => {
     const filled = await swap(pool, traders[3]!, 'buy', 500n * SOL)
     expect(BigInt(filled.amount_in)).toBeLessThan(100n * SOL)
     expect((await get(`/v2/pools/${pool}/curve-progress`)).progress).toBe(1)
@@ -239,7 +242,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     expect([gone.status, gone.json.error.details.migrated_to]).toEqual([400, after.address])
   })
 
-  it('has no fee metrics once it has migrated, and says where its fees are claimed; neither has the pool after it', async () => {
+  it('has no fee metrics after its migration, and says where its fees are claimed; the new pool has none either', async () => {
     const [after] = await get('/v2/pools?type=damm_v2')
     const old = await service.request('GET', `/v2/pools/${pool}/fee-metrics`)
     expect([old.status, old.json.error.code, old.json.error.param]).toEqual([404, 'not_found', 'address'])
@@ -251,7 +254,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     expect(other.json.error.message).toContain('kind damm_v2')
   })
 
-  it('trades on in its DAMM v2 pool, whose fees and surplus are claimed to the lamport', async () => {
+  it('trades in its DAMM v2 pool, whose fees and surplus are claimed to the lamport', async () => {
     const [after] = await get('/v2/pools?type=damm_v2')
     await swap(after.address, traders[1]!, 'buy', 4n * SOL)
     await swap(after.address, traders[1]!, 'sell', tokensOf(traders[1]!) / 2n)
@@ -285,5 +288,19 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
       'fee_claim.split_executed',
     ])
     expect(NATIVE_MINT.toBase58()).toBe(after.quote_mint)
+  })
+
+  it('has only events with the fields that docs/events.md lists', async () => {
+    expect(await cataloguedTypes(service)).toEqual([
+      'fee_claim.executed',
+      'fee_claim.split_executed',
+      'pool.created',
+      'pool.live',
+      'pool.migrated',
+      'pool.migration_triggered',
+      'transaction.confirmed',
+      'transaction.finalized',
+      'transaction.submitted',
+    ])
   })
 })

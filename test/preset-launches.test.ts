@@ -1,15 +1,17 @@
 /** Launches of presets that say more: other quotes, Token-2022, receivers of their own, sponsors; from request to record. */
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
+import { decodeWireTransaction } from '../src/solana/messages.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { type Limits, startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
-import { putMint, putTokens, QUOTES, type QuoteMint } from './support/quotes.ts'
+import { putBadge, putMint, putTokens, QUOTES, type QuoteMint } from './support/quotes.ts'
 import { temporaryFolder } from './support/service.ts'
 import { signV1 } from './support/version1.ts'
 
@@ -89,8 +91,8 @@ async function setting(limits: Limits | null = RICH) {
   return { ...service, chain, creator, sponsor, post, land, settle, get, refusal }
 }
 
-describe.skipIf(lacking.length > 0)('a launch of a preset that says more', () => {
-  it('in dollars buys with dollars, and is recorded and read in them', async () => {
+describe.skipIf(lacking.length > 0)('a launch of a preset with more settings', () => {
+  it('in dollars is bought with dollars, and recorded and read in them', async () => {
     const { post, land, settle, get, request, creator } = await setting()
     const { data } = (await post({ preset: 'dollars', buy_amount: 250.5 })).json
     expect(data.pool.quote_mint).toBe(DOLLARS.mint)
@@ -116,7 +118,7 @@ describe.skipIf(lacking.length > 0)('a launch of a preset that says more', () =>
     )
   })
 
-  it('is refused where the chain or the request says otherwise', async () => {
+  it('is refused if the chain or the request contradicts the preset', async () => {
     const { refusal, sponsor } = await setting()
     const says = (text: string) => expect.stringContaining(text)
     expect(await refusal({ preset: 'wrong' })).toEqual([400, 'preset', says('has 6 decimals')])
@@ -132,6 +134,40 @@ describe.skipIf(lacking.length > 0)('a launch of a preset that says more', () =>
     expect(await refused(signed)).toEqual([400, 'payer', says('leave payer out')])
   })
 
+  it('in a quote that has a badge of Meteora names the badge', async () => {
+    const { post, chain } = await setting()
+    const badge = await putBadge(chain, WITH_FEE)
+    const { data } = (await post({ preset: 'badge' })).json
+    const keys = data.transactions.flatMap((text: string) => {
+      return decodeWireTransaction(Buffer.from(text, 'base64')).message.keys
+    })
+    expect([data.pool.quote_mint, keys]).toEqual([WITH_FEE.mint, expect.arrayContaining([badge])])
+  })
+
+  it('of a token with a transfer hook, made elsewhere, is read and named, and neither traded nor claimed', async () => {
+    const { post, land, chain, get, request, creator } = await setting()
+    const { data } = (await post({ preset: 'token2022', buy_amount: 1 })).json
+    land(data.transactions, data.required_signers)
+    const { address: pool, config } = data.pool
+    const plain = (await get(`/v2/pools/${pool}`)).data
+    // As the program leaves them: the same content in accounts of other kinds, and the hook after the config.
+    const hook = Keypair.generate().publicKey
+    const [curve, settings] = [chain.account(pool)!, chain.account(config)!]
+    const kind = (name: string) => createHash('sha256').update(`account:${name}`).digest().subarray(0, 8)
+    const withKind = (name: string, bytes: Uint8Array) => Buffer.concat([kind(name), bytes.subarray(8)])
+    chain.setAccount(pool, { ...curve, data: withKind('TransferHookPool', curve.data) })
+    const hooked = Buffer.concat([settings.data, hook.toBuffer(), Buffer.alloc(48)])
+    chain.setAccount(config, { ...settings, data: withKind('ConfigWithTransferHook', hooked) })
+    const read = (await get(`/v2/pools/${pool}`)).data
+    const state = { ...plain.state, transfer_hook: hook.toBase58() }
+    expect(read).toEqual({ ...plain, state, fee_metrics: { ...plain.fee_metrics, raw: state } })
+    const refused = { code: 'bad_request', message: expect.stringContaining(`calls the program ${hook.toBase58()}`) }
+    const swap = { payer: address(creator), side: 'buy', amount: '1000000' }
+    expect((await request('POST', `/v2/pools/${pool}/swaps`, { body: swap })).json.error).toMatchObject(refused)
+    const claim = { payer: address(creator) }
+    expect((await request('POST', `/v2/pools/${pool}/fee-claims`, { body: claim })).json.error).toMatchObject(refused)
+  })
+
   it('of a Token-2022 token is live like any other', async () => {
     const { post, land, settle, get } = await setting()
     const { data } = (await post({ preset: 'token2022', buy_amount: 1 })).json
@@ -144,7 +180,7 @@ describe.skipIf(lacking.length > 0)('a launch of a preset that says more', () =>
     })
   })
 
-  it('names who claims and who receives, a vault as well', async () => {
+  it('names claimers and recipients, including a vault', async () => {
     const { post, land, settle, get } = await setting()
     const { data } = (await post({ preset: 'vault' })).json
     land(data.transactions, data.required_signers)
@@ -153,7 +189,7 @@ describe.skipIf(lacking.length > 0)('a launch of a preset that says more', () =>
     expect(config).toMatchObject({ feeClaimer: VAULT, leftoverReceiver: VAULT })
   })
 
-  it('is refused where it names a vault and does not say that one is meant, and for a creator that is no wallet', async () => {
+  it('is refused for a vault that is not declared as one, and for a creator that is not a wallet', async () => {
     const { post } = await setting()
     const refused = async (body: object) => (await post(body)).json.error
     const { param, message, details } = await refused({ preset: 'unsaid' })
@@ -166,7 +202,7 @@ describe.skipIf(lacking.length > 0)('a launch of a preset that says more', () =>
     })
   })
 
-  it('over a shared config has that of its own fee claimer', async () => {
+  it('over a shared config uses the one of its own fee claimer', async () => {
     const { post, land, settle, get, request, sponsor, wallet } = await setting()
     const built = await request('POST', '/v2/pool-presets/shared/shared-config', { body: { payer: address(sponsor) } })
     land([built.json.data.transaction])
@@ -179,7 +215,7 @@ describe.skipIf(lacking.length > 0)('a launch of a preset that says more', () =>
   })
 
   for (const tx_version of [0, 1]) {
-    it(`that is sponsored costs its creator the first buy alone, in version ${tx_version}`, async () => {
+    it(`that is sponsored costs its creator only the first buy, in version ${tx_version}`, async () => {
       const { post, land, chain, creator, sponsor } = await setting()
       const { data } = (await post({ preset: 'paid', payer: address(sponsor), buy_amount: 2, tx_version })).json
       expect([data.payer, data.pool.creator]).toEqual([address(sponsor), address(creator)])

@@ -16,13 +16,13 @@ const ALL = Object.entries(SETTINGS) as [SettingName, Setting][]
 const REFUSED = ALL.flatMap(([name, { project }]) => (project === true ? [] : [[name, project] as const]))
 
 describe('a project file', () => {
-  it.each(REFUSED)('may not set %s, and its refusal says why and what to do instead', (name, why) => {
+  it.each(REFUSED)('may not set %s, and the refusal gives the reason and the alternative', (name, why) => {
     expect(() => loadWith(JSON.stringify({ [name]: 'x' }))).toThrow(
       `svc.json must not contain ${name}: ${why}; set ${environmentName(name)} instead`,
     )
   })
 
-  it('may set nothing by which a key, money or a database is reached', () => {
+  it('may set nothing that leads to a key, money or a database', () => {
     const allowed = ALL.flatMap(([name, { project }]) => (project === true ? [name] : []))
     expect(allowed).toEqual([
       'port',
@@ -34,6 +34,7 @@ describe('a project file', () => {
       'rate-per-minute',
       'rate-per-day',
       'log-level',
+      'log-format',
       'url',
       'rpc-port',
       'pools.preset',
@@ -47,7 +48,7 @@ describe('a project file', () => {
     expect(ALL.filter(([, { secret, project }]) => secret === true && project === true)).toEqual([])
   })
 
-  it('names a cluster by its word, and no node that would say what a transaction does', () => {
+  it('names a cluster by its word, and no node that could misreport a transaction', () => {
     expect(loadWith('{"url":"devnet"}').values.url).toBe('devnet')
     for (const url of ['https://rpc.example.com/hush', 7, ['devnet']]) {
       const refusal = () => loadWith(JSON.stringify({ url }))
@@ -61,7 +62,7 @@ describe('a project file', () => {
     ['{"constructor": 1}', /unknown setting: constructor/],
     ['[]', /must contain a JSON object/],
     [' '.repeat(70_000), /svc\.json has 70000 bytes, too many/],
-  ])('that holds %.40j is refused', (text, said) => {
+  ])('with the content %.40j is refused', (text, said) => {
     expect(() => loadWith(text)).toThrow(said)
   })
 

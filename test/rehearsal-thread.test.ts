@@ -1,13 +1,10 @@
-/** The thread of a rehearsal: a daemon answers beside it, and it ends with a reason. */
+/** The thread of a rehearsal: an embedded chain of its own, which ends with a reason. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ChainThread, openChainThread } from '../src/localnet/chain-thread.ts'
 import { ShuttingDown } from '../src/platform/timing.ts'
-import { startDaemon } from './support/daemon.ts'
-import { addressOf, IMAGE, lackingPrograms } from './support/pool-platform.ts'
 import { PROGRAMS_DIR } from './support/programs.ts'
 import { temporaryFolder } from './support/service.ts'
 
@@ -23,7 +20,7 @@ const never = () => new AbortController().signal
 const ask = (method: string, params: unknown[]) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 
 describe('an embedded chain in a thread', () => {
-  it('keeps what it is given, and its clock stands until it is advanced', async () => {
+  it('keeps the accounts that it is given, and its clock stands until it is advanced', async () => {
     const thread = opened(OPTIONS, never())
     const account = { lamports: 2n ** 60n, owner: ADDRESS, data: new Uint8Array([1, 2]), executable: false }
     void thread.setAccount(ADDRESS, account)
@@ -35,13 +32,13 @@ describe('an embedded chain in a thread', () => {
     expect(await slot()).toBeGreaterThan(before)
   })
 
-  it('rejects a call that is wrong, and answers the next', async () => {
+  it('rejects an invalid call, and answers the next', async () => {
     const thread = opened(OPTIONS, never())
     await expect(thread.send(new Uint8Array([1]))).rejects.toThrow()
     expect(await thread.accounts([ADDRESS])).toEqual([null])
   })
 
-  it('rejects what waits with the reason of its signal, and all later calls', async () => {
+  it('rejects open calls with the reason of its signal, and all later calls', async () => {
     const ending = new AbortController()
     const thread = opened(OPTIONS, ending.signal)
     const waiting = thread.accounts([ADDRESS])
@@ -53,7 +50,7 @@ describe('an embedded chain in a thread', () => {
   it.each([
     ['process.exit(3)', 'The thread of the embedded chain stopped with code 3'],
     ["throw new Error('out of luck')", 'The thread of the embedded chain failed: out of luck'],
-  ])('that dies by %s says so to every caller', async (death, sentence) => {
+  ])('that ends by %s reports that to every caller', async (death, sentence) => {
     const file = join(temporaryFolder(), 'dying.mjs')
     writeFileSync(
       file,
@@ -63,43 +60,5 @@ describe('an embedded chain in a thread', () => {
     const calls = [thread.accounts([ADDRESS]), thread.handle(ask('getSlot', []))]
     for (const call of calls) await expect(call).rejects.toThrow(sentence)
     await expect(thread.advance(1)).rejects.toThrow(sentence)
-  })
-})
-
-describe.skipIf(lackingPrograms.length > 0)(`a rehearsal in a daemon (${lackingPrograms.join(', ')})`, () => {
-  const body = () => ({
-    ...{ creator: addressOf(Keypair.generate()), name: 'My Token', symbol: 'MTK', image: IMAGE, buy_amount: 0.05 },
-  })
-  const daemonOf = async () => {
-    const env = { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_PLATFORM_WALLET: addressOf(Keypair.generate()) }
-    const daemon = await startDaemon({ dataDir: temporaryFolder(), env })
-    onTestFinished(() => daemon.stop())
-    return daemon
-  }
-
-  it('holds up no other request: health is answered before it ends', async () => {
-    const { request } = await daemonOf()
-    let isOver = false
-    const rehearsal = request('POST', '/v2/pool-rehearsals', { body: body() }).finally(() => {
-      isOver = true
-    })
-    let answered = 0
-    while (!isOver) {
-      expect((await request('GET', '/v2/health')).status).toBe(200)
-      if (!isOver) answered++
-    }
-    expect([(await rehearsal).status, answered]).toEqual([200, expect.any(Number)])
-    expect(answered).toBeGreaterThan(10)
-  })
-
-  it('ends with the daemon', async () => {
-    const daemon = await daemonOf()
-    const rehearsals = [body(), body(), body()].map((each) =>
-      daemon.request('POST', '/v2/pool-rehearsals', { body: each }).catch(() => null),
-    )
-    expect((await daemon.request('GET', '/v2/health')).status).toBe(200)
-    await daemon.stop()
-    expect(daemon.process.exitCode).toBe(0)
-    await Promise.all(rehearsals)
   })
 })

@@ -39,7 +39,7 @@ const load = (env: Record<string, string>, flags: Partial<Record<SettingName, un
 const databaseUrl = (file: string) => load({ SVC_DATABASE_URL_FILE: file }).values['database-url']
 
 describe('a setting that holds a secret', () => {
-  it('is each one that is marked secret or private, and none whose variable is another setting', () => {
+  it('is marked secret or private, and its variable of a file is no other setting', () => {
     const marked = NAMES.filter((name) => {
       const { secret, private: isPrivate }: Setting = SETTINGS[name]
       return secret === true || isPrivate === true
@@ -60,7 +60,7 @@ describe('a setting that holds a secret', () => {
     expect(databaseUrl(secretFile('x'.repeat(SECRET_FILE_BYTES)))).toHaveLength(SECRET_FILE_BYTES)
   })
 
-  it('comes from a flag first, from a file before a profile', () => {
+  it('comes first from a flag, and from a file before a profile', () => {
     const file = secretFile('https://rpc.example.com/by-file')
     const profile = { url: 'https://rpc.example.com/by-profile' }
     const env = { HOME: cli.home, SVC_URL_FILE: file }
@@ -70,7 +70,7 @@ describe('a setting that holds a secret', () => {
     expect(load({ SVC_URL_FILE: '' }).origins.url).toBe('default')
   })
 
-  it('is taken out of messages as one of a variable is', () => {
+  it('is removed from messages like one of a variable', () => {
     const config = load({ SVC_MODERATION_KEY_FILE: secretFile('sk-moderation-word') })
     expect(redactorOf(config).text('401 for sk-moderation-word')).toBe('401 for ***')
   })
@@ -84,7 +84,7 @@ describe('a setting that holds a secret', () => {
     expect(databaseUrl(join(volume, 'database-url'))).toBe(URL_TEXT)
   })
 
-  it.runIf(IS_ROOT)('is read from a file of another user, with the mode that its volume gives it', () => {
+  it.runIf(IS_ROOT)('is read from a file of another user, with the mode of its volume', () => {
     const file = secretFile(URL_TEXT, 0o444)
     chownSync(file, 65_534, 65_534)
     expect(databaseUrl(file)).toBe(URL_TEXT)
@@ -100,22 +100,22 @@ describe('a setting that holds a secret', () => {
     ['is not text', () => secretFile(Uint8Array.of(0xff, 0xfe, 0x41)), 'is not text in UTF-8'],
     ['holds a NUL', () => secretFile('a\0b'), 'contains a NUL character'],
     ['can be written by anybody', () => secretFile(URL_TEXT, 0o602), 'everyone can write (mode 602); run: chmod o-w'],
-  ])('is refused with variable and file where the file %s', (_, make, problem) => {
+  ])('is refused with variable and file if the file %s', (_, make, problem) => {
     const file = make()
     expect(() => databaseUrl(file)).toThrow(`SVC_DATABASE_URL_FILE names ${file}, which ${problem}`)
   })
 
-  it.skipIf(IS_ROOT)("is refused where this user's own file can be read by others", () => {
+  it.skipIf(IS_ROOT)("is refused if other users can read this user's own file", () => {
     expect(() => databaseUrl(secretFile(URL_TEXT, 0o644))).toThrow('others can read (mode 644); run: chmod 600')
   })
 
-  it('is refused at once where the file is a pipe that nobody writes to', () => {
+  it('is refused at once if the file is a pipe without a writer', () => {
     const pipe = join(temporaryFolder(), 'pipe')
     execFileSync('mkfifo', [pipe])
     expect(() => databaseUrl(pipe)).toThrow('is not a regular file')
   })
 
-  it('is checked as one of a variable is, and its value is not repeated', () => {
+  it('is checked like one of a variable, and its value is not repeated', () => {
     const file = secretFile('ftp://hidden-word')
     expect(() => load({ SVC_PRICE_URL_FILE: file })).toThrow(
       `price-url (SVC_PRICE_URL_FILE names ${file}) must be an http or https URL`,
@@ -123,7 +123,7 @@ describe('a setting that holds a secret', () => {
     expect(() => load({ SVC_PRICE_URL_FILE: file })).not.toThrow('hidden-word')
   })
 
-  it('is refused where value and file are both given, and where the setting is no secret', () => {
+  it('is refused if value and file are both given, and a file is refused for other settings', () => {
     const file = secretFile(URL_TEXT)
     expect(() => load({ SVC_DATABASE_URL: URL_TEXT, SVC_DATABASE_URL_FILE: file })).toThrow(
       'SVC_DATABASE_URL and SVC_DATABASE_URL_FILE are both set; leave one of them out',
@@ -134,8 +134,8 @@ describe('a setting that holds a secret', () => {
   })
 })
 
-describe('on the command line', () => {
-  it('config and doctor show the file and never the value', async () => {
+describe('a secret file on the command line', () => {
+  it('is shown as a file by config and doctor, never as a value', async () => {
     const file = secretFile('sk-moderation-word\n')
     const env = { SVC_MODERATION_KEY_FILE: file, SVC_RPC_PORT: '0' }
     const { stdout } = await cli.svc(['config', 'get', 'moderation-key', '--json'], { env })
@@ -146,7 +146,7 @@ describe('on the command line', () => {
     expect(stdout + doctor.stdout + doctor.stderr + list.stdout).not.toContain('moderation-word')
   })
 
-  it('a file that cannot be used is bad input that names it, in the doctor too', async () => {
+  it('is bad input if it cannot be used, also in the doctor', async () => {
     const env = { SVC_ENCRYPTION_KEY_FILE: '/nowhere/key' }
     const refused = await cli.svc(['keys', 'list'], { env })
     expect(refused).toMatchObject({
@@ -161,7 +161,7 @@ describe('on the command line', () => {
   })
 
   it.runIf(IS_ROOT && othersCanRun)(
-    'a process without rights starts on the volumes of a pod: of root, with links, by its group',
+    'is read by an unprivileged process on the volumes of a pod: of root, with links, by its group',
     async () => {
       const [volume, secrets] = [temporaryFolder(), temporaryFolder()]
       chownSync(volume, 0, POD_USER)
@@ -188,7 +188,7 @@ describe('on the command line', () => {
     },
   )
 
-  it('a daemon seals with the key of a file, and tells its clients by a key behind a link', async () => {
+  it('holds the key with which a daemon encrypts, and the API key with which clients call it', async () => {
     const dataDir = temporaryFolder()
     const key = secretFile(`${'ab'.repeat(32)}\n`)
     const daemon = await startDaemon({ dataDir, flags: ['--rpc-port', '0'], env: { SVC_ENCRYPTION_KEY_FILE: key } })

@@ -11,7 +11,7 @@ const GUIDE = 'docs/self-hosting.md'
 const RULES = 'examples/monitoring/alerts.yaml'
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
-describe('commands', () => {
+describe('commands in the pages on self-hosting', () => {
   const NOUN_NAMES = NOUNS.map(({ name }) => name).join('|')
   const WORDS = new RegExp(`(?:^|\\s)svc ((?:${NOUN_NAMES})\\b[^|>&\\n\`]*)`, 'g')
   const shown = ['examples/deploy/README.md', GUIDE].flatMap((file) => [
@@ -22,7 +22,7 @@ describe('commands', () => {
 
   it('are found', () => expect(commands.length).toBeGreaterThan(12))
 
-  it.each(commands)('svc %s is one that exists, with its flags', async (words) => {
+  it.each(commands)('svc %s exists, with its flags', async (words) => {
     await expect(readCommand(words.split(/\s+/))).resolves.toHaveProperty('verb')
   })
 })
@@ -31,7 +31,7 @@ describe('the runbook', () => {
   const guide = read(GUIDE)
   const anchors = [...guide.matchAll(/^#{2,4} (.+)$/gm)].map(([, title]) => title!.toLowerCase().replaceAll(' ', '-'))
 
-  it('has a section for each alert, and links within the page lead somewhere', () => {
+  it('has a section for each alert, and its links work', () => {
     expect(anchors.filter((anchor) => anchor.startsWith('alert-'))).toEqual(
       ALERTS.map((name) => `alert-${name.toLowerCase()}`),
     )
@@ -44,7 +44,7 @@ describe('the runbook', () => {
     expect(names).toEqual(ALERTS)
   })
 
-  it('links to anchors that the other pages have', () => {
+  it('links to anchors that exist on the other pages', () => {
     const links = [...guide.matchAll(/\]\((\w[\w-]*\.md)#([^)]+)\)/g)]
     expect(links.length).toBeGreaterThan(2)
     const missing = links.filter(([, file, anchor]) => {

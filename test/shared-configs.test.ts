@@ -55,7 +55,7 @@ async function setting(preset: object = SHARED) {
 }
 
 describe.skipIf(lacking.length > 0)('launches of a preset with a shared config', () => {
-  it('are one transaction each, with the first buy, over one account', async ({ annotate }) => {
+  it('are one transaction each, with the first buy, over one config account', async ({ annotate }) => {
     const { launch, share, state, land, settle, request } = await setting()
     expect(await state()).toEqual({ preset: 'shared', config: null, status: 'missing' })
     const early = await launch()
@@ -97,7 +97,7 @@ describe.skipIf(lacking.length > 0)('launches of a preset with a shared config',
     expect((await state()).status).toBe('live')
   })
 
-  it('build nothing that lasts in a dry run, or for a payer that cannot pay', async () => {
+  it('store nothing in a dry run, or for a payer that cannot pay', async () => {
     const { share, state } = await setting()
     const { data } = (await share({ dry_run: true })).json
     const dry = VersionedTransaction.deserialize(Buffer.from(data.transaction, 'base64'))
@@ -107,7 +107,7 @@ describe.skipIf(lacking.length > 0)('launches of a preset with a shared config',
     expect((await state()).status).toBe('missing')
   })
 
-  it('use no account that holds something else, and share a new one in its place', async () => {
+  it('use no account with other content, and share a new one instead', async () => {
     const { share, state, land, launch, chain } = await setting()
     const { config, transaction } = (await share()).json.data
     expect(land(transaction)).toBeNull()
@@ -127,7 +127,7 @@ describe.skipIf(lacking.length > 0)('launches of a preset with a shared config',
     expect((await launch()).status).toBe(201)
   })
 
-  it('have another account after the preset was changed, and the first again once it is changed back', async () => {
+  it('use another account after a change of the preset, and the first again after the change back', async () => {
     const { services, share, land, state, write, request } = await setting()
     const { config, transaction } = (await share()).json.data
     expect(land(transaction)).toBeNull()
@@ -147,7 +147,7 @@ describe.skipIf(lacking.length > 0)('launches of a preset with a shared config',
     expect(shown.map((each: { shared_config: boolean }) => each.shared_config)).toEqual([false, true])
   })
 
-  it('are refused for presets that share none, and for names that are no preset', async () => {
+  it('are refused for presets that share no config, and for unknown names', async () => {
     const { request, share } = await setting({ ...SHARED, shared_config: false })
     expect((await share()).json.error).toMatchObject({ code: 'bad_request', param: 'name' })
     expect((await request('GET', '/v2/pool-presets/none/shared-config')).json.error).toMatchObject({

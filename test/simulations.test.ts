@@ -19,14 +19,16 @@ import { localFetch } from '../src/localnet/fetch.ts'
 import { LOOKUP_TABLE_PROGRAM, RENT_SYSVAR, SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
 import { rentRateIn } from '../src/solana/rent.ts'
 import { testNode } from './support/node.ts'
-import { type Service, startService } from './support/service.ts'
+import { type Service, sharedService } from './support/service.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 const OLD_BLOCKHASH = '11111111111111111111111111111111'
 const memo = (text: string) => new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(text) })
 
+const shared = sharedService()
+
 async function start() {
-  const service = await startService()
+  const service = await shared()
   const payer = Keypair.generate()
   const chain = await service.services.chain.local()
   chain.airdrop(payer.publicKey.toBase58(), 1_000_000_000n)
@@ -42,7 +44,7 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 const simulate = ({ request }: Service, transaction: string) =>
   request('POST', '/v2/transaction-simulations', { body: { transaction } })
 
-it('an unsigned build of any age runs, and changes nothing', async () => {
+it('the simulation of an unsigned transaction of any age changes nothing', async () => {
   const { service, payer, chain } = await start()
   const to = Keypair.generate().publicKey
   const transfer = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 2_000_000 })
@@ -57,7 +59,7 @@ it('an unsigned build of any age runs, and changes nothing', async () => {
   expect(chain.account(to.toBase58())).toBeNull()
 })
 
-it('a signed one runs too, a legacy message as well', async () => {
+it('the simulation of a signed transaction works, also of a legacy message', async () => {
   const { service, payer, chain } = await start()
   const { blockhash } = chain.latestBlockhash()
   const message = new TransactionMessage({
@@ -73,7 +75,7 @@ it('a signed one runs too, a legacy message as well', async () => {
   }
 })
 
-it('one that fails is an answer with its error and logs', async () => {
+it('the simulation of a failing transaction answers with its error and logs', async () => {
   const { service, payer } = await start()
   const toPubkey = Keypair.generate().publicKey
   const transfer = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: 2_000_000_000 })
@@ -98,7 +100,7 @@ it('one that fails is an answer with its error and logs', async () => {
   ])
 })
 
-it('what a program returns is answered with the program', async () => {
+it('the simulation returns the return data with its program', async () => {
   const { service, payer } = await start()
   const programId = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
   const mint = new PublicKey('So11111111111111111111111111111111111111112')
@@ -115,7 +117,7 @@ it('what a program returns is answered with the program', async () => {
   expect(Buffer.from(data, 'base64').readBigUInt64LE()).toBe(165n)
 })
 
-it('what is no transaction is refused by its field', async () => {
+it('the simulation of invalid bytes is refused by field', async () => {
   const { service, payer } = await start()
   const good = unsigned(payer, [memo('a')]).serialize()
   const big = Buffer.from(Array.from({ length: 1233 }, (_, n) => n))
@@ -180,7 +182,7 @@ async function landsAsSaid({ chain }: Started, build: VersionedTransaction, sign
   )
 }
 
-it('the fee and every lamport that moves are told, as the chain then moves them', async () => {
+it('the simulation states the fee and every lamport that moves, as the chain then moves them', async () => {
   const started = await start()
   const { service, payer } = started
   const to = Keypair.generate().publicKey
@@ -199,7 +201,7 @@ it('the fee and every lamport that moves are told, as the chain then moves them'
   await landsAsSaid(started, build, [payer], json.data.balance_changes)
 })
 
-it('an emptied wallet is closed, and lamports are exact beyond a JSON number', async () => {
+it('the simulation closes an emptied wallet, and lamports are exact beyond a JSON number', async () => {
   const started = await start()
   const { service, chain, payer } = started
   const lamports = 2n ** 60n + 1n
@@ -236,7 +238,7 @@ const mintInstructions = ({ payer, chain }: Started, mint: PublicKey, program: P
   ]
 }
 
-it("the rent of new accounts is the cluster's, and what an account holds above it is none", async () => {
+it('the simulation states the rent of new accounts of the cluster, without balances above it', async () => {
   const { service, payer, chain } = await start()
   const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, payer.publicKey)
   const build = unsigned(payer, [
@@ -250,12 +252,18 @@ it("the rent of new accounts is the cluster's, and what an account holds above i
   for (const bytes of [0, 82, 165, 10_240]) expect(rate?.(bytes)).toBe(chain.minimumBalance(bytes))
   expect(rentRateIn(new Uint8Array(15))).toBeNull()
   expect(rentRateIn(new Uint8Array(17).fill(255))).toBeNull()
+  for (const years of [1e6, 1e308, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+    const lie = Buffer.alloc(17)
+    lie.writeBigUInt64LE(3_480n)
+    lie.writeDoubleLE(years, 8)
+    expect(rentRateIn(lie)).toBeNull()
+  }
 })
 
 it.each([
   ['SPL Token', spl.TOKEN_PROGRAM_ID],
   ['Token-2022', spl.TOKEN_2022_PROGRAM_ID],
-])('tokens of %s that are minted, moved and left behind have rows of their own', async (_, program) => {
+])('the simulation has rows for tokens of %s that are minted, moved and left behind', async (_, program) => {
   const started = await start()
   const { service, payer } = started
   const [mintKey, friend] = [Keypair.generate(), Keypair.generate().publicKey]
@@ -299,7 +307,7 @@ function tableData(addresses: PublicKey[]): Uint8Array {
   return Buffer.concat([meta, ...addresses.map((address) => address.toBuffer())])
 }
 
-it('accounts from lookup tables are among those that change; a table that cannot be used is refused', async () => {
+it('the simulation includes accounts of lookup tables, and refuses an unusable table', async () => {
   const started = await start()
   const { service, chain, payer } = started
   const [key, idle, to] = [Keypair, Keypair, Keypair].map((kind) => kind.generate().publicKey) as [
@@ -349,7 +357,7 @@ async function connectionWhere(service: Service, method: string, change: (answer
   return testNode('http://embedded.test', { fetch: altered as typeof fetch, commitment: 'confirmed' })
 }
 
-it('a node that cannot tell the fee leaves it null, one that hides what changes is an error', async () => {
+it('the simulation has a null fee if the node cannot tell it, and fails if the node hides changes', async () => {
   const { service, payer } = await start()
   const decoded = decodeTransaction(base64(unsigned(payer, [memo('a')]).serialize()))
   const unwilling = await connectionWhere(
@@ -393,7 +401,7 @@ function tokenAccount(mint: PublicKey, amount: bigint, { delegate = 0, closeAuth
   return { lamports: 7n, owner: spl.TOKEN_PROGRAM_ID.toBase58(), data, executable: false }
 }
 
-it('a token account tells who may move its tokens and its lamports', () => {
+it('the simulation names who may move the tokens and the lamports of a token account', () => {
   expect(decodeTokenAccount(tokenAccount(key(1), 5n, { delegate: 2, closeAuthority: 3 }))).toMatchObject({
     mint: key(1).toBase58(),
     owner: key(9).toBase58(),
@@ -405,7 +413,7 @@ it('a token account tells who may move its tokens and its lamports', () => {
   expect(decodeTokenAccount({ ...tokenAccount(key(1), 5n), owner: SYSTEM_PROGRAM })).toBeNull()
 })
 
-it('a token account that becomes one of another mint loses the one and gains the other', () => {
+it('the simulation shows a token account that changes its mint as a loss and a gain', () => {
   const rows = balanceChanges(['a'], [tokenAccount(key(1), 5n)], [tokenAccount(key(2), 6n)])
   expect(rows).toMatchObject([
     { mint: key(1).toBase58(), before: '5', after: '0', change: '-5', created: false, closed: true },
@@ -413,7 +421,7 @@ it('a token account that becomes one of another mint loses the one and gains the
   ])
 })
 
-it('there is a row for exactly the balances that differ, whatever the accounts hold', () => {
+it('the simulation has a row for exactly the changed balances, whatever the accounts contain', () => {
   const account = fc.option(
     fc.record({
       lamports: fc.bigInt(0n, 3n).map((n) => n * 2n ** 62n),

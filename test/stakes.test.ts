@@ -7,13 +7,20 @@ import { memoInstruction } from '../src/chain/programs/memos.ts'
 import { loadCore } from '../src/chain/programs/metaplex-core/sdk.ts'
 import { compileUnsigned } from '../src/chain/sending/unsigned.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore } from './support/assets.ts'
-import { startPlatform } from './support/platform-wallet.ts'
+import { type PlatformService, sharedPlatform, startPlatform } from './support/platform-wallet.ts'
+import { inSoak } from './support/runs.ts'
 import { startService } from './support/service.ts'
 
+const PLATFORM = { 'stakes.freeze-authority': 'platform' }
+const shared = sharedPlatform(null)
+const sharedFreezing = sharedPlatform(null, { settings: PLATFORM })
+const ownFreezing = () => startPlatform(null, { settings: PLATFORM })
+
 /** An asset of a user who has not staked it. */
-async function staking(settings = {}) {
-  const wallet = Keypair.generate()
-  const scene = await assetsOn(await startPlatform(null, { settings, wallet }))
+async function staking(platform?: PlatformService) {
+  const service = platform ?? (await shared())
+  const { wallet } = service
+  const scene = await assetsOn(service)
   const user = scene.funded()
   const into = await scene.collection(user)
   const asset = await scene.minted(user, into)
@@ -63,8 +70,6 @@ async function staking(settings = {}) {
   return { ...scene, wallet, user, into, asset, own, plugin, adding, updating, followed, told, state, stake, release }
 }
 
-const PLATFORM = { 'stakes.freeze-authority': 'platform' }
-
 describe.skipIf(lacksCore)('a stake', () => {
   it('pays the platform its fee inside the same transaction, and so does the release', async () => {
     const { request, wallet, user, land, stake, release, asset } = await staking()
@@ -77,7 +82,7 @@ describe.skipIf(lacksCore)('a stake', () => {
     expect((await request('GET', `/v2/stakes/${asset}`)).json.data.status).toBe('unstaked')
   })
 
-  it('needs no platform wallet without a fee, and says that there is none with one', async () => {
+  it('needs no platform wallet without a fee, and is refused with one', async () => {
     const scene = await assetsOn(await startService())
     const user = scene.funded()
     const into = await scene.collection(user)
@@ -88,7 +93,7 @@ describe.skipIf(lacksCore)('a stake', () => {
     expect([status, json.error.message]).toEqual([500, expect.stringContaining('No platform wallet is configured')])
   })
 
-  it('of the same asset twice is refused, and so is a release of one that is not staked', async () => {
+  it('of an asset that is staked is refused, and so is a release of one that is not', async () => {
     const { user, land, stake, release, asset } = await staking()
     expect(land((await stake()).json.data, user).err).toBeNull()
     const again = await stake()
@@ -101,7 +106,7 @@ describe.skipIf(lacksCore)('a stake', () => {
     expect([idle.status, idle.json.error.message]).toEqual([400, `The asset ${asset} is not staked`])
   })
 
-  it('uses a plugin that its owner has added, and is released as any other', async () => {
+  it('uses a plugin that its owner has added, and is released like any other', async () => {
     const { user, land, plugin, stake, release, state } = await staking()
     expect((await plugin(false, 'Owner')).err).toBeNull()
     expect(land((await stake()).json.data, user).err).toBeNull()
@@ -110,16 +115,20 @@ describe.skipIf(lacksCore)('a stake', () => {
     expect((await state()).status).toBe('unstaked')
   })
 
-  it('replaces a plugin that the platform was given, whoever is to hold it now', async () => {
-    for (const settings of [{}, PLATFORM]) {
-      const { wallet, user, land, submit, settle, plugin, stake, release, state } = await staking(settings)
-      expect((await plugin(false, addressOf(wallet))).err).toBeNull()
-      await submit((await stake()).json.data, [user])
-      await settle()
-      expect((await state()).status).toBe('staked')
-      expect(land((await release()).json.data, user).err).toBeNull()
-    }
-  })
+  it.skipIf(!inSoak)(
+    'replaces a plugin that the platform was given, whoever holds it now',
+    { tags: 'sampled' },
+    async () => {
+      for (const platform of [await shared(), await sharedFreezing()]) {
+        const { wallet, user, land, submit, settle, plugin, stake, release, state } = await staking(platform)
+        expect((await plugin(false, addressOf(wallet))).err).toBeNull()
+        await submit((await stake()).json.data, [user])
+        await settle()
+        expect((await state()).status).toBe('staked')
+        expect(land((await release()).json.data, user).err).toBeNull()
+      }
+    },
+  )
 
   it('by a plugin that names its owner by address is released by the owner alone', async () => {
     const { user, land, plugin, stake, release, state } = await staking()
@@ -131,7 +140,7 @@ describe.skipIf(lacksCore)('a stake', () => {
     expect(land(released, user).err).toBeNull()
   })
 
-  it('is not released while its issuer has frozen the collection, which the refusal says', async () => {
+  it('cannot be released while its issuer has frozen the collection, and the refusal says so', async () => {
     const scene = await assetsOn(await startService())
     const { request, funded, freezable, run, minted, land, built } = scene
     const user = funded()
@@ -155,7 +164,7 @@ describe.skipIf(lacksCore)('a stake', () => {
     expect(json.error.message).toContain('also frozen by its issuer')
   })
 
-  it('of an asset whose plugin a stranger holds is refused, and that stranger is named', async () => {
+  it('of an asset whose plugin another wallet holds is refused, and that wallet is named', async () => {
     const stranger = addressOf(Keypair.generate())
     for (const frozen of [false, true]) {
       const { plugin, stake, release } = await staking()
@@ -169,8 +178,8 @@ describe.skipIf(lacksCore)('a stake', () => {
     }
   })
 
-  it('is what its owner or the platform freezes, and not what a stranger does', async () => {
-    const scene = await staking()
+  it('is made by its owner or the platform freezing it, and by no other wallet', async () => {
+    const scene = await staking(await startPlatform(null))
     const { request, funded, adding, updating, followed, told, state } = scene
     const market = funded()
     await followed(adding(true, addressOf(market)))
@@ -201,7 +210,7 @@ describe.skipIf(lacksCore)('a stake', () => {
     expect(await given.state()).toMatchObject({ status: 'staked', platform_id: 'acme' })
   })
 
-  it('that is frozen again tells nothing, and stays of its platform', async () => {
+  it.skipIf(!inSoak)('that is frozen again emits no event, and keeps its platform', { tags: 'sampled' }, async () => {
     const { user, stake, submit, settle, updating, followed, told, state } = await staking()
     await submit((await stake()).json.data, [user], { metadata: { tier: 'gold' } })
     await settle()
@@ -222,7 +231,7 @@ describe.skipIf(lacksCore)('a stake', () => {
     expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
   })
 
-  it('has the platform id of its memo, whatever letters it has, and refuses one that cannot be written', async () => {
+  it('has the platform id of its memo, with any letters, and refuses one that cannot be written', async () => {
     const scene = await staking()
     const { user, submit, settle, stake, state } = scene
     const platform_id = `a:b ${'€'.repeat(59)}!`
@@ -238,7 +247,7 @@ describe.skipIf(lacksCore)('a stake', () => {
 
 describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
   it('an asset is released by its owner and the platform together, which signs that and leaves a trace', async () => {
-    const scene = await staking(PLATFORM)
+    const scene = await staking(await ownFreezing())
     const { request, wallet, user, asset, into, submit, settle, stake, release, state } = scene
     const staked = (await stake()).json.data
     expect(staked.requiredSigners).toEqual([addressOf(user)])
@@ -277,16 +286,20 @@ describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
     expect(spent.lamports).toBe('0')
   })
 
-  it('an asset is released though receivers are listed, as its owner only gets back what is there', async () => {
-    const { request, user, submit, settle, land, stake, release } = await staking(PLATFORM)
-    await submit((await stake()).json.data, [user])
-    await settle()
-    await request('PATCH', '/v2/signer/policy', { body: { destinations: [] } })
-    expect(land((await release()).json.data, user).err).toBeNull()
-  })
+  it.skipIf(!inSoak)(
+    'an asset is released although receivers are restricted, because only its owner gets it back',
+    { tags: 'sampled' },
+    async () => {
+      const { request, user, submit, settle, land, stake, release } = await staking(await ownFreezing())
+      await submit((await stake()).json.data, [user])
+      await settle()
+      await request('PATCH', '/v2/signer/policy', { body: { destinations: [] } })
+      expect(land((await release()).json.data, user).err).toBeNull()
+    },
+  )
 
-  it('nothing is released while the signer is paused, and the log says that it was asked', async () => {
-    const { request, user, submit, settle, stake, release } = await staking(PLATFORM)
+  it('nothing is released while the signer is paused, and the log records the request', async () => {
+    const { request, user, submit, settle, stake, release } = await staking(await ownFreezing())
     await submit((await stake()).json.data, [user])
     await settle()
     await request('POST', '/v2/signer/pauses', { body: { reason: 'an audit' } })
@@ -302,8 +315,8 @@ describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
     expect((await release()).status).toBe(200)
   })
 
-  it('what the platform wallet has frozen for another reason is no stake, whichever key asks', async () => {
-    const { request, wallet, into, user, asset, plugin, release } = await staking(PLATFORM)
+  it('an asset that the platform wallet has frozen for another reason is not a stake, for any key', async () => {
+    const { request, wallet, into, user, asset, plugin, release } = await staking(await ownFreezing())
     const { key } = (await request('POST', '/v2/api-keys', { body: { name: 'any', scopes: [] } })).json.data
     const ask = () =>
       request('DELETE', `/v2/stakes/${asset}`, {
@@ -323,46 +336,58 @@ describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
     // Never seen; followed, but without our memo.
     expect((await plugin(true, addressOf(wallet))).err).toBeNull()
     await refused()
-    const other = await staking(PLATFORM)
+    const other = await staking(await sharedFreezing())
     await other.followed(other.adding(true, addressOf(other.wallet)))
     expect((await other.state()).status).toBe('staked')
     expect((await other.release()).status).toBe(400)
   })
 
-  it('what was a stake once, and is frozen anew for another reason, is none', async () => {
-    const { wallet, user, stake, submit, settle, plugin, state, release } = await staking(PLATFORM)
-    await submit((await stake()).json.data, [user])
-    await settle()
-    await submit((await release()).json.data, [user])
-    await settle()
-    expect((await plugin(true, addressOf(wallet))).err).toBeNull()
-    expect((await release()).status).toBe(400)
-    expect(await state()).toMatchObject({ status: 'staked', platform_id: null })
-    expect((await release()).status).toBe(400)
-  })
+  it.skipIf(!inSoak)(
+    'a former stake that is frozen again for another reason is not a stake',
+    { tags: 'sampled' },
+    async () => {
+      const { wallet, user, stake, submit, settle, plugin, state, release } = await staking(await sharedFreezing())
+      await submit((await stake()).json.data, [user])
+      await settle()
+      await submit((await release()).json.data, [user])
+      await settle()
+      expect((await plugin(true, addressOf(wallet))).err).toBeNull()
+      expect((await release()).status).toBe(400)
+      expect(await state()).toMatchObject({ status: 'staked', platform_id: null })
+      expect((await release()).status).toBe(400)
+    },
+  )
 
-  it('what its owner has staked, released elsewhere and given to the platform wallet is none', async () => {
-    const { wallet, user, stake, submit, settle, land, plugin, release } = await staking()
-    await submit((await stake()).json.data, [user])
-    await settle()
-    expect(land((await release()).json.data, user).err).toBeNull()
-    expect((await plugin(true, addressOf(wallet))).err).toBeNull()
-    const { status, json } = await release()
-    expect([status, json.error.details.status]).toEqual([400, 'staked'])
-  })
+  it.skipIf(!inSoak)(
+    'an asset that was staked, released elsewhere and given to the platform wallet is not a stake',
+    { tags: 'sampled' },
+    async () => {
+      const { wallet, user, stake, submit, settle, land, plugin, release } = await staking()
+      await submit((await stake()).json.data, [user])
+      await settle()
+      expect(land((await release()).json.data, user).err).toBeNull()
+      expect((await plugin(true, addressOf(wallet))).err).toBeNull()
+      const { status, json } = await release()
+      expect([status, json.error.details.status]).toEqual([400, 'staked'])
+    },
+  )
 
-  it('a stake that landed past the service is released once its transaction was submitted', async () => {
-    const { user, stake, submit, settle, land, release } = await staking(PLATFORM)
-    const staked = (await stake()).json.data
-    expect(land(staked, user).err).toBeNull()
-    expect((await release()).json.error.message).toContain('POST /v2/transactions')
-    await submit(staked, [user])
-    await settle()
-    expect(land((await release()).json.data, user).err).toBeNull()
-  })
+  it.skipIf(!inSoak)(
+    'a stake that landed without this service is released once its transaction was submitted',
+    { tags: 'sampled' },
+    async () => {
+      const { user, stake, submit, settle, land, release } = await staking(await sharedFreezing())
+      const staked = (await stake()).json.data
+      expect(land(staked, user).err).toBeNull()
+      expect((await release()).json.error.message).toContain('POST /v2/transactions')
+      await submit(staked, [user])
+      await settle()
+      expect(land((await release()).json.data, user).err).toBeNull()
+    },
+  )
 
-  it('what another platform has frozen stays its own', async () => {
-    const { plugin, release, wallet } = await staking(PLATFORM)
+  it('an asset that another platform has frozen stays its own', async () => {
+    const { plugin, release, wallet } = await staking(await sharedFreezing())
     const other = addressOf(Keypair.generate())
     expect((await plugin(true, other)).err).toBeNull()
     const { status, json } = await release()
@@ -370,7 +395,7 @@ describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
     expect(json.error.message).not.toContain(addressOf(wallet))
   })
 
-  it('nothing is staked without a signer, as nobody could release it', async () => {
+  it('nothing is staked without a signer, because nobody could release it', async () => {
     const scene = await assetsOn(await startService({ settings: PLATFORM }))
     const user = scene.funded()
     const into = await scene.collection(user)

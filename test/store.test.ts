@@ -3,7 +3,7 @@ import { afterAll, describe, test } from 'vitest'
 import { postgres, sqlite, type TestDatabase } from './store/databases.ts'
 import { eventsSuite } from './store/events-suite.ts'
 import { idempotencySuite } from './store/idempotency-suite.ts'
-import { openSuite } from './store/open-suite.ts'
+import { openSuite, processesOpenTogether } from './store/open-suite.ts'
 import { pagingSuite } from './store/paging-suite.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { postgresSuite } from './store/postgres-suite.ts'
@@ -11,6 +11,7 @@ import { rateHitsSuite } from './store/rate-hits-suite.ts'
 import { recordsSuite } from './store/records-suite.ts'
 import { writeEachSuite } from './store/write-each-suite.ts'
 import { writesSuite } from './store/writes-suite.ts'
+import { inSoak } from './support/runs.ts'
 
 const suites = [
   openSuite,
@@ -26,7 +27,11 @@ function runAll(database: TestDatabase): void {
   for (const suite of suites) suite(database)
 }
 
-describe('SQLite', () => runAll(sqlite))
+describe('SQLite', () => {
+  runAll(sqlite)
+  // Two stores of one process race as two processes do, so only the soak starts processes.
+  if (inSoak) describe('in processes', { tags: 'sampled' }, () => processesOpenTogether(sqlite, 4))
+})
 
 const server = await startPostgres()
 if ('missing' in server) {
@@ -37,6 +42,7 @@ if ('missing' in server) {
   describe('PostgreSQL', () => {
     afterAll(() => server.stop())
     runAll(postgres(server))
+    if (inSoak) describe('in processes', { tags: 'sampled' }, () => processesOpenTogether(postgres(server), 4))
     postgresSuite(server)
   })
 }

@@ -4,14 +4,17 @@ import { Keypair, type PublicKey, SystemProgram, Transaction, type TransactionIn
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { effectLines } from '../commands/signing/preview.ts'
+import { parseInstruction } from '../src/localnet/rpc/instructions.ts'
 import { readMintExtensions, withheldFee } from '../src/solana/token-extensions.ts'
-import { startService } from './support/service.ts'
+import { sharedService } from './support/service.ts'
 
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
 const HOOK = Keypair.generate().publicKey
 
+const shared = sharedService()
+
 async function open() {
-  const service = await startService()
+  const service = await shared()
   const chain = await service.services.chain.local()
   const payer = Keypair.generate()
   chain.airdrop(payer.publicKey.toBase58(), 10_000_000_000n)
@@ -78,10 +81,15 @@ it('a record names what its extensions do to transfers and amounts', async () =>
   const fee = { basis_points: 123, maximum_fee: '5000', from_epoch: expect.stringMatching(/^\d+$/) }
   expect(json.data.raw).toMatchObject({ token_program: 'token2022', decimals: 2 })
   expect(json.data.raw.extensions).toEqual({
-    transfer_fee: { ...fee, earlier: fee },
+    transfer_fee: { ...fee, earlier: fee, withheld_in_mint: '0' },
     transfer_hook: HOOK.toBase58(),
     permanent_delegate: owner.toBase58(),
     ui_multiplier: { before: '1.5', effective_at: expect.stringMatching(/^\d+$/), after: '1.5' },
+    authorities: Object.fromEntries(
+      ['transfer_fee_config', 'withheld_withdraw', 'permanent_delegate', 'transfer_hook', 'scaled_amount'].map(
+        (name) => [name, owner.toBase58()],
+      ),
+    ),
   })
   const data = chain.account(mint.toBase58())!.data
   expect(readMintExtensions(data)).toMatchObject({ isTransferable: true, isFrozenByDefault: false, isPaused: null })
@@ -110,7 +118,9 @@ it.each([
   const { service, openMint } = await open()
   const mint = openMint([type], (key) => [initialize(key)], HOOK)
   const { json } = await service.request('GET', `/v2/tokens/${mint.toBase58()}`)
-  expect(json.data.raw.extensions).toEqual({ [name]: value })
+  const { authorities, ...extensions } = json.data.raw.extensions
+  expect(extensions).toEqual({ [name]: value })
+  expect(authorities).toEqual(name === 'interest_basis_points' ? { interest_rate: HOOK.toBase58() } : undefined)
 })
 
 it('a simulation shows what a transfer fee keeps of what arrives, and the terminal says it', async () => {
@@ -152,9 +162,64 @@ it('whatever bytes stand where extensions do, they are read or count as absent',
       expect(readMintExtensions(withTail(tail)).isTransferable).toBeTypeOf('boolean')
       expect(readMintExtensions(tail).transferHook).toBeNull()
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   )
   expect(withheldFee(withTail(Uint8Array.of(2, 0, 8, 0, 7, 0, 0, 0, 0, 0, 0, 0)))).toBe(7n)
   expect(withheldFee(withTail(Uint8Array.of(2, 0, 8, 0, 7, 0, 0, 0, 0, 0, 0)))).toBe(0n)
   expect(withheldFee(withTail(Uint8Array.of(2, 0, 4, 0, 7, 0, 0, 0)))).toBe(0n)
+})
+
+it('the embedded chain shows the instructions of extensions as validators do', () => {
+  const [mint, to, authority, one, two] = Array.from({ length: 5 }, () => Keypair.generate().publicKey) as [
+    PublicKey,
+    PublicKey,
+    PublicKey,
+    PublicKey,
+    PublicKey,
+  ]
+  const shown = ({ keys, data }: TransactionInstruction) => {
+    const accounts = keys.map((_, i) => i + 1)
+    const addresses = [PROGRAM.toBase58(), ...keys.map(({ pubkey }) => pubkey.toBase58())]
+    return (parseInstruction({ programIdIndex: 0, accounts, data }, addresses) as { parsed: object }).parsed
+  }
+  const [m, t, a] = [mint, to, authority].map((key) => key.toBase58())
+  const sources = [one, two].map((key) => key.toBase58())
+  expect(shown(spl.createInitializeTransferFeeConfigInstruction(mint, authority, null, 5, 7n, PROGRAM))).toEqual({
+    type: 'initializeTransferFeeConfig',
+    info: { mint: m, transferFeeConfigAuthority: a, transferFeeBasisPoints: 5, maximumFee: 7n },
+  })
+  const withdrawal = spl.createWithdrawWithheldTokensFromAccountsInstruction(
+    mint,
+    to,
+    authority,
+    [],
+    [one, two],
+    PROGRAM,
+  )
+  expect(shown(withdrawal)).toEqual({
+    type: 'withdrawWithheldTokensFromAccounts',
+    info: { mint: m, feeRecipient: t, sourceAccounts: sources, withdrawWithheldAuthority: a },
+  })
+  expect(shown(spl.createHarvestWithheldTokensToMintInstruction(mint, [one, two], PROGRAM))).toEqual({
+    type: 'harvestWithheldTokensToMint',
+    info: { mint: m, sourceAccounts: sources },
+  })
+  expect(shown(spl.createInitializeScaledUiAmountConfigInstruction(mint, null, 1.5, PROGRAM))).toEqual({
+    type: 'initializeScaledUiAmountConfig',
+    info: { mint: m, authority: null, multiplier: '1.5' },
+  })
+  expect(shown(spl.createUpdateMultiplierDataInstruction(mint, authority, 2, 9n, [], PROGRAM))).toEqual({
+    type: 'updateMultiplier',
+    info: { mint: m, newMultiplier: '2', newMultiplierTimestamp: 9n, authority: a },
+  })
+  const rate = spl.createUpdateRateInterestBearingMintInstruction(mint, authority, -5, [], PROGRAM)
+  rate.keys = rate.keys.slice(0, 2)
+  expect(shown(rate)).toEqual({
+    type: 'updateInterestBearingConfigRate',
+    info: { mint: m, newRate: -5, rateAuthority: a },
+  })
+  expect(shown(spl.createPauseInstruction(mint, authority, [], PROGRAM))).toEqual({
+    type: 'pause',
+    info: { mint: m, authority: a },
+  })
 })

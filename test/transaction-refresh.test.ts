@@ -2,16 +2,16 @@
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { slotTimeOf } from '../src/chain/reads/slot-time.ts'
 import { withBlockhash } from '../src/chain/sending/cosign.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { addressBytes, addressOf } from '../src/solana/addresses.ts'
 import { TIP_ACCOUNTS } from '../src/solana/bundles.ts'
+import { slotTimeOf } from '../src/solana/cluster-settings.ts'
 import { compileTransaction } from '../src/solana/compiling.ts'
 import { decodeWireTransaction, signatureOffset } from '../src/solana/messages.ts'
 import { signFresh } from '../src/solana/signatures.ts'
 import { pruneRefreshedMessages } from '../src/store/transactions/refreshed-messages.ts'
-import { startService } from './support/service.ts'
+import { type Service, sharedService, startService } from './support/service.ts'
 
 const SOL = 1_000_000_000n
 const CONFIG = {
@@ -23,8 +23,10 @@ const CONFIG = {
 /** More than the 150 blocks of a blockhash at 400 ms a slot. */
 const EXPIRY_SECONDS = 120
 
-async function start() {
-  const service = await startService()
+const shared = sharedService()
+
+async function start(own?: Service) {
+  const service = own ?? (await shared())
   const chain = await service.services.chain.local()
   const payer = Keypair.generate()
   const address = payer.publicKey.toBase58()
@@ -138,7 +140,7 @@ describe('a fresh blockhash', () => {
   })
 
   it('is refused with keys of another build, of another server, or torn ones', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const [one, other] = [await it.token(), await it.token()]
     const far = await start()
     const messages = []
@@ -223,7 +225,7 @@ describe('of the versions of one transaction', () => {
   })
 
   it('one that failed keeps the others back until that is final, because a fork may undo it', async () => {
-    const it = await start()
+    const it = await start(await startService({ settings: { consensus: 'tower' } }))
     const first = it.transfer(undefined, 500n * SOL)
     it.chain.advance(1)
     const second = (await it.refresh([first])).json.data.transactions[0]
@@ -310,8 +312,10 @@ describe('of the versions of one transaction', () => {
   })
 
   it('what is remembered of them is forgotten in time', async () => {
-    const it = await start()
-    await it.refresh([it.transfer()])
+    const it = await start(await startService())
+    const transfer = it.transfer()
+    it.chain.advance(1)
+    await it.refresh([transfer])
     const { store } = it.services
     const count = async () => (await store.db.selectFrom('refreshed_messages').selectAll().execute()).length
     expect(await count()).toBe(2)

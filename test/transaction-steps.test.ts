@@ -50,7 +50,7 @@ describe('the steps of a transaction', () => {
           expect(events.filter((event) => event === type).length).toBeLessThanOrEqual(1 + turns)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     )
   })
 
@@ -70,7 +70,7 @@ describe('the steps of a transaction', () => {
           state = step.state
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     )
   })
 
@@ -88,7 +88,7 @@ describe('the steps of a transaction', () => {
           state = step.state
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     )
   })
 

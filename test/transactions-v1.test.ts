@@ -1,8 +1,5 @@
-/** Transactions of version 1 (SIMD-0385): their bytes, their life over HTTP, what the platform wallet signs, and every building route. */
+/** Transactions of version 1 (SIMD-0385): their bytes, their life over HTTP, and what the platform wallet signs. */
 
-import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { base58 } from '@scure/base'
 import {
   Keypair,
@@ -14,9 +11,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { PoolRehearsal } from '../src/api/index.ts'
-import { AIRDROP_CLAIM_UNITS } from '../src/chain/programs/merkle-distributor/index.ts'
+import { describe, expect, it } from 'vitest'
 import { cosignedBy, withBlockhash } from '../src/chain/sending/cosign.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { addressOf } from '../src/solana/addresses.ts'
@@ -25,18 +20,12 @@ import { MAX_V1_TRANSACTION_BYTES } from '../src/solana/constants.ts'
 import { feeOfMessage, unitPriceOf } from '../src/solana/fees.ts'
 import { decodeWireTransaction, MalformedTransaction, messageBytesOf, signatureOffset } from '../src/solana/messages.ts'
 import { COMPUTE_BUDGET_PROGRAM } from '../src/solana/program-ids.ts'
-import { PROGRAMS } from '../src/solana/programs.ts'
 import { freshKey, keyPairOf, signaturesHold } from '../src/solana/signatures.ts'
 import type { TransactionConfig } from '../src/solana/transaction-config.ts'
-import { routes } from './api/bodies.ts'
-import { IMAGES } from './storage/images.ts'
-import { expectVersion1, keypairOf, MOST_LOADED } from './support/built-version1.ts'
-import { createMint, DAY, give, lamportsOf } from './support/gold.ts'
 import { memo } from './support/local-chain.ts'
-import { GENEROUS, keypairFile, startPlatform } from './support/platform-wallet.ts'
-import { hasProgram } from './support/programs.ts'
-import { openService, removeFolder, type Service, startService } from './support/service.ts'
-import { makeSharedFolder } from './support/shared-folder.ts'
+import { GENEROUS, startPlatform } from './support/platform-wallet.ts'
+import { runs } from './support/runs.ts'
+import { type Service, sharedService, startService } from './support/service.ts'
 import { inVersion1, LARGEST_V1_TRANSFER, largestV1, signedV1, signV1, unsignedV1 } from './support/version1.ts'
 import { compile, drawn, KEYS, kitsReadByUs, NO_CONFIG, oursReadByKit } from './support/version1-messages.ts'
 
@@ -44,11 +33,11 @@ const SOL = 1_000_000_000n
 
 describe('a transaction of version 1', () => {
   it("is read by @solana/kit as what it was compiled from, and kit's encoder gives the same bytes", () => {
-    oursReadByKit(1_500)
+    oursReadByKit(40)
   })
 
   it("is read from kit's bytes as kit reads it, with the limits and the fee that were set", () => {
-    kitsReadByUs(1_500)
+    kitsReadByUs(40)
   })
 
   it('is signed after its message, and a new blockhash changes 32 bytes and removes the signatures', () => {
@@ -140,7 +129,7 @@ describe('a transaction of version 1', () => {
     }
   })
 
-  it('is either read or refused as malformed, whatever bytes arrive', () => {
+  it('is either read or refused as malformed, whatever bytes arrive', { tags: 'sampled' }, () => {
     const base = drawn.map(compile)
     const flips = fc.array(fc.tuple(fc.nat(4_095), fc.nat(255)), { minLength: 1, maxLength: 4 })
     fc.assert(
@@ -153,13 +142,15 @@ describe('a transaction of version 1', () => {
           expect(error).toBeInstanceOf(MalformedTransaction)
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(100, 400) },
     )
   })
 })
 
-async function start() {
-  const service = await startService()
+const shared = sharedService()
+
+async function start(own?: Service) {
+  const service = own ?? (await shared())
   const chain = await service.services.chain.local()
   const payer = Keypair.generate()
   chain.airdrop(payer.publicKey.toBase58(), 10n * SOL)
@@ -193,7 +184,7 @@ const events = async ({ request }: Started, id: string): Promise<string[]> =>
 
 describe('a submitted transaction of version 1', () => {
   it('of 4,096 bytes goes from submitted to finalized, each step one event, and is sent once', async () => {
-    const it = await start()
+    const it = await start(await startService({ settings: { consensus: 'tower' } }))
     const { blockhash } = it.chain.latestBlockhash()
     const whole = signV1(largestV1({ payer: it.payer.publicKey, blockhash, config: { priorityFeeLamports: 3_000n } }), [
       it.payer,
@@ -248,7 +239,7 @@ describe('a submitted transaction of version 1', () => {
   })
 
   it('names who has not signed, and whose signature does not fit', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const signed = it.build([it.pay(1)])
     const signer = it.payer.publicKey.toBase58()
     const missing = await submit(it, { transaction: text(Uint8Array.from(signed).fill(0, -64)) })
@@ -365,7 +356,9 @@ describe('a transaction that is too large', () => {
 })
 
 describe('changed bytes of version 1', () => {
-  it('are run, or refused as what they are, whoever signed them; nothing else comes of them', async () => {
+  it('are run, or refused as what they are, whoever signed them; nothing else comes of them', {
+    tags: 'sampled',
+  }, async () => {
     const it = await start()
     const sign = keyPairOf(it.payer.secretKey.subarray(0, 32))
     const bases = [
@@ -394,7 +387,7 @@ describe('changed bytes of version 1', () => {
           expect([200, 400]).toContain(sent.status)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(12, 40) },
     )
     expect((await it.request('GET', '/v2/health')).status).toBe(200)
   })
@@ -452,303 +445,5 @@ describe('a signed request of version 1', () => {
       'signing.intended',
       'signing.signed',
     ])
-  })
-})
-
-const lacking = Object.values(PROGRAMS).filter(({ id }) => !hasProgram(id))
-const IMAGE = Buffer.from(IMAGES.png).toString('base64')
-const keyAddress = (key: Keypair) => key.publicKey.toBase58()
-const CURVE = {
-  total_supply: '1000000000',
-  decimals: 6,
-  initial_market_cap: 30,
-  migration_market_cap: 400,
-  fee: { starting_bps: 100, ending_bps: 100 },
-  liquidity: { partner: 50, partner_locked: 50 },
-}
-const POLICY = {
-  lamports_per_transaction: String(100n * SOL),
-  lamports_per_day: String(1_000n * SOL),
-  max_fee_lamports: '10000000',
-}
-/** The root of a tree in which this leaf has this proof: leaf and nodes as the program hashes them. */
-function rootOver(wallet: Uint8Array, amount: bigint, proof: readonly Buffer[]): Buffer {
-  const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
-  const amounts = Buffer.alloc(16)
-  amounts.writeBigUInt64LE(amount)
-  const leaf = sha256(Buffer.of(0), sha256(wallet, amounts))
-  return proof.reduce((node, sibling) => sha256(Buffer.of(1), ...[node, sibling].sort(Buffer.compare)), leaf)
-}
-/** Every route whose body has a version: what is built there must be executed below. */
-const building = routes.filter(([, { body }]) => body !== undefined && 'tx_version' in body.shape).map(([name]) => name)
-
-describe.skipIf(lacking.length > 0)('every building route in version 1 (needs every program in the cache)', () => {
-  const [folder, files] = [makeSharedFolder('svc-'), makeSharedFolder('svc-')]
-  const gold = Keypair.generate()
-  const [wallet, user, other] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
-  const executed = new Set<string>()
-  const sizes: Record<string, number> = {}
-  let service: Service
-  let chain: Awaited<ReturnType<Service['services']['chain']['local']>>
-
-  beforeAll(async () => {
-    const presets = join(files, 'presets.json')
-    writeFileSync(presets, JSON.stringify({ shared: { ...CURVE, shared_config: true } }))
-    const settings = {
-      signer: 'keypair',
-      'signer.keypair': keypairFile(files, wallet),
-      'priority-fee': '1000',
-      'gold.mint': keyAddress(gold),
-      'pools.presets': presets,
-    }
-    service = await openService({ dataDir: folder, settings })
-    chain = await service.services.chain.local()
-    for (const key of [wallet, user, other]) chain.airdrop(keyAddress(key), 1_000n * SOL)
-    await service.request('PATCH', '/v2/signer/policy', { body: POLICY })
-  })
-  afterAll(async () => {
-    await service.close()
-    for (const each of [folder, files]) removeFolder(each)
-  })
-
-  /** Posts it as version 1; `name` is the route's. */
-  const ask = async (name: string, path: string, body: object) => {
-    const [, route] = routes.find(([found]) => found === name)!
-    const answer = await service.request(route.method.toUpperCase(), path, { body: { ...body, tx_version: 1 } })
-    expect([answer.status < 300, answer.json?.error], name).toEqual([true, undefined])
-    executed.add(name)
-    return answer.json.data
-  }
-  /** Signs with the keys and lands it, whole. */
-  const land = (title: string, text: string, keys: readonly Keypair[]) => {
-    const wire = Buffer.from(text, 'base64')
-    const { message } = expectVersion1(wire)
-    sizes[title] = wire.length
-    const before = chain.simulate(wire, { replaceRecentBlockhash: true, sigVerify: false })
-    expect(message.config!.loadedAccountsDataSizeLimit).toBeLessThan(MOST_LOADED)
-    const landed = chain.send(signV1(wire, keys))
-    expect(landed.err, `${title}: ${landed.logs.join('\n')}`).toBeNull()
-    // A tenth and a page are the margin of the size, a tenth and a thousand that of the units.
-    expect(message.config!.loadedAccountsDataSizeLimit! - before.loadedDataSize).toBeGreaterThan(0)
-    expect(message.config!.computeUnitLimit).toBeGreaterThanOrEqual(landed.unitsConsumed)
-    const { priorityFeeLamports, computeUnitLimit } = message.config!
-    expect(priorityFeeLamports).toBe((BigInt(computeUnitLimit!) * 1_000n + 999_999n) / 1_000_000n)
-    expect(landed.fee).toBe(5_000n * BigInt(message.signers) + priorityFeeLamports!)
-    chain.advance(1)
-    return landed
-  }
-  /** The transaction that the platform wallet has signed and sent. */
-  const landedOf = (signature: string) => {
-    const landed = chain.transaction(signature)!
-    expect([landed.err, expectVersion1(landed.raw).signature]).toEqual([null, signature])
-    chain.advance(1)
-    return landed
-  }
-  const keysOf = (required: Record<string, number[]>) =>
-    Object.values(required).flatMap((bytes) => (bytes.length > 0 ? [keypairOf(bytes)] : []))
-  const platform_id = 'test'
-
-  it('tokens: created by either program, and their authorities dropped', async () => {
-    const payer = keyAddress(user)
-    const texts = {
-      payer,
-      name: 'My Token',
-      symbol: 'MTK',
-      uri: 'https://example.com/t.json',
-      initial_supply: '1000000',
-    }
-    for (const token_program of ['spl', 'token2022']) {
-      const created = await ask('tokens.create', '/v2/tokens', { ...texts, token_program })
-      land(`token ${token_program}`, created.transaction, [user, ...keysOf(created.required_signers)])
-      const revoked = await ask('tokens.revokeAuthority', `/v2/tokens/${created.mint}/authorities/mint`, { payer })
-      land(`revocation ${token_program}`, revoked.transaction, [user])
-    }
-  })
-
-  it('collections and NFTs: minted, staked, released and burned', async () => {
-    const texts = { name: 'My Things', uri: 'https://example.com/c.json' }
-    const made = await ask('collections.create', '/v2/collections', { ...texts, payer: keyAddress(user) })
-    land('collection', made.transaction, [user])
-    const collection = made.collection as string
-    const minted = await ask('nfts.create', '/v2/nfts', { ...texts, payer: keyAddress(user), platform_id, collection })
-    land('NFT', minted.transaction, [user])
-    const { asset } = minted
-    const stake = { user: keyAddress(user), platform_id, collection, platform_fee: 5_000 }
-    land('stake', (await ask('stakes.create', '/v2/stakes', { ...stake, asset })).transaction, [user])
-    land('release', (await ask('stakes.release', `/v2/stakes/${asset}`, stake)).transaction, [user])
-    const burning = { owner: keyAddress(user), platform_id, collection }
-    land('burn', (await ask('nfts.burn', `/v2/nfts/${asset}`, burning)).transaction, [user])
-  })
-
-  it('gold: locked and unlocked', async () => {
-    give(chain, user, createMint(chain, user, { key: gold }), user.publicKey, 500n)
-    const lock = { user: keyAddress(user), platform_id, amount: '400', lock_duration_days: 1 }
-    land('gold lock', (await ask('goldLocks.create', '/v2/gold-locks', lock)).transaction, [user])
-    chain.advance(2 * DAY)
-    const unlocked = await ask('goldLocks.unlock', `/v2/gold-locks/${keyAddress(user)}`, { platform_id })
-    land('gold unlock', unlocked.transaction, [user])
-  })
-
-  it('a memo of the platform wallet', async () => {
-    landedOf((await ask('signer.test', '/v2/signer/tests', { submit: true })).signature)
-  })
-
-  it('airdrops: made, claimed by a proof, and withdrawn by the platform wallet', async () => {
-    const texts = { name: 'Drop', symbol: 'DRP', uri: 'https://example.com/d.json', initial_supply: '1000000' }
-    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: keyAddress(user) })
-    land('token', token.transaction, [user, ...keysOf(token.required_signers)])
-    const { mint } = token
-    const poor = Keypair.generate()
-    const entries = [user, other, poor].map((key) => ({ wallet: keyAddress(key), amount: '400' }))
-    const tree = (await service.request('POST', '/v2/merkle-trees', { body: { mint, entries } })).json.data
-    const body = { payer: keyAddress(user), platform_id, mint, airdrop_count: 0, merkle_root: tree.root }
-    land('airdrop', (await ask('airdrops.create', '/v2/airdrops', body)).transaction, [user])
-    const claim = { claimer: keyAddress(other), platform_id, amount: '0', platform_fee: 5_000 }
-    const claimed = await ask('airdrops.claim', `/v2/airdrops/${tree.id}/claims`, claim)
-    land('airdrop claim', claimed.transaction, [other])
-    const at = `/v2/airdrops/${tree.id}`
-    await service.request('PATCH', `${at}/sponsorship`, { body: { budget: String(SOL) } })
-    const sponsored = await ask('sponsorships.build', `${at}/sponsored-claims`, { claimer: keyAddress(poor) })
-    const transaction = Buffer.from(signV1(Buffer.from(sponsored.transaction, 'base64'), [poor])).toString('base64')
-    const path = `${at}/sponsored-claims/${sponsored.id}/submissions`
-    landedOf((await service.request('POST', path, { body: { transaction } })).json.data.signature)
-    chain.advance(40 * DAY)
-    const rest = await ask('airdrops.withdraw', `/v2/airdrops/${tree.id}/vault-withdrawals`, { amount: '400' })
-    landedOf(rest.signature)
-  })
-
-  it('transfers: to as many wallets as fit, sent by a wallet and by the platform wallet', async () => {
-    const texts = { name: 'Sent', symbol: 'SNT', uri: 'https://example.com/s.json', initial_supply: '1000000' }
-    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: keyAddress(user) })
-    land('token', token.transaction, [user, ...keysOf(token.required_signers)])
-    const { mint } = token
-    const strangers = Array.from({ length: 10 }, () => ({ wallet: keyAddress(Keypair.generate()), amount: '3' }))
-    const body = { payer: keyAddress(user), mint, recipients: strangers }
-    land('transfers', (await ask('tokenTransfers.create', '/v2/token-transfers', body)).transaction, [user])
-    const toPlatform = { ...body, recipients: [{ wallet: keyAddress(wallet), amount: '100' }] }
-    land('transfer', (await ask('tokenTransfers.create', '/v2/token-transfers', toPlatform)).transaction, [user])
-    await service.request('PATCH', '/v2/signer/policy', {
-      body: { tokens: [{ mint, per_transaction: '100', per_day: '100' }] },
-    })
-    const signed = await ask('tokenTransfers.create', '/v2/token-transfers', { ...body, mode: 'signed' })
-    landedOf(signed.signature)
-    const sol = { payer: keyAddress(user), recipient: keyAddress(Keypair.generate()), lamports: '2000000' }
-    land('SOL', (await ask('solTransfers.create', '/v2/sol-transfers', sol)).transaction, [user])
-  })
-
-  it('claims by a proof of 21 to 64 hashes, which version 0 has no room for', async ({ annotate }) => {
-    const texts = { name: 'Many', symbol: 'MNY', uri: 'https://example.com/m.json', initial_supply: '1000000' }
-    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: keyAddress(user) })
-    land('token', token.transaction, [user, ...keysOf(token.required_signers)])
-    const [claimer, amount] = [keyAddress(other), '7']
-    for (const [airdrop_count, hashes] of [20, 21, 32, 64].entries()) {
-      const proof = Array.from({ length: hashes }, (_, i) => Buffer.alloc(32, i + 1))
-      const merkle_root = rootOver(other.publicKey.toBytes(), BigInt(amount), proof).toString('hex')
-      const body = { payer: keyAddress(user), platform_id, mint: token.mint, airdrop_count, merkle_root }
-      const made = await ask('airdrops.create', '/v2/airdrops', { ...body, fund_amount: amount })
-      land('airdrop', made.transaction, [user])
-      const path = `/v2/airdrops/${made.tracked_resource.resource_id}/claims`
-      const claim = { claimer, platform_id, amount, proof: proof.map((each) => each.toString('hex')) }
-      const version0 = await service.request('POST', path, { body: claim })
-      expect(version0.status).toBe(hashes > 20 ? 400 : 200)
-      if (hashes > 20)
-        expect(version0.json.error).toMatchObject({ param: 'proof', message: expect.stringContaining('tx_version 1') })
-      const { transaction } = await ask('airdrops.claim', path, claim)
-      const { unitsConsumed } = land(`claim by ${hashes} hashes`, transaction, [other])
-      await annotate(`${hashes} hashes: ${unitsConsumed} units`, 'units')
-      expect(unitsConsumed).toBeLessThan(AIRDROP_CLAIM_UNITS)
-    }
-  })
-
-  const verified = async (address: string) =>
-    (await service.request('POST', `/v2/pools/${address}/verifications`, { body: {} })).json.data.pool
-  const launch = (creator: Keypair) => ({
-    creator: keyAddress(creator),
-    name: 'My Token',
-    image: IMAGE,
-    buy_amount: 1.5,
-  })
-
-  it('launches: config, pool, metadata and first buy in one transaction, traded, fees claimed for ten', async () => {
-    const created = await ask('pools.create', '/v2/pools', { ...launch(user), symbol: 'ONE' })
-    expect(created.transactions).toHaveLength(1)
-    land('launch', created.transactions[0], [user, ...keysOf(created.required_signers)])
-    const { address } = created.pool
-    const pool = await verified(address)
-    expect([pool.status, pool.curve_progress > 0]).toEqual(['live', true])
-
-    const swap = { payer: keyAddress(other), side: 'buy', amount: String(10n * SOL) }
-    land('buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
-    const splits = Array.from({ length: 10 }, () => ({ recipient: keyAddress(Keypair.generate()), bps: 1_000 }))
-    const at = `/v2/pools/${address}/fee-claims`
-    const [version0] = [await service.request('POST', at, { body: { payer: keyAddress(user), splits } })]
-    expect([version0.status, version0.json.error.param]).toEqual([400, 'splits'])
-    expect(version0.json.error.message).toContain('tx_version 1')
-    const claimed = await ask('feeClaims.create', at, { payer: keyAddress(user), splits })
-    land('claim for ten', claimed.tx.transaction, [user, wallet])
-    const paid = splits.map(({ recipient }) => lamportsOf(chain, new PublicKey(recipient)))
-    expect(paid.reduce((sum, each) => sum + each, 0n)).toBe(BigInt(claimed.estimated_quote))
-
-    land('second buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
-    const signed = await ask('feeClaims.create', at, { payer: keyAddress(wallet), mode: 'signed' })
-    landedOf(signed.tx.signature)
-
-    const transfer = { payer: keyAddress(user), new_creator: keyAddress(other) }
-    const handed = await ask('pools.transferCreator', `/v2/pools/${address}/creator-transfers`, transfer)
-    land('creator transfer', handed.tx.transaction, [user])
-  })
-
-  it('a claim with the sale of what was claimed, which cannot be tried before the claim has landed', async () => {
-    const created = await ask('pools.create', '/v2/pools', { ...launch(user), symbol: 'SEL' })
-    land('launch', created.transactions[0], [user, ...keysOf(created.required_signers)])
-    const entries = [{ wallet: keyAddress(other), amount: '5000000' }]
-    const mint = created.pool.base_mint
-    const tree = (await service.request('POST', '/v2/merkle-trees', { body: { mint, entries } })).json.data
-    const body = { payer: keyAddress(user), platform_id, mint, airdrop_count: 0, merkle_root: tree.root }
-    land('airdrop', (await ask('airdrops.create', '/v2/airdrops', body)).transaction, [user])
-    const claim = { claimer: keyAddress(other), platform_id, amount: '0', swap_to_sol: true }
-    const claimed = await ask('airdrops.claim', `/v2/airdrops/${tree.id}/claims`, claim)
-    land('claim', claimed.transaction, [other])
-    land('sale', claimed.swap_transaction, [other])
-  })
-
-  it('a rehearsal, whose transactions are of that version too', async () => {
-    const report = await ask('pools.rehearse', '/v2/pool-rehearsals', { ...launch(user), symbol: 'REH' })
-    const ran = report.steps.filter(({ stage, bytes }: PoolRehearsal['steps'][number]) => stage === 'launch' && bytes)
-    expect(ran).toMatchObject([{ label: 'launch', status: 'done' }])
-    expect(ran[0].bytes).toBeGreaterThan(1_232)
-  })
-
-  it('a launch of the platform wallet, which signs one transaction', async () => {
-    const created = await ask('pools.create', '/v2/pools', { ...launch(wallet), symbol: 'TWO', mode: 'signed' })
-    expect(created.signatures).toHaveLength(1)
-    landedOf(created.signatures[0])
-    expect(await verified(created.pool.address)).toMatchObject({ status: 'live', config: created.pool.config })
-  })
-
-  it('a preset with a shared config, and its launch', async () => {
-    const shared = await ask('pools.share', '/v2/pool-presets/shared/shared-config', { payer: keyAddress(user) })
-    land('shared config', shared.transaction, [user])
-    const created = await ask('pools.create', '/v2/pools', { ...launch(user), symbol: 'THR', preset: 'shared' })
-    expect([created.transactions.length, created.pool.config]).toEqual([1, shared.config])
-    land('launch over a shared config', created.transactions[0], [user, ...keysOf(created.required_signers)])
-  })
-
-  it('a damm_v2 pool: mint, pool, lock and buy in one transaction, traded and claimed from', async () => {
-    const own = { ...launch(wallet), symbol: 'FOU', type: 'damm_v2' }
-    const created = await ask('pools.create', '/v2/pools', own)
-    expect(created.transactions).toHaveLength(1)
-    land('damm_v2 launch', created.transactions[0], [wallet, ...keysOf(created.required_signers)])
-    const { address } = created.pool
-    const swap = { payer: keyAddress(other), side: 'buy', amount: String(SOL) }
-    land('damm_v2 buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
-    const body = { payer: keyAddress(user), kind: 'damm_v2' }
-    const claimed = await ask('feeClaims.create', `/v2/pools/${address}/fee-claims`, body)
-    land('damm_v2 claim', claimed.tx.transaction, [user, wallet])
-  })
-
-  it('are all of those that the API has', async ({ annotate }) => {
-    await annotate(JSON.stringify(sizes), 'size')
-    expect([...executed].toSorted()).toEqual(building.toSorted())
   })
 })

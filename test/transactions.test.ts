@@ -7,12 +7,15 @@ import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransac
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { TIP_ACCOUNTS } from '../src/solana/bundles.ts'
-import { type Service, startService } from './support/service.ts'
+import { cataloguedTypes } from './support/event-catalog.ts'
+import { type Service, sharedService, startService } from './support/service.ts'
 
 const SOL = 1_000_000_000
 
-async function start() {
-  const service = await startService()
+const shared = sharedService()
+
+async function start(own?: Service) {
+  const service = own ?? (await shared())
   const chain = await service.services.chain.local()
   const payer = Keypair.generate()
   chain.airdrop(payer.publicKey.toBase58(), 10n * BigInt(SOL))
@@ -76,8 +79,8 @@ describe('a submitted transaction', () => {
     expect(json.error.message).toContain(`has never held SOL: account ${poor.publicKey.toBase58()}`)
   })
 
-  it('goes from submitted to finalized, each step one event', async () => {
-    const it = await start()
+  it('goes from submitted to finalized on Tower, each step one event', async () => {
+    const it = await start(await startService({ settings: { consensus: 'tower' } }))
     const transaction = text(it.build())
     const tracked_resource = { resource_type: 'order', resource_id: 'order-7', related_events: ['token.created'] }
     const { status, json } = await submit(it, { transaction, tracked_resource, externalUid: 'u:1' })
@@ -106,6 +109,21 @@ describe('a submitted transaction', () => {
     expect(await events(it, 'order-7')).toEqual(['token.created hint u:1'])
   })
 
+  it('is confirmed and finalized on Alpenglow by one look, in this order, with as many confirmations', async () => {
+    const it = await start(await startService({ settings: { consensus: 'alpenglow' } }))
+    const { signature } = (await submit(it, { transaction: text(it.build()), externalUid: 'u:1' })).json.data
+    it.chain.advance(1)
+    it.clock.advance(10_000)
+    await it.round()
+    const { json } = await it.request('GET', `/v2/transactions/${signature}`)
+    expect(json.data).toMatchObject({ lifecycle: 'finalized', confirmation_status: 'finalized', confirmations: 32 })
+    expect(await events(it, signature)).toEqual([
+      'transaction.submitted u:1',
+      'transaction.confirmed u:1',
+      'transaction.finalized u:1',
+    ])
+  })
+
   it('that is submitted twice is one', async () => {
     const it = await start()
     const transaction = text(it.build())
@@ -121,7 +139,7 @@ describe('a submitted transaction', () => {
   })
 
   it('that would fail is refused with the program, the reason and the log, and nothing is stored', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const { status, json } = await submit(it, { transaction: text(it.build(50 * SOL)) })
     expect([status, json.error.code, json.error.param]).toEqual([400, 'bad_request', 'transaction'])
     expect(json.error.message).toContain('System')
@@ -141,6 +159,7 @@ describe('a submitted transaction', () => {
     const { json } = await it.request('GET', `/v2/transactions/${signature}`)
     expect(json.data).toMatchObject({ lifecycle: 'failed', err: { InstructionError: [0, { Custom: 1 }] } })
     expect(await events(it, signature)).toEqual(['transaction.submitted', 'transaction.failed'])
+    expect(await cataloguedTypes(it)).toContain('transaction.failed')
     expect(await events(it, 'order-8')).toEqual([])
   })
 
@@ -157,7 +176,7 @@ describe('a submitted transaction', () => {
   })
 
   it('with a signature of something else is refused the same way, whoever checks it', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const honest = it.build()
     const named = async (transaction: VersionedTransaction, options: object = {}) => {
       const { status, json } = await submit(it, { transaction: text(transaction), ...options })
@@ -186,7 +205,7 @@ describe('a submitted transaction', () => {
   })
 
   it('that never lands is `failed` with BlockhashExpired, once that is proven', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const transaction = it.build()
     it.chain.advance(100)
     // Its blockhash is gone by the time it arrives: the node takes it without a look, and no leader does.
@@ -214,12 +233,12 @@ describe('a submitted transaction', () => {
   })
 
   it('that nobody submitted here is read from the chain, and `unknown` where that does not know it', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const landed = it.chain.send(it.build().serialize())
     const { json } = await it.request('GET', `/v2/transactions/${landed.signature}`)
     // Confirmed where a slot has ended meanwhile.
     expect(json.data).toMatchObject({
-      lifecycle: expect.stringMatching(/^(processing|confirmed)$/),
+      lifecycle: expect.stringMatching(/^(processing|confirmed|finalized)$/),
       slot: landed.slot,
     })
     const unsent = it.build(7)
@@ -233,7 +252,7 @@ describe('a submitted transaction', () => {
 
 describe('the watcher', () => {
   it('is not held up by what a hint names, and makes no record of it', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const hints = ['z'.repeat(44), it.payer.publicKey.toBase58(), 'So11111111111111111111111111111111111111112']
     const signatures = []
     for (const [i, resource_id] of hints.entries()) {
@@ -256,7 +275,7 @@ describe('the watcher', () => {
   })
 
   it('leaves alone what was submitted to another chain', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const expired = it.build()
     it.chain.advance(100)
     const { signature } = (await submit(it, { transaction: text(expired), skip_preflight: true })).json.data
@@ -272,7 +291,7 @@ describe('the watcher', () => {
   })
 
   it('tells once that a token has become immutable, when everything landed between two looks', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const address = it.payer.publicKey.toBase58()
     const sign = async (built: { transaction: string; tracked_resource: object }, ...keys: Keypair[]) => {
       const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
@@ -289,7 +308,7 @@ describe('the watcher', () => {
     await sign(json.data, Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key)))
     const last = await it.request('DELETE', `/v2/tokens/${mint}/authorities/metadata`, { body: { payer: address } })
     await sign(last.json.data)
-    it.chain.advance(60)
+    it.chain.advance(40)
     it.clock.advance(10_000)
     await it.round()
     expect((await events(it, mint)).sort()).toEqual([
@@ -319,7 +338,7 @@ describe('a bundle', () => {
   })
 
   it('of which one would fail does nothing, and is never sent in parts', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const bundle = [it.build(1_000_000), it.build(50 * SOL)]
     const { json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
     for (let i = 0; i < 5; i++) {
@@ -337,7 +356,7 @@ describe('a bundle', () => {
   })
 
   it('of which one would fail reads failed at once, each transaction of it, and is sent no more', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const bundle = [it.build(1_000_000), it.build(50 * SOL)]
     const { json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
     for (const signature of json.data.transaction_signatures) {
@@ -357,7 +376,7 @@ describe('a bundle', () => {
   })
 
   it('that lands though the relay had given it up reads as what the chain says', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const bundle = [it.build(1_000_000), it.build(50 * SOL)]
     const { json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
     const [first] = json.data.transaction_signatures
@@ -376,7 +395,7 @@ describe('a bundle', () => {
   })
 
   it('reads failed once the block engine of relay-url reports so, and not before', async () => {
-    const it = await start()
+    const it = await start(await startService())
     let status: string | undefined = 'Pending'
     const paths: string[] = []
     const relay = createServer(async (request, response) => {
@@ -417,7 +436,7 @@ describe('a bundle', () => {
   })
 
   it('is never sent in parts, whoever submits its transactions besides', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const [a, b, c] = [it.build(1_000_000), it.build(2_000_000), it.build(3_000_000)]
     const bundle = (...parts: VersionedTransaction[]) =>
       submit(it, { bundle: true, signed_transactions: parts.map(text) })
@@ -435,7 +454,7 @@ describe('a bundle', () => {
   })
 
   it('says how its first transaction was submitted, though another request sent that one meanwhile', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const [a, b] = [it.build(1_000_000), it.build(2_000_000)]
     const bundle = { bundle: true, signed_transactions: [a, b].map(text) }
     duringPreflight(it, () => submit(it, { transaction: text(a) }))
@@ -447,7 +466,7 @@ describe('a bundle', () => {
   })
 
   it('that another request has sent meanwhile is answered as a repetition', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const bundle = { bundle: true, signed_transactions: [it.build(1_000_000), it.build(2_000_000)].map(text) }
     let other: Awaited<ReturnType<typeof submit>> | undefined
     duringPreflight(it, async () => {
@@ -459,7 +478,7 @@ describe('a bundle', () => {
   })
 
   it('that the relay refuses, or that has no relay, is an internal_error that says so', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const relay = createServer((_, response) => {
       response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'bundle rate limit' } }))
     })
@@ -478,7 +497,7 @@ describe('a bundle', () => {
   })
 
   it('names the transaction that is not signed, is there twice or was sent alone', async () => {
-    const it = await start()
+    const it = await start(await startService())
     const good = it.build(1_000_000)
     const ask = async (...bundle: VersionedTransaction[]) => {
       const { status, json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })

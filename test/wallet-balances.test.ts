@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readHoldings } from '../src/chain/programs/tokens/index.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../src/solana/program-ids.ts'
 import { commandLine } from './cli/command-line.ts'
-import { startService } from './support/service.ts'
+import { sharedService } from './support/service.ts'
 import { extended, mintData, tokenAccountData } from './support/token-accounts.ts'
 
 const someone = () => Keypair.generate().publicKey.toBase58()
@@ -12,8 +12,10 @@ const someone = () => Keypair.generate().publicKey.toBase58()
 const accountData = (mint: string, owner: string, amount: bigint, frozen = false) =>
   tokenAccountData(new PublicKey(mint).toBuffer(), { owner: new PublicKey(owner).toBuffer(), amount, frozen })
 
+const shared = sharedService()
+
 async function funded() {
-  const service = await startService()
+  const service = await shared()
   const chain = await service.services.chain.local()
   const put = (address: string, owner: string, data: Uint8Array, lamports = 10_000_000n) =>
     chain.setAccount(address, { lamports, owner, executable: false, data })

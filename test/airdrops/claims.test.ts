@@ -16,14 +16,17 @@ import {
   lacksDistributor,
 } from '../support/airdrops.ts'
 import { aroundAccounts, clockAt } from '../support/node-accounts.ts'
-import { type ServiceOptions, startService } from '../support/service.ts'
+import { WALLET_RENT } from '../support/rent.ts'
+import { type Service, sharedService, startService } from '../support/service.ts'
 
 const MAX_U64 = 2n ** 64n - 1n
 const claimsOf = (id: string) => `/v2/airdrops/${id}/claims`
 
+const shared = sharedService()
+
 /** An airdrop of four wallets that have 1,000 to 4,000. */
-async function opened(more: object = {}, options: ServiceOptions = {}) {
-  const all = await airdropsOn(await startService(options))
+async function opened(more: object = {}, service?: Service) {
+  const all = await airdropsOn(service ?? (await shared()))
   const payer = all.wallet()
   const wallets = Array.from({ length: 4 }, () => all.wallet())
   const mint = all.mintFor(payer, 100_000n)
@@ -65,7 +68,7 @@ async function foreign(
 }
 
 describe('a claim', () => {
-  it('of no tree, of a wallet that is not in it, and of an airdrop that is not on chain, is not found', async () => {
+  it('without a tree, for a wallet that is not in it, or of an airdrop that is not on chain is not found', async () => {
     const { refused, wallets, path, mint } = await opened()
     const [first] = wallets
     const elsewhere = Buffer.concat([new PublicKey(mint).toBuffer(), Buffer.from([0, 9])]).toString('base64url')
@@ -79,7 +82,7 @@ describe('a claim', () => {
     expect(early.message).toMatch(/is not on embedded.*: initialize it first/)
   })
 
-  it('signed by the server is refused, whatever the key may do', async () => {
+  it('signed by the server is refused, whatever the scopes of the key', async () => {
     const { request, key, path, wallets } = await opened()
     for (const scopes of [['*'], ['airdrop:admin']]) {
       const body = claimBody(wallets[0]!, { mode: 'signed' })
@@ -88,7 +91,7 @@ describe('a claim', () => {
     }
   })
 
-  it('of an id that only looks like one is refused', async () => {
+  it('with an id that only looks valid is refused', async () => {
     const { refused, wallets } = await opened()
     const bad = await refused('POST', claimsOf(`${'!'.repeat(45)}A`), claimBody(wallets[0]!))
     expect([bad.status, bad.param]).toEqual([400, 'id'])
@@ -121,7 +124,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     }
   })
 
-  it('takes a given amount and proof where no tree is stored, in every way they can be written', async () => {
+  it('uses the given amount and proof if no tree is stored, in every notation', async () => {
     const { refused, ok, submit, wallet, payer, mintFor, tokensOf, chain, land } = await opened()
     const [mint, claimers] = [mintFor(payer, 10_000n), Array.from({ length: 3 }, () => wallet())]
     const tree = buildTree(
@@ -145,7 +148,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     }
   })
 
-  it('with a proof that does not lead to the root of the chain is refused before it is built', async () => {
+  it('with a proof that does not lead to the root on chain is refused before it is built', async () => {
     const { refused, make, wallets, ok, path, id, tree } = await opened()
     await make()
     const { proof, amount } = await ok('GET', `/v2/merkle-trees/${id}/proofs/${addressOf(wallets[1]!)}`)
@@ -166,7 +169,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     expect((await refused('POST', path, claimBody(wallets[1]!, { amount: '1.5', proof }))).param).toBe('amount')
   })
 
-  it('is refused where the distributor on chain is another airdrop’s', async () => {
+  it('is refused if the distributor on chain belongs to another airdrop', async () => {
     const opening = await opened()
     await foreign(opening, opening.mint, 'ab'.repeat(32))
     const other = await opening.refused('POST', opening.path, claimBody(opening.wallets[0]!))
@@ -178,7 +181,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     expect(other.message).toMatch(/it is another airdrop/)
   })
 
-  it('from a vault that holds too little is refused with what it holds, and goes once it is funded', async () => {
+  it('from a vault with too few tokens is refused with its balance, and works once it is funded', async () => {
     const { refused, make, wallets, ok, submit, path, mintInto, mint } = await opened()
     const { vault } = await make({ fund_amount: '999' })
     const empty = await refused('POST', path, claimBody(wallets[0]!))
@@ -192,7 +195,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     await submit(await ok('POST', path, claimBody(wallets[0]!)), wallets[0]!)
   })
 
-  it('before the start that another tool has planned is refused with the time, and not for a formal start', async () => {
+  it('before a start that another tool set is refused with the time, but a formal start is ignored', async () => {
     const opening = await opened()
     const { refused, ok, submit, path, wallets, mint, tree, chain, pass } = opening
     const now = BigInt(chain.unixTimestamp())
@@ -205,11 +208,11 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     await submit(await ok('POST', path, claimBody(wallets[0]!)), wallets[0]!)
   })
 
-  it('asked of a node that is behind the one which the airdrop was made with is built all the same', async () => {
+  it('is built even if the node is behind the one that the airdrop was made with', async () => {
     const { make, chain, services, path, wallets, ok, refused } = await opened()
     await make()
     const lag = { seconds: 0 }
-    aroundAccounts(services.chain, async (read, addresses) => {
+    const restore = aroundAccounts(services.chain, async (read, addresses) => {
       const { context, value } = await read(addresses)
       const seconds = BigInt(chain.unixTimestamp() - lag.seconds)
       const isClock = (i: number) => addresses[i] === CLOCK_SYSVAR
@@ -223,9 +226,10 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     lag.seconds = 3_400
     const late = await refused('POST', path, claimBody(wallets[0]!))
     expect(late.details).toMatchObject({ reason: 'not_started' })
+    restore()
   })
 
-  it('within a vesting plan that begins in a minute waits for it', async () => {
+  it('of a vesting plan that starts in a minute waits for it', async () => {
     const opening = await opened()
     const now = BigInt(opening.chain.unixTimestamp())
     const plan = { startsAt: now + 60n, endsAt: now + 120n, clawbackAt: now + 120n + BigInt(DAY_S) }
@@ -236,7 +240,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     await opening.ok('POST', opening.path, claimBody(opening.wallets[0]!))
   })
 
-  it('beyond the caps of a distributor is refused with its caps', async () => {
+  it('beyond the caps of a distributor is refused, and the refusal has its caps', async () => {
     const byTotal = await opened()
     await foreign(byTotal, byTotal.mint, byTotal.tree.root, { maxTotal: 1_999n })
     expect(await byTotal.refused('POST', byTotal.path, claimBody(byTotal.wallets[1]!))).toMatchObject({
@@ -252,7 +256,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     expect((await byCount.ok('GET', `/v2/airdrops/${byCount.id}`)).note).toMatch(/pays out at most .* to 1 wallets/)
   })
 
-  it('after the vault was withdrawn is refused, and who had claimed before is told that', async () => {
+  it('after the vault was withdrawn is refused, and says so to wallets that had claimed before', async () => {
     const { refused, make, wallets, ok, submit, path, pass, land, chain, payer, mint } = await opened()
     const { distributor } = await make()
     await submit(await ok('POST', path, claimBody(wallets[0]!)), wallets[0]!)
@@ -274,14 +278,14 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     expect(before.details).toEqual({ reason: 'already_claimed', claimed: '1000' })
   })
 
-  it('goes on after the clawback time, until somebody withdraws the vault', async () => {
+  it('works after the clawback time, until somebody withdraws the vault', async () => {
     const { make, wallets, ok, submit, path, pass } = await opened()
     await make()
     pass(31 * DAY_S)
     await submit(await ok('POST', path, claimBody(wallets[0]!)), wallets[0]!)
   })
 
-  it('into a token account that is frozen or another’s is refused', async () => {
+  it('into a token account that is frozen or belongs to somebody else is refused', async () => {
     const { make, wallets, refused, run, mint, authority, path } = await opened()
     await make()
     const key = new PublicKey(mint)
@@ -303,7 +307,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     }
   })
 
-  it('from a vault that is frozen is refused, and its withdrawal would be too', async () => {
+  it('from a frozen vault is refused, as its withdrawal would be', async () => {
     const { make, wallets, refused, run, mint, authority, path, id, ok } = await opened()
     const { vault } = await make()
     run(
@@ -318,7 +322,10 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
 
   it('pays the platform fee inside the same transaction, to the platform wallet', async () => {
     const wallet = addressOf(Keypair.generate())
-    const { make, wallets, ok, submit, path, chain } = await opened({}, { settings: { 'platform-wallet': wallet } })
+    const { make, wallets, ok, submit, path, chain } = await opened(
+      {},
+      await startService({ settings: { 'platform-wallet': wallet } }),
+    )
     await make()
     const built = await ok('POST', path, claimBody(wallets[0]!, { platform_fee: 2_000_000 }))
     expect(
@@ -331,22 +338,25 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     expect(chain.account(wallet)!.lamports).toBe(2_000_000n)
   })
 
-  it('with a platform fee that an empty platform wallet cannot keep is refused', async () => {
+  it('with a platform fee is refused if the platform wallet is empty and would stay below the rent minimum', async () => {
     const wallet = addressOf(Keypair.generate())
-    const { make, wallets, refused, path } = await opened({}, { settings: { 'platform-wallet': wallet } })
+    const { make, wallets, refused, path } = await opened(
+      {},
+      await startService({ settings: { 'platform-wallet': wallet } }),
+    )
     await make()
-    const small = await refused('POST', path, claimBody(wallets[0]!, { platform_fee: 890_879 }))
+    const small = await refused('POST', path, claimBody(wallets[0]!, { platform_fee: Number(WALLET_RENT) - 1 }))
     expect([small.status, small.param]).toEqual([400, 'platform_fee'])
   })
 
-  it('with a platform fee and no platform wallet says what to set', async () => {
+  it('with a platform fee but without a platform wallet says which setting is missing', async () => {
     const { make, wallets, refused, path } = await opened()
     await make()
     const { status, message } = await refused('POST', path, claimBody(wallets[0]!, { platform_fee: 1 }))
     expect([status, message]).toEqual([500, expect.stringMatching(/No platform wallet is configured/)])
   })
 
-  it('opens the account of a wallet that has none, and uses one that has', async () => {
+  it('opens a token account for a wallet without one, and uses an existing one', async () => {
     const { make, wallets, ok, submit, path, mint, run, tokensOf } = await opened()
     await make()
     const [owner] = wallets
@@ -362,8 +372,8 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     expect(tokensOf(mint, owner!)).toBe(1_000n)
   })
 
-  it('of a tree of one wallet, with an amount of nothing, is a claim like any other', async () => {
-    const all = await airdropsOn(await startService())
+  it('of a tree of one wallet, or of an amount of zero, is like any other claim', async () => {
+    const all = await airdropsOn(await shared())
     const [payer, claimer] = [all.wallet(), all.wallet()]
     const mint = all.mintFor(payer, 5n)
     const tree = await all.storeTree(mint, [{ wallet: addressOf(claimer), amount: '0' }])
@@ -374,7 +384,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     expect((await all.ok('GET', `/v2/airdrops/${tree.id}`)).status).toBe('fully_claimed')
   })
 
-  it('names the distributor that the pdas route derives', async () => {
+  it('names the same distributor as the pdas route', async () => {
     const { mint, ok } = await opened()
     const args = { mint, airdrop_count: 7 }
     const { address } = await ok('POST', '/v2/pdas/merkle_distributor', { args })

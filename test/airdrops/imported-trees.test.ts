@@ -13,7 +13,7 @@ const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 const bytesOf = (hex: string) => [...Buffer.from(hex, 'hex')]
 
 describe.skipIf(lacksDistributor)('an imported tree (needs the Jito merkle distributor)', () => {
-  it('is claimed with the amounts and proofs of its file, the vested ones too', async () => {
+  it('is claimed with the amounts and proofs of its file, vested ones too', async () => {
     const all = await airdropsOn(await startService())
     const { ok, submit, settle, pass, chain, tokensOf, wallet } = all
     const payer = wallet()

@@ -3,12 +3,14 @@ import type { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
 import { addressOf, airdropsOn, claimBody, createBody, entriesFor, lacksDistributor } from '../support/airdrops.ts'
-import { startService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 
 const HOUR_S = 3_600
 
+const shared = sharedService()
+
 async function airdropOf(count: number) {
-  const all = await airdropsOn(await startService())
+  const all = await airdropsOn(await shared())
   const payer = all.wallet()
   const wallets = Array.from({ length: count }, () => all.wallet())
   const mint = all.mintFor(payer, 1_000_000n)
@@ -25,7 +27,7 @@ async function airdropOf(count: number) {
 }
 
 describe.skipIf(lacksDistributor)('the figures of an airdrop (need the Jito merkle distributor)', () => {
-  it('are of its claims, by hour and day, with what is left', async () => {
+  it('come from its claims, by hour and day, with what is left', async () => {
     const { make, claim, settle, ok, path, wallets, clock, pass, mint } = await airdropOf(5)
     expect(await ok('GET', `${path}/stats`)).toMatchObject({
       ...{ mint, status: 'tree_built', leaf_count: 5, total: '15000', claimed_count: null, left_amount: null },
@@ -74,7 +76,7 @@ describe.skipIf(lacksDistributor)('the figures of an airdrop (need the Jito merk
     expect(claims[2].claimed_at).toBe(new Date(first).toISOString())
   })
 
-  it('say how many claims are not recorded, and are whole once those were found on the chain', async () => {
+  it('say how many claims are not recorded, and are complete once those were found on the chain', async () => {
     const { make, claim, claimElsewhere, settle, ok, path, wallets, pass, services } = await airdropOf(3)
     await make()
     await settle()
@@ -99,7 +101,7 @@ describe.skipIf(lacksDistributor)('the figures of an airdrop (need the Jito merk
     expect((await ok('GET', `${path}/claims`))[0]).toMatchObject({ wallet, amount: '2000' })
   })
 
-  it('refuse windows that are no numbers, and ids that are none', async () => {
+  it('refuse windows that are not numbers, and invalid ids', async () => {
     const { request, path, make } = await airdropOf(1)
     await make()
     for (const query of ['hours=0', 'hours=169', 'days=367', 'hours=1.5', 'hours=1&hours=2', 'days=x']) {

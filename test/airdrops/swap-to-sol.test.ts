@@ -99,7 +99,7 @@ async function opened(count = 4) {
 }
 
 describe.skipIf(lacking.length > 0)(`a claim with a swap (needs ${NEEDED.map(({ name }) => name).join(', ')})`, () => {
-  it('sells what was claimed on the launch curve, stored or found by a search', async () => {
+  it('sells the claimed tokens on the launch curve, whether it is stored or found by a search', async () => {
     const { wallets, claimAndSwap, quoted, pool, forget } = await opened()
     for (const key of wallets.slice(0, 2)) {
       const expected = await quoted(pool)
@@ -111,7 +111,7 @@ describe.skipIf(lacking.length > 0)(`a claim with a swap (needs ${NEEDED.map(({ 
     expect((await claimAndSwap(wallets[2]!)).received).toBe(expected)
   })
 
-  it('sells it in the pool that the curve became, stored or derived', async () => {
+  it('sells them in the pool that replaced the curve, stored or derived', async () => {
     const { wallets, claimAndSwap, quoted, pool, forget, migrate, ok } = await opened()
     await migrate()
     const [damm] = (await ok('GET', '/v2/pools?type=damm_v2')) as { address: string }[]
@@ -124,7 +124,7 @@ describe.skipIf(lacking.length > 0)(`a claim with a swap (needs ${NEEDED.map(({ 
     expect((await claimAndSwap(wallets[1]!)).received).toBe(next)
   })
 
-  it('on a curve that is full and not migrated yet is refused, and the claim alone is not', async () => {
+  it('on a full curve before its migration is refused; the claim without a swap is not', async () => {
     const { wallets, ok, refused, submit, id, creator, pool } = await opened()
     const order = { payer: addressOf(creator), side: 'buy', amount: String(20n * SOL) }
     await submit((await ok('POST', `/v2/pools/${pool}/swaps`, order)).tx, creator)
@@ -135,7 +135,7 @@ describe.skipIf(lacking.length > 0)(`a claim with a swap (needs ${NEEDED.map(({ 
     expect((await ok('POST', path, claimBody(wallets[0]!))).swap_transaction).toBeNull()
   })
 
-  it('fails whole where the price has fallen more than three hundredths, and the tokens stay', async () => {
+  it('fails completely if the price has fallen by more than three percent, and the tokens stay', async () => {
     const { wallets, ok, submit, id, creator, pool, sign, chain, tokensOf, mint } = await opened()
     const [key] = wallets
     const built = await ok('POST', `/v2/airdrops/${id}/claims`, claimBody(key!, { swap_to_sol: true }))
@@ -150,7 +150,7 @@ describe.skipIf(lacking.length > 0)(`a claim with a swap (needs ${NEEDED.map(({ 
 })
 
 describe.skipIf(lacksDistributor)('a claim with a swap of a token without a pool (needs the distributor)', () => {
-  it('is refused, also of wrapped SOL, and built without one', async () => {
+  it('is refused, for wrapped SOL too; without the swap it is built', async () => {
     const all = await airdropsOn(await startService())
     const [payer, claimer] = [all.wallet(), all.wallet()]
     const mint = all.mintFor(payer, 1_000n)

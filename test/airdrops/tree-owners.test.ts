@@ -5,16 +5,18 @@ import { createApp } from '../../daemon/app.ts'
 import type { Scope } from '../../src/api/route.ts'
 import { addressOf, airdropsOn, createBody, entriesFor, lacksDistributor } from '../support/airdrops.ts'
 import { endingOnceSigned } from '../support/dying-signer.ts'
-import { startPlatform } from '../support/platform-wallet.ts'
+import { type PlatformService, sharedPlatform, startPlatform } from '../support/platform-wallet.ts'
 import { requester } from '../support/request.ts'
 import { buildsOf, openSponsoredAirdrop, sponsorshipOf } from '../support/sponsored-airdrop.ts'
 
 const TREES = '/v2/merkle-trees'
 const WRITE = ['airdrop:write'] as const satisfies Scope[]
 
+const shared = sharedPlatform(undefined, { settings: { 'claim-pages': true } })
+
 /** A tree that the key `owner` has stored, and requests of other keys to put other lists in its place. */
-async function storedTree() {
-  const service = await startPlatform(undefined, { settings: { 'claim-pages': true } })
+async function storedTree(own?: PlatformService) {
+  const service = own ?? (await shared())
   const all = await airdropsOn(service)
   const platform = service.wallet
   const [owner, thiefsKey] = [await all.key({ scopes: [...WRITE] }), await all.key({ scopes: [...WRITE] })]
@@ -29,12 +31,15 @@ async function storedTree() {
     return { status, code: json.error?.code, message: json.error?.message as string, data: json.data }
   }
   const storedRoot = async () => (await all.ok('GET', `${TREES}/${tree.id}`)).root
-  const replacements = () => all.ok('GET', '/v2/audit-entries?action=merkle_tree.replaced')
+  const replacements = async () => {
+    const entries = await all.ok('GET', '/v2/audit-entries?action=merkle_tree.replaced')
+    return entries.filter(({ details }: { details: { merkle_tree: string } }) => details.merkle_tree === tree.id)
+  }
   return { ...all, platform, mint, tree, owner, thief, thiefsKey, listed, replaceBy, storedRoot, replacements }
 }
 
 describe('a stored tree', () => {
-  it('is replaced by the key that stored it, by airdrop:admin and by *, and by no other key', async () => {
+  it('can be replaced by the key that stored it, by airdrop:admin and by *, but by no other key', async () => {
     const { key, replaceBy, owner, thiefsKey, tree, storedRoot } = await storedTree()
     const refused = await replaceBy(thiefsKey)
     expect([refused.status, refused.code]).toEqual([403, 'forbidden'])
@@ -49,26 +54,30 @@ describe('a stored tree', () => {
     expect((await replaceBy(owner)).status).toBe(403)
   })
 
-  it('says who stored it, and to the key that asks whether that was itself', async () => {
-    const { owner, thiefsKey, tree, request, ok, services } = await storedTree()
+  it('says who stored it, and whether the asking key did', async () => {
+    const { owner, thiefsKey, tree, request, ok, services, mint } = await storedTree()
     expect(tree.created_by).toMatch(/^key_/)
     const ownFor = async (key: string) => (await request('GET', `/v2/airdrops/${tree.id}`, { key })).json.data.own
     expect([await ownFor(owner), await ownFor(thiefsKey)]).toEqual([true, false])
-    expect((await ok('GET', '/v2/airdrops'))[0].own).toBeNull()
-    await services.store.write((tx) => tx.updateTable('merkle_trees').set({ created_by: null }).execute())
+    expect((await ok('GET', `/v2/airdrops?mint=${mint}`))[0].own).toBeNull()
+    await services.store.write((tx) =>
+      tx.updateTable('merkle_trees').set({ created_by: null }).where('id', '=', tree.id).execute(),
+    )
     expect(await ownFor(owner)).toBe(false)
   })
 
-  it('of an earlier version belongs to nobody: airdrop:admin or * alone replaces it', async () => {
-    const { owner, replaceBy, services, key } = await storedTree()
-    await services.store.write((tx) => tx.updateTable('merkle_trees').set({ created_by: null }).execute())
+  it('of an earlier version belongs to no key: only airdrop:admin or * replaces it', async () => {
+    const { owner, replaceBy, services, key, tree } = await storedTree()
+    await services.store.write((tx) =>
+      tx.updateTable('merkle_trees').set({ created_by: null }).where('id', '=', tree.id).execute(),
+    )
     const refused = await replaceBy(owner)
     expect([refused.status, refused.code]).toEqual([403, 'forbidden'])
     expect(refused.message).toContain('before trees had owners')
     expect((await replaceBy(await key({ scopes: [...WRITE, 'airdrop:admin'] }))).status).toBe(201)
   })
 
-  it('has each replacement in the audit log: by whom, whose it was, and both lists', async () => {
+  it('has each replacement in the audit log: by whom, its owner, and both lists', async () => {
     const { tree, replaceBy, owner, replacements, request, mint } = await storedTree()
     const { data } = await replaceBy()
     // What is refused, or stored again as it is, replaces nothing.
@@ -92,7 +101,7 @@ describe('a stored tree', () => {
     ])
   })
 
-  it('that a sponsorship pays for is replaced by nobody, also while that is stopped', async () => {
+  it('that a sponsorship pays for cannot be replaced, even while the sponsorship is stopped', async () => {
     const { owner, replaceBy, ok, tree, storedRoot } = await storedTree()
     for (const change of [{ budget: '1000000', root: tree.root }, { enabled: false }]) {
       await ok('PATCH', sponsorshipOf(tree.id), change)
@@ -106,7 +115,7 @@ describe('a stored tree', () => {
 })
 
 describe('a sponsorship', () => {
-  it('is begun only for the root that the request names, and says for which list and by whom', async () => {
+  it('starts only for the root in the request, and says for which list and by whom', async () => {
     const { ok, refused, tree } = await storedTree()
     const path = sponsorshipOf(tree.id)
     const other = await refused('PATCH', path, { budget: '5', root: 'ab'.repeat(32) })
@@ -116,13 +125,15 @@ describe('a sponsorship', () => {
     expect(begun.created_by).toMatch(/^key_/)
   })
 
-  it('of a list that another key stored, and could still replace, is begun only with its root', async () => {
+  it('for a list that another key stored and can still replace starts only with its root', async () => {
     const { ok, key, request, refused, tree, services } = await storedTree()
     const path = sponsorshipOf(tree.id)
     for (const whose of ['another', 'nobody']) {
       const without = await refused('PATCH', path, { budget: '5' })
       expect([whose, without.status, without.param]).toEqual([whose, 400, 'root'])
-      await services.store.write((tx) => tx.updateTable('merkle_trees').set({ created_by: null }).execute())
+      await services.store.write((tx) =>
+        tx.updateTable('merkle_trees').set({ created_by: null }).where('id', '=', tree.id).execute(),
+      )
     }
     expect(await ok('PATCH', path, { budget: '5', root: tree.root })).toMatchObject({ root: tree.root })
     // Nobody can replace it any more.
@@ -130,12 +141,12 @@ describe('a sponsorship', () => {
     expect((await request('PATCH', path, { body: { budget: '7' }, key: admin })).status).toBe(200)
   })
 
-  it('ends where the tree has another root, pays nothing, and begins again with that root alone', async () => {
+  it('ends if the tree has another root, pays nothing, and restarts only with that root', async () => {
     const { ok, refused, app, tree, services, listed } = await storedTree()
     const path = sponsorshipOf(tree.id)
     await ok('PATCH', path, { budget: '5', root: tree.root })
     const root = 'cd'.repeat(32)
-    await services.store.write((tx) => tx.updateTable('merkle_trees').set({ root }).execute())
+    await services.store.write((tx) => tx.updateTable('merkle_trees').set({ root }).where('id', '=', tree.id).execute())
     expect(await ok('GET', path)).toMatchObject({ root: tree.root, ended: true, enabled: true })
     const built = await refused('POST', buildsOf(tree.id), { claimer: addressOf(listed[0]) })
     expect([built.status, built.details.reason]).toEqual([404, 'not_sponsored'])
@@ -150,7 +161,7 @@ describe('a sponsorship', () => {
   })
 })
 
-it('a sponsorship that begins while its tree is replaced is for the list that stays', async () => {
+it('a sponsorship that starts while its tree is being replaced is for the list that stays', async () => {
   const { mint, request, storeTree, ok } = await storedTree()
   for (let airdrop_count = 1; airdrop_count <= 8; airdrop_count++) {
     const { id, root } = await storeTree(mint, entriesFor([Keypair.generate()]), airdrop_count)
@@ -170,7 +181,7 @@ describe.skipIf(lacksDistributor)('an airdrop by the platform wallet (needs the 
   const initBody = ({ platform, mint }: { platform: Keypair; mint: string }, root: string) =>
     createBody(platform, mint, root, { mode: 'signed' })
 
-  it('keeps its list against a thief, who gets neither its tokens nor a lamport of its sponsorship', async () => {
+  it('keeps its list: a thief gets neither its tokens nor lamports of its sponsorship', async () => {
     const all = await storedTree()
     const { tree, thief, thiefsKey, listed, replaceBy, ok, refused, chain, platform, vaultOf, mint } = all
     await ok('PATCH', sponsorshipOf(tree.id), { budget: '20300000', root: tree.root })
@@ -193,7 +204,7 @@ describe.skipIf(lacksDistributor)('an airdrop by the platform wallet (needs the 
     expect(built.requiredSigners).toEqual([addressOf(listed[0])])
   })
 
-  it('has no claim signed that was built before its sponsorship ended', async () => {
+  it('has no claims signed that were built before its sponsorship ended', async () => {
     const all = await openSponsoredAirdrop()
     const { first, build, submitted, services, sponsorship, lamportsOf } = all
     const built = await build(first)
@@ -231,8 +242,8 @@ describe.skipIf(lacksDistributor)('an airdrop by the platform wallet (needs the 
     expect((await replaceBy(owner)).status).toBe(201)
   })
 
-  it('is not signed for a list that is replaced between the build and the signature', async () => {
-    const all = await storedTree()
+  it('is not signed if its list was replaced between build and signature', async () => {
+    const all = await storedTree(await startPlatform())
     const { tree, owner, replaceBy, services, refused, ok, chain, vaultOf, mint } = all
     const { store } = services
     const write = store.write.bind(store)

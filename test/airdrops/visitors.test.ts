@@ -39,8 +39,8 @@ async function visited(options: Parameters<typeof openSponsoredAirdrop>[0] = {})
   return { ...all, ask, buildFor, submit }
 }
 
-describe('the sponsored claims of pages', () => {
-  it('are not there unless the daemon serves claim pages', async () => {
+describe('sponsored claims of claim pages', () => {
+  it('do not exist unless the daemon serves claim pages', async () => {
     const { app } = await startService({ settings: { 'claim-origins': [PAGE] } })
     for (const [method, path] of [
       ['GET', 'sponsorship'],
@@ -63,7 +63,7 @@ describe('the sponsored claims of pages', () => {
 })
 
 describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle distributor)', () => {
-  it('claims, and a lost answer is asked for again', async () => {
+  it('can claim, and can ask for a lost answer again', async () => {
     const { ask, buildFor, submit, first, tokensOf, mint, lamportsOf, platform, services, sponsorship } =
       await visited()
     const before = lamportsOf(platform)
@@ -114,7 +114,7 @@ describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle 
     expect(api.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('is told nothing of the policy, the wallet or the budget', async () => {
+  it('learns nothing about the policy, the wallet or the budget', async () => {
     const { buildFor, submit, claimers, request, ok, id } = await visited()
     const [one, two] = claimers as [Keypair, Keypair]
     const built = (await buildFor(one)).json.data
@@ -130,7 +130,7 @@ describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle 
     expect(JSON.stringify((await buildFor(two)).json)).not.toContain('secret reason')
   })
 
-  it('fills the audit log with one entry for each rule and minute, however often the signer refuses', async () => {
+  it('adds one entry for each rule and minute to the audit log, however often the signer refuses', async () => {
     const { app, buildFor, submit, claimers, request, clock } = await visited()
     clock.advance(60_000 - (clock.now() % 60_000))
     const one = claimers[0]!
@@ -158,7 +158,7 @@ describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle 
     expect((await request('GET', '/v2/audit-verification')).json.data).toMatchObject({ intact: true })
   })
 
-  it('has its refusals counted on where the database was busy at the end of a minute', async () => {
+  it('has its refusals counted later if the database was busy at the end of a minute', async () => {
     const { services, request } = await startService()
     let isBusy = true
     const write: typeof services.store.write = (run) =>
@@ -181,7 +181,7 @@ describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle 
     expect(entries.map(({ details }: { details: object }) => details)).toMatchObject([{ count: 6 }])
   })
 
-  it('gets a clear answer to anything else that is sent', async () => {
+  it('gets a clear answer to any other input', async () => {
     const { ask, first, id, app } = await visited()
     const claimer = addressOf(first)
     const fault = async (body: unknown, path = '/sponsored-claims', more: Record<string, string> = {}) => {
@@ -211,7 +211,7 @@ describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle 
     expect(elsewhere.status).toBe(400)
   })
 
-  it('gets 20 answers a minute, whatever they are', async () => {
+  it('gets 20 answers per minute, of any kind', async () => {
     const { ask, clock } = await visited()
     clock.advance(60_000 - (clock.now() % 60_000))
     for (let n = 0; n < 20; n++) expect((await ask('GET', '/sponsorship')).status).toBe(200)
@@ -253,7 +253,7 @@ describe('requests without a key', () => {
     return { gate, open }
   }
 
-  it('are counted for each address and in all', async () => {
+  it('are counted per address and in total', async () => {
     const counter = new VisitorCounter(clock, { minute: { perAddress: 3, inAll: 5 }, reading: many, running: many })
     for (let n = 0; n < 3; n++) expect(await counter.run('a', quick)).toEqual({ answer: 'done' })
     expect(await counter.run('a', quick)).toEqual({ wait: 30 })
@@ -261,7 +261,7 @@ describe('requests without a key', () => {
     expect(await counter.run('c', quick)).toEqual({ wait: 30 })
   })
 
-  it('run at once a few for each address and in all, and those refused are not counted', async () => {
+  it('run in parallel up to a limit per address and in total, and refused ones are not counted', async () => {
     const minute = { perAddress: 3, inAll: 6 }
     const busy = new VisitorCounter(clock, { minute, reading: many, running: { perAddress: 2, inAll: 3 } })
     const { gate, open } = opened()
@@ -283,7 +283,7 @@ describe('requests without a key', () => {
     expect(await busy.run('f', quick)).toEqual({ wait: 30 })
   })
 
-  it('take a place to run only once their body is there, and those without one wait for no body', async () => {
+  it('take a slot only when their body has arrived; without a body they do not wait', async () => {
     const reading = { perAddress: 2, inAll: 3 }
     const counter = new VisitorCounter(clock, { minute: many, reading, running: { perAddress: 1, inAll: 1 } })
     const { gate, open } = opened()
@@ -301,7 +301,7 @@ describe('requests without a key', () => {
     expect(await counter.run('a', slow)).toEqual({ answer: 'body' })
   })
 
-  it('never have more places than there are, whatever comes in which order', async () => {
+  it('never hold more slots than exist, in any order of events', async () => {
     const limits = { minute: many, reading: { perAddress: 2, inAll: 4 }, running: { perAddress: 2, inAll: 3 } }
     const request = fc.record({ address: fc.constantFrom('a', 'b', 'c'), reads: fc.nat(3), runs: fc.nat(3) })
     await fc.assert(
@@ -328,7 +328,7 @@ describe('requests without a key', () => {
     )
   })
 
-  it('who send no body do not block others, and are ended', async () => {
+  it('without their body do not block others, and are ended', async () => {
     const service = await startService({ settings: { ...settings, 'trusted-proxies': 1 } })
     const { port } = await listen(service)
     const path = `/claim/${ABSENT}/sponsored-claims`
@@ -355,7 +355,7 @@ describe('requests without a key', () => {
     expect(await ask('1.2.3.4', 'POST', path, claimer)).toEqual([404, 'not_sponsored'])
   })
 
-  it('are warned of once, where a proxy names them and no proxy is believed', () => {
+  it('cause one warning if a proxy names addresses and no proxy is trusted', () => {
     const warnings: object[] = []
     const values = { 'trusted-proxies': 0 }
     const kernel = { config: { values }, log: { warn: (fields: object) => void warnings.push(fields) } } as never
@@ -370,7 +370,7 @@ describe('requests without a key', () => {
     expect(asked({ 'x-forwarded-for': '1.2.3.4' })).toBe('1.2.3.4')
   })
 
-  it('come from the connection, or from where the believed proxies say', () => {
+  it('have the address of their connection, or that from the trusted proxies', () => {
     const of = (address: string, proxies: number, forwarded?: string) => {
       const headers: Record<string, string> = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
       return clientAddressOf({ headers: new Headers(headers), connection: address }, proxies)

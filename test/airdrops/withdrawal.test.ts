@@ -3,7 +3,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { addressOf, airdropsOn, createBody, DAY_S, entriesFor, lacksDistributor } from '../support/airdrops.ts'
-import { FEE, startPlatform } from '../support/platform-wallet.ts'
+import { FEE, type PlatformService as Platform, sharedPlatform, startPlatform } from '../support/platform-wallet.ts'
 import { startService } from '../support/service.ts'
 
 const withdrawals = (id: string) => `/v2/airdrops/${id}/vault-withdrawals`
@@ -12,9 +12,11 @@ const ABSENT = Buffer.concat([Buffer.alloc(32, 5), Buffer.alloc(2)]).toString('b
 /** No token, and lamports for one fee a transaction. */
 const ONLY_FEES = { lamports_per_transaction: '5000', lamports_per_day: '50000' }
 
+const shared = sharedPlatform(ONLY_FEES)
+
 /** A policy that lets nothing but fees leave, and an airdrop that another wallet made, a month and a day old. */
-async function opened({ passed = 31 * DAY_S, fund_amount = '900' } = {}) {
-  const service = await startPlatform(ONLY_FEES)
+async function opened({ passed = 31 * DAY_S, fund_amount = '900', service = undefined as Platform | undefined } = {}) {
+  service ??= await shared()
   const all = await airdropsOn(service)
   const payer = all.wallet()
   const mint = all.mintFor(payer, 10_000n)
@@ -65,7 +67,7 @@ describe('a withdrawal', () => {
     expect([unsigned.status, unsigned.json.error.message]).toEqual([500, expect.stringMatching(/No signer/)])
   })
 
-  it('of what is not on chain is not found', async () => {
+  it('of an airdrop that is not on chain is not found', async () => {
     const all = await airdropsOn(await startPlatform(null))
     const none = await all.refused('POST', withdrawals(ABSENT), { amount: '1' })
     expect(none).toMatchObject({ status: 404, param: 'id', details: { reason: 'not_initialized' } })
@@ -73,7 +75,7 @@ describe('a withdrawal', () => {
 })
 
 describe.skipIf(lacksDistributor)('a withdrawal on chain (needs the Jito merkle distributor)', () => {
-  it('of another’s airdrop passes a policy that lets nothing but fees leave', async () => {
+  it('of another wallet’s airdrop passes a policy that lets only fees leave', async () => {
     const { ok, path, chain, signer, tokensOf, mint, payer, settle, eventsOf, id, refused } = await opened()
     const before = chain.account(addressOf(signer))!.lamports
     // Whose the receiver is matters only to who names an admin.
@@ -87,7 +89,7 @@ describe.skipIf(lacksDistributor)('a withdrawal on chain (needs the Jito merkle 
     expect(await eventsOf(id)).toEqual(['airdrop.tree_built', 'airdrop.initialized', 'airdrop.vault_drained'])
   })
 
-  it('of the platform’s own airdrop brings the tokens back', async () => {
+  it('of the platform’s own airdrop returns the tokens', async () => {
     const service = await startPlatform()
     const all = await airdropsOn(service)
     const mint = all.mintFor(service.wallet, 1_000n)
@@ -108,7 +110,7 @@ describe.skipIf(lacksDistributor)('a withdrawal on chain (needs the Jito merkle 
   })
 
   it('is refused by a list of destinations that lacks the receiver', async () => {
-    const { request, refused, path, payer, ok } = await opened()
+    const { request, refused, path, payer, ok } = await opened({ service: await startPlatform(ONLY_FEES) })
     const limits = (destinations: string[]) => request('PATCH', '/v2/signer/policy', { body: { destinations } })
     await limits([addressOf(Keypair.generate())])
     const { status, details } = await refused('POST', path, { amount: '900' })
@@ -117,8 +119,10 @@ describe.skipIf(lacksDistributor)('a withdrawal on chain (needs the Jito merkle 
     await ok('POST', path, { amount: '900' })
   })
 
-  it('to a receiver that was closed opens it again for its owner, who must be known, where lamports may leave', async () => {
-    const { refused, ok, path, payer, closeReceiver, tokensOf, mint, request } = await opened()
+  it('to a closed account opens it again for its owner, if the owner is known and lamports may leave', async () => {
+    const { refused, ok, path, payer, closeReceiver, tokensOf, mint, request } = await opened({
+      service: await startPlatform(ONLY_FEES),
+    })
     closeReceiver()
     const unknown = await refused('POST', path, { amount: '900' })
     expect(unknown).toMatchObject({ status: 400, param: 'admin' })
@@ -146,7 +150,7 @@ describe.skipIf(lacksDistributor)('a withdrawal on chain (needs the Jito merkle 
     })
   })
 
-  it('of an airdrop whose tree is not stored is seen on chain', async () => {
+  it('of an airdrop without a stored tree is found on chain', async () => {
     const { ok, submit, pass, payer, mint } = await opened({ passed: 0 })
     const body = createBody(payer, mint, 'ab'.repeat(32), { airdrop_count: 1 })
     const built = await ok('POST', '/v2/airdrops', body)
@@ -161,7 +165,7 @@ describe.skipIf(lacksDistributor)('a withdrawal on chain (needs the Jito merkle 
     expect(await ok('GET', path)).toMatchObject({ clawed_back: true, note: expect.stringContaining('was withdrawn') })
   })
 
-  it('a minute early is refused, and a minute later is not', async () => {
+  it('is refused a minute early, and works a minute later', async () => {
     const { ok, path, id, chain, pass, refused } = await opened({ passed: 0 })
     const { clawback_at } = await ok('GET', `/v2/airdrops/${id}`)
     pass(Date.parse(clawback_at) / 1000 - chain.unixTimestamp() - 60)

@@ -50,7 +50,7 @@ const shown = ({ amounts, outcomes }: ReturnType<typeof allocate>) =>
 const u64 = fc.bigInt({ min: 1n, max: MAX_U64 })
 
 describe('a total divided by weight', () => {
-  it('comes to exactly the total, each share within one unit of its part, larger weights never getting less', () => {
+  it('adds up to the total, with each share within one unit of its part, in the order of the weights', () => {
     const weight = fc.oneof(fc.bigInt({ min: 0n, max: 20n }), u64)
     fc.assert(
       fc.property(fc.array(weight, { minLength: 1, maxLength: 60 }), u64, (weights, total) => {
@@ -68,7 +68,7 @@ describe('a total divided by weight', () => {
     )
   })
 
-  it('takes fractions as weights, as exactly as integers', () => {
+  it('accepts fractions as weights, as exactly as integers', () => {
     const part = fc.tuple(fc.bigInt({ min: 1n, max: 10n ** 12n }), fc.constantFrom(1n, 2n, 3n, 7n, 1_000n))
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 30 }), u64, (parts, total) => {
@@ -86,7 +86,7 @@ describe('a total divided by weight', () => {
     )
   })
 
-  it('gives the units that are left to the largest remainders, and among equal ones to the first', () => {
+  it('gives remaining units to the largest remainders, and to the first of equal ones', () => {
     const numbers = (total: bigint, ...weights: bigint[]) => shareByWeight(total, weights.map(wholeNumber)).map(Number)
     expect(numbers(10n, 1n, 1n, 1n)).toEqual([4, 3, 3])
     expect(numbers(100n, 335n, 333n, 332n)).toEqual([34, 33, 33])
@@ -96,13 +96,13 @@ describe('a total divided by weight', () => {
 })
 
 describe('an allocation', () => {
-  it('divides a total by balance, or by what a formula gives', () => {
+  it('divides a total by balance, or by the value of a formula', () => {
     expect(shown(allocated([100n, 300n], { kind: 'total', total: 40n, weights: null }))).toEqual([10, 30])
     const weights = parseFormula('sqrt(balance)')
     expect(shown(allocated([100n, 400n], { kind: 'total', total: 30n, weights }))).toEqual([10, 20])
   })
 
-  it('gives the same to all, by tier, or what a formula gives, rounded down', () => {
+  it('gives the same to all, an amount by tier, or the value of a formula rounded down', () => {
     expect(shown(allocated([1n, 2n], { kind: 'equal', amount: 5n }))).toEqual([5, 5])
     const tiers = parseTiers('from,to,amount\n10,100,1\n100,,7\n', { balance: 0, amount: 0 })
     expect(shown(allocated([9n, 10n, 99n, 100n, 5_000n], { kind: 'tiers', tiers }))).toEqual(['no_tier', 1, 1, 7, 7])
@@ -123,7 +123,7 @@ describe('an allocation', () => {
     expect(tiers[0]).toMatchObject({ from: 500_000_000n, to: 2_000_000_000n, amount: 1_250_000n })
   })
 
-  it('leaves out what is no wallet, what is excluded and what holds too little, in this order, and takes in what is named', () => {
+  it('leaves out non-wallets, then exclusions, then small balances, and adds named wallets', () => {
     const rows = rowsOf([
       { amount: 5n },
       { amount: 500n, kind: 'damm_v2_vault' },
@@ -145,13 +145,13 @@ describe('an allocation', () => {
     expect(result).toMatchObject({ kept: 1, total: 1n })
   })
 
-  it('counts for formulas only who is left: their number and what they hold', () => {
+  it('counts only remaining wallets in formulas: their number and their balances', () => {
     const formula = parseFormula('held * 100 + holders')
     const rows = rowsOf([{ amount: 5n }, { amount: 7n, kind: 'program' }, { amount: 8n }])
     expect(shown(allocate({ ...NOTHING, rows, rule: { kind: 'formula', formula } }))).toEqual([1302, 'kind', 1302])
   })
 
-  it('refuses nobody, nothing, too much and less than nothing, naming the wallet', () => {
+  it('refuses an empty list, zero, too much and negative amounts, and names the wallet', () => {
     const fails = (act: () => unknown) => {
       try {
         act()
@@ -173,7 +173,7 @@ describe('an allocation', () => {
     expect(fails(() => allocated([1n, 1n], { kind: 'equal', amount: MAX_U64 }))).toMatch(/raw units in all, more than/)
   })
 
-  it('is written as a CSV that svc merkle reads back, the same for the same', () => {
+  it('is written as a CSV that svc merkle reads back, the same for the same input', () => {
     const amounts = fc.array(fc.bigInt({ min: 0n, max: 10n ** 15n }), { minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(amounts, fc.bigInt({ min: 1n, max: 10n ** 18n }), (balances, total) => {
@@ -209,7 +209,7 @@ describe('files beside a list', () => {
     return 'taken'
   }
 
-  it('are addresses in the first column, under a heading or none, with comments', () => {
+  it('have addresses in the first column, with or without a heading, and comments', () => {
     const [a, b] = [keyOf('a'), keyOf('b')]
     const text = `\ufeffWallet,name\r\n${a},team # ours\r\n\r\n# others\n"${b}";x\n${a}\n`
     expect([...parseAddressList(text)]).toEqual([
@@ -230,7 +230,7 @@ describe('files beside a list', () => {
     ['9,20,1\n0,,1', '1:1: the tiers of lines 2 and 1 overlap'],
     ['1.5,2,3', '1:1: 1.5 must be a whole number of raw units'],
     ['1,2,99999999999999999999', '1:5: 99999999999999999999 is more than a token account can hold'],
-  ])('tiers %j are refused with the place', (text, message) => {
+  ])('refuse the tiers %j with the position', (text, message) => {
     expect(fault(() => parseTiers(text, units))).toBe(message)
   })
 })

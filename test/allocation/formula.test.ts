@@ -77,18 +77,18 @@ describe('a formula', () => {
     ['1 < 2 < 3', '1:7: "<" is not expected here'],
     [`${'('.repeat(100)}1${')'.repeat(100)}`, '1:66: there are more than 64 levels'],
     [`1${'0'.repeat(200)}`, '1:1: a number has at most 100 digits'],
-  ])('%j is refused with the place', (text, message) => {
+  ])('%j is refused with the position', (text, message) => {
     expect(faultOf(() => parseFormula(text))).toContain(message)
   })
 
-  it('names what fails while it runs: a division by zero, a root of a negative number, numbers that run away', () => {
+  it('names what fails at run time: division by zero, the root of a negative number, numbers without bound', () => {
     expect(faultOf(() => run('1 / (balance - 10)'))).toBe('1:3: division by zero')
     expect(faultOf(() => run('sqrt(0 - balance)'))).toBe('1:1: the square root of a negative number')
     const lines = Array.from({ length: 30 }, (_, i) => `x${i + 1} = x${i} * x${i}`)
     expect(faultOf(() => run(['x0 = balance', ...lines, 'x30'].join('\n')))).toMatch(/a number has more than 4096 bits/)
   })
 
-  it('computes exactly what fractions of integers come to', () => {
+  it('computes the exact value of fractions of integers', () => {
     const small = fc.bigInt({ min: 0n, max: 10n ** 20n })
     fc.assert(
       fc.property(small, small, fc.bigInt({ min: 1n, max: 10n ** 9n }), (a, b, c) => {
@@ -98,7 +98,7 @@ describe('a formula', () => {
     )
   })
 
-  it('takes roots that are never above, and less than 10^-18 below', () => {
+  it('computes roots that are never too large, and less than 10^-18 too small', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 40n }), fc.bigInt({ min: 1n, max: 10n ** 12n }), (n, d) => {
         const root = rootOf({ n, d })
@@ -109,7 +109,7 @@ describe('a formula', () => {
     )
   })
 
-  it('never fails but with a fault, whatever the text', () => {
+  it('fails only with a fault of the formula, whatever the text', () => {
     const words = [
       'balance',
       '1',

@@ -100,6 +100,12 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
     [[], Array(6).fill(TX), [[TX_BEYOND], 'transactions.0'], TX],
   ],
   ['transactions.refresh', 'generated_keys', ['A', 'A'.repeat(4_096)], ['', 'A'.repeat(4_097), 'A=', 1]],
+  [
+    'transactions.forecast',
+    'transactions',
+    [[TX], Array(5).fill(TX_LARGEST)],
+    [[], Array(6).fill(TX), [[TX_BEYOND], 'transactions.0'], TX],
+  ],
   ['transactions.simulate', 'transaction', [TX, TX_LARGEST], ['', '!', 1, TX_BEYOND]],
   ['accounts.batchFetch', 'addresses', [[A], Array(100).fill(A)], [[], Array(101).fill(A), [[A, 'x'], 'addresses.1']]],
   ['tokens.batchFetch', 'mints', [[A], Array(100).fill(A)], [[], Array(101).fill(A), [[A, 'x'], 'mints.1']]],
@@ -136,7 +142,7 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
 ]
 
 describe('a limit', () => {
-  it.each(LIMITS)('of %s, on %s, holds at both edges', (name, field, good, bad) => {
+  it.each(LIMITS)('of %s, on %s, accepts its edges and refuses what lies beyond', (name, field, good, bad) => {
     for (const value of good) expect(bodyFault(name, { [field]: value }), JSON.stringify(value)).toBeUndefined()
     for (const each of bad) {
       const nested =

@@ -15,7 +15,7 @@ describe('a list', () => {
     expect(fault(query, { page: '2' })).toBe('page')
   })
 
-  it('has the filters of the documents', () => {
+  it('has the filters that the documents name', () => {
     const standard = Object.keys(listQuery({}).shape)
     const filters = lists.map(([name, { query }]) => [
       name,
@@ -38,14 +38,18 @@ describe('a list', () => {
       'stakes.list': ['owner', 'collection', 'status'],
       'nfts.list': ['owner', 'collection'],
       'goldLocks.list': ['user', 'status'],
+      'locks.list': ['mint', 'recipient', 'creator'],
+      'proposals.list': ['kind', 'status', 'multisig'],
       'ledger.list': ['pool', 'mint', 'party', 'kind', 'account', 'created_after', 'created_before', 'signature'],
       'ledger.summary': ['by', 'pool', 'mint', 'party', 'kind', 'month'],
       'tokens.list': ['status'],
       'events.list': ['type', 'resource_type', 'resource_id', 'created_after', 'order'],
+      'payRequests.list': [],
       'webhookSubscriptions.list': ['active'],
       'webhookSubscriptions.deliveries': [],
       'auditEntries.list': ['action', 'order'],
       'apiKeys.list': [],
+      'approvers.list': [],
     })
   })
 
@@ -59,7 +63,7 @@ describe('a list', () => {
     expect(api.events.list.query!.parse({})).toMatchObject({ order: 'desc' })
   })
 
-  it('reads a boolean from the words true and false alone', () => {
+  it('accepts only the words true and false for a boolean', () => {
     const { query } = api.webhookSubscriptions.list
     expect(query!.parse({ active: 'true' })).toMatchObject({ active: true })
     expect(query!.parse({ active: 'false' })).toMatchObject({ active: false })

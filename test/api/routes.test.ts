@@ -8,7 +8,7 @@ import type { AnyRoute } from '../../src/api/route.ts'
 import { A, fault, routes } from './bodies.ts'
 
 describe('the routes', () => {
-  it('are every path that the documents name, and no other', () => {
+  it('are exactly the paths that the documents name', () => {
     const documented = `
       GET /v2/health
       GET /v2/health/workers
@@ -21,10 +21,17 @@ describe('the routes', () => {
       GET /v2/pools/{address}/earnings
       GET /v2/pools/{address}/fee-metrics
       POST /v2/pools/{address}/fee-claims
+      POST /v2/pools/{address}/fee-delegations
+      GET /v2/pools/{address}/fee-delegations
       GET /v2/pools/{address}/fee-claims
       POST /v2/pools/{address}/verifications
       POST /v2/pools/{address}/swaps
       POST /v2/pools/{address}/creator-transfers
+      POST /v2/pools/{address}/position-transfers
+      GET /v2/pools/{address}/positions
+      POST /v2/pools/{address}/positions/{position}/removals
+      POST /v2/pools/{address}/positions/{position}/locks
+      POST /v2/pools/{address}/migrations
       GET /v2/pool-presets
       GET /v2/pool-presets/{name}/preview
       GET /v2/pool-presets/{name}/shared-config
@@ -70,26 +77,69 @@ describe('the routes', () => {
       GET /v2/nfts
       GET /v2/nfts/{asset}
       POST /v2/collections
+      PUT /v2/collections/{address}/update-authority
       GET /v2/collections/{address}
       POST /v2/gold-locks
       DELETE /v2/gold-locks/{user}
       GET /v2/gold-locks
       GET /v2/gold-locks/{user}
       GET /v2/gold-token
+      POST /v2/locks
+      GET /v2/locks
+      GET /v2/locks/{address}
+      POST /v2/locks/{address}/claims
+      DELETE /v2/locks/{address}
+      PUT /v2/locks/{address}/recipient
+      PUT /v2/locks/{address}/title
+      POST /v2/locks/{address}/closings
       POST /v2/tokens
       GET /v2/tokens
       GET /v2/tokens/{mint}
+      GET /v2/tokens/{mint}/report
       POST /v2/tokens/batch-fetch
+      PUT /v2/tokens/{mint}/authorities/{type}
       DELETE /v2/tokens/{mint}/authorities/{type}
+      POST /v2/tokens/{mint}/withheld-withdrawals
+      POST /v2/tokens/{mint}/harvests
+      PATCH /v2/tokens/{mint}/extensions
+      POST /v2/tokens/{mint}/mints
+      POST /v2/tokens/{mint}/burns
+      POST /v2/tokens/{mint}/freezes
+      DELETE /v2/tokens/{mint}/freezes/{wallet}
+      DELETE /v2/tokens/{mint}/freezes
+      PUT /v2/tokens/{mint}/pause
+      DELETE /v2/tokens/{mint}/pause
+      DELETE /v2/tokens/{mint}
+      PATCH /v2/tokens/{mint}
       GET /v2/airdrops/{id}/claims/{wallet}
       GET /v2/distributors/{address}
+      POST /v2/multisigs
+      GET /v2/multisigs/{address}
+      POST /v2/proposals
+      POST /v2/proposals/imports
+      GET /v2/proposals
+      GET /v2/proposals/{id}
+      GET /v2/proposals/{id}/forecast
+      POST /v2/proposals/{id}/approvals
+      POST /v2/proposals/{id}/rejections
+      POST /v2/proposals/{id}/cancellations
+      POST /v2/proposals/{id}/executions
+      POST /v2/proposals/{id}/reclaims
+      POST /v2/proposals/{id}/renewals
+      POST /v2/rent-reclaims
       POST /v2/sol-transfers
       POST /v2/token-transfers
       POST /v2/token-transfer-plans
+      POST /v2/pay-requests
+      GET /v2/pay-requests
+      GET /v2/pay-requests/{id}
+      POST /v2/pay-requests/{id}/transactions
+      DELETE /v2/pay-requests/{id}
       POST /v2/transactions
       GET /v2/transactions/{signature}
       POST /v2/transaction-simulations
       POST /v2/transactions/refresh
+      POST /v2/transaction-forecasts
       GET /v2/accounts/{address}
       POST /v2/accounts/batch-fetch
       GET /v2/wallets/{wallet}/balances
@@ -112,10 +162,15 @@ describe('the routes', () => {
       POST /v2/signer/resumptions
       POST /v2/signer/resets
       POST /v2/signer/tests
+      GET /v2/programs
+      POST /v2/program-checks
       GET /v2/event-verification
       GET /v2/ledger
       GET /v2/ledger/summary
       GET /v2/ledger/verification
+      DELETE /v2/approvers/{address}
+      GET /v2/approvers
+      POST /v2/approvers
       GET /v2/audit-entries
       GET /v2/audit-verification
       POST /v2/audit-cuts
@@ -129,7 +184,7 @@ describe('the routes', () => {
     expect(declared.toSorted()).toEqual(documented.toSorted())
   })
 
-  it('bear the names and paths of `paths`', () => {
+  it('have the names and paths of `paths`', () => {
     for (const [name, route] of routes) {
       const [noun, verb] = name.split('.') as [keyof typeof paths, never]
       expect(route.at, name).toEqual(paths[noun][verb])
@@ -144,22 +199,27 @@ describe('the routes', () => {
     }
   })
 
-  it('never give one name to a path parameter and a field', () => {
+  it('never use one name for both a path parameter and a field', () => {
     for (const [name, { params, query, body }] of routes) {
       const names = [params, query, body].flatMap((schema) => Object.keys(schema?.shape ?? {}))
       expect(new Set(names).size, name).toBe(names.length)
     }
   })
 
-  it('refuse mode signed where only the user may sign, and ask scopes as the documents say', () => {
+  it('refuse mode signed if only the user may sign, and require the documented scopes', () => {
     const by = (pick: (route: AnyRoute) => unknown) =>
       Object.fromEntries(routes.flatMap(([name, route]) => (pick(route) === undefined ? [] : [[name, pick(route)]])))
     expect(by(({ signed }) => signed)).toEqual({
       'pools.create': '*',
       'pools.swap': 'refused',
+      'pools.migrate': 'refused',
       'pools.transferCreator': 'refused',
+      'pools.transferPositions': 'refused',
       'pools.share': 'refused',
+      'positions.remove': 'refused',
+      'positions.lock': 'refused',
       'feeClaims.create': 'fees:claim',
+      'feeClaims.delegate': 'fees:claim',
       'airdrops.create': 'airdrop:admin',
       'airdrops.claim': 'refused',
       'stakes.create': 'refused',
@@ -167,12 +227,41 @@ describe('the routes', () => {
       'nfts.create': 'refused',
       'nfts.burn': 'refused',
       'collections.create': 'refused',
+      'collections.transferAuthority': 'refused',
       'goldLocks.create': 'refused',
       'goldLocks.unlock': 'refused',
+      'locks.create': '*',
+      'locks.claim': '*',
+      'locks.cancel': '*',
+      'locks.changeRecipient': '*',
+      'locks.entitle': '*',
+      'locks.close': '*',
       'tokens.create': 'refused',
+      'tokens.transferAuthority': '*',
       'tokens.revokeAuthority': 'refused',
+      'tokens.withdrawWithheld': '*',
+      'tokens.harvestFees': '*',
+      'tokens.updateExtensions': '*',
+      'tokens.updateMetadata': '*',
+      'tokens.mint': '*',
+      'tokens.burn': '*',
+      'tokens.freeze': '*',
+      'tokens.thaw': '*',
+      'tokens.thawList': '*',
+      'tokens.pause': '*',
+      'tokens.resume': '*',
+      'tokens.close': '*',
       'solTransfers.create': 'refused',
       'tokenTransfers.create': 'airdrop:admin',
+      'rentReclaims.create': '*',
+      'multisigs.create': 'refused',
+      'proposals.create': '*',
+      'proposals.approve': '*',
+      'proposals.reject': '*',
+      'proposals.cancel': '*',
+      'proposals.execute': '*',
+      'proposals.reclaim': '*',
+      'proposals.renew': '*',
     })
     expect(by(({ scope }) => scope)).toEqual({
       'feeSchedules.create': 'fees:claim',
@@ -189,12 +278,16 @@ describe('the routes', () => {
       'events.verify': '*',
       'signer.get': '*',
       'signer.updatePolicy': '*',
+      'programs.check': '*',
       'signer.pause': '*',
       'signer.resume': '*',
       'signer.reset': '*',
       'signer.test': '*',
       'auditEntries.list': '*',
       'auditEntries.verify': '*',
+      'approvers.add': '*',
+      'approvers.list': '*',
+      'approvers.remove': '*',
       'auditEntries.cut': '*',
       'apiKeys.create': '*',
       'apiKeys.list': '*',
@@ -203,15 +296,20 @@ describe('the routes', () => {
     expect(by((route) => route.public)).toEqual({ 'service.health': true, 'service.eventTypes': true })
   })
 
-  it('answer 201 where a stored resource is created', () => {
+  it('answer 201 if a resource is stored', () => {
     const created = routes.filter(([, { status }]) => status === 201).map(([name]) => name)
     expect(created.toSorted()).toEqual([
       'apiKeys.create',
+      'approvers.add',
       'feeSchedules.create',
       'feeSchedules.run',
       'holderSnapshots.create',
       'merkleTrees.create',
+      'payRequests.create',
       'pools.create',
+      'proposals.create',
+      'proposals.import',
+      'proposals.renew',
       'webhookSubscriptions.create',
     ])
   })
@@ -263,7 +361,7 @@ describe('path parameters', () => {
 })
 
 describe('the event catalogue', () => {
-  it('is the closed set of 31 types, which the ways to subscribe and to filter name', () => {
+  it('is the closed set of 31 types that subscriptions and filters accept', () => {
     expect(EVENT_TYPES).toHaveLength(31)
     expect(EVENT_TYPES.filter((type) => type.startsWith('fee_claim.'))).toEqual([
       'fee_claim.executed',
@@ -271,7 +369,7 @@ describe('the event catalogue', () => {
     ])
   })
 
-  it('knows who detects each event', () => {
+  it('says for each event what detects it', () => {
     expect(Object.keys(DETECTION)).toEqual([...EVENT_TYPES])
     const by = (detection: string) => EVENT_TYPES.filter((type) => DETECTION[type] === detection)
     expect(by('synchronous')).toEqual([

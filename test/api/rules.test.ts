@@ -18,7 +18,7 @@ describe('splits', () => {
     expect(bodyFault('feeClaims.create', splits(5000, 5001))).toBe('splits')
   })
 
-  it('name the share and the recipient at fault', () => {
+  it('name the share and the recipient that are invalid', () => {
     expect(bodyFault('feeClaims.create', splits(10000, 0))).toBe('splits.1.bps')
     expect(bodyFault('feeClaims.create', splits(1, 10001))).toBe('splits.1.bps')
     expect(bodyFault('feeClaims.create', splits(5000, '5000'))).toBe('splits.1.bps')
@@ -39,13 +39,13 @@ describe('splits', () => {
     expect(bodyFault('feeClaims.create', extra)).toBe('splits.0.note')
   })
 
-  it('are only for kind dbc', () => {
+  it('are accepted only for kind dbc', () => {
     expect(bodyFault('feeClaims.create', { kind: 'damm_v2', ...splits(5000, 5000) })).toBe('splits')
     expect(bodyFault('feeClaims.create', { kind: 'surplus', ...splits(5000, 5000) })).toBe('splits')
     expect(bodyFault('feeClaims.create', { kind: 'dbc', ...splits(5000, 5000) })).toBeUndefined()
   })
 
-  it('name an owner for positions alone, and a beneficiary that the kind pays', () => {
+  it('require an owner only for positions, and a beneficiary that the kind pays', () => {
     const claimFault = (body: Record<string, unknown>) => bodyFault('feeClaims.create', body)
     expect(claimFault({ kind: 'damm_v2', owner: B, beneficiary: 'creator' })).toBeUndefined()
     expect(claimFault({ owner: B })).toBe('owner')
@@ -74,7 +74,7 @@ describe('fields that depend on each other', () => {
     expect(submit({ bundle: true, signed_transactions: [TX, '!'] })).toBe('signed_transactions.1')
   })
 
-  it('judge the amount of a claim only beside a proof', () => {
+  it('check the amount of a claim only if a proof is sent', () => {
     for (const amount of ['x', '', 1.5, -1, 2 ** 53, '18446744073709551616']) {
       expect(bodyFault('airdrops.claim', { amount }), String(amount)).toBeUndefined()
       expect(bodyFault('airdrops.claim', { amount, proof: [] }), String(amount)).toBe('amount')
@@ -84,7 +84,7 @@ describe('fields that depend on each other', () => {
     }
   })
 
-  it('replay by ids or since a time, not both', () => {
+  it('replay by ids or since a time, never both', () => {
     const replay = (body: object) => fault(bodyOf('webhookSubscriptions.replay'), body)
     expect(replay({ since: '2026-01-01T00:00:00Z' })).toBeUndefined()
     expect(replay({ since: 1767225600 })).toBeUndefined()
@@ -93,12 +93,12 @@ describe('fields that depend on each other', () => {
     expect(replay({ event_ids: ['a'], since: '2026-01-01T00:00:00Z' })).toBe('since')
   })
 
-  it('do not fund an airdrop by a sum when funding is off', () => {
+  it('refuse a funding amount if funding is off', () => {
     expect(bodyFault('airdrops.create', { fund: false, fund_amount: '1' })).toBe('fund_amount')
     expect(bodyFault('airdrops.create', { fund: true, fund_amount: '1' })).toBeUndefined()
   })
 
-  it('count the bytes of a symbol and a URI only for the program that limits them', () => {
+  it('limit the bytes of a symbol and a URI only for a program that limits them', () => {
     expect(bodyFault('tokens.create', { symbol: '€€€', token_program: 'spl' })).toBeUndefined()
     expect(bodyFault('tokens.create', { symbol: '€€€€', token_program: 'token2022' })).toBeUndefined()
   })
@@ -158,7 +158,7 @@ describe('texts', () => {
   /** Kept as JSON, which escapes them: in a column of JSON text, or in the metadata file of a token. */
   const isJson = (text: string) => / metadata\.x$|^pools\.(?:create|rehearse) (?:description|loot_from)$/.test(text)
 
-  it('hold no NUL, as PostgreSQL keeps none, and no half of a character, but where they are kept as JSON', () => {
+  it('contain no NUL, which PostgreSQL cannot store, and no lone surrogate, except where they are stored as JSON', () => {
     for (const text of ['ipfs://a\0b', 'a\0b', 'a\ud800b'])
       expect(taking(text).filter((each) => !isJson(each))).toEqual([])
   })
@@ -181,7 +181,7 @@ describe('PDA inputs', () => {
     for (const kind of PDA_KINDS) expect(fault(api.pdas.derive.params, { kind })).toBeUndefined()
   })
 
-  it.each(PDA_KINDS)('of kind %s name the missing, the wrong and the unknown one', (kind) => {
+  it.each(PDA_KINDS)('of kind %s are refused by name if missing, wrong or unknown', (kind) => {
     const args = NEEDED[kind]
     expect(fault(pdaRequest, { kind, args })).toBeUndefined()
     for (const name of Object.keys(args)) {

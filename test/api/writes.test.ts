@@ -24,7 +24,7 @@ describe('a write', () => {
     expect(bodyFault(name, { split: [] })).toBe('split')
   })
 
-  it.each(writes)('%s keeps the rules of the common fields', (name) => {
+  it.each(writes)('%s applies the rules of the common fields', (name) => {
     expect(bodyFault(name, { mode: 'custodial' })).toBe('mode')
     expect(bodyFault(name, { externalUid: '' })).toBe('externalUid')
     expect(bodyFault(name, { externalUid: 'a'.repeat(128) })).toBeUndefined()
@@ -50,23 +50,24 @@ describe('a write', () => {
     ],
     ['solTransfers.create', { allow_programs: false, dry_run: false, tx_version: 0 }],
     ['tokenTransfers.create', { allow_programs: false, accept_transfer_fee: false, dry_run: false, tx_version: 0 }],
+    ['rentReclaims.create', { close_empty: false, dry_run: false, tx_version: 0 }],
     ['transactions.submit', { bundle: false, skip_preflight: false, max_retries: 2 }],
     ['webhookSubscriptions.rotateSecret', { overlap_hours: 24 }],
     ['apiKeys.create', { scopes: [] }],
-  ])('%s fills in the defaults of the documents', (name, defaults) => {
+  ])('%s fills in the documented defaults', (name, defaults) => {
     expect(bodyOf(name).parse(MINIMAL[name])).toMatchObject(defaults)
   })
 })
 
-describe('fields left out whose default is not in the contract', () => {
-  it('stay out, so that the operation can decide', () => {
+describe('optional fields whose default is decided later', () => {
+  it('stay undefined, so that the operation can decide', () => {
     expect(bodyOf('apiKeys.create').parse({ name: 'n' })).not.toHaveProperty('rate_limit_per_minute')
     expect(bodyOf('airdrops.create').parse(MINIMAL['airdrops.create'])).not.toHaveProperty('fund')
   })
 })
 
 describe('a form', () => {
-  it('becomes the JSON body it stands for', () => {
+  it('becomes the JSON body that it stands for', () => {
     const fields = { creator: A, name: 'a', symbol: 'b', image: TX, buy_amount: '0.25', metadata: '{"a":"b"}' }
     expect(bodyOf('pools.create').parse(fromMultipart(fields))).toMatchObject({
       buy_amount: 0.25,
@@ -75,7 +76,7 @@ describe('a form', () => {
     })
   })
 
-  it('leaves what does not parse for the schema to name', () => {
+  it('passes on values that do not parse, so that the schema names them', () => {
     const fields = { creator: A, name: 'a', symbol: 'b', image: TX }
     const body = bodyOf('pools.create')
     expect(fault(body, fromMultipart({ ...fields, buy_amount: 'lots' }))).toBe('buy_amount')

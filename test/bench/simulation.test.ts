@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { exponential, mergedArrivals, poissonArrivals, seededRandom } from '../../bench/scaling/arrivals.ts'
 import { type Job, type SimulationResult, type Step, simulate } from '../../bench/scaling/simulation.ts'
+import { runs } from '../support/runs.ts'
 
 /** Enough for averages to be within some percent of what theory says. */
-const JOBS = 150_000
+const JOBS = runs(40_000, 150_000)
 const SERVICE_MS = 10
 
 interface QueueOptions {
@@ -47,7 +48,7 @@ describe('the simulation', () => {
     [1, 0.8],
     [3, 0.7],
     [16, 0.8],
-  ])('keeps jobs as long as M/M/%i at a load of %f says', (servers, load) => {
+  ])('has the latency of M/M/%i at a load of %f', { tags: 'sampled' }, (servers, load) => {
     const result = queue({ servers, load, seed: 7 })
     const expected = SERVICE_MS + (waitingShare(servers, load) * SERVICE_MS) / (servers * (1 - load))
     expect(mean(latencies(result)) / expected).toBeGreaterThan(0.95)
@@ -55,7 +56,7 @@ describe('the simulation', () => {
     expect(utilisation(result)).toBeCloseTo(load, 1)
   })
 
-  it('keeps jobs as long as M/D/1 says', () => {
+  it('has the latency of M/D/1', { tags: 'sampled' }, () => {
     const load = 0.8
     const expected = SERVICE_MS * (1 + load / (2 * (1 - load)))
     const result = queue({ servers: 1, load, seed: 11, fixed: true })
@@ -63,7 +64,7 @@ describe('the simulation', () => {
     expect(mean(latencies(result)) / expected).toBeLessThan(1.05)
   })
 
-  it('shows a station that is offered more than it can do: busy all the time, with a queue that grows', () => {
+  it('shows an overloaded station as busy all the time, with a growing queue', () => {
     const random = seededRandom(3)
     const job = (): Job => ({ name: 'job', steps: [{ kind: 'use', station: 'server', ms: SERVICE_MS }] })
     const arrivals = poissonArrivals({ random, perSecond: 150, forMs: 60_000, job })
@@ -90,7 +91,7 @@ describe('the simulation', () => {
     ),
   })
 
-  it('loses no job, and holds to the law of Little, in any network of stations', () => {
+  it("loses no job, and follows Little's law, in any network of stations", () => {
     fc.assert(
       fc.property(networks, ({ seed, servers, perSecond, burst, steps: drawn }) => {
         const random = seededRandom(seed)
@@ -129,7 +130,7 @@ describe('the simulation', () => {
     )
   })
 
-  it('gives the same result for the same seed, and another for another', () => {
+  it('gives the same result for the same seed, and another result for another seed', () => {
     const figures = (seed: number) => latencies(queue({ servers: 2, load: 0.7, seed, jobs: 5_000 }))
     expect(figures(5)).toEqual(figures(5))
     expect(figures(5)).not.toEqual(figures(6))

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const names = Object.keys(SUITES)
 
 describe('the command line of the bench', () => {
-  it('runs every suite unless some are named, in the order of its help', () => {
+  it('runs all suites unless some are named, in the order of its help', () => {
     expect(readBenchArguments([])).toEqual({ suites: names, byProcessor: false, json: undefined })
     expect(readBenchArguments(['writes', 'requests', '--processor', '--json', 'figures.json'])).toEqual({
       suites: ['requests', 'writes'],
@@ -20,7 +20,7 @@ describe('the command line of the bench', () => {
     })
   })
 
-  it('prints its suites with --help, one a line', () => {
+  it('prints its suites with --help, one per line', () => {
     expect(readBenchArguments(['--help'])).toBe('help')
     for (const name of names) expect(BENCH_HELP).toMatch(new RegExp(`^  ${name} +\\S.*$`, 'm'))
   })
@@ -42,7 +42,7 @@ describe('targets of the bench', () => {
     for (const { suite } of TARGETS) expect(names).toContain(suite)
   })
 
-  it('are missed by a figure beyond them, and by a figure that is not there', () => {
+  it('are missed by a figure beyond them, and by a missing figure', () => {
     expect(missedTargets('webhooks', measured, false)).toEqual([expect.stringContaining('0.20')])
     expect(missedTargets('webhooks', [], false)).toEqual([expect.stringContaining('not measured')])
     expect(measured.map((each) => measurementLine('webhooks', each, false))).toEqual([
@@ -50,14 +50,14 @@ describe('targets of the bench', () => {
     ])
   })
 
-  it('are compared with processor time where that is asked for', () => {
+  it('are compared with processor time if asked to', () => {
     expect(missedTargets('webhooks', measured, true)).toEqual([])
   })
 })
 
 describe('documents that name suites of the bench', () => {
   it.each(['docs/performance.md', 'docs/scaling.md', 'docs/operating.md', 'CHANGELOG.md'])(
-    '%s names those that exist',
+    'name only existing suites: %s',
     (file) => {
       const text = readFileSync(join(ROOT, file), 'utf8')
       const named = Array.from(text.matchAll(/npm run bench -- ([a-z][a-z -]*)/g), ([, list = '']) =>

@@ -13,6 +13,7 @@ import { loadSqlite } from '../../src/platform/native-modules.ts'
 import { type ClusterSettings, DEFAULT_SETTINGS, settingsJson } from '../../src/solana/cluster-settings.ts'
 import { RENT_SYSVAR } from '../../src/solana/program-ids.ts'
 import { memo, openTestChain, START_MS } from '../support/local-chain.ts'
+import { runs } from '../support/runs.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const home = makeSharedFolder('svc-settings-')
@@ -20,6 +21,7 @@ const folder = () => mkdtempSync(join(home, 'cache-'))
 const OTHER: ClusterSettings = {
   slotMs: 350,
   rent: { lamportsPerByte: 5_080n, exemptionThreshold: 1, burnPercent: 50 },
+  consensus: 'tower',
 }
 const now = () => Date.UTC(2026, 10, 1)
 /** A cluster whose nodes answer each method so. */
@@ -52,8 +54,8 @@ const sample = (numSlots: unknown, samplePeriodSecs: unknown = 60) => ({
   samplePeriodSecs,
 })
 
-describe('a pull', () => {
-  it('takes slot time and rent from a cluster, and the next chain has them', async () => {
+describe('a pull of chain settings', () => {
+  it('takes slot time and rent from a cluster, and the next chain uses them', async () => {
     const cluster = await openTestChain({ settings: OTHER })
     const programsDir = folder()
     const source = rpcSource(
@@ -78,7 +80,7 @@ describe('a pull', () => {
     expect(Buffer.from(chain.account(RENT_SYSVAR)!.data)).toEqual(rentBytes(5_080n, 1, 50))
   })
 
-  it('takes the median of the samples, and leaves out those that cannot be', async () => {
+  it('takes the median of the samples, without impossible ones', async () => {
     const samples = [
       sample(300),
       sample(290),
@@ -94,7 +96,11 @@ describe('a pull', () => {
     const { status, settings } = await pullSettings({ folder: folder(), source, now })
     expect([status, settings]).toEqual([
       'written',
-      { slot_ms: 200, rent: { lamports_per_byte: 3480, exemption_threshold: 2, burn_percent: 50 } },
+      {
+        slot_ms: 200,
+        consensus: 'tower',
+        rent: { lamports_per_byte: 3480, exemption_threshold: 2, burn_percent: 50 },
+      },
     ])
   })
 
@@ -107,7 +113,7 @@ describe('a pull', () => {
     ['no rent', [sample(300)], sysvar(rentBytes(0n, 1, 50)), 'rent is 1 to 1000000000'],
     ['a threshold that is no number', [sample(300)], sysvar(rentBytes(9n, Number.NaN, 50)), 'exemption threshold'],
     ['more burnt than there is', [sample(300)], sysvar(rentBytes(9n, 1, 101)), 'burn percent'],
-  ])('leaves the cache as it is for %s', async (_, samples, account, message) => {
+  ])('leaves the cache unchanged for %s', async (_, samples, account, message) => {
     const cache = folder()
     const source = answering({ getRecentPerformanceSamples: samples, getAccountInfo: account })
     const { status, error } = await pullSettings({ folder: cache, source, now })
@@ -116,8 +122,82 @@ describe('a pull', () => {
   })
 })
 
-describe('a chain', () => {
-  it('keeps its settings, takes those of its cache, and loses none of its past', async () => {
+describe('the consensus of a chain', () => {
+  it.each<[string, unknown, string]>([
+    ['a certificate', { result: { block: { slot: 9, blockId: [] } } }, 'alpenglow'],
+    ['null', { result: null }, 'tower'],
+    ['a node before Agave 4.3', { error: { code: -32601, message: 'Method not found' } }, 'tower'],
+    ['a provider that does not forward it', { error: { code: -32000, message: 'not allowed' } }, 'alpenglow'],
+  ])('is pulled from the answer of a node: %s', async (_, answer, consensus) => {
+    const others: Record<string, unknown> = {
+      getRecentPerformanceSamples: { result: [sample(300)] },
+      getAccountInfo: { result: sysvar(rentBytes(5_080n, 1, 50)) },
+      getAgGenesisCert: answer,
+    }
+    const send: typeof fetch = async (_, init) =>
+      Response.json({ jsonrpc: '2.0', id: 1, ...(others[JSON.parse(String(init?.body)).method] as object) })
+    const source = rpcSource({ rpcUrl: 'http://cluster', label: 'a cluster' }, { attempts: 1, fetch: send })
+    expect((await pullSettings({ folder: folder(), source, now })).settings).toMatchObject({ consensus })
+  })
+
+  it('changes from Tower to Alpenglow at a slot, which loses none, and never goes back', async () => {
+    const programsDir = folder()
+    const test = await openTestChain({ programsDir, consensus: 'tower' })
+    const payer = test.wallet()
+    test.wall.ms += 60_000
+    const landed = test.send([memo('before')], [payer])
+    const since = test.chain.slot()
+    expect([test.chain.alpenglowSlot(), test.chain.slot('finalized')]).toEqual([null, since - 32])
+    test.chain.close()
+    const reopened = { programsDir, dataDir: test.dataDir, now: () => test.wall.ms }
+    const chain = await openLocalChain({ ...reopened, consensus: 'alpenglow' })
+    // The block of the change is final with the first one after it.
+    expect([chain.alpenglowSlot(), chain.slot('confirmed'), chain.slot('finalized')]).toEqual([
+      since,
+      since - 1,
+      since - 32,
+    ])
+    test.wall.ms += chain.slotMs()
+    expect([chain.slot('confirmed'), chain.slot('finalized')]).toEqual([since, since])
+    expect(chain.transaction(landed.signature)).toEqual(landed)
+    chain.close()
+    await expect(openLocalChain({ ...reopened, consensus: 'tower' })).rejects.toThrow(
+      `The embedded chain in ${test.dataDir} runs Alpenglow since slot ${since} and cannot go back to Tower: leave consensus out, or begin a new chain with \`svc localnet reset\``,
+    )
+    // A program cache of a cluster on Tower changes nothing about it, and neither does one that names none.
+    for (const cached of [{ consensus: 'tower' }, {}]) {
+      writeFileSync(join(programsDir, 'cluster.json'), JSON.stringify(cached))
+      const kept = await openLocalChain(reopened)
+      expect([kept.alpenglowSlot(), kept.status().settings.consensus]).toEqual([since, 'alpenglow'])
+      kept.close()
+    }
+  })
+
+  it('is Tower where the chain is older than this setting, until its cache or its setting says otherwise', async () => {
+    const programsDir = folder()
+    const dataDir = folder()
+    const first = await openLocalChain({ dataDir, programsDir, now: () => START_MS })
+    expect(first.status().settings.consensus).toBe('alpenglow')
+    first.close()
+    const journal = new (loadSqlite())(join(dataDir, 'chain.db'))
+    journal.prepare("DELETE FROM settings WHERE name = 'alpenglow-slot'").run()
+    journal.close()
+    const reopened = { dataDir, programsDir, now: () => START_MS }
+    for (const cached of ['{}', '{"consensus":"casper"}']) {
+      writeFileSync(join(programsDir, 'cluster.json'), cached)
+      const old = await openLocalChain(reopened)
+      expect([old.alpenglowSlot(), old.status().warnings.length]).toEqual([null, cached === '{}' ? 0 : 1])
+      old.close()
+    }
+    writeFileSync(join(programsDir, 'cluster.json'), JSON.stringify({ consensus: 'alpenglow' }))
+    const migrated = await openLocalChain(reopened)
+    expect(migrated.alpenglowSlot()).toBe(migrated.slot())
+    migrated.close()
+  })
+})
+
+describe('a chain with settings', () => {
+  it('keeps its settings, takes those of its cache, and loses no history', async () => {
     const programsDir = folder()
     const test = await openTestChain({ programsDir })
     const payer = test.wallet()
@@ -146,7 +226,7 @@ describe('a chain', () => {
     ])
   })
 
-  it('that was made before these were settings keeps its slots of 400 ms until its cache has others', async () => {
+  it('made before these were settings keeps its slots of 400 ms until its cache has others', async () => {
     const programsDir = folder()
     const dataDir = folder()
     const Database = loadSqlite()
@@ -155,11 +235,15 @@ describe('a chain', () => {
     const journal = new Database(join(dataDir, 'chain.db'))
     const old = JSON.stringify({ genesisMs: START_MS - 4_000, offsetMs: 0, lastMs: START_MS })
     journal.prepare("UPDATE settings SET value = ? WHERE name = 'clock'").run(Buffer.from(old))
-    journal.prepare("DELETE FROM settings WHERE name = 'rent'").run()
+    journal.prepare("DELETE FROM settings WHERE name IN ('rent', 'alpenglow-slot')").run()
     journal.close()
     const test = await openTestChain({ dataDir, programsDir })
     const slot = GENESIS_SLOT + 10
-    expect([test.chain.slot(), test.chain.slotMs(), test.chain.minimumBalance(0)]).toEqual([slot, 400, 890_880n])
+    expect([test.chain.slot(), test.chain.slotMs(), test.chain.minimumBalance(0)]).toEqual([
+      slot,
+      400,
+      128n * DEFAULT_SETTINGS.rent.lamportsPerByte,
+    ])
     writeFileSync(join(programsDir, 'cluster.json'), JSON.stringify(settingsJson({ ...OTHER, slotMs: 200 })))
     await test.reopen()
     expect([test.chain.slot(), test.chain.slotMs(), test.chain.minimumBalance(0)]).toEqual([slot, 200, 650_240n])
@@ -168,7 +252,7 @@ describe('a chain', () => {
     expect(test.chain.blockTime(GENESIS_SLOT)).toBe(START_MS / 1000 - 4)
   })
 
-  it('goes through every slot and every time once, however often its slot time changes', () => {
+  it('passes through every slot and every time once, however often its slot time changes', { tags: 'sampled' }, () => {
     const step = fc.record({
       kind: fc.constantFrom('advance', 'wall', 'back', 'slotMs', 'reopen'),
       amount: fc.integer({ min: 1, max: 5_000 }),
@@ -196,7 +280,7 @@ describe('a chain', () => {
         }
         expect(clock.startOf(GENESIS_SLOT)).toBe(START_MS / 1000)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(40, 200) },
     )
   })
 })

@@ -56,7 +56,7 @@ describe('a claim of a launch curve', () => {
     expect(await read(event('1a5375f05cca70fe', key(101), 0n, 0n))).toEqual(told)
   })
 
-  it('has the owners of the token accounts that it opens as recipients of tokens', async () => {
+  it('has the owners of the token accounts that it opens as recipients', async () => {
     const [claimer, mint, friend] = [key(108), key(90), key(91)]
     const account = (owner: PublicKey) => spl.getAssociatedTokenAddressSync(mint, owner)
     const open = (owner: PublicKey) =>
@@ -71,7 +71,7 @@ describe('a claim of a launch curve', () => {
     expect(change).toEqual({ ...creators, recipients: [{ recipient: text(91), mint: text(90), amount: 3n }] })
   })
 
-  it('of a migration fee is for whom its data says', async () => {
+  it('of a migration fee is for the party that its data names', async () => {
     for (const [flag, beneficiary] of [
       ['00', 'partner'],
       ['01', 'creator'],
@@ -88,7 +88,7 @@ describe('a claim of vested tokens', () => {
   const claimed = (units: bigint) =>
     instruction(LOCK, Buffer.concat([Buffer.from('e445a52e51cb9a1dab9001bd78c8260b', 'hex'), amount(units)]), 1)
 
-  it('is read of both instructions, with the mint where it is named', async () => {
+  it('is read from both instructions, with the mint if it is named', async () => {
     const [v2, v1] = [instruction(LOCK, 'e5572ea2159de772'), instruction(LOCK, '3ec6d6c1d59f6cd2')]
     expect(vestingClaimsIn(await message([v2, v1]))).toEqual([
       { kind: 'vesting', escrow: text(100), claimer: text(103), mint: text(101) },
@@ -96,7 +96,7 @@ describe('a claim of vested tokens', () => {
     ])
   })
 
-  it('is none where nothing was vested, or accounts are missing', async () => {
+  it('is not one if nothing was vested, or if accounts are missing', async () => {
     const v2 = instruction(LOCK, 'e5572ea2159de772')
     expect(vestingClaimsIn(await message([v2, claimed(0n)]))).toEqual([])
     expect(vestingClaimsIn(await message([v2, claimed(1n)]))).toHaveLength(1)

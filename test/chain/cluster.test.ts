@@ -58,7 +58,7 @@ describe('a cluster', () => {
     ['testnet', 'testnet', 'https://api.testnet.solana.com', 'wss://api.testnet.solana.com/'],
     ['l', 'localhost', 'http://127.0.0.1:8899', 'ws://127.0.0.1:8900/'],
     ['localhost', 'localhost', 'http://127.0.0.1:8899', 'ws://127.0.0.1:8900/'],
-  ])('is called %s as the Solana CLI calls it', (moniker, kind, rpcUrl, wsUrl) => {
+  ])('is named %s as in the Solana CLI', (moniker, kind, rpcUrl, wsUrl) => {
     expect(parseCluster(moniker)).toEqual({ kind, label: kind, rpcUrl, wsUrl })
     expect(clusterOf(config({ url: moniker })).kind).toBe(kind)
   })
@@ -70,11 +70,11 @@ describe('a cluster', () => {
     ['http://10.0.0.7:9000/x', 'custom', '10.0.0.7:9000', 'ws://10.0.0.7:9001/x'],
     ['http://user:pass@[::1]:8899', 'custom', '[::1]:8899', 'ws://user:pass@[::1]:8900/'],
     ['https://api.devnet.solana.com/?key=k', 'custom', 'api.devnet.solana.com', 'wss://api.devnet.solana.com/?key=k'],
-  ])('of the URL %s has its WebSocket on the next port where one is named', (url, kind, label, wsUrl) => {
+  ])('with the URL %s has its WebSocket on the next port if the URL has a port', (url, kind, label, wsUrl) => {
     expect(parseCluster(url)).toMatchObject({ kind, label, wsUrl, rpcUrl: new URL(url).href })
   })
 
-  it('follows rpc-port where it is the embedded one', () => {
+  it('follows rpc-port if it is the embedded one', () => {
     expect(clusterOf(config({ flags: { 'rpc-port': '9001' } }))).toMatchObject({
       kind: 'embedded',
       rpcUrl: 'http://127.0.0.1:9001',
@@ -82,7 +82,7 @@ describe('a cluster', () => {
     })
   })
 
-  it('is refused by name of the setting where it is neither word nor URL, without repeating what may hold a key', () => {
+  it('is refused by the name of the setting if it is neither a word nor a URL, without repeating a possible key', () => {
     for (const url of ['mainnet', 'ftp://h/secret', 'https//h?key=secret', 'http://', 'rpc.example.com/secret']) {
       const refusal = () => config({ env: { SVC_URL: url } })
       expect(refusal).toThrow(/^url \(SVC_URL\) must be embedded, mainnet-beta, .* or an http or https URL$/)
@@ -93,10 +93,10 @@ describe('a cluster', () => {
   })
 })
 
-describe('the settings', () => {
+describe('the settings of a cluster', () => {
   const solana = 'json_rpc_url: "https://api.testnet.solana.com"\nwebsocket_url: ""\n'
 
-  it('choose by flag, environment, project, profile, then the Solana CLI, else the embedded chain', () => {
+  it('choose by flag, environment, project, profile, then the Solana CLI, then the embedded chain', () => {
     const all = {
       env: { SVC_URL: 'd' },
       project: { url: 'localhost' },
@@ -133,12 +133,12 @@ describe('the settings', () => {
     expect(clusterOf(config({ solana: text })).label).toBe(label)
   })
 
-  it('pass over a file of the Solana CLI that is too long to be one', () => {
+  it('ignore a file of the Solana CLI that is too long', () => {
     const text = `#${'x'.repeat(70_000)}\njson_rpc_url: "https://rpc.example.com"\n`
     expect(clusterOf(config({ solana: text })).label).toBe('embedded')
   })
 
-  it('give clients the public URL, and of a private one no more than its host', () => {
+  it('give clients the public URL, and only the host of a private one', () => {
     const shown = (given: Parameters<typeof config>[0]) => {
       const settled = config(given)
       return publicRpcUrl(settled, clusterOf(settled))
@@ -151,7 +151,7 @@ describe('the settings', () => {
     expect(shown({})).toBe('http://127.0.0.1:8899')
   })
 
-  it('never show what stands beside the host of a URL, whatever it is', () => {
+  it('never show what is beside the host of a URL', () => {
     const key = fc.stringMatching(/^[a-zA-Z0-9]{12,40}$/)
     fc.assert(
       fc.property(key, key, key, fc.constantFrom('http', 'https'), (user, path, query, protocol) => {
@@ -171,7 +171,7 @@ describe('the chain of a process', () => {
     return { settled, chain }
   }
 
-  it('opens the embedded one at its first use, answers in process and keeps what it did', async () => {
+  it('opens the embedded one at its first use, answers in process and keeps its state', async () => {
     const { settled, chain } = opened()
     await chain.ping()
     expect(() => mkdirSync(settled.dataDir, { recursive: false })).toThrow('ENOENT')
@@ -187,7 +187,7 @@ describe('the chain of a process', () => {
     expect((await again.local()).transaction(signature)?.err).toBeNull()
   })
 
-  it('says who has the embedded one, and opens it as soon as that one lets go', async () => {
+  it('says which process has the embedded one, and opens it as soon as that process releases it', async () => {
     const first = opened()
     await first.chain.local()
     const second = openChain(first.settled, { lockTimeoutMs: 0 })
@@ -201,7 +201,7 @@ describe('the chain of a process', () => {
     expect((await second.local()).slot()).toBeGreaterThan(0)
   })
 
-  it('asks the process that serves the embedded one, where its file names a living one', async () => {
+  it('asks the process that serves the embedded one, if its file names a running one', async () => {
     const seen: string[] = []
     const url = await answering((body) => {
       seen.push(JSON.parse(body).method)
@@ -222,7 +222,7 @@ describe('the chain of a process', () => {
     expect(seen).toEqual(['getSlot'])
   })
 
-  it('does not believe the file of a process that ended, though its id is alive again', async () => {
+  it('ignores the file of a process that ended, even if its id is in use again', async () => {
     const { settled, chain } = opened()
     mkdirSync(settled.dataDir, { recursive: true })
     const file = join(settled.dataDir, 'localnet.json')
@@ -241,7 +241,7 @@ describe('the chain of a process', () => {
     expect((await chain.local()).slot()).toBeGreaterThan(0)
   })
 
-  it('gives a cluster the user of its URL in a header', async () => {
+  it('sends the user of a cluster URL in a header', async () => {
     const seen: (string | undefined)[] = []
     const url = await answering((body, authorization) => {
       seen.push(authorization)
@@ -252,7 +252,7 @@ describe('the chain of a process', () => {
     expect(seen).toEqual([`Basic ${Buffer.from('someone:pass word').toString('base64')}`])
   })
 
-  it('reaches a cluster through its URL and says of a failure no more than the host', async () => {
+  it('reaches a cluster through its URL, and names only the host in a failure', async () => {
     const url = await answering((body) => ({
       status: 200,
       text: JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body).id, result: 42 }),
@@ -270,7 +270,7 @@ describe('the chain of a process', () => {
     expect(JSON.stringify(failure) + failure.stack).not.toContain('secret')
   })
 
-  it('names the program that is missing and how to get it', async () => {
+  it('names the missing program and how to get it', async () => {
     const { chain } = opened()
     await expect(requireProgram(chain, PROGRAMS.dbc)).rejects.toMatchObject({
       code: 'internal_error',

@@ -7,6 +7,7 @@ import { type DammV2Change, dammV2ChangesIn } from '../../src/chain/programs/dam
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { GOLDEN_BLOCKHASH } from '../support/golden.ts'
 import { someone } from '../support/local-chain.ts'
+import { runs } from '../support/runs.ts'
 
 interface IdlInstruction {
   name: string
@@ -36,7 +37,10 @@ const TOLD: Record<string, { kind: DammV2Change['kind']; fields: Record<string, 
   ),
   swap: { kind: 'swap', fields: { pool: 'pool', trader: 'payer' } },
   swap2: { kind: 'swap', fields: { pool: 'pool', trader: 'payer' } },
-  claim_position_fee: { kind: 'claim', fields: { pool: 'pool', position: 'position', owner: 'signer' } },
+  claim_position_fee: {
+    kind: 'claim',
+    fields: { pool: 'pool', position: 'position', nftAccount: 'position_nft_account', owner: 'signer' },
+  },
 }
 
 function changesOf(...instructions: TransactionInstruction[]) {
@@ -66,7 +70,7 @@ function amounts(first: bigint, second: bigint, ...mode: number[]): Uint8Array {
 }
 
 describe('an instruction of cp_amm', () => {
-  it.each(IDL.map((each) => [each.name, each] as const))('%s is told as the IDL has it, or not at all', (name, idl) => {
+  it.each(IDL.map((each) => [each.name, each] as const))('%s is read as in the IDL, or not at all', (name, idl) => {
     const { addresses, instruction } = strangersCall(idl, amounts(7n, 9n, 0))
     const told = TOLD[name]
     const fields = Object.entries(told?.fields ?? {}).map(([field, account]) => [
@@ -79,11 +83,11 @@ describe('an instruction of cp_amm', () => {
     expect(changesOf(strangersCall(idl, amounts(7n, 9n), someone()).instruction)).toEqual([])
   })
 
-  it('is looked for under every name that is told', () => {
+  it('is searched under every reported name', () => {
     expect(IDL.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(TOLD)))
   })
 
-  it('says what a swap pays, except where the order is for what comes out', () => {
+  it('says what a swap pays, unless the order names the output', () => {
     const amountOf = (name: string, data: Uint8Array) => {
       const [change] = changesOf(strangersCall(IDL.find((each) => each.name === name)!, data).instruction)
       return change?.kind === 'swap' ? change.amountIn : undefined
@@ -93,7 +97,9 @@ describe('an instruction of cp_amm', () => {
     expect(amountOf('swap', Buffer.alloc(7))).toBeNull()
   })
 
-  it('cut short, or with accounts that a table holds, never throws and never invents an address', () => {
+  it('that is cut short, or has accounts from a table, causes no exception and no invented address', {
+    tags: 'sampled',
+  }, () => {
     const keys = [PAYER, someone(), someone(), CP_AMM_PROGRAM_ID, PublicKey.default].map((key) => key.toBase58())
     const instruction = fc.record({
       programIdIndex: fc.constantFrom(3, 3, 4, 9),
@@ -128,8 +134,8 @@ describe('an instruction of cp_amm', () => {
         }
         told += changes.length
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60, 300) },
     )
-    expect(told).toBeGreaterThan(100)
+    expect(told).toBeGreaterThan(runs(10, 100))
   })
 })

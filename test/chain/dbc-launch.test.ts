@@ -46,7 +46,7 @@ describe('a launch', () => {
     await annotate(`whole, longest texts, price: ${sizes(built)} bytes`, 'size')
   })
 
-  it('is two transactions where a tip leaves no room, and the tip is in the last', async ({ annotate }) => {
+  it('is two transactions if a tip leaves no room, and the tip is in the last', async ({ annotate }) => {
     const built = await buildDbcLaunch(
       await launchOf(GOLDEN_BLOCKHASH, { ...LONGEST, tip: TIP, computeUnitPrice: PRICE }),
     )
@@ -69,7 +69,7 @@ describe('a launch', () => {
     await annotate(`config, pool with buy and tip, longest texts: ${sizes(built)} bytes`, 'size')
   })
 
-  it('is refused when the texts do not fit even so', async () => {
+  it('is refused if the texts do not fit even so', async () => {
     const launch = await launchOf(GOLDEN_BLOCKHASH, { ...LONGEST, uri: 'u'.repeat(700) })
     await expect(buildDbcLaunch(launch)).rejects.toMatchObject({ code: 'bad_request' })
   })
@@ -108,7 +108,7 @@ describe('a launch in one transaction', () => {
     await expect(wholeOf({ ...LONGEST, uri, buyLamports: SOL })).rejects.toThrow('tx_version 1')
   })
 
-  it('needs no key of the config where that is shared', async () => {
+  it('needs no key of the config if the config is shared', async () => {
     for (const config of [undefined, GOLDEN_CONFIG]) {
       const { requiredSigners } = await wholeOf({ buyLamports: SOL, isConfigShared: true }, config)
       expect(requiredSigners).toEqual([CREATOR, MINT].map(addressOf))
@@ -233,7 +233,7 @@ describe.skipIf(lacksDbc)('a launch on chain (needs DBC, DAMM v2, Metaplex and L
     expect(spent).toBeLessThan(least + 20_000_000n)
   })
 
-  it('takes a first buy over the end of the curve, and the rest stays with the creator', async () => {
+  it('accepts a first buy beyond the end of the curve, and the creator keeps the remainder', async () => {
     const opened = await openDbcChain()
     const before = opened.lamports(addressOf(CREATOR))
     const pool = await opened.launch({ buyLamports: 500n * SOL })
@@ -242,7 +242,7 @@ describe.skipIf(lacksDbc)('a launch on chain (needs DBC, DAMM v2, Metaplex and L
     expect(before - opened.lamports(addressOf(CREATOR))).toBeLessThan(most)
   })
 
-  it('reads many pools in their order, and none where none is', async () => {
+  it('reads many pools in their order, and null for addresses without a pool', async () => {
     const opened = await openDbcChain()
     const pool = await opened.launch()
     const strangers = [TRADER, KEEPER].map(addressOf)
@@ -256,7 +256,7 @@ describe.skipIf(lacksDbc)('a launch on chain (needs DBC, DAMM v2, Metaplex and L
     expect(await readDbcPool(opened.connection, strangers[0]!)).toBeNull()
   })
 
-  it('whose limits of units hold for the compute budget that is asked for', async () => {
+  it('stays within the limits of units in the requested compute budget', async () => {
     const { message } = decodeWireTransaction((await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH)))[0]!.transaction)
     const [limit] = message.instructions
     expect(message.keys[limit!.programIdIndex]).toBe(ComputeBudgetProgram.programId.toBase58())

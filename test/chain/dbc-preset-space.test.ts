@@ -29,6 +29,7 @@ import {
 } from '../support/dbc.ts'
 import { anyWholePreset } from '../support/preset-space.ts'
 import { putMint, putTokens, QUOTES, USDC } from '../support/quotes.ts'
+import { runs } from '../support/runs.ts'
 
 /** Launches with a first buy of a tenth, fills the curve and migrates the pool. `landed` gets each landing's error. */
 async function runToTheEnd(
@@ -79,7 +80,7 @@ async function runToTheEnd(
 }
 
 describe('a whole preset', () => {
-  it('makes a curve, or is refused by the name of a field', async () => {
+  it('becomes a curve, or is refused by the name of a field', { tags: 'sampled' }, async () => {
     let made = 0
     await fc.assert(
       fc.asyncProperty(anyWholePreset, async (fields) => {
@@ -92,13 +93,14 @@ describe('a whole preset', () => {
         made++
         expect(curve.leftover).toBeGreaterThanOrEqual(BigInt(preset.leftover) * 10n ** BigInt(preset.decimals))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(60, 500) },
     )
-    expect(made).toBeGreaterThan(150)
+    expect(made).toBeGreaterThan(runs(5, 150))
   })
 
   it.skipIf(lacksDbc)(
-    'that passes is launched with its first buy, filled and migrated by the real programs (needs DBC, DAMM v2, Metaplex and Lock in the cache)',
+    'that is accepted is launched with its first buy, filled and migrated by the real programs (needs DBC, DAMM v2, Metaplex and Lock in the cache)',
+    { tags: 'sampled' },
     async ({ annotate }) => {
       const opened = await openDbcChain()
       const { chain } = opened
@@ -114,7 +116,7 @@ describe('a whole preset', () => {
           fc.pre(curve !== null && curve.thresholdLamports < 10n ** 15n && curve.thresholdLamports > 1_000n)
           await runToTheEnd(opened, curve!, landed)
         }),
-        { numRuns: 60 },
+        { numRuns: runs(4, 60) },
       )
       await annotate(JSON.stringify(most), 'units')
       expect(most.launch).toBeLessThan(DBC_LAUNCH_UNITS.poolAndBuy)
@@ -136,7 +138,7 @@ describe('a whole preset', () => {
     liquidity: { partner: 0, partner_locked: 5, creator: 90, creator_locked: 5 },
   }
 
-  it('that compounds in its pool sets aside what a constant product takes', async () => {
+  it('that compounds in its pool reserves what a constant product needs', async () => {
     const { parameters, leftover, points, startSqrtPrice, thresholdLamports } = await curveOf(presetWith(COMPOUNDS))
     const [{ sqrtPrice: end, liquidity }] = points as [(typeof points)[0]]
     const up = (numerator: bigint, denominator: bigint) => (numerator + denominator - 1n) / denominator
@@ -149,6 +151,7 @@ describe('a whole preset', () => {
 
   it.skipIf(lacksDbc)(
     'that compounds in its pool is launched, filled and migrated by the real programs, whatever its migration fee (needs DBC, DAMM v2, Metaplex and Lock in the cache)',
+    { tags: 'sampled' },
     async () => {
       const opened = await openDbcChain()
       for (const quote of QUOTES) putMint(opened.chain, quote)
@@ -169,7 +172,7 @@ describe('a whole preset', () => {
           fc.pre(curve !== null && curve.thresholdLamports < 10n ** 15n)
           await runToTheEnd(opened, curve!, (what, err) => expect(err, `${what}: ${opened.logs.join('\n')}`).toBeNull())
         }),
-        { numRuns: 30, examples: [[COMPOUNDS]] },
+        { numRuns: runs(2, 30), examples: [[COMPOUNDS]] },
       )
     },
   )

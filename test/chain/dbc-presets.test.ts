@@ -22,11 +22,12 @@ import {
 import { dbcPriceText } from '../../src/chain/programs/dbc/prices.ts'
 import { squareRoot } from '../../src/solana/square-root.ts'
 import { addressOf, CREATOR, KEEPER, LOCKED, lacksDbc, launchOf, openDbcChain, presetWith } from '../support/dbc.ts'
+import { runs } from '../support/runs.ts'
 
 const U64 = 2n ** 64n - 1n
 
 describe('a preset', () => {
-  it('tells its prices and threshold exactly', async () => {
+  it('states its prices and threshold exactly', async () => {
     const curve = await curveOf(presetWith())
     expect(curve).toMatchObject({
       initialPrice: '0.00000003',
@@ -39,7 +40,7 @@ describe('a preset', () => {
     expect(curve.leftover).toBeLessThan(1_000n)
   })
 
-  it('comes within a millionth of what the builder of the SDK makes of it', async () => {
+  it("is within a millionth of the SDK builder's result", async () => {
     const ours = await curveOf(presetWith({ locked_vesting: LOCKED }))
     const theirs = buildCurveWithMarketCap({
       token: {
@@ -93,7 +94,7 @@ describe('a preset', () => {
     expect(JSON.parse(JSON.stringify(rest(ours.parameters)))).toEqual(JSON.parse(JSON.stringify(rest(theirs))))
   })
 
-  it('locks the whole amount, with what does not divide at the cliff', async () => {
+  it('locks the whole amount, with the indivisible part at the cliff', async () => {
     const locked_vesting = {
       amount: '100.5',
       periods: 7,
@@ -155,7 +156,9 @@ describe('a preset', () => {
     })
   }
 
-  it('of any legal numbers makes a curve that passes, or says which field is at fault', async () => {
+  it('of any legal numbers becomes a curve, or is refused with the faulty field', {
+    tags: 'sampled',
+  }, async () => {
     const receiver = new PublicKey(new Uint8Array(32).fill(9))
     let made = 0
     await fc.assert(
@@ -171,13 +174,14 @@ describe('a preset', () => {
         expect(curve.leftover).toBeGreaterThanOrEqual(0n)
         expect(Number(curve.migrationPrice)).toBeGreaterThan(0)
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(100, 1_000) },
     )
-    expect(made).toBeGreaterThan(300)
+    expect(made).toBeGreaterThan(runs(10, 300))
   })
 
   it.skipIf(lacksDbc)(
-    'that passes is launched, filled and migrated by the real programs, whatever its numbers (needs DBC, DAMM v2, Metaplex and Lock in the cache)',
+    'that is accepted is launched, filled and migrated by the real programs, whatever its numbers (needs DBC, DAMM v2, Metaplex and Lock in the cache)',
+    { tags: 'sampled' },
     async ({ annotate }) => {
       const opened = await openDbcChain()
       const most: Record<string, number> = {}
@@ -230,7 +234,7 @@ describe('a preset', () => {
             pool = await opened.read(pool.address)
           }
         }),
-        { numRuns: 60 },
+        { numRuns: runs(4, 60) },
       )
       await annotate(JSON.stringify(most), 'units')
       expect(most.whole).toBeLessThan(DBC_LAUNCH_UNITS.whole)
@@ -257,13 +261,13 @@ describe('a price', () => {
     )
   })
 
-  it('is as short as it can be', () => {
+  it('is as short as possible', () => {
     expect(dbcPriceText(2n ** 64n, 9)).toBe('1')
     expect(dbcPriceText(2n ** 64n, 6)).toBe('0.001')
     expect(dbcPriceText(10n * 2n ** 64n, 9)).toBe('100')
   })
 
-  it('comes of whole square roots', () => {
+  it('is computed from whole square roots', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n }), (value) => {
         const root = squareRoot(value)

@@ -37,11 +37,13 @@ import { addressOf, createMint, DAY, type Extension, give, lacksLock, lamportsOf
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { openTestChain, PROGRAMS_DIR, SOL, START_MS, someone, type TestChain } from '../support/local-chain.ts'
 import { testNode } from '../support/node.ts'
+import { LOCK_RENT, TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
+import { runs } from '../support/runs.ts'
 
 const NOW = START_MS / 1000
 const U64_MAX = 2n ** 64n - 1n
 /** Rent of the lock and of its token account (SPL). */
-const RENT = 2_951_040n + 2_039_280n
+const RENT = LOCK_RENT + TOKEN_ACCOUNT_RENT
 const FEE = 5_000n
 const [USER, MINT, PLATFORM] = [goldenKey(11), goldenKey(12), goldenKey(13)]
 const LONGEST_ID = '\u{ffff}'.repeat(64)
@@ -170,7 +172,7 @@ const harmless: [string, Extension[]][] = [
 ]
 
 describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
-  it('takes the amount and the rent, pays nothing before its time, and gives back all of both', async () => {
+  it('takes amount and rent, pays nothing before its time, and returns all of both', async () => {
     const { chain, wallet, account, places, lock, unlock, land, at, explain, state } = await open()
     const before = lamportsOf(chain, wallet.publicKey)
     expect(await state()).toBeNull()
@@ -217,7 +219,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect((await state())?.cliffAmount).toBe(1_000n)
   })
 
-  it('cannot be cancelled, redirected, claimed or closed by anybody, nor made twice', async () => {
+  it('cannot be cancelled, redirected, claimed or closed by anybody, nor created twice', async () => {
     const { test, chain, wallet, places, lock, unlock, land, at, explain, state } = await open()
     expect(land(await lock()).err).toBeNull()
     expect(explain(land(await lock({ amount: 1n })))).toMatchObject({ program: 'System program', code: 0 })
@@ -282,7 +284,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect(unitsIn(chain, places.escrowToken)).toBe(400n)
   })
 
-  it('opens the token account again that the wallet closed, and pays what was sent to the lock along', async () => {
+  it('reopens the token account that the wallet closed, and also pays what was sent to the lock', async () => {
     const { test, chain, issuer, wallet, gold, account, places, lock, unlock, land, at } = await open({ held: 400n })
     expect(land(await lock()).err).toBeNull()
     give(chain, issuer, gold, places.escrow, 5n)
@@ -294,7 +296,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect([unitsIn(chain, account), chain.account(places.escrowToken.toBase58())]).toEqual([405n, null])
   })
 
-  it('is only closed where another tool has paid it out', async () => {
+  it('is only closed if another tool has paid it out', async () => {
     const { test, chain, wallet, account, lock, unlock, land, at, state } = await open()
     expect(land(await lock()).err).toBeNull()
     at(DAY)
@@ -318,14 +320,12 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect(await state()).toBeNull()
   })
 
-  it.each(harmless)('takes a Token-2022 mint with the extensions: %s', async (_, extensions) => {
+  it.each(harmless)('accepts a Token-2022 mint with the extensions: %s', async (_, extensions) => {
     const opened = await open({ tokenProgram: 'token2022', extensions })
     const { chain, connection, wallet, gold, account, lock, unlock, land, at, state } = opened
     const { token, holding } = await readBeforeLock(connection, { user: addressOf(wallet), mint: gold.mint.toBase58() })
-    expect([token, holding?.amount]).toEqual([
-      { mint: gold.mint.toBase58(), tokenProgram: 'token2022', decimals: 9, obstacles: [] },
-      1_000n,
-    ])
+    expect(token).toMatchObject({ mint: gold.mint.toBase58(), tokenProgram: 'token2022', decimals: 9 })
+    expect(holding?.amount).toBe(1_000n)
     const before = lamportsOf(chain, wallet.publicKey)
     const landed = land(await lock())
     expect(landed.err, landed.logs.join('\n')).toBeNull()
@@ -335,7 +335,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect([unitsIn(chain, account), before - lamportsOf(chain, wallet.publicKey)]).toEqual([1_000n, 2n * FEE])
   })
 
-  it('keeps any amount and any day that the API takes as they were signed', async () => {
+  it('keeps any amount and any day that the API accepts as signed', { tags: 'sampled' }, async () => {
     const { wallet, places, lock, land, at, unlock, state } = await open({ held: U64_MAX })
     let passed = 0
     const amounts = fc.oneof(fc.bigInt({ min: 1n, max: U64_MAX }), fc.constantFrom(1n, U64_MAX))
@@ -367,11 +367,11 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
         passed += 60
         at(passed)
       }),
-      { numRuns: 25, endOnFailure: true },
+      { numRuns: runs(5, 25), endOnFailure: true },
     )
   })
 
-  it('of many wallets are read in one call with the clock, and absent ones are null', async () => {
+  it('can be read for many wallets in one call with the clock; absent ones are null', async () => {
     const { connection, places, lock, land, at } = await open()
     expect(land(await lock()).err).toBeNull()
     at(3 * DAY)
@@ -488,7 +488,7 @@ describe('the account of a lock', () => {
   const u64 = () => fc.bigInt({ min: 0n, max: U64_MAX })
   const byte = () => fc.integer({ min: 0, max: 255 })
 
-  it('is read back as it was written, whatever it holds', () => {
+  it('is read as it was written, whatever its content', () => {
     const fields = fc.record({
       ...{ recipient: key(), mint: key(), creator: key(), base: key() },
       ...{ updateRecipientMode: byte(), cancelMode: byte(), flag: fc.constantFrom(0, 1) },
@@ -513,7 +513,7 @@ describe('the account of a lock', () => {
     )
   })
 
-  it('is none where another program owns it, where it is another kind, and where it is too short', () => {
+  it('is not one if another program owns it, if it is of another kind, or if it is too short', () => {
     const account = { lamports: 1n, owner: PROGRAMS.lock.id, data: Buffer.alloc(ESCROW_BYTES), executable: false }
     Buffer.from('f477b704497487c3', 'hex').copy(account.data)
     expect(decodeEscrow('place', account)).not.toBeNull()
@@ -524,7 +524,7 @@ describe('the account of a lock', () => {
   })
 })
 
-describe('what a transaction does to gold locks', () => {
+describe('the effect of a transaction on gold locks', () => {
   const odd: [string, (data: Buffer) => void][] = [
     ['pays out in steps', (data) => data.fill(1, 8 + 32, 8 + 48)],
     ['locks nothing', (data) => data.fill(0, 8 + 24, 8 + 32)],
@@ -556,7 +556,7 @@ describe('what a transaction does to gold locks', () => {
     return goldLockChangesIn(decodeWireTransaction(bytes).message, addressOf(MINT))
   }
 
-  it('is nothing for a lock that is no gold lock', async () => {
+  it('is empty for a lock that is not a gold lock', async () => {
     expect(await spoilt(() => undefined)).toMatchObject([{ kind: 'locked', user: addressOf(USER), amount: 400n }])
     for (const [title, change] of odd) expect(await spoilt(({ data }) => change(data)), title).toEqual([])
     const others: ((instruction: TransactionInstruction) => object)[] = [
@@ -570,7 +570,7 @@ describe('what a transaction does to gold locks', () => {
     for (const change of others) expect(await spoilt((instruction) => void change(instruction))).toEqual([])
   })
 
-  it('is read from bytes of any kind without throwing', () => {
+  it('is read from any bytes without an exception', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('b59b68b7b680232f', 'ddb95f878843fc57', 'e5572ea2159de772', ''),

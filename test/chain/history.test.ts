@@ -15,6 +15,7 @@ import {
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { signed } from '../support/local-chain.ts'
+import { runs } from '../support/runs.ts'
 
 const [payer, wrapper, escrow, user] = Array.from({ length: 4 }, () => Keypair.generate())
 const addressOf = (key: Keypair | undefined) => key!.publicKey.toBase58()
@@ -67,8 +68,8 @@ const answer = (meta: object = {}) => ({
 })
 const node = (result: unknown) => ({ call: async <T>() => result as T })
 
-describe('a transaction that is read from the chain', () => {
-  it('shows what the programs that it calls have called, with the accounts of its lookup tables', async () => {
+describe('a transaction read from the chain', () => {
+  it('shows the calls that its programs made, with the accounts of its lookup tables', async () => {
     const executed = (await readExecuted(node(answer()), signature))!
     const unlocked = [{ kind: 'unlocked', escrow: addressOf(escrow), user: addressOf(user) }]
     for (const order of [executionOrder, ownFirst])
@@ -79,7 +80,7 @@ describe('a transaction that is read from the chain', () => {
     expect(await readExecuted(node(null), signature)).toBeNull()
   })
 
-  it('is refused where the node answers with another one, or with parts that do not fit', async () => {
+  it('is refused if the node answers with another transaction, or with inconsistent parts', async () => {
     const inner = (instruction: object) => ({ innerInstructions: [{ index: 0, instructions: [instruction] }] })
     const fitting = { programIdIndex: 4, accounts: [2], data: '' }
     const unfit = [
@@ -100,7 +101,7 @@ describe('a transaction that is read from the chain', () => {
     await expect(readExecuted(node(answer()), other)).rejects.toThrow(UnreadableTransaction)
   })
 
-  it('is read or refused, whatever a node answers', async () => {
+  it('is read or refused, whatever a node answers', { tags: 'sampled' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.anything(), async (anything) => {
         const failure = await readExecuted(node(answer({ innerInstructions: anything })), signature).catch(
@@ -110,13 +111,13 @@ describe('a transaction that is read from the chain', () => {
         const listed = await listSignatures(node(anything), signature).catch((error) => error)
         expect(Array.isArray(listed) || listed.code === 'internal_error').toBe(true)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60, 300) },
     )
   })
 })
 
-describe('a listing', () => {
-  it('asks for what the node must have reached, and reads time, finality and failure of each', async () => {
+describe('a listing of signatures', () => {
+  it('asks for the slot that the node must have reached, and reads time, finality and failure of each', async () => {
     const asked: unknown[] = []
     const rows = [
       { signature, slot: 9, err: null, blockTime: 100, confirmationStatus: 'confirmed' },

@@ -27,9 +27,9 @@ function indexOver(accounts: Map<string, ChainAccount>) {
 }
 
 describe('an index before its first listing', () => {
-  it('remembers that an address has no account, for as many addresses as one write can remove and no more', () => {
+  it('remembers absent addresses, as many as one write can remove and no more', () => {
     const { index, reads } = indexOver(new Map())
-    const addresses = Array.from({ length: 40_000 }, (_, i) => numbered(i))
+    const addresses = Array.from({ length: 16_384 + 10 }, (_, i) => numbered(i))
     for (const address of addresses) expect(index.get(address)).toBeUndefined()
     const again = (part: readonly string[]) => {
       for (const address of part) index.get(address)
@@ -39,7 +39,7 @@ describe('an index before its first listing', () => {
     expect(new Set(again(addresses.slice(0, 10)))).toEqual(new Set([2]))
   })
 
-  it('lists no account that was removed, though its reader still has it', () => {
+  it('lists no removed account, even if its reader still has it', () => {
     const accounts = new Map(Array.from({ length: 4_096 }, (_, i) => [numbered(i), WALLET] as const))
     const { index } = indexOver(accounts)
     for (const address of accounts.keys()) index.update(address, null)

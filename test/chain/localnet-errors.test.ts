@@ -15,7 +15,7 @@ function namesOf(declared: string): string[] {
 }
 
 describe('the errors of the runtime', () => {
-  it('all have the name a validator gives them', () => {
+  it('all have the names that a validator uses', () => {
     expect(TRANSACTION_ERRORS).toEqual(namesOf('TransactionErrorFieldless'))
     expect(INSTRUCTION_ERRORS).toEqual(namesOf('InstructionErrorFieldless'))
     expect(TRANSACTION_ERRORS).toHaveLength(35)

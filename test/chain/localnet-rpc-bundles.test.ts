@@ -55,13 +55,13 @@ describe('sendBundle', () => {
     expect(inSlot.slice(-3)).toEqual(signatures)
   })
 
-  it('takes base58 where no encoding is named', async () => {
+  it('uses base58 if no encoding is named', async () => {
     const one = transfer(SOL)
     const id = await opened.ask('sendBundle', [one.base58])
     expect((await inFlight(id))[0].status).toBe('Landed')
   })
 
-  it('lands nothing when one transaction fails, and says Failed', async () => {
+  it('has no effect if one transaction fails, and reports Failed', async () => {
     const good = transfer(SOL)
     const bad = transfer(50n * SOL)
     const before = opened.chain.account(payer.publicKey.toBase58())!.lamports
@@ -73,7 +73,7 @@ describe('sendBundle', () => {
     expect((await opened.ask('getSignatureStatuses', [good.signature])).value).toEqual([null])
   })
 
-  it('stays Landed when the same bundle comes again', async () => {
+  it('stays Landed if the same bundle is sent again', async () => {
     const bundle = [transfer(SOL).text, transfer(2n * SOL).text]
     const id = await opened.ask('sendBundle', bundle, { encoding: 'base64' })
     expect(await opened.ask('sendBundle', bundle, { encoding: 'base64' })).toBe(id)
@@ -81,7 +81,7 @@ describe('sendBundle', () => {
     expect(opened.chain.transactionCount()).toBe(3)
   })
 
-  it('refuses none, more than five, the same twice and what is no transaction', async () => {
+  it('refuses an empty bundle, more than five, duplicates and non-transactions', async () => {
     const message = async (...params: unknown[]) => (await opened.call('sendBundle', ...params)).error?.message
     const one = transfer(SOL).base58
     expect(await message([])).toBe('A bundle has 1 to 5 transactions, got 0')
@@ -92,7 +92,7 @@ describe('sendBundle', () => {
   })
 })
 
-describe('statuses', () => {
+describe('bundle statuses', () => {
   it('of an unknown bundle and of one landed five minutes ago are Invalid in flight', async () => {
     const id = await opened.ask('sendBundle', [transfer(SOL).base58])
     opened.chain.advance(301)

@@ -15,8 +15,8 @@ afterAll(() => opened.close())
 
 const fresh = () => Keypair.generate().publicKey
 
-describe('JSON', () => {
-  it('keeps integers beyond 2^53 both ways, and leaves strings and fractions alone', () => {
+describe('JSON of the embedded chain', () => {
+  it('keeps integers above 2^53 both ways, and leaves strings and fractions unchanged', () => {
     const text =
       '{"a":18446744073709551615,"b":"12345678901234567890","c":1.12345678901234567,"d":[-9007199254740993,1e20],"e":"\\"1234567890123456789"}'
     const value = parseJson(text)
@@ -32,13 +32,13 @@ describe('JSON', () => {
     )
   })
 
-  it('refuses text that is not JSON, however it is made', async () => {
+  it('refuses any text that is not JSON', async () => {
     const body = `1234567890123456"${'\\"'.repeat(500_000)}`
     // In quadratic time it would take longer than a test may take.
     expect(await opened.rpc.handle(body)).toContain('"code":-32700')
   })
 
-  it('that nests where text is due is a wrong parameter', async () => {
+  it('that nests in place of text is a wrong parameter', async () => {
     const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     for (const encoding of [nested, '{"toString":1}']) {
       const body = `{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["aa",{"encoding":${encoding}}]}`
@@ -46,18 +46,18 @@ describe('JSON', () => {
     }
   })
 
-  it('answers an amount beyond 2^53 to the lamport', async () => {
+  it('returns an amount above 2^53 to the lamport', async () => {
     const rich = fresh().toBase58()
     const empty = { owner: SYSTEM, data: new Uint8Array(), executable: false }
     opened.chain.setAccount(rich, { ...empty, lamports: 9_007_199_254_740_993n })
     const body = `{"jsonrpc":"2.0","id":1,"method":"requestAirdrop","params":["${rich}",9007199254740993]}`
-    expect(await opened.rpc.handle(body)).toContain('not enough for an airdrop of 9007199254740993')
+    expect(await opened.rpc.handle(body)).toContain('not enough for an airdrop of 9,007,199.254740993 SOL')
     const answer = await opened.rpc.handle(`{"jsonrpc":"2.0","id":2,"method":"getBalance","params":["${rich}"]}`)
     expect(answer).toContain('"value":9007199254740993}')
   })
 })
 
-describe('the envelope', () => {
+describe('the JSON-RPC envelope', () => {
   it.each([
     ['{"jsonrpc":"2.0","id":1,', { code: -32700, message: 'Parse error' }, null],
     ['[]', { code: -32600, message: 'Invalid request' }, null],
@@ -81,7 +81,7 @@ describe('the envelope', () => {
     expect(JSON.parse((await opened.rpc.handle(body))!)).toEqual({ jsonrpc: '2.0', error, id })
   })
 
-  it('answers a batch in order, without what asks for no answer', async () => {
+  it('answers a batch in order, without notifications', async () => {
     const batch = [
       { jsonrpc: '2.0', id: 1, method: 'getHealth' },
       { jsonrpc: '2.0', method: 'getSlot' },
@@ -99,7 +99,7 @@ describe('the envelope', () => {
     expect(await opened.rpc.handle('[{"jsonrpc":"2.0","method":"getSlot"}]')).toBeUndefined()
   })
 
-  it('keeps the methods of the operator from others', async () => {
+  it("refuses the operator's methods to others", async () => {
     const body = '{"jsonrpc":"2.0","id":1,"method":"svc_advance","params":[60]}'
     const before = opened.chain.slot()
     expect(await opened.rpc.handle(body, { operator: false })).toContain('"code":-32601')
@@ -113,7 +113,7 @@ describe('the envelope', () => {
   })
 })
 
-describe('refused params', () => {
+describe('refused parameters', () => {
   const A = SYSTEM
   const short = '3yZe7d'
   it.each<[string, unknown[], number, string]>([
@@ -187,22 +187,30 @@ describe('refused params', () => {
       -32602,
       'decoded solana_transaction::versioned::VersionedTransaction too large: 1233 bytes (max: 1232 bytes)',
     ],
-    ['sendTransaction', ['!'], -32602, 'invalid base58 encoding: InvalidCharacter'],
-    ['sendTransaction', ['A*', { encoding: 'base64' }], -32602, 'invalid base64 encoding: InvalidByte'],
+    ['sendTransaction', ['!'], -32602, "invalid base58 encoding: InvalidCharacter { character: '!', index: 0 }"],
+    ['sendTransaction', ['A*', { encoding: 'base64' }], -32602, 'invalid base64 encoding: InvalidByte(1, 42)'],
+    ['sendTransaction', ['AAAAA', { encoding: 'base64' }], -32602, 'invalid base64 encoding: InvalidLength(5)'],
+    ['sendTransaction', ['AAA', { encoding: 'base64' }], -32602, 'invalid base64 encoding: InvalidPadding'],
+    ['sendTransaction', ['AB==', { encoding: 'base64' }], -32602, 'invalid base64 encoding: InvalidLastSymbol(1, 66)'],
+    ['getTokenSupply', [A, {}], -32602, 'Invalid params: missing field `commitment`.'],
+    ['getTokenLargestAccounts', [A, {}], -32602, 'Invalid params: missing field `commitment`.'],
+    ['getTokenAccountBalance', [A, {}], -32602, 'Invalid params: missing field `commitment`.'],
+    ['getMinimumBalanceForRentExemption', [0, {}], -32602, 'Invalid params: missing field `commitment`.'],
+    ['getInflationGovernor', [{}], -32602, 'Invalid params: missing field `commitment`.'],
   ])('%s says so (%#)', async (method, params, code, message) => {
     const { error } = await opened.call(method, ...params)
     expect(error?.code).toBe(code)
     expect(error?.message).toContain(message)
   })
 
-  it('refuses bytes that are no transaction, naming the type as a validator does', async () => {
+  it('include bytes that are not a transaction, with the type as a validator names it', async () => {
     const { error } = await opened.call('sendTransaction', 'AQID', { encoding: 'base64' })
     expect(error?.code).toBe(-32602)
     expect(error?.message).toMatch(/^failed to deserialize solana_transaction::versioned::VersionedTransaction: /)
   })
 })
 
-describe('the cluster', () => {
+describe('the embedded cluster', () => {
   it.each([
     'getHealth',
     'getVersion',

@@ -9,6 +9,7 @@ import {
 import { Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
+import { runs } from '../support/runs.ts'
 import { openServer } from './serving.ts'
 
 const u64 = z.number().int().nonnegative()
@@ -370,7 +371,9 @@ afterAll(async () => {
   await server.stop()
 })
 
-it('answers two hundred calls, one by one and in batches, in the documented shapes', async () => {
+it('the embedded chain answers two hundred calls, alone and in batches, in the documented shapes', {
+  tags: 'sampled',
+}, async () => {
   expect(calls.length).toBeGreaterThanOrEqual(200)
   const wrong: string[] = []
   const post = async (body: unknown) =>
@@ -393,6 +396,7 @@ it('answers two hundred calls, one by one and in batches, in the documented shap
   const repeatable = requests.filter(({ method }) => method !== 'sendTransaction')
   const batched = (await post(repeatable)) as unknown[]
   for (const [i, answer] of batched.entries()) check(calls[repeatable[i]!.id]!, answer)
-  for (const request of requests) check(calls[request.id]!, await post(request))
+  const alone = requests.filter(({ id, method }) => id % runs(8, 1) === 0 || method === 'sendTransaction')
+  for (const request of alone) check(calls[request.id]!, await post(request))
   expect(wrong).toEqual([])
 })

@@ -11,7 +11,11 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { GENESIS_SLOT } from '../../src/localnet/clock.ts'
+import type { Consensus } from '../../src/solana/constants.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, UPGRADEABLE_LOADER } from '../../src/solana/program-ids.ts'
+import { EXCESS, oldAccounts } from '../support/old-accounts.ts'
 import { openRpc } from './serving.ts'
 
 const SYSTEM = '11111111111111111111111111111111'
@@ -19,12 +23,14 @@ const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 
 let opened: Awaited<ReturnType<typeof openRpc>>
 let payer: Keypair
-beforeEach(async () => {
-  opened = await openRpc()
+async function open(consensus?: Consensus) {
+  opened?.close()
+  opened = await openRpc(consensus && { consensus })
   payer = Keypair.generate()
   opened.chain.airdrop(payer.publicKey.toBase58(), 10n * BigInt(LAMPORTS_PER_SOL))
-})
-afterEach(() => opened.close())
+}
+beforeEach(() => open())
+afterAll(() => opened.close())
 
 const transferTo = (to: PublicKey, lamports: number | bigint) =>
   SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })
@@ -78,7 +84,7 @@ describe('sendTransaction', () => {
     ...loaded,
   })
 
-  it('lands a transaction in base58 by default and in base64', async () => {
+  it('accepts a transaction in base58 by default, and in base64', async () => {
     const { base58 } = await import('@scure/base')
     const first = build([transferTo(fresh(), LAMPORTS_PER_SOL)])
     expect(await opened.ask('sendTransaction', base58.encode(first.serialize()))).toBe(
@@ -87,7 +93,7 @@ describe('sendTransaction', () => {
     expect((await send(build([transferTo(fresh(), LAMPORTS_PER_SOL)]))).error).toBeUndefined()
   })
 
-  it('says what failed in preflight, with the shape of a simulation', async () => {
+  it('reports a failed preflight in the shape of a simulation', async () => {
     const { error } = await send(build([transferTo(fresh(), 50n * 10n ** 9n)]))
     expect(error).toEqual({
       code: -32002,
@@ -127,7 +133,7 @@ describe('sendTransaction', () => {
     })
   })
 
-  it('refuses a wrong signature, which skipPreflight drops without a word', async () => {
+  it('refuses a wrong signature, which skipPreflight drops silently', async () => {
     const forged = build([transferTo(fresh(), LAMPORTS_PER_SOL)])
     forged.signatures[0]![5]! ^= 1
     expect((await send(forged)).error).toEqual({
@@ -139,7 +145,7 @@ describe('sendTransaction', () => {
     expect((await opened.ask('getSignatureStatuses', [result])).value).toEqual([null])
   })
 
-  it('lands a failing transaction without preflight, its error in status and history', async () => {
+  it('lands a failing transaction without preflight, with its error in status and history', async () => {
     const { result } = await send(build([transferTo(fresh(), 50n * 10n ** 9n)]), { skipPreflight: true })
     const err = { InstructionError: [0, { Custom: 1 }] }
     expect((await opened.ask('getSignatureStatuses', [result])).value).toEqual([
@@ -156,7 +162,7 @@ describe('sendTransaction', () => {
 })
 
 describe('simulateTransaction', () => {
-  it('needs no signature, replaces the blockhash and shows accounts without changing them', async () => {
+  it('needs no signature, replaces the blockhash, and shows accounts without changing them', async () => {
     const to = fresh()
     const transaction = build([transferTo(to, 2n * 10n ** 9n)], { blockhash: SYSTEM })
     transaction.signatures = [new Uint8Array(64)]
@@ -208,8 +214,60 @@ describe('simulateTransaction', () => {
   })
 })
 
-describe('commitments', () => {
-  it('go from processed to finalized by slots, and history is served at each', async () => {
+describe('commitments on Alpenglow', () => {
+  beforeEach(() => open('alpenglow'))
+
+  it('go from processed to finalized in one slot, with what is confirmed', async () => {
+    const signature = await sent(transferTo(fresh(), LAMPORTS_PER_SOL))
+    const status = async () => (await opened.ask('getSignatureStatuses', [signature])).value[0]
+    const slotsOf = () =>
+      Promise.all(['processed', 'confirmed', 'finalized'].map((commitment) => opened.ask('getSlot', { commitment })))
+    const now = opened.chain.slot()
+    expect(await slotsOf()).toEqual([now, now - 1, now - 1])
+    expect(await status()).toMatchObject({ confirmations: 0, confirmationStatus: 'processed' })
+    slots(1)
+    expect(await status()).toMatchObject({ confirmations: null, confirmationStatus: 'finalized' })
+    expect(await slotsOf()).toEqual([now + 1, now, now])
+  })
+
+  it('are certified from the first block on, of which the next one is final', async () => {
+    const { block, signature } = await opened.ask('getAgGenesisCert')
+    const { blockhash } = await opened.ask('getBlock', block.slot)
+    expect(block).toEqual({ slot: GENESIS_SLOT, blockId: [...new PublicKey(blockhash).toBytes()] })
+    expect([signature.signature.length, signature.bitmap]).toEqual([192, []])
+    expect(opened.chain.status()).toMatchObject({ settings: { consensus: 'alpenglow' }, alpenglowSlot: GENESIS_SLOT })
+  })
+
+  it('have blocks without votes', async () => {
+    await sent(transferTo(fresh(), LAMPORTS_PER_SOL))
+    slots(1)
+    const { transactions } = await opened.ask('getBlock', opened.chain.slot() - 1, {
+      transactionDetails: 'accounts',
+      maxSupportedTransactionVersion: 0,
+    })
+    const keys = transactions.flatMap(({ transaction }: { transaction: { accountKeys: { pubkey: string }[] } }) =>
+      transaction.accountKeys.map(({ pubkey }) => pubkey),
+    )
+    expect([transactions.length, keys.filter((key: string) => key.startsWith('Vote'))]).toEqual([2, []])
+  })
+})
+
+describe('a read from a slot on', () => {
+  it.each(['getSignatureStatuses', 'getTransaction'])('is refused by %s until the slot is reached', async (method) => {
+    const signature = await sent(transferTo(fresh(), LAMPORTS_PER_SOL))
+    const asked = method === 'getTransaction' ? signature : [signature]
+    const ask = (minContextSlot: number) =>
+      opened.call(method, asked, { minContextSlot, maxSupportedTransactionVersion: 0 })
+    slots(40)
+    expect((await ask(opened.chain.slot() + 1)).error).toMatchObject({ code: -32016 })
+    expect((await ask(opened.chain.slot('finalized'))).result).not.toBeNull()
+  })
+})
+
+describe('commitments on Tower', () => {
+  beforeEach(() => open('tower'))
+
+  it('go from processed to finalized by slots, and each has its history', async () => {
     const signature = await sent(transferTo(fresh(), LAMPORTS_PER_SOL))
     const status = async () => (await opened.ask('getSignatureStatuses', [signature])).value[0]
     const visible = async (commitment: string) => {
@@ -234,11 +292,12 @@ describe('commitments', () => {
     expect(searched.value[0]).toMatchObject({ confirmationStatus: 'finalized' })
   })
 
-  it('separate the slots, and the blockhash of each is valid for 150 of them', async () => {
+  it('have different slots, and the blockhash of each is valid for 150 of them', async () => {
     const at = await Promise.all(
       ['processed', 'confirmed', 'finalized'].map((commitment) => opened.ask('getSlot', { commitment })),
     )
     expect(at.map((slot) => at[0] - slot)).toEqual([0, 1, 32])
+    expect(await opened.ask('getAgGenesisCert')).toBeNull()
     const { context, value } = await opened.ask('getLatestBlockhash', { commitment: 'processed' })
     expect(context.slot).toBe(at[0])
     expect(value.lastValidBlockHeight).toBe((await opened.ask('getBlockHeight', { commitment: 'processed' })) + 150)
@@ -250,7 +309,7 @@ describe('commitments', () => {
   })
 })
 
-describe('history', () => {
+describe('the history of the embedded chain', () => {
   it('pages through the signatures of an address, newest first, with their memos', async () => {
     const memo = new TransactionInstruction({ programId: new PublicKey(MEMO), keys: [], data: Buffer.from('hello') })
     const signatures: string[] = []
@@ -339,7 +398,55 @@ describe('history', () => {
     })
   })
 
-  it('shows a legacy transaction to clients that name no version, without one', async () => {
+  it.each([TOKEN_PROGRAM, TOKEN_2022_PROGRAM])(
+    'returns excess rent by %s to the owner alone, and shows it',
+    async (program) => {
+      const old = oldAccounts(opened.chain, payer.publicKey.toBase58())
+      const [source, destination] = [old.token({ program }), fresh()]
+      const withdraw = (authority: Keypair) =>
+        new TransactionInstruction({
+          programId: new PublicKey(program),
+          keys: [
+            { pubkey: new PublicKey(source), isSigner: false, isWritable: true },
+            { pubkey: destination, isSigner: false, isWritable: true },
+            { pubkey: authority.publicKey, isSigner: true, isWritable: false },
+          ],
+          data: Buffer.of(38),
+        })
+      const stranger = Keypair.generate()
+      opened.chain.airdrop(stranger.publicKey.toBase58(), BigInt(LAMPORTS_PER_SOL))
+      const message = new TransactionMessage({
+        payerKey: stranger.publicKey,
+        recentBlockhash: opened.chain.latestBlockhash().blockhash,
+        instructions: [withdraw(stranger)],
+      })
+      const refused = new VersionedTransaction(message.compileToV0Message())
+      refused.sign([stranger])
+      const { value: trial } = await opened.ask('simulateTransaction', base64(refused), { encoding: 'base64' })
+      expect(trial.err).toEqual({ InstructionError: [0, { Custom: 4 }] })
+      old.put(destination.toBase58(), SYSTEM, new Uint8Array(), 0n)
+      const signature = await sent(withdraw(payer))
+      expect(opened.chain.account(source)!.lamports).toBe(opened.chain.minimumBalance(165))
+      const held = opened.chain.account(destination.toBase58())!.lamports
+      expect(held).toBe(opened.chain.minimumBalance(0) + EXCESS)
+      opened.chain.advance(20)
+      const config = { encoding: 'jsonParsed', maxSupportedTransactionVersion: 0 }
+      const { transaction } = await opened.ask('getTransaction', signature, config)
+      expect(transaction.message.instructions).toEqual([
+        {
+          program: 'spl-token',
+          programId: program,
+          parsed: {
+            type: 'withdrawExcessLamports',
+            info: { source, destination: destination.toBase58(), authority: payer.publicKey.toBase58() },
+          },
+          stackHeight: 1,
+        },
+      ])
+    },
+  )
+
+  it('shows a legacy transaction without a version to clients that name none', async () => {
     const transaction = build([transferTo(fresh(), LAMPORTS_PER_SOL)], { legacy: true })
     const { result } = await send(transaction)
     opened.chain.advance(20)
@@ -348,7 +455,7 @@ describe('history', () => {
     expect(answer.transaction.message).not.toHaveProperty('addressTableLookups')
   })
 
-  it('resolves a lookup table, and parses the instructions that made it', async () => {
+  it('resolves a lookup table, and parses the instructions that created it', async () => {
     const [create, table] = AddressLookupTableProgram.createLookupTable({
       authority: payer.publicKey,
       payer: payer.publicKey,
@@ -394,7 +501,7 @@ describe('history', () => {
     ])
   })
 
-  it('serves blocks in four details, empty ones too', async () => {
+  it('returns blocks with four levels of detail, empty ones too', async () => {
     opened.chain.advance(1)
     const signature = await sent(transferTo(fresh(), LAMPORTS_PER_SOL))
     const slot = opened.chain.slot()
@@ -423,7 +530,7 @@ describe('history', () => {
   })
 })
 
-describe('accounts', () => {
+describe('accounts of the embedded chain', () => {
   const program = fresh().toBase58()
   const put = (first: number, size: number) => {
     const address = fresh().toBase58()
@@ -433,7 +540,39 @@ describe('accounts', () => {
     return address
   }
 
-  it('come in every encoding, sliced where asked', async () => {
+  it('of the upgradeable loader are parsed: programs, their code, and buffers', async () => {
+    const [owner, authority, address] = [UPGRADEABLE_LOADER, Keypair.generate().publicKey, Keypair.generate().publicKey]
+    const parsed = async (...parts: (number[] | Uint8Array)[]) => {
+      const data = Buffer.concat(parts.map((part) => Buffer.from(part)))
+      opened.chain.setAccount(address.toBase58(), { lamports: 1_000_000_000n, owner, data, executable: false })
+      const { value } = await opened.ask('getAccountInfo', address.toBase58(), { encoding: 'jsonParsed' })
+      return value.data
+    }
+    const of = (type: string, info?: object) => ({
+      program: 'bpf-upgradeable-loader',
+      parsed: info === undefined ? { type } : { type, info },
+      space: expect.any(Number),
+    })
+    const u32 = (kind: number) => [kind, 0, 0, 0]
+    const [code, slot] = [
+      [1, 2, 3],
+      [9, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    const data = [Buffer.from(code).toString('base64'), 'base64']
+    const key = authority.toBase58()
+    expect(await parsed(u32(0))).toEqual(of('uninitialized'))
+    expect(await parsed(u32(2), authority.toBytes())).toEqual(of('program', { programData: key }))
+    expect(await parsed(u32(3), slot, [1], authority.toBytes(), code)).toEqual(
+      of('programData', { slot: 9, authority: key, data }),
+    )
+    expect(await parsed(u32(3), slot, [0], code)).toEqual(of('programData', { slot: 9, authority: null, data }))
+    expect(await parsed(u32(1), [1], authority.toBytes(), code)).toEqual(of('buffer', { authority: key, data }))
+    for (const bytes of [u32(4), [2, 0], u32(2)]) {
+      expect(await parsed(bytes)).toEqual([Buffer.from(bytes).toString('base64'), 'base64'])
+    }
+  })
+
+  it('have every encoding, with slices if requested', async () => {
     const address = put(1, 300)
     const data = Buffer.from(opened.chain.account(address)!.data)
     const read = async (config: object) => (await opened.ask('getAccountInfo', address, config)).value
@@ -450,7 +589,7 @@ describe('accounts', () => {
     const zstd = Buffer.from((await read({ encoding: 'base64+zstd' })).data[0], 'base64')
     expect(zstd.readUInt32LE(0)).toBe(0xfd2fb528)
     const decompress = (zlib as { zstdDecompressSync?: (data: Uint8Array) => Buffer }).zstdDecompressSync
-    expect(decompress?.(zstd) ?? zstd.subarray(16)).toEqual(data)
+    expect(decompress?.(zstd) ?? zstd.subarray(9)).toEqual(data)
     expect((await opened.call('getAccountInfo', address)).error).toEqual({
       code: -32600,
       message: 'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.',
@@ -484,14 +623,14 @@ describe('accounts', () => {
   })
 })
 
-describe('prices', () => {
-  it('prices a message and the rent of space', async () => {
+describe('fees of the embedded chain', () => {
+  it('are computed for a message, and rent for a size', async () => {
     const { message } = build([transferTo(fresh(), 1)])
     const text = Buffer.from(message.serialize()).toString('base64')
     expect((await opened.ask('getFeeForMessage', text)).value).toBe(5000)
     opened.chain.advance(61)
     expect((await opened.ask('getFeeForMessage', text)).value).toBeNull()
-    expect(await opened.ask('getMinimumBalanceForRentExemption', 165)).toBe(2_039_280)
+    expect(await opened.ask('getMinimumBalanceForRentExemption', 165)).toBe(Number(opened.chain.minimumBalance(165)))
     const info = await opened.ask('getEpochInfo', { commitment: 'processed' })
     expect(info.absoluteSlot).toBe(info.epoch * info.slotsInEpoch + info.slotIndex)
   })

@@ -10,6 +10,7 @@ import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { loadConfig } from '../../src/settings/config.ts'
 import { CLOCK_SYSVAR } from '../../src/solana/program-ids.ts'
 import { everything, openTestChain, refusal, SOL, type TestChain, transfer } from '../support/local-chain.ts'
+import { runs } from '../support/runs.ts'
 
 const base64 = (raw: Uint8Array) => Buffer.from(raw).toString('base64')
 
@@ -43,7 +44,7 @@ function accountsOf(test: TestChain) {
 const isLanded = (test: TestChain, signature: string | undefined) => test.chain.transaction(signature ?? '') !== null
 
 describe('transactions that arrive in one turn', () => {
-  it('share one write, and are durable and told to listeners once they are answered', async () => {
+  it('share one write, and are durable and reported to listeners when answered', async () => {
     const test = await openTestChain()
     const [payer, to] = [test.wallet(), Keypair.generate().publicKey]
     const raws = Array.from({ length: 10 }, (_, i) => test.sign([transfer(payer, to, SOL + BigInt(i))], [payer]))
@@ -61,7 +62,7 @@ describe('transactions that arrive in one turn', () => {
     expect(told.every((signature) => isLanded(test, signature))).toBe(true)
   })
 
-  it('have the outcomes that they have one after another', async () => {
+  it('have the same results as one after another', { tags: 'sampled' }, async () => {
     const one = await openTestChain()
     const other = await openTestChain()
     const kinds = fc.constantFrom('new', 'again', 'too much', 'spent', 'stale', 'forged')
@@ -98,11 +99,11 @@ describe('transactions that arrive in one turn', () => {
         }
         expect(await outcomes(one, true)).toEqual(await outcomes(other, false))
       }),
-      { numRuns: 15 },
+      { numRuns: runs(4, 15) },
     )
   })
 
-  it('are all refused, and none is there, when their write fails', async () => {
+  it('are all refused, and none lands, if their write fails', async () => {
     const test = await openTestChain()
     const [payer, to] = [test.wallet(), Keypair.generate().publicKey]
     const before = accountsOf(test)
@@ -124,7 +125,7 @@ describe('transactions that arrive in one turn', () => {
     expect(accountsOf(test)).toEqual(before)
   })
 
-  it('stop the chain as a whole when one of them cannot be recorded', async () => {
+  it('stop the whole chain if one of them cannot be recorded', async () => {
     const test = await openTestChain()
     const [payer, to] = [test.wallet(), Keypair.generate().publicKey]
     const before = accountsOf(test)
@@ -142,7 +143,7 @@ describe('transactions that arrive in one turn', () => {
     expect(accountsOf(test)).toEqual(before)
   })
 
-  it('are landed and answered by a chain that is closed in between', async () => {
+  it('land and are answered even if the chain is closed in between', async () => {
     const test = await openTestChain()
     const payer = test.wallet()
     const raw = test.sign([transfer(payer, Keypair.generate().publicKey, SOL)], [payer])
@@ -154,7 +155,7 @@ describe('transactions that arrive in one turn', () => {
 })
 
 describe('signatures that a simulation has checked', () => {
-  it('are not taken as checked by a simulation that did not check them', async () => {
+  it('are not treated as checked by a simulation that did not check them', async () => {
     const test = await openTestChain()
     const payer = test.wallet()
     const raw = test.sign([transfer(payer, Keypair.generate().publicKey, SOL)], [payer])
@@ -164,7 +165,7 @@ describe('signatures that a simulation has checked', () => {
     expect(refusal(() => test.chain.send(raw))).toBe('SignatureFailure')
   })
 
-  it('leave a send as it would be without the simulation', async () => {
+  it('do not change the result of a send', async () => {
     const outcome = async (simulated: boolean) => {
       const test = await openTestChain()
       const [payer, signer] = [test.wallet(), Keypair.fromSeed(new Uint8Array(32).fill(7))]
@@ -191,7 +192,7 @@ describe('signatures that a simulation has checked', () => {
 })
 
 describe('a call to the embedded chain of this process', () => {
-  it('answers as it does over fetch', async () => {
+  it('has the same answer as over fetch', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-calls-'))
     onTestFinished(() => rmSync(dataDir, { recursive: true }))
     const config = loadConfig({ flags: { 'data-dir': dataDir, 'programs-dir': '/nonexistent' }, env: {}, cwd: dataDir })

@@ -15,7 +15,7 @@ import { openRpc, openServer } from './serving.ts'
 const READ_V1 = { maxSupportedTransactionVersion: 1 }
 const base64 = (raw: Uint8Array) => Buffer.from(raw).toString('base64')
 
-describe('the JSON-RPC', () => {
+describe('the JSON-RPC for version 1', () => {
   let opened: Awaited<ReturnType<typeof openRpc>>
   let payer: Keypair
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe('the JSON-RPC', () => {
   const send = (raw: Uint8Array, config: object = {}) =>
     opened.call('sendTransaction', base64(raw), { encoding: 'base64', ...config })
 
-  it('takes what does not fit version 0, in base64 alone, and shows it with its config', async () => {
+  it('accepts, only in base64, what does not fit version 0, and shows it with its config', async () => {
     const to = someone()
     const raw = build([transfer(payer, to, SOL), memo('m'.repeat(3_000))], {
       priorityFeeLamports: 777n,
@@ -99,7 +99,7 @@ describe('the JSON-RPC', () => {
     expect(listed[0]).toMatchObject({ signature, memo: '[3] new' })
   })
 
-  it('prices a message by its config, and a Compute Budget instruction counts for nothing', async () => {
+  it("computes the fee from the message's config, and ignores a Compute Budget instruction", async () => {
     const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10n ** 12n })
     const raw = build([price, memo('x')], { priorityFeeLamports: 1_234n, computeUnitLimit: 300_000 })
     const told = await opened.ask('getFeeForMessage', base64(messageBytesOf(raw)))
@@ -134,7 +134,7 @@ describe('the JSON-RPC', () => {
     })
   })
 
-  it('runs nothing without limits, and charges for it', async () => {
+  it('runs nothing without limits, but charges for it', async () => {
     for (const [config, err] of [
       [{ computeUnitLimit: null }, { InstructionError: [0, 'ComputationalBudgetExceeded'] }],
       [{ loadedAccountsDataSizeLimit: null }, 'MaxLoadedAccountsDataSizeExceeded'],
@@ -178,7 +178,7 @@ describe('the JSON-RPC', () => {
     })
   })
 
-  it('lands bundles of both versions, or nothing of them', async () => {
+  it('lands bundles of both versions completely or not at all', async () => {
     const to = someone()
     const { blockhash } = opened.chain.latestBlockhash()
     const older = signed([transfer(payer, to, SOL)], [payer], { blockhash })
@@ -220,7 +220,7 @@ describe('the JSON-RPC', () => {
 })
 
 describe('a transaction of version 1', () => {
-  it('is a duplicate by its message, under whichever signature, before and after a restart', async () => {
+  it('is a duplicate by its message, under any signature, before and after a restart', async () => {
     const test = await openTestChain()
     const payer = test.wallet()
     const other = test.wallet()
@@ -244,7 +244,7 @@ describe('a transaction of version 1', () => {
     expect(test.chain.signaturesFor(other.publicKey.toBase58(), { limit: 5 })[0]!.signature).toBe(landed.signature)
   })
 
-  it('is told to subscribers of signatures, accounts and logs', async () => {
+  it('is reported to subscribers of signatures, accounts and logs', async () => {
     const server = await openServer()
     try {
       const payer = Keypair.generate()

@@ -23,7 +23,7 @@ const firstOf = async (
   return nodes.findIndex(({ asked }) => asked.some(({ method }) => method === 'getBalance'))
 }
 
-describe('a read', () => {
+describe('a read from a pool of endpoints', () => {
   it.each([
     [
       'the connection breaks',
@@ -54,7 +54,7 @@ describe('a read', () => {
   })
 
   it.each([-32002, -32003, -32602, -32015, -32007, 42])(
-    'takes JSON-RPC error %i for an answer about the request, and asks nobody else',
+    'treats JSON-RPC error %i as an answer about the request, and asks no other endpoint',
     async (code) => {
       const nodes = three()
       const { ask } = scriptedPool(nodes)
@@ -64,7 +64,7 @@ describe('a read', () => {
     },
   )
 
-  it('takes a JSON-RPC error with HTTP 400 for an answer about the request', async () => {
+  it('treats a JSON-RPC error with HTTP 400 as an answer about the request', async () => {
     const nodes = three()
     const { ask } = scriptedPool(nodes)
     const refusal = '{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}'
@@ -73,7 +73,7 @@ describe('a read', () => {
     expect(askedOf(nodes, 'getBalance').reduce((a, b) => a + b)).toBe(1)
   })
 
-  it('overtakes an endpoint that hangs after half to three quarters of a second, and takes it for failing', async () => {
+  it('passes a hanging endpoint after half to three quarters of a second, and counts it as failing', async () => {
     const nodes = three()
     const { ask, clock, idle, pool } = scriptedPool(nodes)
     const first = await firstOf(nodes, ask)
@@ -88,7 +88,7 @@ describe('a read', () => {
     expect(pool.reports()[first]).toMatchObject({ lastError: 'no answer in time', state: 'ok' })
   })
 
-  it('says of each endpoint why nobody answers, by host and place and without a key', async () => {
+  it('says why each endpoint fails, by host and position and without a key', async () => {
     const nodes = three()
     const { ask } = scriptedPool(nodes)
     await ask('getBalance', BALANCE)
@@ -100,7 +100,7 @@ describe('a read', () => {
     expect(failure).not.toContain('TOPSECRET')
   })
 
-  it('that every endpoint refuses the same way ends with that refusal after one round', async () => {
+  it('that every endpoint refuses equally ends with that refusal after one round', async () => {
     const nodes = three()
     for (const node of nodes) node.fault = only('getAsset', rpcError(-32601))
     const { ask, clock } = scriptedPool(nodes)
@@ -109,7 +109,7 @@ describe('a read', () => {
     expect([clock.elapsed() - before, askedOf(nodes, 'getAsset')]).toEqual([0, [1, 1, 1]])
   })
 
-  it('with a blockhash that one node has not seen is run at another', async () => {
+  it('with a blockhash that one node has not seen runs at another', async () => {
     const nodes = three()
     const run = (err: unknown) => () => ({ context: { slot: 1_000 }, value: { err, logs: [] } })
     for (const node of nodes) node.results.simulateTransaction = run('BlockhashNotFound')
@@ -123,7 +123,7 @@ describe('a read', () => {
 })
 
 describe('an endpoint', () => {
-  it('that asks for a pause is left alone by every call until then, and for five minutes at the most', async () => {
+  it('that asks for a pause gets no calls until then, and for five minutes at most', async () => {
     const nodes = [scriptedNode(), scriptedNode()]
     const { ask, clock, pool } = scriptedPool(nodes)
     await ask('getBalance', BALANCE)
@@ -143,7 +143,7 @@ describe('an endpoint', () => {
     expect(pool.reports()[0]?.state).toBe('ok')
   })
 
-  it('that fails three times in a row is left alone for pauses that double up to a minute', async () => {
+  it('that fails three times in a row is paused, with pauses that double up to a minute', async () => {
     const nodes = three()
     const { ask, clock, pool } = scriptedPool(nodes)
     await ask('getBalance', BALANCE)
@@ -166,7 +166,7 @@ describe('an endpoint', () => {
     expect(pool.reports()[1]).toMatchObject({ state: 'ok' })
   })
 
-  it('is told once when it goes and once when it comes back', async () => {
+  it('is reported once when it fails and once when it returns', async () => {
     const nodes = three()
     const { ask, clock, pool, changes } = scriptedPool(nodes)
     await ask('getBalance', BALANCE)
@@ -186,7 +186,7 @@ describe('an endpoint', () => {
     expect(changes).toHaveLength(5)
   })
 
-  it('of another chain is never used, is named, and is asked again which chain it is of', async () => {
+  it('of another chain is never used, is named, and is asked again for its chain', async () => {
     const nodes = [scriptedNode(), scriptedNode({ genesis: FOREIGN }), scriptedNode()]
     const { ask, clock, pool } = scriptedPool(nodes)
     for (let i = 0; i < 20; i++) {
@@ -204,7 +204,7 @@ describe('an endpoint', () => {
     expect(pool.reports()[1]?.state).toBe('ok')
   })
 
-  it('that comes back as another chain is not used again', async () => {
+  it('that returns with another chain is not used again', async () => {
     const nodes = three()
     const { ask, clock, pool } = scriptedPool(nodes)
     await ask('getBalance', BALANCE)
@@ -223,7 +223,7 @@ describe('an endpoint', () => {
     expect([askedOf(nodes, 'getBalance')[2], pool.reports()[2]?.state]).toEqual([before, 'wrong-chain'])
   })
 
-  it('must be of the public cluster that url names, even where all others are not', async () => {
+  it('must belong to the public cluster of url, even if all others do not', async () => {
     const nodes = [
       scriptedNode({ genesis: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG' }),
       scriptedNode(),
@@ -236,7 +236,7 @@ describe('an endpoint', () => {
     await expect(ask('getBalance', BALANCE)).rejects.toThrow(/n1\.test#2: it is of another chain \(genesis HhNN/)
   })
 
-  it('is not chosen where two disagree about the chain and nobody says which is meant', async () => {
+  it('is not chosen if two disagree about the chain and no setting says which is meant', async () => {
     const nodes = [scriptedNode(), scriptedNode({ genesis: FOREIGN })]
     const { ask } = scriptedPool(nodes)
     await expect(ask('getBalance', BALANCE)).rejects.toThrow(
@@ -246,7 +246,7 @@ describe('an endpoint', () => {
   })
 
   it.each(['', 'x'.repeat(100_000), `${FOREIGN}\u001b[31m`, `${FOREIGN}0`])(
-    'that tells a text which is no hash as its genesis is not used, and that text is not shown',
+    'whose genesis hash is not a hash is not used, and its text is not shown',
     async (genesis) => {
       const nodes = [scriptedNode({ genesis }), scriptedNode(), scriptedNode()]
       const { ask, pool } = scriptedPool(nodes)
@@ -257,7 +257,7 @@ describe('an endpoint', () => {
     },
   )
 
-  it('that answers alone is not believed about the chain, unless url names it', async () => {
+  it('that is the only one to answer is not trusted about the chain, unless url names it', async () => {
     const genesis = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
     const nodes = [scriptedNode({ genesis }), scriptedNode({ fault: http(500) }), scriptedNode({ fault: http(500) })]
     await expect(scriptedPool(nodes).ask('getBalance', BALANCE)).rejects.toThrow(/More than half .* must agree/)
@@ -265,7 +265,7 @@ describe('an endpoint', () => {
     expect(await ask('getBalance', BALANCE)).toMatchObject({ result: { value: 7 } })
   })
 
-  it('that is further behind than others is not asked, and its answers do not count', async () => {
+  it('that is further behind than others gets no calls, and its answers do not count', async () => {
     const nodes = three()
     const { ask, clock, pool } = scriptedPool(nodes)
     await ask('getBalance', BALANCE)
@@ -286,7 +286,7 @@ describe('an endpoint', () => {
     expect(pool.reports()[2]).toMatchObject({ state: 'ok', slotLag: MOST_LAG_SLOTS })
   })
 
-  it('that is behind is told at a commitment that nobody was asked about yet', async () => {
+  it('that is behind is recognised at a commitment that was not asked before', async () => {
     const nodes = three()
     const { ask } = scriptedPool(nodes)
     const first = await firstOf(nodes, ask)
@@ -295,7 +295,7 @@ describe('an endpoint', () => {
     expect(read).toMatchObject({ result: { context: { slot: 1_000 } } })
   })
 
-  it('that names a slot which cannot be yet does not make the others look late', async () => {
+  it('that names an impossible slot does not make the others look late', async () => {
     const nodes = three()
     const { ask, clock, pool } = scriptedPool(nodes)
     await ask('getBalance', BALANCE)
@@ -332,7 +332,7 @@ it('an endpoint that claims more with every answer does not push the others out 
   expect(pool.reports().map(({ state }) => state)).toEqual(['ok', 'down', 'ok'])
 })
 
-it.each([200, 19_000])('one that has been %i slots ahead alone is believed from then on', (lead) => {
+it.each([200, 19_000])('an endpoint that alone has been %i slots ahead is trusted from then on', (lead) => {
   const book = new SlotBook()
   const start = 1_000
   book.begin(
@@ -349,7 +349,7 @@ it.each([200, 19_000])('one that has been %i slots ahead alone is believed from 
   expect(fits.lastIndexOf('incredible')).toBe(3)
 })
 
-it('one that was believed alone, and is further ahead than nodes ever lag, is outvoted by two', () => {
+it('an endpoint that was trusted alone, and is too far ahead, is outvoted by two', () => {
   const book = new SlotBook()
   book.begin([{ label: 'a', slot: 1_000 }], 0)
   const told = (by: string, slot: number, now: number) => {
@@ -365,7 +365,7 @@ it.each([
   ['a late one that answers first', [500, 1_000, 1_000]],
   ['two late ones and one that is right', [800, 800, 1_000]],
   ['one that names a slot from another world', [5_000_000, 1_000, 1_000]],
-])('of endpoints that differ from the start, with %s, the right ones are used', async (_, slots) => {
+])('the right endpoints are used if they differ from the start, with %s', async (_, slots) => {
   const nodes = slots.map((slot) => scriptedNode({ slot }))
   const { ask, pool, clock } = scriptedPool(nodes)
   for (let i = 0; i < 30; i++) {
@@ -375,7 +375,7 @@ it.each([
   await pool.settled()
 })
 
-it('of two endpoints the one that is ahead is right, and is believed after a while where it comes later', async () => {
+it('the one of two endpoints that is ahead is right, and is trusted after a while if it is added later', async () => {
   const genesis = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
   const nodes = [scriptedNode({ genesis, slot: 800 }), scriptedNode({ genesis, fault: http(500) })]
   const { ask, pool, clock } = scriptedPool(nodes, { kind: 'devnet' })
@@ -390,7 +390,7 @@ it('of two endpoints the one that is ahead is right, and is believed after a whi
   expect(pool.reports().map(({ state }) => state)).toEqual(['behind', 'ok'])
 })
 
-it('what was reported as confirmed is there in the next read, whichever endpoint is asked', async () => {
+it('data reported as confirmed is in the next read, from any endpoint', async () => {
   const nodes = three()
   const { ask, pool } = scriptedPool(nodes)
   await ask('getBalance', BALANCE)
@@ -408,7 +408,7 @@ it('what was reported as confirmed is there in the next read, whichever endpoint
   expect(pool.reports().map(({ state }) => state)).toEqual(['ok', 'ok', 'ok'])
 })
 
-it('asks for the lowest slot where an answer does not name its own', async () => {
+it('a read asks for the lowest slot if an answer does not name its own', async () => {
   const nodes = three()
   for (const node of nodes) node.results.getBlockHeight = () => 900
   const { ask } = scriptedPool(nodes)
@@ -420,18 +420,18 @@ it('asks for the lowest slot where an answer does not name its own', async () =>
   ])
 })
 
-describe('something that is absent or over', () => {
+describe('the absence or the end of something', () => {
   const read = async ({ call }: { call: (method: string, params: unknown[]) => Promise<unknown> }) =>
     ((await call('getBalance', BALANCE)) as { context: { slot: number } }).context.slot
 
-  it('takes two endpoints to prove, and each reading is of one of them', async () => {
+  it('needs two endpoints as proof, with each reading from one of them', async () => {
     const nodes = three()
     const { pool } = scriptedPool(nodes)
     expect(await pool.witnesses(read)).toEqual([1_000, 1_000])
     expect(askedOf(nodes, 'getBalance').toSorted()).toEqual([0, 1, 1])
   })
 
-  it('is not proven where one endpoint answers, or where the second is behind', async () => {
+  it('is not proven if one endpoint answers, or if the second is behind', async () => {
     const nodes = three()
     const { pool, ask } = scriptedPool(nodes)
     await ask('getBalance', BALANCE)
@@ -465,7 +465,7 @@ describe('a signed transaction', () => {
     nodes.map(({ asked }) => asked.filter(({ method }) => method === 'sendTransaction').map(({ params }) => params))
   const SEND = { encoding: 'base64', skipPreflight: true, maxRetries: 3 }
 
-  it('goes to all endpoints as the same bytes, and its signature is the answer as soon as one takes it', async () => {
+  it('goes to all endpoints as the same bytes, and is answered as soon as one accepts it', async () => {
     const { bytes, signature } = transaction()
     const nodes = taking(signature)
     const { ask, pool } = scriptedPool(nodes)
@@ -477,7 +477,7 @@ describe('a signed transaction', () => {
     expect(sentTo(nodes)).toEqual([[[bytes, SEND]], [[bytes, SEND]], [[bytes, SEND]]])
   })
 
-  it('goes to an endpoint that is behind too, and to none of another chain or that is left alone', async () => {
+  it('goes to an endpoint that is behind too, but not to a paused one or one of another chain', async () => {
     const { bytes, signature } = transaction()
     const nodes = [...taking(signature), scriptedNode({ genesis: FOREIGN })]
     nodes[0]!.slot = 500
@@ -517,7 +517,7 @@ describe('a signed transaction', () => {
     expect(configs.filter(({ skipPreflight }) => skipPreflight)).toHaveLength(3)
   })
 
-  it('that fails its preflight goes nowhere else', async () => {
+  it('that fails its preflight is sent to no other endpoint', async () => {
     const { bytes } = transaction()
     const nodes = three()
     for (const node of nodes) node.fault = only('sendTransaction', rpcError(-32002, 'it would fail'))
@@ -526,7 +526,7 @@ describe('a signed transaction', () => {
     expect(sentTo(nodes).flat()).toHaveLength(1)
   })
 
-  it('is taken where one endpoint takes it and all others refuse it', async () => {
+  it('is accepted if one endpoint accepts it and all others refuse it', async () => {
     const { bytes, signature } = transaction()
     const nodes = taking(signature)
     for (const node of nodes.slice(1)) node.fault = only('sendTransaction', rpcError(-32602, 'no such option'))
@@ -536,7 +536,7 @@ describe('a signed transaction', () => {
     expect(await ask('sendTransaction', [bytes, SEND])).toMatchObject({ error: { code: -32602 } })
   })
 
-  it('is not held for sent by an endpoint that answers the signature of another one', async () => {
+  it('is not counted as sent if an endpoint answers with another signature', async () => {
     const { bytes } = transaction()
     const nodes = taking(transaction().signature)
     const { ask } = scriptedPool(nodes)
@@ -544,7 +544,7 @@ describe('a signed transaction', () => {
   })
 })
 
-it('requests of one kind are spread by weight, and those that belong together go to one endpoint', () => {
+it('requests of one kind are distributed by weight, and related ones go to one endpoint', () => {
   const endpoints = [1, 2, 5].map((weight, i) => new PoolEndpoint({ label: `n${i}`, weight, send: fetch }))
   const counts = [0, 0, 0]
   for (let i = 0; i < 8_000; i++) counts[endpoints.indexOf(inOrder(endpoints, `trace ${i}`)[0]!)]!++

@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { callNode, type NodeCalls, NodeRefusal } from '../../src/chain/nodes/node-call.ts'
 import { accountsAtSlot, readRecentFees, runTrial, tokenAccountsOf } from '../../src/chain/reads/node-reads.ts'
 import { readLatestBlockhash, rentFor } from '../../src/chain/reads/rpc-reads.ts'
+import { readNonceEnds, readStatuses } from '../../src/chain/reads/statuses.ts'
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
+import { runs } from '../support/runs.ts'
 
 const [payer, other] = [Keypair.generate().publicKey.toBase58(), Keypair.generate().publicKey.toBase58()]
 const wire = Buffer.from('any transaction')
@@ -36,8 +38,8 @@ const READS: Record<string, Read> = {
   'the rent': {
     read: (node) => rentFor(node, 82),
     asks: ['getMinimumBalanceForRentExemption', [82, confirmed]],
-    shown: 1_461_600,
-    value: 1_461_600n,
+    shown: 1_000_003,
+    value: 1_000_003n,
   },
   'recent fees': {
     read: (node) => readRecentFees(node, [payer]),
@@ -101,13 +103,13 @@ function answering(text: string, status = 200) {
 const answered = (parts: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...parts })
 
 describe.each(Object.entries(READS))('a read of %s', (_, { read, asks, shown, value }) => {
-  it('asks once, and takes the usual answer', async () => {
+  it('asks once, and accepts the usual answer', async () => {
     const { node, asked } = answering(answered({ result: shown }))
     expect(await read(node)).toEqual(value)
     expect(asked).toEqual([asks])
   })
 
-  it('fails when the node refuses it or answers something else', async () => {
+  it('fails if the node refuses it or answers something else', async () => {
     const error = { code: -32005, message: 'Node is behind by 200 slots', data: { numSlotsBehind: 200 } }
     const texts = [
       ...[answered({ error }), answered({ error, result: shown }), answered({}), answered({ result: null })],
@@ -119,7 +121,7 @@ describe.each(Object.entries(READS))('a read of %s', (_, { read, asks, shown, va
     }
   })
 
-  it('never takes a missing or wrong part for a value', async () => {
+  it('never treats a missing or wrong part as a value', { tags: 'sampled' }, async () => {
     const values = fc.constantFrom<unknown>(
       ...[null, '', 'text', -1, 1.5, true, [], {}, [null], ['AQID', 'base58'], ['AQID'], { a: 1 }, undefined],
     )
@@ -133,7 +135,7 @@ describe.each(Object.entries(READS))('a read of %s', (_, { read, asks, shown, va
         if ('error' in outcome) expect(outcome.error).not.toBeInstanceOf(TypeError)
         else expect(shapeOf(outcome.result)).toBe(shapeOf(value))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60, 300) },
     )
   })
 })
@@ -161,16 +163,16 @@ function replaced(whole: unknown, [first, ...rest]: readonly number[], value: un
   return { ...whole, [name]: part }
 }
 
-it('an answer with an account too few is refused, because a missing account must not count as nonexistent', async () => {
+it('an answer with too few accounts is refused, because a missing account must not count as absent', async () => {
   const { node } = answering(answered({ result: at([shownAccount]) }))
-  await expect(accountsAtSlot(node, [payer, other])).rejects.toThrow('it answers with parts missing')
+  await expect(accountsAtSlot(node, [payer, other])).rejects.toThrow('its answer is incomplete')
 })
 
 it.each([{ owner: '1111111111111111111111111111111' }, { owner: 'not base58: 0OIl' }, { data: 'AQID' }])(
   'an account with %j is refused',
   async (more) => {
     const { node } = answering(answered({ result: at([null, { ...shownAccount, ...more }]) }))
-    await expect(accountsAtSlot(node, [payer, other])).rejects.toThrow('it answers with parts missing')
+    await expect(accountsAtSlot(node, [payer, other])).rejects.toThrow('its answer is incomplete')
   },
 )
 
@@ -184,7 +186,7 @@ it('lamports of an account are exact up to 64 bits', async () => {
   )
 })
 
-it('text about lamports in a string stays as it is', async () => {
+it('text about lamports in a string is unchanged', async () => {
   const text = 'has "lamports": 18446744073709551615'
   const { node } = answering(answered({ result: at({ ...ran, logs: [text] }) }))
   expect((await runTrial(node, wire)).run.logs).toEqual([text])
@@ -195,4 +197,29 @@ it('a refusal keeps code, message and data of the node', async () => {
   const failure = await accountsAtSlot(answering(answered({ error })).node, [payer]).catch((thrown) => thrown)
   expect(failure).toBeInstanceOf(NodeRefusal)
   expect(failure).toMatchObject(error)
+})
+
+const showing = (value: unknown): NodeCalls => ({ call: async <T>() => at(value) as T })
+
+it.each([{}, { slot: 'x' }, 5, 'a', [], { slot: -1 }, { slot: 5, confirmationStatus: 'certain' }])(
+  'The status %j of a transaction is refused, because a malformed answer proves nothing',
+  async (status) => {
+    await expect(readStatuses(showing([status]), ['signature'], false)).rejects.toThrow('its answer is incomplete')
+  },
+)
+
+it.each([{}, { data: 'abc' }, { data: ['abc', 'base58'] }, { data: [5, 'base64'] }, { data: null }, 7])(
+  'The nonce account %j is refused, because a transaction that seems over would be signed again',
+  async (shown) => {
+    const nonce = { account: payer, value: other }
+    await expect(readNonceEnds(showing([shown]), [nonce])).rejects.toThrow('its answer is incomplete')
+  },
+)
+
+it('A negative fee or balance is refused', async () => {
+  const fees: NodeCalls = { call: async <T>() => [{ slot: 1, prioritizationFee: -5 }] as T }
+  await expect(readRecentFees(fees, [])).rejects.toThrow('its answer is incomplete')
+  await expect(accountsAtSlot(showing([{ ...shownAccount, lamports: -5 }]), [payer])).rejects.toThrow(
+    'its answer is incomplete',
+  )
 })

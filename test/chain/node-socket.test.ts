@@ -76,7 +76,7 @@ const everybody = ({ server }: { server: WebSocketServer }, text: string) => {
 }
 
 describe('a wait for a signature', () => {
-  it('ends at once when the embedded chain has confirmed the transaction', async () => {
+  it('ends as soon as the embedded chain has confirmed the transaction', async () => {
     const test = await openTestChain()
     const served = await serveLocalnet({ chain: test.chain, port: 0 })
     onTestFinished(() => served.close())
@@ -98,7 +98,7 @@ describe('a wait for a signature', () => {
     expect(slots.every((slot) => slot <= test.chain.slot())).toBe(true)
   })
 
-  it('is called once, for its own signature alone', async () => {
+  it('is called once, only for its own signature', async () => {
     const opened = await openServer(subscribing)
     const { socket } = socketAt(() => at(opened.url))
     const seen: string[] = []
@@ -110,7 +110,7 @@ describe('a wait for a signature', () => {
     expect(seen).toEqual(['two'])
   })
 
-  it('that is given up is unsubscribed, and a connection that nobody needs is closed', async () => {
+  it('that is abandoned is unsubscribed, and an unused connection is closed', async () => {
     const opened = await openServer(subscribing)
     const { socket, run } = socketAt(() => at(opened.url))
     const end = socket.onSignature('one', () => expect.unreachable())
@@ -127,7 +127,7 @@ describe('a wait for a signature', () => {
     await expect.poll(() => opened.server.clients.size).toBe(0)
   })
 
-  it('is asked for again after a break, after a pause, and at the next place', async () => {
+  it('is repeated after a break, after a pause, and at the next endpoint', async () => {
     const [first, second] = [await openServer(subscribing), await openServer(subscribing)]
     const { socket, timers, run } = socketAt(() => [...at(first.url), ...at(second.url)])
     const seen: string[] = []
@@ -141,7 +141,7 @@ describe('a wait for a signature', () => {
     await expect.poll(() => seen).toEqual(['one'])
   })
 
-  it('that cannot be made leaves whoever waits to asking, and pauses that grow to a minute', async () => {
+  it('that cannot be subscribed falls back to polling, with pauses that grow to a minute', async () => {
     const { socket, timers, run } = socketAt(() => at('ws://127.0.0.1:1'))
     socket.onSignature('one', () => expect.unreachable())
     const pauses: number[] = []
@@ -155,7 +155,7 @@ describe('a wait for a signature', () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(60_000)
   })
 
-  it('is bounded in number', async () => {
+  it('is limited in number', async () => {
     const opened = await openServer()
     const { socket } = socketAt(() => at(opened.url))
     for (let i = 0; i < MOST_SIGNATURES + 50; i++) socket.onSignature(`s${i}`, () => {})
@@ -163,7 +163,7 @@ describe('a wait for a signature', () => {
   })
 })
 
-describe('an endpoint that means harm', () => {
+describe('a hostile WebSocket endpoint', () => {
   it.each([
     ['sends what is no JSON', '{'],
     ['sends what is no JSON-RPC', '[1,2,3]'],
@@ -173,7 +173,7 @@ describe('an endpoint that means harm', () => {
     ['notifies subscriptions that nobody has', notified(424242)],
     ['notifies without parts', '{"jsonrpc":"2.0","method":"signatureNotification"}'],
     ['tells a slot that is none', '{"jsonrpc":"2.0","method":"slotNotification","params":{"result":{"slot":"1e400"}}}'],
-  ])('and %s wakes nobody', async (_, text) => {
+  ])('that %s ends no wait', async (_, text) => {
     const opened = await openServer(subscribing)
     const slots: number[] = []
     const { socket } = socketAt(() => at(opened.url, (slot) => slots.push(slot)))
@@ -187,7 +187,7 @@ describe('an endpoint that means harm', () => {
     expect(slots).toEqual([])
   })
 
-  it('with nonsense or messages beyond all bounds is left', async () => {
+  it('with nonsense or huge messages is closed', async () => {
     for (const text of ['{', `"${'x'.repeat(20_000)}"`]) {
       const opened = await openServer(subscribing)
       const { socket } = socketAt(() => at(opened.url))
@@ -198,7 +198,7 @@ describe('an endpoint that means harm', () => {
     }
   })
 
-  it('and falls silent is asked for a sign of life, and left without one', async () => {
+  it('that falls silent is pinged, and closed without an answer', async () => {
     const opened = await openServer(subscribing)
     const { socket, run } = socketAt(() => at(opened.url))
     socket.onSignature('one', () => {})

@@ -15,7 +15,7 @@ import { ORIGIN, temporaryFolder } from '../support/service.ts'
 
 /** The app over so many nodes of one chain, each with its WebSocket. */
 async function startOver(count: number) {
-  const test = await openTestChain()
+  const test = await openTestChain({ consensus: 'tower' })
   const served = await Promise.all(Array.from({ length: count }, () => serveLocalnet({ chain: test.chain, port: 0 })))
   const dataDir = temporaryFolder()
   const urls = served.map(({ url }) => url).join(',')
@@ -47,7 +47,7 @@ async function startOver(count: number) {
   return { ...test, services, submit, lifecycleOf }
 }
 
-it.each([1, 2])('of %i nodes', async (count) => {
+it.each([1, 2])('the wait for a transaction on %i nodes ends with the notification of a WebSocket', async (count) => {
   const { wall, submit, lifecycleOf } = await startOver(count)
   const signature = await submit()
   expect(await lifecycleOf(signature)).toBe('submitted')
@@ -55,7 +55,7 @@ it.each([1, 2])('of %i nodes', async (count) => {
   await expect.poll(() => lifecycleOf(signature)).toBe('confirmed')
 })
 
-it('a request that waits for it goes on at once', async () => {
+it('a request that waits for a node continues at once', async () => {
   const { wall, submit, services } = await startOver(1)
   const signature = await submit()
   wall.ms += 2_000

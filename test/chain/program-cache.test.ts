@@ -67,7 +67,7 @@ const short = (rows: Pulled[]) => rows.map(({ status, address, error }) => [stat
 const only = (address: string) => (row: Pulled) => row.address === address
 
 describe('a pull from a cluster', () => {
-  it('takes programs of every loader out of their accounts and clones the accounts they need', async () => {
+  it('extracts programs of every loader from their accounts, and clones the accounts they need', async () => {
     deploy(PROGRAMS.core.id, key(1), elf, 64)
     chain.setAccount(PROGRAMS.lock.id, held(LOADER_V2, elf, true))
     chain.setAccount(PROGRAMS.distributor.id, held(LOADER_V1, elf, true))
@@ -145,7 +145,7 @@ describe('a pull from a cluster', () => {
     )
   })
 
-  it('gives a chain programs that run and accounts that are there', async () => {
+  it('gives a chain working programs and their accounts', async () => {
     deploy(PROGRAMS.dbc.id, key(2), elf, 1000)
     const [pool] = PROGRAMS.dbc.accounts
     chain.setAccount(pool, held(key(9), Uint8Array.of(1, 2, 3)))
@@ -160,7 +160,7 @@ describe('a pull from a cluster', () => {
     expect(other.account(pool)).toMatchObject({ owner: key(9), data: Uint8Array.of(1, 2, 3) })
   })
 
-  it('leaves what is the same untouched, and takes what is new or was changed on disk', async () => {
+  it('leaves equal files unchanged, and replaces new or locally changed ones', async () => {
     deploy(PROGRAMS.core.id, key(1), elf)
     const cache = folder()
     await pull(cache, ['core'])
@@ -186,7 +186,7 @@ describe('a pull from a cluster', () => {
     )
   })
 
-  it('tells of each program what keeps it out, writes nothing of it and goes on with the rest', async () => {
+  it('reports why a program is left out, writes nothing of it and continues with the rest', async () => {
     deploy(PROGRAMS.core.id, key(1), elf)
     deploy(PROGRAMS.lock.id, key(3), elf.subarray(0, elf.length - 100), 0, false)
     deploy(PROGRAMS.distributor.id, key(4), Buffer.from('not a program'), 0, false)
@@ -195,6 +195,13 @@ describe('a pull from a cluster', () => {
     dangling.set(base58.decode(key(5)), 4)
     chain.setAccount(PROGRAMS.tokenMetadata.id, held(UPGRADEABLE_LOADER, dangling))
     chain.setAccount(PROGRAMS.dbc.id, held(key(6), elf))
+    // Anybody can make an account that looks like program data.
+    const [header, program] = [Buffer.alloc(45), Buffer.alloc(36)]
+    header.writeUInt32LE(3)
+    program.writeUInt32LE(2)
+    program.set(base58.decode(key(7)), 4)
+    chain.setAccount(key(7), held(key(8), Buffer.concat([header, elf])))
+    chain.setAccount(PROGRAMS.dammV2.id, held(UPGRADEABLE_LOADER, program))
     const cache = folder()
     writeFileSync(join(cache, `${PROGRAMS.lock.id}.so`), elf)
     const rows = await pull(cache)
@@ -207,7 +214,10 @@ describe('a pull from a cluster', () => {
     expect(of(PROGRAMS.distributor.id)).toMatchObject({ status: 'failed', error: 'it is not an ELF file' })
     expect(of(PROGRAMS.tokenMetadata.id)).toMatchObject({ status: 'failed', error: expect.stringContaining('closed') })
     expect(of(PROGRAMS.dbc.id)).toMatchObject({ status: 'failed', error: expect.stringContaining(key(6)) })
-    expect(of(PROGRAMS.dammV2.id)).toMatchObject({ status: 'missing', sha256: null })
+    expect(of(PROGRAMS.dammV2.id)).toMatchObject({
+      status: 'failed',
+      error: `its program data account belongs to ${key(8)}, which is not a loader`,
+    })
     expect(
       readdirSync(cache)
         .filter((name) => name.endsWith('.so'))
@@ -217,12 +227,12 @@ describe('a pull from a cluster', () => {
     expect(Object.keys(readManifest(cache)!.programs)).toEqual([PROGRAMS.core.id])
   })
 
-  it('refuses a program that svc does not know, and names those it does', async () => {
+  it('refuses an unknown program, and names the known ones', async () => {
     await expect(pull(folder(), ['serum'])).rejects.toThrow(/there is no program "serum"; there are dbc, damm-v2/)
   })
 })
 
-describe('an RPC node that does not do its part', () => {
+describe('a faulty RPC node', () => {
   it.each([
     ['404', 404, 'nothing here', 'the RPC node answers 404', 1],
     ['an HTML page', 200, '<html>', 'the RPC node answers something that is not JSON-RPC', 1],
@@ -236,7 +246,8 @@ describe('an RPC node that does not do its part', () => {
     ],
     ['429 for ever', 429, '', 'the RPC node answers 429', 5],
     ['503 for ever', 503, '', 'the RPC node answers 503', 5],
-  ])('with %s is said so, without its URL', async (_, status, text, fault, asked) => {
+    ['more than any account', 200, ' '.repeat(20 * 1024 * 1024 + 1), 'the RPC node answers too much', 1],
+  ])('with %s is reported, without its URL', async (_, status, text, fault, asked) => {
     const node = await rpcNode(() => ({ status, text }))
     const waits: number[] = []
     const from = rpcSource(
@@ -249,7 +260,7 @@ describe('an RPC node that does not do its part', () => {
     expect(waits).toEqual([500, 1000, 2000, 4000].slice(0, asked - 1))
   })
 
-  it('is asked again after the time it names, and reached with the user of its URL', async () => {
+  it('is asked again after the time that it names, with the user of its URL', async () => {
     const good = JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
@@ -282,7 +293,7 @@ describe('an RPC node that does not do its part', () => {
     })
   })
 
-  it('is said to be out of reach where nothing listens', async () => {
+  it('is reported as unreachable if nothing listens', async () => {
     const node = await rpcNode(() => ({ status: 200, text: '' }))
     await node.close()
     const rows = await pull(folder(), ['core'], rpcSource({ rpcUrl: node.url, label: 'node' }))
@@ -319,7 +330,7 @@ describe('a pull from a folder', () => {
     expect(readManifest(cache)!.programs[PROGRAMS.core.id]).toMatchObject({ source: from, slot: null, loader: null })
   })
 
-  it('reads a cache that was pulled as a source, and says the same of a second time', async () => {
+  it('reads a pulled cache as a source, with the same result the second time', async () => {
     deploy(PROGRAMS.core.id, key(1), elf)
     const [cache, copy] = [folder(), folder()]
     await pull(cache, ['core'])
@@ -329,7 +340,7 @@ describe('a pull from a folder', () => {
     expect(readManifest(copy)!.programs[PROGRAMS.core.id]).toMatchObject({ source: cache })
   })
 
-  it('says that a manifest cannot be read instead of losing it', async () => {
+  it('reports an unreadable manifest instead of losing it', async () => {
     const cache = folder()
     for (const text of ['{ torn', '{"version":2}', 'null']) {
       writeFileSync(join(cache, 'manifest.json'), text)
@@ -339,7 +350,7 @@ describe('a pull from a folder', () => {
 })
 
 describe('a program binary', () => {
-  it('is a whole ELF file for the virtual machine, or refused wherever it is cut', () => {
+  it('is a complete ELF file for the virtual machine, or refused wherever it is cut', () => {
     checkElf(elf)
     checkElf(Buffer.concat([elf, Buffer.alloc(100)]))
     for (let length = 0; length < elf.length; length += 997) {

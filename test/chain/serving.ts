@@ -5,22 +5,20 @@ import { join } from 'node:path'
 import { openLocalChain } from '../../src/localnet/index.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { serveLocalnet } from '../../src/localnet/server.ts'
-
-/** The user's program cache, where one is filled. */
-export const PROGRAMS_DIR =
-  process.env.SVC_PROGRAMS_DIR ||
-  join(process.env.XDG_CACHE_HOME || join(process.env.HOME || '/nonexistent', '.cache'), 'svc', 'programs')
+import type { Consensus } from '../../src/solana/constants.ts'
+import { PROGRAMS_DIR, TEST_CONSENSUS } from '../support/programs.ts'
 
 export interface OpenOptions {
   /** Unix milliseconds; a clock that stands still by default. */
   now?: () => number
+  consensus?: Consensus
 }
 
 const STILL = Date.UTC(2026, 0, 1)
 
-export async function openChain({ now = () => STILL }: OpenOptions = {}) {
+export async function openChain({ now = () => STILL, consensus = TEST_CONSENSUS }: OpenOptions = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-localnet-'))
-  const open = () => openLocalChain({ dataDir, programsDir: PROGRAMS_DIR, now })
+  const open = () => openLocalChain({ dataDir, programsDir: PROGRAMS_DIR, now, consensus })
   let chain = await open()
   return {
     get chain() {

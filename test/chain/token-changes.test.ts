@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest'
 import {
   buildAuthorityRevocation,
   buildTokenCreation,
-  metadataFrozenIn,
+  metadataChangesIn,
   type TokenAuthority,
   type TokenProgram,
   tokenChangesIn,
@@ -21,6 +21,8 @@ import {
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS as KNOWN } from '../../src/solana/programs.ts'
+import { TOKEN_AUTHORITIES } from '../../src/solana/token-authorities.ts'
+import { runs } from '../support/runs.ts'
 
 const PAYER = Keypair.generate().publicKey
 const MINT = Keypair.generate().publicKey
@@ -39,7 +41,7 @@ function changesOf(...instructions: TransactionInstruction[]) {
   return changesIn({ transaction: new VersionedTransaction(message.compileToV0Message()).serialize() })
 }
 
-describe.each(PROGRAMS)('what is built for a %s token', (tokenProgram, program) => {
+describe.each(PROGRAMS)('a transaction for a %s token', (tokenProgram, program) => {
   const creation = (revokeMintAuthority: boolean, revokeFreezeAuthority: boolean) =>
     buildTokenCreation({
       payer: PAYER.toBase58(),
@@ -61,11 +63,11 @@ describe.each(PROGRAMS)('what is built for a %s token', (tokenProgram, program) 
     [true, false, ['mint']],
     [false, true, ['freeze']],
     [true, true, ['mint', 'freeze']],
-  ])('is created with mint revoked %s and freeze revoked %s', async (mint, freeze, revoked) => {
+  ])('creates it with mint revoked %s and freeze revoked %s', async (mint, freeze, revoked) => {
     expect(changesIn(await creation(mint, freeze))).toEqual([{ mint: MINT.toBase58(), created: true, revoked }])
   })
 
-  it.each<TokenAuthority>(['mint', 'freeze', 'metadata'])('loses its %s authority', async (type) => {
+  it.each<TokenAuthority>(['mint', 'freeze', 'metadata'])('removes its %s authority', async (type) => {
     const envelope = { payer: PAYER.toBase58(), mint: MINT.toBase58(), recentBlockhash: BLOCKHASH }
     const changes = changesIn(await buildAuthorityRevocation({ ...envelope, type, tokenProgram }))
     // Metaplex's instruction does not name the mint.
@@ -73,7 +75,7 @@ describe.each(PROGRAMS)('what is built for a %s token', (tokenProgram, program) 
     expect(changes).toEqual(unseen ? [] : [{ mint: MINT.toBase58(), created: false, revoked: [type] }])
   })
 
-  it('is told one by one where a transaction changes several', () => {
+  it('is reported change by change if it has several', () => {
     const [drop, types] = [spl.createSetAuthorityInstruction, spl.AuthorityType]
     const changes = changesOf(
       drop(MINT, PAYER, types.FreezeAccount, null, [], program),
@@ -87,13 +89,32 @@ describe.each(PROGRAMS)('what is built for a %s token', (tokenProgram, program) 
     ])
   })
 
-  it('is not changed by authorities that only move, nor by those of token accounts', () => {
+  it('changes without a revocation if an authority only moves', () => {
     const set = spl.createSetAuthorityInstruction
-    const { MintTokens, FreezeAccount, AccountOwner, CloseAccount } = spl.AuthorityType
+    const { MintTokens, FreezeAccount } = spl.AuthorityType
+    for (const type of [MintTokens, FreezeAccount]) {
+      const moved = [{ mint: MINT.toBase58(), created: false, revoked: [] }]
+      expect(changesOf(set(MINT, PAYER, type, OTHER, [], program))).toEqual(moved)
+    }
+  })
+
+  it('changes with each authority of an extension, of which only the metadata pointer counts as revoked', () => {
+    const set = spl.createSetAuthorityInstruction
+    for (const { kind } of Object.values(TOKEN_AUTHORITIES)) {
+      if (kind === null || kind < 4) continue
+      const revoked = kind === spl.AuthorityType.MetadataPointer ? ['metadata'] : []
+      expect(changesOf(set(MINT, PAYER, kind, null, [], program))).toEqual([
+        { mint: MINT.toBase58(), created: false, revoked },
+      ])
+      expect(changesOf(set(MINT, PAYER, kind, OTHER, [], program))).toMatchObject([{ revoked: [] }])
+    }
+  })
+
+  it('has no change for authorities of token accounts', () => {
+    const set = spl.createSetAuthorityInstruction
+    const { AccountOwner, CloseAccount } = spl.AuthorityType
     expect(
       changesOf(
-        set(MINT, PAYER, MintTokens, OTHER, [], program),
-        set(MINT, PAYER, FreezeAccount, OTHER, [], program),
         set(OTHER, PAYER, CloseAccount, null, [], program),
         set(OTHER, PAYER, AccountOwner, PAYER, [], program),
         spl.createTransferInstruction(OTHER, MINT, PAYER, 0n, [], program),
@@ -103,14 +124,14 @@ describe.each(PROGRAMS)('what is built for a %s token', (tokenProgram, program) 
   })
 })
 
-it('metadata whose update authority goes to somebody else stays changeable', async () => {
+it('metadata in the mint whose update authority moves to somebody else is reported and stays changeable', async () => {
   const envelope = { payer: PAYER.toBase58(), mint: MINT.toBase58(), recentBlockhash: BLOCKHASH }
   const built = await buildAuthorityRevocation({ ...envelope, type: 'metadata', tokenProgram: 'token2022' })
   const { message } = decodeWireTransaction(built.transaction)
   const [instruction] = message.instructions
-  expect(tokenChangesIn(message)).toHaveLength(1)
+  expect(tokenChangesIn(message)).toMatchObject([{ revoked: ['metadata'] }])
   instruction!.data = Uint8Array.from([...instruction!.data.subarray(0, 8), ...OTHER.toBytes()])
-  expect(tokenChangesIn(message)).toEqual([])
+  expect(tokenChangesIn(message)).toMatchObject([{ created: false, revoked: [] }])
 })
 
 const instructionData = fc.oneof(
@@ -130,7 +151,9 @@ const instructionData = fc.oneof(
   fc.uint8Array({ maxLength: 40 }).map((rest) => Uint8Array.of(215, 228, 166, 228, 84, 100, 86, 123, ...rest)),
 )
 
-it('instructions of strangers, cut short or with accounts that a table holds, never throw and never invent a mint', () => {
+it('other instructions, cut short or with accounts from a table, cause no exception and no invented mint', {
+  tags: 'sampled',
+}, () => {
   const keys = [PAYER, MINT, OTHER, ...PROGRAMS.map(([, program]) => program)].map((key) => key.toBase58())
   const instruction = fc.record({
     programIdIndex: fc.constantFrom(3, 4, 1, 7),
@@ -156,12 +179,12 @@ it('instructions of strangers, cut short or with accounts that a table holds, ne
       }
       told += changes.length
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(200, 1_000) },
   )
-  expect(told).toBeGreaterThan(100)
+  expect(told).toBeGreaterThan(runs(10, 100))
 })
 
-it('an instruction that is too short for the key it announces changes nothing', () => {
+it('an instruction that is shorter than its key needs has no effect', () => {
   const [keys, program] = [[{ pubkey: MINT, isSigner: false, isWritable: true }], spl.TOKEN_PROGRAM_ID]
   const raw = (...data: number[]) => changesOf({ programId: program, keys, data: Buffer.from(data) })
   const revoked = [{ mint: MINT.toBase58(), created: false, revoked: ['mint'] }]
@@ -172,7 +195,7 @@ it('an instruction that is too short for the key it announces changes nothing', 
 })
 
 /** An instruction of Metaplex Token Metadata that names five accounts, the metadata at `place`. */
-function frozenBy(place: number, ...data: number[]) {
+function changedBy(place: number, ...data: number[]) {
   const keys = Array.from({ length: 5 }, (_, n) => ({
     pubkey: n === place ? MINT : OTHER,
     isSigner: false,
@@ -186,29 +209,32 @@ function frozenBy(place: number, ...data: number[]) {
     instructions: [instruction],
   })
   const bytes = new VersionedTransaction(message.compileToV0Message()).serialize()
-  return metadataFrozenIn(decodeWireTransaction(bytes).message)
+  return metadataChangesIn(decodeWireTransaction(bytes).message)
 }
 
-it('metadata is told as frozen by every update that can do so, whatever else it sets, and by no other', () => {
+it('metadata is reported by every update that can freeze it or give it away, and by no other', () => {
   const texts = [1, 0, 0, 0, 65, 1, 0, 0, 0, 66, 0, 0, 0, 0, 0, 0]
   const creators = [1, 1, 0, 0, 0, ...new Uint8Array(34)]
   const key = [1, ...new Uint8Array(32)]
   const [some, none, no, yes] = [1, 0, 0, 1]
   const whole = [1, ...texts, ...creators, ...key, 0, none]
-  const frozen = [MINT.toBase58()]
-  expect(frozenBy(0, 15, none, none, none, some, no)).toEqual(frozen)
-  expect(frozenBy(0, 15, ...whole, ...key, some, yes, some, no)).toEqual(frozen)
-  expect(frozenBy(0, 15, ...whole, ...key, some, yes, none)).toEqual([])
-  expect(frozenBy(0, 15, none, none, none, some, yes)).toEqual([])
+  const frozen = [{ metadata: MINT.toBase58(), isFrozen: true }]
+  const handed = [{ metadata: MINT.toBase58(), isFrozen: false }]
+  expect(changedBy(0, 15, none, none, none, some, no)).toEqual(frozen)
+  expect(changedBy(0, 15, ...whole, ...key, some, yes, some, no)).toEqual(frozen)
+  expect(changedBy(0, 15, ...whole, ...key, some, yes, none)).toEqual(handed)
+  expect(changedBy(0, 15, none, ...key, none, none)).toEqual(handed)
+  expect(changedBy(0, 15, none, none, none, some, yes)).toEqual([])
   for (const variant of [0, 1]) {
-    expect(frozenBy(4, 50, variant, ...key, 1, ...texts, ...creators, none, some, no, 0)).toEqual(frozen)
-    expect(frozenBy(4, 50, variant, none, none, some, no, none, 0)).toEqual([])
+    expect(changedBy(4, 50, variant, ...key, 1, ...texts, ...creators, none, some, no, 0)).toEqual(frozen)
+    expect(changedBy(4, 50, variant, none, none, some, no, none, 0)).toEqual([])
+    expect(changedBy(4, 50, variant, ...key, none, none, none, none, 0)).toEqual(handed)
   }
-  expect(frozenBy(4, 50, 2, none, none, some, no, none)).toEqual(frozen)
-  expect(frozenBy(4, 50, 3, none, none, some, no, none)).toEqual([])
+  expect(changedBy(4, 50, 2, none, none, some, no, none)).toEqual(frozen)
+  expect(changedBy(4, 50, 3, none, none, some, no, none)).toEqual([])
 })
 
-it('an update of metadata that is cut short or made up never throws', () => {
+it('an update of metadata that is cut short or made up causes no exception', () => {
   const data = fc.tuple(fc.constantFrom(15, 50), fc.uint8Array({ maxLength: 60 }))
-  fc.assert(fc.property(data, ([tag, rest]) => frozenBy(0, tag, ...rest).length <= 1))
+  fc.assert(fc.property(data, ([tag, rest]) => changedBy(0, tag, ...rest).length <= 1))
 })

@@ -11,11 +11,11 @@ describe('the texts of the claim page', () => {
   const english = read('en.json')
   const files = readdirSync(FOLDER)
 
-  it('are there in seven languages', () => {
+  it('exist in seven languages', () => {
     expect(files.sort()).toEqual(['de.json', 'en.json', 'es.json', 'fr.json', 'ja.json', 'pt.json', 'zh.json'])
   })
 
-  it.each(files)('say all in %s', (file) => {
+  it.each(files)('are complete in %s', (file) => {
     const texts = read(file)
     expect(Object.keys(texts)).toEqual(Object.keys(english))
     for (const [key, text] of Object.entries(texts)) {

@@ -24,6 +24,8 @@ import { visitorTexts } from '../../src/claim-page/browser/texts.ts'
 import { isEd25519Point } from '../../src/solana/curve.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { vestedAt } from '../../src/solana/unlock-schedule.ts'
+import { rentOf } from '../support/rent.ts'
+import { runs } from '../support/runs.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes).toBase58())
 const u64 = fc.bigInt({ min: 0n, max: MAX_U64 })
@@ -41,13 +43,13 @@ async function accountsFor(wallet: string, mint = random(), distributor = random
   }
 }
 
-describe('addresses of the claim page', () => {
-  it('are on the curve where web3.js says so', () => {
+describe('addresses on the claim page', () => {
+  it('are on the curve if web3.js says so', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(hash, (bytes) => {
         expect(isEd25519Point(bytes)).toBe(PublicKey.isOnCurve(bytes))
       }),
-      { numRuns: 60 },
+      { numRuns: runs(12, 60) },
     )
     for (const byte of [0, 1]) {
       const bytes = new Uint8Array(32).fill(byte)
@@ -69,7 +71,7 @@ describe('addresses of the claim page', () => {
 })
 
 describe('a transaction of the claim page', () => {
-  it('has the bytes that web3.js compiles, of version 0 and legacy', async () => {
+  it('has the bytes that web3.js compiles, of version 0 and legacy', { tags: 'sampled' }, async () => {
     await fc.assert(
       fc.asyncProperty(
         u64,
@@ -109,7 +111,7 @@ describe('a transaction of the claim page', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(5, 25) },
     )
   })
 
@@ -137,10 +139,10 @@ describe('a transaction of the claim page', () => {
     lamports: 0n,
     now: 0n,
     rows,
-    rentOf: (bytes) => BigInt(bytes + 128) * 6_960n,
+    rentOf,
   })
 
-  it('holds as many airdrops as fit into 1,232 bytes, each exactly once', async () => {
+  it('has as many airdrops as fit into 1,232 bytes, each exactly once', async () => {
     const wallet = random()
     for (const [proofs, airdrops, transactions] of [
       [16, 1, 1],
@@ -203,7 +205,7 @@ describe('a transaction of the claim page', () => {
 })
 
 describe('amounts of the claim page', () => {
-  it('never vest more than is locked, never less than before, and all at the end', () => {
+  it('never vest above the locked amount, never decrease, and vest completely at the end', () => {
     const second = fc.bigInt({ min: 0n, max: 4_000_000_000n })
     fc.assert(
       fc.property(u64, second, second, second, second, (locked, start, span, one, other) => {
@@ -218,7 +220,7 @@ describe('amounts of the claim page', () => {
     )
   })
 
-  it('are written to the last unit, whatever the decimals', () => {
+  it('are written exactly, with any decimals', () => {
     const texts = visitorTexts('en')
     fc.assert(
       fc.property(u64, fc.integer({ min: 0, max: 20 }), (amount, decimals) => {
@@ -230,8 +232,8 @@ describe('amounts of the claim page', () => {
   })
 })
 
-describe('files of the site', () => {
-  it('that are anything but what the format says are refused by name, and settings never fail', () => {
+describe('files of the claim page', () => {
+  it('that violate the format are refused by name, and settings never fail', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
         expect(() => subjectOf(json, 'airdrops.json')).toThrowError(expect.objectContaining({ key: 'fileDamaged' }))

@@ -7,12 +7,12 @@ import { contrastOf, lowContrasts, OWN_COLOURS } from '../../src/claim-page/site
 const CSS = readFileSync(resolve(import.meta.dirname, '../../src/claim-page/browser/claim.css'), 'utf8')
 
 describe('the colours of a claim page', () => {
-  it('have the contrast that WCAG reckons', () => {
+  it('have the contrast that WCAG computes', () => {
     expect([contrastOf('#000000', '#ffffff'), contrastOf('#777777', '#ffffff').toFixed(2)]).toEqual([21, '4.48'])
     expect(lowContrasts({ ...OWN_COLOURS.light, text: '#777777' })[0]).toMatchObject({ colour: 'text' })
   })
 
-  it('are those of the style sheet where an operator sets none, and all readable', () => {
+  it('are those of the style sheet if an operator sets none, and all are readable', () => {
     for (const theme of ['light', 'dark'] as const) {
       for (const [name, colour] of Object.entries(OWN_COLOURS[theme])) {
         expect(CSS).toContain(`--${name}-${theme}: ${colour};`)

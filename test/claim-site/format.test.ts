@@ -15,7 +15,7 @@ import { canonicalRows, listFromEntries, listHash, totalAmount, totalLocked } fr
 import { buildTree, proofAt, toHex } from '../../src/merkle/tree.ts'
 import { GENESIS_HASHES } from '../../src/solana/genesis-hashes.ts'
 import { anyAmounts, anyKey, naiveLeaf, type Recipient, sha256, u64, walletOf } from '../merkle/reference.ts'
-import { largestRequests } from '../support/large-claim-site.ts'
+import { runs } from '../support/runs.ts'
 
 type Row = Required<Recipient>
 type Files = Map<string, Buffer>
@@ -119,7 +119,7 @@ const many = (count: number, from = 0): Row[] =>
   Array.from({ length: count }, (_, i) => ({ wallet: walletOf(from + i), amount: BigInt(i), locked: 0n }))
 
 describe('the files of a claim page', () => {
-  it('prove every wallet of every list, and tell that others are in none', () => {
+  it('prove every wallet of every list, and show that other wallets are in none', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(fc.array(anyRows(150), { minLength: 1, maxLength: 4 }), anyKey, (lists, stranger) => {
         const files = siteOf(lists)
@@ -134,11 +134,11 @@ describe('the files of a claim page', () => {
         const other = base58.encode(stranger)
         if (!wallets.has(other)) expect(lookUp(files, other).found).toEqual([])
       }),
-      { numRuns: 25 },
+      { numRuns: runs(10, 25) },
     )
   })
 
-  it('show any changed byte as a change, and never as an absence', () => {
+  it('show any changed byte as a change, and never as absence', { tags: 'sampled' }, () => {
     const rows = many(700)
     const files = siteOf([rows])
     fc.assert(
@@ -157,11 +157,11 @@ describe('the files of a claim page', () => {
           expect(() => lookUp(new Map(files).set(path, changed), wallet)).toThrow(/was changed|another wallet/)
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(60, 200) },
     )
   })
 
-  it('hash to what is published: list.bin to its SHA-256, its leaves to the root', () => {
+  it('have the published hashes: the SHA-256 of list.bin, and the root of its leaves', () => {
     const rows = many(300).map((row, i) => ({ ...row, locked: i % 3 === 0 ? 5n : 0n }))
     const files = siteOf([rows])
     const { airdrops } = JSON.parse(String(files.get('airdrops.json')))
@@ -176,11 +176,6 @@ describe('the files of a claim page', () => {
     expect(naiveLeaf(rows[0]!)).toHaveLength(32)
   })
 
-  // The soak run has a million.
-  it('take two requests of 8 kB together among 50,000 wallets', () => {
-    expect(largestRequests(1)).toEqual({ files: 256, isSmall: true })
-  })
-
   it('are built in steps of a few milliseconds, so that a daemon answers in between', () => {
     const steps = bucketSteps([listFromEntries(many(20_000))])
     let count = 0
@@ -188,14 +183,14 @@ describe('the files of a claim page', () => {
     expect(count).toBeGreaterThan(15)
   })
 
-  it('say the words of a token cleanly, and its address where it has none', () => {
+  it('show the texts of a token without control characters, and its address if it has none', () => {
     const mint = walletOf(1)
     expect(tokenWords(mint, ' Acme\u202e\u0007 ', 'ACME')).toEqual({ name: 'Acme', symbol: 'ACME' })
     const short = `${mint.slice(0, 4)}…${mint.slice(-4)}`
     expect(tokenWords(mint, 'x'.repeat(999), '\u200b')).toEqual({ name: 'x'.repeat(64), symbol: short })
   })
 
-  it('name the cluster as wallets do, and every airdrop alone too', () => {
+  it('name the cluster as wallets do, also for each airdrop alone', () => {
     expect(siteCluster(GENESIS_HASHES['mainnet-beta']!)).toMatchObject({ name: 'mainnet', chain: 'solana:mainnet' })
     expect(siteCluster(GENESIS_HASHES.devnet!)).toMatchObject({ name: 'devnet', chain: 'solana:devnet' })
     expect(siteCluster(walletOf(9))).toMatchObject({ name: 'localnet', chain: 'solana:localnet' })

@@ -32,8 +32,8 @@ const claims = Array.from({ length: 4 }, (_, slot) => ({
   ...{ signature: 's', slot, claimed_at: '2026-11-23T21:38:13.244Z' },
 }))
 
-describe('the drawing of a watched airdrop', () => {
-  it('has no more lines than a terminal of 24, and claims that fit its width', () => {
+describe('The drawing of a watched airdrop', () => {
+  it('has at most 24 lines, and claims that fit its width', () => {
     const drawn = fc.property(stats, fc.constantFrom(60, 80, 120), fc.option(fc.integer()), (figures, width, pace) => {
       const lines = watchLines(figures, { claims, pace, decimals: 6, width })
       // Two lines of the time stand below, and the cursor on a line of its own.
@@ -44,7 +44,7 @@ describe('the drawing of a watched airdrop', () => {
     fc.assert(drawn, { numRuns: 300 })
   })
 
-  it('is full, and says 100 %, only where all is claimed', () => {
+  it('is full, and says 100 %, only if everything is claimed', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 100 }), (share, width) => {
         const bar = shareBar(share, width, true)
@@ -59,7 +59,7 @@ describe('the drawing of a watched airdrop', () => {
     expect([shareText(0.583333), shareText(0.7), shareText(0.0009)]).toEqual(['58.3 %', '70.0 %', '0.0 %'])
   })
 
-  it('plots the hours with the most of them as the top, and nothing before the first claim', () => {
+  it('plots claims by hour, scaled to the busiest hour, and nothing before the first claim', () => {
     const quiet = [0, 0, 0].map((claims, i) => ({ at: `${i}`, claims, wallets: 0, amount: '0' }))
     expect(claimPlot({ hours: quiet }, 80, true)).toEqual([])
     const busy = quiet.map((hour, i) => ({ ...hour, claims: i * 7 }))
@@ -69,7 +69,7 @@ describe('the drawing of a watched airdrop', () => {
     expect(lines).toHaveLength(9)
   })
 
-  it('measures the pace over the last minute alone', () => {
+  it('measures the pace over the last minute', () => {
     const readings: { at: number; claimed: number }[] = []
     expect(paceOf(readings, { at: 0, claimed: 100 })).toBeNull()
     expect(paceOf(readings, { at: 30_000, claimed: 105 })).toBe(10)
@@ -79,7 +79,7 @@ describe('the drawing of a watched airdrop', () => {
     expect(readings.length).toBeLessThan(25)
   })
 
-  it('shows raw units where the token is not known', () => {
+  it('shows raw units for an unknown token', () => {
     expect([tokensText('1500', 3), tokensText('1500', null), tokensText(null, 3)]).toEqual([
       '1.5',
       '1500 raw units',

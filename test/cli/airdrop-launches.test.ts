@@ -110,8 +110,8 @@ function platform(fates: string[]) {
   }
 }
 
-describe('a launch by the platform wallet', () => {
-  it('asks under the same key after an interruption, and forgets it in the end', async () => {
+describe('A launch by the platform wallet', () => {
+  it('uses the same idempotency key after an interruption, and removes it at the end', async () => {
     const wallet = platform([])
     wallet.loseNext()
     await expect(initializeAirdrop(wallet.session, how, record)).rejects.toThrow('killed')
@@ -122,7 +122,7 @@ describe('a launch by the platform wallet', () => {
     expect(files()).toEqual([])
   })
 
-  it('asks under another key once what was signed is proven to have failed, in this run and in the next', async () => {
+  it('uses another idempotency key once a transaction is proven to have failed, in this run and the next', async () => {
     const wallet = platform(['failed', 'failed', 'failed', 'failed', 'confirmed'])
     await expect(initializeAirdrop(wallet.session, how, record)).rejects.toThrow('was not put on chain in 4 tries')
     expect(new Set(wallet.asked).size).toBe(4)
@@ -130,7 +130,7 @@ describe('a launch by the platform wallet', () => {
   })
 })
 
-describe('what an earlier run began on other terms', () => {
+describe('A launch that an earlier run started on other terms', () => {
   const other = { ...launchTermsOf(how, record), clawback_after_days: 365, payer: 'stranger' }
   const begun = async (session: Session, sending: LaunchSending) => {
     const journal = await launchJournal(session, record)
@@ -140,7 +140,7 @@ describe('what an earlier run began on other terms', () => {
     return launchJournal(session, record)
   }
 
-  it('is not sent, and stands in the way while it may still be confirmed', async () => {
+  it('is not sent, and blocks a new launch while it may still be confirmed', async () => {
     const { session, ends } = platform([])
     const signed = { transaction: 'AAAA', signature: 'sig-x' }
     const journal = await begun(session, signed)
@@ -159,7 +159,7 @@ describe('what an earlier run began on other terms', () => {
     }
   })
 
-  it('under a key of which nothing came back is waited for until no blockhash of then lives', async () => {
+  it('without an answer is waited for until its blockhash must have expired', async () => {
     const { session, later } = platform([])
     const journal = await begun(session, { key: 'k', at: session.clock.now(), signature: null })
     const terms = launchTermsOf(how, record)
@@ -169,7 +169,7 @@ describe('what an earlier run began on other terms', () => {
     expect(files()).toEqual([])
   })
 
-  it('is told apart by every one of them, and nothing secret is kept', async () => {
+  it('differs by any of its terms, and its journal has no secret', async () => {
     const { session } = platform([])
     const journal = await launchJournal(session, record)
     const terms = launchTermsOf(how, record)
@@ -207,6 +207,7 @@ async function misplaced(fund_amount = '1000') {
       client: clientOf(request),
       wallet: { address: async () => addressOf(payer) },
       cluster: async () => 'mainnet-beta',
+      clock: { now: Date.now, sleep: async () => undefined },
       settings: { list: async () => [{ name: 'data-dir', value: all.dataDir }] },
       setInterruptNote: () => undefined,
       ui: {
@@ -219,7 +220,7 @@ async function misplaced(fund_amount = '1000') {
         clear: () => undefined,
       },
     } as unknown as Session
-    const input = { file, mint, again: false, signed: false, dry_run: false, replace: false, ...more }
+    const input = { file, mint, raw: true, again: false, signed: false, dry_run: false, replace: false, ...more }
     const { data, notes, exitCode } = await airdropLaunchVerb.run(input as never, session)
     const [row] = data as { id: string; root: string; funded: boolean; missing: string }[]
     return { row: row!, said: [...said, ...(notes ?? [])].join('\n'), exitCode }
@@ -232,9 +233,9 @@ async function misplaced(fund_amount = '1000') {
 }
 
 describe.skipIf(lacksDistributor)(
-  'a launch of what is on chain, where another list is stored (needs the Jito merkle distributor)',
+  'A launch of an airdrop on chain whose id has another stored list (needs the Jito merkle distributor)',
   () => {
-    it('sees that its vault is full, and stores the tree without asking, as nothing is signed', async () => {
+    it('finds its vault full, and stores the tree without a question, because nothing is signed', async () => {
       const { run, ok, request, path, root } = await misplaced()
       const plan = await run({ replace: true, dry_run: true })
       expect(plan.row).toMatchObject({ funded: true, missing: '0' })
@@ -252,7 +253,7 @@ describe.skipIf(lacksDistributor)(
       expect(await ok('GET', path)).toMatchObject({ status: 'initialized', root, vault_balance: '1000', note: null })
     })
 
-    it('says what its vault lacks, and no more than that', async () => {
+    it('says exactly what its vault lacks', async () => {
       const { run } = await misplaced('900')
       const plan = await run({ replace: true, dry_run: true })
       expect(plan).toMatchObject({
@@ -262,7 +263,7 @@ describe.skipIf(lacksDistributor)(
       expect(await run({ replace: true })).toMatchObject({ row: { funded: false, missing: '100' }, exitCode: 1 })
     })
 
-    it('sees that its vault was withdrawn: it is not funded, but lacks nothing', async () => {
+    it('finds its vault withdrawn: it is not funded, but lacks nothing', async () => {
       const { run, ok, pass, path } = await misplaced()
       pass(31 * DAY_S)
       await ok('POST', `${path}/vault-withdrawals`, { amount: '1000' })
@@ -276,7 +277,7 @@ describe.skipIf(lacksDistributor)(
       }
     })
 
-    it('says that the tree is stored where the node then fails', async () => {
+    it('says that the tree is stored if the node fails afterwards', async () => {
       const { run, request, services, ok, path, root } = await misplaced()
       const { call } = services.chain
       const failing: Requester = async (method, at, ask) => {
@@ -306,8 +307,8 @@ describe.skipIf(lacksDistributor)(
   },
 )
 
-describe('airdrop counts', () => {
-  it('are consecutive, or as given', () => {
+describe('Airdrop counts', () => {
+  it('are consecutive, or as given with --counts', () => {
     expect(countsOf({ airdrop_count: undefined, counts: undefined }, 3)).toEqual([0, 1, 2])
     expect(countsOf({ airdrop_count: 40, counts: undefined }, 2)).toEqual([40, 41])
     expect(countsOf({ airdrop_count: undefined, counts: ['40', '7'] }, 2)).toEqual([40, 7])

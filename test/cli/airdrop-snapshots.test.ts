@@ -93,8 +93,8 @@ describe('svc airdrops snapshot', () => {
     expect(markdown).toContain(`| SHA-256 of the list | \`${report.list.sha256}\` |`)
   })
 
-  it('makes another list of a stored snapshot, with the same holders', async () => {
-    const { data } = await listed('first.csv', ['--total', '90'])
+  it('makes another list of the same holders from a stored snapshot', async () => {
+    const { data } = await listed('first.csv', ['--total', '90', '--raw'])
     const { id, slot } = data.snapshot
     const tiers = cli.file('tiers.csv', 'from,to,amount\n1,100,2.5\n100,,10\n')
     const again = await listed('second.csv', ['--tiers', tiers, '--decimals', '6'], id)
@@ -104,16 +104,17 @@ describe('svc airdrops snapshot', () => {
     const third = await listed('third.csv', ['--formula', formula, '--decimals', '0'], id)
     expect(third.csv).toBe(`wallet,amount\n${A},150\n${B},100\n${C},3\n`)
     const weights = cli.file('weights.txt', 'sqrt(balance)')
-    const fourth = await listed('fourth.csv', ['--total', '10', '--formula', weights], id)
+    const fourth = await listed('fourth.csv', ['--total', '10', '--formula', weights, '--raw'], id)
     expect(fourth.data.list.total).toBe('10')
   })
 
-  it('excludes who is named, and takes in what is no wallet where it is named', async () => {
+  it('excludes named owners, and includes a named one that is not a wallet', async () => {
     const exclude = cli.file('team.csv', `wallet,who\n${A},us\n${keyOf('nobody')},gone\n`)
     const include = cli.file('multisigs.txt', `${addressOf(PDA)} # treasury\n`)
     const { data, csv } = await listed('named.csv', [
       '--equal',
       '5',
+      '--raw',
       '--exclude',
       exclude,
       '--include',
@@ -131,57 +132,61 @@ describe('svc airdrops snapshot', () => {
   it('counts the assets of a collection', async () => {
     const { csv, data } = await listed(
       'assets.csv',
-      ['--formula', cli.file('per-asset.txt', 'balance * 3')],
+      ['--formula', cli.file('per-asset.txt', 'balance * 3'), '--raw'],
       collection,
     )
     expect(csv).toBe(`wallet,amount\n${A},6\n${C},3\n`)
     expect(data.snapshot).toMatchObject({ collection, supply: '4', mint: null })
   })
 
-  it('writes the same bytes each time, which svc merkle builds a tree of', async () => {
-    const [one, two] = [await listed('one.csv', ['--total', '1001']), await listed('two.csv', ['--total', '1001'])]
+  it('writes the same bytes each time, from which svc merkle builds a tree', async () => {
+    const [one, two] = [
+      await listed('one.csv', ['--total', '1001', '--raw']),
+      await listed('two.csv', ['--total', '1001', '--raw']),
+    ]
     expect(two.csv).toBe(one.csv)
     expect(two.data.list).toEqual(one.data.list)
     const built = await cli.svc(['merkle', 'build', 'one.csv', '--mint', mint, '--json'])
     expect(JSON.parse(built.stdout)).toMatchObject({ total: '1001', leaf_count: one.data.list.recipients })
   })
 
-  it('shows a summary, and keeps what is there unless it is to be replaced', async () => {
-    const args = ['airdrops', 'snapshot', mint, '--equal', '1', '--out', 'kept.csv']
+  it('shows a summary, and replaces a file only with --replace', async () => {
+    const args = ['airdrops', 'snapshot', mint, '--equal', '1', '--raw', '--out', 'kept.csv']
     const shown = await cli.svc(args)
-    expect(shown.stdout).toMatch(/HOLDERS\s+7\nRECIPIENTS\s+4\nTOTAL\s+4 raw units\nLEFT OUT\s+3, who hold 15\n/)
+    expect(shown.stdout).toMatch(
+      /HOLDERS\s+7\nRECIPIENTS\s+4 wallets, 1 raw units each, 4 raw units in all\nLEFT OUT\s+3, who hold 15\n/,
+    )
     expect((await cli.svc(args)).stderr).toMatch(/kept.csv already exists .*\n.*--replace/)
     expect((await cli.svc([...args, '--replace'])).exitCode).toBe(0)
   })
 
-  it('refuses what cannot be meant, before anything is read', async () => {
+  it('refuses contradicting flags before anything is read', async () => {
     const bad = cli.file('bad.txt', 'balance +\n')
     const badList = cli.file('bad.csv', `${A}\nnobody\n`)
+    expect(await refused(['--equal', '1'])).toMatch(/^2 .*whole tokens or raw units.*\n.*--decimals N.*--raw/)
+    const raw = (args: string[], of = mint) => refused([...args, '--raw'], of)
+    expect(await raw(['--equal', '1', '--decimals', '6'])).toMatch(/^2 .*either --decimals or --raw/)
     expect(await refused([])).toMatch(/^2 .*say who gets what: --total, --equal, --tiers, --formula/)
     expect(await refused(['--total', '1', '--equal', '1'])).toMatch(/^2 .*--total and --equal do not go together/)
-    expect(await refused(['--total', '1.5'])).toMatch(
-      /^2 .*--total: 1.5 must be a whole number of raw units\n.*--decimals/,
-    )
-    expect(await refused(['--total', '0'])).toMatch(/^2 .*--total must be above 0/)
-    expect(await refused(['--equal', '-1'])).toMatch(/^2 /)
-    expect(await refused(['--formula', bad])).toMatch(
+    expect(await raw(['--total', '1.5'])).toMatch(/^2 .*--total: 1.5 must be a whole number of raw units\n.*--decimals/)
+    expect(await raw(['--total', '0'])).toMatch(/^2 .*--total must be above 0/)
+    expect(await raw(['--equal', '-1'])).toMatch(/^2 /)
+    expect(await raw(['--formula', bad])).toMatch(
       /bad.txt:1:10: the end of the line is not expected here: a number or a name is/,
     )
-    expect(await refused(['--equal', '1', '--exclude', badList])).toMatch(/bad.csv:2:1: /)
-    expect(await refused(['--equal', '1', '--exclude', 'missing.txt'])).toMatch(
+    expect(await raw(['--equal', '1', '--exclude', badList])).toMatch(/bad.csv:2:1: /)
+    expect(await raw(['--equal', '1', '--exclude', 'missing.txt'])).toMatch(
       /missing.txt cannot be read: there is no such file/,
     )
-    expect(await refused(['--equal', '1', '--exclude', cli.file('latin.txt', Uint8Array.of(0xff, 0xfe))])).toMatch(
+    expect(await raw(['--equal', '1', '--exclude', cli.file('latin.txt', Uint8Array.of(0xff, 0xfe))])).toMatch(
       /is not a text in UTF-8/,
     )
     expect(await refused(['--equal', '1', '--out', '-'])).toMatch(/^2 .*--out must name a file/)
-    expect(await refused(['--equal', '1'], state)).toMatch(/^2 .*is neither a mint nor a collection .* of the program/)
-    expect(await refused(['--equal', '1'], keyOf('nothing'))).toMatch(/^3 .*there is no account at/)
-    expect(await refused(['--equal', '1'], `hsn_${'0'.repeat(24)}`)).toMatch(/^3 /)
-    expect(await refused(['--equal', '1', '--min', '99999999999'])).toMatch(/^2 .*no holder is left/)
+    expect(await raw(['--equal', '1'], state)).toMatch(/^2 .*is neither a mint nor a collection .* of the program/)
+    expect(await raw(['--equal', '1'], keyOf('nothing'))).toMatch(/^3 .*there is no account at/)
+    expect(await raw(['--equal', '1'], `hsn_${'0'.repeat(24)}`)).toMatch(/^3 /)
+    expect(await raw(['--equal', '1', '--min', '99999999999'])).toMatch(/^2 .*no holder is left/)
     const division = cli.file('division.txt', '1 / (balance - 10)')
-    expect(await refused(['--formula', division])).toMatch(
-      new RegExp(`division.txt:1:3: division by zero \\(for ${D}\\)`),
-    )
+    expect(await raw(['--formula', division])).toMatch(new RegExp(`division.txt:1:3: division by zero \\(for ${D}\\)`))
   })
 })

@@ -27,18 +27,13 @@ beforeAll(async () => {
   await service.close()
 })
 
-const json = async (args: string[]) => {
-  const { exitCode, stdout, stderr } = await svc([...args, '--json'])
-  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
-  return JSON.parse(stdout)
-}
+const { json } = cli
 
 describe('svc audit cut', () => {
-  it('removes nothing that is young, unasked, or not in a file of its own', async () => {
+  it('removes nothing that is recent, without a yes, or without an own file', async () => {
     const none = await svc(['audit', 'cut', 'none.jsonl', '--keep-days', '3650', '--yes'])
     expect([none.exitCode, none.stdout]).toEqual([0, 'Nothing is older than 3650 days; nothing was removed.\n'])
-    const unasked = await svc(['audit', 'cut', 'first.jsonl', '--no-input'])
-    expect([unasked.exitCode, unasked.stderr]).toEqual([2, expect.stringContaining('--yes')])
+    await cli.refused(['audit', 'cut', 'first.jsonl', '--no-input'], '--yes')
     const declined = await onTerminal(
       cli,
       ['audit', 'cut', 'declined.jsonl'],
@@ -60,21 +55,22 @@ describe('svc audit cut', () => {
       expect(there.stderr.replace(/\s+/g, ' ')).toContain(why)
       expect(readFileSync(join(cli.home, 'there.jsonl'), 'utf8')).toBe(content)
     }
-    const younger = await svc(['audit', 'cut', 'declined.jsonl', '--keep-days', '450', '--yes'])
-    expect([younger.exitCode, younger.stderr]).toEqual([
-      2,
-      expect.stringContaining('holds entries of the last 450 days'),
-    ])
-    const nowhere = await svc(['audit', 'cut', 'no/folder.jsonl', '--yes'])
-    expect([nowhere.exitCode, nowhere.stderr]).toEqual([2, expect.stringContaining('cannot be written')])
-    const short = await svc(['audit', 'cut', 'short.jsonl', '--keep-days', '1', '--yes'])
-    expect([short.exitCode, short.stderr]).toEqual([2, expect.stringContaining('--keep-days')])
+    await cli.refused(
+      ['audit', 'cut', 'declined.jsonl', '--keep-days', '450', '--yes'],
+      'holds entries of the last 450 days',
+    )
+    await cli.refused(['audit', 'cut', 'no/folder.jsonl', '--yes'], 'cannot be written')
+    await cli.refused(
+      ['audit', 'list', '--action', 'none'],
+      /--action must be one of \d+ values[\s\S]*`svc audit list --help`/,
+    )
+    await cli.refused(['audit', 'cut', 'short.jsonl', '--keep-days', '1', '--yes'], '--keep-days')
     expect((await json(['audit', 'verify'])).entries).toBe(ENTRIES + 1)
     // Refused and declined cuts leave no draft.
     expect(readdirSync(cli.home).filter((name) => name.includes('.jsonl.'))).toEqual([])
   })
 
-  it('moves what is old to a file, and both parts are proven', async () => {
+  it('moves old entries to a file, and both parts can be verified', async () => {
     const before = await json(['audit', 'list', '--order', 'asc', '--all'])
     // As a cut that was killed when its file was written.
     renameSync(join(cli.home, 'declined.jsonl'), join(cli.home, 'old.jsonl'))
@@ -104,8 +100,7 @@ describe('svc audit cut', () => {
       0,
       'The entries 1 to 120 were moved to old.jsonl before. Keep it: it is the only copy.\n',
     ])
-    const reused = await svc(['audit', 'cut', 'old.jsonl', '--keep-days', '2', '--yes'])
-    expect([reused.exitCode, reused.stderr]).toEqual([2, expect.stringContaining('holds what was cut before')])
+    await cli.refused(['audit', 'cut', 'old.jsonl', '--keep-days', '2', '--yes'], 'holds what was cut before')
     const again = await svc(['audit', 'cut', 'older.jsonl', '--yes'])
     expect(again.stdout).toBe('Nothing is older than 365 days; nothing was removed.\n')
     const next = await svc(['audit', 'cut', 'next.jsonl', '--keep-days', '2', '--yes'])
@@ -114,7 +109,7 @@ describe('svc audit cut', () => {
       expect((await svc(['audit', 'verify', '--file', name])).exitCode, name).toBe(0)
   })
 
-  it('tells of a file that was changed, cut short, or is of another log', async () => {
+  it('reports a file that was changed, cut short, or belongs to another log', async () => {
     const lines = readFileSync(join(cli.home, 'old.jsonl'), 'utf8').trimEnd().split('\n')
     const verdict = async (changed: string[]) => {
       writeFileSync(join(cli.home, 'changed.jsonl'), changed.map((line) => `${line}\n`).join(''))
@@ -139,7 +134,6 @@ describe('svc audit cut', () => {
     expect(await verdict([])).toEqual([2, expect.stringContaining('holds no entries')])
     const both = await svc(['audit', 'verify', '--file', 'old.jsonl', '--head', 'ab'.repeat(32)])
     expect(both.exitCode).toBe(2)
-    const absent = await svc(['audit', 'verify', '--file', 'absent.jsonl'])
-    expect([absent.exitCode, absent.stderr]).toEqual([2, expect.stringContaining('there is no such file')])
+    await cli.refused(['audit', 'verify', '--file', 'absent.jsonl'], 'there is no such file')
   })
 })

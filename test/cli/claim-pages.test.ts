@@ -9,37 +9,27 @@ import { commandLine, MINT } from './command-line.ts'
 const cli = commandLine()
 const csvOf = (rows: readonly { wallet: string; amount: bigint }[]) =>
   rows.map(({ wallet, amount }) => `${wallet},${amount}\n`).join('')
-const ok = async (args: string[]) => {
-  const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'])
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.any(String) })
-  return JSON.parse(stdout)
-}
+const { json: ok } = cli
 const jsonOf = (...path: string[]) => JSON.parse(readFileSync(join(...path), 'utf8'))
 
 describe('svc airdrops page', () => {
   const [first, second] = [recipientsOf(400).slice(0, 300), recipientsOf(400).slice(200)]
   let ids: string[] = []
   beforeAll(async () => {
-    const store = async (rows: typeof first, count: number) =>
-      ok([
-        'merkle',
-        'build',
-        cli.file(`${count}.csv`, csvOf(rows)),
-        '--mint',
-        MINT,
-        '--airdrop-count',
-        String(count),
-        '--persist',
-      ])
+    const store = (rows: typeof first, count: number) => {
+      const list = cli.file(`${count}.csv`, csvOf(rows))
+      return ok(['merkle', 'build', list, '--mint', MINT, '--airdrop-count', String(count), '--raw', '--persist'])
+    }
     ids = [(await store(first, 0)).id, (await store(second, 1)).id]
   })
 
-  it('writes the page, its settings, and the lists of both trees under one index', async () => {
+  it('writes the page, its settings, and the lists of both trees with one index', async () => {
     const out = join(cli.home, 'public', 'claim')
     cli.file('logo.png', png())
     const settings = {
       name: 'Acme',
       logo: 'logo.png',
+      url: 'https://acme.example/claim/',
       colours: { light: { accent: '#7a1f5c' } },
       languages: ['en', 'de'],
       links: [{ text: 'Terms', url: 'https://acme.example/terms' }],
@@ -64,6 +54,11 @@ describe('svc airdrops page', () => {
     expect(jsonOf(out, 'site.json')).toEqual({ ...settings, rpc: nodes.split(',') })
     expect(readFileSync(join(out, 'logo.png'))).toEqual(Buffer.from(png()))
     const page = readFileSync(join(out, 'index.html'), 'utf8')
+    const symbol = about.airdrops[0].symbol || about.airdrops[0].name
+    expect(page).toContain(`<title>Claim your ${symbol} · Acme</title>`)
+    expect(page).toContain(`<meta property="og:title" content="Claim your ${symbol}">`)
+    expect(page).toContain('<meta property="og:image" content="https://acme.example/claim/logo.png">')
+    expect(page).toContain('<link rel="icon" href="logo.png">')
     // Whatever the page names stands below its folder, so that it works on any host and at any path.
     for (const [, link = ''] of page.matchAll(/(?:src|href)="([^"#]+)"/g)) {
       if (link.startsWith('data:')) continue
@@ -73,19 +68,17 @@ describe('svc airdrops page', () => {
     expect(readdirSync(join(cli.home, 'public'))).toEqual(['claim'])
   })
 
-  it('replaces a page when it is told to, and never another folder', async () => {
+  it('replaces a page only with --replace, and never another folder', async () => {
     const out = join(cli.home, 'again')
     await ok(['airdrops', 'page', ids[0]!, '--out', out])
-    const refused = await cli.svc(['airdrops', 'page', ids[0]!, '--out', out])
-    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('is there already')])
+    await cli.refused(['airdrops', 'page', ids[0]!, '--out', out], 'is there already')
     writeFileSync(join(out, 'old.txt'), 'x')
     await ok(['airdrops', 'page', ids[1]!, '--out', out, '--replace'])
     expect([existsSync(join(out, 'old.txt')), jsonOf(out, 'airdrops.json').airdrops[0].id]).toEqual([false, ids[1]])
     const site = join(cli.home, 'other')
     mkdirSync(site)
     writeFileSync(join(site, 'index.html'), 'mine')
-    const kept = await cli.svc(['airdrops', 'page', ids[0]!, '--out', site, '--replace'])
-    expect([kept.exitCode, kept.stderr]).toEqual([2, expect.stringContaining('contains no claim page')])
+    await cli.refused(['airdrops', 'page', ids[0]!, '--out', site, '--replace'], 'contains no claim page')
     expect(readdirSync(site)).toEqual(['index.html'])
   })
 
@@ -102,7 +95,7 @@ describe('svc airdrops page', () => {
     ['{"sponsor":"https://x.example/path"}', 'sponsor must be an origin'],
     ['{"logo":"logo.gif"}', 'logo must be the path of a .png'],
     ['{"logo":"nowhere.png"}', 'nowhere.png cannot be read: there is no such file'],
-  ])('names what is wrong in the settings %j, and writes nothing', async (text, message) => {
+  ])('names the fault of the settings %j, and writes nothing', async (text, message) => {
     const out = join(cli.home, 'faulty')
     const { exitCode, stdout, stderr } = await cli.svc([
       'airdrops',
@@ -118,7 +111,7 @@ describe('svc airdrops page', () => {
     expect(stderr).not.toMatch(/\n\s+at /)
   })
 
-  it('refuses an airdrop twice, one that is not stored, and a URL of a node that nobody can reach', async () => {
+  it('refuses a repeated airdrop, one that is not stored, and an unreachable node URL', async () => {
     const out = join(cli.home, 'refused')
     const run = (...args: string[]) => cli.svc(['airdrops', 'page', ...args, '--out', out])
     expect((await run(ids[0]!, ids[0]!)).stderr).toContain('is given twice')

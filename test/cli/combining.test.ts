@@ -35,8 +35,8 @@ const base64 = (raw: Uint8Array) => Buffer.from(raw).toString('base64')
 const named = (...copies: Uint8Array[]) => copies.map((raw, i) => ({ name: `${i}.json`, transaction: base64(raw) }))
 const ADDRESSES = (keypairs: readonly Keypair[]) => keypairs.map(({ publicKey }) => publicKey.toBase58())
 
-describe('partial signatures', () => {
-  it('are joined in any order and number of copies, in every version', () => {
+describe('Partial signatures', () => {
+  it('are combined in any order and number of copies, in every version', () => {
     const signers = Array.from({ length: 4 }, () => Keypair.generate())
     const parts = fc.array(fc.subarray([0, 1, 2, 3]), { minLength: 1, maxLength: 5 })
     fc.assert(
@@ -60,7 +60,7 @@ describe('partial signatures', () => {
     )
   })
 
-  it.each([false, true])('of another message, or that do not fit, are named (version 1: %s)', (isVersion1) => {
+  it.each([false, true])('of another message, or invalid ones, are named (version 1: %s)', (isVersion1) => {
     const signers = [Keypair.generate(), Keypair.generate()]
     const raw = built(signers, isVersion1)
     const one = signed(raw, [signers[0]!])

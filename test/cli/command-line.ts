@@ -1,9 +1,12 @@
 /** Runs `svc` in a home that nothing else has touched: inside the test's process, or as a process of its own as it ships. */
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { Keypair } from '@solana/web3.js'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect } from 'vitest'
+import type { LedgerDevices } from '../../commands/wallet/ledger-devices.ts'
 import { commandEnvironment, databaseEnvironment } from '../support/database.ts'
+import { consensusEnvironment } from '../support/programs.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { runInProcess } from './in-process.ts'
 
@@ -24,6 +27,8 @@ export interface RunOptions {
   input?: string | Uint8Array
   /** In milliseconds; none unless given. */
   timeout?: number
+  /** The hardware wallets that are connected, inside the test's process. */
+  ledgers?: LedgerDevices
 }
 export interface CommandLine {
   home: string
@@ -33,15 +38,33 @@ export interface CommandLine {
   svc(args: string[], options?: Omit<RunOptions, 'timeout'>): Promise<Ran>
   /** Runs the built command as a process of its own, where the process is what a test is about. */
   spawned(args: string[], options?: RunOptions): Promise<Ran>
+  /** What the command answers with --json; the test fails if the command does. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests state the shape of what they read.
+  json(args: string[], options?: Omit<RunOptions, 'timeout'>): Promise<any>
+  /** Expects that the command refuses with this message and no stack trace, and answers nothing; returns its stderr. */
+  refused(args: string[], message: string | RegExp, exitCode?: number, options?: RunOptions): Promise<string>
   /** Writes a file below the home and gives its path. */
   file(name: string, text: string | Uint8Array, mode?: number): string
+  /** A keypair in a file of the home that only its owner can read. */
+  keypair(name: string, keypair?: Keypair): KeypairFile
+}
+
+export interface KeypairFile {
+  keypair: Keypair
+  address: string
+  file: string
 }
 
 /** A command line with its own home, data folder and settings; removed after the file's tests. */
 export function commandLine(): CommandLine {
   const home = makeSharedFolder('svc-cli-')
   const dataDir = join(home, 'data')
-  const env: Record<string, string> = { PATH: process.env.PATH ?? '', HOME: home, SVC_DATA_DIR: dataDir }
+  const env: Record<string, string> = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    SVC_DATA_DIR: dataDir,
+    ...consensusEnvironment,
+  }
   let before = ''
   beforeAll(async () => void Object.assign(env, await databaseEnvironment(dataDir)))
   // Commands name files from where they are called; one worker runs one file at a time, so that the folder can be its.
@@ -53,12 +76,30 @@ export function commandLine(): CommandLine {
     process.chdir(before)
     rmSync(home, { recursive: true, force: true })
   })
-  return {
+  const cli: CommandLine = {
     home,
     dataDir,
     env,
-    async svc(args, { env: more = {}, cwd = home, input = '' } = {}) {
-      return runInProcess(args, { env: await commandEnvironment(args, { env, dataDir }, more, cwd), cwd, input })
+    async svc(args, { env: more = {}, cwd = home, input = '', ledgers } = {}) {
+      return runInProcess(args, {
+        env: await commandEnvironment(args, { env, dataDir }, more, cwd),
+        cwd,
+        input,
+        ledgers,
+      })
+    },
+    async json(args, options) {
+      const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'], options)
+      expect(exitCode, `svc ${args.join(' ')}: ${stderr}`).toBe(0)
+      return JSON.parse(stdout)
+    },
+    async refused(args, message, exitCode = 2, options = {}) {
+      const ran = await cli.svc(args, options)
+      expect({ exitCode: ran.exitCode, stdout: ran.stdout }, ran.stderr).toEqual({ exitCode, stdout: '' })
+      if (typeof message === 'string') expect(ran.stderr).toContain(message)
+      else expect(ran.stderr).toMatch(message)
+      expect(ran.stderr).not.toMatch(/^\s+at /m)
+      return ran.stderr
     },
     async spawned(args, { env: more = {}, cwd = home, input = '', timeout = 0 } = {}) {
       const { exitCode, stdout, stderr } = await execa(process.execPath, [PROGRAM, ...args], {
@@ -78,7 +119,12 @@ export function commandLine(): CommandLine {
       chmodSync(path, mode)
       return path
     },
+    keypair(name, keypair = Keypair.generate()) {
+      const file = cli.file(name, JSON.stringify([...keypair.secretKey]), 0o600)
+      return { keypair, address: keypair.publicKey.toBase58(), file }
+    },
   }
+  return cli
 }
 
 /** A run on a terminal; answers are typed when the question before them has appeared. */

@@ -4,7 +4,7 @@ import { readCommand } from '../../commands/cli/program.ts'
 
 const TREE = `-${'a'.repeat(45)}`
 
-describe('a command line', () => {
+describe('The command line', () => {
   it.each([
     ['keys list --json', 'keys list', {}, { json: true }],
     ['--json keys --no-input list', 'keys list', {}, { json: true, input: false }],

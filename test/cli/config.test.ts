@@ -26,7 +26,7 @@ const get = async (name: string, args: string[] = [], options = {}) => {
 }
 
 describe('svc config', () => {
-  it('takes a setting from the default, the profile, the project, the environment and the flag, in rising order', async () => {
+  it('takes a setting from the flag, else the environment, the project, the profile or the default', async () => {
     const cwd = join(project, 'deep')
     expect(await get('api', [], { cwd })).toEqual([null, 'default'])
     expect((await svc(['config', 'set', 'api', 'http://profile'])).exitCode).toBe(0)
@@ -40,7 +40,7 @@ describe('svc config', () => {
     expect(await get('api')).toEqual([null, 'default'])
   })
 
-  it('keeps profiles in the XDG folder, makes them on the way and switches between them', async () => {
+  it('stores profiles in the XDG folder, creates them on use and switches between them', async () => {
     const env = { XDG_CONFIG_HOME: join(cli.home, 'xdg') }
     expect((await svc(['config', 'set', 'output', 'plain', '--profile', 'scripts'], { env })).exitCode).toBe(0)
     const file = JSON.parse(readFileSync(join(cli.home, 'xdg', 'svc', 'profiles.json'), 'utf8'))
@@ -64,6 +64,30 @@ describe('svc config', () => {
       expect((await svc(['config', ...unknown], { env })).exitCode).toBe(2)
   })
 
+  it('stores a relative path as an absolute one, and says so', async () => {
+    const env = { XDG_CONFIG_HOME: join(cli.home, 'paths') }
+    mkdirSync(join(cli.home, 'presets'))
+    mkdirSync(join(cli.home, 'wallets'))
+    for (const file of ['platform.json', 'presets/mine.json', 'wallets/id.json']) cli.file(file, '[]', 0o600)
+    for (const [name, value, stored] of [
+      ['signer.keypair', 'platform.json', join(cli.home, 'platform.json')],
+      ['pools.presets', './presets/mine.json', join(cli.home, 'presets/mine.json')],
+      ['keypair', 'wallets/../wallets/id.json', join(cli.home, 'wallets/id.json')],
+    ]) {
+      const { stdout, stderr } = await svc(['config', 'set', name!, value!], { env })
+      expect(stdout).toBe(`${name} is ${stored} in the profile default.\n`)
+      expect(stderr).toContain(`${value} is stored as an absolute path`)
+    }
+    for (const [name, value] of [
+      ['keypair', 'treasury'],
+      ['signer.keypair', join(cli.home, 'platform.json')],
+    ]) {
+      const set = await svc(['config', 'set', name!, value!], { env })
+      expect([set.stdout, set.stderr]).toEqual([`${name} is ${value} in the profile default.\n`, ''])
+    }
+    await cli.refused(['config', 'set', 'signer.keypair', '[1,2,3]'], 'never the key itself', 2, { env })
+  })
+
   it.each([
     [['config', 'set', 'port', '99999'], 2, 'port (svc config set) must be a whole number from 0 to 65535'],
     [['config', 'set', 'output', 'xml'], 2, 'must be one of table, json, plain'],
@@ -76,25 +100,20 @@ describe('svc config', () => {
     expect(refused.stderr).not.toContain('hidden')
   })
 
-  it('names the file and the setting when a file cannot be used, and can still repair it', async () => {
+  it('names the file and the setting that are invalid, and can still fix them', async () => {
     const cwd = join(cli.home, 'broken')
     mkdirSync(cwd)
     writeFileSync(join(cwd, 'svc.json'), '{ "prot": 1 }')
-    const unknown = await svc(['pools', 'list'], { cwd })
-    expect(unknown).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('svc.json has an unknown setting: prot'),
-    })
+    await cli.refused(['pools', 'list'], 'svc.json has an unknown setting: prot', 2, { cwd })
     const doctor = await svc(['doctor', '-o', 'plain'], { cwd })
     expect(doctor).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/^fail\tconfiguration\t.*prot/m) })
     const env = { XDG_CONFIG_HOME: join(cli.home, 'torn') }
     mkdirSync(join(cli.home, 'torn', 'svc'), { recursive: true })
     writeFileSync(join(cli.home, 'torn', 'svc', 'profiles.json'), '{ torn')
-    const torn = await svc(['config', 'list'], { env })
-    expect(torn).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('profiles.json cannot be read') })
+    await cli.refused(['config', 'list'], 'profiles.json cannot be read', 2, { env })
   })
 
-  it('takes no profiles that somebody else could have written', async () => {
+  it('refuses profiles that another user could have written', async () => {
     const folder = join(cli.home, 'exposed', 'svc')
     const file = join(folder, 'profiles.json')
     const env = { XDG_CONFIG_HOME: join(cli.home, 'exposed') }
@@ -125,12 +144,11 @@ describe('svc config', () => {
     await refused(/profiles\.json: it is a symbolic link/)
   })
 
-  it.skipIf(process.getuid?.() !== 0)("takes no profiles of another user's", async () => {
+  it.skipIf(process.getuid?.() !== 0)('refuses profiles of another user', async () => {
     const env = { XDG_CONFIG_HOME: join(cli.home, 'foreign') }
     await svc(['config', 'set', 'api', 'http://127.0.0.1:1'], { env })
     chownSync(join(cli.home, 'foreign', 'svc', 'profiles.json'), 65_534, 65_534)
-    const { exitCode, stderr } = await svc(['pools', 'list'], { env })
-    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/belongs to another user \(uid 65534/)])
+    await cli.refused(['pools', 'list'], /belongs to another user \(uid 65534/, 2, { env })
   })
 
   it("does not send the profile's key to an API that a folder's svc.json chose", async () => {
@@ -138,14 +156,10 @@ describe('svc config', () => {
     mkdirSync(cwd)
     writeFileSync(join(cwd, 'svc.json'), '{ "api": "http://127.0.0.1:1" }')
     await svc(['config', 'set', 'api-key-file', cli.file('profile-key', 'svc_live_x', 0o600)])
-    const lured = await svc(['pools', 'list'], { cwd })
-    expect(lured).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('the key file comes from your profile'),
-    })
+    await cli.refused(['pools', 'list'], 'the key file comes from your profile', 2, { cwd })
   })
 
-  it("sends no key of the environment to an API that a folder's svc.json chose, unless that is said", async () => {
+  it('sends a key of the environment to an API of a svc.json only if that is allowed explicitly', async () => {
     const cwd = join(cli.home, 'trap')
     mkdirSync(cwd)
     const seen: (string | undefined)[] = []
@@ -159,8 +173,7 @@ describe('svc config', () => {
     const key = { SVC_API_KEY: 'svc_live_y' }
     const file = { SVC_API_KEY_FILE: cli.file('environment-key', 'svc_live_z', 0o600) }
     for (const env of [key, file]) {
-      const trapped = await svc(['pools', 'list'], { cwd, env })
-      expect(trapped).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`comes from SVC_API_KEY`) })
+      await cli.refused(['pools', 'list'], `comes from SVC_API_KEY`, 2, { cwd, env })
       await svc(['doctor'], { cwd, env })
     }
     expect(seen).toEqual([])

@@ -19,7 +19,7 @@ const calling = ({ method, path }: AnyRoute) =>
 /** Presets are few, and `svc pools presets` reads all pages of them. */
 const readsAll = (name: string, filter: string) => name === 'pools presets' && ['limit', 'cursor'].includes(filter)
 
-describe('the command line', () => {
+describe('The command line', () => {
   it('has a command for every list and read of the API', () => {
     const reads = routes.filter(({ method }) => method === 'get')
     expect(reads.length).toBeGreaterThan(20)
@@ -39,7 +39,7 @@ describe('the command line', () => {
     expect(missing).toEqual([])
   })
 
-  it('offers exactly the choices that the schema takes', () => {
+  it('offers exactly the choices of the schema', () => {
     let compared = 0
     for (const route of routes) {
       for (const [name, schema] of Object.entries({ ...route.query?.shape, ...route.params?.shape })) {
@@ -55,7 +55,7 @@ describe('the command line', () => {
     expect(compared).toBeGreaterThan(6)
   })
 
-  it('declares inputs whose names are fields, and says what each is for', () => {
+  it('declares inputs named like fields, each with a purpose', () => {
     for (const [command, { about, args, flags }] of verbs) {
       expect(about, command).toMatch(/^[A-Z]/)
       for (const [name, input] of Object.entries({ ...args, ...flags })) {
@@ -65,15 +65,17 @@ describe('the command line', () => {
     }
   })
 
-  it('names its own way out beside every route that a message names', () => {
+  it('is named beside every route that a message names as the next step', () => {
     const folder = new URL('../../src/operations/', import.meta.url)
     const lines = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) => readFileSync(new URL(file, folder), 'utf8').split('\n'))
       .filter((line) => /\b(GET|POST|PUT|PATCH|DELETE) \/v2\//.test(line) && !/^\s*(\/\*)?\*|^\s*\/\//.test(line))
+      // Names of operations are data, not a next step.
+      .filter((line) => !/^\s*(operation: |const [A-Z]+(: .*Set\(\[| = ))?'[A-Z]+ \/v2\/[^']*'([:,\]]|$)/.test(line))
     expect(lines.length).toBeGreaterThan(3)
-    const named = lines.map((line) => /\/v2\/[^`]*?, \\?`svc ([a-z]+) ([a-z]+)/.exec(line)?.slice(1).join(' '))
-    expect(lines.filter((_, i) => !verbs.some(([command]) => command === named[i]))).toEqual([])
+    const named = lines.map((line) => `${/\/v2\/[^`]*?, \\?`svc ([a-z -]+)/.exec(line)?.[1]} `)
+    expect(lines.filter((_, i) => !verbs.some(([command]) => named[i]?.startsWith(`${command} `)))).toEqual([])
   })
 
   it('is described command by command in docs/cli.md', () => {

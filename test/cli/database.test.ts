@@ -3,13 +3,14 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statS
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sealFolder } from '../../commands/machine/database/sealed-backup.ts'
 import { lockFolder } from '../../src/platform/folder-lock.ts'
 import { cidOf } from '../../src/storage/cid.ts'
 import { earlier } from '../store/databases.ts'
 import { LATER, RELEASED } from '../store/later-migration.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { describeOnSqliteAlone, onPostgres } from '../support/database.ts'
-import { type CommandLine, commandLine, type Ran } from './command-line.ts'
+import { type CommandLine, commandLine, onTerminal, type Ran } from './command-line.ts'
 
 const cli = commandLine()
 const { svc } = cli
@@ -51,7 +52,7 @@ beforeAll(async () => {
 })
 
 describeOnSqliteAlone('svc db backup', 'it copies files', () => {
-  it('copies the database alone unless more is named, and says what that is worth', async () => {
+  it('copies only the database unless more is named, and says what is then missing', async () => {
     const { exitCode, stdout, stderr } = await svc(['db', 'backup', 'alone'])
     expect({ exitCode, stdout }).toEqual({
       exitCode: 0,
@@ -73,7 +74,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
       expect(mode(at('whole', name))).toBe(0o600)
   })
 
-  it('never replaces what is there without --force, and never what is no backup', async () => {
+  it('replaces an existing backup only with --force, and nothing else ever', async () => {
     mkdirSync(at('pictures'))
     writeFileSync(at('pictures', 'cat.png'), 'cat')
     await expectRefused(['db', 'backup', 'whole'], 2, /whole already exists: replace that backup with --force/)
@@ -81,14 +82,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     await expectRefused(['db', 'backup', 'no/where'], 2, /no does not exist/)
     expect(readFileSync(at('pictures', 'cat.png'), 'utf8')).toBe('cat')
     const { exitCode, stdout } = await svc([
-      'db',
-      'backup',
-      'alone',
-      '--include',
-      'encryption-key',
-      '--force',
-      '-o',
-      'json',
+      ...['db', 'backup', 'alone', '--include', 'encryption-key', '--force', '-o', 'json'],
     ])
     expect(exitCode).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
@@ -99,7 +93,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     expect(readdirSync(cli.home).filter((name) => /partial|replaced/.test(name))).toEqual([])
   })
 
-  it('removes nothing that is of no backup, beside it or in it', async () => {
+  it('removes no file that does not belong to a backup', async () => {
     for (const folder of ['kept.partial', 'kept.replaced']) {
       mkdirSync(at(folder))
       writeFileSync(join(at(folder), 'notes.txt'), 'mine')
@@ -117,7 +111,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     expect(readdirSync(at('kept'))).toContain('notes.txt')
   })
 
-  it('is no backup of a chain where the file holds none', async () => {
+  it('refuses a chain.db that is not an embedded chain', async () => {
     const folder = at('no-chain')
     cpSync(cli.dataDir, folder, { recursive: true })
     const chain = new Database(join(folder, 'chain.db'))
@@ -131,13 +125,13 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     expect(existsSync(at('chained'))).toBe(false)
   })
 
-  it('refuses parts that there are not', async () => {
+  it('refuses parts that do not exist', async () => {
     await expectRefused(['db', 'backup', 'x', '--include', 'keys'], 2, /--include has no part "keys": encryption-key, /)
     const key = readFileSync(join(cli.dataDir, 'encryption.key'), 'utf8').trim()
     await expectRefused(
       ['db', 'backup', 'x', '--include', 'encryption-key'],
       2,
-      /has no encryption\.key to include .*\n {2}next: if it is in SVC_ENCRYPTION_KEY, store that elsewhere/,
+      /has no encryption\.key to include .*\n {2}next: it is in SVC_ENCRYPTION_KEY: seal the backup with --passphrase-file FILE, or/,
       { SVC_ENCRYPTION_KEY: key },
     )
     const { exitCode, stderr } = await svc(['db', 'backup', 'chainless', '--include', 'chain,assets'])
@@ -148,7 +142,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     await expectRefused(['db', 'backup', 'x', '--data-dir', 'empty'], 3, /there is no database in \S+empty/)
   })
 
-  it('does not copy a damaged database, nor a key that does not open it', async () => {
+  it('refuses a damaged database, and a key that does not open it', async () => {
     const folder = at('damaged')
     cpSync(cli.dataDir, folder, { recursive: true })
     const bytes = readFileSync(join(folder, 'svc.db'))
@@ -169,7 +163,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
 })
 
 describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
-  it('makes the installation again in an empty folder', async () => {
+  it('restores the installation into an empty folder', async () => {
     const { exitCode, stdout, stderr } = await svc(['db', 'restore', 'whole', '--data-dir', 'again'])
     expect({ exitCode, stdout }, stderr).toEqual({
       exitCode: 0,
@@ -194,7 +188,7 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
     })
   })
 
-  it('replaces an installation only with --force and a yes, and keeps the old one', async () => {
+  it('replaces an installation only with --force and a yes, and moves the old one aside', async () => {
     const folder = at('used')
     expect(await svc(['db', 'restore', 'whole', '--data-dir', folder])).toMatchObject({ exitCode: 0 })
     await makeKey('later', folder)
@@ -204,14 +198,14 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
       5,
       /already has an installation \(svc\.db, encryption\.key, operator\.key\): nothing was restored/,
     )
-    await expectRefused([...restore, '--force'], 2, /confirm it with --yes/)
+    await expectRefused([...restore, '--force'], 2, /needs a confirmation: add --yes/)
     expect(await namesOf(folder)).toEqual(['later', 'kept', 'local operator'])
     const data = json(await svc([...restore, '--force', '--yes', '--json']))
     expect(await namesOf(folder)).toEqual(['kept', 'local operator'])
     expect(await namesOf(data.aside)).toEqual(['later', 'kept', 'local operator'])
   })
 
-  it('refuses a damaged index as doctor does', async () => {
+  it('has a damaged index reported by svc doctor and svc db backup', async () => {
     const folder = at('other-index')
     cpSync(at('again'), folder, { recursive: true })
     const raw = new Database(join(folder, 'svc.db'))
@@ -230,7 +224,7 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
     await expectRefused(['db', 'backup', 'of-other-index', '--data-dir', folder], 1, /is damaged/)
   })
 
-  it('is refused while a daemon has the folder', async () => {
+  it('is refused while a daemon uses the folder', async () => {
     const folder = at('served')
     cpSync(at('again'), folder, { recursive: true })
     const unlock = (await lockFolder(folder))!
@@ -242,7 +236,7 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
     unlock()
   })
 
-  it('takes the key from the folder or the environment, and nothing but the right one', async () => {
+  it('takes the matching encryption key from the folder or the environment, and refuses any other', async () => {
     cpSync(at('whole'), at('keyless'), { recursive: true })
     rmSync(at('keyless'), { recursive: true })
     expect(await svc(['db', 'backup', 'keyless'])).toMatchObject({ exitCode: 0 })
@@ -297,7 +291,7 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
     const file = join(folder, 'backup.json')
     writeFileSync(file, change(readFileSync(file, 'utf8')))
   }
-  it.each(spoiled)('refuses a backup that %s, before anything changes', async (_, spoil, why, exitCode) => {
+  it.each(spoiled)('refuses a backup that %s before anything changes', async (_, spoil, why, exitCode) => {
     const folder = at('spoiled')
     rmSync(folder, { recursive: true, force: true })
     cpSync(at('whole'), folder, { recursive: true })
@@ -307,7 +301,7 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
     expect(readdirSync(at('again')).sort()).toEqual(before)
   })
 
-  it('refuses a backup of a later version and what is none at all', async () => {
+  it('refuses a backup of a later version, and a file that is not a backup', async () => {
     const later = at('later.db')
     cpSync(at('whole', 'svc.db'), later)
     const raw = new Database(later)
@@ -321,12 +315,12 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
     await expectRefused(
       ['db', 'restore', cli.file('text', 'hello'), '--data-dir', 'z'],
       1,
-      /is damaged, or no SQLite database/,
+      /is damaged, or not a SQLite database/,
     )
     await expectRefused(['db', 'restore', 'nowhere', '--data-dir', 'z'], 3, /there is no backup \S+nowhere/)
   })
 
-  it('takes the copy that was made before a migration', async () => {
+  it('accepts the copy that was made before a migration', async () => {
     const folder = at('older')
     mkdirSync(folder, { mode: 0o700 })
     await earlier({ dataDir: folder })
@@ -342,8 +336,239 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
   })
 })
 
-describe.skipIf(pg === undefined)('an empty PostgreSQL database', () => {
-  it('has every migration pending until they are applied', async () => {
+describeOnSqliteAlone('A sealed backup', 'it copies files', () => {
+  const PASSPHRASE = 'correct horse battery'
+  const MIB = 1024 * 1024
+  const TAG = 16
+  const env: Record<string, string> = {}
+  let sealed = ''
+  let passphraseFile: string[] = []
+  let signer = { address: '', file: '' }
+  let wallet = ''
+  const restore = (file: string, folder: string, ...more: string[]) => [
+    ...['db', 'restore', file, '--data-dir', at(folder), ...passphraseFile, ...more],
+  ]
+  /** The environment of a user who has nothing yet. */
+  const fresh = (name: string) => ({ HOME: at(name) })
+
+  beforeAll(async () => {
+    passphraseFile = ['--passphrase-file', cli.file('passphrase', PASSPHRASE, 0o600)]
+    signer = cli.keypair('platform.json')
+    Object.assign(env, fresh('owner'))
+    const settings = [
+      ['signer', 'keypair'],
+      ['signer.keypair', signer.file],
+    ]
+    for (const [name, value] of settings) await svc(['config', 'set', name!, value!], { env })
+    const own = { ...env, SVC_WALLET_PASSPHRASE_FILE: at('passphrase') }
+    wallet = json(await svc(['wallet', 'new', 'mine', '--json'], { env: own })).address
+    // Several chunks.
+    const image = Buffer.alloc(2.5 * MIB, 'pixel')
+    writeFileSync(join(cli.dataDir, 'assets', await cidOf(image)), image, { mode: 0o600 })
+    sealed = at('sealed')
+    const made = await svc(['db', 'backup', 'sealed', ...passphraseFile, '--json'], { env })
+    expect(made, made.stderr).toMatchObject({ exitCode: 0 })
+    expect(json(made)).toMatchObject({
+      sealed: true,
+      included: ['encryption-key', 'operator-key', 'signer-key', 'assets', 'profiles', 'wallets'],
+      left_out: [],
+    })
+  })
+
+  it('is one file without a word of what it has, and leaves nothing else', () => {
+    expect(mode(sealed)).toBe(0o600)
+    const bytes = readFileSync(sealed)
+    for (const word of ['SQLite format', 'signer.keypair', readFileSync(join(cli.dataDir, 'operator.key'), 'utf8')])
+      expect(bytes.includes(word)).toBe(false)
+    expect(readdirSync(cli.dataDir).filter((name) => /partial/.test(name))).toEqual([])
+    expect(readdirSync(cli.home).filter((name) => /partial|replaced/.test(name))).toEqual([])
+  })
+
+  it('gives an empty home the same records, keys and wallets, and its platform wallet signs', async () => {
+    const other = { env: fresh('other') }
+    const ran = await svc(restore('sealed', 'unsealed'), other)
+    expect(ran, ran.stderr).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(
+        /the database, encryption-key, operator-key, signer-key, assets, profiles, wallets/,
+      ),
+      stderr: expect.stringContaining(`Start it: svc serve --data-dir ${at('unsealed')}`),
+    })
+    const here = (...args: string[]) => svc([...args, '--json', '--data-dir', at('unsealed')], other)
+    expect(json(await here('keys', 'list', '--all')).map(({ name }: { name: string }) => name)).toEqual([
+      'kept',
+      'local operator',
+    ])
+    for (const name of ['encryption.key', 'operator.key'])
+      expect(readFileSync(at('unsealed', name))).toEqual(readFileSync(join(cli.dataDir, name)))
+    expect(json(await here('config', 'get', 'signer.keypair')).value).toBe(at('unsealed', 'signer.json'))
+    const tested = await here('signer', 'test')
+    expect(tested, tested.stderr).toMatchObject({ exitCode: 0 })
+    expect(tested.stdout).toContain(signer.address)
+    expect(json(await here('wallet', 'list'))).toMatchObject([{ name: 'mine', address: wallet }])
+    expect(await here('audit', 'verify')).toMatchObject({ exitCode: 0 })
+    expect(readdirSync(at('unsealed', 'assets'))).toHaveLength(2)
+    expect(readdirSync(at('unsealed')).filter((name) => name.startsWith('.restore'))).toEqual([])
+  })
+
+  it('is made by Enter and a passphrase on a terminal, and opened by that passphrase', async () => {
+    const { exitCode, screen } = await onTerminal(
+      { ...cli, env: { ...cli.env, ...env } },
+      ['db', 'backup', 'asked'],
+      [
+        ['Only the database, without', '\r'],
+        ['Passphrase for this backup', `${PASSPHRASE}\r`],
+        ['Repeat the passphrase', `${PASSPHRASE}\r`],
+      ],
+    )
+    expect({ exitCode, screen }).toEqual({ exitCode: 0, screen: expect.stringContaining('sealed.') })
+    expect(mode(at('asked'))).toBe(0o600)
+    const restored = await onTerminal(
+      { ...cli, env: { ...cli.env, ...fresh('terminal') } },
+      ['db', 'restore', 'asked', '--data-dir', 'from-asked'],
+      [['Passphrase of the backup', `${PASSPHRASE}\r`]],
+    )
+    expect(restored).toEqual({ exitCode: 0, screen: expect.stringContaining('Restored into') })
+    expect(await namesOf('from-asked')).toEqual(['kept', 'local operator'])
+  })
+
+  it('has the encryption key of SVC_ENCRYPTION_KEY', async () => {
+    const key = readFileSync(join(cli.dataDir, 'encryption.key'), 'utf8').trim()
+    const made = await svc(['db', 'backup', 'of-variable', ...passphraseFile], { env: { SVC_ENCRYPTION_KEY: key } })
+    expect(made, made.stderr).toMatchObject({ exitCode: 0 })
+    const restored = await svc(restore('of-variable', 'without-variable'), { env: fresh('variable') })
+    expect(restored, restored.stderr).toMatchObject({ exitCode: 0 })
+    expect(await namesOf('without-variable')).toEqual(['kept', 'local operator'])
+  })
+
+  it('replaces only an earlier backup, and only with --force', async () => {
+    cpSync(sealed, at('earlier'))
+    await expectRefused(
+      ['db', 'backup', 'earlier', ...passphraseFile],
+      2,
+      /earlier already exists: replace that backup/,
+    )
+    expect(await svc(['db', 'backup', 'earlier', ...passphraseFile, '--force'])).toMatchObject({ exitCode: 0 })
+    expect(readFileSync(at('earlier')).equals(readFileSync(sealed))).toBe(false)
+    const letter = cli.file('letter', 'dear')
+    await expectRefused(
+      ['db', 'backup', 'letter', ...passphraseFile, '--force'],
+      2,
+      /letter already exists, and is not/,
+    )
+    cli.file('answer.partial', 'dear')
+    await expectRefused(['db', 'backup', 'answer', ...passphraseFile], 2, /answer\.partial exists, and is not part/)
+    expect(readFileSync(letter, 'utf8')).toBe('dear')
+  })
+
+  it('is the only one that has the key of the platform wallet', async () => {
+    await expectRefused(
+      ['db', 'backup', 'clear', '--include', 'signer-key'],
+      2,
+      /only into a sealed backup \(--include\)\n {2}next: seal the backup with --passphrase-file FILE/,
+      env,
+    )
+    const { stderr } = await svc(['db', 'backup', 'clear', '--include', 'all'], { env })
+    expect(stderr).toMatch(/Without signer-key: the platform wallet cannot sign/)
+    expect(readdirSync(at('clear'))).toEqual(expect.not.arrayContaining(['signer.json']))
+    expect(readdirSync(at('clear', 'wallets'))).toEqual(['mine.json'])
+    const lost = { ...env, SVC_SIGNER_KEYPAIR: at('lost.json') }
+    const made = await svc(['db', 'backup', 'signerless', ...passphraseFile], { env: lost })
+    expect(made.stderr).toMatch(
+      /Not in this backup: the platform wallet's key: \S+lost\.json \(signer\.keypair\) does not/,
+    )
+  })
+
+  it('leaves the settings of a user who has some, and names the command for the platform wallet', async () => {
+    const settled = { env: fresh('settled') }
+    await svc(['config', 'set', 'output', 'json'], settled)
+    const { exitCode, stderr } = await svc(restore('sealed', 'beside-settings', '-o', 'table'), settled)
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr: expect.stringMatching(/profiles\.json already exists; compare them/),
+    })
+    expect(stderr).toContain(`svc config set signer.keypair ${at('beside-settings', 'signer.json')}`)
+  })
+
+  it('demands its passphrase, and an installation is refused before that is read', async () => {
+    await expectRefused(
+      ['db', 'restore', 'sealed', '--data-dir', 'unwritten'],
+      2,
+      /a passphrase is needed, and there is no terminal to ask on\n {2}next: name a file \(0600\) with it: --passphrase-file/,
+    )
+    await expectRefused(
+      ['db', 'restore', 'sealed', '--data-dir', cli.dataDir, '--passphrase-file', 'none'],
+      5,
+      /data already has an installation \(svc\.db\): nothing was restored/,
+    )
+    await expectRefused(restore('whole', 'unwritten'), 2, /whole is not sealed, so it has no passphrase/)
+    const short = cli.file('short', 'seven77', 0o600)
+    await expectRefused(['db', 'backup', 'x', '--passphrase-file', short], 2, /--passphrase-file has fewer than 8/)
+    await expectRefused(['db', 'backup', 'x', '--passphrase-file', 'none'], 2, /--passphrase-file names \S+none, which/)
+    expect(existsSync(at('unwritten'))).toBe(false)
+  })
+
+  /** The length of the first line. */
+  const head = (bytes: Buffer) => bytes.indexOf('\n') + 1
+  const flipped = (bytes: Buffer, place: number) => {
+    const other = Buffer.from(bytes)
+    other[place]! ^= 1
+    return other
+  }
+  const CUT = /was cut off or changed since it was written\n {2}next: use another backup; nothing was changed here/
+  const WRONG = /does not open: the passphrase is wrong, or its first line was changed/
+  const spoiled: [string, (bytes: Buffer) => Buffer, RegExp][] = [
+    ['whose first line was changed', (bytes) => flipped(bytes, bytes.indexOf('"created_at"') + 15), WRONG],
+    ['whose first line is cut', (bytes) => bytes.subarray(0, 100), CUT],
+    ['with nothing behind the first line', (bytes) => bytes.subarray(0, head(bytes)), CUT],
+    ['of which one bit was flipped', (bytes) => flipped(bytes, bytes.length - TAG - 1), CUT],
+    ['that was cut', (bytes) => bytes.subarray(0, -1), CUT],
+    ['that was cut between chunks', (bytes) => bytes.subarray(0, head(bytes) + MIB + TAG), CUT],
+    ['with something behind its end', (bytes) => Buffer.concat([bytes, Buffer.alloc(1)]), CUT],
+    [
+      'whose chunks were exchanged',
+      (bytes) => {
+        const [start, size] = [head(bytes), MIB + TAG]
+        const part = (n: number) => bytes.subarray(start + n * size, start + (n + 1) * size)
+        return Buffer.concat([bytes.subarray(0, start), part(1), part(0), bytes.subarray(start + 2 * size)])
+      },
+      CUT,
+    ],
+    [
+      'of a later format',
+      (bytes) => Buffer.from(bytes.toString('latin1').replace('backup":1,', 'backup":2,'), 'latin1'),
+      /has format 2, and this program reads 1/,
+    ],
+  ]
+  /** A sealed backup whose passphrase is quick to check. */
+  const quick = async () => {
+    const file = at('quick')
+    if (existsSync(file)) return file
+    mkdirSync(at('large'))
+    writeFileSync(at('large', 'backup.json'), readFileSync(at('whole', 'backup.json')))
+    writeFileSync(at('large', 'svc.db'), Buffer.alloc(2.5 * MIB))
+    await sealFolder(at('large'), file, { passphrase: PASSPHRASE, onProgress: () => {}, cost: 2 ** 14 })
+    return file
+  }
+  it.each(spoiled)('%s is refused before anything is written', async (_, spoil, why) => {
+    writeFileSync(at('spoiled-file'), spoil(readFileSync(await quick())))
+    const ran = await svc(restore('spoiled-file', 'never'))
+    expect([ran.exitCode, ran.stdout]).toEqual([expect.any(Number), ''])
+    expect(ran.exitCode).not.toBe(0)
+    expect(ran.stderr).toMatch(why)
+    expect(existsSync(at('never'))).toBe(false)
+  })
+
+  it('says that a passphrase is wrong before anything is written', async () => {
+    const file = cli.file('wrong', 'another passphrase', 0o600)
+    const args = ['db', 'restore', 'sealed', '--data-dir', 'never', '--passphrase-file', file]
+    await expectRefused(args, 4, WRONG)
+    expect(existsSync(at('never'))).toBe(false)
+  })
+})
+
+describe.skipIf(pg === undefined)('An empty PostgreSQL database', () => {
+  it('has every migration pending until svc db migrate', async () => {
     const env = { SVC_DATABASE_URL: await pg!.createDatabase(), SVC_ENCRYPTION_KEY: 'ab'.repeat(32) }
     const before = json(await svc(['db', 'status', '--json'], { env }))
     expect(before).toMatchObject({ applied: [], faults: [], fingerprint: null, database: 'postgres', wal_bytes: null })
@@ -354,7 +579,7 @@ describe.skipIf(pg === undefined)('an empty PostgreSQL database', () => {
 })
 
 describeOnSqliteAlone('svc db status', 'it measures files', () => {
-  it('shows place, schema and what grows, and makes nothing', async () => {
+  it('shows the place, the schema and what grows, and creates nothing', async () => {
     const { exitCode, stdout } = await svc(['db', 'status'])
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^api_keys +2 +\d+\.\d KiB/m)
@@ -365,7 +590,7 @@ describeOnSqliteAlone('svc db status', 'it measures files', () => {
     expect(existsSync(at('untouched'))).toBe(false)
   })
 
-  it('fails where the schema is not as its migrations leave it', async () => {
+  it('fails if the schema differs from its migrations', async () => {
     const folder = at('bent')
     cpSync(cli.dataDir, folder, { recursive: true })
     const raw = new Database(join(folder, 'svc.db'))
@@ -379,7 +604,7 @@ describeOnSqliteAlone('svc db status', 'it measures files', () => {
 describeOnSqliteAlone('svc db export and import', 'the way to PostgreSQL and back begins there', () => {
   const keyOf = ({ dataDir }: CommandLine) => readFileSync(join(dataDir, 'encryption.key'), 'utf8').trim()
 
-  it.skipIf(pg === undefined)('moves an installation to PostgreSQL and back', async () => {
+  it.skipIf(pg === undefined)('move an installation to PostgreSQL and back', async () => {
     const SVC_DATABASE_URL = await pg!.createDatabase()
     const env = { SVC_DATABASE_URL, SVC_ENCRYPTION_KEY: keyOf(cli), SVC_DATA_DIR: at('onpg') }
     expect(await svc(['db', 'export', 'out.jsonl'])).toMatchObject({ exitCode: 0 })
@@ -405,7 +630,7 @@ describeOnSqliteAlone('svc db export and import', 'the way to PostgreSQL and bac
     expect(await namesOf('home', home)).toEqual(['local operator', 'local operator', 'kept', 'local operator'])
   })
 
-  it('names the key that is missing or another one, before anything is made', async () => {
+  it('name a missing or a wrong encryption key before anything is created', async () => {
     expect(await svc(['db', 'export', 'keyed.jsonl'])).toMatchObject({ exitCode: 0 })
     const args = ['db', 'import', 'keyed.jsonl', '--data-dir', 'fresh']
     await expectRefused(
@@ -418,7 +643,7 @@ describeOnSqliteAlone('svc db export and import', 'the way to PostgreSQL and bac
     await expectRefused(
       ['db', 'import', cli.file('list.csv', 'a,1\n'), '--data-dir', 'fresh'],
       2,
-      /the file is no export/,
+      /the file is not an export/,
     )
     await expectRefused(
       ['db', 'import', 'nothing.jsonl', '--data-dir', 'fresh'],
@@ -430,7 +655,7 @@ describeOnSqliteAlone('svc db export and import', 'the way to PostgreSQL and bac
     await expectRefused(['db', 'import', cut, '--data-dir', 'fresh'], 2, /export/, { SVC_ENCRYPTION_KEY: keyOf(cli) })
   })
 
-  it('tell an export from a backup', async () => {
+  it('distinguish an export from a backup', async () => {
     expect(await svc(['db', 'export', 'rows.jsonl'])).toMatchObject({ exitCode: 0 })
     await expectRefused(
       ['db', 'restore', 'rows.jsonl', '--data-dir', 'z'],
@@ -444,7 +669,7 @@ describeOnSqliteAlone('svc db export and import', 'the way to PostgreSQL and bac
     )
   })
 
-  it.skipIf(pg === undefined)('leave PostgreSQL its own backup, and says the commands', async () => {
+  it.skipIf(pg === undefined)('name the commands of PostgreSQL for its own backup', async () => {
     const env = { SVC_DATABASE_URL: await pg!.createMigratedDatabase(), SVC_ENCRYPTION_KEY: 'ab'.repeat(32) }
     await expectRefused(
       ['db', 'backup', 'x'],

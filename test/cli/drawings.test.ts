@@ -37,8 +37,8 @@ function isWellFormed(svg: string): boolean {
   return open.length === 0 && !/[<>]|&(?!(?:amp|lt|gt|quot|apos);)/.test(rest)
 }
 
-describe('a drawing', () => {
-  it('is never wider than asked for, in blocks and in ASCII', () => {
+describe('A drawing', () => {
+  it('never exceeds its width, in blocks and in ASCII', () => {
     fc.assert(
       fc.property(fc.oneof(line, bars), fc.integer({ min: 60, max: 200 }), fc.boolean(), (drawing, width, blocks) => {
         for (const text of drawingLines(drawing, width, blocks)) {
@@ -49,7 +49,7 @@ describe('a drawing', () => {
     )
   })
 
-  it('is a well-formed picture with every point in its frame', () => {
+  it('is well-formed SVG with every point in its frame', () => {
     fc.assert(
       fc.property(fc.oneof(line, bars), (drawing) => {
         const svg = drawingSvg(drawing)
@@ -65,7 +65,7 @@ describe('a drawing', () => {
     )
   })
 
-  it('shows texts as texts, whatever they are', () => {
+  it('escapes any text', () => {
     const hostile = '</text><script>alert(1)</script>&x;"\u0000\u202e\ud800'
     const labels = { title: hostile, highest: hostile, lowest: hostile, first: hostile, last: hostile }
     const points = [
@@ -77,7 +77,7 @@ describe('a drawing', () => {
     expect(svg).not.toMatch(/<script|\u0000|\u202e/)
   })
 
-  it('stands below everything else on a terminal, and in no other form', async () => {
+  it('is printed last on a terminal, and in no other format', async () => {
     const outcome = { data: { name: 'x' }, drawing: ['drawn \u001b[31mred', 'again'] }
     const look = { paint: PLAIN, width: 80 }
     const shown = await render(outcome, 'table', look)
@@ -87,8 +87,8 @@ describe('a drawing', () => {
   })
 })
 
-describe('the spans of time', () => {
-  it('are at most thirty, hold every moment, and are counted from the first to the last', () => {
+describe('The time spans of a drawing', () => {
+  it('are at most thirty, cover every moment, and are counted from the first to the last', () => {
     const moment = fc.integer({ min: 0, max: Date.UTC(2_100, 0) })
     fc.assert(
       fc.property(fc.array(moment, { minLength: 1, maxLength: 40 }), (moments) => {
@@ -113,11 +113,11 @@ describe('the spans of time', () => {
   })
 })
 
-describe('the history of fee claims', () => {
+describe('The history of fee claims', () => {
   const claim = (day: number, sol: string | null, beneficiary = 'partner') =>
     ({ occurred_at: new Date(START + day * DAY).toISOString(), sol, beneficiary }) as never
 
-  it('is drawn by day, partner below creator, in SOL to the lamport', () => {
+  it('is drawn by day, partner below creator, exact to the lamport', () => {
     const claims = [claim(0, '1500000000'), claim(0, '500000001', 'creator'), claim(4, '1000000000'), claim(9, '0')]
     expect(drawingLines(historyDrawing(claims)!, 60, true)).toEqual([
       'SOL claimed each day (UTC)',
@@ -135,7 +135,7 @@ describe('the history of fee claims', () => {
     ])
   })
 
-  it('counts claims where none paid SOL, and is nothing without a time', () => {
+  it('counts claims if none paid SOL, and is null without a time', () => {
     expect(historyDrawing([claim(0, null), claim(1, null)])).toMatchObject({
       labels: { title: 'Claims each hour (UTC)', highest: '1' },
     })
@@ -144,11 +144,11 @@ describe('the history of fee claims', () => {
   })
 })
 
-describe('the attempts of a webhook', () => {
+describe('The attempts of a webhook', () => {
   const attempt = (hour: number, status: string, duration_ms: number | null = 20) =>
     ({ created_at: new Date(START + hour * 3_600_000).toISOString(), status, duration_ms }) as never
 
-  it('are drawn by hour, what failed upon what was taken', () => {
+  it('are drawn by hour, failed ones above delivered ones', () => {
     const attempts = [attempt(0, 'succeeded'), attempt(0, 'failed', 900), attempt(2, 'succeeded', 30)]
     expect(deliveriesDrawing(attempts)).toMatchObject({
       names: ['succeeded', 'failed'],
@@ -167,16 +167,16 @@ describe('the attempts of a webhook', () => {
   })
 })
 
-describe('what has nothing to draw', () => {
-  it('is null: a pool without its state, an airdrop before its first claim', () => {
+describe('The drawing of a pool without state and of an airdrop without claims', () => {
+  it('is null', () => {
     expect(curveDrawing({ type: 'damm_v2', state: null, symbol: null, status: 'live' })).toBeNull()
     expect(curveDrawing({ type: 'dbc', state: { config: 1 }, symbol: 'x', status: 'live' })).toBeNull()
     expect(claimDrawing({ hours: [] })).toBeNull()
   })
 })
 
-describe('a line that is cut', () => {
-  it('has whole characters, wide ones too, and never more columns than there are', () => {
+describe('A line that is cut', () => {
+  it('has whole characters, also wide ones, and fits the columns', () => {
     expect(cutToWidth('日本語', 5)).toBe('日本')
     expect(cutToWidth('a👩‍👩‍👧b', 2)).toBe('a')
     fc.assert(

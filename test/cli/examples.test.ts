@@ -28,12 +28,12 @@ function wordsOf(example: string): string[] {
 const NOBODY = { interactive: false } as Ui
 const FLAG = /\s-{1,2}[a-z]/
 
-describe('the choices', () => {
+describe('The choices of a flag or argument', () => {
   const choosing = verbs.flatMap(([command, { args, flags }]) =>
     Object.values({ ...args, ...flags }).flatMap((input) => (input.choices ? [{ command, input }] : [])),
   )
 
-  it('of every flag and argument are in its help, word for word', async () => {
+  it('are in its help word for word', async () => {
     expect(choosing.length).toBeGreaterThan(60)
     for (const { command, input } of choosing) {
       const answer = await readCommand([...command.split(' '), '--help'])
@@ -42,14 +42,14 @@ describe('the choices', () => {
     }
   })
 
-  it('have meanings for what can be chosen, and for nothing else', () => {
+  it('have a meaning for each choice and no other', () => {
     for (const { command, input } of choosing) {
       for (const choice of Object.keys(input.meanings ?? {})) expect(input.choices, command).toContain(choice)
     }
     expect(choosing.filter(({ input }) => input.meanings !== undefined).length).toBeGreaterThan(15)
   })
 
-  it('are shown with their meanings, and listed where the text names only some of them', async () => {
+  it('are shown with their meanings, and listed if the text names only some', async () => {
     const { stdout } = await svc(['fees', 'claim', '--help'])
     expect(stdout.replace(/\s+/g, ' ')).toContain('surplus: what a full curve leaves besides its liquidity;')
     const gold = await svc(['gold', 'list', '--help'])
@@ -59,14 +59,14 @@ describe('the choices', () => {
   })
 })
 
-describe('the examples', () => {
+describe('The examples', () => {
   it.each(verbs)('of `svc %s` are at least two, differ, and show a flag', (_, { examples }) => {
     expect(examples.length).toBeGreaterThanOrEqual(2)
     expect(new Set(examples).size).toBe(examples.length)
     expect(examples.some((example) => FLAG.test(example))).toBe(true)
   })
 
-  it.each(verbs)('of `svc %s` are commands of it with all that it requires', async (command, verb) => {
+  it.each(verbs)('of `svc %s` are commands with everything that it requires', async (command, verb) => {
     for (const example of verb.examples) {
       const [program, ...argv] = wordsOf(example)
       expect(program, example).toBe('svc')
@@ -77,7 +77,7 @@ describe('the examples', () => {
     }
   })
 
-  it.each(verbs)('of `svc %s` hold values and no placeholders', (_, { examples }) => {
+  it.each(verbs)('of `svc %s` have values instead of placeholders', (_, { examples }) => {
     for (const example of examples) {
       // A shell would take `<id>` for a redirection.
       expect(example).not.toMatch(/<[a-z_]+>|…|\.\.\.|\$[A-Z]|\b(?:ID|MINT|WALLET|HEX|FILE|ADDRESS)\b/)

@@ -3,13 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { startDaemon } from '../support/daemon.ts'
 import { onPostgres } from '../support/database.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { commandLine, MINT } from './command-line.ts'
+import { serveHere } from './served.ts'
 
 const cli = commandLine()
-const { svc, spawned } = cli
+const { svc } = cli
 
 /** A server that answers every request with this. */
 async function answering(status: number, body: unknown): Promise<string> {
@@ -19,12 +19,12 @@ async function answering(status: number, body: unknown): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-describe('a daemon in production', () => {
-  it('tells which setting is not set, hides every other cause, and the command says that its log has that', async () => {
+describe('A daemon in production', () => {
+  it('names a setting that is missing, hides every other cause, and the command refers to its log', async () => {
     const dataDir = temporaryFolder()
     const named = onPostgres ? {} : { SVC_DATABASE_URL: 'sqlite' }
     const env = { NODE_ENV: 'production', SVC_URL: 'http://127.0.0.1:1', ...named }
-    const daemon = await startDaemon({ dataDir, env })
+    const daemon = await serveHere(dataDir, env)
     onTestFinished(() => daemon.stop())
     const flags = ['--api', daemon.url, '--api-key-file', join(dataDir, 'operator.key')]
     for (const [args, told] of [
@@ -47,8 +47,8 @@ describe('a daemon in production', () => {
   })
 })
 
-describe('the command line', () => {
-  it('prints one JSON document on stderr where a command with notes before it fails', async () => {
+describe('The command line', () => {
+  it('prints one JSON document on stderr if a command fails after notes', async () => {
     const settings = cli.file('none.json', '{}')
     for (const args of [
       ['accounts', 'get', MINT, '--api', 'http://127.0.0.1:1', '--json'],
@@ -63,7 +63,7 @@ describe('the command line', () => {
     }
   })
 
-  it('takes an error code that is no code, but a name that every object has, for a failure', async () => {
+  it('treats an error code like constructor or __proto__ as a failure', async () => {
     for (const code of ['constructor', 'toString', '__proto__']) {
       const api = await answering(400, { error: { code, message: 'no' }, meta: { request_id: 'r' } })
       const { exitCode, stderr } = await svc(['events', 'types', '--api', api])
@@ -71,7 +71,7 @@ describe('the command line', () => {
     }
   })
 
-  it('knows no profile by the name of what every object has', async () => {
+  it('finds no profile named constructor or __proto__', async () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       for (const args of [
         ['config', 'list', '--profile', name],
@@ -83,7 +83,7 @@ describe('the command line', () => {
     }
   })
 
-  it('prints what another server says without what a terminal obeys, as table, plain and JSON, errors included', async () => {
+  it('prints no control characters of another server, as table, plain, JSON or error', async () => {
     const nasty = 'a\u009b31mb\u202ec\u2066d\u200be\u2028f\u{e0041}g\u001b]0;x\u0007h\u007f'
     const record = { address: MINT, owner: nasty, list: [nasty] }
     const api = await answering(200, { data: record, meta: { request_id: 'r' } })
@@ -93,15 +93,15 @@ describe('the command line', () => {
     })
     for (const format of ['table', 'plain', 'json']) {
       for (const from of [api, refusing]) {
-        const { stdout, stderr } = await spawned(['accounts', 'get', MINT, '-o', format, '--api', from])
+        const { stdout, stderr } = await svc(['accounts', 'get', MINT, '-o', format, '--api', from])
         expect(stdout + stderr).not.toMatch(
           /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028\u202a-\u202e\u2066-\u2069]|\u{e0041}/u,
         )
       }
     }
-    const { stdout } = await spawned(['accounts', 'get', MINT, '-o', 'json', '--api', api])
+    const { stdout } = await svc(['accounts', 'get', MINT, '-o', 'json', '--api', api])
     expect(JSON.parse(stdout)).toEqual(record)
-    const { stderr } = await spawned(['accounts', 'get', MINT, '-o', 'json', '--api', refusing])
+    const { stderr } = await svc(['accounts', 'get', MINT, '-o', 'json', '--api', refusing])
     expect(JSON.parse(stderr).error).toMatchObject({ message: nasty, details: { nasty } })
   })
 })

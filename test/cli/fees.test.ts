@@ -6,21 +6,62 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Session } from '../../commands/cli/session.ts'
 import { claimAll } from '../../commands/fees/claim-all.ts'
+import { claimableFees } from '../../commands/fees/claimable.ts'
 import { splitsIn, splitsOf } from '../../commands/fees/splits.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
-import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { someone } from '../support/local-chain.ts'
-import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+import { hasProgram } from '../support/programs.ts'
+import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
+import { runs } from '../support/runs.ts'
 import { CONFIRMED, commandLine } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
 const lacksDbc = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 const [A, B, C] = [1, 2, 3].map(() => someone().toBase58()) as [string, string, string]
 
-describe('a split', () => {
-  it('is the same from the flag and from a file, whatever its shares', () => {
+describe('The pools of svc fees claim --all', () => {
+  const found = async (signed: boolean) => {
+    const notes: string[] = []
+    const pool = (address: string, feeClaimer: string) => ({
+      ...{ address, type: 'dbc', status: 'live', symbol: null, fee_metrics: null },
+      state: { config: { feeClaimer }, pool: { poolState: {} } },
+    })
+    const away = async () => {
+      throw new ApiError('internal_error', 'the node is away')
+    }
+    const session = {
+      ui: { progress: () => () => undefined, note: (text: string) => void notes.push(text), clear: () => undefined },
+      client: {
+        pools: { list: async () => ({ data: [pool('own', 'platform'), pool('foreign', 'partner')], meta: {} }) },
+        feeClaims: { create: away },
+      },
+    } as unknown as Session
+    const search = {
+      kind: undefined,
+      beneficiary: undefined,
+      owner: undefined,
+      least: 0n,
+      payer: 'platform',
+      only: signed ? ('the platform wallet' as const) : null,
+    }
+    const rows = await claimableFees(session, search)
+    return [rows.map(({ pool_address }) => pool_address), notes]
+  }
+
+  it('are, with --signed, those that pay the platform wallet; the others are counted', async () => {
+    expect(await found(true)).toEqual([
+      ['own'],
+      [expect.stringContaining('1 pool pays another partner than the platform wallet')],
+    ])
+    expect(await found(false)).toEqual([['own', 'foreign'], []])
+  })
+})
+
+describe('A split', () => {
+  it('is the same from the flag and a file, for any shares', { tags: 'sampled' }, () => {
     const shares = fc
       .uniqueArray(fc.integer({ min: 1, max: 9_999 }), { minLength: 1, maxLength: 9 })
       .map((cuts) => [0, ...cuts.sort((a, b) => a - b), 10_000])
@@ -34,6 +75,7 @@ describe('a split', () => {
         expect(splitsIn(Buffer.from(file), 'shares.csv')).toEqual(splits)
         expect(splitsIn(Buffer.from(`\ufeff${file}`), 'shares.csv')).toEqual(splits)
       }),
+      { numRuns: runs(25, 100) },
     )
   })
 
@@ -50,7 +92,7 @@ describe('a split', () => {
     [[`${A}:5000`, `${B}:2500`, `${A}:2500`], `--split: item 3: ${A} appears twice: --split: item 1`],
     [[`${A}:10000`], 'a split has 2 to 10 recipients, not 1'],
     [Array.from({ length: 11 }, () => `${someone().toBase58()}:909`), 'a split has 2 to 10 recipients, not 11'],
-  ])('of %j is refused', (items, message) => {
+  ])('%j is refused', (items, message) => {
     expect(() => splitsOf(items)).toThrow(message)
   })
 
@@ -58,14 +100,14 @@ describe('a split', () => {
     [`${A},5000\n\n${B}`, 's.csv:3:1: it has 1 columns, and must have two: address,bps'],
     [`${A},5000\n${B},5000,x`, 's.csv:2:1: it has 3 columns'],
     [`${A},5000\n0OIl,5000`, 's.csv:2:1: "0OIl" is not a base58 wallet'],
-    [`address,bps\n${A},half`, 's.csv:2:46: bps must be a whole number from 1 to 10000, not "half"'],
+    [`address,bps\n${A},half`, `s.csv:2:${A.length + 2}: bps must be a whole number from 1 to 10000, not "half"`],
     [`bps,address\n${A},5000`, 's.csv:1:1: the heading must be address,bps'],
     [`${A},5000\n${A},5000`, `s.csv:2:1: ${A} appears twice: s.csv:1:1`],
     [`${A},5000\n#N/A,5000`, 's.csv:2:1: "#N/A" is an error value of the spreadsheet'],
     [`${A};5000\n${B.toLowerCase()};5000`, 's.csv:2:1: "'],
     [`${A},5000\n${B},1`, 's.csv: bps must sum to exactly 10000, and come to 5001: 4999 too little'],
     ['', 's.csv: a split has 2 to 10 recipients, not 0'],
-  ])('file of %j is refused by its line', (text, message) => {
+  ])('from a file with %j is refused with the line', (text, message) => {
     expect(() => splitsIn(Buffer.from(text), 's.csv')).toThrow(message)
   })
 })
@@ -90,14 +132,9 @@ describe('svc fees claim', () => {
     [[A, '--kind', 'leftover', '--as', 'creator'], '--kind leftover pays only the partner'],
     [[A, '--kind', 'vesting', '--as', 'partner'], '--kind vesting pays only the creator'],
     [[A, '--owner', B], '--owner is for --kind damm_v2'],
-  ])('%j is refused before anything is asked', async (args, message) => {
+  ])('refuses %j before any request', async (args, message) => {
     const id = cli.file('id.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
-    const { exitCode, stdout, stderr } = await cli.svc([
-      'fees',
-      'claim',
-      ...args.map((arg) => (arg === 'id.json' ? id : arg)),
-    ])
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) })
+    await cli.refused(['fees', 'claim', ...args.map((arg) => (arg === 'id.json' ? id : arg))], message)
   })
 })
 
@@ -107,6 +144,7 @@ function owed(
   fees: Record<string, unknown>[],
   /** Positions with fees of each pool, of which a claim takes six. */
   left: Record<string, number> = {},
+  lamports = '1000000',
 ) {
   const asked: string[] = []
   const lifecycles: string[] = []
@@ -127,6 +165,7 @@ function owed(
     clock: { now: () => 0, sleep: async () => undefined },
     wallet: {
       decode: async () => ({ instructions: [], fee_payer: 'platform' }),
+      describe: async () => ({ fee: '5000' }),
       explain: async () => ({ program: null, message: 'it expired', hint: null }),
     },
     ui: {
@@ -140,6 +179,7 @@ function owed(
     get client() {
       return {
         signer: { get: async () => ({ data: { address: 'platform' } }) },
+        accounts: { get: async () => ({ data: { lamports } }) },
         pools: {
           // Two to a page.
           async list({ cursor = '0', creator }: { cursor?: string; creator?: string }) {
@@ -178,6 +218,7 @@ function owed(
     tx_version: undefined,
     dry_run: false,
     build_only: false,
+    force: false,
     wait: undefined,
     signed: true,
     allow_programs: false,
@@ -198,7 +239,7 @@ const holding = (lamports: string, surplus_status = 'unknown') => ({
 })
 
 describe('svc fees claim --all', () => {
-  it('goes through every page and kind, and leaves out what holds nothing', async () => {
+  it('covers every page and kind, and skips pools without fees', async () => {
     const { run, asked } = owed(
       {
         'pool3 surplus': '9',
@@ -221,7 +262,13 @@ describe('svc fees claim --all', () => {
     expect([exitCode, notes?.[0]]).toEqual([0, expect.stringMatching(/^4 claimed, 0\.000000034 SOL\.$/)])
   })
 
-  it('goes on until no position of a pool is left, each claim in its own row', async () => {
+  it('claims nothing if the wallet cannot pay the fees of all', async () => {
+    const { run, asked } = owed({}, [holding('5'), holding('6'), holding('7')], {}, '14999')
+    await expect(run()).rejects.toThrow('platform has 0.000014999 SOL, and 0.000015 SOL is needed')
+    expect(asked).toEqual([])
+  })
+
+  it('continues until no position of a pool is left, with a row for each claim', async () => {
     const { run, asked } = owed({}, [{ type: 'damm_v2', fee_metrics: null }, holding('5')], { pool0: 15 })
     const { table, data } = await run()
     expect(asked).toEqual(['pool0 damm_v2', 'pool0 damm_v2', 'pool0 damm_v2', 'pool1 dbc'])
@@ -229,7 +276,7 @@ describe('svc fees claim --all', () => {
     expect(data).toMatchObject({ claimed: 4, failed: 0 })
   })
 
-  it('as the creator goes through the pools of the signing wallet, and every kind that may hold something', async () => {
+  it('--as creator covers the pools of the signing wallet, and every kind that may have fees', async () => {
     const state = (held: object, config: object = {}) => ({ state: { pool: { poolState: held }, config } })
     const vesting = { lockedVestingConfig: { cliffUnlockAmount: '0', amountPerPeriod: '5' } }
     const { run, asked } = owed(
@@ -254,7 +301,7 @@ describe('svc fees claim --all', () => {
     expect(asked.slice(3)).toEqual(['pool1 dbc creator', 'pool2 vesting creator', 'pool4 damm_v2 creator platform'])
   })
 
-  it('goes on after a failure, tells which, and says that it failed', async () => {
+  it('continues after a failure, names it, and exits 1', async () => {
     const details = { rule: 'limits' }
     const setting = owed({ pool1: new ApiError('bad_request', 'the policy lets nothing pass', { details }) }, [
       holding('5'),
@@ -269,7 +316,7 @@ describe('svc fees claim --all', () => {
     expect(notes?.[0]).toContain('1 failed: run it again')
   })
 
-  it('counts what did not land, or could not be read, as failed', async () => {
+  it('counts an unconfirmed claim and an unreadable pool as failed', async () => {
     const setting = owed({}, [holding('5'), holding('6'), { fee_metrics: null }])
     setting.lifecycles.push('failed', 'confirmed')
     const { exitCode, table, claims } = await setting.run()
@@ -279,7 +326,7 @@ describe('svc fees claim --all', () => {
     expect(setting.asked).toHaveLength(2)
   })
 
-  it('claims from --min on, of one kind alone, and nothing in a dry run', async () => {
+  it('claims from --min up, only of --kind, and nothing in a dry run', async () => {
     const pools = [holding('999'), holding('1000'), holding('1001'), { type: 'damm_v2', fee_metrics: null }]
     expect((await owed({}, pools).run({ min: '0.000001' })).table).toEqual(['pool1 dbc claimed', 'pool2 dbc claimed'])
     expect((await owed({}, pools).run({ kind: 'damm_v2' })).table).toEqual(['pool3 damm_v2 claimed'])
@@ -291,15 +338,11 @@ describe('svc fees claim --all', () => {
   })
 })
 
-describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
+describe.skipIf(lacksDbc)('svc fees, on the chain through a daemon,', () => {
   const [creator, platform] = [Keypair.generate(), Keypair.generate()]
-  let daemon: Daemon
+  let daemon: Served
   const files = { creator: '', platform: '', logo: '' }
-  const run = async (args: string[]) => {
-    const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'])
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
-    return JSON.parse(stdout)
-  }
+  const run = cli.json
   const lamportsOf = async (address: string) => {
     const { exitCode, stdout } = await cli.svc(['accounts', 'get', address, '--json'])
     return exitCode === 3 ? 0n : BigInt(JSON.parse(stdout).lamports)
@@ -317,30 +360,24 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
     files.logo = join(cli.home, 'token.png')
     writeFileSync(files.logo, png())
     await cli.svc(['localnet', 'status'])
-    daemon = await startDaemon({
-      dataDir: cli.dataDir,
-      flags: ['--rpc-port', '0'],
-      env: {
-        SVC_PROGRAMS_DIR: PROGRAMS_DIR,
-        SVC_SIGNER: 'keypair',
-        SVC_SIGNER_KEYPAIR: files.platform,
-        SVC_PRIORITY_FEE: 'none',
-      },
+    daemon = await serveHere(cli.dataDir, {
+      SVC_SIGNER: 'keypair',
+      SVC_SIGNER_KEYPAIR: files.platform,
+      SVC_PRIORITY_FEE: 'none',
     })
     for (const { publicKey } of [creator, platform]) await run(['localnet', 'airdrop', publicKey.toBase58(), '100'])
     await run(['signer', 'policy', '--per-transaction', '5', '--per-day', '50', '--max-fee', '0.01', '--yes'])
   })
   afterAll(() => daemon?.stop())
 
-  it('splits a claim ten ways, every lamport of it, and remembers it', async () => {
+  it('splits every lamport of a claim ten ways, and records it', async () => {
     const pool = await earned('SPLT', '12.3456789')
     const owed = BigInt(await owedBy(pool))
     expect(owed).toBe(98_765_432n)
     const recipients = Array.from({ length: 10 }, () => someone().toBase58())
     const bps = [1, 9, 90, 900, 1_000, 1_500, 1_500, 1_500, 1_500, 2_000]
     const poor = cli.file('poor.csv', recipients.map((recipient, i) => `${recipient},${bps[i]}\n`).join(''))
-    const refused = await cli.svc(['fees', 'claim', pool, '--split-file', poor, '-k', files.platform])
-    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining(recipients[0]!)])
+    await cli.refused(['fees', 'claim', pool, '--split-file', poor, '-k', files.platform], recipients[0]!)
     for (const recipient of recipients.slice(0, 4)) await run(['localnet', 'airdrop', recipient, '0.001'])
     const before = await Promise.all(recipients.map(lamportsOf))
     const wallet = await lamportsOf(platform.publicKey.toBase58())
@@ -356,16 +393,15 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
       expect(Math.abs(Number(share) - exact)).toBeLessThan(1)
     }
     // The fee, and the rent of the partner's account of the token.
-    expect(await lamportsOf(platform.publicKey.toBase58())).toBe(wallet - 5_000n - 2_039_280n)
+    expect(await lamportsOf(platform.publicKey.toBase58())).toBe(wallet - 5_000n - TOKEN_ACCOUNT_RENT)
     expect((await run(['fees', 'list', '--pool', pool]))[0]).toMatchObject({
       type: 'fee_claim.split_executed',
       signature: claimed.signature,
     })
-    const again = await cli.svc(['fees', 'claim', pool, '--signed'])
-    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining('There is nothing to claim')])
+    await cli.refused(['fees', 'claim', pool, '--signed'], 'There is nothing to claim')
   })
 
-  it('claims of all, after a run with the wrong keypair that claimed of none', async () => {
+  it('claim --all claims from every pool, after a run with a wrong keypair that claimed nothing', async () => {
     const pools = [await earned('ALLA', '1'), await earned('ALLB', '2'), await earned('ALLC', '0.01')]
     const wrong = await cli.svc(['fees', 'claim', '--all', '--min', '0.001', '-k', files.creator])
     expect(wrong.exitCode).toBe(1)

@@ -6,7 +6,7 @@ import { entries } from '../support/trees.ts'
 import { type CommandLine, MINT, PROGRAM } from './command-line.ts'
 
 /** Stores trees with these numbers; each is one event, airdrop.tree_built. */
-export async function makeEvents({ request }: Daemon, from: number, count: number): Promise<void> {
+export async function makeEvents({ request }: Pick<Daemon, 'request'>, from: number, count: number): Promise<void> {
   for (let n = from; n < from + count; n++) {
     const body = { mint: MINT, airdrop_count: n, entries: entries(1), persist: true }
     expect((await request('POST', '/v2/merkle-trees', { body })).status).toBe(201)

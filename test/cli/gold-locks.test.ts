@@ -1,40 +1,33 @@
 /** `svc gold`: amounts as they are typed, and a lock's life by the built command with the local keypair, to the lamport. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { solOf } from '../../commands/cli/amounts.ts'
 import { unitsOf } from '../../commands/gold-locks.ts'
 import { formatDuration } from '../../src/api/durations.ts'
-import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { DAY, lacksLock } from '../support/gold.ts'
-import { PROGRAMS_DIR } from '../support/programs.ts'
-import { commandLine, onTerminal } from './command-line.ts'
+import { quickProgramsDir } from '../support/programs.ts'
+import { LOCK_RENT, TOKEN_2022_ACCOUNT_RENT } from '../support/rent.ts'
+import { commandLine } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
-const env = { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_PRIORITY_FEE: 'none' }
+const env = { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' }
 const user = Keypair.generate()
 const address = user.publicKey.toBase58()
-const RENT = 5_020_080n + 5_040n
+const RENT = LOCK_RENT + TOKEN_2022_ACCOUNT_RENT
 const FEE = 5_000n
 
 let mint: string
 const settings = () => ({ ...env, SVC_GOLD_MINT: mint })
 const svc = (args: string[]) => cli.svc(args, { env: settings() })
-const json = async (args: string[]) => {
-  const { exitCode, stdout, stderr } = await svc([...args, '--json'])
-  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
-  return JSON.parse(stdout)
-}
+const json = (args: string[]) => cli.json(args, { env: settings() })
 const lamports = async () => BigInt((await json(['accounts', 'get', address])).lamports)
 
 beforeAll(async () => {
   const key = cli.file('user.json', JSON.stringify([...user.secretKey]), 0o600)
-  const run = async (args: string[]) => {
-    const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'], { env })
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
-    return JSON.parse(stdout)
-  }
+  const run = (args: string[]) => cli.json(args, { env })
   await run(['localnet', 'airdrop', address, '10'])
   const texts = ['--name', 'Gold', '--symbol', 'GLD', '--uri', 'https://example.com/gold.json']
   const created = ['tokens', 'create', ...texts, '--supply', '1000', '--token-program', 'token2022', '-k', key]
@@ -44,8 +37,8 @@ beforeAll(async () => {
 const lock = (...flags: string[]) => ['gold', 'lock', '-k', join(cli.home, 'user.json'), ...flags]
 const unlock = (...flags: string[]) => ['gold', 'unlock', '-k', join(cli.home, 'user.json'), ...flags]
 
-describe('an amount of gold', () => {
-  it('in whole tokens is scaled exactly, whatever the decimals', () => {
+describe('An amount of gold', () => {
+  it('in whole tokens is scaled exactly, for any decimals', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.nat(255), (units, decimals) => {
         const text = units.toString().padStart(decimals + 1, '0')
@@ -72,19 +65,16 @@ describe('an amount of gold', () => {
     [['--amount', '18446744073709.551616', '--days', '1'], '--amount comes to more than 18446744073709551615'],
     [['--amount', '1000.000001', '--days', '1'], 'has 1000000000 raw units of the gold token'],
     [['--amount', '1', '--days', '1', '--platform-id', 'x'.repeat(65)], '--platform-id: '],
-  ])('with %j is refused', async (flags, message) => {
-    const { exitCode, stdout, stderr } = await svc(lock(...flags))
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toContain(message)
+  ])('is refused with %j', async (flags, message) => {
+    await cli.refused(lock(...flags), message, 2, { env: settings() })
   })
 
-  it('is not known without a gold mint, and the way to name it is said', async () => {
-    const { exitCode, stderr } = await cli.svc(lock('--amount', '1', '--days', '1'), { env })
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('svc config set gold.mint <mint>')])
+  it('is refused without a gold mint, with the command that sets it', async () => {
+    await cli.refused(lock('--amount', '1', '--days', '1'), 'svc config set gold.mint <mint>', 1, { env })
   })
 })
 
-describe('a time in words', () => {
+describe('A duration', () => {
   it.each([
     [0, '0 seconds'],
     [1, '1 second'],
@@ -97,11 +87,11 @@ describe('a time in words', () => {
     [86_460, '1 day'],
     [90_000, '1 day 1 hour'],
     [1460 * DAY, '1460 days'],
-  ])('of %i seconds is %s', (seconds, words) => {
+  ])('of %i seconds is shown as %s', (seconds, words) => {
     expect(formatDuration(seconds)).toBe(words)
   })
 
-  it('never says more than there is', () => {
+  it('is never shown longer than it is', () => {
     const sizes: Record<string, number> = { day: DAY, hour: 3_600, minute: 60, second: 1 }
     fc.assert(
       fc.property(fc.nat(1460 * DAY), (seconds) => {
@@ -117,9 +107,9 @@ describe('a time in words', () => {
 })
 
 describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
-  let daemon: Daemon
+  let daemon: Served
   beforeAll(async () => {
-    daemon = await startDaemon({ dataDir: cli.dataDir, flags: ['--rpc-port', '0'], env: settings() })
+    daemon = await serveHere(cli.dataDir, settings())
   })
   afterAll(() => daemon?.stop())
 
@@ -128,21 +118,7 @@ describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
     return data.map(({ type }: { type: string }) => type)
   }
 
-  it('asks a person until when it may be locked, says that nobody can cancel it, and locks nothing on no', async () => {
-    // Known by its URL alone, the chain of the daemon is nobody's free one.
-    const { rpc_url: url } = JSON.parse(readFileSync(join(cli.dataDir, 'daemon.json'), 'utf8'))
-    const own = { SVC_DATA_DIR: join(cli.home, 'asked'), NO_COLOR: '1' }
-    const terminal = { ...cli, env: { ...cli.env, ...settings(), ...own } }
-    const args = [...lock('--amount', '1', '--days', '30'), '-u', url]
-    const { exitCode, screen } = await onTerminal(terminal, args, [['●', 'n']])
-    expect(exitCode, screen).toBe(130)
-    const text = screen.replace(/\s+/g, ' ')
-    expect(text).toContain(`Lock 1 of ${mint}, with no way to cancel it, for 30 days, until 2`)
-    expect(text).toMatch(/until \d{4}-\d\d-\d\d [\d:]+ [+-]\d\d:\d\d \(30 days\); nobody can cancel or shorten it/)
-    expect(await json(['gold', 'list'])).toEqual([])
-  })
-
-  it('locks, refuses to unlock too early, tells when its time has come, and unlocks', async () => {
+  it('locks, refuses to unlock too early, reports when it can unlock, and unlocks', async () => {
     expect(await json(['gold', 'token'])).toEqual({ mint, decimals: 6, token_program: 'token2022' })
     const start = await lamports()
     const dry = await svc(lock('--amount', '2.5', '--days', '30', '--dry-run'))
@@ -172,8 +148,10 @@ describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
 
     await json(['localnet', 'advance', String(30 * DAY)])
     expect((await svc(['gold', 'get', address])).stderr).toContain('svc gold unlock')
-    await until(async () => (await eventsOf()).includes('gold.unlock_eligible'))
+    await expect.poll(eventsOf).toContain('gold.unlock_eligible')
     expect(await json(['gold', 'list', '--status', 'unlockable'])).toMatchObject([{ escrow: locked.escrow }])
+    const closing = await svc(unlock('--dry-run'))
+    expect(closing.stdout).toContain(`closes    2 accounts with ${solOf(RENT)} SOL\n`)
     const unlocked = await json(unlock())
     expect(unlocked).toMatchObject({ mint, amount: '2500000', escrow: locked.escrow })
     expect(start - (await lamports())).toBe(2n * FEE)
@@ -183,7 +161,7 @@ describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
     expect([again.exitCode, again.stderr]).toEqual([3, expect.stringContaining('has no gold lock')])
   })
 
-  it('prints what it would sign with --build-only, which keeps what it tracks', async () => {
+  it('lock --build-only prints the transaction with the resource that it tracks', async () => {
     const built = await json(lock('--raw-amount', '1', '--days', '1', '--build-only'))
     expect(built).toMatchObject({
       amount: '1',
@@ -192,18 +170,14 @@ describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
     })
   })
 
-  it('goes to mainnet-beta only when told so', async () => {
-    const { exitCode, stderr } = await cli.svc(lock('--amount', '1', '--days', '1', '-u', 'mainnet-beta'), {
-      env: { ...settings(), SVC_DATA_DIR: join(cli.home, 'other') },
-    })
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('this would be sent to mainnet-beta')])
+  it('lock sends to mainnet-beta only with --yes', async () => {
+    await cli.refused(
+      lock('--amount', '1', '--days', '1', '-u', 'mainnet-beta'),
+      'this would be sent to mainnet-beta',
+      2,
+      {
+        env: { ...settings(), SVC_DATA_DIR: join(cli.home, 'other') },
+      },
+    )
   })
 })
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error('it did not come true in time')
-    await new Promise((done) => setTimeout(done, 200))
-  }
-}

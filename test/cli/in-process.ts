@@ -4,11 +4,21 @@ import { EventEmitter } from 'node:events'
 import { Readable, Writable } from 'node:stream'
 import { main } from '../../bin/main.ts'
 import type { Host } from '../../commands/cli/open-session.ts'
+import type { LedgerDevices } from '../../commands/wallet/ledger-devices.ts'
 
 export interface InProcessOptions {
   env: Record<string, string>
   cwd: string
   input: string | Uint8Array
+  /** The hardware wallets that are connected; none without it. */
+  ledgers?: LedgerDevices | undefined
+}
+
+const NO_LEDGERS: LedgerDevices = {
+  list: async () => [],
+  open: async () => {
+    throw new Error('nothing is connected')
+  },
 }
 
 /** What the command running here has written to the process itself instead of its own streams. */
@@ -59,7 +69,10 @@ async function withoutStrayOutput<T>(argv: readonly string[], run: () => Promise
 }
 
 /** Resolves as the process would have ended; events of the real process do not reach the command. */
-export async function runInProcess(argv: readonly string[], { env, cwd, input }: InProcessOptions) {
+export async function runInProcess(
+  argv: readonly string[],
+  { env, cwd, input, ledgers = NO_LEDGERS }: InProcessOptions,
+) {
   if (argv[0] === 'serve' || (argv[0] === 'localnet' && argv[1] === 'start'))
     throw new Error(`svc ${argv.join(' ')} takes signals and files of a process: give it one of its own`)
   const [stdout, stderr] = [collector(), collector()]
@@ -75,6 +88,7 @@ export async function runInProcess(argv: readonly string[], { env, cwd, input }:
     stdout: stdout.stream,
     stderr: stderr.stream,
     exit,
+    ledgers,
   })
   const exitCode = await withoutStrayOutput(argv, () => Promise.race([main(argv, host), exited]))
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { LaunchJournal } from '../../commands/airdrops/launch-journal.ts'
 import { SendJournal } from '../../commands/airdrops/sending/journal.ts'
 import type { ListJournal } from '../../commands/lists/journal.ts'
+import { proposalListJournal } from '../../commands/lists/propose-rows.ts'
 import { keyRows, mintJournal } from '../../commands/nfts/mint-journal.ts'
 import { launchListJournal } from '../../commands/pools/list-journal.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
@@ -59,6 +60,16 @@ const KINDS: Record<string, Kind> = {
       [{ cluster: 'mainnet-beta' }, 'the cluster embedded, not mainnet-beta'],
     ],
   }),
+  'pools create --from --squads': kind({
+    open: (file, changed) => proposalListJournal(file, { ...terms, ...changed }),
+    entry: { proposals: ['prp_1'] },
+    doing: 'proposing',
+    loss: 'another --journal proposes every row again',
+    others: [
+      [{ payer: 'other' }, 'the vault payer, not other'],
+      [{ cluster: 'mainnet-beta' }, 'the cluster embedded, not mainnet-beta'],
+    ],
+  }),
   'nfts mint --from': kind({
     open: (file, changed) => mintJournal(file, { collection: 'collection', ...terms, ...changed }),
     entry: { name: '#1', at: 1 },
@@ -72,8 +83,8 @@ const KINDS: Record<string, Kind> = {
   }),
 }
 
-describe.each(Object.entries(KINDS))('the journal of `svc %s`', (_, { open, entry, doing, loss, others }) => {
-  it('belongs to one run at a time, and the next run reads what it has written', async () => {
+describe.each(Object.entries(KINDS))('The journal of `svc %s`', (_, { open, entry, doing, loss, others }) => {
+  it('is open to one run at a time, and the next run reads it', async () => {
     const file = newFile()
     const [first, second] = [open(file), open(file)]
     second.refuseWhileHeld()
@@ -97,7 +108,7 @@ describe.each(Object.entries(KINDS))('the journal of `svc %s`', (_, { open, entr
     expect([file, `${file}.lock`].map((name) => statSync(name).mode & 0o777)).toEqual([0o600, 0o600])
   })
 
-  it('has only the last entry of each row after a run', async () => {
+  it('has only the last entry of each row at the end of a run', async () => {
     const journal = open(newFile())
     const release = await journal.begin()
     for (const step of [1, 2, 3]) journal.write('A', { ...entry, step })
@@ -106,7 +117,7 @@ describe.each(Object.entries(KINDS))('the journal of `svc %s`', (_, { open, entr
     expect(lines.map((line) => JSON.parse(line))).toEqual([{ row: 'A', ...entry, step: 3 }])
   })
 
-  it('cut off at any byte has every entry whose line is whole', async () => {
+  it('that is cut off at any byte has every entry whose line is complete', async () => {
     const journal = open(newFile())
     const release = await journal.begin()
     for (const row of ['A', 'B', 'Ç']) journal.write(row, entry)
@@ -128,7 +139,7 @@ describe.each(Object.entries(KINDS))('the journal of `svc %s`', (_, { open, entr
     )
   })
 
-  it('of another version, of another command or with a broken line is refused and stays as it is', async () => {
+  it('of another version, of another command or with a damaged line is refused and unchanged', async () => {
     const file = newFile()
     const release = await open(file).begin()
     release()
@@ -157,7 +168,7 @@ describe.each(Object.entries(KINDS))('the journal of `svc %s`', (_, { open, entr
     }
   })
 
-  it('is of one payer, cluster and token; a cluster that is not known fits any', async () => {
+  it('belongs to one payer, cluster and token; an unknown cluster matches any', async () => {
     const journal = open(newFile())
     ;(await journal.begin())()
     for (const [changed, message] of others) {
@@ -169,7 +180,7 @@ describe.each(Object.entries(KINDS))('the journal of `svc %s`', (_, { open, entr
     expect(open(journal.file, { cluster: null }).entries.size).toBe(0)
   })
 
-  it('leaves nothing but its lock when it is removed', async () => {
+  it('leaves only its lock file when it is removed', async () => {
     const journal = open(newFile())
     const release = await journal.begin()
     journal.write('A', entry)
@@ -181,7 +192,25 @@ describe.each(Object.entries(KINDS))('the journal of `svc %s`', (_, { open, entr
   })
 })
 
-it('the keys of a list of NFTs follow from the seed of its journal', () => {
+it('A batch of a list never gets the number of another, even if a line was removed from the journal', async () => {
+  const journal = new SendJournal(newFile(), { mint: 'mint', ...terms })
+  ;(await journal.begin())()
+  const sending = { transaction: 'bytes', signature: 's', last_valid_block_height: 1 }
+  const lines = ['1', '3'].map((row) =>
+    JSON.stringify({ row, recipients: [[`wallet ${row}`, '1']], sending, end: 'confirmed' }),
+  )
+  writeFileSync(journal.file, `${readFileSync(journal.file, 'utf8')}${lines.join('\n')}\n`)
+  const release = await journal.begin()
+  journal.write(journal.next(), { recipients: [['wallet new', '1']], sending, end: 'confirmed' })
+  release()
+  expect([...new SendJournal(journal.file, { mint: 'mint', ...terms }).paid().keys()]).toEqual([
+    'wallet 1',
+    'wallet 3',
+    'wallet new',
+  ])
+})
+
+it('The keys of a list of NFTs are derived from the seed of its journal', () => {
   const file = newFile()
   const first = mintJournal(file, { collection: 'collection', ...terms })
   writeFileSync(file, `${JSON.stringify({ ...first.head, seed: '07'.repeat(32) })}\n`)

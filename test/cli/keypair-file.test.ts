@@ -1,5 +1,5 @@
 /** Keypair files: where they are looked for, what is wrong with them, and that nothing of them is ever shown. */
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { base58 } from '@scure/base'
 import { Keypair } from '@solana/web3.js'
@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { keypairPath, readKeypair } from '../../commands/machine/wallets/keypair-file.ts'
 import { Problem } from '../../commands/ui/problem.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
-import { commandLine } from './command-line.ts'
+import { commandLine, MINT } from './command-line.ts'
 
 const folder = makeSharedFolder('svc-keypairs-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -46,8 +46,8 @@ const SAID = [
   /^holds (?:base58|words) instead of JSON: `svc wallet import NAME FILE` takes a (?:key in base58|recovery phrase)$/,
 ]
 
-describe('a keypair file', () => {
-  it('of web3.js gives its key, whatever white space is in it', () => {
+describe('A keypair file', () => {
+  it('of web3.js is read, with any white space', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.constantFrom(0, 2), (seed, indent) => {
         const keypair = Keypair.fromSeed(seed)
@@ -58,7 +58,7 @@ describe('a keypair file', () => {
     )
   })
 
-  it('with the byte order mark of an editor gives its key', () => {
+  it('with a byte order mark is read', () => {
     const { secretKey, publicKey } = Keypair.generate()
     const file = fileWith(`\ufeff${JSON.stringify([...secretKey])}`)
     expect(readKeypair(file).address).toBe(publicKey.toBase58())
@@ -70,14 +70,14 @@ describe('a keypair file', () => {
     ['a key in base58', (key: Keypair) => base58.encode(key.secretKey), /base58 instead of JSON.*svc wallet import/],
     ['a key in quotes', (key: Keypair) => JSON.stringify(base58.encode(key.secretKey)), /base58 instead of JSON/],
     ['a phrase', () => `${'abandon '.repeat(11)}about`, /words instead of JSON.*svc wallet import/],
-  ])('that holds %s is refused by what it is', (_, text, what) => {
+  ])('that holds %s is refused by that name', (_, text, what) => {
     const key = Keypair.generate()
     const { message } = problemOf(text(key))
     expect(message).toMatch(what)
     expect(message).not.toContain(base58.encode(key.secretKey).slice(0, 20))
   })
 
-  it('that is malformed in whatever way is refused in one sentence that holds nothing of it', () => {
+  it('that is malformed is refused in one sentence that quotes nothing of it', () => {
     const secret = [...Keypair.generate().secretKey]
     const entry = fc.oneof(fc.integer(), fc.double(), fc.string(), fc.constant(null), fc.integer({ min: 0, max: 255 }))
     const broken = fc.oneof(
@@ -117,7 +117,7 @@ describe('a keypair file', () => {
     )
   })
 
-  it('names the fault of each shape that people have', () => {
+  it('has the fault of each usual mistake named', () => {
     const secret = [...Keypair.generate().secretKey]
     const other = [...Keypair.generate().publicKey.toBytes()]
     expect(problemOf('').message).toContain('is empty')
@@ -128,7 +128,7 @@ describe('a keypair file', () => {
     expect(problemOf(JSON.stringify([...secret.slice(0, 32), ...other])).message).toContain('does not belong')
   })
 
-  it('that others can read, a folder and a pipe that nobody writes to are refused', () => {
+  it('is refused if others can read it, or if it is a folder or a pipe', () => {
     const text = JSON.stringify([...Keypair.generate().secretKey])
     for (const mode of [0o640, 0o604, 0o660, 0o620, 0o602]) {
       const file = fileWith(text)
@@ -148,7 +148,7 @@ describe('a keypair file', () => {
   })
 })
 
-describe('the keypair of the Solana CLI', () => {
+describe('The keypair of the Solana CLI', () => {
   const home = join(folder, 'home')
   const settings = (text: string) => {
     mkdirSync(join(home, '.config/solana/cli'), { recursive: true })
@@ -156,7 +156,7 @@ describe('the keypair of the Solana CLI', () => {
     return keypairPath(undefined, { HOME: home })
   }
 
-  it('is the one that its settings name, and a file given goes before it', () => {
+  it('is the one of its settings; a given file takes precedence', () => {
     const fallback = join(home, '.config/solana/id.json')
     expect(keypairPath(undefined, { HOME: home })).toBe(fallback)
     expect(settings('---\njson_rpc_url: "x"\nkeypair_path: /keys/one.json\ncommitment: confirmed\n')).toBe(
@@ -171,18 +171,19 @@ describe('the keypair of the Solana CLI', () => {
     expect(keypairPath('mine.json', { HOME: home })).toBe('mine.json')
   })
 
-  it('is refused where it is no file, with the way out', () => {
-    for (const path of ['usb://ledger?key=0', 'prompt://', 'ASK', 'stdin://']) {
+  it('may be a Ledger, and is refused with the way out if it is neither that nor a file', () => {
+    expect(settings('keypair_path: usb://ledger?key=0\n')).toBe('usb://ledger?key=0')
+    for (const path of ['prompt://', 'ASK', 'stdin://']) {
       expect(() => settings(`keypair_path: ${path}\n`)).toThrow(`keypair_path is ${path}`)
     }
-    expect(() => keypairPath('-', { HOME: home })).toThrow('svc signs only with a keypair file')
+    expect(() => keypairPath('-', { HOME: home })).toThrow('svc signs with a keypair file, a wallet or a Ledger')
   })
 })
 
 describe('svc', () => {
   const cli = commandLine()
 
-  it('is no argument: an address or a key there is refused by what it is, and a key is not repeated', async () => {
+  it('-k refuses an address or a key, and does not repeat a key', async () => {
     const { secretKey, publicKey } = Keypair.generate()
     const send = (key: string) => cli.svc(['wallet', 'send', publicKey.toBase58(), '1', '-k', key, '--dry-run'])
     const address = await send(publicKey.toBase58())
@@ -192,7 +193,7 @@ describe('svc', () => {
     expect(key.stderr).not.toContain(base58.encode(secretKey).slice(0, 20))
   })
 
-  it('says what is wrong with the file and nothing of what it holds, with --debug too', async () => {
+  it('says what is wrong with a keypair file and nothing of its content, even with --debug', async () => {
     const secret = [...Keypair.generate().secretKey]
     const broken = cli.file('broken.json', `${JSON.stringify(secret).slice(0, -1)},"x`, 0o600)
     const open = cli.file('open.json', JSON.stringify(secret), 0o644)
@@ -203,15 +204,7 @@ describe('svc', () => {
     ]
     for (const [file, exitCode, said] of runs) {
       for (const more of [[], ['--json'], ['--debug']]) {
-        const run = await cli.spawned([
-          'tokens',
-          'revoke',
-          'So11111111111111111111111111111111111111112',
-          'mint',
-          '-k',
-          file,
-          ...more,
-        ])
+        const run = await cli.svc(['tokens', 'revoke', MINT, 'mint', '-k', file, ...more])
         expect(run, `${file} ${more}`).toMatchObject({ exitCode, stdout: '' })
         if (more[0] !== '--json') expect(run.stderr).toContain(said)
         expect(run.stderr).not.toContain(secret.slice(0, 4).join(','))
@@ -220,13 +213,8 @@ describe('svc', () => {
     }
   })
 
-  it('says how to get a keypair where there is none', async () => {
-    const { exitCode, stderr } = await cli.svc([
-      'tokens',
-      'revoke',
-      'So11111111111111111111111111111111111111112',
-      'mint',
-    ])
+  it('says how to get a keypair if there is none', async () => {
+    const { exitCode, stderr } = await cli.svc(['tokens', 'revoke', MINT, 'mint'])
     expect(exitCode).toBe(2)
     expect(stderr).toContain(`there is no keypair at ${join(cli.home, '.config/solana/id.json')}`)
     expect(stderr).toContain(
@@ -234,7 +222,7 @@ describe('svc', () => {
     )
   })
 
-  it('signs with the file of -k, else of SVC_KEYPAIR, else of the profile, and never with one that a folder names', async () => {
+  it('signs with the file of -k, of SVC_KEYPAIR or of the profile, in this order, and never with one of a svc.json', async () => {
     const [flagged, variable, profiled, folder] = ['flag', 'variable', 'profile', 'folder'].map((name) => {
       const pair = Keypair.generate()
       return {
@@ -243,18 +231,8 @@ describe('svc', () => {
       }
     })
     const create = [
-      'tokens',
-      'create',
-      '--name',
-      'A',
-      '--symbol',
-      'A',
-      '--uri',
-      'https://example.com/a',
-      '--supply',
-      '1',
-      '--token-program',
-      'token2022',
+      ...['tokens', 'create', '--name', 'A', '--symbol', 'A', '--uri', 'https://example.com/a'],
+      ...['--supply', '1', '--token-program', 'token2022'],
     ]
     /** Who has to sign what is built; what was said where nothing was. */
     const signer = async (flags: string[], env: Record<string, string> = {}, cwd = cli.home) => {
@@ -272,7 +250,9 @@ describe('svc', () => {
     mkdirSync(cwd)
     writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ keypair: folder!.file }))
     expect(await signer([], {}, cwd)).toMatch(/svc\.json.*keypair.*it decides who signs/s)
-    await cli.svc(['config', 'set', 'keypair', 'wallet.json'])
+    // A path that somebody wrote by hand.
+    const profiles = join(cli.home, '.config', 'svc', 'profiles.json')
+    writeFileSync(profiles, readFileSync(profiles, 'utf8').replace(profiled!.file, 'wallet.json'))
     expect(await signer([])).toContain('keypair in your profile must be an absolute path')
     await cli.svc(['config', 'unset', 'keypair'])
   })

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Session } from '../../commands/cli/session.ts'
 import { type AttemptEnd, untilConfirmed } from '../../commands/lists/attempt.ts'
+import { patiently } from '../../commands/lists/patience.ts'
 import { workThrough } from '../../commands/lists/run.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 
@@ -31,7 +32,7 @@ async function attempt(ends: Kind[], { begun = null as string | null, retriesFai
   return { signature, sent }
 }
 
-describe('the attempts of a row', () => {
+describe('The attempts of a row', () => {
   it.each<[string, Kind[], object, Awaited<ReturnType<typeof attempt>>]>([
     ['send once what is confirmed', [], {}, { signature: 's1', sent: ['s1'] }],
     ['send again what an earlier run has begun', [], { begun: 's0' }, { signature: 's0', sent: ['s0 again'] }],
@@ -92,20 +93,50 @@ async function work(
   return { log, most, result, notes }
 }
 
-describe('the rows of a list', () => {
-  it('are worked through several at a time, with what others leave for later', async () => {
+describe('The rows of a list', () => {
+  it('are processed several at a time, including those that others postpone', async () => {
     const { log, most, notes } = await work([1, 2, 3], { later: { 2: [4], 4: [5] } })
     expect([log.toSorted(), most]).toEqual([['1', '2', '3', '4', '5'], 2])
     expect(notes).toEqual([expect.stringContaining('run the same command again for the rest'), null])
   })
 
-  it('are not begun after one has failed; those under way are finished', async () => {
+  it('are not started after one has failed; started ones are finished', async () => {
     const { log } = await work([1, 2, 3, 4], { fails: [1] })
     expect(log.toSorted()).toEqual(['1: it failed', '2'])
   })
 
-  it('end with a fault of svc itself, and without the note for Ctrl-C', async () => {
-    const { result, notes } = await work([1], { fails: [1], fault: new Error('a bug') })
-    expect([result, notes.at(-1)]).toEqual(['a bug', null])
+  it('end with an error of svc itself once the others are finished, without the note for Ctrl-C', async () => {
+    const { result, notes, log } = await work([1, 2, 3], { fails: [1], fault: new Error('a bug') })
+    expect([result, notes.at(-1), log]).toEqual(['a bug', null, ['2']])
+  })
+})
+
+describe('A request of a long run', () => {
+  async function patient(error: ApiError, times = 20) {
+    const sleeps: number[] = []
+    const clock = { sleep: async (ms: number) => void sleeps.push(ms) } as unknown as Session['clock']
+    let left = times
+    const result = await patiently({ clock }, async () => {
+      if (left-- > 0) throw error
+      return 'done'
+    }).catch((thrown: Error) => thrown.message)
+    return { result, sleeps }
+  }
+
+  it('waits as long as the rate limit says', async () => {
+    const limited = (retryAfter?: number) =>
+      new ApiError('rate_limited', 'too many', retryAfter === undefined ? {} : { retryAfter })
+    expect(await patient(limited(40), 3)).toEqual({ result: 'done', sleeps: [40_000, 40_000, 40_000] })
+    expect(await patient(limited(), 2)).toEqual({ result: 'done', sleeps: [5_000, 5_000] })
+  })
+
+  it('ends if the limit of the day is used up, which takes hours', async () => {
+    const used = new ApiError('rate_limited', 'used up until tomorrow', { retryAfter: 40_000 })
+    expect(await patient(used)).toEqual({ result: 'used up until tomorrow', sleeps: [] })
+  })
+
+  it('is repeated three times after a temporary fault', async () => {
+    const { result, sleeps } = await patient(new ApiError('internal_error', 'the node is away'))
+    expect([result, sleeps]).toEqual(['the node is away', [1_000, 3_000, 10_000]])
   })
 })

@@ -1,9 +1,5 @@
 /** `svc localnet` and the choice of the cluster, through the built command: with a daemon, with a chain served alone, and without. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -11,70 +7,33 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { solOf } from '../../commands/cli/amounts.ts'
 import { lamportsInput } from '../../commands/localnet.ts'
 import { openLocalChain } from '../../src/localnet/index.ts'
+import { solText } from '../../src/solana/amounts.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { type Daemon, startDaemon } from '../support/daemon.ts'
-import { commandLine, MINT, onTerminal, PROGRAM } from './command-line.ts'
+import { startDaemon } from '../support/daemon.ts'
+import { freePort } from '../support/ports.ts'
+import { WALLET_RENT } from '../support/rent.ts'
+import { commandLine, MINT, onTerminal } from './command-line.ts'
+import { fileOf, rpc, startLocalnet } from './localnet-process.ts'
 
 const cli = commandLine()
 const { svc, spawned } = cli
 const WALLET = '9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g'
 
-const json = async (args: string[], options = {}, run = svc) => {
-  const { exitCode, stdout, stderr } = await run([...args, '--json'], options)
+const { json } = cli
+/** By a process of its own, because the test is about what one process leaves to the next. */
+const jsonOfProcess = async (args: string[]) => {
+  const { exitCode, stdout, stderr } = await spawned([...args, '--json'])
   expect(exitCode, stderr).toBe(0)
   return JSON.parse(stdout)
 }
-/** By a process of its own, where what one process leaves to the next is the point. */
-const jsonOfProcess = (args: string[]) => json(args, {}, spawned)
 const folder = (name: string) => {
   const path = join(cli.home, name)
   mkdirSync(path, { recursive: true })
   return path
 }
-const daemonOf = async (dataDir: string, flags: string[] = [], env: Record<string, string> = {}): Promise<Daemon> => {
-  const daemon = await startDaemon({ dataDir, flags, env })
-  onTestFinished(() => daemon.stop())
-  return daemon
-}
-const fileOf = (dataDir: string, name: string) => JSON.parse(readFileSync(join(dataDir, name), 'utf8'))
 
-/** `svc localnet start` as a process of its own; resolves when it listens. */
-async function startLocalnet(dataDir: string, flags: string[]) {
-  const child = spawn(process.execPath, [PROGRAM, 'localnet', 'start', '--json', '--data-dir', dataDir, ...flags], {
-    env: { ...cli.env, SVC_LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let [stdout, stderr] = ['', '']
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const ended = once(child, 'exit').then(() => {
-    throw new Error(stderr)
-  })
-  ended.catch(() => undefined)
-  const ready = (async () => {
-    for await (const chunk of child.stdout.setEncoding('utf8')) {
-      stdout += chunk
-      if (stdout.trimEnd().endsWith('}')) return JSON.parse(stdout)
-    }
-  })()
-  const stop = async () => {
-    child.kill('SIGTERM')
-    await ended.catch(() => undefined)
-    return child.exitCode
-  }
-  onTestFinished(async () => void (await stop()))
-  return { ...(await Promise.race([ready, ended])), stop, stderr: () => stderr }
-}
-
-async function rpc(url: string, method: string, ...params: unknown[]) {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  return ((await answer.json()) as { result: unknown }).result
-}
-
-describe('an amount of SOL', () => {
-  it('is read and written exactly, to the last lamport of a u64', () => {
+describe('An amount of SOL', () => {
+  it('is read and written exactly, up to the last lamport of a u64', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }), (lamports) => {
         expect(lamportsInput(solOf(lamports))).toBe(lamports)
@@ -90,34 +49,35 @@ describe('an amount of SOL', () => {
   })
 })
 
-describe('without a daemon', () => {
+describe('svc localnet without a daemon', () => {
   const at = ['--data-dir', join(cli.home, 'alone')]
 
-  it('shows the chain, gives SOL to the lamport and moves its clock, and keeps it all', async () => {
-    const before = await jsonOfProcess(['localnet', 'status', ...at])
+  it('shows the chain, gives SOL, moves the clock, and keeps all of it for the next process', async () => {
+    const before = await json(['localnet', 'status', ...at])
     expect(before).toMatchObject({ cluster: 'embedded', pid: null, rpc_url: null, transactions: 0 })
-    expect(before.programs).toHaveLength(6)
+    expect(before.programs).toHaveLength(7)
     expect(before.programs.every(({ loaded }: { loaded: boolean }) => !loaded)).toBe(true)
 
     const first = await jsonOfProcess(['localnet', 'airdrop', WALLET, '4123456.123456789', ...at])
     expect(first).toMatchObject({ address: WALLET, lamports: '4123456123456789', balance: '4123456123456789' })
-    const second = await jsonOfProcess(['localnet', 'airdrop', WALLET, '0.000000001', ...at])
+    const second = await json(['localnet', 'airdrop', WALLET, '0.000000001', ...at])
     expect(second).toMatchObject({ lamports: '1', balance: '4123456123456790' })
 
-    const moved = await jsonOfProcess(['localnet', 'advance', '86400', ...at])
+    const moved = await json(['localnet', 'advance', '86400', ...at])
     expect(moved.unix_timestamp - before.unix_timestamp).toBeGreaterThanOrEqual(86_400)
-    const after = await jsonOfProcess(['localnet', 'status', ...at])
+    const after = await json(['localnet', 'status', ...at])
     expect(after.transactions).toBe(2)
     expect(after.slot).toBeGreaterThan(before.slot + 86_400 / 0.4)
     expect(after.unix_timestamp).toBeGreaterThanOrEqual(moved.unix_timestamp)
   })
 
-  it('says in its table which programs are missing and how to get them', async () => {
+  it('status names the programs that are missing and how to get them', async () => {
     const { exitCode, stdout, stderr } = await svc(['localnet', 'status', ...at])
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^CLUSTER +embedded$/m)
+    expect(stdout).toMatch(/^CONSENSUS +(Alpenglow since slot 440208000|Tower)$/m)
     expect(stdout).toMatch(/^ {2}missing +Meteora DBC \(dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN\)$/m)
-    expect(stderr).toContain('6 missing: fill the program cache with `svc localnet pull`')
+    expect(stderr).toContain('7 missing: fill the program cache with `svc localnet pull`')
   })
 
   it.each([
@@ -125,21 +85,17 @@ describe('without a daemon', () => {
     [['airdrop', WALLET, '1e3'], 'must be an amount like 1.5'],
     [['airdrop', WALLET, '.5'], 'must be an amount like 1.5'],
     [['airdrop', WALLET, '0'], 'must be more than 0'],
-    [['airdrop', WALLET, '18446744073.709551616'], 'at most 18446744073.709551615'],
-    [['airdrop', MINT.replace('S', 'T'), '0.000000001'], 'must be at least 890880 lamports'],
+    [['airdrop', WALLET, '18446744073.709551616'], 'at most 18,446,744,073.709551615'],
+    [['airdrop', MINT.replace('S', 'T'), '0.000000001'], `must be at least ${solText(WALLET_RENT)}`],
     [['airdrop', 'nobody', '1'], '<address> must be a base58 address'],
     [['airdrop', `${WALLET}1`, '1'], '<address> must be a base58 address'],
     [['advance', '0'], '<seconds> must be a whole number from 1'],
     [['status', '--url', 'devnet'], 'is the embedded chain, not devnet'],
-  ])('refuses localnet %j', async (args, message) => {
-    expect(await svc(['localnet', ...args, ...at])).toMatchObject({
-      exitCode: 2,
-      stdout: '',
-      stderr: expect.stringContaining(message),
-    })
+  ])('refuses %j', async (args, message) => {
+    await cli.refused(['localnet', ...args, ...at], message)
   })
 
-  it('deletes the chain when that is agreed to, and begins another', async () => {
+  it('reset deletes the chain after a yes, and the next command starts a new one', async () => {
     const dataDir = folder('reset')
     await json(['localnet', 'airdrop', WALLET, '1', '--data-dir', dataDir])
     const refused = await onTerminal(cli, ['localnet', 'reset', '--data-dir', dataDir], [['Delete', 'n']])
@@ -152,28 +108,27 @@ describe('without a daemon', () => {
     expect(await json(['localnet', 'reset', '--yes', '--data-dir', folder('never-used')])).toEqual({ files: [] })
   })
 
-  it('tells which process has the chain when one that serves nothing holds its journal', async () => {
+  it('names the process that uses the chain, if that one does not serve it', async () => {
     const dataDir = folder('held')
     const chain = await openLocalChain({ dataDir, programsDir: dataDir })
-    const [status, reset] = await Promise.all([
-      spawned(['localnet', 'status', '--data-dir', dataDir]),
-      spawned(['localnet', 'reset', '--yes', '--data-dir', dataDir]),
-    ])
+    const user = `in use by process ${process.pid}`
+    await cli.refused(['localnet', 'status', '--data-dir', dataDir], user, 1)
+    await cli.refused(['localnet', 'reset', '--yes', '--data-dir', dataDir], user, 5)
     chain.close()
-    expect(status).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`in use by process ${process.pid}`) })
-    expect(reset).toMatchObject({ exitCode: 5, stderr: expect.stringContaining(`in use by process ${process.pid}`) })
     expect(existsSync(join(dataDir, 'chain.db'))).toBe(true)
   })
 })
 
-describe('with a daemon', () => {
-  it('goes through the chain that the daemon serves, which opens at its first use', async () => {
+describe('svc localnet with a daemon', () => {
+  it('uses the chain of the daemon, which opens at its first use, and refuses a flag for another cluster', async () => {
     const dataDir = folder('served')
     const at = ['--data-dir', dataDir]
-    const daemon = await daemonOf(dataDir)
+    const daemon = await startDaemon({ dataDir })
+    onTestFinished(() => daemon.stop())
     const { rpc_url, ws_url, ...rest } = fileOf(dataDir, 'daemon.json')
     const database = expect.any(String)
-    expect(rest).toEqual({ pid: daemon.process.pid, database, url: daemon.url, role: 'all', cluster: 'embedded' })
+    const place = { database, url: daemon.url, role: 'all', cluster: 'embedded' }
+    expect(rest).toEqual({ pid: daemon.process.pid, reload_signal: 'SIGUSR2', ...place })
     expect(Number(new URL(ws_url).port)).toBe(Number(new URL(rpc_url).port) + 1)
     expect(statSync(join(dataDir, 'localnet.json')).mode & 0o777).toBe(0o600)
     expect((await daemon.request('GET', '/ready', { key: null })).json.data).toEqual({
@@ -193,129 +148,35 @@ describe('with a daemon', () => {
     expect(moved.unix_timestamp).toBeGreaterThanOrEqual(status.unix_timestamp + 3600)
     expect((await svc(['status', ...at])).stderr).toContain('Cluster: embedded')
 
-    for (const args of [['start'], ['reset', '--yes']]) {
-      expect(await spawned(['localnet', ...args, ...at])).toMatchObject({
+    for (const [run, args] of [
+      [spawned, ['start']],
+      [svc, ['reset', '--yes']],
+    ] as const) {
+      expect(await run(['localnet', ...args, ...at])).toMatchObject({
         exitCode: 5,
         stdout: '',
         stderr: expect.stringContaining(`process ${daemon.process.pid}`),
       })
     }
+
+    const mismatch = 'works on embedded, not on devnet'
+    await cli.refused(['pools', 'list', '-u', 'devnet', ...at], mismatch)
+    const noted = await svc(['pools', 'list', ...at], { env: { SVC_URL: 'd' } })
+    expect(noted).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(mismatch) })
+    const fits = await svc(['pools', 'list', '--url', 'embedded', ...at])
+    expect(fits).toMatchObject({ exitCode: 0, stderr: 'None found.\n' })
+
     await daemon.stop()
     expect(existsSync(join(dataDir, 'localnet.json'))).toBe(false)
     expect((await json(['localnet', 'airdrop', WALLET, '1', ...at])).balance).toBe('3500000000')
   })
-
-  it('keeps every balance that was answered when the daemon is killed, and goes on without it', async () => {
-    const dataDir = folder('killed')
-    const daemon = await daemonOf(dataDir)
-    const { balance } = await json(['localnet', 'airdrop', WALLET, '7', '--data-dir', dataDir])
-    await daemon.stop('SIGKILL')
-    expect(existsSync(join(dataDir, 'localnet.json'))).toBe(true)
-    const next = await json(['localnet', 'airdrop', WALLET, '1', '--data-dir', dataDir])
-    expect(BigInt(next.balance)).toBe(BigInt(balance) + 1_000_000_000n)
-  })
-
-  it('refuses a flag for another cluster than the daemon works on, and remarks on a setting', async () => {
-    const dataDir = folder('mismatch')
-    await daemonOf(dataDir)
-    const refused = await svc(['pools', 'list', '-u', 'devnet', '--data-dir', dataDir])
-    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('works on embedded, not on devnet') })
-    const noted = await svc(['pools', 'list', '--data-dir', dataDir], { env: { SVC_URL: 'd' } })
-    expect(noted).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('works on embedded, not on devnet') })
-    const fits = await svc(['pools', 'list', '--url', 'embedded', '--data-dir', dataDir])
-    expect(fits).toMatchObject({ exitCode: 0, stderr: 'None found.\n' })
-  })
-
-  it('serves no chain where it works on a cluster, asks that one at most once a second and shows its host alone', async () => {
-    let answers = true
-    let asked = 0
-    const node = await listening((request, response) => {
-      asked++
-      request.resume().on('end', () => {
-        response.writeHead(answers ? 200 : 500, { 'content-type': 'application/json' })
-        response.end('{"jsonrpc":"2.0","id":"1","result":9}')
-      })
-    })
-    const dataDir = folder('remote')
-    const began = performance.now()
-    const url = `http://127.0.0.1:${node.port}/hush-path?api-key=hush-query`
-    const daemon = await daemonOf(dataDir, [], { SVC_URL: url, SVC_LOG_LEVEL: 'debug' })
-    let log = ''
-    daemon.process.stderr!.on('data', (text) => {
-      log += text
-    })
-    const label = `127.0.0.1:${node.port}`
-    expect(fileOf(dataDir, 'daemon.json')).toEqual({
-      ...{ pid: daemon.process.pid, database: expect.any(String), url: daemon.url, role: 'all', cluster: label },
-    })
-    expect(existsSync(join(dataDir, 'localnet.json'))).toBe(false)
-    const ready = () => daemon.request('GET', '/ready', { key: null })
-    const all = await Promise.all([ready(), ready(), ready(), ready()])
-    expect(all.map(({ status, json }) => [status, json.data.checks.rpc])).toEqual(Array(4).fill([200, 'ok']))
-    expect(asked).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - began) / 1000))
-
-    const env = { SVC_URL: url }
-    const shown = await Promise.all([
-      svc(['status', '--data-dir', dataDir], { env }),
-      svc(['doctor', '--data-dir', dataDir], { env }),
-      svc(['config', 'list', '--data-dir', dataDir], { env }),
-      svc(['config', 'get', 'url', '--json'], { env }),
-    ])
-    expect(shown[0]).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(`Cluster: ${label}`) })
-    expect(shown[1].stdout).toMatch(new RegExp(`^ok +cluster +${label} \\(SVC_URL\\)$`, 'm'))
-    expect(shown[1].stdout).toMatch(new RegExp(`^ok +rpc +${label} answers, slot 9$`, 'm'))
-    expect(JSON.parse(shown[3].stdout)).toMatchObject({ value: label, origin: 'environment' })
-
-    answers = false
-    await expect.poll(async () => (await ready()).status).toBe(503)
-    expect((await ready()).json.data).toEqual({
-      ...{ ready: false, role: 'all', checks: { database: 'ok', rpc: 'failing', workers: 'ok' } },
-      reasons: { rpc: 'the chain does not answer' },
-    })
-    const unwell = await svc(['doctor', '--data-dir', dataDir], { env })
-    expect(unwell).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('the RPC node answers 500') })
-    await daemon.stop()
-    expect(log).toContain(label)
-    for (const { stdout, stderr } of [...shown, unwell]) log += stdout + stderr
-    expect(log).not.toContain('hush')
-  })
-
-  it('takes another port where the default one is taken, and says so; one that was asked for is refused', async () => {
-    // Another run's test lets go of the port soon; whoever has it for longer takes it from this test as well.
-    let outcome: string | undefined
-    const take = async () => {
-      await listening((_, response) => response.end(), 8899).then(
-        () => (outcome = 'taken'),
-        (error: NodeJS.ErrnoException) => (outcome = error.code),
-      )
-      return outcome
-    }
-    await expect
-      .poll(take, { timeout: 60_000, interval: 200 })
-      .toBe('taken')
-      .catch(() => expect(outcome).toBe('EADDRINUSE'))
-    const dataDir = folder('ports')
-    const { rpc_url, stderr, stop } = await startLocalnet(dataDir, [])
-    await expect.poll(stderr).toContain(`Port 8899 of 127.0.0.1 is taken: the embedded chain is at ${rpc_url}`)
-    expect(rpc_url).not.toMatch(/:8899$/)
-    expect(await rpc(rpc_url, 'getHealth')).toBe('ok')
-    expect(await stop()).toBe(0)
-    const refused = await spawned(['localnet', 'start', '--rpc-port', '8899', '--data-dir', dataDir])
-    expect(refused).toMatchObject({
-      exitCode: 5,
-      stderr: expect.stringContaining('Port 8899 of 127.0.0.1 is taken; choose another with --rpc-port'),
-    })
-    const serve = await spawned(['serve', '--port', '0', '--rpc-port', '8899', '--data-dir', dataDir])
-    expect(serve).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('Port 8899') })
-    expect(existsSync(join(dataDir, 'daemon.json'))).toBe(false)
-  })
 })
 
-describe('a chain that is served alone', () => {
-  it('is used by commands and by a daemon beside it, and refuses a second one', async () => {
+describe('A chain of svc localnet start', () => {
+  it('is used by commands, and refuses a second server', async () => {
     const dataDir = folder('start')
     const at = ['--data-dir', dataDir]
-    const { pid, rpc_url, stop } = await startLocalnet(dataDir, ['--rpc-port', '0'])
+    const { pid, rpc_url, stop } = await startLocalnet(cli, dataDir, ['--rpc-port', '0'])
     expect(fileOf(dataDir, 'localnet.json')).toMatchObject({ pid, rpc_url })
     expect(await spawned(['localnet', 'start', '--rpc-port', '0', ...at])).toMatchObject({
       exitCode: 5,
@@ -323,20 +184,49 @@ describe('a chain that is served alone', () => {
     })
     expect((await json(['localnet', 'airdrop', WALLET, '3', ...at])).balance).toBe('3000000000')
 
-    const daemon = await daemonOf(dataDir)
-    expect(fileOf(dataDir, 'daemon.json').rpc_url).toBe(rpc_url)
-    expect((await daemon.request('GET', '/ready', { key: null })).json.data.checks.rpc).toBe('ok')
-    await daemon.stop()
-    expect(fileOf(dataDir, 'localnet.json').pid).toBe(pid)
-
     expect(await stop()).toBe(0)
     expect(existsSync(join(dataDir, 'localnet.json'))).toBe(false)
     expect((await json(['localnet', 'status', ...at])).transactions).toBe(1)
   })
 })
 
+describe('The consensus of svc localnet start', () => {
+  it('is a flag: a chain begins on either, may change to Alpenglow, and is refused to go back', async () => {
+    const dataDir = folder('consensus')
+    const at = ['--data-dir', dataDir]
+    const start = (consensus: string) => startLocalnet(cli, dataDir, ['--rpc-port', '0', '--consensus', consensus])
+    const tower = await start('tower')
+    expect(await rpc(tower.rpc_url, 'getAgGenesisCert')).toBeNull()
+    expect(await json(['localnet', 'status', ...at])).toMatchObject({ consensus: 'tower', alpenglow_slot: null })
+    await tower.stop()
+    const migrated = await start('alpenglow')
+    const status = await json(['localnet', 'status', ...at])
+    expect(status).toMatchObject({ consensus: 'alpenglow', alpenglow_slot: expect.any(Number) })
+    expect(await rpc(migrated.rpc_url, 'getAgGenesisCert')).toMatchObject({ block: { slot: status.alpenglow_slot } })
+    await migrated.stop()
+    expect(await spawned(['localnet', 'start', '--rpc-port', '0', '--consensus', 'tower', ...at])).toMatchObject({
+      exitCode: 5,
+      stdout: '',
+      stderr: expect.stringContaining(`runs Alpenglow since slot ${status.alpenglow_slot} and cannot go back to Tower`),
+    })
+  })
+})
+
+it('svc localnet pull from a cluster that does not answer says so once, and names other sources', async () => {
+  const port = await freePort()
+  const stderr = await cli.refused(['localnet', 'pull', '--url', `http://127.0.0.1:${port}`, '-o', 'table'], '', 1)
+  expect(stderr).toMatch(
+    /^error: nothing could be pulled from 127\.0\.0\.1:\d+: the RPC node cannot be reached \(.*\)\n {2}next: .*--from DIR/,
+  )
+  expect(stderr.trim().split('\n')).toHaveLength(2)
+})
+
 describe('svc localnet pull --from', () => {
-  const SETTINGS = { slot_ms: 250, rent: { lamports_per_byte: 5080, exemption_threshold: 1, burn_percent: 50 } }
+  const SETTINGS = {
+    slot_ms: 250,
+    consensus: 'alpenglow',
+    rent: { lamports_per_byte: 5080, exemption_threshold: 1, burn_percent: 50 },
+  }
   let from: string
   let elf: Uint8Array
   beforeAll(async () => {
@@ -349,7 +239,7 @@ describe('svc localnet pull --from', () => {
   })
   afterAll(() => rmSync(from, { recursive: true, force: true }))
 
-  it('fills the cache of the settings, from which the next chain loads its programs', async () => {
+  it('fills the configured program cache, from which the next chain loads its programs', async () => {
     const programsDir = join(cli.home, 'programs')
     const env = { SVC_PROGRAMS_DIR: programsDir }
     const args = ['localnet', 'pull', '--from', from, '--programs', 'core,lock']
@@ -365,7 +255,7 @@ describe('svc localnet pull --from', () => {
     ])
     const again = await svc(args, { env })
     expect(again).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('0 written, 2 unchanged, 0 missing') })
-    expect(again.stderr).toContain('Slots of 250 ms, rent of 5080 lamports per byte × 1 (unchanged)')
+    expect(again.stderr).toContain('Slots of 250 ms, Alpenglow, rent of 5080 lamports per byte × 1 (unchanged)')
     const { programs, ...status } = await json(['localnet', 'status', '--data-dir', folder('pulled')], { env })
     expect(status).toMatchObject({ slot_ms: 250, lamports_per_byte: 5080 })
     const loaded = programs.filter(({ loaded }: { loaded: boolean }) => loaded)
@@ -378,7 +268,7 @@ describe('svc localnet pull --from', () => {
     expect(await doctor()).toEqual([
       expect.objectContaining({
         status: 'warn',
-        detail: expect.stringMatching(/^2 of 6 programs in .*missing: Meteora DBC/),
+        detail: expect.stringMatching(/^2 of 7 programs in .*missing: Meteora DBC/),
       }),
     ])
     writeFileSync(join(programsDir, `${PROGRAMS.core.id}.so`), Buffer.concat([elf, Buffer.alloc(8)]))
@@ -387,7 +277,7 @@ describe('svc localnet pull --from', () => {
     )
   })
 
-  it('exits 1 when a program is missing there or is none, having taken the rest', async () => {
+  it('exits 1 if a program is missing or invalid, and writes the others', async () => {
     const env = { SVC_PROGRAMS_DIR: join(cli.home, 'partial') }
     writeFileSync(join(from, `${PROGRAMS.distributor.id}.so`), 'not a program')
     const { exitCode, stdout, stderr } = await svc(['localnet', 'pull', '--from', from, '-o', 'plain'], { env })
@@ -404,15 +294,11 @@ describe('svc localnet pull --from', () => {
     [['--from', '.', '--url', 'm'], 'give either --from or --url'],
     [['--url', 'embedded'], 'gets its programs from this cache'],
   ])('refuses %j', async (args, message) => {
-    expect(await svc(['localnet', 'pull', ...args])).toMatchObject({
-      exitCode: 2,
-      stdout: '',
-      stderr: expect.stringContaining(message),
-    })
+    await cli.refused(['localnet', 'pull', ...args], message)
   })
 })
 
-describe('the cluster', () => {
+describe('The cluster', () => {
   const label = async (args: string[], options = {}) => {
     const { exitCode, stderr } = await svc(['status', ...args], options)
     expect(exitCode, stderr).toBe(0)
@@ -426,13 +312,13 @@ describe('the cluster', () => {
     [['--url', 't'], 'testnet'],
     [['--url=localhost'], 'localhost'],
     [['-u', 'https://rpc.example.com/key'], 'rpc.example.com'],
-  ])('is chosen by %j before or after the noun', async (args, wanted) => {
+  ])('is chosen by %j, before or after the noun', async (args, wanted) => {
     expect(await label(args)).toBe(wanted)
     const before = await svc([...args, 'status'])
     expect(before.stderr).toContain(`Cluster: ${wanted}`)
   })
 
-  it("is the Solana CLI's where no setting says otherwise", async () => {
+  it('is that of the Solana CLI if no setting names one', async () => {
     const home = folder('with-solana')
     mkdirSync(join(home, '.config/solana/cli'), { recursive: true })
     writeFileSync(
@@ -450,10 +336,9 @@ describe('the cluster', () => {
     expect(status.cluster).toBe('embedded')
   })
 
-  it('is refused where it is no cluster, without repeating what may hold a key', async () => {
-    const refused = await svc(['status', '-u', 'rpc.example.com/hush'])
-    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('url (--url) must be embedded') })
-    expect(refused.stderr).not.toContain('hush')
+  it('is refused if it is not a cluster, and a URL that may contain a key is not repeated', async () => {
+    const refused = await cli.refused(['status', '-u', 'rpc.example.com/hush'], 'url (--url) must be embedded')
+    expect(refused).not.toContain('hush')
     const set = await svc(['config', 'set', 'url', 'https://rpc.example.com/hush'])
     expect(set.exitCode).toBe(0)
     const profiles = await svc(['config', 'profiles'])
@@ -461,31 +346,19 @@ describe('the cluster', () => {
     expect(set.stdout + profiles.stdout).not.toContain('hush')
   })
 
-  it('is -u alone where a verb has a url of its own', async () => {
+  it('is set only by -u if the verb has its own --url', async () => {
     const args = ['webhooks', 'create', '--events', '*', '--url', 'https://8.8.8.8/svc', '-u', 'embedded']
     const created = await json([...args, '--data-dir', folder('hooks')])
     expect(created.url).toBe('https://8.8.8.8/svc')
-    const refused = await svc(['webhooks', 'create', '--events', '*', '--url', 'https://h.example.com', '-u', 'x'])
-    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('url (--url) must be embedded') })
+    await cli.refused(
+      ['webhooks', 'create', '--events', '*', '--url', 'https://h.example.com', '-u', 'x'],
+      'url (--url) must be embedded',
+    )
     expect((await svc(['webhooks', 'list', '--url', 'embedded', '--data-dir', folder('hooks')])).exitCode).toBe(0)
   })
 
-  it('leaves work that needs no chain alone', async () => {
+  it('does not matter to work that needs no chain', async () => {
     const file = cli.file('one.csv', `${MINT},1`)
     expect((await svc(['merkle', 'build', file, '--mint', MINT, '-u', 'devnet'])).exitCode).toBe(0)
   })
 })
-
-/** A server for one test; `port` 0 takes any. */
-async function listening(
-  answer: Parameters<typeof createServer>[1] & object,
-  port = 0,
-): Promise<{ server: Server; port: number }> {
-  const server = createServer(answer)
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { server, port: (server.address() as AddressInfo).port }
-}

@@ -22,7 +22,7 @@ const svc = (...args: string[]) => cli.svc(['merkle', ...args, '--junit', junit,
 beforeEach(() => rmSync(junit, { force: true }))
 
 describe('--junit of svc merkle', () => {
-  it('has one test case that passed where a list has its root, and the answer stays as it is', async () => {
+  it('has one passed test case if a list has its root, and does not change the answer', async () => {
     const list = cli.file('good.csv', `${walletOf(0)},10\n`)
     const { exitCode, stdout } = await svc('verify', list, '--root', root)
     expect([exitCode, JSON.parse(stdout).valid]).toEqual([0, true])
@@ -39,7 +39,7 @@ describe('--junit of svc merkle', () => {
     )
   })
 
-  it('names each fault of a list by file, line and column, for build, verify and diff alike', async () => {
+  it('names each fault of a list by file, line and column, for build, verify and diff', async () => {
     const good = cli.file('good.csv', `${walletOf(0)},10\n`)
     const bad = cli.file('bad.csv', `${walletOf(0)},10\nnobody,1\n${walletOf(1)},-3\n`)
     for (const args of [
@@ -60,7 +60,7 @@ describe('--junit of svc merkle', () => {
     }
   })
 
-  it('says what another root is, counts the faults that are not listed, and reports a missing list as an error', async () => {
+  it('says what the root is instead, counts faults that are not listed, and reports a missing list as an error', async () => {
     const list = cli.file('good.csv', `${walletOf(0)},11\n`)
     expect((await svc('verify', list, '--root', root)).exitCode).toBe(1)
     expect(attribute('message')).toEqual([expect.stringContaining(`expected ${root}`)])
@@ -72,7 +72,7 @@ describe('--junit of svc merkle', () => {
     expect(report()).toContain('failures="0" errors="1"')
   })
 
-  it('fails with --exit-code of diff alone', async () => {
+  it('fails only with --exit-code of diff', async () => {
     const [one, other] = [cli.file('1.csv', `${walletOf(0)},1\n`), cli.file('2.csv', `${walletOf(0)},2\n`)]
     expect((await svc('diff', one, other)).exitCode).toBe(0)
     expect(report()).toContain('failures="0"')
@@ -80,7 +80,7 @@ describe('--junit of svc merkle', () => {
     expect(attribute('message')).toEqual([expect.stringMatching(/Root [0-9a-f]{64} → [0-9a-f]{64}/)])
   })
 
-  it('lets no name and no cell break out of it, or hide from a review', async () => {
+  it('escapes names and cells, also invisible characters', async () => {
     const bad = cli.file(`a"'<b>&]]>\u001b\u202e.csv`, `"<&'\u0001\uffff""]]>",1\n`)
     expect((await svc('verify', bad, '--root', root)).exitCode).toBe(2)
     expect(report()).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e\ufffe\uffff]/)
@@ -89,7 +89,7 @@ describe('--junit of svc merkle', () => {
     expect(report().match(/<(testcase|failure)\b/g)).toHaveLength(2)
   })
 
-  it('replaces a link and leaves what it leads to, leaves no draft, and names a folder that is missing', async () => {
+  it('replaces a link but not its target, leaves no unfinished file, and names a missing folder', async () => {
     const list = cli.file('good.csv', `${walletOf(0)},10\n`)
     const victim = cli.file('victim.txt', 'mine')
     symlinkSync(victim, junit)

@@ -27,8 +27,8 @@ async function shown(outcome: CommandOutcome, symbol: string | null = 'MTK') {
   return { asked, ...result }
 }
 
-describe('the symbol of a token', () => {
-  it('stands beside its mint in a table, and in a record; the data stay as they are', async () => {
+describe('The symbol of a token', () => {
+  it('is shown beside its mint in a table and a record, but not in the data', async () => {
     const data = [{ mint: MINT, status: 'live' }]
     const rows = {
       columns: ['mint', 'quote_mint', 'status'],
@@ -54,7 +54,7 @@ describe('the symbol of a token', () => {
     ])
   })
 
-  it('is asked for once for each mint, a hundred at most, and not at all where the answer has it', async () => {
+  it('is requested once for each mint, for at most a hundred, and never if the answer has it', async () => {
     const many = Array.from({ length: 150 }, (_, n) => [`${MINT.slice(0, 40)}${String(n + 100).replaceAll('0', '9')}`])
     const list = await shown({ data: [], rows: { columns: ['mint'], rows: [...many, ...many] } })
     expect(list.asked.every((mints) => mints.length <= 100 && new Set(mints).size === mints.length)).toBe(true)
@@ -72,8 +72,8 @@ describe('the symbol of a token', () => {
   })
 })
 
-describe('links to the explorer', () => {
-  it('lead to addresses and transactions of the public clusters, and take no room', () => {
+describe('Links to the explorer', () => {
+  it('lead to addresses and transactions of the public clusters, and take no columns', () => {
     const text = `POOL ${POOL}  SIGNATURE ${SIGNATURE}\n`
     const linked = withExplorerLinks(text, 'devnet')
     expect(linked).toContain(
@@ -84,14 +84,14 @@ describe('links to the explorer', () => {
     expect(withExplorerLinks(text, 'mainnet-beta')).toContain(`address/${POOL}\u001b\\`)
   })
 
-  it('are made of nothing else: ids, keys, shortened addresses, nodes that nobody knows', () => {
+  it('are not made for ids, keys, shortened addresses or unknown clusters', () => {
     const others = `evt_${POOL} svc_live_${POOL} 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw CK3Kx…4RAK4 ${'1'.repeat(60)} ${'z'.repeat(44)}`
     expect(withExplorerLinks(others, 'mainnet-beta')).toBe(others)
     for (const cluster of [null, 'embedded', 'node.example.com', 'constructor', '__proto__'])
       expect(withExplorerLinks(POOL, cluster)).toBe(POOL)
   })
 
-  it('are shown by terminals that say so', () => {
+  it('are shown only by terminals that support them', () => {
     const shows = (env: Record<string, string>, isTerminal = true) => showsLinks(env, isTerminal)
     expect(shows({ TERM_PROGRAM: 'iTerm.app' })).toBe(true)
     expect(shows({ VTE_VERSION: '6003' })).toBe(true)

@@ -49,8 +49,8 @@ const plan = (session: Session, count: number, begun?: Record<string, number>) =
   planMints(session, journalOf(begun), { payer: 'o', listed: listed(count) })
 const quota = () => new ApiError('rate_limited', 'Too many requests this minute')
 
-describe('a list of NFTs', () => {
-  it('waits for its quota and asks a lost read again, batch by batch', async () => {
+describe('A list of NFTs', () => {
+  it('waits for its rate limit and retries a lost read, batch by batch', async () => {
     const faults = [...Array.from({ length: 20 }, quota), new ApiError('internal_error', 'gone')]
     const { session, asked, waits } = api(faults, ['n3'])
     const planned = await plan(session, 150)
@@ -59,7 +59,7 @@ describe('a list of NFTs', () => {
     expect(planned.filter(({ status }) => status === 'there already').map(({ name }) => name)).toEqual(['n3'])
   })
 
-  it('asks only for what was not there before, and remembers what is there now', async () => {
+  it('reads only assets that did not exist before, and remembers those that do', async () => {
     const { session, asked } = api([], ['n1'])
     const before = await plan(session, 3)
     const later = api([], ['n1', 'n2'])
@@ -68,13 +68,13 @@ describe('a list of NFTs', () => {
     expect(now.map(({ status }) => status)).toEqual(['to mint', 'there already', 'there already'])
   })
 
-  it('gives up on any refusal but that of its quota', async () => {
+  it('gives up on any refusal except the rate limit', async () => {
     const refused = api([new ApiError('forbidden', 'Invalid or revoked API key')], [])
     await expect(plan(refused.session, 1)).rejects.toThrow('revoked')
     expect(refused.waits).toEqual([])
   })
 
-  it('is not begun while a row that it has lost may still be minted, nor once it was', async () => {
+  it('is not started while a removed row may still be minted, or once it is minted', async () => {
     await expect(plan(api([], []).session, 1, { older: 1, old: 999_000 })).rejects.toMatchObject({
       message: '"old" of an earlier run is not in the CSV any more, and may still be minted',
       next: expect.stringContaining('in 179 seconds'),

@@ -3,109 +3,96 @@ import { appendFileSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { transferV1 } from '@metaplex-foundation/mpl-core'
 import { Connection, Keypair, VersionedTransaction } from '@solana/web3.js'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { lacksCore } from '../support/assets.ts'
-import { type Daemon, startDaemon } from '../support/daemon.ts'
-import { PROGRAMS_DIR } from '../support/programs.ts'
+import { quickProgramsDir } from '../support/programs.ts'
+import { inSoak } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
-Object.assign(cli.env, { SVC_PROGRAMS_DIR: PROGRAMS_DIR })
+Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir() })
 const { svc } = cli
 const [payer, other] = [Keypair.generate(), Keypair.generate()]
 const [address, stranger] = [payer, other].map(({ publicKey }) => publicKey.toBase58()) as [string, string]
 
-const json = async (args: string[], options = {}) => {
-  const { exitCode, stdout, stderr } = await svc([...args, '--json'], options)
-  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
-  return JSON.parse(stdout)
-}
+const { json } = cli
 const refused = async (args: string[], exitCode = 2) => {
   const ran = await svc(args)
   expect({ exitCode: ran.exitCode, stdout: ran.stdout }, ran.stderr).toEqual({ exitCode, stdout: '' })
   return ran.stderr
 }
-const collection = async (options = {}): Promise<string> =>
-  (await json(['collections', 'create', '--name', 'Genesis', '--uri', 'https://example.com/g.json'], options))
-    .collection
+const collection = async (): Promise<string> =>
+  (await json(['collections', 'create', '--name', 'Genesis', '--uri', 'https://example.com/g.json'])).collection
 const list = (name: string, rows: string[]) => cli.file(name, `${rows.join('\n')}\n`)
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, i) => `#${i + 1},https://example.com/${i + 1}.json`)
 
+let daemon: Served
 beforeAll(async () => {
   mkdirSync(join(cli.home, '.config/solana'), { recursive: true })
   cli.file('.config/solana/id.json', JSON.stringify([...payer.secretKey]), 0o600)
   cli.file('other.json', JSON.stringify([...other.secretKey]), 0o600)
-  await json(['localnet', 'airdrop', address, '100'])
-  await json(['localnet', 'airdrop', stranger, '100'])
+  mkdirSync(cli.dataDir, { recursive: true })
+  daemon = await serveHere(cli.dataDir)
+  for (const wallet of [address, stranger]) await json(['localnet', 'airdrop', wallet, '100'])
 })
+afterAll(() => daemon?.stop())
 
-describe.skipIf(lacksCore)('an NFT', () => {
-  it('is minted, staked, kept from a transfer, released and burned, each state read back', async () => {
-    const dataDir = join(cli.home, 'served')
-    mkdirSync(dataDir)
-    const daemon = await startDaemon({ dataDir, env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR } })
-    onTestFinished(() => daemon.stop())
-    const options = { env: { SVC_DATA_DIR: dataDir } }
-    await json(['localnet', 'airdrop', address, '10'], options)
-    const into = await collection(options)
-    expect(await json(['collections', 'get', into], options)).toMatchObject({
+describe.skipIf(lacksCore)('An NFT', () => {
+  it('is minted, staked, frozen, released and burned, and each state is read back', async () => {
+    const into = await collection()
+    expect(await json(['collections', 'get', into])).toMatchObject({
       update_authority: address,
       num_minted: 0,
     })
     const minting = [
-      'nfts',
-      'mint',
-      '--collection',
-      into,
-      '--name',
-      'Genesis #1',
-      '--uri',
-      'https://example.com/1.json',
+      ...['nfts', 'mint', '--collection', into, '--name', 'Genesis #1', '--uri', 'https://example.com/1.json'],
     ]
-    const { asset, lifecycle } = await json(minting, options)
+    const { asset, lifecycle } = await json(minting)
     expect(lifecycle).toMatch(/^(confirmed|finalized)$/)
-    const nft = () => json(['nfts', 'get', asset], options)
+    const nft = () => json(['nfts', 'get', asset])
     expect(await nft()).toMatchObject({ collection: into, owner: address, name: 'Genesis #1', frozen: false })
-    expect(await json(['stakes', 'create', asset, '--platform-id', 'acme'], options)).toMatchObject({
+    expect(await json(['stakes', 'create', asset, '--platform-id', 'acme'])).toMatchObject({
       status: 'staked',
     })
     expect(await nft()).toMatchObject({ frozen: true })
-    expect(await json(['stakes', 'lookup', address], options)).toMatchObject({
+    expect(await json(['stakes', 'lookup', address])).toMatchObject({
       staked_assets: [{ asset, status: 'staked', platform_id: 'acme' }],
     })
-    const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'localnet.json'), 'utf8'))
+    const { rpc_url } = JSON.parse(readFileSync(join(cli.dataDir, 'localnet.json'), 'utf8'))
     expect(await transferFails(rpc_url, asset, into)).toContain('custom program error: 0x9')
-    const early = await svc(['nfts', 'burn', asset], options)
-    expect(early).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('release it before you burn it') })
-    const twice = await svc(['stakes', 'create', asset], options)
-    expect(twice).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('already staked') })
-    expect(await json(['stakes', 'release', asset], options)).toMatchObject({ asset, status: 'unstaked' })
-    expect(await json(['stakes', 'get', asset], options)).toMatchObject({ status: 'unstaked', platform_id: 'acme' })
-    expect(await json(['nfts', 'burn', asset], options)).toMatchObject({ asset, status: 'burned' })
+    await cli.refused(['nfts', 'burn', asset], 'release it before you burn it')
+    await cli.refused(['stakes', 'create', asset], 'already staked')
+    expect(await json(['stakes', 'release', asset])).toMatchObject({ asset, status: 'unstaked' })
+    expect(await json(['stakes', 'get', asset])).toMatchObject({ status: 'unstaked', platform_id: 'acme' })
+    expect(await json(['nfts', 'burn', asset])).toMatchObject({ asset, status: 'burned' })
     expect(await nft()).toMatchObject({ status: 'burned', owner: null })
-    const again = await svc(['nfts', 'burn', asset], options)
-    expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is burned already') })
-    expect(await json(['nfts', 'list'], options)).toMatchObject([{ asset, status: 'burned' }])
-    expect(await json(['stakes', 'list'], options)).toMatchObject([{ asset, status: 'burned' }])
+    await cli.refused(['nfts', 'burn', asset], 'is burned already')
+    expect(await json(['nfts', 'list'])).toMatchObject([{ asset, status: 'burned' }])
+    expect(await json(['stakes', 'list'])).toMatchObject([{ asset, status: 'burned' }])
   })
 
-  it('with another authority is printed for it, signed by one after the other', async () => {
-    const into = await collection()
-    const minting = ['nfts', 'mint', '--collection', into, '--name', 'A', '--uri', 'https://example.com/a.json']
-    const file = join(cli.home, 'other.json')
-    expect(await refused([...minting, '-k', file])).toContain(`${address} must sign this too`)
-    const built = await json([...minting, '-k', file, '--build-only'])
-    expect(built).toMatchObject({ missing_signers: [stranger, address], signed_by: [built.asset] })
-    const half = await json(['tx', 'sign', '-', '-k', file], { input: JSON.stringify(built) })
-    const whole = await json(['tx', 'sign', '-'], { input: JSON.stringify(half) })
-    expect(await json(['tx', 'submit', '-'], { input: JSON.stringify(whole) })).toMatchObject({ err: null })
-    expect(await json(['nfts', 'get', built.asset])).toMatchObject({ owner: stranger, status: 'minted' })
-  })
+  it.skipIf(!inSoak)(
+    'of a collection with another authority is built, and both sign one after the other',
+    { tags: 'sampled' },
+    async () => {
+      const into = await collection()
+      const minting = ['nfts', 'mint', '--collection', into, '--name', 'A', '--uri', 'https://example.com/a.json']
+      const file = join(cli.home, 'other.json')
+      expect(await refused([...minting, '-k', file])).toContain(`${address} must sign this too`)
+      const built = await json([...minting, '-k', file, '--build-only'])
+      expect(built).toMatchObject({ missing_signers: [stranger, address], signed_by: [built.asset] })
+      const half = await json(['tx', 'sign', '-', '-k', file], { input: JSON.stringify(built) })
+      const whole = await json(['tx', 'sign', '-'], { input: JSON.stringify(half) })
+      expect(await json(['tx', 'submit', '-'], { input: JSON.stringify(whole) })).toMatchObject({ err: null })
+      expect(await json(['nfts', 'get', built.asset])).toMatchObject({ owner: stranger, status: 'minted' })
+    },
+  )
 
-  it('of a list is minted for wallets alone, and with a URI that can be on chain for good', async () => {
+  it('of a list is minted only for wallets, and only with a valid URI', async () => {
     const into = await collection()
     const from = (name: string) => {
       const file = cli.file(name, readFileSync(join(import.meta.dirname, '../merkle/cases', name), 'utf8'))
@@ -122,7 +109,7 @@ describe.skipIf(lacksCore)('an NFT', () => {
     expect(await json(['collections', 'get', into])).toMatchObject({ num_minted: 0 })
   })
 
-  it('is asked for with all that it needs, and nothing twice', async () => {
+  it('is refused if an input is missing or given twice', async () => {
     const mint = ['nfts', 'mint', '--collection', address]
     expect(await refused([...mint, '--name', 'x'])).toContain('--uri is missing')
     expect(await refused([...mint, '--from', 'x.csv', '--name', 'x'])).toContain('give either --from or --name')
@@ -153,8 +140,8 @@ async function transferFails(url: string, asset: string, into: string): Promise<
   return connection.sendTransaction(signed).then(String, (error: Error) => error.message)
 }
 
-describe.skipIf(lacksCore)('a list of NFTs', () => {
-  it('is minted once, however often the command is run, and may grow', async () => {
+describe.skipIf(lacksCore)('A list of NFTs', () => {
+  it('is minted once, however often the command runs, and may grow', async () => {
     const into = await collection()
     const rows = [
       'name,uri,owner',
@@ -183,52 +170,48 @@ describe.skipIf(lacksCore)('a list of NFTs', () => {
     await json(['nfts', 'burn', asset])
     expect(await json(mint)).toMatchObject({ minted: 0, there_already: 8 })
   })
-})
 
-describe.skipIf(lacksCore)('a list of NFTs, with a daemon on the same data folder', () => {
-  let daemon: Daemon
-  beforeAll(async () => {
-    daemon = await startDaemon({ dataDir: cli.dataDir, env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR } })
-  })
-  afterAll(() => daemon?.stop())
+  it.skipIf(!inSoak)(
+    'is refused if a minted row has changed, and continues if another row has',
+    { tags: 'sampled' },
+    async () => {
+      const into = await collection()
+      const file = list('changes.csv', numbered(3))
+      const mint = ['nfts', 'mint', '--collection', into, '--from', file]
+      await json(mint)
+      list('changes.csv', ['#1,https://example.com/other.json', ...numbered(3).slice(1)])
+      const error = await refused(mint)
+      expect(error).toContain('"#1" was minted (')
+      expect(error).toContain('put the row back as it was')
+      // A row that no run has minted may become another.
+      const lost = (at: number) =>
+        `${JSON.stringify({ row: `0:${JSON.stringify(['never minted', 'https://example.com/never.json', address])}`, name: 'never minted', at })}\n`
+      appendFileSync(`${file}.mint.json`, lost(Date.now()))
+      list('changes.csv', [...numbered(3), '#4,https://example.com/4.json'])
+      const early = await refused(mint)
+      expect(early).toContain('"never minted" of an earlier run is not in the CSV any more, and may still be minted')
+      expect(early).toMatch(/or run it again in 1\d\d seconds/)
+      appendFileSync(`${file}.mint.json`, lost(1))
+      expect(await json(mint)).toMatchObject({ minted: 1, there_already: 3 })
+      // What may have been minted stays known: its last transaction may have been on its way.
+      const [, ...begun] = readFileSync(`${file}.mint.json`, 'utf8').trim().split('\n')
+      expect(begun.map((line) => JSON.parse(line).name)).toEqual(['#1', '#2', '#3', 'never minted', '#4'])
+      expect(await refused([...mint, '-k', join(cli.home, 'other.json')])).toContain('may not mint into it')
+      const elsewhere = await collection()
+      expect(await refused(['nfts', 'mint', '--collection', elsewhere, '--from', file])).toContain(
+        'was started with the collection',
+      )
+      const anew = join(cli.home, 'anew.json')
+      expect(await json(['nfts', 'mint', '--collection', elsewhere, '--from', file, '--journal', anew])).toMatchObject({
+        minted: 4,
+      })
+      const damaged = await refused([...mint, '--journal', file])
+      expect(damaged).toContain('is not a journal')
+      expect(damaged).toContain('another --journal mints every row again')
+    },
+  )
 
-  it('that has changed in what was minted is refused, in what was not it goes on', async () => {
-    const into = await collection()
-    const file = list('changes.csv', numbered(3))
-    const mint = ['nfts', 'mint', '--collection', into, '--from', file]
-    await json(mint)
-    list('changes.csv', ['#1,https://example.com/other.json', ...numbered(3).slice(1)])
-    const error = await refused(mint)
-    expect(error).toContain('"#1" was minted (')
-    expect(error).toContain('put the row back as it was')
-    // A row that no run has minted may become another.
-    const lost = (at: number) =>
-      `${JSON.stringify({ row: `0:${JSON.stringify(['never minted', 'https://example.com/never.json', address])}`, name: 'never minted', at })}\n`
-    appendFileSync(`${file}.mint.json`, lost(Date.now()))
-    list('changes.csv', [...numbered(3), '#4,https://example.com/4.json'])
-    const early = await refused(mint)
-    expect(early).toContain('"never minted" of an earlier run is not in the CSV any more, and may still be minted')
-    expect(early).toMatch(/or run it again in 1\d\d seconds/)
-    appendFileSync(`${file}.mint.json`, lost(1))
-    expect(await json(mint)).toMatchObject({ minted: 1, there_already: 3 })
-    // What may have been minted stays known: its last transaction may have been on its way.
-    const [, ...begun] = readFileSync(`${file}.mint.json`, 'utf8').trim().split('\n')
-    expect(begun.map((line) => JSON.parse(line).name)).toEqual(['#1', '#2', '#3', 'never minted', '#4'])
-    expect(await refused([...mint, '-k', join(cli.home, 'other.json')])).toContain('may not mint into it')
-    const elsewhere = await collection()
-    expect(await refused(['nfts', 'mint', '--collection', elsewhere, '--from', file])).toContain(
-      'was started with the collection',
-    )
-    const anew = join(cli.home, 'anew.json')
-    expect(await json(['nfts', 'mint', '--collection', elsewhere, '--from', file, '--journal', anew])).toMatchObject({
-      minted: 4,
-    })
-    const damaged = await refused([...mint, '--journal', file])
-    expect(damaged).toContain('is not a journal')
-    expect(damaged).toContain('another --journal mints every row again')
-  })
-
-  it('with faults is told line by line, and nothing is minted', async () => {
+  it('has each fault reported by line and column, and nothing is minted', async () => {
     const into = await collection()
     const file = list('faults.csv', [
       'name,uri,owner',
@@ -267,22 +250,26 @@ describe.skipIf(lacksCore)('a list of NFTs, with a daemon on the same data folde
     }
   })
 
-  it('stops where the payer has no more SOL, says which row, and goes on from there', async () => {
+  it('refuses a list that the payer cannot pay for, before the first is minted', async () => {
     const poor = Keypair.generate()
     const keypair = cli.file('poor.json', JSON.stringify([...poor.secretKey]), 0o600)
     await json(['localnet', 'airdrop', poor.publicKey.toBase58(), '0.02'])
     const made = await json(['collections', 'create', '--name', 'P', '--uri', 'https://a.b/p', '-k', keypair])
     const file = list('poor.csv', numbered(12))
     const mint = ['nfts', 'mint', '--collection', made.collection, '--from', file, '-k', keypair]
-    const { exitCode, stdout, stderr } = await svc([...mint, '--json'])
-    expect(exitCode).toBe(1)
-    const told = JSON.parse(stdout)
-    expect(told.minted).toBeGreaterThan(0)
-    expect(told.failed).toBeGreaterThan(0)
-    expect(told.minted + told.failed + told.to_mint).toBe(12)
-    expect(stderr).toMatch(/poor\.csv:\d+:1: /)
+    const lamports = async () => BigInt((await json(['accounts', 'get', poor.publicKey.toBase58()])).lamports)
+    const before = await lamports()
+    const { exitCode, stderr } = await svc(mint)
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/ SOL is needed: nothing was signed or sent/)])
+    expect(await lamports()).toBe(before)
+    expect(await json(['collections', 'get', made.collection])).toMatchObject({ num_minted: 0 })
     await json(['localnet', 'airdrop', poor.publicKey.toBase58(), '1'])
-    expect(await json(mint)).toMatchObject({ minted: 12 - told.minted, there_already: told.minted, failed: 0 })
+    const done = await svc(mint)
+    expect([done.exitCode, done.stderr]).toEqual([0, expect.stringContaining('12 minted of 12')])
+    const said = / total {5}0\.(\d+) SOL /.exec(done.stderr)?.[1] ?? ''
+    // The rent of a shorter name is less.
+    const rest = BigInt(said.padEnd(9, '0')) - (before + 1_000_000_000n - (await lamports()))
+    expect([rest >= 0n, rest < 200_000n], done.stderr).toEqual([true, true])
     expect(await json(['collections', 'get', made.collection])).toMatchObject({ num_minted: 12 })
   })
 })

@@ -12,7 +12,7 @@ import { commandLine } from './command-line.ts'
 
 const { svc } = commandLine()
 
-it('svc doctor names each endpoint by host and place, what it is and what to do, and no key', async () => {
+it('svc doctor names each RPC endpoint by host and place, its state and what to do, without keys', async () => {
   const { chain } = await openTestChain()
   const served = await serveLocalnet({ chain, port: 0 })
   const others = await Promise.all([openFaultyEndpoint(chain), openFaultyEndpoint(chain), openFaultyEndpoint(chain)])
@@ -34,13 +34,15 @@ it('svc doctor names each endpoint by host and place, what it is and what to do,
     {
       check: `rpc ${host(served.url)}#1`,
       status: 'ok',
-      detail: expect.stringMatching(/^slot \d+, \d+ ms, version \S+, WebSocket$/),
+      detail: expect.stringMatching(/^slot \d+, \d+ ms, version \S+, (Alpenglow|Tower), WebSocket$/),
       fix: null,
     },
     {
       check: `rpc ${host(polled!.url)}#2`,
       status: 'ok',
-      detail: expect.stringMatching(/^slot \d+, \d+ ms, version \S+, no WebSocket \(it is polled\)$/),
+      detail: expect.stringMatching(
+        /^slot \d+, \d+ ms, version \S+, (Alpenglow|Tower), no WebSocket \(it is polled\)$/,
+      ),
       fix: null,
     },
     {
@@ -60,7 +62,7 @@ it('svc doctor names each endpoint by host and place, what it is and what to do,
   expect([exitCode, stdout.includes('TOPSECRET')]).toEqual([1, false])
 })
 
-it('svc config shows hosts and weights, and takes the list by flag, environment and profile', async () => {
+it('svc config shows hosts and weights of rpc-urls, from the flag, the environment or the profile', async () => {
   const env = { SVC_RPC_URLS: '[{"url":"https://a.test/KEYINPATH","weight":3},"https://b.test"]' }
   const get = async (args: string[], options = {}) =>
     (await svc(['config', 'get', 'rpc-urls', '--json', ...args], options)).stdout
@@ -73,7 +75,7 @@ it('svc config shows hosts and weights, and takes the list by flag, environment 
   await svc(['config', 'unset', 'rpc-urls'])
 })
 
-it('metrics tell the state of each endpoint, and GET /ready what keeps it from the chain', async () => {
+it('The metrics show the state of each endpoint, and GET /ready why the chain does not answer', async () => {
   const cluster = await openFaultyCluster(temporaryFolder())
   const app = await cluster.start()
   onTestFinished(async () => {

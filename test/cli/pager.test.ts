@@ -9,8 +9,8 @@ import { makeSharedFolder } from '../support/shared-folder.ts'
 const folder = makeSharedFolder('svc-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the pager', () => {
-  it('is that of SVC_PAGER, else of PAGER, else less where it is installed', () => {
+describe('The pager', () => {
+  it('is SVC_PAGER, else PAGER, else less if it is installed', () => {
     const less = join(folder, 'less')
     writeFileSync(less, '')
     chmodSync(less, 0o755)
@@ -23,7 +23,7 @@ describe('the pager', () => {
     expect(pagerOf({ PAGER: 'more', TERM: 'dumb' })).toBeNull()
   })
 
-  it('is for what is higher than the screen', () => {
+  it('is used for output that is higher than the screen', () => {
     expect(isHigher('a\nb\n', { write: () => undefined, rows: 3 })).toBe(false)
     expect(isHigher('a\nb\nc\n', { write: () => undefined, rows: 3 })).toBe(true)
     expect(isHigher('a\nb\nc\n', { write: () => undefined })).toBe(false)

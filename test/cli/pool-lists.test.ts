@@ -2,24 +2,25 @@
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Session } from '../../commands/cli/session.ts'
-import type { CreateFlags } from '../../commands/pools/launch-flags.ts'
 import { costOf } from '../../commands/pools/list-forecast.ts'
-import { type LaunchedEntry, launchListJournal } from '../../commands/pools/list-journal.ts'
+import type { LaunchedEntry } from '../../commands/pools/list-journal.ts'
 import { JsonFault, readPlacedList } from '../../commands/pools/list-json.ts'
 import { readLaunchList } from '../../commands/pools/list-rows.ts'
-import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { requireFunds, totalLines } from '../../commands/signing/funds.ts'
 import { png } from '../storage/images.ts'
 import { lacksDbc } from '../support/dbc.ts'
-import { PROGRAMS_DIR } from '../support/programs.ts'
+import { quickProgramsDir } from '../support/programs.ts'
+import { runs } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
 const folder = join(cli.home, 'list')
 const keypair = join(cli.home, 'creator.json')
 const [payer, platform] = [Keypair.generate(), Keypair.generate()]
-const env: Record<string, string> = { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_SIGNER: 'keypair' }
+const env: Record<string, string> = { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_SIGNER: 'keypair' }
 
 beforeAll(() => {
   mkdirSync(folder)
@@ -44,17 +45,12 @@ async function faultsOf(name: string, text: string) {
   return stderr.split('\n').flatMap((line) => (line.includes(`${path}:`) ? [line.replace(`${path}:`, '')] : []))
 }
 
-describe('a list of launches', () => {
-  it('in CSV has its faults named by line and column', async () => {
+describe('A list of launches', () => {
+  it('has the faults of a CSV named by line and column', async () => {
     const text = [
-      'name,symbol,image,buy,type',
-      'Alpha!,ALP,logo.png,0.1,',
-      'Beta,alp,../secret.png,x,',
-      ',GAM,logo.png,,',
-      'Delta,DEL,link.png,,',
-      'Echo,ECH,none.png,,curve',
-      'Fox,FOX,logo.png,,,more',
-      'Golf,GOL,/etc/passwd,,',
+      ...['name,symbol,image,buy,type', 'Alpha!,ALP,logo.png,0.1,', 'Beta,alp,../secret.png,x,'],
+      ...[',GAM,logo.png,,', 'Delta,DEL,link.png,,', 'Echo,ECH,none.png,,curve', 'Fox,FOX,logo.png,,,more'],
+      ...['Golf,GOL,/etc/passwd,,'],
     ]
     expect(await faultsOf('bad.csv', text.join('\n'))).toEqual([
       '2:1: the name must be 1 to 20 letters, digits or spaces',
@@ -73,7 +69,7 @@ describe('a list of launches', () => {
     expect(await faultsOf('empty.csv', '')).toEqual(['1:1: no launches'])
   })
 
-  it('in JSON too', async () => {
+  it('has the faults of a JSON file named by line and column', async () => {
     const row = (more: string) => `{"name": "A", "symbol": "A", "image": "logo.png"${more}}`
     expect(await faultsOf('a.json', `[\n${row(', "colour": 1')}\n]`)).toEqual([
       expect.stringMatching(/^2:61: "colour" is not a field/),
@@ -91,49 +87,69 @@ describe('a list of launches', () => {
     ])
   })
 
-  it('of a hundred thousand faults shows a hundred', async () => {
+  it('shows at most a hundred faults', { tags: 'sampled' }, async () => {
     const rows = Array.from({ length: 400 }, (_, i) => `Name!,S${i},logo.png`)
     expect(await faultsOf('many.csv', `name,symbol,image\n${rows.join('\n')}`)).toHaveLength(100)
-    expect(() => readPlacedList(Buffer.from(`[${'{"é":1},'.repeat(100_000)}`))).toThrow(JsonFault)
+    expect(() => readPlacedList(Buffer.from(`[${'{"é":1},'.repeat(runs(10_000, 100_000))}`))).toThrow(JsonFault)
   })
 
-  it('is forecast by a rehearsal for each preset, with a first buy and without, each buy in its own quote', async () => {
+  it('is forecast by one run for each preset, with and without a first buy, each buy in its own quote token', async () => {
     const rows = ['A,A,logo.png,0.5,', 'B,B,logo.png,1,', 'C,C,logo.png,,', 'D,D,logo.png,,rich']
     const quoted = ['E,E,logo.png,100,usdc', 'F,F,logo.png,50.5,usdc']
     const path = file('mixed.csv', ['name,symbol,image,buy,preset', ...rows, ...quoted].join('\n'))
-    const rehearsed: string[] = []
+    const run: string[] = []
     const totals: Record<string, string> = { A: '520000000', C: '18000000', D: '5020000000', E: '21000000' }
     const session = {
       clock: { sleep: async () => undefined },
       client: {
-        accounts: { get: async () => ({ data: { lamports: '7' } }) },
-        pools: {
-          async rehearse({ symbol, preset }: { symbol: string; preset?: string }) {
-            rehearsed.push(symbol)
-            const quote = { mint: preset === 'usdc' ? 'dollars' : WRAPPED_SOL, decimals: 6 }
-            return { data: { steps: [], cost: { total: totals[symbol] }, quote } }
+        transactions: {
+          async forecast({ transactions: [symbol = ''] }: { transactions: string[] }) {
+            run.push(symbol)
+            const amount = totals[symbol]
+            const sol = {
+              wallet: 'payer',
+              mint: null,
+              decimals: null,
+              amount,
+              needed: `${Number(amount) + 9}`,
+              held: '7',
+            }
+            const usdc = { ...sol, mint: 'dollars', decimals: 6, amount: '100000000', needed: '100000000', held: '5' }
+            return { data: { failed: null, exact: true, payments: symbol === 'E' ? [sol, usdc] : [sol] } }
           },
         },
       },
     } as unknown as Session
     const list = await readLaunchList(path)
-    const planned = list.rows.map((row) => ({ row, entry: null, status: 'to launch' as const, error: null }))
-    const flags = { from: path } as CreateFlags
-    expect(await costOf(session, flags, { payer: 'payer', rows: planned })).toEqual({
-      text: '0.018 to 5.02 SOL a launch, about 6.62 SOL in all',
-      buys: ['1.5 SOL', '150.5 of dollars'],
-      lamports: 6_620_000_000n,
-      held: 7n,
-    })
-    expect(rehearsed).toEqual(['A', 'C', 'D', 'E'])
-    const ofDollars = await costOf(session, flags, { payer: 'payer', rows: planned.slice(4) })
-    expect([ofDollars.text, ofDollars.buys]).toEqual([
-      '0.021 SOL a launch, about 0.042 SOL in all',
-      ['150.5 of dollars'],
+    const built = new Map(list.rows.map((row) => [row, [row.symbol]]))
+    const { funds, each } = await costOf(session, [], built)
+    expect(each).toBe('0.018 to 5.02 SOL')
+    expect(totalLines(funds, 'payer')).toEqual([
+      '  total     6.62 SOL (you have 0.000000007)',
+      '            150.5 of dollars (you have 0.000005)',
+      '  missing   6.620000002 SOL in payer',
+      '            150.499995 of dollars in payer',
+    ])
+    expect(run).toEqual(['A', 'C', 'D', 'E'])
+    expect(() => requireFunds(funds, 'embedded')).toThrow(
+      'payer has 0.000000007 SOL, and 6.620000009 SOL is needed: nothing was signed or sent',
+    )
+  })
+
+  it('has the same row whatever the order of its columns', async () => {
+    const of = async (name: string, text: string) =>
+      (await readLaunchList(file(name, text))).rows.map((row) => row.sha256)
+    const one = await of('order-one.csv', 'name,symbol,image,buy\nAlpha,ALP,logo.png,0.1\nBeta,BET,logo.png,\n')
+    expect(await of('order-two.csv', 'image,buy,symbol,name\nlogo.png,0.1,ALP,Alpha\nlogo.png,,BET,Beta\n')).toEqual(
+      one,
+    )
+    expect(await of('order-three.csv', 'image,buy,symbol,name\nlogo.png,0.2,ALP,Alpha\nlogo.png,,BET,Beta\n')).toEqual([
+      expect.not.stringMatching(one[0]!),
+      one[1],
     ])
   })
 
-  it('takes no flags of a single launch beside it', async () => {
+  it('takes no flags of a single launch', async () => {
     for (const flag of ['--name', '--symbol', '--buy']) {
       const { exitCode, stderr } = await create(['--from', 'x.csv', flag, '1'])
       expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`give either --from or ${flag}`)])
@@ -151,25 +167,23 @@ describe('a list of launches', () => {
   })
 })
 
-describe.skipIf(lacksDbc)('a list of launches on a chain', () => {
-  it('is rehearsed, tried and launched, each row once; a row that was launched cannot become another', async () => {
+describe.skipIf(lacksDbc)('A list of launches on a chain', () => {
+  let daemon: Served
+  beforeAll(async () => {
+    mkdirSync(cli.dataDir, { recursive: true })
+    daemon = await serveHere(cli.dataDir, env)
+  })
+  afterAll(() => daemon?.stop())
+
+  it('is launched, each row once; a launched row cannot change', async () => {
     for (const key of [payer, platform])
       await cli.svc(['localnet', 'airdrop', key.publicKey.toBase58(), '100'], { env })
     const list = (second: string) =>
       file('launches.csv', `name,symbol,image,buy,description\nAlpha,ALP,logo.png,0.1,"One, two"\n${second}\n`)
-    const path = list('Beta,BET,logo.png,,')
+    // All with a first buy: one run forecasts them.
+    const path = list('Beta,BET,logo.png,0.1,')
     const journal = `${path}.launch.json`
-    const json = async (...more: string[]) => JSON.parse((await create(['--from', path, '--json', ...more])).stdout)
-
-    const rehearsed = await json('--rehearse')
-    expect(rehearsed).toMatchObject({ total: 2, failed: 0, rehearsals: [{ symbol: 'ALP' }, { symbol: 'BET' }] })
-    expect(await json('--dry-run')).toMatchObject({ total: 2, to_launch: 2, launched: 0 })
-    expect(statSync(journal, { throwIfNoEntry: false })).toBeUndefined()
-
-    const release = await launchListJournal(journal, { payer: payer.publicKey.toBase58(), cluster: null }).begin()
-    const second = await create(['--from', path])
-    expect([second.exitCode, second.stderr]).toEqual([5, expect.stringContaining('another run is launching')])
-    release()
+    const json = async () => JSON.parse((await create(['--from', path, '--json'])).stdout)
 
     const launched = await json()
     expect(launched).toMatchObject({ total: 2, launched: 2, failed: 0 })
@@ -189,18 +203,15 @@ describe.skipIf(lacksDbc)('a list of launches on a chain', () => {
       pools: launched.pools.map(({ pool }: { pool: string }) => ({ pool })),
     })
 
-    list('Better,BET,logo.png,,')
+    list('Better,BET,logo.png,0.1,')
     const { exitCode, stderr } = await create(['--from', path])
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(':3:8: BET was started with another row')])
-    list('Gamma,GAM,logo.png,,')
-    expect(await json()).toMatchObject({ launched: 1, launched_already: 1 })
     const other = join(cli.home, 'other.json')
     writeFileSync(other, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 })
-    const stranger = await cli.svc(['pools', 'create', '--from', path, '-k', other], { env })
-    expect([stranger.exitCode, stranger.stderr]).toEqual([2, expect.stringContaining('was started with the keypair')])
+    await cli.refused(['pools', 'create', '--from', path, '-k', other], 'was started with the keypair', 2, { env })
   })
 
-  it('that the API refuses is refused as a whole, by its places, before anything is sent', async () => {
+  it('is refused as a whole, with the places, before anything is sent', async () => {
     const text = 'name,symbol,image,preset\nDelta,DEL,logo.png,\nEcho,ECH,logo.png,none\n'
     expect(await faultsOf('refused.csv', text)).toEqual([expect.stringContaining('3:19: There is no preset none')])
     const poor = join(cli.home, 'poor.json')
@@ -208,6 +219,7 @@ describe.skipIf(lacksDbc)('a list of launches on a chain', () => {
     const path = file('poor.csv', 'name,symbol,image\nDelta,DEL,logo.png\n')
     const { exitCode, stderr } = await cli.svc(['pools', 'create', '--from', path, '-k', poor], { env })
     expect([exitCode, statSync(`${path}.launch.json`, { throwIfNoEntry: false })]).toEqual([1, undefined])
-    expect(stderr).toContain('DEL would fail, so nothing was sent')
+    expect(stderr).toMatch(/has 0 SOL, and 0\.\d+ SOL is needed: nothing was signed or sent/)
+    expect(stderr).toMatch(/svc localnet airdrop \w+ 1\b/)
   })
 })

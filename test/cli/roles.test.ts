@@ -1,13 +1,13 @@
 /** Daemons of different roles on one PostgreSQL database, as processes of their own, and what each of them answers. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAEMON_ROLES } from '../../src/api/daemon-roles.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { describeOnSqliteAlone } from '../support/database.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { runs } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
 
 const cli = commandLine()
@@ -16,35 +16,37 @@ const server = started as PostgresServer
 const ENCRYPTION_KEY = Buffer.alloc(32, 9).toString('base64')
 const POLL = { timeout: 60_000, interval: 20 }
 
-it('the setting takes the roles that the API names', () => {
+it('The setting role takes the roles of the API', () => {
   expect(SETTINGS.role.choices).toEqual([...DAEMON_ROLES])
 })
 
-describeOnSqliteAlone('a role', 'other daemons cannot share it', () => {
-  it.each(['api', 'worker'])('the role %s is refused before anything is made, with the way out', async (role) => {
-    for (const [args, env] of [
-      [['--role', role], {}],
-      [[], { SVC_ROLE: role }],
-    ] as const) {
+describeOnSqliteAlone('The role', 'other daemons cannot share it', () => {
+  const ASKED: [role: string, args: string[], env: Record<string, string>][] = [
+    ['worker', [], { SVC_ROLE: 'worker' }],
+    ['api', ['--role', 'api'], {}],
+  ]
+  it.each(ASKED.slice(0, runs(1, 2)))(
+    '%s is refused before anything is created, with the way out',
+    { tags: 'sampled' },
+    async (role, args, env) => {
       const { exitCode, stderr, stdout } = await cli.spawned(['serve', '--port', '0', ...args], { env })
       expect([exitCode, stdout]).toEqual([2, ''])
       expect(stderr).toContain(`role ${role} needs PostgreSQL`)
       expect(stderr).toContain('SVC_DATABASE_URL')
-    }
-    expect((await cli.svc(['config', 'list', '--json'])).exitCode).toBe(0)
-  })
+      expect((await cli.svc(['config', 'list', '--json'])).exitCode).toBe(0)
+    },
+  )
 })
 
-it('an unknown role is told which there are, and no folder may choose one', async () => {
+it('An unknown role is refused with the list of roles, and the svc.json of a folder never chooses one', async () => {
   const unknown = await cli.spawned(['serve', '--role', 'both'])
   expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining('api or worker or all')])
   cli.file('svc.json', JSON.stringify({ role: 'api' }))
-  const refused = await cli.svc(['status'], { cwd: cli.home })
-  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('role')])
+  await cli.refused(['status'], 'role', 2, { cwd: cli.home })
   cli.file('svc.json', '{}')
 })
 
-describe.skipIf('missing' in started)('on PostgreSQL', () => {
+describe.skipIf('missing' in started)('On PostgreSQL', () => {
   let url: string
   let api: Daemon
   let apiFolder: string
@@ -57,7 +59,7 @@ describe.skipIf('missing' in started)('on PostgreSQL', () => {
     node = JSON.parse(readFileSync(join(apiFolder, 'daemon.json'), 'utf8')).rpc_url
   })
   afterAll(async () => {
-    await api.stop('SIGKILL')
+    await Promise.all([api, worker].map((daemon) => daemon?.stop('SIGKILL')))
     await server.stop()
   })
 
@@ -66,10 +68,14 @@ describe.skipIf('missing' in started)('on PostgreSQL', () => {
     SVC_ENCRYPTION_KEY: ENCRYPTION_KEY,
     ...more,
   })
-  const startWorker = async (dataDir = temporaryFolder()): Promise<Daemon> => {
-    const daemon = await startDaemon({ dataDir, flags: ['--role', 'worker', '--url', node], env: env() })
-    onTestFinished(() => daemon.stop('SIGKILL'))
-    return daemon
+  const workerFolder = join(cli.home, 'worker')
+  let worker: Daemon
+  /** One for the tests that need it, which come after those of an api daemon alone. */
+  const startWorker = async (): Promise<Daemon> => {
+    mkdirSync(workerFolder, { recursive: true, mode: 0o700 })
+    const flags = ['--role', 'worker', '--url', node]
+    worker ??= await startDaemon({ dataDir: workerFolder, flags, env: env() })
+    return worker
   }
   const readyOf = async (daemon: Daemon) => {
     const { status, json } = await daemon.request('GET', '/ready', { key: null })
@@ -77,11 +83,14 @@ describe.skipIf('missing' in started)('on PostgreSQL', () => {
   }
   const workersOf = async (daemon: Daemon) => (await daemon.request('GET', '/v2/health/workers')).json.data
 
-  it('an api daemon is ready though nobody works, and says so of the workers', async () => {
-    expect(await readyOf(api)).toEqual({
-      ...{ status: 200, ready: true, role: 'api' },
-      checks: { database: 'ok', rpc: 'ok' },
-    })
+  it('an api daemon is ready without workers, and reports that none runs', async () => {
+    await expect
+      .poll(() => readyOf(api), POLL)
+      .toMatchObject({
+        ...{ status: 200, ready: true, role: 'api' },
+        checks: { database: 'ok', rpc: 'ok' },
+      })
+    expect((await readyOf(api)).checks).not.toHaveProperty('workers')
     const { role, all_healthy, workers } = await workersOf(api)
     expect([role, all_healthy, workers.length]).toEqual(['api', false, 5])
     for (const worker of workers) {
@@ -92,13 +101,15 @@ describe.skipIf('missing' in started)('on PostgreSQL', () => {
     }
   })
 
-  it('a worker daemon serves health, readiness and metrics, and names the role for everything else', async () => {
+  it('a worker daemon serves health, readiness and metrics, and names its role for every other path', async () => {
     const worker = await startWorker()
     expect((await worker.request('GET', '/v2/health', { key: null })).json.data.status).toBe('healthy')
-    expect(await readyOf(worker)).toEqual({
-      ...{ status: 200, ready: true, role: 'worker' },
-      checks: { database: 'ok', rpc: 'ok', workers: 'ok' },
-    })
+    await expect
+      .poll(() => readyOf(worker), POLL)
+      .toMatchObject({
+        ...{ status: 200, ready: true, role: 'worker' },
+        checks: { database: 'ok', rpc: 'ok', workers: 'ok' },
+      })
     expect((await worker.request('GET', '/metrics')).text).toContain('svc_worker_ticks_total')
     expect((await worker.request('GET', '/metrics', { key: null })).status).toBe(401)
     expect((await workersOf(worker)).role).toBe('worker')
@@ -116,17 +127,13 @@ describe.skipIf('missing' in started)('on PostgreSQL', () => {
       expect(error.message).toMatch(/^This daemon has the role worker and serves only .* send requests to one with/)
     }
     // The api daemon tells of the work that is done elsewhere.
-    await expect.poll(async () => (await workersOf(api)).all_healthy, POLL).toBe(true)
-    const { workers } = await workersOf(api)
-    for (const state of workers) {
-      expect(state).toMatchObject({ running: true, last_tick_at: expect.any(String), stalled_reason: null })
-    }
+    const healthy = { running: true, last_tick_at: expect.any(String), stalled_reason: null }
+    await expect.poll(() => workersOf(api), POLL).toMatchObject({ all_healthy: true, workers: Array(5).fill(healthy) })
   })
 
-  it('status, doctor and the start say the role; commands beside a worker daemon work in their own process', async () => {
-    const dataDir = temporaryFolder()
-    const worker = await startWorker(dataDir)
-    const here = env({ SVC_DATA_DIR: dataDir, SVC_URL: node })
+  it('status and doctor show the role; a command beside a worker daemon works in its own process', async () => {
+    const worker = await startWorker()
+    const here = env({ SVC_DATA_DIR: workerFolder, SVC_URL: node })
     const status = await cli.svc(['status'], { env: here })
     expect([status.exitCode, status.stdout + status.stderr]).toEqual([0, expect.stringContaining('Role: worker')])
     expect(JSON.parse((await cli.svc(['status', '--json'], { env: here })).stdout)).toMatchObject({ role: 'worker' })

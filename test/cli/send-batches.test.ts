@@ -107,8 +107,8 @@ function api(script: {
 }
 const signed = { transaction: 'bytes', signature: 's', last_valid_block_height: 100, isNew: false }
 
-describe('signed bytes', () => {
-  it('are expired only when the height is past and they are still unknown', async () => {
+describe('A signed batch', () => {
+  it('is expired only after its last block height, if it is still unknown', async () => {
     const { session, calls } = api({ lifecycles: ['unknown'], submits: [noBlockhash()], heights: [90, 100, 101] })
     expect(await untilEnded(session, signed)).toEqual({ kind: 'expired' })
     expect(calls.filter((call) => call.startsWith('height'))).toEqual(['height 90', 'height 100', 'height 101'])
@@ -116,13 +116,13 @@ describe('signed bytes', () => {
     expect(calls.filter((call) => call === 'submit bytes')).toHaveLength(3)
   })
 
-  it('that landed in the last block are confirmed, although nobody took them again', async () => {
+  it('that is in the last block is confirmed, although it is not accepted again', async () => {
     const lifecycles = ['unknown', 'unknown', 'confirmed']
     const { session } = api({ lifecycles, submits: [noBlockhash()], heights: [101] })
     expect(await untilEnded(session, signed)).toEqual({ kind: 'confirmed', slot: 7 })
   })
 
-  it('are not sent again where they are known, and expired where the API has proven it', async () => {
+  it('is not sent again if it is known, and expired if the API has proven it', async () => {
     const known = api({ lifecycles: ['submitted', 'submitted', ['failed', 'BlockhashExpired']] })
     expect(await untilEnded(known.session, signed)).toEqual({ kind: 'expired' })
     expect(known.calls).not.toContain('submit bytes')
@@ -130,7 +130,7 @@ describe('signed bytes', () => {
     expect(await untilEnded(failed.session, signed)).toMatchObject({ kind: 'failed' })
   })
 
-  it('that are refused have failed where this run signed them, and else only once they can land no more', async () => {
+  it('that is refused has failed if this run signed it, and otherwise once its blockhash has expired', async () => {
     const lacks = () => refusal('Simulation failed: insufficient funds')
     const fresh = api({ lifecycles: ['unknown'], submits: [lacks()], heights: [1] })
     expect(await untilEnded(fresh.session, { ...signed, isNew: true })).toMatchObject({ kind: 'failed' })
@@ -139,7 +139,7 @@ describe('signed bytes', () => {
   })
 })
 
-describe('a batch of the platform wallet', () => {
+describe('A batch of the platform wallet', () => {
   async function opened(script: Parameters<typeof api>[0]) {
     const journal = journalAt()
     const release = await journal.begin()
@@ -157,7 +157,7 @@ describe('a batch of the platform wallet', () => {
   }
   const answer = { mode: 'signed', signature: 'sig' }
 
-  it('is asked for again under its key, and paid once', async () => {
+  it('is requested again with its idempotency key, and paid once', async () => {
     const lost = new ApiError('internal_error', 'gone')
     const { journal, session, calls, run, release } = await opened({
       lifecycles: ['confirmed'],
@@ -172,7 +172,7 @@ describe('a batch of the platform wallet', () => {
     release()
   })
 
-  it('stays open where the signer is paused, because an earlier request may have signed', async () => {
+  it('stays open while the signer is paused, because an earlier request may have signed', async () => {
     const paused = refusal('The signer is paused', { details: { rule: 'paused' } })
     const { journal, session, run, release } = await opened({ lifecycles: ['unknown'], creates: [paused] })
     await expect(sendBatch(session, run, [rowOf('a')])).rejects.toThrow('paused')
@@ -180,7 +180,7 @@ describe('a batch of the platform wallet', () => {
     release()
   })
 
-  it('leaves out who is refused and those who do not fit, and asks for the others under another key', async () => {
+  it('leaves out refused recipients and those that do not fit, and requests the others with another key', async () => {
     const fault = refusal('recipients.1.wallet: b is frozen', {
       param: 'recipients.1.wallet',
       details: { reason: 'account_frozen' },
@@ -212,7 +212,7 @@ describe('a batch of the platform wallet', () => {
     ...more,
   })
 
-  it('whose answer was lost is asked for again for half an hour by the same caller', async () => {
+  it('whose answer was lost is requested again for half an hour by the same caller', async () => {
     const { journal, session, calls, run, release } = await opened({ lifecycles: ['confirmed'], creates: [answer] })
     const row = rowOf('a')
     expect(await sendBatch(session, run, [row], begun(journal, asked(run, { at: NOW - 29 * MINUTE_MS })))).toEqual([])
@@ -220,7 +220,7 @@ describe('a batch of the platform wallet', () => {
     release()
   })
 
-  it('of an earlier run that is refused now stays open, because it may have been signed', async () => {
+  it('of an earlier run that is refused stays open, because it may have been signed', async () => {
     const fault = refusal('recipients.1.wallet: b is frozen', {
       param: 'recipients.1.wallet',
       details: { reason: 'account_frozen' },
@@ -238,7 +238,7 @@ describe('a batch of the platform wallet', () => {
     ['by a clock that was ahead', { at: NOW + MINUTE_MS }, 'longer ago than an API is sure to remember'],
     ['with another API key', { caller: { ...caller, key: 'abd' } }, 'with another API key'],
     ['at another API', { caller: { ...caller, api: 'https://api.test' } }, 'at https://api.test, which is not /data'],
-  ])('whose answer was lost, and that was asked for %s, is not asked for again', async (_, more, why) => {
+  ])('whose answer was lost, and that was requested %s, is not requested again', async (_, more, why) => {
     const { journal, session, calls, run, release } = await opened({ lifecycles: ['unknown'], creates: [answer] })
     begun(journal, asked(run, more))
     release()
@@ -252,7 +252,7 @@ describe('a batch of the platform wallet', () => {
     releaseNext()
   })
 
-  it('that names no caller is not asked for again', async () => {
+  it('without a caller is not requested again', async () => {
     const { journal, session, calls, run, release } = await opened({ lifecycles: ['unknown'], creates: [answer] })
     const { caller: _, ...nobody } = asked(run, {})
     const row = rowOf('a')
@@ -261,7 +261,7 @@ describe('a batch of the platform wallet', () => {
     release()
   })
 
-  it('that another caller has had signed counts where it is confirmed, and is never signed anew', async () => {
+  it('that another caller had signed counts once confirmed, and is never signed again', async () => {
     for (const [lifecycle, status] of [
       ['confirmed', 'sent'],
       [['failed', 'BlockhashExpired'], 'unknown'],
@@ -277,7 +277,7 @@ describe('a batch of the platform wallet', () => {
     }
   })
 
-  it('is not asked for again once its rate limit was used up for longer than a key is trusted', async () => {
+  it('is not requested again after the rate limit lasted longer than an idempotency key is trusted', async () => {
     const limited = new ApiError('rate_limited', 'wait')
     const lost = new ApiError('internal_error', 'gone')
     const creates = [lost, ...Array.from({ length: 500 }, () => limited), answer]
@@ -291,8 +291,8 @@ describe('a batch of the platform wallet', () => {
   })
 })
 
-describe('the journal', () => {
-  it('knows who was paid and what may still be confirmed, at any of its lines', async () => {
+describe('The journal of a send', () => {
+  it('knows at any line who was paid and what may still be confirmed', async () => {
     const journal = journalAt()
     const release = await journal.begin()
     const sending = (n: number) => ({ transaction: `t${n}`, signature: `s${n}`, last_valid_block_height: n })
@@ -331,7 +331,7 @@ describe('the journal', () => {
   })
 })
 
-describe('what the API built', () => {
+describe('A batch that the API built', () => {
   const [payer, mint] = [goldenKey(1).publicKey, goldenKey(2).publicKey]
   const account = (wallet: PublicKey) => spl.getAssociatedTokenAddressSync(mint, wallet, true)
   const wallets = [3, 4].map((seed) => goldenKey(seed).publicKey)
@@ -353,7 +353,7 @@ describe('what the API built', () => {
   }
   const stranger = Keypair.generate().publicKey
 
-  it('is signed where it is what the list says', async () => {
+  it('is signed if it matches the list', async () => {
     await check(own)
     await check([ComputeBudgetProgram.setComputeUnitLimit({ units: 200_000 }), ...own])
   })

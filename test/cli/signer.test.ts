@@ -3,24 +3,29 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { startDaemon } from '../support/daemon.ts'
-import { commandLine, onTerminal } from './command-line.ts'
+import { DEFAULT_PROGRAMS } from '../../src/policy/policy.ts'
+import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { commandLine } from './command-line.ts'
+import { serveHere } from './served.ts'
 
 const cli = commandLine()
 const { svc } = cli
 const wallet = Keypair.generate()
 const address = wallet.publicKey.toBase58()
 
-const json = async (args: string[]) => {
-  const { exitCode, stdout, stderr } = await svc([...args, '--json'])
-  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
-  return JSON.parse(stdout)
-}
+const { json } = cli
 
 beforeAll(async () => {
   expect((await svc(['signer', 'status'])).stdout).toContain('No signer is configured')
   const refused = await svc(['signer', 'address'])
   expect([refused.exitCode, refused.stderr.includes('no signer is configured')]).toEqual([2, true])
+  const none = join(cli.home, 'none.json')
+  await cli.refused(
+    ['config', 'set', 'signer.keypair', none],
+    `signer.keypair: ${none} cannot be read: there is no such`,
+  )
+  await cli.refused(['config', 'set', 'signer.keypair', cli.home], `signer.keypair: ${cli.home} is not a file`)
   const file = cli.file('platform.json', JSON.stringify([...wallet.secretKey]), 0o644)
   await json(['config', 'set', 'signer', 'keypair'])
   await json(['config', 'set', 'signer.keypair', file])
@@ -33,7 +38,7 @@ beforeAll(async () => {
 })
 
 describe('svc signer', () => {
-  it('shows that nothing may leave at first, and how to change that', async () => {
+  it('shows that at first nothing may leave the wallet, and how to change that', async () => {
     const { stdout, stderr } = await svc(['signer', 'status'])
     expect(stdout).toContain(`address          ${address}`)
     expect(stdout).toContain('per transaction  0 SOL, of which at most')
@@ -45,25 +50,21 @@ describe('svc signer', () => {
     expect(refused.stderr).toMatch(/lamports_per_transaction|in one transaction/)
   })
 
-  it('asks before it signs and submits on a cluster where that costs something', async () => {
-    const unasked = await svc(['signer', 'test', '--submit', '-u', 'mainnet-beta'])
-    expect(unasked).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('confirm it with --yes') })
-    const args = ['signer', 'test', '--submit', '-u', 'mainnet-beta']
-    const { exitCode, screen } = await onTerminal(cli, args, [['submit it on mainnet-beta?', 'n']])
-    expect(exitCode, screen).toBe(130)
+  it('test needs a yes on a cluster where signing costs something', async () => {
+    await cli.refused(['signer', 'test', '--submit', '-u', 'mainnet-beta'], 'confirm it with --yes')
   })
 
-  it('says when a daemon runs with other settings than those that are configured, and so does config', async () => {
+  it('and svc config say if the daemon runs with other settings than configured', async () => {
     const dataDir = join(cli.home, 'older')
     mkdirSync(dataDir)
-    const daemon = await startDaemon({ dataDir, flags: ['--rpc-port', '0'] })
+    const daemon = await serveHere(dataDir)
     onTestFinished(() => daemon.stop())
     const options = { env: { SVC_DATA_DIR: dataDir } }
     const none = await svc(['signer', 'status'], options)
     expect(none.stdout).toContain('No signer is configured')
     expect(none.stderr).toContain('The daemon runs with signer none, configured is keypair: it reads its settings when')
     const set = await svc(['config', 'set', 'signer.cluster', 'embedded'], options)
-    expect(set.stderr).toContain(`stop it (kill ${daemon.process.pid}) and start it again`)
+    expect(set.stderr).toContain(`stop it (kill ${process.ppid}) and start it again`)
     expect((await svc(['config', 'unset', 'signer.cluster'], options)).stderr).toContain('start it again')
     const own = await svc(['config', 'set', 'output', 'table'], options)
     expect([own.stderr, own.exitCode]).toEqual(['', 0])
@@ -73,20 +74,11 @@ describe('svc signer', () => {
     expect((await svc(['signer', 'status'])).stderr).not.toContain('The daemon runs')
   })
 
-  it('changes the policy in SOL and raw units, exactly', async () => {
+  it('policy takes SOL and raw units exactly', async () => {
     const mint = Keypair.generate().publicKey.toBase58()
     const changed = await json([
-      'signer',
-      'policy',
-      '--per-transaction',
-      '0.5',
-      '--per-day',
-      '0.000010000',
-      '--max-fee',
-      '0.00001',
-      '--token',
-      `${mint}:5:18446744073709551615`,
-      '--yes',
+      ...['signer', 'policy', '--per-transaction', '0.5', '--per-day', '0.000010000', '--max-fee', '0.00001'],
+      ...['--token', `${mint}:5:18446744073709551615`, '--yes'],
     ])
     expect(changed.policy).toMatchObject({
       lamports_per_transaction: '500000000',
@@ -110,31 +102,55 @@ describe('svc signer', () => {
   it.each([
     [['--per-day', '1.0000000001'], '--per-day has more than 9 fractional digits'],
     [['--per-transaction', '1e3'], '--per-transaction must be an amount like 1.5'],
+    [['--per-transaction', '1,500'], '--per-transaction: "1,500" can mean 1500 or 1.500; type one of these'],
+    [['--per-transaction', '15,00.5'], '--per-transaction must be an amount like 1.5'],
     [['--token', 'x'], '--token must be MINT:UNITS_PER_TRANSACTION:UNITS_PER_DAY'],
     [['--token', 'x:1:1'], '--token item 1 (mint)'],
     [['--programs', 'nobody'], '--programs item 1'],
   ])('policy %j is refused and nothing changes', async (flags, message) => {
-    const { exitCode, stderr } = await svc(['signer', 'policy', ...flags, '--yes'])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)])
+    await cli.refused(['signer', 'policy', ...flags, '--yes'], message)
   })
 
-  it('does not change a policy unasked', async () => {
-    const { exitCode, stderr } = await svc(['signer', 'policy', '--per-day', '1', '--no-input'])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--yes')])
+  it('policy shows old and new value of each rule that it changes, in SOL, tokens and names', async () => {
+    const mint = Keypair.generate().publicKey.toBase58()
+    const { stderr } = await svc([
+      ...['signer', 'policy', '--per-transaction', '1,500.25', '--per-day', '0.00001', '--destinations', address],
+      ...['--token', `${mint}:5:1000`, '--programs', `${SYSTEM_PROGRAM},${PROGRAMS.dbc.id}`, '--yes'],
+    ])
+    expect(stderr).toMatch(/per transaction +0\.5 SOL → 1,500\.25 SOL/)
+    expect(stderr).toMatch(/per day +0\.00001 SOL, as now/)
+    expect(stderr).toContain('SOL: 1,500.25 SOL per transaction is more than the 0.00001 SOL of a day, which counts')
+    expect(stderr).toMatch(new RegExp(`destinations +any → ${address}`))
+    expect(stderr).toContain('none may leave → 5 raw units a transaction, 1,000 raw units a day')
+    expect(stderr).toMatch(/program removed +SPL Token \(Tokenkeg/)
+    expect((await svc(['signer', 'status'])).stdout).toContain('System program, Meteora DBC')
+    const { file, address: maker } = cli.keypair('maker.json')
+    const token = ['--name', 'Known', '--symbol', 'KNOWN', '--uri', 'https://example.com/k.json', '--supply', '1']
+    await json(['localnet', 'airdrop', maker, '1'])
+    const made = await json(['tokens', 'create', ...token, '--token-program', 'token2022', '-k', file, '--yes'])
+    const named = await svc(['signer', 'policy', '--token', `${made.mint}:1500000:2500000000`, '--yes'])
+    expect(named.stderr).toContain(`${made.mint}: none may leave → 1.5 KNOWN a transaction, 2,500 KNOWN a day`)
+    await json([
+      ...['signer', 'policy', '--per-transaction', '0.5', '--destinations', 'any'],
+      ...['--token', `${mint}:0:0,${made.mint}:0:0`],
+      ...['--programs', DEFAULT_PROGRAMS.join(','), '--yes'],
+    ])
   })
 
-  it('signs a memo until the day is full, pauses, resumes, and begins the day anew', async () => {
+  it('policy needs a yes', async () => {
+    await cli.refused(['signer', 'policy', '--per-day', '1', '--no-input'], '--yes')
+  })
+
+  it('signs memos until the daily limit, pauses, resumes, and starts a new day', async () => {
     for (const memo of ['hello', 'hello again']) {
       const { signature } = await json(['signer', 'test', '--submit', '--memo', memo])
       const { err } = await json(['tx', 'get', signature])
       expect(err).toBeNull()
     }
-    const full = await svc(['signer', 'test', '--submit'])
-    expect([full.exitCode, full.stderr]).toEqual([2, expect.stringContaining('svc signer reset')])
+    await cli.refused(['signer', 'test', '--submit'], 'svc signer reset')
     await json(['signer', 'reset', '--yes'])
     await json(['signer', 'pause', '--reason', 'keys are being moved'])
-    const paused = await svc(['signer', 'test', '--submit'])
-    expect([paused.exitCode, paused.stderr]).toEqual([2, expect.stringContaining('keys are being moved')])
+    await cli.refused(['signer', 'test', '--submit'], 'keys are being moved')
     await json(['signer', 'resume', '--yes'])
     await json(['signer', 'test', '--submit'])
     expect((await svc(['signer', 'status'])).stdout).toMatch(/0\.000005 SOL spent .* 0\.000005 SOL left/)
@@ -158,10 +174,8 @@ describe('svc audit', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line))).toEqual(list)
-    const again = await svc(['audit', 'export', file])
-    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining('--force')])
+    await cli.refused(['audit', 'export', file], '--force')
     expect((await svc(['audit', 'export', file, '--force'])).exitCode).toBe(0)
-    const nowhere = await svc(['audit', 'export', join(cli.home, 'no', 'folder.jsonl')])
-    expect([nowhere.exitCode, nowhere.stderr]).toEqual([2, expect.stringContaining('cannot be written')])
+    await cli.refused(['audit', 'export', join(cli.home, 'no', 'folder.jsonl')], 'cannot be written')
   })
 })

@@ -16,13 +16,15 @@ import type { Session } from '../../commands/cli/session.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import type { BuiltTransactions } from '../../commands/signing/built-transactions.ts'
 import { contentOutcome } from '../../commands/signing/content.ts'
-import { writesMemo } from '../../commands/signing/demand.ts'
+import { type CheckedBuild, writesMemo } from '../../commands/signing/demand.ts'
 import { runSigned, type SignedRun } from '../../commands/signing/run.ts'
+import { signChecked } from '../../commands/signing/signatures.ts'
 import { Cancelled, failure } from '../../commands/ui/problem.ts'
 import { withBlockhash } from '../../src/chain/sending/cosign.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import { memo, someone } from '../support/local-chain.ts'
+import { runs } from '../support/runs.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { signV1, unsignedV1 } from '../support/version1.ts'
 
@@ -57,8 +59,28 @@ function built(kind: 'legacy' | 'v0' | 'table', signers: readonly Keypair[]): Ve
 }
 const base64 = (transaction: VersionedTransaction) => Buffer.from(transaction.serialize()).toString('base64')
 
-describe('a signature', () => {
-  it('is byte for byte the one of web3.js, in whatever order the signers come', async () => {
+describe('The priority fees of a command', () => {
+  it('are added up also if several transactions are signed at a time, and end at 1 SOL', async () => {
+    const config = {
+      compute_unit_limit: 1,
+      loaded_accounts_data_size_limit: 1,
+      heap_size: null,
+      priority_fee: '300000000',
+    }
+    const wallet = {
+      describe: async () => ({ version: 1, config, instructions: [] }),
+      sign: async () => ({ transaction: '', signature: 'signed', missing: [] }),
+    }
+    const session = { wallet } as unknown as Session
+    const signing = Array.from({ length: 8 }, () => signChecked(session, 'bytes' as CheckedBuild, {}))
+    const ends = await Promise.allSettled(signing)
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    expect(ends.at(-1)).toMatchObject({ reason: { message: expect.stringContaining('more than 1 SOL') } })
+  })
+})
+
+describe('A signature', () => {
+  it('is the same as that of web3.js, for any order of the signers', { tags: 'sampled' }, async () => {
     const kinds = fc.constantFrom<'legacy' | 'v0' | 'table'>('legacy', 'v0', 'table')
     const order = fc.shuffledSubarray([0, 1, 2], { minLength: 3 })
     await fc.assert(
@@ -80,11 +102,11 @@ describe('a signature', () => {
         const { signature, missing } = await wallet.sign(signed, { keypair: keypairFile(signers[0]!) })
         expect({ signature, missing }).toEqual({ signature: base58.encode(transaction.signatures[0]!), missing: [] })
       }),
-      { numRuns: 25 },
+      { numRuns: runs(8, 25) },
     )
   })
 
-  it('is not made by a key that is no signer; the refusal names who must sign', async () => {
+  it('is refused to a key that is not a signer, with the names of those who must sign', async () => {
     const [payer, stranger] = [Keypair.generate(), Keypair.generate()]
     const transaction = base64(built('v0', [payer]))
     await expect(wallet.sign(transaction, { keypair: keypairFile(stranger) })).rejects.toMatchObject({
@@ -98,7 +120,7 @@ describe('a signature', () => {
     await expect(wallet.sign('AAAA', { keypair: keypairFile(payer) })).rejects.toMatchObject({ code: 'bad_request' })
   })
 
-  it('is told from a missing one and from one that does not fit', async () => {
+  it('is reported as valid, missing or invalid', async () => {
     const [payer, second] = [Keypair.generate(), Keypair.generate()]
     const transaction = built('legacy', [payer, second])
     const states = async () => (await wallet.decode(base64(transaction))).signers.map(({ signature }) => signature)
@@ -111,7 +133,7 @@ describe('a signature', () => {
     expect(repaired.missing).toEqual([])
   })
 
-  it('is made over a message that is shown as web3.js reads it', async () => {
+  it('is made over a message that is decoded like web3.js does', async () => {
     const payer = Keypair.generate()
     const transaction = built('table', [payer])
     const content = await wallet.decode(base64(transaction))
@@ -137,7 +159,7 @@ describe('a signature', () => {
   })
 })
 
-describe('a transaction of version 1', () => {
+describe('A transaction of version 1', () => {
   const [payer, second] = [Keypair.generate(), Keypair.generate()]
   const approval = new TransactionInstruction({
     programId: SystemProgram.programId,
@@ -152,7 +174,7 @@ describe('a transaction of version 1', () => {
   })
   const text = Buffer.from(unsigned).toString('base64')
 
-  it('is signed by each of its keys in turn, behind its message', async () => {
+  it('is signed by each of its keys in turn, after its message', async () => {
     const first = await wallet.sign(text, { keypair: keypairFile(second) })
     expect([first.signature, first.missing]).toEqual([null, [payer.publicKey.toBase58()]])
     const whole = await wallet.sign(first.transaction, { keypair: keypairFile(payer) })
@@ -160,7 +182,7 @@ describe('a transaction of version 1', () => {
     expect(whole.transaction).toBe(Buffer.from(signV1(unsigned, [payer, second])).toString('base64'))
   })
 
-  it('is shown with the priority fee and the limits that its message states', async () => {
+  it('is decoded with the priority fee and the limits of its message', async () => {
     const content = await wallet.decode(text)
     expect(content).toMatchObject({
       version: 1,
@@ -192,6 +214,8 @@ interface Setting {
   agrees?: boolean
   /** What the API makes of transactions that are to be refreshed. */
   refresh?: (transaction: string) => string
+  /** The block height that the API tells. */
+  height?: number
 }
 const FRESH = someone().toBase58()
 const refreshed = (transaction: string) =>
@@ -207,6 +231,7 @@ function setting({
   submits = [],
   agrees = false,
   refresh = refreshed,
+  height = 1_000,
 }: Setting) {
   const payer = Keypair.generate()
   const mint = Keypair.generate()
@@ -240,7 +265,7 @@ function setting({
       },
     },
     client: {
-      service: { cluster: async () => ({ data: { block_height: 1_000, slot_ms: 250 } }) },
+      service: { cluster: async () => ({ data: { block_height: height, slot_ms: 250 } }) },
       transactions: {
         async refresh({ transactions }: { transactions: string[] }) {
           did.push('refresh')
@@ -310,6 +335,7 @@ function setting({
     tx_version: undefined,
     dry_run: false,
     build_only: false,
+    force: false,
     wait: undefined,
   }
   return {
@@ -325,7 +351,7 @@ function setting({
   }
 }
 
-describe('a signed command', () => {
+describe('A command that signs', () => {
   it.each(['mainnet-beta', 'rpc.example.com', null])(
     'on %s asks nothing of anybody without a terminal and --yes',
     async (cluster) => {
@@ -356,7 +382,7 @@ describe('a signed command', () => {
     expect(asked.did).toEqual(['build', 'simulate', 'submit', 'get'])
   })
 
-  it('submits what both keys have signed and waits as far as told', async () => {
+  it('submits what both keys have signed and waits for the status of --wait', async () => {
     const confirmed = setting({ lifecycles: ['submitted', 'processing', 'confirmed', 'finalized'] })
     const { data } = await confirmed.run()
     const { signatures } = confirmed.submitted()
@@ -375,7 +401,7 @@ describe('a signed command', () => {
     expect(unwatched.did).not.toContain('get')
   })
 
-  it('sends nothing that would fail, and says what to do', async () => {
+  it('sends nothing that would fail, and says how to fix it', async () => {
     const { run, did, said, payer } = setting({
       simulation: { err: 'AccountNotFound', logs: ['Program log: \u001b[31mred'], fee: null },
       yes: true,
@@ -390,7 +416,7 @@ describe('a signed command', () => {
     expect(said).toContain('  fee       not known')
   })
 
-  it('names the signature when it is not known whether it was sent, after trying again with the same idempotency key', async () => {
+  it('retries with the same idempotency key, and names the signature if it may have been sent', async () => {
     const gone = () => failure('http://127.0.0.1:1 cannot be reached: it closed the connection')
     const { run, keys, submitted, words } = setting({ submits: [gone(), gone(), gone()] })
     const error = (await run().catch((error) => error)) as Error & { next: string }
@@ -404,7 +430,7 @@ describe('a signed command', () => {
     expect((await recovered.run()).data).toMatchObject({ lifecycle: 'confirmed' })
   })
 
-  it('exits 1 when it failed on the chain, and after three minutes without an end', async () => {
+  it('exits 1 if the transaction failed, or after three minutes without a result', async () => {
     const failed = setting({ lifecycles: ['submitted', 'failed'] })
     await expect(failed.run()).rejects.toMatchObject({
       code: 'internal_error',
@@ -421,7 +447,7 @@ describe('a signed command', () => {
     expect(stuck.words()).toContain('svc tx watch')
   })
 
-  it('prints with --build-only what the returned key has signed and no secret, without --yes', async () => {
+  it('--build-only prints what the returned key has signed and no secret, without --yes', async () => {
     const { run, did, payer, mint } = setting({ cluster: 'mainnet-beta' })
     const { data, notes } = await run({ build_only: true })
     expect(did).toEqual(['build'])
@@ -435,7 +461,7 @@ describe('a signed command', () => {
     expect(notes?.join()).toContain(payer.publicKey.toBase58())
   })
 
-  it('takes its blockhash once a person has agreed, and changes nothing else', async () => {
+  it('takes a new blockhash after a yes, and changes nothing else', async () => {
     const asked = setting({ cluster: 'mainnet-beta', interactive: true, agrees: true })
     await asked.run()
     expect(asked.did).toEqual(['build', 'simulate', 'ask', 'refresh', 'submit', 'get'])
@@ -447,7 +473,7 @@ describe('a signed command', () => {
     expect(refused.did).toEqual(['build', 'simulate', 'ask'])
   })
 
-  it('signs nothing that comes back from there with another change', async () => {
+  it('signs nothing that returns with another change than the blockhash', async () => {
     const refresh = (transaction: string) => {
       const bytes = Buffer.from(refreshed(transaction), 'base64')
       bytes[bytes.length - 3]! ^= 1
@@ -458,16 +484,23 @@ describe('a signed command', () => {
     expect(asked.did).not.toContain('submit')
   })
 
-  it('keeps its blockhash with an API that does not know better', async () => {
+  it('keeps its blockhash with an API that cannot refresh it', async () => {
     const refresh = () => {
       throw new ApiError('not_found', 'no such route')
     }
     const asked = setting({ cluster: 'mainnet-beta', interactive: true, agrees: true, refresh })
     await asked.run()
     expect(asked.submitted().message.recentBlockhash).toBe(BLOCKHASH)
+    // The build is good up to block 1,148.
+    const late = setting({ cluster: 'mainnet-beta', interactive: true, agrees: true, refresh, height: 1_149 })
+    await expect(late.run()).rejects.toMatchObject({
+      message: 'it expired before you answered, so nothing was signed or sent',
+      next: expect.stringContaining('answer within 150 blocks, about 38 seconds'),
+    })
+    expect(late.did).not.toContain('submit')
   })
 
-  it('by a wallet whose key is elsewhere is built or tried, and nothing else without its keypair', async () => {
+  it('without the key only builds or simulates', async () => {
     const elsewhere = someone().toBase58()
     const { run, payer } = setting({})
     const own = payer.publicKey.toBase58()
@@ -485,7 +518,7 @@ describe('a signed command', () => {
     await expect(run({ authority: 'O0', build_only: true })).rejects.toMatchObject({ param: '--authority' })
   })
 
-  it('stops with --dry-run after the simulation, and exits 1 where it would fail', async () => {
+  it('--dry-run stops after the simulation, and exits 1 if it would fail', async () => {
     const well = setting({ cluster: 'mainnet-beta' })
     expect(await well.run({ dry_run: true })).toMatchObject({
       exitCode: 0,

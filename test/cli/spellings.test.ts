@@ -11,7 +11,7 @@ const commandOf = async (...argv: string[]) => {
   return 'command' in parsed ? parsed.command : parsed.text
 }
 
-describe('a command', () => {
+describe('A command', () => {
   // What a release has once spelled in one way is taken in that way for good.
   it.each([
     [['keys', 'revoke', 'ID'], 'keys delete'],
@@ -19,7 +19,7 @@ describe('a command', () => {
     [['events', 'tail'], 'events watch'],
     [['webhooks', 'subscribe', 'https://example.com/hooks', '--events', 'pool.live'], 'webhooks create'],
     [['fees', 'history', '--kind', 'dbc'], 'fees list'],
-  ])('is taken in its old spelling, options before, between and after: %j', async (argv, command) => {
+  ])('is accepted in its old spelling, with options at any place: %j', async (argv, command) => {
     const [noun = '', verb = '', ...rest] = argv
     expect(await commandOf(...argv)).toBe(command)
     expect(await commandOf('-o', 'json', noun, '--profile', 'status', verb, ...rest, '--yes')).toBe(command)
@@ -37,13 +37,13 @@ describe('a command', () => {
     ['webhook-subscriptions', 'webhooks'],
     ['fee-claims', 'fees'],
     ['merkle-trees', 'merkle'],
-  ])('is taken with its noun spelled %s', async (alias, noun) => {
+  ])('is accepted with its noun spelled %s', async (alias, noun) => {
     expect(await commandOf('--json', alias, 'list', '--help')).toMatch(new RegExp(`^Usage: svc ${noun} `))
     expect((await svc([alias, '--help'])).stdout).toBe((await svc([noun, '--help'])).stdout)
     expect((await svc([noun, '--help'])).stdout).toContain(alias)
   })
 
-  it('has one spelling for one thing: no alias is the name of something else, and each leads somewhere', () => {
+  it('has aliases that exist and are not the name of another command', () => {
     const names = loaded.flatMap(({ name, aliases = [] }) => [name, ...aliases])
     expect(new Set(names).size).toBe(names.length)
     for (const { name, noun } of loaded) {
@@ -56,7 +56,7 @@ describe('a command', () => {
     }
   })
 
-  it('keeps a word that is no verb as it was typed', async () => {
+  it('keeps an unknown verb as it was typed', async () => {
     expect(await readCommand(['tx', 'get', 'status'])).toMatchObject({
       command: 'tx get',
       raw: { signature: 'status' },

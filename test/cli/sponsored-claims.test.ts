@@ -3,6 +3,7 @@ import * as spl from '@solana/spl-token'
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { claimSponsored } from '../../commands/airdrops/sponsored-claim.ts'
+import { solOf } from '../../commands/cli/amounts.ts'
 import type { Session } from '../../commands/cli/session.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { claimInstructions } from '../../src/chain/programs/merkle-distributor/claim.ts'
@@ -15,14 +16,15 @@ import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
-import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { SPONSORED_COST } from '../support/sponsored-airdrop.ts'
 import { commandLine } from './command-line.ts'
 
 const cli = commandLine()
 const lacksPrograms = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 const ID = 'A'.repeat(46)
 
-describe('svc airdrops sponsor refuses', () => {
+describe('svc airdrops sponsor', () => {
   it.each([
     [['sponsor', ID, '--on', '--off'], 'give either --on or --off'],
     [['sponsor', ID, '--budget', '1,5'], '--budget must be an amount like 1.5'],
@@ -31,14 +33,12 @@ describe('svc airdrops sponsor refuses', () => {
     [['claim', ID, '--sponsor', '--build-only'], '--build-only cannot be combined with --sponsor'],
     [['claim', ID, '--sponsor', '--proof', 'x.json'], '--proof cannot be combined with --sponsor'],
     [['claim', ID, '--sponsor', '--platform-fee', '5'], '--platform-fee cannot be combined with --sponsor'],
-  ])('%j', async (args, message) => {
-    const { exitCode, stdout, stderr } = await cli.svc(['airdrops', ...args])
-    expect(stderr).toContain(message)
-    expect([exitCode, stdout]).toEqual([2, ''])
+  ])('refuses %j', async (args, message) => {
+    await cli.refused(['airdrops', ...args], message)
   })
 })
 
-describe('svc airdrops claim --sponsor with an API that builds something else', async () => {
+describe('svc airdrops claim --sponsor with an API that builds another transaction', async () => {
   const [claimer, sponsor, mint, stranger] = [71, 72, 73, 74].map((seed) => goldenKey(seed).publicKey) as [
     PublicKey,
     PublicKey,
@@ -61,7 +61,7 @@ describe('svc airdrops claim --sponsor with an API that builds something else', 
     TransactionInstruction,
     TransactionInstruction,
   ]
-  const lends = (from: PublicKey, to: PublicKey, lamports = 1_336_320n) =>
+  const lends = (from: PublicKey, to: PublicKey, lamports = 1_000_003n) =>
     SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
   const loan = lends(sponsor, claimer)
   const honest = [ComputeBudgetProgram.setComputeUnitLimit({ units: 90_000 }), loan, opening, first, vested]
@@ -119,9 +119,9 @@ describe('svc airdrops claim --sponsor with an API that builds something else', 
             const envelope = { payer: text(sponsor), recentBlockhash: GOLDEN_BLOCKHASH }
             const { transaction } = await compileUnsigned(envelope, builds[Math.min(tries++, builds.length - 1)]!)
             const wire = Buffer.from(transaction).toString('base64')
-            return { data: { id: 'claim', transaction: wire, fee_payer: text(sponsor), lamports: '3385600' } }
+            return { data: { id: 'claim', transaction: wire, fee_payer: text(sponsor), lamports: '3000003' } }
           },
-          submit: async () => ({ data: { signature: 'signature', lamports: '3385600' } }),
+          submit: async () => ({ data: { signature: 'signature', lamports: '3000003' } }),
         },
         transactions: {
           async simulate() {
@@ -204,12 +204,12 @@ describe('svc airdrops claim --sponsor with an API that builds something else', 
     expect([signed, error]).toEqual([0, expect.stringMatching(`${reason}.*nothing was signed`)])
   })
 
-  it("does not sign what takes the claimer's lamports", async () => {
-    const { signed, error } = await claimed([[opening, first]], { change: '-1336320' })
-    expect([signed, error]).toEqual([0, expect.stringContaining('would pay 1336320 lamports')])
+  it('does not sign a transaction that takes lamports of the claimer', async () => {
+    const { signed, error } = await claimed([[opening, first]], { change: '-1000003' })
+    expect([signed, error]).toEqual([0, expect.stringContaining('would pay 0.001000003 SOL')])
   })
 
-  it('checks the build that follows the confirmation like the one that was shown', async () => {
+  it('checks the build after the yes like the one that was shown', async () => {
     expect(await claimed([honest, honest])).toEqual({ signed: 1, asked: 1, error: '' })
     const other = await claimed([honest, [...honest, setAdmin]])
     expect(other).toEqual({ signed: 0, asked: 1, error: expect.stringContaining('nothing was signed') })
@@ -218,7 +218,7 @@ describe('svc airdrops claim --sponsor with an API that builds something else', 
   })
 })
 
-describe.skipIf(lacksPrograms)('svc airdrops, sponsored', () => {
+describe.skipIf(lacksPrograms)('svc airdrops sponsor', () => {
   const [payer, platform, poor, second] = Array.from({ length: 4 }, () => Keypair.generate()) as [
     Keypair,
     Keypair,
@@ -228,17 +228,13 @@ describe.skipIf(lacksPrograms)('svc airdrops, sponsored', () => {
   const file = (name: string, { secretKey }: Keypair) => cli.file(name, JSON.stringify([...secretKey]), 0o600)
   const files = { payer: '', platform: '', poor: '', second: '' }
   const env = () => ({
-    SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+    SVC_PROGRAMS_DIR: quickProgramsDir(),
     SVC_SIGNER: 'keypair',
     SVC_SIGNER_KEYPAIR: files.platform,
     SVC_PRIORITY_FEE: 'none',
   })
   const run = (args: string[]) => cli.svc(args, { env: env() })
-  const ok = async (args: string[]) => {
-    const { exitCode, stdout, stderr } = await run([...args, '--json'])
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.any(String) })
-    return JSON.parse(stdout)
-  }
+  const ok = (args: string[]) => cli.json(args, { env: env() })
   let id = ''
 
   beforeAll(async () => {
@@ -251,26 +247,19 @@ describe.skipIf(lacksPrograms)('svc airdrops, sponsored', () => {
     const { mint } = await ok(['tokens', 'create', ...token, '-k', files.payer, '--yes'])
     const rows = [poor, second].map(({ publicKey }, i) => `${publicKey.toBase58()},${i + 1}`)
     const list = cli.file('drop.csv', ['wallet,amount', ...rows, ''].join('\n'))
-    const launched = await ok([
-      'airdrops',
-      'launch',
-      list,
-      '--mint',
-      mint,
-      '--decimals',
-      '6',
-      '-k',
-      files.payer,
-      '--yes',
-    ])
-    id = launched[0].id
-  }, 120_000)
+    const launch = ['airdrops', 'launch', list, '--mint', mint, '--decimals', '6', '-k', files.payer, '--yes']
+    id = (await ok(launch))[0].id
+  })
 
-  it('shows, sets and stops a sponsorship, and a wallet without SOL claims once', async () => {
+  it('sets, shows and stops a sponsorship, and a wallet without SOL claims once', async () => {
     const claim = ['airdrops', 'claim', id, '--sponsor', '-k', files.poor, '--yes']
-    const unsponsored = await run(claim)
-    expect([unsponsored.exitCode, unsponsored.stderr]).toEqual([3, expect.stringContaining('svc airdrops sponsor')])
-    expect(await ok(['airdrops', 'sponsor', id, '--budget', '0.005'])).toMatchObject({ budget: '5000000', used: '0' })
+    // Enough for one claim and a half.
+    const [budget, left] = [(SPONSORED_COST * 3n) / 2n, SPONSORED_COST / 2n]
+    await cli.refused(claim, 'svc airdrops sponsor', 3, { env: env() })
+    expect(await ok(['airdrops', 'sponsor', id, '--budget', solOf(budget)])).toMatchObject({
+      budget: String(budget),
+      used: '0',
+    })
     const tried = await run([...claim, '--dry-run'])
     expect([tried.exitCode, tried.stdout]).toEqual([0, expect.stringContaining('sponsored')])
     expect(await ok(['airdrops', 'sponsor', id])).toMatchObject({ used: '0', pending: 0 })
@@ -278,18 +267,26 @@ describe.skipIf(lacksPrograms)('svc airdrops, sponsored', () => {
     expect(claimed).toMatchObject({
       airdrop: id,
       fee_payer: platform.publicKey.toBase58(),
-      sponsored_lamports: '3385600',
+      sponsored_lamports: String(SPONSORED_COST),
       lifecycle: expect.stringMatching(/confirmed|finalized/),
     })
     const shown = await run(['airdrops', 'sponsor', id])
-    expect(shown.stdout).toMatch(/budget\s+0\.005\n[\s\S]*used\s+0\.0033856\n[\s\S]*left\s+0\.0016144/i)
+    const figures = [budget, SPONSORED_COST, left].map((lamports) => solOf(lamports).replace('.', '\\.'))
+    expect(shown.stdout).toMatch(
+      new RegExp(`budget\\s+${figures[0]}\\n[\\s\\S]*used\\s+${figures[1]}\\n[\\s\\S]*left\\s+${figures[2]}`, 'i'),
+    )
     const again = await run(claim)
     expect([again.exitCode, again.stderr]).toEqual([5, expect.stringContaining(claimed.signature)])
     const over = await run(['airdrops', 'claim', id, '--sponsor', '-k', files.second, '--yes'])
-    expect([over.exitCode, over.stderr]).toEqual([2, expect.stringContaining('1614400 lamports left')])
-    expect(await ok(['airdrops', 'sponsor', id, '--off'])).toMatchObject({ enabled: false, budget: '5000000' })
+    expect([over.exitCode, over.stderr]).toEqual([2, expect.stringContaining(`${solOf(left)} SOL left`)])
+    expect(await ok(['airdrops', 'sponsor', id, '--off'])).toMatchObject({ enabled: false, budget: String(budget) })
     const off = await run(['airdrops', 'claim', id, '--sponsor', '-k', files.second, '--yes'])
     expect([off.exitCode, off.stderr]).toEqual([3, expect.stringContaining('--on')])
+    const much = await run(['airdrops', 'sponsor', id, '--on', '--budget', '50'])
+    expect([much.exitCode, much.stderr]).toEqual([
+      0,
+      expect.stringMatching(/the platform wallet has 9\.\d+ SOL, and 4/),
+    ])
     await ok(['airdrops', 'sponsor', id, '--on', '--budget', '1'])
     expect(
       await ok(['airdrops', 'claim', id, '--sponsor', '-k', files.second, '--yes', '--wait', 'none']),

@@ -11,6 +11,7 @@ import { base58 } from '@scure/base'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { onPostgres } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 import { commandLine, MINT, PROGRAM } from './command-line.ts'
 
 const cli = commandLine()
@@ -69,9 +70,9 @@ function readsByte(descriptor: number): boolean {
 
 const packages = (loaded: string[]) => loaded.filter((name) => !name.endsWith('.js'))
 
-describe('start-up', () => {
-  it('runs every file of the program in strict mode, as its sources are', () => {
-    const files = new Set(['svc.js', 'merkle-worker.js', 'jq-worker.js'])
+describe('Start-up', () => {
+  it('runs every file of the program in strict mode', () => {
+    const files = new Set(['svc.js', 'merkle-worker.js', 'jq-worker.js', 'grind-worker.js'])
     for (const file of files) {
       const text = readFileSync(join(PROGRAM, '..', file), 'utf8')
       expect(text, file).toMatch(/^(#![^\n]*\n)?"use strict"/)
@@ -81,8 +82,10 @@ describe('start-up', () => {
     expect(files.size).toBeGreaterThan(100)
   })
 
-  it.each([[['--version']], [['--help']], [['merkle', '--help']], [['config', 'get', 'output']]])(
-    'svc %j says that its output took nothing, and is silent where nobody reads it',
+  const PRINTING = [['config', 'get', 'output'], ['--version'], ['--help'], ['merkle', '--help']]
+  it.each(PRINTING.slice(0, runs(2, 4)).map((args) => [args]))(
+    'of svc %j reports a full output, and is silent if the reader has gone',
+    { tags: 'sampled' },
     (args) => {
       const full = openSync('/dev/full', 'w')
       const program = [PROGRAM, ...args]
@@ -95,7 +98,7 @@ describe('start-up', () => {
     },
   )
 
-  it('a command writes all of its answer to a pipe that does not wait and is read late', async () => {
+  it('writes the whole answer to a non-blocking pipe that is read late', async () => {
     const { api, url } = await longList()
     const notWaiting = 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK); exec @ARGV'
     const program = ['-e', notWaiting, process.execPath, PROGRAM, 'keys', 'list', '--api', url, '--json']
@@ -107,7 +110,7 @@ describe('start-up', () => {
     expect(JSON.parse(stdout)).toHaveLength(2_000)
   })
 
-  it('a command whose reader does not read ends by SIGTERM', async () => {
+  it('ends at SIGTERM while the reader does not read', async () => {
     const { api, url } = await longList()
     const folder = mkdtempSync(join(tmpdir(), 'svc-pipe-'))
     const pipe = join(folder, 'pipe')
@@ -133,30 +136,35 @@ describe('start-up', () => {
     }
   })
 
-  it.each([
-    [['--version']],
-    [['--help']],
-    [['merkle', '--help']],
-    [['pools', 'list', '--help']],
-    [['help', 'keys', 'create']],
-  ])('svc %j loads no package and no file but the first, and what the bundler puts beside it', async (args) => {
-    const loaded = await loadedBy(args)
-    expect(packages(loaded)).toEqual([])
-    expect(loaded).toEqual([expect.stringMatching(/^rolldown-runtime-/), 'svc.js'])
-  })
+  const HELP = [
+    ['pools', 'list', '--help'],
+    ['--version'],
+    ['--help'],
+    ['merkle', '--help'],
+    ['help', 'keys', 'create'],
+  ]
+  it.each(HELP.slice(0, runs(2, 5)).map((args) => [args]))(
+    'of svc %j loads no package, and only the first file with the runtime of the bundler',
+    { tags: 'sampled' },
+    async (args) => {
+      const loaded = await loadedBy(args)
+      expect(packages(loaded)).toEqual([])
+      expect(loaded).toEqual([expect.stringMatching(/^rolldown-runtime-/), 'svc.js'])
+    },
+  )
 
-  it('a command line with a mistake loads the parser, and nothing more', async () => {
+  it('of a mistyped command loads only the parser', async () => {
     expect(packages(await loadedBy(['polls']))).toEqual(['commander'])
   })
 
   it.each([[['config', 'get', 'output']], [['merkle', 'build', cli.file('one.csv', `${MINT},1`), '--mint', MINT]]])(
-    'svc %j loads the parser, and nothing of the daemon, the schemas or a database',
+    'of svc %j loads the parser, but not the daemon, the schemas or a database',
     async (args) => {
       expect(packages(await loadedBy(args))).toEqual(['commander'])
     },
   )
 
-  it('svc tx decode reads a transaction with nothing of the chain SDKs, the daemon or a database', async () => {
+  it('of svc tx decode loads no chain SDK, daemon or database', async () => {
     const content = await loadedBy(['tx', 'decode', TRANSFER, '--offline'])
     expect(packages(content)).toEqual(['@scure/base', 'commander'])
     const { exitCode, stdout } = await cli.svc(['tx', 'decode', TRANSFER, '--offline'])
@@ -164,7 +172,7 @@ describe('start-up', () => {
     expect(stdout).toContain(`fee payer ${PAYER}`)
   })
 
-  it('shows that the list is complete: a command in process does load them', async () => {
+  it('of a command that needs them loads the daemon, the schemas and a database', async () => {
     expect(packages(await loadedBy(['keys', 'list']))).toEqual(
       expect.arrayContaining([onPostgres ? 'pg' : 'better-sqlite3', 'fast-string-width', 'hono', 'kysely', 'zod']),
     )

@@ -6,28 +6,22 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Keypair } from '@solana/web3.js'
-import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { requireMeant, type StoredList } from '../../commands/airdrops/meant-list.ts'
-import type { Session } from '../../commands/cli/session.ts'
 import { wholeFolder } from '../../commands/ui/whole-folder.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { recipientsOf } from '../merkle/reference.ts'
-import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { itOnSqliteAlone } from '../support/database.ts'
 import { someone } from '../support/local-chain.ts'
-import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
-import { commandLine, MINT, onTerminal, PROGRAM } from './command-line.ts'
+import { hasProgram } from '../support/programs.ts'
+import { commandLine } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
 
 const BACKUPS = 'PostgreSQL has its own backups'
 
 const cli = commandLine()
 const lacksPrograms = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
-const csvOf = (rows: readonly { wallet: string; amount: bigint }[]) =>
-  rows.map(({ wallet, amount }) => `${wallet},${amount}\n`).join('')
 const OTHER_ROOT = 'ab'.repeat(32)
 
-it('a folder that is written whole takes no file that leads out of it', async () => {
+it('A folder that is written whole refuses a path outside of it', async () => {
   const out = join(cli.home, 'whole')
   const folder = await wholeFolder(out, { replace: false, kind: 'page', file: 'x.json', format: 'x' })
   for (const path of ['../escaped.txt', 'a/../../escaped.txt', '..', '']) {
@@ -36,48 +30,26 @@ it('a folder that is written whole takes no file that leads out of it', async ()
   expect(readdirSync(cli.home).filter((name) => /escaped|whole/.test(name))).toEqual([])
 })
 
-it('a list of more than 50,000 rows is that of several airdrops in their order, or has the one that is asked for', async () => {
-  const file = cli.file('large.csv', csvOf(recipientsOf(50_003)))
-  const { stdout } = await cli.svc(['merkle', 'build', file, '--mint', MINT, '--shard', '--json'])
-  const [first, second] = JSON.parse(stdout) as [StoredList, StoredList]
-  const ui = { progress: () => () => undefined, clear: () => undefined, note: () => undefined, warn: () => undefined }
-  const meant = (stored: StoredList[]) =>
-    requireMeant({ ui } as unknown as Session, stored, {
-      roots: [],
-      list: file,
-      decimals: undefined,
-      duplicates: undefined,
-    })
-  for (const stored of [[first, second], [first], [second]]) await meant(stored)
-  await expect(meant([second, first])).rejects.toThrow(`has the root ${second.root}`)
-  await expect(meant([first, second, first])).rejects.toThrow('is the list of 2 airdrops, and 3 are named')
-})
-
-describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor and Token Metadata)', () => {
+describe.skipIf(lacksPrograms)('A stored list (needs the Jito merkle distributor and Token Metadata)', () => {
   const payer = Keypair.generate()
   const [mine, theirs] = [someone().toBase58(), someone().toBase58()]
-  let daemon: Daemon
+  let daemon: Served
   let mint = ''
   const files = { payer: '', mine: '', theirs: '' }
   const keys = { owner: '', thief: '' }
   const stored = { mine: { id: '', root: '' }, theirs: { id: '', root: '' } }
 
   const run = (args: string[], key?: string) => cli.svc(args, { env: key === undefined ? {} : { SVC_API_KEY: key } })
-  const ok = async (args: string[], key?: string) => {
-    const { exitCode, stdout, stderr } = await run([...args, '--json'], key)
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.any(String) })
-    return JSON.parse(stdout)
-  }
+  const ok = (args: string[], key?: string) => cli.json(args, { env: key === undefined ? {} : { SVC_API_KEY: key } })
   const build = (file: string, count: number) => [
     ...['merkle', 'build', file, '--mint', mint],
-    ...['--airdrop-count', String(count), '--persist'],
+    ...['--airdrop-count', String(count), '--raw', '--persist'],
   ]
 
   beforeAll(async () => {
     files.payer = cli.file('payer.json', JSON.stringify([...payer.secretKey]), 0o600)
     await cli.svc(['localnet', 'status'])
-    const env = { SVC_PROGRAMS_DIR: PROGRAMS_DIR }
-    daemon = await startDaemon({ dataDir: cli.dataDir, flags: ['--rpc-port', '0'], env })
+    daemon = await serveHere(cli.dataDir)
     await ok(['localnet', 'airdrop', payer.publicKey.toBase58(), '10'])
     const token = ['--name', 'Drop', '--symbol', 'DRP', '--uri', 'https://example.com/d.json', '--supply', '1000000']
     mint = (await ok(['tokens', 'create', ...token, '-k', files.payer, '--yes'])).mint
@@ -89,7 +61,7 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
     stored.mine = await ok(build(files.mine, 0), keys.owner)
     stored.theirs = await ok(build(files.theirs, 1), keys.thief)
   })
-  afterAll(() => daemon?.stop('SIGKILL'))
+  afterAll(() => daemon?.stop())
 
   const onChain = async (id: string) => (await ok(['airdrops', 'get', id])).on_chain_root
   const commandsOn = (id: string): Record<string, string[]> => ({
@@ -101,7 +73,7 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
   })
   const NAMES = ['init', 'push', 'sponsor', 'page', 'export']
 
-  it('is not replaced by another key, so that `init ID --yes` never funds a thief', async () => {
+  it('is never replaced by another API key, so that `init ID --yes` funds no thief', async () => {
     const robbed = await run([...build(files.theirs, 0), '--replace'], keys.thief)
     expect([robbed.exitCode, robbed.stderr]).toEqual([4, expect.stringContaining('was stored by another API key')])
     const { id, root } = stored.mine
@@ -109,7 +81,7 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
     expect(await onChain(id)).toBe(root)
   })
 
-  it.each(NAMES)('of another key is not taken by `airdrops %s ID --yes` without --root or --list', async (name) => {
+  it.each(NAMES)('of another API key is refused by `airdrops %s ID --yes` without --root or --list', async (name) => {
     const { id, root } = stored.theirs
     const args = commandsOn(id)[name]!
     const refused = await run(args)
@@ -117,7 +89,10 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
     expect(refused.stderr).toContain('--root ROOT, or --list FILE')
     for (const [more, words] of [
       [['--root', OTHER_ROOT], `has the root ${root}, and --root says ${OTHER_ROOT}`],
-      [['--list', files.mine], `has the root ${root}, and that of ${files.mine} is ${stored.mine.root}`],
+      [
+        ['--list', files.mine, ...(name === 'push' ? ['--raw'] : [])],
+        `has the root ${root}, and that of ${files.mine} is ${stored.mine.root}`,
+      ],
     ] as const) {
       const other = await run([...args, ...more])
       expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining(words)])
@@ -128,31 +103,17 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
     expect((await run(['airdrops', 'sponsor', id])).exitCode).toBe(3)
   })
 
-  it('of another key is warned of on a terminal, where somebody sees its root', async () => {
-    const { id, root } = stored.theirs
-    const { exitCode, screen } = await onTerminal(
-      cli,
-      ['airdrops', 'export', id, '--out', join(cli.home, 'seen')],
-      [],
-      400,
-    )
-    expect([exitCode, screen]).toEqual([
-      0,
-      expect.stringContaining(`was not stored with this API key; its root is ${root}`),
-    ])
-  })
-
   it.each([
     [['--decimals', '6'], '--decimals needs --list'],
     [['--root', OTHER_ROOT, '--list', 'x.csv'], 'give either --root or --list'],
     [['--root', 'abc'], '--root must be 32 bytes in hex'],
     [['--list', 'nowhere.csv'], 'nowhere.csv cannot be read'],
-  ])('is refused with %j before anything is done', async (more, message) => {
+  ])('is refused with %j before any action', async (more, message) => {
     const { exitCode, stderr } = await run([...commandsOn(stored.theirs.id).push!, ...more])
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)])
   })
 
-  it('is named by --root or --list, and read with the decimals that it has', async () => {
+  it('is confirmed by --root or --list, read with its decimals', async () => {
     const { id, root } = stored.theirs
     const whole = cli.file('whole.csv', `${theirs},0.9\n`)
     const { page, push, init, sponsor } = commandsOn(id)
@@ -173,7 +134,7 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
     expect(await ok(['airdrops', 'sponsor', id, '--budget', '2', '--yes'])).toMatchObject({ budget: '2000000000' })
   })
 
-  it('that the API answers for another id, or of another token, becomes no path and is not paid', async () => {
+  it('that the API returns for another id or token is neither written to a path nor paid', async () => {
     const { id } = stored.theirs
     const evil = { id: `../../${'x'.repeat(40)}`, mint: someone().toBase58(), airdrop_count: 7 }
     let lie: keyof typeof evil = 'id'
@@ -204,42 +165,7 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
     }
   })
 
-  itOnSqliteAlone(
-    'a killed backup of a served chain does not delay the next one, and leaves no copy',
-    BACKUPS,
-    async () => {
-      const owner = join(cli.dataDir, 'localnet.json')
-      const told = JSON.parse(readFileSync(owner, 'utf8'))
-      // Between the backup and the chain, so that it is killed when the copy is made and before it has it.
-      let killed: { kill(signal: 'SIGKILL'): unknown } | undefined
-      const between = createServer(async (request, response) => {
-        const headers = { 'content-type': 'application/json' }
-        const answer = await fetch(told.rpc_url, { method: 'POST', headers, body: await text(request) })
-        const copied = await answer.text()
-        killed?.kill('SIGKILL')
-        response.end(copied)
-      }).listen(0, '127.0.0.1')
-      await once(between, 'listening')
-      const copies = () => readdirSync(cli.dataDir).filter((name) => name.startsWith('chain.copy-'))
-      const args = ['db', 'backup', join(cli.home, 'chained'), '--include', 'chain', '--data-dir', cli.dataDir]
-      try {
-        const rpc_url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`
-        writeFileSync(owner, JSON.stringify({ ...told, rpc_url }))
-        const child = execa(process.execPath, [PROGRAM, ...args], { cwd: cli.home, env: cli.env, reject: false })
-        killed = child
-        expect((await child).signal).toBe('SIGKILL')
-        expect(copies()).toHaveLength(1)
-      } finally {
-        writeFileSync(owner, JSON.stringify(told))
-        between.close()
-      }
-      const { exitCode, stderr } = await run(args.slice(0, 5))
-      expect(exitCode, stderr).toBe(0)
-      expect(copies()).toEqual([])
-    },
-  )
-
-  itOnSqliteAlone('a backup removes no file that whoever answers as the chain has named', BACKUPS, async () => {
+  itOnSqliteAlone('loses no file to a backup if another program answers as the chain', BACKUPS, async () => {
     const precious = cli.file('precious.txt', 'mine')
     const liar = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Verb } from '../../commands/cli/command.ts'
 import { inTypedWords, typedForParam } from '../../commands/cli/field-names.ts'
-import { editDistance, nearestNames } from '../../commands/cli/nearest.ts'
 import { GLOBAL_OPTIONS, NOUNS } from '../../commands/cli/nouns.ts'
 import type { ParsedCommand } from '../../commands/cli/parsed-command.ts'
 import { readCommand } from '../../commands/cli/program.ts'
@@ -11,6 +10,7 @@ import { COMMAND_SYNONYMS, FLAG_SYNONYMS, VERB_SYNONYMS } from '../../commands/c
 import { api } from '../../src/api/index.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import { ApiFailure } from '../../src/client.ts'
+import { editDistance, nearestNames } from '../../src/platform/nearest.ts'
 import { commandLine, MINT } from './command-line.ts'
 
 const cli = commandLine()
@@ -31,7 +31,7 @@ function fieldsOf(schema: unknown): string[] {
   return inner === undefined ? [] : fieldsOf(inner)
 }
 
-describe('what was meant', () => {
+describe('A suggestion', () => {
   it.each([
     [['version'], 'svc --version'],
     [['polls', '--help'], 'svc pools --help'],
@@ -43,7 +43,7 @@ describe('what was meant', () => {
     [['deploy', '--name', 'My Token'], "svc pools create --name 'My Token'", "svc tokens create --name 'My Token'"],
     [['create', 'token', '--name', 'x'], 'svc tokens create --name x'],
     [['claim', MINT], `svc airdrops claim ${MINT}`, `svc fees claim ${MINT}`],
-    [['pools', 'burn', MINT], `svc nfts burn ${MINT}`],
+    [['pools', 'burn', MINT], `svc tokens burn ${MINT}`, `svc nfts burn ${MINT}`],
     [['keys', 'rm', 'ID', '--yes'], 'svc keys delete ID --yes'],
     [['events', 'follow'], 'svc events watch'],
     [['fees', 'schedule', 'crate'], 'svc fees schedule create'],
@@ -53,20 +53,18 @@ describe('what was meant', () => {
     [['tx', 'sign', '@a.txt', '--keyfile', 'id.json'], 'svc tx sign @a.txt --keypair id.json'],
     [['keys', 'delete', 'ID', '--force'], 'svc keys delete ID --yes'],
     [['db', 'backup', 'x', '--froce'], 'svc db backup x --force'],
-    [['pools', 'list', '--quiet'], 'svc pools list --output=plain'],
+    [['pools', 'list', '--quite'], 'svc pools list --quiet'],
     [['-o', 'yaml', 'pools', 'list'], 'svc -o json pools list'],
     [['pools', 'list', '--output=txt'], 'svc pools list --output=plain'],
     [['-u', 'main', 'pools', 'list'], 'svc -u mainnet-beta pools list'],
     [['pools', 'list', '--status', 'migrate'], 'svc pools list --status migrated'],
     [['tokens', 'revoke', MINT, 'metdata'], `svc tokens revoke ${MINT} metadata`],
-  ])('by %j is a whole command', async (argv, ...commands) => {
-    const { exitCode, stdout, stderr } = await svc(argv)
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toMatch(/^error: [^\n]*\n {2}next: [^\n]*\n$/)
+  ])('for %j is a whole command', async (argv, ...commands) => {
+    const stderr = await cli.refused(argv, /^error: [^\n]*\n {2}next: [^\n]*\n$/)
     expect(stderr).toContain(`\n  next: did you mean ${commands.map((command) => `\`${command}\``).join(' or ')}?\n`)
   })
 
-  it('in the environment is a variable with its value', async () => {
+  it('for an environment variable is the variable with its value', async () => {
     const { exitCode, stderr } = await svc(['pools', 'list'], { env: { SVC_OUTPUT: 'yaml' } })
     expect(exitCode).toBe(2)
     expect(stderr).toContain('output (SVC_OUTPUT) must be one of')
@@ -82,20 +80,20 @@ describe('what was meant', () => {
     [['pools', 'list', '--status'], '`svc pools list --help` shows what it takes'],
     [['fees', 'schedule', 'get', 'a', 'b'], '`svc fees schedule get --help` shows what it takes'],
     [['health', 'x'], '`svc health --help` shows what it takes'],
-  ])('by %j is nothing that is near: the next step is the help', async (argv, next) => {
+  ])('for %j, which is near nothing, is the help', async (argv, next) => {
     const { exitCode, stderr } = await svc(argv)
     expect(exitCode).toBe(2)
     expect(stderr).toContain(`\n  next: ${next}\n`)
   })
 
-  it('stays one clean line whatever was typed', async () => {
+  it('is one line without control characters for any input', async () => {
     const { stderr } = await svc(['pools', 'lits', '\u001b[31mred\nnext: rm -rf', "it's"])
     expect(stderr).not.toMatch(/\u001b/)
     expect(stderr.split('\n')).toHaveLength(3)
     expect((await svc(['pools', 'lits', 'x'.repeat(5_000)])).stderr.length).toBeLessThan(200)
   })
 
-  it('is something that is there, in every line of the tables', async () => {
+  it('of every table entry exists', async () => {
     const all = verbs.map(([command]) => command)
     const missing: string[] = []
     for (const command of Object.values(COMMAND_SYNONYMS).flat()) {
@@ -126,14 +124,14 @@ describe('what was meant', () => {
   })
 })
 
-describe('the nearest names', () => {
-  it('are those with the fewest steps, a swap of neighbours being one', () => {
+describe('The nearest names', () => {
+  it('are those with the fewest edits, where a swap of neighbours is one', () => {
     expect(nearestNames('lsit', ['list', 'last', 'get'])).toEqual(['list'])
     expect(nearestNames('x'.repeat(10_000), ['list'])).toEqual([])
     expect(nearestNames('mig', ['migrated', 'live'])).toEqual(['migrated'])
   })
 
-  it('have a distance that is none to themselves, the same both ways, and at most the longer length', () => {
+  it('have a distance that is zero to themselves, symmetric, and at most the longer length', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 })
     fc.assert(
       fc.property(word, word, (one, other) => {
@@ -147,7 +145,7 @@ describe('the nearest names', () => {
   })
 })
 
-describe('a field of the API', () => {
+describe('A field of the API', () => {
   const typed = (command: string, verb: Verb, key: string): ParsedCommand => ({
     verb,
     command,
@@ -157,7 +155,7 @@ describe('a field of the API', () => {
   const failure = (param: string, message: string) =>
     new ApiFailure({ error: { code: 'bad_request', message, param }, meta: { request_id: 'req_1' } })
 
-  it('is named by the flag or the argument that fills it, in every command', () => {
+  it('is named in errors by the flag or argument that fills it, in every command', () => {
     let named = 0
     for (const [command, verb] of verbs) {
       const own = routes.filter(({ method, path }) => verb.calls.some(([m, p]) => m === method && p === path))
@@ -199,7 +197,7 @@ describe('a field of the API', () => {
     expect(typedForParam(typed(command, verb, key), param)).toBe(shown)
   })
 
-  it('is named in the text of a message where it is marked as a name, and a plain word is left alone', async () => {
+  it('is replaced in a message only if it is marked as a name', async () => {
     const parsed = (await readCommand(['tokens', 'create', '--name', 'x', '--initial-supply', '1'])) as ParsedCommand
     const message = 'name: the name of a mint; leave `initial_supply` out, or give "token_program", not `pool.live`'
     expect((inTypedWords(failure('name', message), parsed) as ApiFailure).message).toBe(
@@ -207,13 +205,15 @@ describe('a field of the API', () => {
     )
   })
 
-  it('is a flag for a person, and the field for a program', async () => {
+  it('is a flag in text output, and the field in JSON', async () => {
     const argv = ['keys', 'create', '--name', 'x', '--scopes', 'fees:claim,nope']
     const plain = await svc(argv)
     expect(plain.exitCode).toBe(2)
     expect(plain.stderr).toMatch(/^error: --scopes item 2: /)
     const json = await svc([...argv, '--json'])
     expect(JSON.parse(json.stderr).error).toMatchObject({ param: 'scopes.1' })
-    expect((await svc(['pools', 'get', 'abc'])).stderr).toMatch(/^error: <address>: must be a base58 address/)
+    expect((await svc(['pools', 'get', 'not-an-address'])).stderr).toMatch(
+      /^error: <address>: must be a base58 address/,
+    )
   })
 })

@@ -9,11 +9,7 @@ import { CONFIRMED, commandLine } from './command-line.ts'
 const cli = commandLine()
 const payer = Keypair.generate()
 const address = payer.publicKey.toBase58()
-const ok = async (args: string[], input = '') => {
-  const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'], { input })
-  expect(exitCode, stderr).toBe(0)
-  return JSON.parse(stdout)
-}
+const ok = (args: string[], input = '') => cli.json(args, { input })
 
 beforeAll(async () => {
   mkdirSync(join(cli.home, '.config/solana'), { recursive: true })
@@ -21,8 +17,8 @@ beforeAll(async () => {
   await ok(['localnet', 'airdrop', address, '10'])
 })
 
-describe('a transaction of version 1', () => {
-  it('is decoded, simulated, signed, submitted and watched like another, with the fee that its message states', async () => {
+describe('A transaction of version 1', () => {
+  it('is decoded, simulated, signed, submitted and watched, with the fee of its message', async () => {
     const named = ['--name', 'T', '--symbol', 'T', '--uri', 'https://example.com/t', '--supply', '1']
     const { transaction } = await ok(['tokens', 'create', ...named, '--token-program', 'token2022', '--build-only'])
     const { recent_blockhash: blockhash } = await ok(['tx', 'decode', transaction])
@@ -67,10 +63,8 @@ describe('a transaction of version 1', () => {
     expect(lamports).toBe(String(10_000_000_000n - 50n * 1_000_000n - 12_000n))
   })
 
-  it('that is too large, or cut short, is refused with what is wrong', async () => {
-    const large = await cli.svc(['tx', 'submit', Buffer.alloc(4_099, 0x81).toString('base64')])
-    expect([large.exitCode, large.stderr]).toEqual([2, expect.stringContaining('at most 4,096 bytes')])
-    const short = await cli.svc(['tx', 'decode', Buffer.alloc(40, 0x81).toString('base64')])
-    expect([short.exitCode, short.stderr]).toEqual([2, expect.stringContaining('it ends before its signatures')])
+  it('is refused with the reason if it is too large or cut short', async () => {
+    await cli.refused(['tx', 'submit', Buffer.alloc(4_099, 0x81).toString('base64')], 'at most 4,096 bytes')
+    await cli.refused(['tx', 'decode', Buffer.alloc(40, 0x81).toString('base64')], 'it ends before its signatures')
   })
 })

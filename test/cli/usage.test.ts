@@ -23,18 +23,26 @@ describe('svc', () => {
     },
   )
 
-  it('shows the flags of a verb with --help and with help, global options included', async () => {
+  it('shows the flags of a verb with --help and with help, and where the options of every command are', async () => {
     const direct = await svc(['keys', 'create', '--help'])
     expect(direct.exitCode).toBe(0)
     expect(direct.stdout).toContain('--per-minute <N>')
-    expect(direct.stdout).toContain('--api-key-file <file>')
+    expect(direct.stdout).toContain('`svc help options`')
     expect(await svc(['help', 'keys', 'create'])).toEqual(direct)
+    expect((await svc(['help', 'options'])).stdout).toContain('--api-key-file <file>')
   })
 
-  it('shows a short flag beside its name and takes it', async () => {
+  it('shows and accepts a short flag', async () => {
     expect((await svc(['tx', 'sign', '--help'])).stdout).toContain('-k, --keypair <FILE|NAME>')
-    const { exitCode, stderr } = await svc(['tx', 'sign', 'AAAA', '-k', '/nowhere.json'])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('transaction')])
+    await cli.refused(['tx', 'sign', 'AAAA', '-k', '/nowhere.json'], 'transaction')
+  })
+
+  it('--quiet leaves the answer, warnings and failures', async () => {
+    for (const name of ['one', 'two']) await svc(['keys', 'create', '--name', name])
+    const loud = await svc(['keys', 'list', '--limit', '1'])
+    expect(loud.stderr).toContain('--cursor')
+    expect(await svc(['keys', 'list', '--limit', '1', '--quiet'])).toEqual({ ...loud, stderr: '' })
+    expect((await svc(['pools', 'get', 'x', '--quiet'])).stderr).toContain('error: ')
   })
 
   it.each([
@@ -45,14 +53,12 @@ describe('svc', () => {
       "error: unknown option '--lmit'\n  next: did you mean `svc pools list --limit 3`?\n",
     ],
     [['--no-color'], 'error: a command is missing\n  next: `svc --help` shows them\n'],
-  ])('refuses %j and names the nearest', async (args, stderr) => {
+  ])('refuses %j and names the nearest word', async (args, stderr) => {
     expect(await svc(args)).toEqual({ exitCode: 2, stdout: '', stderr })
   })
 
-  it('shows the verbs of a noun that stands alone, as an error', async () => {
-    const { exitCode, stdout, stderr } = await svc(['pools'])
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toContain('progress <address>')
+  it('answers a noun without a verb with its verbs and an error', async () => {
+    await cli.refused(['pools'], 'progress <address>')
   })
 
   it.each([
@@ -86,7 +92,7 @@ describe('svc', () => {
     expect(meta).toEqual({ request_id: 'local' })
   })
 
-  it('says what it cannot foresee in one line, and where it came from with --debug alone', async () => {
+  it('reports an unexpected error in one line, and its stack only with --debug', async () => {
     const blocked = cli.file('not-a-folder', 'x')
     const env = { XDG_CONFIG_HOME: blocked }
     const { exitCode, stderr } = await svc(['config', 'set', 'output', 'json'], { env })

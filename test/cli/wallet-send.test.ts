@@ -1,28 +1,33 @@
 /** `svc wallet send` on the embedded chain: SOL and tokens of both programs, all of them, and what is refused. */
+import { mkdirSync } from 'node:fs'
 import { Keypair } from '@solana/web3.js'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandLine } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
 
 const someone = () => Keypair.generate().publicKey.toBase58()
 
-async function funded() {
-  const cli = commandLine()
-  const payer = Keypair.generate()
-  const keypair = cli.file('payer.json', JSON.stringify([...payer.secretKey]), 0o600)
-  const address = payer.publicKey.toBase58()
-  const json = async (...argv: string[]) => {
-    const { stdout, stderr, exitCode } = await cli.svc([...argv, '--json'])
-    expect(exitCode, `${argv.join(' ')}: ${stderr}`).toBe(0)
-    return JSON.parse(stdout)
-  }
+const cli = commandLine()
+let daemon: Served
+beforeAll(async () => {
+  mkdirSync(cli.dataDir)
+  daemon = await serveHere(cli.dataDir)
+})
+afterAll(() => daemon?.stop())
+
+const json = (...argv: string[]) => cli.json(argv)
+
+/** A wallet with 5 SOL, and how to send from it. */
+async function funded(name: string) {
+  const { file: keypair, address } = cli.keypair(name)
   const send = (...argv: string[]) => cli.svc(['wallet', 'send', ...argv, '-k', keypair])
   await json('localnet', 'airdrop', address, '5')
-  return { cli, keypair, address, json, send }
+  return { keypair, address, send }
 }
 
 describe('svc wallet send', () => {
-  it('sends SOL, all of it too, and nothing in a dry run', async () => {
-    const { address, json, send } = await funded()
+  it('sends SOL, also all of it, and nothing in a dry run', async () => {
+    const { address, send } = await funded('sol.json')
     const recipient = someone()
     const lamports = async (wallet: string) => BigInt((await json('wallet', 'balance', wallet)).lamports)
     const dry = await send(recipient, '1.25', '--dry-run')
@@ -30,29 +35,22 @@ describe('svc wallet send', () => {
     expect(await lamports(recipient)).toBe(0n)
     const sent = await send(recipient, '1.25', '--yes', '--json')
     expect(sent.exitCode, sent.stderr).toBe(0)
-    expect(JSON.parse(sent.stdout)).toMatchObject({ recipient, lamports: '1250000000', lifecycle: 'confirmed' })
+    expect(JSON.parse(sent.stdout)).toMatchObject({
+      recipient,
+      lamports: '1250000000',
+      lifecycle: expect.stringMatching(/^(confirmed|finalized)$/),
+    })
     expect(await lamports(recipient)).toBe(1_250_000_000n)
     const all = await send(recipient, 'all', '--yes')
     expect(all.exitCode, all.stderr).toBe(0)
     expect(await lamports(address)).toBe(0n)
   })
 
-  it('sends a token, opens the account of the recipient, and sends all', async () => {
-    const { address, keypair, json, send } = await funded()
+  it('sends a token, also all of it, and opens the account of the recipient', async () => {
+    const { address, keypair, send } = await funded('tokens.json')
     const token = ['--name', 'Own', '--symbol', 'OWN', '--uri', 'https://example.com/own.json', '--supply', '7']
-    const create = [
-      'tokens',
-      'create',
-      ...token,
-      '--token-program',
-      'token2022',
-      '--decimals',
-      '3',
-      '-k',
-      keypair,
-      '--yes',
-    ]
-    const { mint } = await json(...create)
+    const program = ['--token-program', 'token2022', '--decimals', '3']
+    const { mint } = await json('tokens', 'create', ...token, ...program, '-k', keypair, '--yes')
     const recipient = someone()
     const held = async (wallet: string) =>
       (await json('wallet', 'balance', wallet, '--mint', mint)).tokens[0]?.amount ?? '0'
@@ -67,14 +65,14 @@ describe('svc wallet send', () => {
     expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining(`has nothing of the token ${mint}`)])
   })
 
-  it('takes the name of a wallet, and tells of every mistake by its argument', async () => {
-    const { cli, json, send, address } = await funded()
+  it('takes the name of a wallet, and names the argument of every mistake, in SOL and with --debug in lamports', async () => {
+    const { send, address } = await funded('mistakes.json')
     const cases = [
       [[someone(), '0'], 'AMOUNT must be more than 0'],
       [[someone(), '-1'], ''],
       [[someone(), 'some'], 'AMOUNT must be an amount like 1.5, not "some"'],
       [[someone(), '0.0000000001'], 'AMOUNT has more than 9 fractional digits'],
-      [[someone(), '1', '--mint', 'x'], '--mint must be the address of a mint'],
+      [[someone(), '1', '--mint', 'x'], '--mint must be an address, and no pool here has the symbol x'],
       [[someone(), '1', '--accept-transfer-fee'], '--accept-transfer-fee needs --mint'],
       [['nobody', '1'], 'RECIPIENT is not an address, and there is no wallet nobody'],
       [[address, '1', '--yes'], 'is the sender itself'],
@@ -85,8 +83,9 @@ describe('svc wallet send', () => {
       expect([argv, exitCode === 0, stderr]).toEqual([argv, false, expect.stringContaining(message)])
       expect(stderr).not.toMatch(/\n\s+at /)
     }
-    const other = cli.file('other.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
-    const { address: named } = await json('wallet', 'address', other)
+    const { stderr } = await send(someone(), '100', '--yes', '--debug')
+    expect(stderr).toMatch(/has [\d.]+ SOL, not enough .*\n(?:.*\n)* {2}details: \{"have":"\d+"/)
+    const { file: other, address: named } = cli.keypair('other.json')
     const sent = await send(other, '0.5', '--yes', '--json')
     expect(JSON.parse(sent.stdout)).toMatchObject({ recipient: named })
   })

@@ -18,20 +18,20 @@ afterAll(() => databases?.stop())
 const WAY_OUT = /shares sessions between clients .*the URL of PostgreSQL itself, or set pool_mode = session/
 
 describe.skipIf(missing !== '')(`a database behind PgBouncer${missing === '' ? '' : ` (${missing})`}`, () => {
-  it.each(['transaction', 'statement'] as const)('in %s mode is refused with the way out', async (mode) => {
+  it.each(['transaction', 'statement'] as const)('in %s mode is refused with the setting to change', async (mode) => {
     for (const make of [databases!.createDatabase, databases!.createMigratedDatabase]) {
       const url = await throughPgbouncer(await make(), mode)
       await expect(openStore({ dataDir: temporaryFolder(), databaseUrl: url })).rejects.toThrow(WAY_OUT)
     }
   })
 
-  it('in transaction mode is refused by what reads or fills a whole database', async () => {
+  it('in transaction mode is refused by commands that read or fill a whole database', async () => {
     const databaseUrl = await throughPgbouncer(await databases!.createMigratedDatabase(), 'transaction')
     const whole = withWhole({ dataDir: temporaryFolder(), databaseUrl }, 'read', async () => undefined)
     await expect(whole).rejects.toThrow(WAY_OUT)
   })
 
-  it('in transaction mode keeps nothing of svc in the sessions of others', async () => {
+  it('in transaction mode leaves nothing of svc in the sessions of other clients', async () => {
     const direct = await databases!.createMigratedDatabase()
     const url = await throughPgbouncer(direct, 'transaction')
     const others = await Promise.all(Array.from({ length: 12 }, () => client(url)))
@@ -70,7 +70,7 @@ describe.skipIf(missing !== '')(`a database behind PgBouncer${missing === '' ? '
     expect(await heard).toBe('webhook-delivery')
   })
 
-  it('in transaction mode is what `svc doctor` says', async () => {
+  it('in transaction mode is reported by `svc doctor`', async () => {
     const url = await throughPgbouncer(await databases!.createMigratedDatabase(), 'transaction')
     const dataDir = temporaryFolder()
     const env = { HOME: dataDir, SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: url, SVC_URL: 'http://127.0.0.1:1' }
@@ -82,8 +82,8 @@ describe.skipIf(missing !== '')(`a database behind PgBouncer${missing === '' ? '
   })
 })
 
-describe.skipIf(databases === undefined)('a role that reads by default', () => {
-  it('migrates and writes nevertheless', async () => {
+describe.skipIf(databases === undefined)('a role with default_transaction_read_only', () => {
+  it('can still migrate and write', async () => {
     const url = await databases!.createDatabase()
     const admin = await client(url)
     await admin.query(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`)

@@ -76,7 +76,7 @@ describe('a restore', () => {
   })
 
   it.each(MOVES.map((_, n) => n).concat(MOVES.length))(
-    'that was stopped after %i renames is completed by whoever opens the database',
+    'that was stopped after %i renames is completed by the next process that opens the database',
     async (done) => {
       const dataDir = await prepared()
       writeFileSync(join(dataDir, RESTORE_FILE), JSON.stringify(PLAN), { mode: 0o600 })
@@ -92,7 +92,7 @@ describe('a restore', () => {
     expect(keys(dataDir)).toEqual(['old encryption.key', 'old operator.key'])
   })
 
-  it('is completed once by many that open the database together', async () => {
+  it('is completed once if several open the database together', async () => {
     const dataDir = await prepared()
     writeFileSync(join(dataDir, RESTORE_FILE), JSON.stringify(PLAN), { mode: 0o600 })
     expect(await Promise.all([mints(dataDir), mints(dataDir), mints(dataDir)])).toEqual([['new'], ['new'], ['new']])
@@ -115,7 +115,7 @@ describe('a restore', () => {
     expect(await mints(dataDir)).toEqual(['new'])
   })
 
-  it('keeps what the old write-ahead log held', async () => {
+  it('keeps the rows that were only in the old write-ahead log', async () => {
     const dataDir = await prepared()
     // As a killed process leaves it: the log is not part of the database file yet.
     const killed = new Database(join(dataDir, DATABASE_FILE))
@@ -129,7 +129,7 @@ describe('a restore', () => {
     expect(await mints(copy)).toEqual(['new'])
   })
 
-  it('replaces a database that is damaged', async () => {
+  it('replaces a damaged database', async () => {
     const dataDir = await prepared()
     writeFileSync(join(dataDir, DATABASE_FILE), 'x'.repeat(8192))
     await switchFiles(dataDir, PLAN)
@@ -137,12 +137,12 @@ describe('a restore', () => {
     expect(readFileSync(join(dataDir, PLAN.aside, DATABASE_FILE), 'utf8')).toBe('x'.repeat(8192))
   })
 
-  it('under way is waited for, and its plan is not believed when it leads elsewhere', async () => {
+  it('that another process runs is waited for, and a plan with a path elsewhere is refused', async () => {
     const dataDir = await prepared()
     const unlock = (await lockFolder(dataDir))!
     writeFileSync(join(dataDir, RESTORE_FILE), JSON.stringify({ ...PLAN, files: ['../svc.db'] }), { mode: 0o600 })
     const opening = openStore({ dataDir })
     unlock()
-    await expect(opening).rejects.toThrow(/restore\.json is not what svc writes there/)
+    await expect(opening).rejects.toThrow(/restore\.json was not written by svc/)
   })
 })

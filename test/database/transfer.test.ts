@@ -47,7 +47,7 @@ const pairs: [string, TestDatabase | undefined, TestDatabase | undefined][] = [
 ]
 
 describe.each(pairs)('%s', (_, source, target) => {
-  it.skipIf(!source || !target)('every row of every table arrives, and numbers go on', async () => {
+  it.skipIf(!source || !target)('copies every row of every table, and numbering continues', async () => {
     const options = await filled(source!)
     const { lines, report } = await exported(options)
     expect(report.tables.map(({ table }) => table).sort()).toEqual([...TABLES].sort())
@@ -65,7 +65,7 @@ describe.each(pairs)('%s', (_, source, target) => {
     expect(rows[0]).toMatchObject({ mint: 'next', seq: 26 })
   })
 
-  it.skipIf(!source || !target)('what is sealed opens with the same key, and with no other', async () => {
+  it.skipIf(!source || !target)('lets sealed values be opened with the same key, and with no other', async () => {
     const options = await source!.migrated()
     const store = await opened(options)
     const vault = await openVault({ store, dataDir: options.dataDir, keyText: KEY })
@@ -99,11 +99,11 @@ describe.each([
   const refused: [string, (lines: string[]) => string[], RegExp][] = [
     ['cut off', (lines) => lines.slice(0, -3), /ends before its last line: it was cut off/],
     ['of another format', ([, ...lines]) => ['{"svc_export":9,"migrations":[]}', ...lines], /has format 9/],
-    ['that is none', ([, ...lines]) => ['mint,amount', ...lines], /is no export/],
+    ['that is none', ([, ...lines]) => ['mint,amount', ...lines], /is not an export/],
     [
       'of an earlier schema',
-      ([first, ...lines]) => [first!.replace('"0001-first"', ''), ...lines],
-      /import it with that version and upgrade then/,
+      ([first, ...lines]) => [first!.replace(',"0002-crank-error"', ''), ...lines],
+      /import it with that version and then upgrade/,
     ],
     [
       'of a development version',
@@ -123,10 +123,10 @@ describe.each([
     [
       'with a row of other columns',
       (lines) => lines.map((line) => (line.includes('tokens.mint 4') ? '[1,2]' : line)),
-      /is no row of tokens/,
+      /is not a row of tokens/,
     ],
   ]
-  it.skipIf(!database)('refuses what is cut off or changed, and keeps nothing of it', async () => {
+  it.skipIf(!database)('refuses a truncated or changed file, and keeps nothing of it', async () => {
     const { lines } = await exported(await filled(sqlite))
     const into = await database!.migrated()
     const before = await exported(into)
@@ -150,7 +150,7 @@ describe.each([
 })
 
 describe('an export', () => {
-  it('is of one moment, while others write', async () => {
+  it('shows one moment, while others write', async () => {
     const options = await sqlite.migrated()
     const store = await opened(options)
     await store.write((tx) => insertToken(tx, token('before')))

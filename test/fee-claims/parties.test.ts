@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { claimDemand, type FeeClaimRequest } from '../../commands/fees/one-claim.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { requireDemanded, signingFor } from '../../commands/signing/demand.ts'
+import { positionsOf } from '../../src/chain/programs/damm-v2/index.ts'
 import { claimableShares } from '../../src/operations/fee-schedules/claimable.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { readPools } from '../../src/operations/pools/on-chain.ts'
@@ -37,7 +38,7 @@ const EARNING = {
   liquidity: { partner: 10, partner_locked: 50, creator: 10, creator_locked: 30 },
 }
 
-describe.skipIf(lacking.length > 0)('claims for everybody', () => {
+describe.skipIf(lacking.length > 0)('fee claims of all parties', () => {
   const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')]
   const [platform, creator, trader, payer, quote] = Array.from({ length: 5 }, () => Keypair.generate()) as [
     Keypair,
@@ -105,6 +106,20 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     const { status, json } = await claim(body, address)
     expect([status, json.error?.code]).toEqual([400, 'bad_request'])
     return json.error as { param: string; message: string; details: Record<string, unknown> }
+  }
+  /** Sets the delegate of each of the owner's positions in the pool, by default the creator's; answers the NFTs' accounts as they are then. */
+  const delegated = async (address: string, of: { permissions: number; delegate: PublicKey; owner?: Keypair }) => {
+    const positions = await positionsOf(service.services.chain, address, addressOf(of.owner ?? creator))
+    return positions.map(({ position, positionNftAccount }) => {
+      const [account, nft] = [chain.account(position)!, chain.account(positionNftAccount)!]
+      const [data, token] = [Buffer.from(account.data), Buffer.from(nft.data)]
+      data.writeUInt32LE(of.permissions, 392)
+      token.writeUInt32LE(1, 72)
+      of.delegate.toBuffer().copy(token, 76)
+      chain.setAccount(position, { ...account, data })
+      chain.setAccount(positionNftAccount, { ...nft, data: token })
+      return { address: positionNftAccount, account: chain.account(positionNftAccount)! }
+    })
   }
   const settle = async () => {
     for (let i = 0; i < 3; i++) {
@@ -174,7 +189,7 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     expect((await built({})).claimer).toBe(addressOf(platform))
   })
 
-  it('split what the creator gets, exact to the lamport, in SOL and in another quote', async () => {
+  it("split the creator's amount to the lamport, in SOL and in another quote", async () => {
     const recipients = [1, 2, 3].map(() => Keypair.generate())
     for (const key of recipients) chain.airdrop(addressOf(key), SOL)
     const bps = [3_333, 3_333, 3_334]
@@ -210,14 +225,14 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     expect([param, message]).toEqual(['splits.1.recipient', expect.stringContaining('not a wallet')])
   })
 
-  it('are not signed by the platform wallet for another, and say whose they are', async () => {
+  it('are not signed by the platform wallet for another party, and name that party', async () => {
     await buy(pool.address, SOL)
     const { param, message, details } = await refused({ beneficiary: 'creator', mode: 'signed' })
     expect([param, details]).toEqual(['mode', { claimer: addressOf(creator) }])
     expect(message).toContain(`pays the creator, ${addressOf(creator)}`)
   })
 
-  it('wait for the end of the curve and for the migration, and say so', async () => {
+  it('are refused before the end of the curve or the migration, with the reason', async () => {
     for (const beneficiary of ['partner', 'creator']) {
       for (const kind of ['surplus', 'migration_fee']) {
         const { param, message, details } = await refused({ kind, beneficiary })
@@ -247,7 +262,7 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
   const transfer = (new_creator: string, by = creator) =>
     request(`/v2/pools/${pool.address}/creator-transfers`, { payer: addressOf(by), new_creator })
 
-  it('do not hand the creator over to nobody, nor while the curve waits for its migration', async () => {
+  it("do not pass the creator's role to an empty address, nor while the curve waits for its migration", async () => {
     const nobodies = ['11111111111111111111111111111111', addressOf(creator), pool.address, pool.base_mint]
     for (const nobody of nobodies) {
       const { status, json } = await transfer(nobody)
@@ -277,7 +292,7 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     expect((await refused({ kind: 'leftover' })).details).toEqual({ reason: 'withdrawn' })
   })
 
-  it('pay vested tokens when they unlock, and say when the next ones do', async () => {
+  it('pay vested tokens once they unlock, and name the next unlock', async () => {
     // A schedule sees the lock's own recipient and what is vested, also once another wallet is the creator.
     const seen = async (newCreator?: string) => {
       const { chain } = service.services
@@ -328,7 +343,81 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     expect(lamportsOf(platform) - own).toBe(BigInt(estimated_quote) - chain.transaction(tx.signature)!.fee)
   })
 
-  it('follow the creator: what is unclaimed moves along with the role', async () => {
+  it('can be signed by a delegate of the owner, pay the owner alone, and are recorded as the owner’s', async () => {
+    const [after] = (await service.request('GET', '/v2/pools?type=damm_v2')).json.data
+    const at = `/v2/pools/${after.address}/fee-delegations`
+    const shown = async () => (await service.request('GET', `${at}?owner=${addressOf(creator)}`)).json.data
+    const { positions } = await shown()
+    expect(positions).toContainEqual(expect.objectContaining({ delegate: null, permissions: [], usable: false }))
+    const asked = async (body: object) => (await request(at, { payer: addressOf(creator), ...body })).json
+    const granted = await asked({ delegate: addressOf(payer) })
+    const all = positions.map(({ position }: { position: string }) => position)
+    expect(granted.data).toMatchObject({
+      owner: addressOf(creator),
+      positions: all,
+      replaced: [],
+      remaining_positions: 0,
+    })
+    expect(granted.data.tx.requiredSigners).toEqual([addressOf(creator)])
+    expect((await asked({ delegate: addressOf(creator) })).error.param).toBe('delegate')
+    expect((await asked({ delegate: null })).error.message).toContain('have no delegate')
+    expect((await asked({ delegate: addressOf(payer), owner: addressOf(trader) })).error.param).toBe('owner')
+    const foreign = await asked({ delegate: addressOf(payer), owner: addressOf(creator), mode: 'signed' })
+    expect(foreign.error.param).toBe('owner')
+    // A program before 0.2.5 has no delegates, so the accounts are set as it would leave them.
+    const nfts = await delegated(after.address, { permissions: 16, delegate: payer.publicKey })
+    expect((await shown()).positions).toEqual(
+      positions.map((before: object) => ({
+        ...before,
+        delegate: addressOf(payer),
+        permissions: ['claim_fees_to_owner'],
+        usable: true,
+      })),
+    )
+    expect((await asked({ delegate: addressOf(payer) })).error.message).toContain('already')
+    const other = await asked({ delegate: addressOf(trader) })
+    expect(other.data.replaced).toEqual([addressOf(payer)])
+    await buy(after.address, SOL)
+    const data = await built({ kind: 'damm_v2', owner: addressOf(creator) }, after.address)
+    expect(data).toMatchObject({ claimer: addressOf(creator), delegate: addressOf(payer) })
+    expect(data.tx.requiredSigners).toEqual([addressOf(payer)])
+    // The owner's claim looks like that of a delegate once another wallet holds the NFT, with the owner as delegate.
+    const own = (await claim({ kind: 'damm_v2', owner: addressOf(creator), payer: addressOf(creator) }, after.address))
+      .json.data
+    expect(own.delegate).toBeUndefined()
+    const signed = VersionedTransaction.deserialize(Buffer.from(own.tx.transaction, 'base64'))
+    signed.sign([creator])
+    const transaction = Buffer.from(signed.serialize()).toString('base64')
+    expect((await request('/v2/transactions', { transaction })).json.error).toBeUndefined()
+    for (const { address, account } of nfts) {
+      const bytes = Buffer.from(account.data)
+      trader.publicKey.toBuffer().copy(bytes, 32)
+      creator.publicKey.toBuffer().copy(bytes, 76)
+      chain.setAccount(address, { ...account, data: bytes })
+    }
+    await settle()
+    const recorded = (await service.request('GET', `/v2/pools/${after.address}/fee-claims`)).json.data
+    const claimers = recorded.map(({ claimer, beneficiary }: Record<string, string>) => [claimer, beneficiary])
+    expect(claimers).toContainEqual([addressOf(trader), null])
+    for (const { address, account } of nfts) chain.setAccount(address, account)
+  })
+
+  it('are made by a schedule for a partner who has made the platform wallet its delegate', async () => {
+    const [after] = (await service.request('GET', '/v2/pools?type=damm_v2')).json.data
+    await buy(after.address, SOL)
+    const { services } = service
+    const [chainPool] = await readPools(services.chain, [pool.address])
+    const target = { place: 1, address: pool.address, migrated_to: after.address }
+    const at = { target, chainPool: chainPool!, wallet: addressOf(payer) }
+    const shares = () => claimableShares(services.chain, { kinds: ['damm_v2'], beneficiary: null }, at)
+    expect(await shares()).toMatchObject([{ owner: addressOf(payer), isAny: false }])
+    await delegated(after.address, { permissions: 16, delegate: payer.publicKey, owner: platform })
+    expect(await shares()).toMatchObject([{ owner: addressOf(platform), delegate: addressOf(payer), isAny: true }])
+    await delegated(after.address, { permissions: 2, delegate: payer.publicKey, owner: platform })
+    expect(await shares()).toMatchObject([{ owner: addressOf(payer), isAny: false }])
+  })
+
+  it('follow the creator: unclaimed fees move with the role', async () => {
     const claimed = await built({ beneficiary: 'creator' })
     const { status, json } = await transfer(addressOf(payer))
     expect([status, json.error]).toEqual([200, undefined])
@@ -346,7 +435,7 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     expect(positions.message).toContain(`There is nothing to claim`)
   })
 
-  it('of a Token-2022 launch in another quote pay every kind too', async () => {
+  it('pay every kind for a Token-2022 launch in another quote too', async () => {
     const other = await launch('dollar', 'DLT')
     await buy(other.address, 900n * SOL)
     await settle()

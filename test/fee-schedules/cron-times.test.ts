@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { createTask } from 'node-cron'
 import { describe, expect, it } from 'vitest'
 import { openCron } from '../../src/operations/fee-schedules/cron-times.ts'
+import { runs } from '../support/runs.ts'
 
 const MINUTE = 60_000
 const DAY = 1_440 * MINUTE
@@ -23,7 +24,9 @@ const crons = fc
 const moments = fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2029, 0) })
 
 describe('the times of a cron expression', () => {
-  it('are minutes that node-cron matches, one after another, none left out where no clock is changed', async () => {
+  it('are minutes that node-cron matches, in order, with none missing if no clock changes', {
+    tags: 'sampled',
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(crons, fc.constantFrom(...ZONES), moments, async (cron, zone, at) => {
         const times = await openCron(cron, zone, 0)
@@ -43,11 +46,13 @@ describe('the times of a cron expression', () => {
         }
         void task.destroy()
       }),
-      { numRuns: 150 },
+      { numRuns: runs(15, 150) },
     )
   })
 
-  it('are counted as they are stepped through, and the last is found without that', async () => {
+  it('have the same count as when stepped through, and a last one that is found directly', {
+    tags: 'sampled',
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(crons, moments, fc.integer({ min: 0, max: 3 * DAY }), async (cron, at, length) => {
         const times = await openCron(cron, 'UTC', 0)
@@ -59,17 +64,17 @@ describe('the times of a cron expression', () => {
           all.length === 0 ? null : { at: all.at(-1), before: all.length - 1, previous: all.at(-2) ?? null },
         )
       }),
-      { numRuns: 60 },
+      { numRuns: runs(6, 60) },
     )
   })
 
-  it('are counted over four centuries without looking at each minute', async () => {
+  it('are counted over four centuries without a look at each minute', async () => {
     const times = await openCron('* * * * *', 'UTC', 0)
     const [from, until] = [Date.UTC(2026, 0), Date.UTC(2426, 0)]
     expect(times.lastUntil(until, from, 1_000)).toEqual({ at: until, before: 1_000, previous: until - MINUTE })
   })
 
-  it('have one for a local time that comes twice, and none for one that does not come', async () => {
+  it('include a repeated local time once, and a skipped local time not at all', async () => {
     const times = await openCron('30 2 * * *', 'Europe/Zurich', 0)
     const texts = (from: number, count: number) => {
       const found: string[] = []
@@ -107,19 +112,19 @@ describe('the times of a cron expression', () => {
     ['0 0 * * 9', 'its day of week cannot be 9'],
     ['0 0 30 2 *', 'none of its months has a day 30'],
     ['@never', 'it is neither five fields nor a name such as @daily'],
-  ])('of %j are refused in words of our own', async (cron, words) => {
+  ])('of %j are refused with our own message', async (cron, words) => {
     await expect(openCron(cron, 'UTC', 0)).rejects.toThrow(
       `"${cron}" is not a schedule: ${words}. The fields are minute`,
     )
   })
 
-  it('are refused where the change of clocks takes away the only hour that is still to come', async () => {
+  it('are refused if a change of clocks removes the only remaining hour', async () => {
     const opened = (from: number) => openCron('30 2 29 3 0', 'Europe/Zurich', from)
     expect(new Date((await opened(0)).after(0)).toISOString()).toBe('1970-03-29T01:30:00.000Z')
     await expect(opened(Date.UTC(2026, 5))).rejects.toMatchObject({ code: 'bad_request', param: 'cron' })
   })
 
-  it('are refused or found for any text, soon', async () => {
+  it('are found or refused quickly for any text', async () => {
     const characters = fc.constantFrom(...'0123456789*/,-#?@LW abcdef')
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: characters, maxLength: 40 }), async (cron) => {

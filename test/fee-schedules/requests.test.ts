@@ -16,7 +16,7 @@ const splits = [
 const post = ({ request }: Service, body: object) => request('POST', '/v2/fee-schedules', { body })
 
 describe('a fee schedule', () => {
-  it('is kept as it was given, and changed field by field', async () => {
+  it('is stored as it was sent, and changed field by field', async () => {
     const service = await startService()
     const { status, json } = await post(service, {
       cron: ' 0 6 * * 1-5 ',
@@ -38,6 +38,7 @@ describe('a fee schedule', () => {
       splits,
       filter: { preset: 'p', creator: A, status: 'live' },
       allow_programs: false,
+      approver: null,
       active: true,
       // The test's clock stands at Monday, 1 June 2026, 12:00 UTC.
       next_run_at: '2026-06-02T04:00:00.000Z',
@@ -91,7 +92,7 @@ describe('a fee schedule', () => {
     expect([status, json.error.code, json.error.param]).toEqual([400, 'bad_request', param])
   })
 
-  it('is written with fees:claim alone, and read with any key', async () => {
+  it('is written with fees:claim only, and read with any key', async () => {
     const service = await startService()
     const { id } = (await post(service, { cron: '@daily' })).json.data
     const [plain, claiming] = [await service.key(), await service.key({ scopes: ['fees:claim'] })]
@@ -115,7 +116,7 @@ describe('a fee schedule', () => {
     expect((await service.request('GET', '/v2/fee-schedules/none/runs')).status).toBe(404)
   })
 
-  it('tells the audit log who made, changed, ran and removed it, and what it said', async () => {
+  it('has in the audit log who created, changed, ran and removed it, and with which fields', async () => {
     const service = await startService()
     const [one, other] = [await service.key({ scopes: ['fees:claim'] }), await service.key({ scopes: ['fees:claim'] })]
     const made = await service.request('POST', '/v2/fee-schedules', { body: { cron: '@daily' }, key: one })
@@ -143,7 +144,7 @@ describe('a fee schedule', () => {
     expect((await service.request('GET', '/v2/audit-verification')).json.data.intact).toBe(true)
   })
 
-  it('answers a repeated request under one key with one schedule', async () => {
+  it('is created once by a repeated request under one key', async () => {
     const service = await startService()
     const options = { body: { cron: '@daily' }, headers: { 'idempotency-key': 'once' } }
     const [first, second] = [
@@ -154,7 +155,7 @@ describe('a fee schedule', () => {
     expect((await service.request('GET', '/v2/fee-schedules')).json.data.length).toBe(1)
   })
 
-  it('whose time zone this Node does not know is put off, and keeps no other waiting', async () => {
+  it('whose time zone this Node does not know is postponed, and delays no other', async () => {
     const service = await startService()
     const { clock, services } = service
     const [lost, good] = [
@@ -178,7 +179,7 @@ describe('a fee schedule', () => {
     }
   })
 
-  it('loses its old runs to housekeeping, with their claims, and keeps what is under way', async () => {
+  it('loses its old runs with their claims to housekeeping, but keeps pending ones', async () => {
     const service = await startService()
     const { store } = service.services
     const { id } = (await post(service, { cron: '@daily' })).json.data

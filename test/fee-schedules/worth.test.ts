@@ -7,7 +7,8 @@ import { requireWorth } from '../../src/operations/fee-schedules/worth.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 
 const FEE = 5_000n
-const RENT = 2_039_280
+/** What the node answers. */
+const RENT = 1_000_003
 const [wallet, other] = [1, 2].map((n) => new PublicKey(n).toBase58()) as [string, string]
 const chain = { call: async () => RENT } as unknown as Chain
 const message = new TransactionMessage({
@@ -27,7 +28,7 @@ const reasonOf = async (plan: Partial<PlannedFeeClaim['plan']>, opens?: string[]
 }
 
 describe('a claim by a schedule', () => {
-  it('is made where it pays more than the fee and the rent of accounts that stay open', async () => {
+  it('is made if it pays more than the fee and the rent of accounts that stay open', async () => {
     expect(await reasonOf({ estimated_quote: String(FEE) })).toBe('below_cost')
     expect(await reasonOf({ estimated_quote: String(FEE + 1n) })).toBe(null)
     const both = FEE + BigInt(RENT)
@@ -36,7 +37,7 @@ describe('a claim by a schedule', () => {
     expect(await reasonOf({ estimated_base: '1000000' }, [wallet])).toBe('below_cost')
   })
 
-  it('of a creation fee is measured in its lamports, and one in tokens or another quote is not measured', async () => {
+  it('of a creation fee is valued in its lamports; one in tokens or another quote has no value', async () => {
     const fee = { kind: 'pool_creation_fee' as const, quote_mint: other }
     expect(await reasonOf({ ...fee, estimated_lamports: String(FEE) })).toBe('below_cost')
     expect(await reasonOf({ ...fee, estimated_lamports: String(FEE + 1n) })).toBe(null)
@@ -48,5 +49,11 @@ describe('a claim by a schedule', () => {
   it('that would open a recipient’s account names it, and is not made', async () => {
     const reason = await reasonOf({ quote_mint: other, estimated_quote: '1000000000' }, [other, wallet])
     expect(reason).toContain(`splits: ${other} has no token account`)
+  })
+
+  it('of a delegate opens no account of the owner, who could close it for its rent again and again', async () => {
+    const plan = { kind: 'damm_v2' as const, claimer: other, delegate: wallet, estimated_quote: '1000000000' }
+    expect(await reasonOf(plan, [other])).toContain(`${other} must open it`)
+    expect(await reasonOf(plan)).toBe(null)
   })
 })

@@ -38,8 +38,8 @@ async function hooksOf({ request }: Service): Promise<number> {
   return (await request('GET', '/v2/webhook-subscriptions')).json.data.length
 }
 
-describe('a key that is claimed in its commit', () => {
-  it('is in use while its request runs, though nothing is stored of it, and answers after it', async () => {
+describe('an Idempotency-Key that is claimed in the commit of its request', () => {
+  it('is in use while its request runs, although nothing is stored, and has an answer afterwards', async () => {
     const service = await startService()
     const { request, release, reached } = await gatedDaemon(service)
     const first = subscribe(request)
@@ -61,7 +61,7 @@ describe('a key that is claimed in its commit', () => {
     expect([(await keysOf(service)).map(({ state }) => state), await hooksOf(service)]).toEqual([['done'], 1])
   })
 
-  it('has the answer of the daemon that commits first, which the other one repeats', async () => {
+  it('gets the answer of the daemon that commits first, and the other daemon repeats it', async () => {
     const service = await startService()
     const { request, release, reached } = await gatedDaemon(service)
     const slow = subscribe(request)
@@ -74,7 +74,7 @@ describe('a key that is claimed in its commit', () => {
     expect(await hooksOf(service)).toBe(1)
   })
 
-  it('is refused where another daemon has meanwhile used it for another request, which leaves nothing behind', async () => {
+  it('is refused if another daemon has used it for another request meanwhile, and nothing is stored', async () => {
     const service = await startService()
     const { request, release, reached } = await gatedDaemon(service)
     const slow = subscribe(request)
@@ -87,7 +87,7 @@ describe('a key that is claimed in its commit', () => {
     expect(await hooksOf(service)).toBe(1)
   })
 
-  it('answers for a request whose own check fails after another daemon has answered it', async () => {
+  it('answers a request that fails after another daemon has answered it', async () => {
     const service = await startService()
     const { request, release, reached } = await gatedDaemon(service, '127.0.0.1')
     const slow = subscribe(request)
@@ -99,7 +99,7 @@ describe('a key that is claimed in its commit', () => {
     expect(await hooksOf(service)).toBe(1)
   })
 
-  it('is what a request is refused for whose own check fails after another daemon has used it otherwise', async () => {
+  it('is the reason of the refusal if the request fails after another daemon has used the key for another', async () => {
     const service = await startService()
     const { request, release, reached } = await gatedDaemon(service, '127.0.0.1')
     const slow = subscribe(request)

@@ -1,9 +1,10 @@
 /** Bodies: how large, how deep and how wide they may be, and that nobody without a key has one read. */
 import { describe, expect, it } from 'vitest'
 import { routes, writes } from '../api/bodies.ts'
-import { ORIGIN, type Service, startService } from '../support/service.ts'
+import { ORIGIN, type Service, sharedService, startService } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
 
+const shared = sharedService()
 const KIB = 1024
 const MINT = wallet(0)
 const TREE = 'A'.repeat(46)
@@ -32,9 +33,9 @@ async function stream({ app }: Service, path: string, method: string, headers: R
   return { status: response.status, pulls: pulls(), text: await response.text() }
 }
 
-describe('a body of whom is refused anyway', () => {
-  it('is not read: without a key, with a wrong or revoked one, past its limit, without the scope of the route', async () => {
-    const service = await startService()
+describe('the body of a request that is refused in any case', () => {
+  it('is not read: without a key, with a wrong or revoked one, over its limit, without the scope of the route', async () => {
+    const service = await shared()
     const spent = await service.key({ perMinute: 1 })
     await service.request('GET', '/v2/pools', { key: spent })
     const none = await service.key()
@@ -53,8 +54,8 @@ describe('a body of whom is refused anyway', () => {
     }
   })
 
-  it('is not read on a path or with a method that does not exist', async () => {
-    const service = await startService()
+  it('is not read on an unknown path or with an unknown method', async () => {
+    const service = await shared()
     for (const path of ['/v2/nothing', '/v1/pools', '/v2/health', '/']) {
       const answer = await stream(service, path, 'POST', {})
       expect([path, answer.status, answer.pulls]).toEqual([path, 404, 0])
@@ -63,8 +64,8 @@ describe('a body of whom is refused anyway', () => {
 })
 
 describe('the largest body', () => {
-  it('of every write is 256 KiB, but 16 MiB for trees, pools and rehearsals of pools; one that declares or sends more is told the limit', async () => {
-    const service = await startService()
+  it('of every write is 256 KiB, or 16 MiB for trees, pools and rehearsals; a larger one is refused with the limit', async () => {
+    const service = await shared()
     const authorization = `Bearer ${service.operator}`
     const large = ['merkleTrees.create', 'pools.create', 'pools.rehearse']
     expect(routes.filter(([, route]) => route.large).map(([name]) => name)).toEqual(expect.arrayContaining(large))
@@ -86,8 +87,8 @@ describe('the largest body', () => {
     }
   })
 
-  it('of a pool is large by its image alone: anything else is refused before it is parsed', async () => {
-    const service = await startService()
+  it('of a pool is large only because of its image: other large bodies are refused before they are parsed', async () => {
+    const service = await shared()
     const long = 'x'.repeat(300 * KIB)
     const broken = [
       `{"name":"${long}"`,
@@ -107,8 +108,8 @@ describe('the largest body', () => {
     expect(image.json.error.param).toBe('creator')
   })
 
-  it('of a pool is read no further than to where it is refused', async () => {
-    const service = await startService()
+  it('of a pool is read only up to where it is refused', async () => {
+    const service = await shared()
     const authorization = `Bearer ${service.operator}`
     const refused: [string, number, object][] = [
       ['', 5, { limit_bytes: 256 * KIB }],
@@ -129,7 +130,7 @@ describe('the largest body', () => {
     expect(plain.pulls).toBeLessThanOrEqual(2)
   })
 
-  it('is what the settings say', async () => {
+  it('is set by the settings', async () => {
     const service = await startService({ settings: { 'body-limit-mib': 1, 'json-limit-kib': 64 } })
     const asked = (path: string, size: number) => service.request('POST', path, { body: '{}'.padEnd(size) })
     expect((await asked('/v2/api-keys', 64 * KIB)).json.error.param).toBe('name')
@@ -142,8 +143,8 @@ describe('the largest body', () => {
 describe('a body that is too deep or too wide', () => {
   const send = (service: Service, body: string, path = '/v2/api-keys') => service.request('POST', path, { body })
 
-  it('is refused before it is parsed, and strings and escapes do not count', async () => {
-    const service = await startService()
+  it('is refused before it is parsed; strings and escapes do not count', async () => {
+    const service = await shared()
     const nested = (depth: number) => `{"name":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
     expect((await send(service, nested(32))).json.error.param).toBe('name')
     const deep = await send(service, nested(33))
@@ -168,7 +169,7 @@ describe('a body that is too deep or too wide', () => {
   })
 
   it('is refused on the routes with large bodies too, and inside a field of a form', async () => {
-    const service = await startService()
+    const service = await shared()
     const deep = '{"x":'.repeat(40)
     expect((await send(service, deep, '/v2/pools')).json.error.details).toEqual({ limit_depth: 32 })
     expect((await send(service, `{"metadata":${deep}`, '/v2/merkle-trees')).json.error.message).toContain(
@@ -191,8 +192,8 @@ async function form({ request }: Service, fields: [string, string | Blob][], mor
 }
 
 describe('a form', () => {
-  it('of too many parts, or with too much beside its image, is refused by name', async () => {
-    const service = await startService()
+  it('with too many parts, or with too much beside its image, is refused by name', async () => {
+    const service = await shared()
     const parts = await form(
       service,
       Array.from({ length: 100 }, (_, n): [string, string] => [`f${n}`, '']),
@@ -213,8 +214,8 @@ describe('a form', () => {
     expect(image.json.error.param).toBe('creator')
   })
 
-  it('is not even taken apart where JSON is asked for, also with an Idempotency-Key', async () => {
-    const service = await startService()
+  it('is not parsed if JSON is required, also with an Idempotency-Key', async () => {
+    const service = await shared()
     for (const path of ['/v2/merkle-trees', '/v2/api-keys']) {
       const headers = { 'content-type': 'multipart/form-data; boundary=x', 'idempotency-key': 'form' }
       const { status, json } = await service.request('POST', path, { body: 'no form at all', headers })
@@ -223,8 +224,8 @@ describe('a form', () => {
     }
   })
 
-  it('without a boundary, or with one that is no boundary, is refused', async () => {
-    const service = await startService()
+  it('without a boundary, or with an invalid one, is refused', async () => {
+    const service = await shared()
     for (const boundary of ['', '; boundary=', `; boundary=${'x'.repeat(71)}`]) {
       const answer = await form(service, [['name', 'a']], { 'content-type': `multipart/form-data${boundary}` })
       expect([answer.status, answer.json.error.param]).toEqual([400, 'Content-Type'])
@@ -250,8 +251,8 @@ describe('metadata', () => {
   const many = (count: number, text = 'v') =>
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, text])))
 
-  it('holds 50 entries of 40 and 500 characters, 16 KiB in all; beyond that the limit is told', async () => {
-    const service = await startService()
+  it('has at most 50 entries of 40 and 500 characters, 16 KiB in all; a refusal names the limit', async () => {
+    const service = await shared()
     expect(await told(service, many(50))).toBe('stored')
     expect(await told(service, JSON.stringify({ ['k'.repeat(40)]: 'v'.repeat(500) }))).toBe('stored')
     expect(await told(service, many(51))).toEqual([
@@ -271,7 +272,7 @@ describe('metadata', () => {
     expect(await told(service, many(33, '€'.repeat(200)))).toEqual(heavy)
   })
 
-  it('has no entry named __proto__, which is refused by name, also where it would be the only one', async () => {
+  it('cannot have an entry named __proto__, which is refused by name even if it is the only one', async () => {
     const service = await startService()
     const message = 'metadata.__proto__: cannot be used as a name: choose another'
     for (const text of ['{"__proto__":"x"}', '{"a":"b","__proto__":"x"}', '{"\\u005f_proto__":{"polluted":"x"}}']) {
@@ -282,8 +283,8 @@ describe('metadata', () => {
     expect(json.data[0].metadata).toEqual({ constructor: 'x', toString: 'y', hasOwnProperty: 'z' })
   })
 
-  it('is an object, and no other named values take __proto__ either', async () => {
-    const service = await startService()
+  it('is an object, and no other object with free names accepts __proto__', async () => {
+    const service = await shared()
     for (const value of ['null', '[]', '1', '"x"', 'true']) {
       expect((await told(service, value))?.slice(0, 2)).toEqual([400, 'metadata'])
     }

@@ -24,13 +24,19 @@ describe('a page of another origin', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('is allowed every method and header of the API where the setting names it, and no other is', async () => {
+  it('is allowed every method and header of the API if the setting names its origin; others are not', async () => {
     const { app, request } = await startService({ settings: { 'cors-origins': [APP] } })
     const answer = await app.fetch(preflight(APP))
     expect(answer.status).toBe(204)
     expect(answer.headers.get('access-control-allow-origin')).toBe(APP)
     expect(answer.headers.get('vary')).toContain('Origin')
-    expect(answer.headers.get('access-control-allow-methods')?.split(',')).toEqual(['GET', 'POST', 'PATCH', 'DELETE'])
+    expect(answer.headers.get('access-control-allow-methods')?.split(',')).toEqual([
+      'GET',
+      'POST',
+      'PUT',
+      'PATCH',
+      'DELETE',
+    ])
     expect(answer.headers.get('access-control-allow-headers')).toContain('idempotency-key')
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
     expect((await app.fetch(preflight(OTHER))).headers.get('access-control-allow-origin')).toBeNull()
@@ -47,7 +53,7 @@ describe('a page of another origin', () => {
     expect([status, headers.get('access-control-allow-origin')]).toEqual([401, APP])
   })
 
-  it('may be any with *, but for what lies outside of the API', async () => {
+  it('is allowed for every origin with *, except outside the API', async () => {
     const { app, request } = await startService({ settings: { 'cors-origins': ['*'] } })
     expect((await app.fetch(preflight(OTHER))).headers.get('access-control-allow-origin')).toBe('*')
     for (const path of ['/metrics', '/ready']) {

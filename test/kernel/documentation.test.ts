@@ -13,7 +13,7 @@ const PATHS = [
 ]
 
 describe('the documentation', () => {
-  it.each(PATHS)('sends %s packed to who accepts it, and as it is to all others', async (path) => {
+  it.each(PATHS)('sends %s compressed to a client that accepts it, and plain to all others', async (path) => {
     const { app } = await startService()
     const get = (encoding: string) =>
       app.fetch(new Request(`http://svc.test${path}`, { headers: { 'accept-encoding': encoding } }))
@@ -33,7 +33,7 @@ describe('the documentation', () => {
     }
   })
 
-  it.each(PATHS)('answers 304 for %s to who has it, in the encoding of the one that he has', async (path) => {
+  it.each(PATHS)('answers 304 for %s to a client that has it, for the encoding that it has', async (path) => {
     const { app } = await startService()
     const get = (headers: Record<string, string>) => app.fetch(new Request(`http://svc.test${path}`, { headers }))
     const tags = new Set<string>()
@@ -50,7 +50,7 @@ describe('the documentation', () => {
     expect(tags.size).toBe(2)
   })
 
-  it('serves no other file than its own', async () => {
+  it('serves only its own files', async () => {
     const { request } = await startService()
     for (const path of ['..%2f..%2fpackage.json', '%2e%2e/index.html', 'index.html', 'constructor'])
       expect([path, (await request('GET', `/assets/docs/${path}`, { key: null })).status]).toEqual([path, 404])

@@ -25,7 +25,7 @@ describe('/', () => {
     expect(answer.headers.get('x-request-id')).toBe('mine')
   })
 
-  it('tells programs where everything is, and every place is there', async () => {
+  it('lists all places for programs, and each one exists', async () => {
     const { request } = await startService()
     const { json } = await request('GET', '/', { key: null })
     const { status, service, version, timestamp, ...links } = json.data
@@ -38,7 +38,7 @@ describe('/', () => {
     expect(json.meta.request_id).toBeTruthy()
   })
 
-  it('is a page whose one style its policy allows by hash, and which loads and reveals nothing else', async () => {
+  it('is a page whose only style is allowed by hash, and which loads and reveals nothing else', async () => {
     const { request } = await startService()
     const { text, headers } = await request('GET', '/', { key: null, headers: { accept: BROWSER } })
     const style = /<style>(.*)<\/style>/s.exec(text)?.[1] ?? ''
@@ -50,7 +50,7 @@ describe('/', () => {
     expect(text.length).toBeLessThan(4_096)
   })
 
-  it('takes GET and HEAD alone', async () => {
+  it('accepts only GET and HEAD', async () => {
     const { request } = await startService()
     expect((await request('HEAD', '/', { key: null })).status).toBe(200)
     expect((await request('POST', '/', { key: null, body: {} })).status).toBe(404)

@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_STATUS } from '../../src/platform/errors.ts'
 import { type Answer, read } from '../support/request.ts'
-import { ORIGIN, startService } from '../support/service.ts'
+import { ORIGIN, sharedService, startService } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
 
+const shared = sharedService()
 const MINT = wallet(0)
 const MIB = 1024 * 1024
 
@@ -23,16 +24,16 @@ function expectFailure(answer: Answer, code: keyof typeof ERROR_STATUS, param?: 
 }
 
 describe('a failure', () => {
-  it('of an unknown path is not_found in the envelope, with and without a key', async () => {
-    const { request } = await startService()
+  it('on an unknown path is not_found in the envelope, with and without a key', async () => {
+    const { request } = await shared()
     for (const path of ['/v2', '/v2/', '/v2/nothing', '/v2/pools/a/b/c', '/v3/pools', '/assets/docs/package.json']) {
       expectFailure(await request('GET', path), 'not_found')
       expectFailure(await request('POST', path, { key: null, body: {} }), 'not_found')
     }
   })
 
-  it('of a method that a path does not take names those it takes', async () => {
-    const { request } = await startService()
+  it('for a method that the path does not accept names the accepted ones', async () => {
+    const { request } = await shared()
     const answer = await request('PUT', '/v2/pools', { body: {} })
     expectFailure(answer, 'not_found')
     expect(answer.json.error.message).toBe('PUT is not a method of /v2/pools; it takes POST, GET')
@@ -41,8 +42,8 @@ describe('a failure', () => {
     expectFailure(await request('DELETE', '/metrics'), 'not_found')
   })
 
-  it('of malformed JSON, a wrong type or broken UTF-8 is bad_request', async () => {
-    const { request } = await startService()
+  it('for malformed JSON, a wrong type or broken UTF-8 is bad_request', async () => {
+    const { request } = await shared()
     for (const path of ['/v2/api-keys', '/v2/merkle-trees']) {
       for (const body of ['{', '{"name":}', 'null', '[]', '"x"', '1', '{"name":"a"}}', "{'name':'a'}", '\u0000']) {
         const answer = await request('POST', path, { body })
@@ -54,8 +55,8 @@ describe('a failure', () => {
     }
   })
 
-  it('of a body that is not declared as JSON names Content-Type', async () => {
-    const { request } = await startService()
+  it('for a body without the JSON content type names Content-Type', async () => {
+    const { request } = await shared()
     for (const path of ['/v2/api-keys', '/v2/merkle-trees', '/v2/stakes']) {
       for (const type of [
         'text/plain',
@@ -75,15 +76,15 @@ describe('a failure', () => {
     expect(json.status).toBe(201)
   })
 
-  it('of an empty body is a missing field, never a crash', async () => {
-    const { request } = await startService()
+  it('for an empty body names the missing field', async () => {
+    const { request } = await shared()
     expectFailure(await request('POST', '/v2/api-keys'), 'bad_request', 'name')
     expectFailure(await request('POST', '/v2/merkle-trees', { body: '{}' }), 'bad_request', 'entries')
     expectFailure(await request('POST', '/v2/merkle-trees', { body: '' }), 'bad_request')
     expectFailure(await request('POST', '/v2/merkle-trees'), 'bad_request', 'Content-Type')
   })
 
-  it('of a body over the ceiling is told by its declared length and by its real one', async () => {
+  it('for a body over the limit names its declared length or its actual length', async () => {
     const { request, app, operator } = await startService({
       settings: { 'body-limit-mib': 1, 'json-limit-kib': 1024 },
     })
@@ -120,8 +121,8 @@ describe('a failure', () => {
     expect(pulled).toBeLessThan(20)
   })
 
-  it('of many fields lists the first twenty, and param is the dotted path of the first', async () => {
-    const { request } = await startService()
+  it('with many wrong fields lists the first twenty, and param is the dotted path of the first', async () => {
+    const { request } = await shared()
     const splits = [
       { recipient: MINT, bps: 5000 },
       { recipient: MINT, bps: 0 },
@@ -144,8 +145,8 @@ describe('a failure', () => {
     expect(tree.json.error.details.issue_count).toBe(30)
   })
 
-  it('of a field that no one knows names it, in body, in nested objects and in the query', async () => {
-    const { request } = await startService()
+  it('for an unknown field names it, in the body, in nested objects and in the query', async () => {
+    const { request } = await shared()
     const claim = { payer: MINT, split: [] }
     expectFailure(await request('POST', `/v2/pools/${MINT}/fee-claims`, { body: claim }), 'bad_request', 'split')
     const tree = { mint: MINT, entries: [{ wallet: MINT, amount: '1', note: 'x' }] }
@@ -163,8 +164,8 @@ describe('a failure', () => {
     }
   })
 
-  it('of a field whose name is as long as a body may be does not send it back whole', async () => {
-    const { request } = await startService()
+  it('for a very long field name does not send it back whole', async () => {
+    const { request } = await shared()
     const long = 'x'.repeat(200_000)
     const top = await request('POST', '/v2/api-keys', { body: { name: 'a', [long]: 1 } })
     expect([top.status, top.json.error.param]).toEqual([400, `${'x'.repeat(256)}…`])
@@ -173,8 +174,8 @@ describe('a failure', () => {
     for (const { text } of [top, below]) expect(text.length).toBeLessThan(2000)
   })
 
-  it('of a path parameter names it, also when its escapes are broken', async () => {
-    const { request } = await startService()
+  it('for a path parameter names it, also if its escapes are broken', async () => {
+    const { request } = await shared()
     expectFailure(await request('GET', '/v2/pools/0OIl'), 'bad_request', 'address')
     expectFailure(await request('GET', `/v2/pools/${'z'.repeat(44)}`), 'bad_request', 'address')
     expectFailure(await request('GET', '/v2/pools/%E0%A4%A'), 'bad_request', 'address')
@@ -185,8 +186,8 @@ describe('a failure', () => {
     expectFailure(await request('DELETE', path, { body: { payer: MINT } }), 'bad_request', 'type')
   })
 
-  it('points its doc_url at an anchor that the docs page has', async () => {
-    const { request } = await startService()
+  it('has a doc_url with an anchor that the docs page has', async () => {
+    const { request } = await shared()
     const { info } = (await request('GET', '/v2/openapi.json', { key: null })).json
     for (const code of Object.keys(ERROR_STATUS)) expect(info.description).toContain(`id="error-${code}"`)
     const elsewhere = await startService({ settings: { 'public-url': 'https://api.example.com/' } })
@@ -195,7 +196,7 @@ describe('a failure', () => {
   })
 })
 
-describe('a fault of the service', () => {
+describe('an internal error', () => {
   const faulty = async (production: boolean) => {
     const logged: object[] = []
     const quiet = () => {}
@@ -209,7 +210,7 @@ describe('a fault of the service', () => {
     return { service, logged, answer: await service.request('POST', '/v2/merkle-trees', { body }) }
   }
 
-  it('tells its cause, without the credentials in it', async () => {
+  it('tells its cause without the credentials in it', async () => {
     const { answer, logged } = await faulty(false)
     expectFailure(answer, 'internal_error')
     expect(answer.json.error.message).toBe('connect postgres://***@10.0.0.1/db?api_key=*** failed for svc_live_***')
@@ -217,7 +218,7 @@ describe('a fault of the service', () => {
     expect(logged[0]).toMatchObject({ request_id: answer.json.meta.request_id })
   })
 
-  it('says Something went wrong and nothing else in production, but for a setting that is missing', async () => {
+  it('says only "Something went wrong" in production, except for a missing setting', async () => {
     const { answer, service, logged } = await faulty(true)
     expectFailure(answer, 'internal_error')
     expect(answer.json.error.message).toBe('Something went wrong')
@@ -248,8 +249,8 @@ const EVERYWHERE = [
 ]
 
 describe('X-Request-Id', () => {
-  it('is echoed in the header and in meta, on success and on failure', async () => {
-    const { request } = await startService()
+  it('is returned in the header and in meta, on success and on failure', async () => {
+    const { request } = await shared()
     const id = `~!${'x'.repeat(126)}`
     for (const path of EVERYWHERE) {
       for (const method of ['GET', 'HEAD', 'PUT']) {
@@ -262,8 +263,8 @@ describe('X-Request-Id', () => {
     expect([refused.status, refused.json.meta.request_id]).toEqual([401, 'abc'])
   })
 
-  it('is made by the server when none is sent, another for each request', async () => {
-    const { request } = await startService()
+  it('is made by the server if none is sent, a new one for each request', async () => {
+    const { request } = await shared()
     const paths = ['/v2/health', ...EVERYWHERE]
     const made = await Promise.all(paths.map((path) => request('GET', path)))
     const ids = made.map((answer) => answer.headers.get('x-request-id'))
@@ -271,8 +272,8 @@ describe('X-Request-Id', () => {
     expect(ids.every((id) => /^req_[0-9a-f]{32}$/.test(id ?? ''))).toBe(true)
   })
 
-  it('is bad_request when it is empty, too long or not visible ASCII, wherever it is sent', async () => {
-    const { request } = await startService()
+  it('is bad_request if it is empty, too long or not visible ASCII, wherever it is sent', async () => {
+    const { request } = await shared()
     for (const id of ['', 'x'.repeat(129), 'a b', 'a\tb', 'caf\u00e9']) {
       for (const path of EVERYWHERE) {
         const answer = await request('GET', path, { headers: { 'x-request-id': id } })
@@ -284,7 +285,7 @@ describe('X-Request-Id', () => {
 })
 
 describe('externalUid and metadata', () => {
-  it('come in camelCase and go out in meta, and on the event of the write', async () => {
+  it('arrive in camelCase, and are returned in meta and on the event of the write', async () => {
     const { request } = await startService()
     const sent = { externalUid: 'order:1_2-3.4', metadata: { campaign: 'spring', '-': 'x', k: 'v'.repeat(500) } }
     const tree = await request('POST', '/v2/merkle-trees', { body: { mint: MINT, entries: entries(2), ...sent } })
@@ -300,7 +301,7 @@ describe('externalUid and metadata', () => {
   })
 
   it('are refused outside their rules', async () => {
-    const { request } = await startService()
+    const { request } = await shared()
     const send = (more: object) => request('POST', '/v2/api-keys', { body: { name: 'a', ...more } })
     for (const externalUid of ['', 'a b', 'x'.repeat(129), 'é', 1, null]) {
       expectFailure(await send({ externalUid }), 'bad_request', 'externalUid')
@@ -312,8 +313,8 @@ describe('externalUid and metadata', () => {
     expectFailure(await send({ mode: 'Signed' }), 'bad_request', 'mode')
   })
 
-  it('are accepted on every write, and mode is ignored where a write has none', async () => {
-    const { request } = await startService()
+  it('are accepted on every write, and mode is ignored if a write has none', async () => {
+    const { request } = await shared()
     const common = { mode: 'signed', externalUid: 'u', metadata: { a: 'b' } }
     const key = await request('POST', '/v2/api-keys', { body: { name: 'a', ...common } })
     expect([key.status, key.json.meta.external_uid]).toEqual([201, 'u'])
@@ -324,8 +325,8 @@ describe('externalUid and metadata', () => {
 })
 
 describe('success', () => {
-  it('has data and meta, 201 where a record is stored and 200 otherwise', async () => {
-    const { request } = await startService()
+  it('has data and meta, with 201 if a record is stored and 200 otherwise', async () => {
+    const { request } = await shared()
     const hook = await request('POST', '/v2/webhook-subscriptions', {
       body: { url: 'https://example.com/hook', enabled_events: ['*'] },
     })
@@ -353,8 +354,8 @@ describe('success', () => {
     expectFailure(await request('DELETE', path), 'not_found')
   })
 
-  it('of health is what the documents say', async () => {
-    const { request, clock } = await startService()
+  it('of health has the documented fields', async () => {
+    const { request, clock } = await shared()
     const { json } = await request('GET', '/v2/health', { key: null })
     expect(json.data).toEqual({
       status: 'healthy',
@@ -376,9 +377,9 @@ describe('success', () => {
   })
 })
 
-describe('the old version', () => {
-  it('answers not_found naming the new path, with Deprecation and Link, whatever is asked', async () => {
-    const { request } = await startService()
+describe('version 1 of the API', () => {
+  it('answers not_found with the new path, Deprecation and Link, for any request', async () => {
+    const { request } = await shared()
     for (const [method, path] of [
       ['GET', '/v1/pools?limit=1'],
       ['POST', '/v1/pools'],
@@ -396,8 +397,8 @@ describe('the old version', () => {
 })
 
 describe('other methods', () => {
-  it('HEAD answers as GET without a body, OPTIONS and TRACE-like ones in the envelope', async () => {
-    const { request } = await startService()
+  it('HEAD answers like GET without a body, and OPTIONS and unknown methods answer in the envelope', async () => {
+    const { request } = await shared()
     for (const path of ['/v2/health', '/v2/docs', '/v2/openapi.json', '/ready', '/v2/pools']) {
       const answer = await request('HEAD', path)
       expect([path, answer.status, answer.text]).toEqual([path, 200, ''])
@@ -412,7 +413,7 @@ describe('other methods', () => {
 
 describe('outside the envelope', () => {
   it('are only the document, the page, its files and the metrics, which need a key', async () => {
-    const { request } = await startService()
+    const { request } = await shared()
     const types = await Promise.all(
       ['/v2/openapi.json', '/v2/docs', '/assets/docs/page.js', '/assets/docs/page.css'].map(async (path) => {
         const answer = await request('GET', path, { key: null })
@@ -436,7 +437,7 @@ describe('outside the envelope', () => {
     expect(ready.json).toMatchObject({ data: { ready: true, checks: { database: 'ok' } } })
   })
 
-  it('is readiness 503 when the database does not answer', async () => {
+  it('is readiness with 503 if the database does not answer', async () => {
     const service = await startService()
     const { store } = service.services
     const probed = store.reserved?.readiness ?? store

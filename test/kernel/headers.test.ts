@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { startService } from '../support/service.ts'
 
 describe('the headers of an answer', () => {
-  it('keep JSON from being guessed at, and answers that hold a secret from being stored on the way', async () => {
+  it('prevent content sniffing, and keep answers with a secret out of caches', async () => {
     const { request, app } = await startService()
     const key = { headers: { 'idempotency-key': 'one' }, body: { name: 'a' } }
     const hook = { url: 'https://example.com/hooks', enabled_events: ['*'] }
@@ -29,8 +29,8 @@ describe('the headers of an answer', () => {
   })
 })
 
-describe('a name that every object has', () => {
-  it('names no file of the docs page and no asset', async () => {
+describe('a name that every JavaScript object has', () => {
+  it('is neither a file of the docs page nor an asset', async () => {
     const { app } = await startService()
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf']) {
       for (const folder of ['/assets/docs', '/assets', '/v2']) {

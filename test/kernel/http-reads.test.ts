@@ -17,7 +17,7 @@ const UNKNOWN = 'puIV_6rgYT7aH9jRhjANdrEOdwa6ztVmKDwAAAAAAEAAA'
 const COUNTED = /^svc_http_(requests_total|response_bytes_total|requests_in_flight)/
 
 describe('a read', () => {
-  it('is answered byte for byte as http-reads.txt has it, and counted by its route', async () => {
+  it('is answered byte for byte like http-reads.txt, and counted by its route', async () => {
     const service = await startService()
     const { request, operator, key } = service
     const made = await request('POST', '/v2/merkle-trees', { body: { mint: MINT, entries: entries(2) } })
@@ -80,7 +80,7 @@ describe('a read', () => {
     }
   })
 
-  it('is answered with its own, in order, however many arrive together and one behind another', async () => {
+  it('is answered with its own data, in order, if many arrive together or one after another', async () => {
     const service = await startService()
     const { port } = await listen(service)
     const bearer = `authorization: Bearer ${await service.key({ perMinute: 10_000, scopes: ['*'] })}`
@@ -99,7 +99,7 @@ describe('a read', () => {
     expect(found).toEqual(found.map((_, n) => targets.map((_target, at) => `${n}-${at}`)))
   })
 
-  it('is the same in a command that runs without a daemon, whether its path is escaped or not', async () => {
+  it('is the same in a command that runs without a daemon, with or without escapes in its path', async () => {
     const { services, operator, request } = await startService()
     await request('POST', '/v2/api-keys', { body: { name: 'one', scopes: ['*'] } })
     const local = await openLocal(services.config)
@@ -122,7 +122,7 @@ describe('a read', () => {
     }
   })
 
-  it('shows every commit at once, and a revoked key opens nothing', async () => {
+  it('shows every commit at once, and accepts no revoked key', async () => {
     const service = await startService()
     const { port } = await listen(service)
     const made = await service.request('POST', '/v2/api-keys', { body: { name: 'one', scopes: ['*'] } })
@@ -137,7 +137,7 @@ describe('a read', () => {
     expect(await ask(port, lines)).toContain('HTTP/1.1 403')
   })
 
-  it.skipIf(onPostgres)('shows what another process commits, too', async () => {
+  it.skipIf(onPostgres)('shows what another process commits', async () => {
     const service = await startService()
     const { port } = await listen(service)
     const key = await service.key({ scopes: ['*'] })

@@ -146,7 +146,7 @@ function requestsOf(operator: string): Sent[] {
 }
 
 describe('a write', () => {
-  it('is answered byte for byte, counted and stored as http-writes.txt has it', async () => {
+  it('is answered byte for byte, counted and stored as http-writes.txt says', async () => {
     const server = await startServer()
     const told: string[] = []
     for (const request of requestsOf(server.service.operator)) {
@@ -156,7 +156,7 @@ describe('a write', () => {
     await expect([...told, server.counted(), ...stored].join('\n\n')).toMatchFileSnapshot('http-writes.txt')
   })
 
-  it('of a client that hangs up within its body is counted, and leaves nothing behind', async () => {
+  it('of a client that hangs up within its body is counted, and stores nothing', async () => {
     {
       const server = await startServer()
       const before = await storedBy(server)
@@ -178,7 +178,7 @@ describe('a write', () => {
     }
   })
 
-  it('that is refused before its body is read leaves the connection to the next request', async () => {
+  it('that is refused before its body is read leaves the connection usable for the next request', async () => {
     {
       const { port } = await startServer()
       const body = 'x'.repeat(200 * KIB)

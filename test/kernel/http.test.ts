@@ -1,33 +1,32 @@
 /** What only shows on a real socket: big and broken requests, and a daemon's coming and going. */
 
-import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { ROOT } from '../../tools/source.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { onPostgres } from '../support/database.ts'
-import { makeFolder, removeFolder, temporaryFolder } from '../support/service.ts'
+import { makeFolder, removeFolder, startService, temporaryFolder } from '../support/service.ts'
 
 const MIB = 1024 * 1024
 
-describe('over a socket', () => {
-  let folder: string
-  let daemon: Daemon
-  let log = ''
-  beforeAll(async () => {
-    folder = makeFolder()
-    const onLog = (text: string) => {
-      log += text
-    }
-    daemon = await startDaemon({ dataDir: folder, env: { SVC_BODY_LIMIT_MIB: '1' }, onLog })
-  })
-  afterAll(async () => {
-    await daemon.stop()
-    removeFolder(folder)
-  })
+/** Of all tests; the last one ends it. */
+let folder: string
+let daemon: Daemon
+let log = ''
+beforeAll(async () => {
+  folder = makeFolder()
+  const onLog = (text: string) => {
+    log += text
+  }
+  daemon = await startDaemon({ dataDir: folder, env: { SVC_BODY_LIMIT_MIB: '1' }, onLog })
+})
+afterAll(async () => {
+  await daemon?.stop()
+  removeFolder(folder)
+})
 
+describe('over a socket', () => {
   /** Sends the text as it is and answers all that comes back until the other side closes. */
   const raw = (text: string): Promise<{ status: number; body: string }> =>
     new Promise((settle, reject) => {
@@ -46,7 +45,7 @@ describe('over a socket', () => {
     })
   const lines = (...text: string[]) => `${text.join('\r\n')}\r\n\r\n`
 
-  it('a body that declares itself too big is refused before it is sent', async () => {
+  it('a body that declares a length over the limit is refused before it is sent', async () => {
     const { status, body } = await raw(
       lines(
         'POST /v2/merkle-trees HTTP/1.1',
@@ -61,7 +60,7 @@ describe('over a socket', () => {
     expect(JSON.parse(body).error).toMatchObject({ code: 'bad_request', details: { limit_bytes: MIB } })
   })
 
-  it('a body that turns out too big is refused while it is streamed', async () => {
+  it('a body that grows over the limit is refused while it is streamed', async () => {
     const endless = new ReadableStream<Uint8Array>({
       // Now and then it reads too: otherwise the connection could be gone before the answer is seen.
       async pull(controller) {
@@ -121,7 +120,7 @@ describe('over a socket', () => {
     }
   })
 
-  it('clients that hang up in the middle of a body leave no trace and no fault', async () => {
+  it('clients that hang up within a body leave no trace and no error', async () => {
     const { hostname, port } = new URL(daemon.url)
     await Promise.all(
       Array.from(
@@ -145,77 +144,38 @@ describe('over a socket', () => {
 })
 
 describe('a daemon', () => {
-  it('tells where it runs, keeps its files to itself and cleans up after itself', async () => {
-    const dataDir = temporaryFolder()
-    const daemon = await startDaemon({ dataDir })
-    const told = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
+  it('reports its address in daemon.json, keeps its files private, and refuses a second on its folder', async () => {
+    const told = JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8'))
     const port = (url: string) => Number(new URL(url).port)
     expect(told).toMatchObject({ pid: daemon.process.pid, url: daemon.url, role: 'all', cluster: 'embedded' })
-    expect(Object.keys(told)).toEqual(['pid', 'database', 'url', 'role', 'cluster', 'rpc_url', 'ws_url'])
+    const names = ['pid', 'database', 'reload_signal', 'url', 'role', 'cluster', 'rpc_url', 'ws_url']
+    expect(Object.keys(told)).toEqual(names)
     expect(port(told.ws_url)).toBe(port(told.rpc_url) + 1)
     for (const file of ['operator.key', 'daemon.json', ...(onPostgres ? [] : ['encryption.key', 'svc.db'])]) {
-      expect([file, (statSync(join(dataDir, file)).mode & 0o777).toString(8)]).toEqual([file, '600'])
+      expect([file, (statSync(join(folder, file)).mode & 0o777).toString(8)]).toEqual([file, '600'])
     }
-    await daemon.stop('SIGTERM')
-    expect([daemon.process.exitCode, existsSync(join(dataDir, 'daemon.json'))]).toEqual([0, false])
-  })
-
-  it('refuses to be the second on a data folder, and says who is the first', async () => {
-    const dataDir = temporaryFolder()
-    const daemon = await startDaemon({ dataDir })
-    onTestFinished(() => daemon.stop())
-    await expect(startDaemon({ dataDir })).rejects.toThrow(`pid ${daemon.process.pid}`)
+    await expect(startDaemon({ dataDir: folder })).rejects.toThrow(`pid ${daemon.process.pid}`)
     expect((await daemon.request('GET', '/v2/health')).status).toBe(200)
   })
 
-  it('starts over the remains of one that was killed, even where another process has its id now', async () => {
-    const dataDir = temporaryFolder()
-    const first = await startDaemon({ dataDir })
-    await first.stop('SIGKILL')
-    expect(existsSync(join(dataDir, 'daemon.json'))).toBe(true)
-    const second = await startDaemon({ dataDir })
-    await second.stop('SIGKILL')
-    writeFileSync(join(dataDir, 'daemon.json'), JSON.stringify({ pid: process.pid, url: first.url }))
-    const third = await startDaemon({ dataDir })
-    onTestFinished(() => third.stop())
-    expect((await third.request('GET', '/v2/health')).status).toBe(200)
+  it('does not start without the keypair file of its platform wallet, and names it', async () => {
+    const env = { SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: '/nonexistent/platform.json' }
+    await expect(startDaemon({ dataDir: temporaryFolder(), env })).rejects.toThrow(
+      'signer.keypair: the keypair file /nonexistent/platform.json does not exist',
+    )
   })
 
-  it('goes on when whoever read its first line has closed the pipe', async () => {
-    const dataDir = temporaryFolder()
-    const env = { ...process.env, SVC_DATA_DIR: dataDir, HOME: dataDir, SVC_LOG_LEVEL: 'silent' }
-    const command = `node ${join(ROOT, 'dist/svc.js')} serve --port 0 --rpc-port 0 & PID=$!; echo $PID >&3; wait $PID; echo ended $? >&3`
-    const shell = spawn('bash', ['-c', `exec 3>&2; { ${command}; } | head -c 1 >/dev/null`], {
-      env,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    let told = ''
-    shell.stderr!.setEncoding('utf8').on('data', (text) => {
-      told += text
-    })
-    const pid = () => Number(/^(\d+)$/m.exec(told)?.[1])
-    onTestFinished(() => void (pid() > 0 && !told.includes('ended') && process.kill(pid(), 'SIGKILL')))
-    await expect.poll(() => existsSync(join(dataDir, 'daemon.json')), { timeout: 60_000 }).toBe(true)
-    const { url } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
-    expect((await fetch(`${url}/v2/health`)).status).toBe(200)
-    expect(told).not.toContain('ended')
-    process.kill(pid(), 'SIGTERM')
-    await expect.poll(() => told, { timeout: 60_000 }).toContain('ended')
-  })
-
-  it('answers what is under way before it ends', async () => {
-    const dataDir = temporaryFolder()
-    const daemon = await startDaemon({ dataDir })
+  it('answers open requests before it ends, and removes daemon.json', async () => {
     const asked = Array.from({ length: 20 }, (_, n) =>
       daemon.request('POST', '/v2/api-keys', { body: { name: `n${n}` } }),
     )
     await Promise.race(asked)
     await daemon.stop('SIGTERM')
+    expect([daemon.process.exitCode, existsSync(join(folder, 'daemon.json'))]).toEqual([0, false])
     const answers = await Promise.allSettled(asked)
     const made = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []))
     expect(made.every((status) => status === 201)).toBe(true)
-    const again = await startDaemon({ dataDir })
-    onTestFinished(() => again.stop())
+    const again = await startService({ dataDir: folder })
     const { json } = await again.request('GET', '/v2/api-keys?limit=100')
     expect(json.data.length - 1).toBeGreaterThanOrEqual(made.length)
   })

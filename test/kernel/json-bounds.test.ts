@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Bounds, JsonBounds } from '../../daemon/pipeline/json-bounds.ts'
 import { ApiError } from '../../src/platform/errors.ts'
+import { runs } from '../support/runs.ts'
 
 const BOUNDS: Bounds = { large: 'image', limit: 100 }
 
@@ -28,7 +29,7 @@ const text = fc
   .map((parts) => parts.join(''))
 
 describe('a JSON text in pieces', () => {
-  it('is told to be too deep, or to fit, wherever it is cut', () => {
+  it('is reported as too deep, or as fitting, wherever it is cut', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(text, (given) => {
         const bytes = Buffer.from(given)
@@ -39,11 +40,11 @@ describe('a JSON text in pieces', () => {
           if (parts === 'fits' || whole === 'fits') expect(parts).toEqual(whole)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(30, 150) },
     )
   })
 
-  it('counts the bytes of all but the one field that may be large, escapes and cuts or not', () => {
+  it('counts the bytes of all fields except the one that may be large, with escapes and cuts', () => {
     const large = 'x\\"\\\\'.repeat(200)
     const fits = [
       `{"image":"${large}"}`,

@@ -9,14 +9,17 @@ import { duePools } from '../../src/store/resources/pools.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { lists } from '../api/bodies.ts'
 import { holderSnapshotRow } from '../support/holder-snapshot-rows.ts'
+import { inSoak } from '../support/runs.ts'
 import { openService, removeFolder, type Service } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { entries, wallet } from '../support/trees.ts'
 
 const MIB = 1024 * 1024
 const MINT = wallet(0)
-/** Two fit onto a page, the last has one of its own. */
-const SIZES = [0, 3, 3, 3, 3, 9, 0]
+/** Two of 3 MiB fit onto a page, and the one of 9 MiB has a page of its own. */
+const SIZES = inSoak ? [0, 3, 3, 3, 3, 9, 0] : [0, 3, 3, 9, 0]
+/** Lists of `npm test`; the soak reads all. */
+const SAMPLE = ['pools.list', 'events.list', 'auditEntries.list']
 const HOOK = 'whs_large'
 
 const recorded = (n: number, metadata_json: string) => ({ external_uid: null, metadata_json, created_at: n })
@@ -89,6 +92,51 @@ const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: strin
         .execute()
     },
   },
+  'payRequests.list': {
+    path: '/v2/pay-requests',
+    insert: (tx, n, text) => {
+      const request = { method: 'POST' as const, path: '/v2/sol-transfers', body_json: JSON.stringify({ text }) }
+      const about = { id: `pay_${n}`, api_key_id: 'key', url: 'https://example.com', reference: 'r', genesis: 'g' }
+      const state = { state: 'open' as const, builds: 0, recent_builds_json: '[]', held_until: 0, expires_at: 0 }
+      return tx
+        .insertInto('pay_requests')
+        .values({ ...request, ...about, ...state, ...recorded(n, '{}') })
+        .execute()
+    },
+  },
+  'proposals.list': {
+    path: '/v2/proposals',
+    insert: (tx, n, metadata_json) => {
+      const places = { multisig: MINT, vault: MINT, transaction_address: MINT, proposal_address: MINT }
+      const numbers = { vault_index: 0, transaction_index: '1', time_lock: 0 }
+      const approver = { kind: 'squads', ...places, ...numbers, member: null, members: [], approved_at: null }
+      const act = {
+        operation: 'fee_claim.create',
+        what: 'Claim',
+        message: Buffer.of(0),
+        message_sha256: '0'.repeat(64),
+      }
+      const state = { kind: 'squads' as const, genesis: 'g', status: 'expired' as const, needed: 1, updated_at: n }
+      return tx
+        .insertInto('proposals')
+        .values({
+          id: `prp_${n}`,
+          approver_json: JSON.stringify(approver),
+          ...act,
+          ...state,
+          ...recorded(n, metadata_json),
+        })
+        .execute()
+    },
+  },
+  'approvers.list': {
+    path: '/v2/approvers',
+    insert: (tx, n, metadata_json) =>
+      tx
+        .insertInto('approvers')
+        .values({ address: wallet(n), name: 'Ada', added_by: 'key', ...recorded(n, metadata_json) })
+        .execute(),
+  },
   'goldLocks.list': {
     path: '/v2/gold-locks',
     insert: (tx, n, text) => {
@@ -157,7 +205,7 @@ const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: strin
         .returning('value')
         .executeTakeFirstOrThrow()
       const about = { at: n, action: 'signer.paused', signer: null, api_key_id: 'k', request_id: 'r' }
-      const hashes = { previous_hash: '0'.repeat(64), hash: '0'.repeat(64) }
+      const hashes = { previous_hash: '0'.repeat(64), hash: '0'.repeat(64), seal: '0'.repeat(64) }
       return tx
         .insertInto('audit_entries')
         .values({ sequence, ...about, ...hashes, details_json: text })
@@ -189,7 +237,7 @@ function feeClaim(tx: Tx, n: number, text: string): Promise<unknown> {
 
 const textOf = (mebibytes: number) => JSON.stringify({ note: 'x'.repeat(mebibytes * MIB) })
 
-describe('of rows of many MiB, stored by an earlier version,', () => {
+describe('rows of many MiB that an earlier version stored', () => {
   const folder = makeSharedFolder('svc-')
   let service: Service
   beforeAll(async () => {
@@ -205,7 +253,8 @@ describe('of rows of many MiB, stored by an earlier version,', () => {
     await store.write((tx) =>
       tx.updateTable('webhook_subscriptions').set({ id: HOOK }).where('id', '=', hook.json.data.id).execute(),
     )
-    for (const { insert } of Object.values(ROWS)) {
+    for (const [name, { insert }] of Object.entries(ROWS)) {
+      if (!inSoak && ![...SAMPLE, 'merkleTrees.list', 'goldLocks.list'].includes(name)) continue
       for (const [n, size] of SIZES.entries()) await store.write((tx) => insert(tx, n, textOf(size)))
     }
   })
@@ -223,10 +272,11 @@ describe('of rows of many MiB, stored by an earlier version,', () => {
     'ledger.list',
     'ledger.summary',
   ]
-  const open = lists.filter(([name]) => !bounded.includes(name))
+  const open = lists.filter(([name]) => !bounded.includes(name) && (inSoak || SAMPLE.includes(name)))
 
   it.each(open.map(([name]) => name))(
-    '%s answers every page, none much over 8 MiB, and is walked to its end',
+    'are listed to the last page, with at most about 8 MiB a page: %s',
+    { tags: 'sampled' },
     async (name) => {
       const { path } = ROWS[name]!
       const key = await service.key({ scopes: ['*'] })
@@ -248,7 +298,7 @@ describe('of rows of many MiB, stored by an earlier version,', () => {
     },
   )
 
-  it('workers take as many at a time as fit', async () => {
+  it('are taken by workers in batches that fit into memory', async () => {
     const { db } = service.services.store
     const bytes = (rows: { metadata_json: string | null }[]) =>
       rows.reduce((sum, { metadata_json }) => sum + (metadata_json?.length ?? 0), 0)

@@ -4,7 +4,8 @@ import { pageApiKeys } from '../../src/store/requests/api-keys.ts'
 import { insertHolderSnapshot } from '../../src/store/resources/holder-snapshots.ts'
 import { lists } from '../api/bodies.ts'
 import { holderSnapshotRow } from '../support/holder-snapshot-rows.ts'
-import { type Service, startService } from '../support/service.ts'
+import { inSoak } from '../support/runs.ts'
+import { type Service, sharedService, startService } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
 
 const A = wallet(1)
@@ -68,9 +69,16 @@ async function walk({ request }: Service, path: string, between = async () => {}
 }
 
 describe('every list', () => {
+  const shared = sharedService()
+  let made: Promise<string[]> | undefined
+  const pathsOf = (service: Service) => {
+    made ??= listPaths(service)
+    return made
+  }
+
   it('answers an array and list meta', async () => {
-    const service = await startService()
-    const paths = await listPaths(service)
+    const service = await shared()
+    const paths = await pathsOf(service)
     expect(paths).toHaveLength(lists.length)
     for (const path of paths) {
       const { status, json, headers } = await service.request('GET', path)
@@ -84,21 +92,22 @@ describe('every list', () => {
     }
   })
 
-  it('takes a limit of 1 to 100 and clamps no other', async () => {
-    const service = await startService()
-    for (const path of await listPaths(service)) {
+  it('takes a limit of 1 to 100 and refuses any other', { tags: 'sampled' }, async () => {
+    const service = await shared()
+    const wrong = ['-1', 'abc', '', '1.5', '9'.repeat(400), 'Infinity', ...DISGUISED]
+    for (const [n, path] of (await pathsOf(service)).entries()) {
       for (const limit of ['1', '100']) {
         expect((await service.request('GET', `${path}?limit=${limit}`)).status, `${path} ${limit}`).toBe(200)
       }
-      for (const limit of ['0', '101', '-1', 'abc', '', '1.5', '9'.repeat(400), 'Infinity', ...DISGUISED]) {
+      for (const limit of ['0', '101', ...(inSoak || n < 2 ? wrong : [])]) {
         const { status, json } = await service.request('GET', `${path}?limit=${limit}`)
         expect([path, limit, status, json.error?.param]).toEqual([path, limit, 400, 'limit'])
       }
     }
   })
 
-  it('refuses torn, made-up and foreign cursors by name', async () => {
-    const service = await startService()
+  it('refuses truncated, invented and foreign cursors by name', { tags: 'sampled' }, async () => {
+    const service = await shared()
     await subscribe(service, 2)
     const { json } = await service.request('GET', '/v2/webhook-subscriptions?limit=1')
     const own = json.meta.next_cursor as string
@@ -115,9 +124,9 @@ describe('every list', () => {
       '%00',
       'A'.repeat(24),
     ]
-    for (const path of await listPaths(service)) {
+    for (const [n, path] of (await pathsOf(service)).entries()) {
       const foreign = path === '/v2/webhook-subscriptions' ? [] : [own]
-      for (const cursor of [...torn, ...foreign]) {
+      for (const cursor of [...(inSoak || n < 2 ? torn : torn.slice(0, 3)), ...foreign]) {
         const { status, json } = await service.request('GET', `${path}?cursor=${cursor}`)
         expect([path, cursor, status, json.error?.param]).toEqual([path, cursor, 400, 'cursor'])
       }
@@ -126,7 +135,7 @@ describe('every list', () => {
 })
 
 describe('a cursor', () => {
-  it('of one list is refused by every other, also where both are made of the same rows', async () => {
+  it('of one list is refused by every other, also if both list the same rows', async () => {
     const service = await startService()
     const { request } = service
     const hooks = await subscribe(service, 2)
@@ -173,7 +182,7 @@ describe('a cursor', () => {
 })
 
 describe('a cursor of a filtered list', () => {
-  it('is refused without its filter, with another and where it had none, and goes on with the same', async () => {
+  it('is refused without its filter, with another filter or with an added one, and works with the same', async () => {
     const service = await startService()
     await subscribe(service, 3)
     const hooks = (await service.request('GET', '/v2/webhook-subscriptions')).json.data
@@ -208,7 +217,7 @@ describe('a cursor of a filtered list', () => {
 })
 
 describe('paging', () => {
-  it('gives every record once, newest first, while others are added', async () => {
+  it('returns every record once, newest first, while others are added', async () => {
     const service = await startService()
     const before = await subscribe(service, 25)
     let added = 0
@@ -220,7 +229,7 @@ describe('paging', () => {
     expect((await walk(service, '/v2/webhook-subscriptions?limit=100')).length).toBe(32)
   })
 
-  it('skips nothing when records behind it are deleted', async () => {
+  it('skips nothing if records behind it are deleted', async () => {
     const service = await startService()
     const ids = await subscribe(service, 9)
     const first = await service.request('GET', '/v2/webhook-subscriptions?limit=3')
@@ -229,7 +238,7 @@ describe('paging', () => {
     expect(rest.json.data.map(({ id }: Listed) => id)).toEqual(ids.slice(0, 5).toReversed())
   })
 
-  it('has no empty last page: has_more is false on the page that is just full', async () => {
+  it('has no empty last page: has_more is false on a page that is just full', async () => {
     const service = await startService()
     await subscribe(service, 6)
     const first = await service.request('GET', '/v2/webhook-subscriptions?limit=3')
@@ -241,7 +250,7 @@ describe('paging', () => {
     expect(second.json.meta).toMatchObject({ has_more: false, next_cursor: null, count: 3 })
   })
 
-  it('has 20 records on a page unless asked otherwise', async () => {
+  it('has 20 records on a page by default', async () => {
     const service = await startService()
     for (let n = 0; n < 30; n++) await service.key()
     expect((await service.request('GET', '/v2/api-keys')).json.meta.count).toBe(20)
@@ -251,7 +260,7 @@ describe('paging', () => {
 })
 
 describe('filters', () => {
-  it('narrow trees and airdrops to a mint, and go on over the pages', async () => {
+  it('limit trees and airdrops to a mint, over all pages', async () => {
     const service = await startService()
     for (let n = 0; n < 6; n++) {
       const body = { mint: wallet(n % 2), airdrop_count: n, entries: entries(1) }
@@ -265,7 +274,7 @@ describe('filters', () => {
     }
   })
 
-  it('narrow subscriptions to the active ones', async () => {
+  it('limit subscriptions to the active ones', async () => {
     const service = await startService()
     const [one, other] = await subscribe(service, 2)
     await service.request('PATCH', `/v2/webhook-subscriptions/${one}`, { body: { active: false } })
@@ -274,7 +283,7 @@ describe('filters', () => {
     expect([await ids('active=true'), await ids('active=false')]).toEqual([[other], [one]])
   })
 
-  it('narrow events by type, resource and time', async () => {
+  it('limit events to a type, a resource and a time', async () => {
     const service = await startService()
     const { request, clock } = service
     const [hook] = await subscribe(service, 1)
@@ -300,7 +309,7 @@ describe('filters', () => {
 })
 
 describe('events in ascending order', () => {
-  it('can be followed: the last cursor goes on with what happens later', async () => {
+  it('can be followed: the last cursor continues with later events', async () => {
     const service = await startService()
     const { request } = service
     const [hook] = await subscribe(service, 1)
@@ -316,7 +325,7 @@ describe('events in ascending order', () => {
     expect([turned.status, turned.json.error?.param]).toEqual([400, 'cursor'])
   })
 
-  it('are each readable by id, the same as in the list', async () => {
+  it('are each readable by id, with the same content as in the list', async () => {
     const service = await startService()
     const [hook] = await subscribe(service, 1)
     const made = await service.request('POST', `/v2/webhook-subscriptions/${hook}/test`, { body: { externalUid: 'u' } })

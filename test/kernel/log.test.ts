@@ -15,7 +15,7 @@ describe('a logged error', () => {
     expect(text).not.toMatch(/hunter2|s3cr3t|abcDEF123/)
   })
 
-  it('has no stack where it says when to come again, because the trouble lies elsewhere', () => {
+  it('has no stack if it says when to retry, because the fault is elsewhere', () => {
     const cause = new Error('canceling statement due to lock timeout')
     const error = new ApiError('internal_error', 'database is busy', { cause, retryAfter: 1 })
     expect(loggedError(error, shapeRedactor)).toEqual({
@@ -25,14 +25,14 @@ describe('a logged error', () => {
     })
   })
 
-  it('keeps the code of a system error, and nothing else that hangs on it', () => {
+  it('keeps the code of a system error, and none of its other fields', () => {
     const error = Object.assign(new Error('no'), { code: 'ECONNREFUSED', config: { authorization: 'Bearer x' } })
     const logged = loggedError(error, shapeRedactor)
     expect(logged).toMatchObject({ type: 'Error', message: 'no', code: 'ECONNREFUSED' })
     expect(JSON.stringify(logged)).not.toContain('Bearer')
   })
 
-  it('is its text where something else than an error was thrown', () => {
+  it('is its text if the thrown value is not an error', () => {
     expect(loggedError('svc_live_abcDEF123 failed', shapeRedactor)).toBe('svc_live_*** failed')
   })
 })

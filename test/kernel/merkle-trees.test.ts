@@ -1,8 +1,13 @@
 /** Merkle trees over HTTP: built, stored, listed, proven. */
 import { describe, expect, it } from 'vitest'
 import { naiveRoot, naiveVerify, recipientsOf } from '../merkle/reference.ts'
-import { startService } from '../support/service.ts'
+import { type Service, sharedService, startService } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
+
+/** For tests that make trees of mints of their own. */
+const shared = sharedService()
+let mints = 0
+const anyMint = () => wallet(1_000 + mints++)
 
 const MINT = wallet(1)
 const TREES = '/v2/merkle-trees'
@@ -10,7 +15,7 @@ const TREES = '/v2/merkle-trees'
 const sent = (count: number) => recipientsOf(count).map(({ wallet, amount }) => ({ wallet, amount: amount.toString() }))
 
 describe('a tree', () => {
-  it('is made, listed, read and proven, with the root of a naive implementation', async () => {
+  it('is created, listed, read and proven, with the root of a naive implementation', async () => {
     const { request, clock } = await startService()
     const recipients = recipientsOf(300)
     const made = await request('POST', TREES, { body: { mint: MINT, airdrop_count: 7, entries: sent(300) } })
@@ -50,7 +55,8 @@ describe('a tree', () => {
   })
 
   it('has an id that is its mint and count', async () => {
-    const { request } = await startService()
+    const { request } = await shared()
+    const MINT = anyMint()
     const { json } = await request('POST', TREES, { body: { mint: MINT, airdrop_count: 258, entries: entries(1) } })
     const bytes = Buffer.from(json.data.id, 'base64url')
     expect([bytes.length, bytes.readUInt16BE(32)]).toEqual([34, 258])
@@ -59,13 +65,14 @@ describe('a tree', () => {
   })
 
   it('of one leaf has an empty proof', async () => {
-    const { request } = await startService()
+    const { request } = await shared()
+    const MINT = anyMint()
     const { json } = await request('POST', TREES, { body: { mint: MINT, entries: entries(1) } })
     const proof = await request('GET', `${TREES}/${json.data.id}/proofs/${wallet(0)}`)
     expect([proof.status, proof.json.data.proof]).toEqual([200, []])
   })
 
-  it('that is not to be kept answers 200 and leaves nothing behind', async () => {
+  it('with persist: false answers 200 and stores nothing', async () => {
     const { request, services } = await startService()
     const built = await request('POST', TREES, { body: { mint: MINT, entries: entries(5), persist: false } })
     expect([built.status, built.json.data.persisted, built.json.data.created_at]).toEqual([200, false, null])
@@ -76,16 +83,17 @@ describe('a tree', () => {
     }
   })
 
-  it('needs the scope also when it is not kept', async () => {
-    const { request, key } = await startService()
+  it('needs the scope also with persist: false', async () => {
+    const { request, key } = await shared()
+    const MINT = anyMint()
     const body = { mint: MINT, entries: entries(1), persist: false }
     expect((await request('POST', TREES, { body, key: await key() })).status).toBe(403)
     expect((await request('POST', TREES, { body, key: await key({ scopes: ['airdrop:write'] }) })).status).toBe(200)
   })
 })
 
-describe('a second tree under the same id', () => {
-  it('with the same root answers the stored one and emits nothing', async () => {
+describe('a second tree with the same mint and count', () => {
+  it('and the same root gets the stored tree and emits no event', async () => {
     const { request, clock } = await startService()
     const body = { mint: MINT, entries: entries(3) }
     const first = await request('POST', TREES, { body })
@@ -96,7 +104,7 @@ describe('a second tree under the same id', () => {
     expect((await request('GET', '/v2/events')).json.data).toHaveLength(1)
   })
 
-  it('with another root is refused until replace is sent, and then proves the new list', async () => {
+  it('and another root is refused without replace, and then proves the new list', async () => {
     const { request, clock } = await startService()
     const first = await request('POST', TREES, { body: { mint: MINT, entries: entries(3) } })
     const { id } = first.json.data
@@ -118,8 +126,9 @@ describe('a second tree under the same id', () => {
     ])
   })
 
-  it('to replace what another request stores at the same time is to be sent again', async () => {
-    const { request, services } = await startService()
+  it('is a conflict if another request replaces the tree at the same time', async () => {
+    const { request, services } = await shared()
+    const MINT = anyMint()
     const send = (count: number) =>
       request('POST', TREES, { body: { mint: MINT, entries: entries(count), replace: true } })
     // Both have looked for a stored tree before one of them writes.
@@ -144,7 +153,7 @@ describe('a second tree under the same id', () => {
     expect((await send(3)).status).toBe(201)
   })
 
-  it('that brings an earlier root back is an event of its own', async () => {
+  it('that restores an earlier root is an event of its own', async () => {
     const { request } = await startService()
     const lists = [entries(1), entries(2), entries(1), entries(2)]
     for (const list of lists) {
@@ -153,7 +162,7 @@ describe('a second tree under the same id', () => {
     expect((await request('GET', '/v2/events')).json.data).toHaveLength(4)
   })
 
-  it('is never replaced once the airdrop is on chain', async () => {
+  it('never replaces a tree whose airdrop is on chain', async () => {
     const { request, services } = await startService()
     await request('POST', TREES, { body: { mint: MINT, entries: entries(3) } })
     await services.store.write((tx) => tx.updateTable('merkle_trees').set({ status: 'initialized' }).execute())
@@ -162,7 +171,7 @@ describe('a second tree under the same id', () => {
     expect((await request('POST', TREES, { body: { mint: MINT, entries: entries(3) } })).status).toBe(200)
   })
 
-  it('sent at once with others leaves one tree, and one event for each that was stored', async () => {
+  it('sent together with others leaves one tree, and one event for each that was stored', async () => {
     const { request } = await startService()
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
@@ -178,15 +187,17 @@ describe('a second tree under the same id', () => {
 })
 
 describe('amounts', () => {
-  const total = async (list: string, more = '') => {
-    const { request } = await startService()
-    const body = `{"mint":"${MINT}","entries":[${list}],"persist":false${more}}`
-    const { status, json } = await request('POST', TREES, { body })
-    return status === 200 ? json.data.total : [status, json.error.param]
-  }
+  const totalsOf =
+    ({ request }: Service) =>
+    async (list: string, more = '') => {
+      const body = `{"mint":"${MINT}","entries":[${list}],"persist":false${more}}`
+      const { status, json } = await request('POST', TREES, { body })
+      return status === 200 ? json.data.total : [status, json.error.param]
+    }
   const of = (...amounts: string[]) => amounts.map((amount, n) => `{"wallet":"${wallet(n)}","amount":${amount}}`).join()
 
   it('as numbers are scaled by their exact decimal text, never rounded', async () => {
+    const total = totalsOf(await shared())
     expect(await total(of('0.1', '0.2'), ',"decimals":1')).toBe('3')
     expect(await total(of('9007199254740993'), ',"decimals":0')).toBe('9007199254740993')
     expect(await total(of('0.000000000000000001'), ',"decimals":18')).toBe('1')
@@ -200,6 +211,7 @@ describe('amounts', () => {
   })
 
   it('as digits are raw units whatever the decimals', async () => {
+    const total = totalsOf(await shared())
     expect(await total(of('"5"'), ',"decimals":9')).toBe('5')
     expect(await total(of('"18446744073709551615"'))).toBe('18446744073709551615')
     expect(await total(of('"18446744073709551615"', '"18446744073709551615"'))).toBe('36893488147419103230')
@@ -208,8 +220,9 @@ describe('amounts', () => {
     }
   })
 
-  it('of a wallet that stands twice are refused naming both positions, or summed', async () => {
-    const { request } = await startService()
+  it('of a repeated wallet are refused with both positions, or summed', async () => {
+    const { request } = await shared()
+    const MINT = anyMint()
     const list = [...entries(3), { wallet: wallet(1), amount: '10' }]
     const refused = await request('POST', TREES, { body: { mint: MINT, entries: list } })
     expect([refused.status, refused.json.error.param]).toEqual([400, 'entries.3.wallet'])
@@ -222,7 +235,8 @@ describe('amounts', () => {
 
 describe('limits', () => {
   it('are 1 to 50,000 entries, counts to 65535 and decimals to 18', async () => {
-    const { request } = await startService()
+    const { request } = await shared()
+    const MINT = anyMint()
     const refused = async (body: object) => {
       const { status, json } = await request('POST', TREES, { body })
       return [status, json.error?.param]
@@ -243,8 +257,9 @@ describe('limits', () => {
     expect(await refused({ mint: MINT, entries: entries(1), airdrop_count: 65_535 })).toEqual([201, undefined])
   })
 
-  it('name a field that is sent twice, where the last would silently win', async () => {
-    const { request } = await startService()
+  it('are reported for a field that is sent twice, because the last one would win unnoticed', async () => {
+    const { request } = await shared()
+    const MINT = anyMint()
     const body = `{"mint":"${MINT}","entries":[{"wallet":"${MINT}","amount":"1","amount":"2"}]}`
     const { status, json } = await request('POST', TREES, { body })
     expect([status, json.error.param]).toEqual([400, 'entries.0.amount'])
@@ -252,8 +267,9 @@ describe('limits', () => {
 })
 
 describe('the entries of a tree', () => {
-  it('are paged in leaf order, a summed wallet once at its first place', async () => {
-    const { request } = await startService()
+  it('are paged in leaf order, with a summed wallet at its first place', async () => {
+    const { request } = await shared()
+    const MINT = anyMint()
     const list = [...entries(300), { wallet: wallet(7), amount: '100' }]
     const made = await request('POST', TREES, { body: { mint: MINT, entries: list, duplicates: 'sum' } })
     const path = `${TREES}/${made.json.data.id}/entries`
@@ -270,8 +286,8 @@ describe('the entries of a tree', () => {
     )
   })
 
-  it('of no tree are not found, and a cursor of another tree is refused', async () => {
-    const { request } = await startService()
+  it('of an unknown tree are not_found, and a cursor of another tree is refused', async () => {
+    const { request } = await shared()
     expect((await request('GET', `${TREES}/${'A'.repeat(46)}/entries`)).status).toBe(404)
     const ids: string[] = []
     for (const mint of [wallet(1), wallet(2)]) {
@@ -283,7 +299,8 @@ describe('the entries of a tree', () => {
   })
 
   it('are never mixed: a cursor of a tree that was replaced meanwhile is refused', async () => {
-    const { request } = await startService()
+    const { request } = await shared()
+    const MINT = anyMint()
     const { json } = await request('POST', TREES, { body: { mint: MINT, entries: entries(3) } })
     const path = `${TREES}/${json.data.id}/entries?limit=1`
     const { next_cursor } = (await request('GET', path)).json.meta
@@ -311,8 +328,9 @@ describe('the entries of a tree', () => {
 })
 
 describe('a proof', () => {
-  it('without a wallet in its path is bad_request, of an unknown wallet or tree not_found', async () => {
-    const { request } = await startService()
+  it('without a wallet in its path is bad_request, and of an unknown wallet or tree not_found', async () => {
+    const { request } = await shared()
+    const MINT = anyMint()
     const { json } = await request('POST', TREES, { body: { mint: MINT, entries: entries(3) } })
     const path = `${TREES}/${json.data.id}/proofs`
     for (const bare of [path, `${path}/`]) {
@@ -352,7 +370,7 @@ describe('a proof', () => {
     }
   })
 
-  it('can be had again after the tree was built anew over its damaged leaves', async () => {
+  it('works again after the tree was rebuilt over its damaged leaves', async () => {
     const { request, services } = await startService()
     const body = { mint: MINT, entries: entries(3), replace: true }
     const { json } = await request('POST', TREES, { body })

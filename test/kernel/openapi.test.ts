@@ -10,15 +10,24 @@ import { DETECTION } from '../../src/api/event-types.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../src/platform/errors.ts'
 import { apiDocument } from '../../tools/api-document.ts'
 import { A, routes } from '../api/bodies.ts'
-import { startService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 
+const shared = sharedService()
 const METHODS = ['get', 'post', 'patch', 'delete', 'put']
 
 // biome-ignore lint/suspicious/noExplicitAny: a document from outside, read by its paths
 type Document = any
 
-async function served(): Promise<Document> {
-  const { request } = await startService()
+let document: Promise<Document> | undefined
+
+/** Asked for once: what tests do with it changes nothing in it. */
+function served(): Promise<Document> {
+  document ??= ask()
+  return document
+}
+
+async function ask(): Promise<Document> {
+  const { request } = await shared()
   return (await request('GET', '/v2/openapi.json', { key: null })).json
 }
 
@@ -44,21 +53,21 @@ const resolved = (document: Document, { $ref, ...rest }: Document): Document =>
 const schemasIn = (value: Document): Document[] =>
   typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(schemasIn)] : []
 
-describe('the document', () => {
-  it('is served as these sources describe it', async () => {
+describe('the OpenAPI document', () => {
+  it('is served as the sources describe it', async () => {
     expect(await served()).toEqual(JSON.parse(JSON.stringify(await apiDocument())))
   })
 
-  it('says which version of OpenAPI and of the interface it is', async () => {
+  it('states the version of OpenAPI and of the API', async () => {
     const { openapi, info } = await served()
     expect([openapi, info.version]).toEqual(['3.1.0', '2.0.0'])
   })
 
-  it('names every mounted route, and no other', async () => {
+  it('names exactly the mounted routes', async () => {
     const documented = operationsOf(await served())
     expect(documented.toSorted()).toEqual(routes.map(([, { method, path }]) => `${method} ${path}`).toSorted())
 
-    const { services } = await startService()
+    const { services } = await shared()
     const hono = new Hono<RequestEnv>()
     const kernel = await createKernel(services)
     await mountRoutes(mountOn(hono, kernel))
@@ -81,7 +90,7 @@ describe('the document', () => {
     }
   })
 
-  it('tells of every operation who may call it and how it fails', async () => {
+  it('states for every operation who may call it and how it fails', async () => {
     const document = await served()
     const open: string[] = []
     const ids = new Set<string>()
@@ -102,7 +111,7 @@ describe('the document', () => {
     expect(open.toSorted()).toEqual(['get /v2/health', 'get /v2/webhook-event-types'])
   })
 
-  it('describes every tag and every operation in sentences of its own', async () => {
+  it('describes every tag and every operation in its own sentences', async () => {
     const document = await served()
     const operations = operationsOf(document).map((operation) => {
       const [method, path] = operation.split(' ') as [string, string]
@@ -119,7 +128,7 @@ describe('the document', () => {
     expect(operations.filter(({ tags: [tag] }) => !tags.includes(tag))).toEqual([])
   })
 
-  it('says that an account of a batch, or the policy of a signer, can be null, and never both at once', async () => {
+  it('allows null for a missing account of a batch and for a policy, and never declares it twice', async () => {
     const document = await served()
     const { AccountBatch, Signer, SignerPolicy } = document.components.schemas
     expect(AccountBatch.properties.accounts.items).toEqual(orNull('Account'))
@@ -131,7 +140,7 @@ describe('the document', () => {
     expect(contradictory).toEqual([])
   })
 
-  it('wants a body of exactly the writes that have a required field', async () => {
+  it('requires a body for exactly the writes that have a required field', async () => {
     const document = await served()
     const bodies = operationsOf(document).flatMap((operation) => {
       const [method, path] = operation.split(' ') as [string, string]
@@ -150,7 +159,7 @@ describe('the document', () => {
     expect(optional).toContain('delete /v2/api-keys/{id}')
   })
 
-  it('shows for every status of a failure an error with the code of that status', async () => {
+  it('has an example error with a matching code for every status of a failure', async () => {
     const document = await served()
     for (const operation of operationsOf(document)) {
       const [method, path] = operation.split(' ') as [string, string]
@@ -165,7 +174,7 @@ describe('the document', () => {
     }
   })
 
-  it('describes the headers of every answer, as HTTP names them', async () => {
+  it('describes the headers of every answer under their HTTP names', async () => {
     const document = await served()
     const always = ['Cache-Control', 'X-Content-Type-Options', 'X-Request-Id']
     const counted = ['RateLimit', 'RateLimit-Policy']
@@ -190,7 +199,7 @@ describe('the document', () => {
   })
 
   it('describes the headers that answers really have', async () => {
-    const { request, key } = await startService()
+    const { request, key } = await shared()
     const limited = await key({ perMinute: 3 })
     const write = { key: limited, body: { mint: A, entries: [{ wallet: A, amount: '1' }] } }
     const under = { ...write, headers: { 'idempotency-key': 'k' } }

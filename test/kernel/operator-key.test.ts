@@ -21,7 +21,7 @@ const file = (text: string) => {
 describe.skipIf('missing' in started)('daemons that share a PostgreSQL database and a given operator key', () => {
   afterAll(() => server.stop())
 
-  it('start together, accept it, and have one key between them', async () => {
+  it('start together, accept the key, and store it once', async () => {
     const env = {
       SVC_DATABASE_URL_FILE: file(`${await server.createMigratedDatabase()}\n`),
       SVC_ENCRYPTION_KEY_FILE: file('ab'.repeat(32)),
@@ -38,8 +38,8 @@ describe.skipIf('missing' in started)('daemons that share a PostgreSQL database 
   })
 })
 
-describe('a given operator key', () => {
-  it('takes the place of one that was made, in a file that is closed to others', async () => {
+describe('the setting operator-key', () => {
+  it('replaces a generated key, in a file that is private', async () => {
     const dataDir = temporaryFolder()
     const env = { SVC_DATA_DIR: dataDir }
     expect((await cli.svc(['keys', 'list'], { env })).exitCode).toBe(0)
@@ -53,7 +53,7 @@ describe('a given operator key', () => {
     expect(JSON.parse(kept.stdout)).toHaveLength(2)
   })
 
-  it('must be a key, and is not repeated where it is none', async () => {
+  it('must be a key, and an invalid one is not repeated', async () => {
     mkdirSync(join(cli.home, 'none'), { recursive: true })
     const env = { SVC_DATA_DIR: join(cli.home, 'none'), SVC_OPERATOR_KEY: 'swordfish' }
     const refused = await cli.svc(['keys', 'list'], { env })
@@ -64,7 +64,7 @@ describe('a given operator key', () => {
     expect(refused.stderr).not.toContain('swordfish')
   })
 
-  it('that was revoked stops the start, with the way out', async () => {
+  it('stops the start if its key was revoked, with the way to continue', async () => {
     const env = { SVC_DATA_DIR: temporaryFolder(), SVC_OPERATOR_KEY: GIVEN }
     const [{ id }] = JSON.parse((await cli.svc(['keys', 'list', '--json'], { env })).stdout)
     expect((await cli.svc(['keys', 'delete', id, '--yes'], { env })).exitCode).toBe(0)

@@ -1,9 +1,10 @@
 /** Who may call, and in which order a request is judged. */
 import { describe, expect, it } from 'vitest'
 import { lists, MINIMAL, routes } from '../api/bodies.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type Service, sharedService, startService } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
 
+const shared = sharedService()
 const A = wallet(1)
 const TREE = 'A'.repeat(46)
 const BIG = 'x'.repeat(1024 * 1024 + 1)
@@ -23,22 +24,22 @@ const USER_SIGNED: [string, string, object][] = [
   ['POST', '/v2/pool-presets/standard/shared-config', MINIMAL['pools.share']!],
 ]
 
-describe('a request that breaks two rules is told the one that is checked first', () => {
+describe('a request that breaks two rules is refused for the first', () => {
   const exhausted = async (service: Service, scopes: string[] = []) => {
     const key = await service.key({ scopes, perMinute: 1 })
     expect((await service.request('GET', '/v2/pools', { key })).status).toBe(200)
     return key
   }
-  const small = { settings: { 'json-limit-kib': 1024 } }
+  const smallBodies = sharedService({ settings: { 'json-limit-kib': 1024 } })
 
   it('request id before body limit', async () => {
-    const { request } = await startService(small)
+    const { request } = await smallBodies()
     const { json } = await request('POST', '/v2/stakes', { body: BIG, headers: { 'x-request-id': 'a b' } })
     expect(json.error.param).toBe('X-Request-Id')
   })
 
-  it('declared length of the body before bearer, but bearer before a body that turns out too large', async () => {
-    const { request } = await startService(small)
+  it('declared length of the body before bearer, but bearer before a body that grows over the limit', async () => {
+    const { request } = await smallBodies()
     const undeclared = await request('POST', '/v2/stakes', { body: BIG, key: null })
     expect(undeclared.status).toBe(401)
     const headers = { 'content-length': String(BIG.length) }
@@ -46,8 +47,8 @@ describe('a request that breaks two rules is told the one that is checked first'
     expect([json.error.code, json.error.message]).toEqual(['bad_request', 'The request body is larger than 1 MiB'])
   })
 
-  it('bearer before rate limit, and before the body is looked at', async () => {
-    const service = await startService()
+  it('bearer before rate limit, and before the body is read', async () => {
+    const service = await shared()
     const key = await exhausted(service, ['*'])
     const { json } = await service.request('GET', '/v2/api-keys', { key: service.operator })
     const { id } = json.data.find(({ name }: { name: string }) => name === 'test')
@@ -57,7 +58,7 @@ describe('a request that breaks two rules is told the one that is checked first'
   })
 
   it('rate limit before mode refusal, and before the body is parsed', async () => {
-    const service = await startService()
+    const service = await shared()
     const key = await exhausted(service)
     for (const body of [{ mode: 'signed' }, '{']) {
       expect((await service.request('POST', '/v2/stakes', { key, body })).status).toBe(429)
@@ -65,13 +66,13 @@ describe('a request that breaks two rules is told the one that is checked first'
   })
 
   it('rate limit before scope', async () => {
-    const service = await startService()
+    const service = await shared()
     const key = await exhausted(service)
     expect((await service.request('GET', '/v2/api-keys', { key })).status).toBe(429)
   })
 
   it('mode refusal before scope and before validation', async () => {
-    const { request, key } = await startService()
+    const { request, key } = await shared()
     const none = await key()
     for (const [method, path] of USER_SIGNED) {
       const { status, json } = await request(method, path, { key: none, body: { mode: 'signed', splits: 1 } })
@@ -80,7 +81,7 @@ describe('a request that breaks two rules is told the one that is checked first'
   })
 
   it('scope before validation, in body, path and query', async () => {
-    const { request, key } = await startService()
+    const { request, key } = await shared()
     const none = await key()
     const wrong: [string, string, object?][] = [
       ['POST', '/v2/pools', { mode: 'signed', nonsense: 1 }],
@@ -99,7 +100,7 @@ describe('a request that breaks two rules is told the one that is checked first'
   })
 
   it('validation before idempotency', async () => {
-    const { request } = await startService()
+    const { request } = await shared()
     const headers = { 'idempotency-key': 'used' }
     const first = await request('POST', '/v2/api-keys', { body: { name: 'a' }, headers })
     expect(first.status).toBe(201)
@@ -115,17 +116,17 @@ describe('a request that breaks two rules is told the one that is checked first'
   })
 
   it('idempotency before the operation', async () => {
-    const { request } = await startService()
-    const headers = { 'idempotency-key': 'used' }
+    const { request } = await shared()
+    const headers = { 'idempotency-key': 'used before' }
     await request('POST', '/v2/api-keys', { body: { name: 'a' }, headers })
     const other = await request('DELETE', '/v2/webhook-subscriptions/absent', { body: {}, headers })
     expect([other.status, other.json.error.code, other.json.error.param]).toEqual([409, 'conflict', 'Idempotency-Key'])
   })
 })
 
-describe('the bearer key', () => {
-  it('is missing or malformed: 401 with the words of the document', async () => {
-    const { request, operator } = await startService()
+describe('a bearer key', () => {
+  it('is missing or malformed: 401 with the documented message', async () => {
+    const { request, operator } = await shared()
     const headers = [
       '',
       'Bearer',
@@ -144,8 +145,8 @@ describe('the bearer key', () => {
     }
   })
 
-  it('is missing: the answer says that a bearer key is wanted, and no other answer does', async () => {
-    const { request, operator } = await startService()
+  it('is missing: only this answer has WWW-Authenticate', async () => {
+    const { request, operator } = await shared()
     for (const path of ['/v2/pools', '/metrics']) {
       const answers = [null, 'nonsense', operator].map((key) => request('GET', path, { key }))
       const [missing, unknown, known] = await Promise.all(answers)
@@ -155,7 +156,7 @@ describe('the bearer key', () => {
     }
   })
 
-  it('is unknown or revoked: 403 with the words of the document', async () => {
+  it('is unknown or revoked: 403 with the documented message', async () => {
     const { request, services } = await startService()
     const made = await request('POST', '/v2/api-keys', { body: { name: 'mine', scopes: ['airdrop:write'] } })
     const { key, id, ...record } = made.json.data
@@ -174,15 +175,15 @@ describe('the bearer key', () => {
     expect(JSON.stringify(rows)).not.toContain(key)
   })
 
-  it('may be announced in any letter case', async () => {
-    const { request, operator } = await startService()
+  it('may follow the word Bearer in any letter case', async () => {
+    const { request, operator } = await shared()
     for (const authorization of [`bearer ${operator}`, `BEARER ${operator}`, `Bearer   ${operator}`]) {
       expect((await request('GET', '/v2/pools', { headers: { authorization } })).status).toBe(200)
     }
   })
 
-  it('is needed everywhere but on the public paths', async () => {
-    const { request } = await startService()
+  it('is required everywhere except on the public paths', async () => {
+    const { request } = await shared()
     const open = ['/v2/health', '/v2/openapi.json', '/v2/docs', '/v2/webhook-event-types', '/ready']
     for (const path of open) expect([path, (await request('GET', path, { key: null })).status]).toEqual([path, 200])
     const filled = (path: string) => path.replace(/\{id\}/g, TREE).replace(/\{\w+\}/g, A)
@@ -210,8 +211,8 @@ describe('scopes', () => {
     ['*', 'DELETE', '/v2/api-keys/absent', {}],
   ]
 
-  it('open what the document says, each alone and * everything', async () => {
-    const { request, key } = await startService()
+  it('allow what the document says, each alone, and * everything', async () => {
+    const { request, key } = await shared()
     const all = ['fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate']
     for (const [scope, method, path, body] of gated) {
       const ask = async (scopes: string[]) =>
@@ -223,8 +224,8 @@ describe('scopes', () => {
     }
   })
 
-  it('are never asked of an unsigned build, a submit or a read', async () => {
-    const { request, key } = await startService()
+  it('are not required for an unsigned build, a submit or a read', async () => {
+    const { request, key } = await shared()
     const none = await key()
     const filled = (path: string) =>
       path
@@ -240,22 +241,22 @@ describe('scopes', () => {
   })
 
   it('let every key see every record', async () => {
-    const { request, key } = await startService()
+    const { request, key } = await shared()
     const { json } = await request('POST', '/v2/merkle-trees', { body: { mint: A, entries: entries(1) } })
     const other = await request('GET', `/v2/merkle-trees/${json.data.id}`, { key: await key() })
     expect(other.json.data).toEqual(json.data)
   })
 
   it('that do not exist cannot be given to a key', async () => {
-    const { request } = await startService()
+    const { request } = await shared()
     const { status, json } = await request('POST', '/v2/api-keys', { body: { name: 'a', scopes: ['*', 'admin'] } })
     expect([status, json.error.param]).toEqual([400, 'scopes.1'])
   })
 })
 
 describe('mode signed', () => {
-  it('is refused on all nine user-signed operations, on swaps, on collections, on shared configs and on transfers of SOL, whatever the key may do', async () => {
-    const { request, key } = await startService()
+  it('is refused on every operation that only users sign, whatever scopes the key has', async () => {
+    const { request, key } = await shared()
     const keys = [await key({ scopes: ['*'] }), await key({ scopes: ['airdrop:admin', 'fees:claim'] }), await key()]
     expect(USER_SIGNED).toHaveLength(11)
     for (const [method, path, body] of USER_SIGNED) {
@@ -266,7 +267,7 @@ describe('mode signed', () => {
       const unsigned = await request(method, path, { body })
       expect(unsigned.json.error?.param, path).not.toBe('mode')
     }
-    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(14)
+    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(20)
   })
 })
 

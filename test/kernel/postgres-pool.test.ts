@@ -13,7 +13,7 @@ const server = started as PostgresServer
 const POOL_SIZE = 10
 const WRITES = 6
 
-describe.skipIf('missing' in started)('a pool that requests have emptied', () => {
+describe.skipIf('missing' in started)('a connection pool that requests have used up', () => {
   afterAll(() => server.stop())
 
   async function smallPool(more: object = {}, production = false): Promise<Service> {
@@ -43,7 +43,7 @@ describe.skipIf('missing' in started)('a pool that requests have emptied', () =>
 
   const create = (service: Service) => service.request('POST', '/v2/api-keys', { body: { name: 'wanted' } })
 
-  test('refuses a further write with Retry-After, and reads go on', async () => {
+  test('refuses another write with Retry-After, and reads continue', async () => {
     const service = await smallPool()
     const release = await empty(service.services.store)
     const refused = await create(service)
@@ -61,7 +61,7 @@ describe.skipIf('missing' in started)('a pool that requests have emptied', () =>
     expect(service.services.store.poolUsage?.()).toMatchObject({ used: { writes: 0, reads: 0 } })
   })
 
-  test('is no word in production, where Retry-After alone tells', async () => {
+  test('is not named in production, where only Retry-After says to wait', async () => {
     const service = await smallPool({}, true)
     const release = await empty(service.services.store)
     const refused = await create(service)
@@ -70,7 +70,7 @@ describe.skipIf('missing' in started)('a pool that requests have emptied', () =>
     await release()
   })
 
-  test('stalls no worker and makes /ready no liar', async () => {
+  test('blocks no worker, and /ready still tells the truth', async () => {
     const service = await smallPool()
     const { services, clock } = service
     const release = await empty(services.store)
@@ -99,7 +99,7 @@ describe.skipIf('missing' in started)('a pool that requests have emptied', () =>
     await release()
   })
 
-  test('answers each request of a flood, done or refused with Retry-After, and nothing between', async () => {
+  test('answers each request of a flood, done or refused with Retry-After', async () => {
     const service = await smallPool({ 'postgres.pool-size': 4, 'postgres.pool-timeout-ms': 20 })
     // Opening a connection may take a busy machine longer than a request of this pool waits.
     await expect.poll(async () => (await create(service)).status).toBe(201)
@@ -116,7 +116,7 @@ describe.skipIf('missing' in started)('a pool that requests have emptied', () =>
     expect(service.services.store.poolUsage?.()).toMatchObject({ used: none, waiting: none })
   })
 
-  test('is told from a lock that is held too long and a statement that takes too long, by their own settings', async () => {
+  test('is distinguished from a lock that is held too long and from a slow statement, each with its own setting', async () => {
     const service = await smallPool({ 'postgres.lock-timeout-ms': 500, 'postgres.statement-timeout-ms': 3_000 })
     const { store } = service.services
     const { sql } = await import('kysely')

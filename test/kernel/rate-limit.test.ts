@@ -2,8 +2,16 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { startPostgres } from '../store/postgres-server.ts'
 import type { Answer } from '../support/request.ts'
-import { openService, type Service, startService, temporaryFolder, testClock } from '../support/service.ts'
+import {
+  openService,
+  type Service,
+  sharedService,
+  startService,
+  temporaryFolder,
+  testClock,
+} from '../support/service.ts'
 
+const shared = sharedService()
 const MINUTE = 60_000
 const DAY = 86_400_000
 
@@ -29,14 +37,14 @@ function expectExactly(answers: Answer[], limit: number): void {
 }
 
 describe('64 parallel requests of a key with 50 a minute', () => {
-  it('pass exactly 50 times in one process', async () => {
-    const { request, key } = await startService()
+  it('are admitted exactly 50 times in one process', async () => {
+    const { request, key } = await shared()
     const bearer = await key({ perMinute: 50 })
     expectExactly(await times(64, () => request('GET', '/v2/pools', { key: bearer })), 50)
   })
 
-  it('pass exactly 50 times, whatever they ask and whether it is found', async () => {
-    const { request, key } = await startService()
+  it('are admitted exactly 50 times, on any route, found or not', async () => {
+    const { request, key } = await shared()
     const bearer = await key({ perMinute: 50 })
     const paths = ['/v2/pools', '/v2/events', '/v2/events/absent', '/v2/pools?limit=0']
     const answers = await times(64, (n) => request('GET', paths[n % 4]!, { key: bearer }))
@@ -45,9 +53,9 @@ describe('64 parallel requests of a key with 50 a minute', () => {
   })
 })
 
-describe('the window', () => {
-  it('rolls: a place is free exactly when the request that took it is a minute old', async () => {
-    const { request, key, clock } = await startService()
+describe('a rate limit window', () => {
+  it('rolls: a place is free again exactly one minute after its request', async () => {
+    const { request, key, clock } = await shared()
     const bearer = await key({ perMinute: 50 })
     const ask = async () => (await request('GET', '/v2/pools', { key: bearer })).status
     for (let n = 0; n < 50; n++) {
@@ -67,8 +75,8 @@ describe('the window', () => {
     expect(await ask()).toBe(429)
   })
 
-  it('does not count what it refused', async () => {
-    const { request, key, clock } = await startService()
+  it('does not count refused requests', async () => {
+    const { request, key, clock } = await shared()
     const bearer = await key({ perMinute: 2 })
     const ask = async () => (await request('GET', '/v2/pools', { key: bearer })).status
     await times(2, ask)
@@ -80,8 +88,8 @@ describe('the window', () => {
     expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 429])
   })
 
-  it('of a day refuses with its own words, and rolls as well', async () => {
-    const { request, key, clock } = await startService()
+  it('of a day has its own message, and rolls too', async () => {
+    const { request, key, clock } = await shared()
     const bearer = await key({ perMinute: 2, perDay: 3 })
     const ask = () => request('GET', '/v2/pools', { key: bearer })
     expect(passed(await times(3, ask))).toBe(2)
@@ -96,8 +104,8 @@ describe('the window', () => {
     expect(passed(await times(3, ask))).toBe(2)
   })
 
-  it('is of each key alone, and public paths are outside of it', async () => {
-    const { request, key } = await startService()
+  it('is separate for each key and excludes public paths', async () => {
+    const { request, key } = await shared()
     const [one, other] = [await key({ perMinute: 1 }), await key({ perMinute: 1 })]
     const ask = async (bearer: string, path = '/v2/pools') => (await request('GET', path, { key: bearer })).status
     expect([await ask(one), await ask(one), await ask(other)]).toEqual([200, 429, 200])
@@ -105,17 +113,17 @@ describe('the window', () => {
     expect([await ask(one, '/v2/nothing'), await ask(one)]).toEqual([404, 429])
   })
 
-  it('does not hold the local operator', async () => {
-    const { request } = await startService()
+  it('does not apply to the local operator', async () => {
+    const { request } = await shared()
     const answers = await times(300, () => request('GET', '/v2/pools'))
     expect(passed(answers)).toBe(300)
     expect(answers[0]!.headers.get('ratelimit')).toBeNull()
   })
 })
 
-describe('the headers', () => {
-  it('stand on every authenticated answer, and Retry-After on a refusal alone', async () => {
-    const { request, key, clock } = await startService()
+describe('the rate limit headers', () => {
+  it('are on every authenticated answer, with Retry-After only on a refusal', async () => {
+    const { request, key, clock } = await shared()
     const bearer = await key({ perMinute: 3, perDay: 100 })
     const first = await request('GET', '/v2/pools', { key: bearer })
     expect(first.headers.get('ratelimit-policy')).toBe('"minute";q=3;w=60, "day";q=100;w=86400')
@@ -137,7 +145,7 @@ describe('the headers', () => {
 })
 
 describe('a restart', () => {
-  it('keeps what was counted, and when', async () => {
+  it('keeps the counts and their times', async () => {
     const clock = testClock()
     const dataDir = temporaryFolder()
     const first = await openService({ dataDir, clock })
@@ -163,10 +171,13 @@ if ('missing' in server) {
   it.skip(`two daemons on PostgreSQL share a limit: PostgreSQL cannot be run here (${server.missing})`, () => {})
 } else {
   afterAll(() => server.stop())
-  it('two daemons on one PostgreSQL database pass exactly 50 of 64 between them', async () => {
-    const database = { 'database-url': await server.createMigratedDatabase(), 'encryption-key': 'ab'.repeat(32) }
+  it('two daemons on one PostgreSQL database admit exactly 50 of 64 requests between them', async () => {
+    const database = {
+      'database-url': await server.createMigratedDatabase(),
+      'encryption-key': 'ab'.repeat(32),
+    }
     // On a busy machine 64 at once wait long for the lock of their key, which is not what this is about.
-    const settings = { ...database, 'postgres.pool-timeout-ms': 60_000 }
+    const settings = { ...database, 'postgres.pool-timeout-ms': 60_000, 'postgres.lock-timeout-ms': 60_000 }
     const clock = testClock()
     const [one, other] = [await startService({ settings, clock }), await startService({ settings, clock })]
     const bearer = await one.key({ perMinute: 50 })
@@ -180,8 +191,8 @@ if ('missing' in server) {
 }
 
 describe('GET /metrics', () => {
-  it('counts against the limit of its key, and says what is left of it', async () => {
-    const { app, key } = await startService()
+  it('counts against the limit of its key, and shows the remaining requests', async () => {
+    const { app, key } = await shared()
     const bearer = await key({ perMinute: 2 })
     const ask = () =>
       app.fetch(new Request('http://svc.test/metrics', { headers: { authorization: `Bearer ${bearer}` } }))

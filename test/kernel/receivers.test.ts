@@ -22,7 +22,7 @@ async function serviceWith(names: Record<string, readonly string[]>, settings: S
 
 const bodyFor = (url: string) => ({ body: { url, enabled_events: ['*'] } })
 
-describe('a receiver', () => {
+describe('the URL of a receiver', () => {
   it('is checked when it is set and when it is changed, by every address of its name', async () => {
     const names = {
       'example.com': ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
@@ -57,7 +57,7 @@ describe('a receiver', () => {
     expect(after.json.data.url).toBe('https://example.com/')
   })
 
-  it('is not resolved again by a PATCH that leaves it as it is', async () => {
+  it('is not resolved again by a PATCH that leaves it unchanged', async () => {
     const { request, asked, names } = await serviceWith({ 'example.com': ['93.184.215.14'] })
     const { json } = await request('POST', PATH, bodyFor('https://example.com/'))
     names['example.com'] = ['10.0.0.1']
@@ -65,7 +65,7 @@ describe('a receiver', () => {
     expect([status, asked]).toEqual([200, ['example.com']])
   })
 
-  it('may be private, http and on any port where that is allowed for development', async () => {
+  it('may be private, http and on any port if a setting allows that', async () => {
     const { request, asked } = await serviceWith({}, { 'webhooks.allow-private': true })
     for (const url of ['http://localhost:3000/', 'https://10.0.0.1:22/', 'http://[::1]:9/', 'https://printer.local/']) {
       expect((await request('POST', PATH, bodyFor(url))).status, url).toBe(201)

@@ -10,7 +10,7 @@ describe('the redactor', () => {
   const url = 'https://ann:p%40ss-9Wq@rpc.example.com/v2/K3Y%2Fpath-77aa/?api-key=Q7x9-query-k3y&x=1'
   const redactor = of({ url })
 
-  it('takes every writing of a private URL out of a message: whole, in part, encoded, decoded and as a header', () => {
+  it('removes every spelling of a private URL from a message: whole, in part, encoded, decoded and as a header', () => {
     for (const said of [
       url,
       'rpc.example.com/v2/K3Y%2Fpath-77aa/?api-key=Q7x9-query-k3y&x=1',
@@ -33,13 +33,13 @@ describe('the redactor', () => {
     expect(redactor.text(Buffer.from('ann:p@ss-9Wq').toString('base64'))).toBe('***')
   })
 
-  it('leaves the host, so that a message still says whom it is about', () => {
+  it('leaves the host, so that a message still says which node it is about', () => {
     expect(redactor.text('POST https://rpc.example.com/v2/K3Y%2Fpath-77aa/?api-key=Q7x9-query-k3y&x=1: 403')).toBe(
       'POST https://rpc.example.com/***: 403',
     )
   })
 
-  it('keeps JSON valid and ordinary words as they are', () => {
+  it('keeps JSON valid and ordinary words unchanged', () => {
     const { json } = of({
       url: 'https://rpc.example.com/solana/mainnet-beta?commitment=confirmed&limit=12345678',
       'database-url': 'postgres://svc:postgres@10.0.0.1/svc',
@@ -62,7 +62,7 @@ describe('the redactor', () => {
     })
   })
 
-  it('knows secrets and URLs of every kind of setting, and what is told in public is none', () => {
+  it('knows secrets and URLs of every kind of setting, and leaves public settings as they are', () => {
     const secrets = {
       'encryption-key': 'b5c1'.repeat(16),
       'signer.vault-token': 'hvs.Tok3nTok3n',
@@ -88,7 +88,7 @@ describe('the redactor', () => {
     expect(open.json('"https://rpc.example.com/0penKey99"')).toBe('"https://rpc.example.com/0penKey99"')
   })
 
-  it('comes to its end over a megabyte that a stranger chose, and over secrets that are nearly words', () => {
+  it('ends in time on a megabyte of hostile text, and on texts that nearly match', () => {
     const { text } = of({ 'moderation-key': `a${'1'.repeat(80)}X`, 'signer.vault-token': `${'a-'.repeat(60)}X` })
     // Backtracking would take hours, which is more than a test may take.
     for (const piece of ['a', '?key', '&keytoken', '?', '://', '://a', 'a=', '@', 'svc_live_', 'whsec_']) {

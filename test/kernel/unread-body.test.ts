@@ -80,7 +80,7 @@ describe('a request that is refused within its body', () => {
     return { port, cases, operator: service.operator }
   }
 
-  it('leaves its connection to the next request', async () => {
+  it('leaves its connection usable for the next request', async () => {
     const { port, cases } = await start()
     for (const [name, refused] of cases) {
       const answers = await writeThenRead(port, [bytesOf(refused, []), HEALTH])
@@ -88,7 +88,7 @@ describe('a request that is refused within its body', () => {
     }
   })
 
-  it('is answered where the client lets the connection be closed', async () => {
+  it('is answered if the client lets the connection be closed', async () => {
     const { port, cases } = await start()
     for (const [name, refused] of cases) {
       const answers = await writeThenRead(port, [bytesOf(refused, ['connection: close'])])

@@ -23,7 +23,7 @@ const sent = (rows: readonly Required<Recipient>[]) =>
   }))
 
 describe('a tree with locked amounts', () => {
-  it('is made, listed, read and proven with both amounts, under the root of a naive implementation', async () => {
+  it('is created, listed, read and proven with both amounts, under the root of a naive implementation', async () => {
     const { request } = await startService()
     const rows = vestingOf(300)
     const made = await request('POST', TREES, { body: { mint: MINT, entries: sent(rows) } })
@@ -60,7 +60,7 @@ describe('a tree with locked amounts', () => {
     }
   })
 
-  it('is another tree than that of the same sums without a locked part', async () => {
+  it('is another tree than one with the same sums and no locked part', async () => {
     const { request } = await startService()
     const vesting = { mint: MINT, entries: [{ wallet: wallet(1), amount: '5', amount_locked: '7' }] }
     const whole = { mint: MINT, entries: [{ wallet: wallet(1), amount: '12' }] }
@@ -79,7 +79,7 @@ describe('a tree with locked amounts', () => {
     expect((await request('GET', `${TREES}/${id}/proofs/${wallet(1)}`)).json.data).toMatchObject({ amount_locked: '7' })
   })
 
-  it('never proves an amount that was changed on disk, and is repaired by its own list', async () => {
+  it('never proves an amount that was changed on disk, and its own list repairs it', async () => {
     const { request, services } = await startService()
     const body = { mint: MINT, entries: sent(vestingOf(3)), replace: true }
     const { id } = (await request('POST', TREES, { body })).json.data
@@ -104,7 +104,7 @@ describe('a tree with locked amounts', () => {
     expect((await request('GET', path)).json.data).toEqual(honest.json.data)
   })
 
-  it('is refused where both amounts of a wallet are more than a token account holds', async () => {
+  it('is refused if both amounts of a wallet together exceed a token account', async () => {
     const { request } = await startService()
     const entries = [{ wallet: wallet(1), amount: '1', amount_locked: '18446744073709551615' }]
     const { status, json } = await request('POST', TREES, { body: { mint: MINT, entries } })

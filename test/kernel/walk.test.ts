@@ -18,15 +18,15 @@ function limited(refusals: number, retryAfter: string) {
   return { client: createClient(transport), sent }
 }
 
-describe('the client', () => {
-  it('goes on with the next page when its quota is free again', async () => {
+describe('a walk over pages by the client', () => {
+  it('continues with the next page when the quota is free again', async () => {
     const { client, sent } = limited(2, '0')
     expect((await client.pools.list({ cursor: 'abc' })).data).toEqual([])
     expect(sent).toHaveLength(3)
     expect(new Set(sent.map(({ path }) => path))).toEqual(new Set(['/v2/pools?cursor=abc']))
   })
 
-  it('tells of a refused first request, of one without a time, and of one that would take too long', async () => {
+  it('passes on a refused first request, one without a time, and one with too long a wait', async () => {
     for (const [input, retryAfter] of [
       [{}, '0'],
       [{ cursor: 'abc' }, 'soon'],

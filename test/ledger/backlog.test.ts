@@ -62,7 +62,7 @@ async function behind({
 }
 
 describe('a ledger that is behind', () => {
-  it('takes what is new in half of each round, the newest of it, and the past from its beginning', async () => {
+  it('reads new transactions in half of each round, the newest first, and old ones from the beginning', async () => {
     const { round, written, waiting } = await behind({ past: 8, recent: 3 })
     await round(4)
     expect(new Set(await written())).toEqual(new Set([9, 10, 0, 1]))
@@ -72,7 +72,7 @@ describe('a ledger that is behind', () => {
     expect(await waiting()).toEqual([])
   })
 
-  it('follows no balance from what is new to the past, and does so once all is read', async () => {
+  it('compares no balance across the gap between new and old, until all is read', async () => {
     const { ok, round } = await behind({ past: 4, recent: 2, isToPlatform: true })
     await round(3)
     const follow = () => ok('GET', '/v2/ledger/verification?cursor=accounts.0')
@@ -81,7 +81,7 @@ describe('a ledger that is behind', () => {
     expect(await follow()).toMatchObject({ faults: [], accounts: [{}], next_cursor: 'holdings.0' })
   })
 
-  it('asks after days for what is older than the history of the node, and soon for what it should have', async () => {
+  it("retries after days what is older than the node's history, and soon what the node should have", async () => {
     const { round, lying, services, signatures, db, genesis, pass, waiting } = await behind({ past: 2, recent: 2 })
     const own = await unledgered(db, { genesis, limit: 100 })
     const start = own[2]!.slot!

@@ -15,6 +15,7 @@ import { DBC_POOL_AUTHORITY, PROGRAMS } from '../../src/solana/programs.ts'
 import { amountParts } from '../../src/store/ledger/ledger.ts'
 import { amountOfParts } from '../../src/store/queries/amount-parts.ts'
 import { goldenKey } from '../support/golden.ts'
+import { runs } from '../support/runs.ts'
 
 const ADDRESSES = Array.from({ length: 12 }, (_, i) => addressOfBytes(new Uint8Array(32).fill(i + 1)))
 const MINTS = [...Array.from({ length: 2 }, (_, i) => addressOfBytes(new Uint8Array(32).fill(i + 100))), WRAPPED_SOL]
@@ -109,7 +110,7 @@ const known: KnownAddresses = {
 }
 
 describe('postings', () => {
-  it('of any balances sum to zero by token, and to each account’s change', () => {
+  it('of any balances add up to zero per token, and to the change of each account', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(executed, (run) => {
         const postings = postingsOf(run, known)
@@ -131,11 +132,11 @@ describe('postings', () => {
         expect(sums.get(`${NETWORK} ${SOL}`) ?? 0n).toBe(run.fee)
         expect(postings.some(({ token }) => token === WRAPPED_SOL)).toBe(false)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(50, 500) },
     )
   })
 
-  it('of a claim say who got what, which sums to what has left the pool', () => {
+  it('of a claim show who got what, and add up to what left the pool', () => {
     const share = fc.record({
       wallet: fc.constantFrom(...ADDRESSES.slice(4)),
       amount: fc.bigInt({ min: 1n, max: U64 }),
@@ -184,7 +185,7 @@ describe('postings', () => {
     )
   })
 
-  it('are added up from parts of amounts without a loss', () => {
+  it('add up parts of amounts without loss', () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt({ min: -U64, max: U64 }), { maxLength: 50 }), (amounts) => {
         const parts = amounts.map(amountParts)
@@ -199,7 +200,7 @@ describe('postings', () => {
 })
 
 describe('an answer of a node', () => {
-  it('that lacks balances, or has those of another transaction, is not read', () => {
+  it('without balances, or with those of another transaction, is not used', () => {
     const answer = (meta: object) => () => balancesIn({ slot: 1, blockTime: 1, transaction: [''], meta }, 'x')
     for (const meta of [{}, { preBalances: [1] }, { preBalances: [1], postBalances: ['1'], fee: 1 }]) {
       expect(answer(meta)).toThrow()
@@ -209,13 +210,13 @@ describe('an answer of a node', () => {
 })
 
 describe('the accountant’s file', () => {
-  it('has no text that a spreadsheet would compute, and leaves numbers as they are', () => {
+  it('has no text that a spreadsheet would evaluate, and unchanged numbers', () => {
     expect(csvLine(['=1+1', '@x', '+5', '-5', '-5.25', '-a', 'a,"b"\r\n', null, 7])).toBe(
       `'=1+1,'@x,'+5,-5,-5.25,'-a,"a,""b""\ufffd\ufffd",,7\r\n`,
     )
   })
 
-  it('has no cell that begins a formula after `;` or with a full-width sign', () => {
+  it('has no cell that starts a formula after `;` or with a full-width sign', () => {
     const cells = [
       'a;=1+1',
       'a; -2',
@@ -236,7 +237,7 @@ describe('the accountant’s file', () => {
     )
   })
 
-  it('has values to the last digit, and months from their first to their last millisecond', () => {
+  it('has exact values, and months from their first to their last millisecond', () => {
     expect(pricedValue({ amount: '-1500000000', decimals: 9, price: '150.25' })).toBe('-225.375')
     expect(pricedValue({ amount: '1', decimals: 9, price: '0.3' })).toBe('0.0000000003')
     expect(pricedValue({ amount: '1', decimals: 9, price: null })).toBeNull()

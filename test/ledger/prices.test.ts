@@ -30,7 +30,7 @@ async function entriesOf(settings: Record<string, unknown>, passSeconds = 20): P
 }
 
 describe('an entry', () => {
-  it('of SOL has the price of its time, with its currency and source, and its value is exact', async () => {
+  it('of SOL has the price of its time, with currency and source, and an exact value', async () => {
     const url = await servingPrices('{"data":{"SOL":"150.5"}}')
     const entries = await entriesOf({ 'price-url': url, 'price-field': 'data.SOL' })
     for (const entry of entries) {
@@ -39,7 +39,7 @@ describe('an entry', () => {
     expect(entries.map(pricedValue).toSorted()).toEqual(['-0.0007525', '0.0007525'])
   })
 
-  it('has no price where no source is configured, and none where the source answers something else', async () => {
+  it('has no price without a source, or if the source answers something else', async () => {
     const unpriced = { price: null, price_currency: null, price_source: null }
     for (const entry of await entriesOf({})) expect(entry).toMatchObject(unpriced)
     const url = await servingPrices('{"data":{"SOL":"a lot"}}')
@@ -47,7 +47,7 @@ describe('an entry', () => {
       expect(entry).toMatchObject(unpriced)
   })
 
-  it('that is written more than an hour after its transaction has no price, as that of now is not its own', async () => {
+  it("that is written more than an hour after its transaction has no price, because today's price is wrong", async () => {
     const url = await servingPrices('{"data":{"SOL":"150.5"}}')
     for (const { price } of await entriesOf({ 'price-url': url, 'price-field': 'data.SOL' }, 2 * 3_600))
       expect(price).toBeNull()

@@ -18,7 +18,7 @@ describe('a diff of two lists', () => {
     })
   })
 
-  it('sees a new order even when nothing else differs', () => {
+  it('shows a new order even if nothing else differs', () => {
     const [a, b] = recipientsOf(2)
     const diff = diffLists(listFromEntries([a!, b!]), listFromEntries([b!, a!]))
     expect(diff).toEqual({ added: [], removed: [], changed: [], unchanged: 2, reordered: true })
@@ -56,7 +56,7 @@ describe('a list cut into shards', () => {
     expect(joined).toEqual(recipients.map((entry) => ({ ...entry, locked: 0n })))
   })
 
-  it('is whole at 50,000 leaves and two lists above', () => {
+  it('is one shard at 50,000 leaves and two above', () => {
     expect(shardList({ count: 50_000, bytes: new Uint8Array(2_000_000) })).toHaveLength(1)
     expect(shardList({ count: 50_001, bytes: new Uint8Array(2_000_040) }).map(({ count }) => count)).toEqual([
       50_000, 1,

@@ -14,6 +14,7 @@ import { MerkleInputError } from '../../src/merkle/errors.ts'
 import { recipientRoot, recipientTree } from '../../src/merkle/recipient-tree.ts'
 import { buildTree, toHex } from '../../src/merkle/tree.ts'
 import { PROGRAM } from '../cli/command-line.ts'
+import { inSoak, runs } from '../support/runs.ts'
 import { anyAmount, anyWallet, collidingWallet, recipientsOf, sha256, walletOf } from './reference.ts'
 
 /** What a reader says of a CSV, comparable: the list and its counts, or every fault. */
@@ -36,7 +37,6 @@ function compare(bytes: Uint8Array, options: CsvOptions = {}): boolean {
   if (actual !== undefined) expect(actual).toEqual(expected)
   return actual !== undefined
 }
-
 const read = (text: string | Uint8Array, options: CsvOptions = {}) =>
   compare(typeof text === 'string' ? Buffer.from(text) : text, options)
 
@@ -50,8 +50,8 @@ const optionsOf = fc.record(
   { requiredKeys: ['duplicates'] },
 )
 
-describe('the engine', () => {
-  it('is built, and runs here', () => {
+describe('the WebAssembly engine', () => {
+  it('is built, and runs on this machine', () => {
     expect(newEngine()).toBeDefined()
   })
 
@@ -114,16 +114,18 @@ describe('the engine', () => {
     expect(read(text, { duplicates: 'sum', decimals: 0 })).toBe(text.includes(`${A},7`))
   })
 
-  it('finds no wallet twice in a list that was crafted to collide', () => {
-    const rows = Array.from({ length: 20_000 }, (_, n) => `${collidingWallet(n)},1\n`)
-    expect(readCsvInEngine(bytesSource(Buffer.from(rows.join(''))), {})?.list.count).toBe(20_000)
+  it('finds no repeated wallet in a list that was crafted to collide', { tags: 'sampled' }, () => {
+    const rows = Array.from({ length: runs(5_000, 20_000) }, (_, n) => `${collidingWallet(n)},1\n`)
+    expect(readCsvInEngine(bytesSource(Buffer.from(rows.join(''))), {})?.list.count).toBe(runs(5_000, 20_000))
   })
 
   it('leaves a sum of more than u64 to TypeScript', () => {
     expect(read(`${A},18446744073709551615\n${B},6\n${A},1\n`, { duplicates: 'sum' })).toBe(false)
   })
 
-  it('reads and refuses what TypeScript does, for any cells, quotes, line ends and wallets', () => {
+  it('reads and refuses what TypeScript does, for any cells, quotes, line ends and wallets', {
+    tags: 'sampled',
+  }, () => {
     const cell = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(A, B, ...Array.from({ length: 20 }, (_, i) => walletOf(10 + i))) },
       { weight: 6, arbitrary: anyAmount.map(String) },
@@ -157,13 +159,15 @@ describe('the engine', () => {
       fc.property(csv, optionsOf, (text, options) => {
         if (read(text, options as CsvOptions)) taken++
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(60, 1500) },
     )
     // Else the property would say nothing about what the engine reads itself.
-    expect(taken).toBeGreaterThan(200)
+    expect(taken).toBeGreaterThan(runs(3, 200))
   })
 
-  it('never reads a damaged list otherwise than TypeScript: bytes changed, removed, repeated', () => {
+  it('never reads a damaged list differently from TypeScript: bytes changed, removed, repeated', {
+    tags: 'sampled',
+  }, () => {
     const good = Buffer.from(
       `wallet,amount\n${recipientsOf(20)
         .map(({ wallet }, i) => `${wallet},${i * 7}`)
@@ -188,12 +192,14 @@ describe('the engine', () => {
         }
         compare(bytes, options as CsvOptions)
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(60, 1500) },
     )
   })
 
-  it('reads rows across the ends of its pieces, and leaves a row that is longer than a piece', () => {
-    const recipients = recipientsOf(6000)
+  it('reads rows across the ends of its pieces, and leaves a row that is longer than a piece', {
+    tags: 'sampled',
+  }, () => {
+    const recipients = recipientsOf(runs(2_500, 6_000))
     for (const end of ['\n', '\r\n', '\r', '\n\n# note\n']) {
       expect(read(recipients.map(({ wallet, amount }) => `${wallet},${amount}${end}`).join(''))).toBe(end !== '\r')
     }
@@ -203,8 +209,8 @@ describe('the engine', () => {
     expect(read(`${A},5\n${' '.repeat(70_000)}\n#${'x'.repeat(70_000)}\n${B},6\n`)).toBe(false)
   })
 
-  it('finds and sums repeated wallets as TypeScript does in a long list', () => {
-    const lines = recipientsOf(5000).map(({ wallet }, i) => `${wallet},${i % 3}\n`)
+  it('finds and sums repeated wallets as TypeScript does in a long list', { tags: 'sampled' }, () => {
+    const lines = recipientsOf(runs(1_500, 5_000)).map(({ wallet }, i) => `${wallet},${i % 3}\n`)
     const mixed = lines.flatMap((line, i) => (i % 4 === 0 ? [line, lines[(i * 31) % lines.length]!] : [line]))
     expect(read(mixed.join(''), { duplicates: 'sum' })).toBe(true)
     expect(read(mixed.join(''))).toBe(false)
@@ -218,7 +224,7 @@ describe('the engine', () => {
     expect(one?.list.total).toBe(2n ** 64n)
   })
 
-  it('writes nothing outside of its buffers, whatever the bytes', () => {
+  it('writes nothing outside its buffers, whatever the bytes', { tags: 'sampled' }, () => {
     const engine = newEngine()!
     const [text, records, capacity, size] = [engine.heapBase(), 262_144, 10, 4096]
     const hashes = records + capacity * RECORD_BYTES
@@ -250,16 +256,17 @@ describe('the engine', () => {
         const outside = [memory.subarray(text + bytes.length, records), memory.subarray(written[1]![1])]
         for (const part of outside) expect(part.every((byte) => byte === 0xa5)).toBe(true)
       }),
-      { numRuns: 150 },
+      { numRuns: runs(15, 150) },
     )
   })
 })
 
 describe('a tree of the engine', () => {
-  it('has the nodes and the root of the TypeScript path at sizes around every boundary', () => {
+  it('has the nodes and the root of the TypeScript path at sizes around every boundary', { tags: 'sampled' }, () => {
     const hasher = treeHasher()!
-    const all = listFromEntries(recipientsOf(12_300)).bytes
-    for (const size of [1, 2, 3, 4, 5, 7, 8, 31, 1023, 4095, 4096, 4097, 4098, 8191, 8192, 8193, 12_289, 12_300]) {
+    const all = listFromEntries(recipientsOf(runs(4_097, 12_300))).bytes
+    const small = [1, 2, 3, 4, 5, 7, 8, 31, 1023, 4095, 4096, 4097]
+    for (const size of [...small, ...(inSoak ? [4098, 8191, 8192, 8193, 12_289, 12_300] : [])]) {
       const list = listFromBytes(all.subarray(0, size * RECORD_BYTES))
       const expected = buildTree(list)
       const { nodes, offsets, counts } = hasher.levels(list)
@@ -281,7 +288,7 @@ describe('a tree of the engine', () => {
     )
   })
 
-  it('orders siblings that begin alike as the TypeScript path does, and equal ones', () => {
+  it('orders siblings with equal beginnings, and equal ones, as the TypeScript path does', () => {
     const engine = newEngine()!
     const [below, above] = [Math.ceil(engine.heapBase() / 16) * 16, 180_000]
     engine.memory.grow(4)
@@ -313,8 +320,8 @@ describe('a tree of the engine', () => {
     )
   })
 
-  it('is taken for long lists, and tells how far it is as the TypeScript path does', () => {
-    const list = listFromEntries(recipientsOf(40_000))
+  it('is used for long lists, and reports progress as the TypeScript path does', { tags: 'sampled' }, () => {
+    const list = listFromEntries(recipientsOf(runs(17_000, 40_000)))
     const callsOf = (build: typeof buildTree) => {
       const calls: [number, number, string][] = []
       const tree = build(list, { onProgress: (...call) => calls.push(call) })
@@ -326,7 +333,7 @@ describe('a tree of the engine', () => {
   })
 })
 
-describe('as it ships', () => {
+describe('the shipped WebAssembly engine', () => {
   const csv = recipientsOf(3000)
     .map(({ wallet, amount }) => `${wallet},${amount}\n`)
     .join('')
@@ -343,32 +350,5 @@ describe('as it ships', () => {
 
   it('reads and hashes the list of `svc merkle build`, compiled once', async () => {
     expect(await build()).toBe(`${compiled} runs runs`)
-  })
-
-  it('is what the worker of the daemon hashes with', async () => {
-    const entries = recipientsOf(3000).map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
-    const body = JSON.stringify({ mint: walletOf(0), entries })
-    const script = `
-      const worker = new (require('node:worker_threads').Worker)(${JSON.stringify(join(PROGRAM, '../merkle-worker.js'))})
-      worker.on('message', ({ built }) => { process.stdout.write(built.root); worker.terminate() })
-      worker.postMessage({ kind: 'request', bytes: new Uint8Array(require('node:fs').readFileSync(0)) })`
-    const { stdout, stderr } = await execa(process.execPath, ['--import', telling, '-e', script], { input: body })
-    expect(stderr).toContain(compiled)
-    expect(stdout).toBe(toHex(buildTree(readCsv(Buffer.from(csv)).list).root))
-  })
-})
-
-describe('without WebAssembly', () => {
-  it('the command reads the same list and finds the same root, and names the same faults', async () => {
-    const lines = recipientsOf(3000).map(({ wallet, amount }) => `${wallet},${amount}\n`)
-    const build = (flags: string[], csv: string) =>
-      execa(process.execPath, [...flags, PROGRAM, 'merkle', 'build', '-', '--mint', walletOf(0), '-o', 'json'], {
-        input: csv,
-        reject: false,
-      })
-    for (const csv of [lines.join(''), [...lines, `${walletOf(7)},1\n`, 'nobody,2\n'].join('')]) {
-      const [fast, plain] = await Promise.all([build([], csv), build(['--no-expose-wasm'], csv)])
-      expect([plain.exitCode, plain.stdout, plain.stderr]).toEqual([fast.exitCode, fast.stdout, fast.stderr])
-    }
   })
 })

@@ -10,7 +10,7 @@ import { naiveRoot } from './reference.ts'
 const bytes = readFileSync(join(import.meta.dirname, '../../examples/recipients.csv'))
 
 describe('examples/recipients.csv', () => {
-  it('holds 1,200 distinct wallets with whole-token amounts of up to 6 fractional digits', () => {
+  it('has 1,200 distinct wallets with whole-token amounts of up to 6 fractional digits', () => {
     const { list, columns, zeroAmounts } = readCsv(bytes, { decimals: 6 })
     expect(list.count).toBe(1200)
     expect([columns.header, zeroAmounts]).toEqual([true, 0])

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keyFromBase58, keyToBase58, walletFault } from '../../src/merkle/base58.ts'
 import { decodeTreeId, encodeTreeId } from '../../src/merkle/tree-id.ts'
+import { runs } from '../support/runs.ts'
 import { anyKey, walletOf } from './reference.ts'
 
 const edgeKeys = [
@@ -21,18 +22,18 @@ const anyEdgeKey = fc.oneof(
 )
 
 describe('base58', () => {
-  it('writes and reads every key as @scure/base does', () => {
+  it('writes and reads every key as @scure/base does', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(anyEdgeKey, (key) => {
         const text = base58.encode(key)
         expect(keyToBase58(key)).toBe(text)
         expect(keyFromBase58(text)).toEqual(new Uint8Array(key))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(100, 2000) },
     )
   })
 
-  it('reads exactly what decodes to 32 bytes', () => {
+  it('reads exactly the texts that decode to 32 bytes', { tags: 'sampled' }, () => {
     const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
     const anyText = fc
       .array(fc.constantFrom(...alphabet, '1', '1', 'z', '0'), { minLength: 28, maxLength: 48 })
@@ -46,11 +47,11 @@ describe('base58', () => {
         } catch {}
         expect(keyFromBase58(text)).toEqual(expected)
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(1_000, 5_000) },
     )
   })
 
-  it('says what is wrong with a wallet', () => {
+  it('explains what is wrong with a wallet', () => {
     const wallet = walletOf(1)
     expect(walletFault('')).toBe('the wallet is empty')
     expect(walletFault(`${wallet.slice(0, 5)}0${wallet.slice(6)}`)).toContain('character 6')
@@ -59,7 +60,7 @@ describe('base58', () => {
     expect(walletFault('0x52908400098527886E0F7030069857D2E4169EE7')).toContain('without 0x')
   })
 
-  it('never repeats a text long enough to be a secret key', () => {
+  it('never repeats a text as long as a secret key', () => {
     const secret = base58.encode(new Uint8Array(64).fill(7))
     expect(walletFault(secret)).toContain('looks like a secret key')
     expect(walletFault(secret)).not.toContain(secret.slice(0, 8))
@@ -79,7 +80,7 @@ describe('a tree id', () => {
     )
   })
 
-  it('has one spelling only', () => {
+  it('has only one spelling', () => {
     const id = encodeTreeId(new Uint8Array(32).fill(9), 513)
     // The last of 46 characters carries four unused bits.
     const others = [...'BCDEFGHIJKLMNOP'].map((last) => id.slice(0, -1) + last).filter((text) => text !== id)
@@ -97,7 +98,7 @@ describe('a tree id', () => {
     }
   })
 
-  it('refuses a mint that is not 32 bytes and a count that is no u16', () => {
+  it('is refused for a mint that is not 32 bytes or a count that is not a u16', () => {
     expect(() => encodeTreeId(new Uint8Array(31), 0)).toThrow('32 bytes')
     for (const count of [-1, 65_536, 0.5])
       expect(() => encodeTreeId(new Uint8Array(32), count)).toThrow('airdrop_count')

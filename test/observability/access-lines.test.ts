@@ -1,14 +1,14 @@
 /** The daemon's log as its operator reads it: a line for each request, no secret in any, and nobody waits for its reader. */
-import { execFileSync } from 'node:child_process'
-import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createLineWriter } from '../../daemon/line-writer.ts'
+import { readableLine } from '../../daemon/readable-line.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { openPipe } from '../support/named-pipe.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
-import { removeFolder, temporaryFolder } from '../support/service.ts'
+import { removeFolder } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const folder = makeSharedFolder('svc-')
@@ -40,6 +40,26 @@ const lineOf = (requestId: string) =>
     timeout: 60_000,
   })
 
+describe('a line for people', () => {
+  const line = (fields: object) =>
+    readableLine(JSON.stringify({ level: 'info', time: '2026-11-22T13:48:09.400Z', service: 'svc', ...fields }))
+
+  it('has time, level, what happened and its fields, without what only programs need', () => {
+    const request = { msg: 'request', method: 'GET', route: '/v2/pools', status: 200, ms: 1.52, bytes: 9, key_id: null }
+    expect(line({ ...request, request_id: 'req_1', trace_id: 'a', span_id: 'b' })).toMatch(
+      /^\d\d:\d\d:\d\d INFO {2}GET \/v2\/pools: 200 in 1\.52 ms request_id=req_1\n$/,
+    )
+    expect(line({ level: 'warn', msg: 'late', pool: 'x', count: 2 })).toMatch(/ WARN {2}late pool=x count=2\n$/)
+  })
+
+  it('has the stack of an error below it, and no character that a terminal interprets', () => {
+    const err = { message: 'no', stack: 'Error: no\n    at here' }
+    expect(line({ msg: 'failed', err, name: '\u001b[2J' })).toMatch(
+      / failed name=\ufffd\[2J\n {2}Error: no\n {6}at here\n$/,
+    )
+  })
+})
+
 describe('an answered request', () => {
   it('has one line with method, route, status, time, size, key, request and trace', async () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c'
@@ -66,7 +86,7 @@ describe('an answered request', () => {
     expect(lines.filter(({ request_id }) => request_id === 'line-1')).toHaveLength(1)
   })
 
-  it('names the key that is over its limit, also where it is refused from memory', async () => {
+  it('has a line that names the key that is over its limit, also if it is refused from memory', async () => {
     const body = { name: 'limited', rate_limit_per_minute: 1 }
     const { key, id } = (await daemon.request('POST', '/v2/api-keys', { body })).json.data
     for (const n of [1, 2, 3, 4]) {
@@ -76,7 +96,7 @@ describe('an answered request', () => {
     }
   })
 
-  it('has the template of its route, whatever stands in the path, and no part of the path', async () => {
+  it('has a line with the template of its route, and no part of its path', async () => {
     const asked: [method: string, path: string, route: string, status: number][] = [
       ['GET', '/v2/pools/%22%7D%0a{"level":"fatal"}', '/v2/pools/{address}', 400],
       ['GET', '/v2/pools/', 'unmatched', 404],
@@ -97,7 +117,7 @@ describe('an answered request', () => {
     expect(raw).not.toMatch(/fatal|abcdefgh|v1\/pools|bafk/)
   })
 
-  it('without a key, with a wrong one or with malformed HTTP has a line too, and no key stands in any', async () => {
+  it('has a line without a key, with a wrong one and as malformed HTTP, and no line contains a key', async () => {
     await daemon.request('GET', '/v2/pools', { key: null, headers: { 'x-request-id': 'no-key' } })
     expect(await lineOf('no-key')).toMatchObject({ status: 401, key_id: null })
     await daemon.request('GET', '/v2/pools', { key: 'svc_live_wrongwrong', headers: { 'x-request-id': 'wrong-key' } })
@@ -115,7 +135,7 @@ describe('an answered request', () => {
     expect(raw).not.toContain('wrongwrong')
   })
 
-  it('has a trace of its own where traceparent is absent or malformed', async () => {
+  it('has a line with a new trace if traceparent is absent or malformed', async () => {
     const seen: string[] = []
     for (const [i, traceparent] of [undefined, 'nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`].entries()) {
       const id = `fresh-${i}`
@@ -141,7 +161,7 @@ describe('an answered request', () => {
   })
 })
 
-describe('levels', () => {
+describe('levels in the log', () => {
   it('are words', () => {
     expect(lines.length).toBeGreaterThan(10)
     expect(lines.map(({ level }) => level).filter((level) => !/^(info|warn|error|debug)$/.test(level))).toEqual([])
@@ -149,14 +169,6 @@ describe('levels', () => {
 })
 
 const line = (n: number) => `${String(n).padStart(6, '0')} ${'x'.repeat(120)}\n`
-
-/** Both ends of a named pipe, which holds 64 KiB. */
-function openPipe(): { readEnd: number; writeEnd: number } {
-  const file = join(temporaryFolder(), 'pipe')
-  execFileSync('mkfifo', [file])
-  const readEnd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
-  return { readEnd, writeEnd: openSync(file, constants.O_WRONLY) }
-}
 
 /** The stream of a pipe, as standard error is. */
 const streamOf = (writeEnd: number) => {
@@ -166,7 +178,7 @@ const streamOf = (writeEnd: number) => {
 }
 
 describe('a log that is a pipe', () => {
-  it('is not waited for: lines wait up to a bound, further ones are dropped and counted, and none is cut', async () => {
+  it('does not block: lines wait up to a bound, further ones are dropped and counted, and none is cut', async () => {
     const { readEnd, writeEnd } = openPipe()
     const writer = createLineWriter(streamOf(writeEnd))
     const count = 20_000
@@ -197,47 +209,5 @@ describe('a log that is a pipe', () => {
     writer.writeSoon(line(2))
     writer.writeSoon(line(3))
     await vi.waitUntil(() => writer.dropped() === 3, { timeout: 60_000 })
-  })
-})
-
-/** A daemon with an access line for each request, whose standard error is that descriptor. */
-async function loggingTo(stderr: number): Promise<Daemon> {
-  const dataDir = temporaryFolder()
-  const env = { SVC_LOG_LEVEL: 'info', SVC_PROGRAMS_DIR: PROGRAMS_DIR }
-  const started = await startDaemon({ dataDir, flags: ['--rpc-port', '0'], env, stderr })
-  closeSync(stderr)
-  onTestFinished(() => started.stop('SIGKILL'))
-  return started
-}
-
-const droppedLines = async ({ request }: Daemon) =>
-  Number(/^svc_log_lines_dropped_total (\d+)$/m.exec((await request('GET', '/metrics')).text)?.[1])
-
-describe('a daemon', () => {
-  it.each([
-    ['on a full disk', () => openSync('/dev/full', 'w')],
-    [
-      'whose reader is gone',
-      () => {
-        const { readEnd, writeEnd } = openPipe()
-        closeSync(readEnd)
-        return writeEnd
-      },
-    ],
-  ])('%s answers, counts its lost lines and ends in order', async (_, open) => {
-    const running = await loggingTo(open())
-    await vi.waitUntil(async () => (await droppedLines(running)) > 2, { timeout: 60_000 })
-    await running.stop()
-    expect(running.process.exitCode).toBe(0)
-  })
-
-  it('whose reader is stuck answers and ends in order', async () => {
-    const { readEnd, writeEnd } = openPipe()
-    writeSync(writeEnd, 'x'.repeat(65_536))
-    const running = await loggingTo(writeEnd)
-    for (let n = 0; n < 20; n++) expect((await running.request('GET', '/v2/health')).status).toBe(200)
-    await running.stop()
-    expect(running.process.exitCode).toBe(0)
-    closeSync(readEnd)
   })
 })

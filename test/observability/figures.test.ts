@@ -103,13 +103,13 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in started
   const open = () => freshStore(name === 'SQLite' || 'missing' in started ? sqlite : postgres(started))
 
-  it.skipIf(missing)('an empty installation has nothing that waits', async () => {
+  it.skipIf(missing)('an empty installation has empty queues', async () => {
     const figures = await readQueueFigures((await open()).db, START)
     expect(figures).toMatchObject({ sequence: 0, queued: 0, held: 0, behind: 0, transactions: [] })
     for (const job of Object.values(figures.jobs)) expect(job).toEqual({ due: 0, overdueMs: 0 })
   })
 
-  it.skipIf(missing)('what waits is counted with the age of the oldest', async () => {
+  it.skipIf(missing)('waiting rows are counted with the age of the oldest', async () => {
     const store = await open()
     await fillQueues(store)
     const figures = await readQueueFigures(store.db, START)
@@ -131,7 +131,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     expect(early.transactions.every(({ oldestMs }) => oldestMs === 0)).toBe(true)
   })
 
-  it.skipIf(missing)('a long queue is not examined whole', async () => {
+  it.skipIf(missing)('a long queue is only counted in part', async () => {
     const store = await open()
     const rows = numbers(6_000).map((n) => delivery(n, 'waiting', START - 1_000))
     await store.write(async (tx) => {
@@ -162,8 +162,8 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
   })
 })
 
-describe('a request for what is not configured', () => {
-  it('is counted under a reason of its own, which no alert counts', async () => {
+describe('a request for a feature that is not configured', () => {
+  it('is counted under its own reason, which no alert counts', async () => {
     const service = await startService()
     const metrics = createMetrics()
     const app = await createApp(service.services, { metrics })
@@ -180,7 +180,7 @@ describe('a request for what is not configured', () => {
 })
 
 describe('a daemon that is starting', () => {
-  it('counts its 5xx answers under a reason of its own, which no alert counts', async () => {
+  it('counts its 5xx answers under their own reason, which no alert counts', async () => {
     const { services } = await startService()
     const metrics = createMetrics()
     const starting = answerWhileStarting(services.config, 'all', { metrics: metrics.http, access: undefined })
@@ -198,8 +198,8 @@ describe('a daemon that is starting', () => {
   })
 })
 
-describe('a scrape', () => {
-  it('reads figures once in five seconds, and forgets and counts what cannot be read', async () => {
+describe('a scrape of the metrics', () => {
+  it('reads figures once in five seconds, and drops and counts unreadable ones', async () => {
     const { services } = await startService()
     const { registry, text } = createMetrics()
     let looks = 0
@@ -229,7 +229,7 @@ describe('a scrape', () => {
     })
   })
 
-  it('does not wait for figures that do not come', async () => {
+  it('does not wait for figures that never arrive', async () => {
     const { services } = await startService()
     const metrics = createMetrics()
     const signer = () => new Promise<never>(() => {})

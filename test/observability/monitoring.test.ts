@@ -127,7 +127,7 @@ const TABLE = new Map(
 )
 
 describe('the alert rules', () => {
-  it('are the ones of the runbook, each with a duration, a severity and its place there', () => {
+  it('are those of the runbook, each with a duration, a severity and its section there', () => {
     expect(RULES.map(({ alert }) => alert)).toEqual(ALERTS)
     for (const rule of RULES) {
       expect(rule.for, rule.alert).toMatch(/^\d+[smh]$/)
@@ -137,7 +137,7 @@ describe('the alert rules', () => {
     }
   })
 
-  it('ask for metrics and labels that daemons have, and pass promtool where it is installed', () => {
+  it('use metrics and labels that daemons have, and pass promtool if it is installed', () => {
     for (const { expr } of RULES) expectKnown(expr)
     try {
       execFileSync('promtool', ['check', 'rules', join(ROOT, RULES_FILE)], { stdio: 'pipe' })
@@ -146,7 +146,7 @@ describe('the alert rules', () => {
     }
   })
 
-  it('name only labels in their texts that their expressions keep', () => {
+  it('use in their texts only labels that their expressions keep', () => {
     for (const { alert, expr, annotations } of RULES) {
       const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names]) => (names ?? '').split(/,\s*/))
       const isAggregated = /\b(sum|max|min)\b/.test(expr)
@@ -163,7 +163,7 @@ describe('the alert rules', () => {
 describe('the dashboard', () => {
   const panels: Panel[] = DASHBOARD.panels
 
-  it('has the shape that Grafana imports: places that do not overlap, ids and targets of their own', () => {
+  it('can be imported by Grafana: panels do not overlap, and ids and targets are unique', () => {
     expect(DASHBOARD).toMatchObject({ title: 'svc', uid: 'svc', schemaVersion: expect.any(Number) })
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     const taken = new Set<string>()
@@ -186,7 +186,7 @@ describe('the dashboard', () => {
     }
   })
 
-  it('asks for metrics and labels that daemons have', () => {
+  it('uses metrics and labels that daemons have', () => {
     const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
     expect(expressions.length).toBeGreaterThan(40)
     for (const expression of expressions) expectKnown(expression)
@@ -197,8 +197,8 @@ describe('the dashboard', () => {
   })
 })
 
-describe('the page on observability', () => {
-  it('lists every metric of svc with its type and its labels, and no other', () => {
+describe('the documentation of observability', () => {
+  it('lists exactly the metrics of svc, with type and labels', () => {
     const own = [...exposed.types].filter(([name]) => name.startsWith('svc_'))
     // The exporter of traces is loaded only where an endpoint is set.
     const listed = [...TABLE.keys()].filter((name) => name !== 'svc_trace_spans_total')
@@ -216,7 +216,7 @@ describe('the page on observability', () => {
 })
 
 describe('GET /metrics of a daemon at work', () => {
-  it('tells of requests, calls, deliveries, the wallet and the database', () => {
+  it('shows requests, calls, deliveries, the wallet and the database', () => {
     for (const text of texts) {
       const value = (name: string, labels = '') =>
         samplesOf(text, name).find((sample) => sample.labels.includes(labels))?.value
@@ -237,7 +237,7 @@ describe('GET /metrics of a daemon at work', () => {
     }
   })
 
-  it('tells of connections and waits on PostgreSQL', ({ skip }) => {
+  it('shows connections and waits on PostgreSQL', ({ skip }) => {
     if ('missing' in started) return skip(started.missing)
     const text = texts[1] ?? ''
     expect(
@@ -248,7 +248,7 @@ describe('GET /metrics of a daemon at work', () => {
     expect(samplesOf(text, 'svc_database_pool_connections').length).toBe(4)
   })
 
-  it('has no more series after thousands of hostile paths and methods', async () => {
+  it('has no new series after thousands of hostile paths and methods', async () => {
     const [daemon] = daemons
     if (daemon === undefined) throw new Error('no daemon')
     const series = async () => {

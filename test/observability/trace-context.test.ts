@@ -25,7 +25,7 @@ const PARENT = 'b7ad6b7169203331'
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
 
 describe('traceparent', () => {
-  it('is taken up as the standard writes it', () => {
+  it('is read as the standard writes it', () => {
     const of = (flags: string) => parseTraceparent(`00-${TRACE}-${PARENT}-${flags}`)
     expect(of('01')).toEqual({ traceId: TRACE, spanId: PARENT, sampled: true })
     expect(of('00')).toEqual({ traceId: TRACE, spanId: PARENT, sampled: false })
@@ -49,11 +49,11 @@ describe('traceparent', () => {
     `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`,
     `cc-${TRACE}-${PARENT}-01-${'x'.repeat(600)}`,
     `00-${TRACE}-${PARENT}-01\n"level":"fatal"`,
-  ])('that is malformed begins a new trace: %j', (header) => {
+  ])('that is malformed starts a new trace: %j', (header) => {
     expect(parseTraceparent(header)).toBeUndefined()
   })
 
-  it('of any text is refused, or written again as it was', () => {
+  it('of any text is refused, or written back unchanged', () => {
     const near = fc.stringMatching(/^[0-9a-f]{2}-[0-9a-f]{31,33}-[0-9a-f]{15,17}-[0-9a-f]{2}-?[ -~]{0,4}$/)
     fc.assert(
       fc.property(fc.oneof(fc.string(), near), (header) => {
@@ -63,7 +63,7 @@ describe('traceparent', () => {
     )
   })
 
-  it('of a new trace has ids that are no others', () => {
+  it('of a new trace has unique ids', () => {
     const spans = Array.from({ length: 5_000 }, () => startTrace())
     for (const span of spans.slice(0, 100)) expect(parseTraceparent(formatTraceparent(span))).toBeDefined()
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(spans.length)
@@ -72,7 +72,7 @@ describe('traceparent', () => {
 })
 
 describe('a span', () => {
-  it('belongs to the one in which it is made, and work side by side is not mixed up', async () => {
+  it('belongs to the span in which it starts, and concurrent work stays separate', async () => {
     const seen = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const root = startTrace()
@@ -167,7 +167,10 @@ describe('a call to another service', () => {
     })
     expect(new Set(traces(seen))).toEqual(new Set([root.traceId]))
     const endpoint = new URL(url).host
-    expect(calls.map(({ service, operation, outcome }) => `${service} ${operation} ${outcome}`)).toEqual([
+    // The consensus is asked for beside the first call, and arrives at any time.
+    expect(calls.map(({ operation }) => operation)).toContain('getAgGenesisCert')
+    const others = calls.filter(({ operation }) => operation !== 'getAgGenesisCert')
+    expect(others.map(({ service, operation, outcome }) => `${service} ${operation} ${outcome}`)).toEqual([
       'rpc getHealth ok',
       'rpc getLatestBlockhash ok',
       'relay getInflightBundleStatuses ok',
@@ -179,7 +182,7 @@ describe('a call to another service', () => {
     expect(JSON.stringify(calls)).not.toContain('s3cret')
   })
 
-  it('that fails is told by its kind: refused, busy, failed or unanswered', async () => {
+  it('that fails is reported by its kind: refused, busy, failed or unanswered', async () => {
     const answers: { status?: number; body: unknown }[] = [
       { body: { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'no' } } },
       { status: 404, body: {} },
@@ -205,7 +208,7 @@ describe('a call to another service', () => {
     ])
   })
 
-  it('of a webhook delivery begins a trace of its own, which the receiver gets', async () => {
+  it('of a webhook delivery starts its own trace, which the receiver gets', async () => {
     const { services, request } = await startService({ settings: { 'webhooks.allow-private': true } })
     const receiver = await startReceiver(({ sequence }) => (sequence === 1 ? 500 : 200))
     const body = { url: receiver.url, enabled_events: ['*'] }
@@ -224,15 +227,15 @@ describe('a call to another service', () => {
   })
 })
 
-describe('JSON-RPC', () => {
-  it('is named by the method of its text, and no other text is taken for one', () => {
+describe('a span of JSON-RPC', () => {
+  it('is named by the method in its text, and by nothing else', () => {
     expect(rpcMethodOf('{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[]}')).toBe('getSlot')
     expect(rpcMethodOf('[{"method":"a1"},{"method":"b"}]')).toBe('a1')
     for (const text of ['', '{}', undefined, new Uint8Array(3), `{"method":"${'x'.repeat(65)}"}`, '{"method":"a\\"}"}'])
       expect(rpcMethodOf(text)).toBe('unknown')
   })
 
-  it('has an error only where its answer is one', () => {
+  it('has an error only if its answer is one', () => {
     for (const text of [
       '{"jsonrpc":"2.0","error":{"code":-32002,"message":"x"},"id":1}',
       '{"error": {"code":1}}',

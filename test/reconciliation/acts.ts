@@ -7,6 +7,7 @@ import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-loc
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
+import type { Reader } from '../../src/store/store.ts'
 import { signed } from '../support/local-chain.ts'
 import type { Service } from '../support/service.ts'
 import { compile, NO_CONFIG } from '../support/version1-messages.ts'
@@ -19,6 +20,10 @@ export interface ToldEvent {
   type: string
   data: { object: Record<string, unknown> }
 }
+
+/** The row of a transaction that was found on the chain. */
+export const chainTransactionOf = (reader: Reader, signature: string) =>
+  reader.selectFrom('chain_transactions').selectAll().where('signature', '=', signature).executeTakeFirst()
 
 export type Acts = Awaited<ReturnType<typeof actsOn<Pick<Service, 'services' | 'request' | 'clock'>>>>
 

@@ -49,7 +49,7 @@ async function subscribed(commitment: 'confirmed' | 'finalized' = 'finalized') {
 }
 
 describe.skipIf(lacksCore)('a subscription to final events (needs Metaplex Core)', () => {
-  it('hears of what was found on the chain, and of what was submitted, once each is final', async () => {
+  it('gets events found on the chain, and submitted ones, once each is final', async () => {
     const { acts, minting, told } = await subscribed()
     const [found, sent] = [minting(), minting()]
     acts.past(found.bytes)
@@ -78,7 +78,7 @@ describe.skipIf(lacksCore)('a subscription to final events (needs Metaplex Core)
     expect(signature).toBeDefined()
   })
 
-  it('hears of what was found before reconciliation was switched off', async () => {
+  it('gets events found before reconciliation was switched off', async () => {
     const { acts, minting, told } = await subscribed()
     acts.past(minting().bytes)
     acts.pass(2)
@@ -100,7 +100,7 @@ describe.skipIf(lacksCore)('a subscription to final events (needs Metaplex Core)
     expect((await told()).map(([type]) => type)).toContain('nft.created')
   })
 
-  it('that no longer asks for them is told at once, and a replay keeps to what it asks', async () => {
+  it('that no longer asks for final events gets them at once, and a replay follows its setting', async () => {
     const { acts, minting, told, request, id } = await subscribed()
     acts.past(minting().bytes)
     acts.pass(2)
@@ -133,7 +133,7 @@ describe('the finality of an event', () => {
     ...more,
   })
 
-  it('is that of its transaction on the final fork, whatever another has shown', () => {
+  it('is that of its transaction on the final fork, whatever another fork has shown', () => {
     const minted = event('nft.created', { signature: 's', slot: 5 })
     const failed = event('transaction.failed', {}, 'transaction')
     const of = (each: typeof minted, end: FinalityFacts['end'], now = 1_000) => finalityOf(each, facts({ end, now }))
@@ -143,7 +143,7 @@ describe('the finality of an event', () => {
     expect([of(minted, 'gone'), of(minted, 'gone', 601_000)]).toEqual(['open', 'undone'])
   })
 
-  it('is that of its slot where no transaction is known, and immediate where the chain shows nothing', () => {
+  it('is that of its slot if no transaction is known, and immediate if the chain shows nothing', () => {
     const of = (object: object) => finalityOf(event('airdrop.fully_claimed', object, 'airdrop'), facts({}))
     expect([of({ slot: 100 }), of({ slot: 101 }), of({})]).toEqual(['final', 'open', 'final'])
   })

@@ -17,7 +17,7 @@ describe.skipIf(lacksCore)('the history of a followed account (needs Metaplex Co
       return (answer as { signature: string }[]).filter(({ signature }) => signature !== lost.signature)
     }
 
-  it('waits for a node that has all of it, and is then told in its order', async () => {
+  it('waits for a node that has all of it, and is then reported in order', async () => {
     const { acts, lying, mint, rounds, told, accountOf, collection } = await onLyingNode()
     const earlier = mint()
     await rounds(60, 3)
@@ -34,7 +34,7 @@ describe.skipIf(lacksCore)('the history of a followed account (needs Metaplex Co
     expect(order.map(({ data }) => data.object.asset)).toEqual([earlier, lost, kept].map(({ asset }) => asset))
   })
 
-  it('is taken from the endpoint that has it, where another has not', async () => {
+  it('is read from the endpoint that has it, if another has not', async () => {
     const { lying, mint, rounds, told, services } = await onLyingNode()
     mint()
     await rounds(60, 3)
@@ -45,7 +45,7 @@ describe.skipIf(lacksCore)('the history of a followed account (needs Metaplex Co
     expect([await told(lost), await told(kept)]).toEqual([['nft.created'], ['nft.created']])
   })
 
-  it('is listed again while it does not explain how the data has changed, which the node shows sooner', async () => {
+  it('is listed again while it does not explain a change of the data that the node shows earlier', async () => {
     const { lying, mint, transfer, rounds, services, genesis, accountOf, stateOf } = await onLyingNode()
     const { asset } = mint()
     await rounds(60, 2)
@@ -68,8 +68,8 @@ describe.skipIf(lacksCore)('the history of a followed account (needs Metaplex Co
   })
 })
 
-describe('the hash that is kept of an account', () => {
-  it('is the new one where a listing explains it, and after too many that do not', () => {
+describe('the stored hash of an account', () => {
+  it('becomes the new one if a listing explains it, and after too many that do not', () => {
     expect(hashAfter(null, 'b', false)).toEqual({ stored: 'b', tries: 0, isGivenUp: false })
     expect(hashAfter('a', 'b', true)).toEqual({ stored: 'b', tries: 0, isGivenUp: false })
     expect(hashAfter('5:a', 'a', false)).toEqual({ stored: 'a', tries: 0, isGivenUp: false })

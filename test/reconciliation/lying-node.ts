@@ -4,11 +4,10 @@ import { Keypair } from '@solana/web3.js'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
-import { findChainTransactions } from '../../src/store/following/chain-transactions.ts'
 import { accountsAfter } from '../../src/store/following/followed-accounts.ts'
 import { addressOf, assetsOn, eventsOf } from '../support/assets.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
-import { actsOn } from './acts.ts'
+import { actsOn, chainTransactionOf } from './acts.ts'
 
 export type Lie = (method: string, params: readonly unknown[], answer: unknown) => unknown
 
@@ -83,8 +82,7 @@ export async function onLyingNode() {
         (each) => each.address === address,
       )!,
     told: async ({ asset }: { asset: string }) => (await eventsOf(scene, asset)).map(({ type }) => type),
-    stateOf: async ({ signature }: { signature: string }) =>
-      (await findChainTransactions(services.store.db, genesis, [signature]))[0],
+    stateOf: ({ signature }: { signature: string }) => chainTransactionOf(services.store.db, signature),
     /** Rounds of so many seconds. */
     async rounds(seconds: number, count = 1) {
       for (let n = 0; n < count; n++) {

@@ -16,6 +16,8 @@ import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter
 import { buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { buildAuthorityRevocation, metadataAddressOf } from '../../src/chain/programs/tokens/index.ts'
+import { setUpdateAuthority } from '../../src/chain/programs/tokens/metadata-extension.ts'
+import { handMetadata } from '../../src/chain/programs/tokens/metaplex.ts'
 import { INSTRUCTIONS_SYSVAR } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { insertToken } from '../../src/store/resources/tokens.ts'
@@ -55,7 +57,7 @@ const typesOf = (told: readonly string[]) =>
   told.map((text) => text.slice(0, text.indexOf(' '))).filter((type) => type !== 'record')
 
 describe.skipIf(lacksCore)('assets (needs Metaplex Core)', () => {
-  it('that a stranger mints, stakes, releases, transfers and burns are told of as if through the service', async () => {
+  it('that a stranger mints, stakes, releases, transfers and burns are reported as if through the service', async () => {
     const { past } = await compared(async (way) => {
       const scene = await assetsOn(await startPlatform(null))
       const acts = await actsOn(scene, way)
@@ -127,7 +129,7 @@ describe.skipIf(lacksCore)('assets (needs Metaplex Core)', () => {
 })
 
 describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor)', () => {
-  it('that strangers claim, by a lookup table too, and take back is told of as if through the service', async () => {
+  it('that strangers claim, also by a lookup table, and take back is reported as if through the service', async () => {
     const { past } = await compared(async (way) => {
       const all = await airdropsOn(await startService())
       const acts = await actsOn(all, way)
@@ -199,8 +201,8 @@ async function tableWith(acts: Awaited<ReturnType<typeof actsOn>>, payer: Keypai
   return new AddressLookupTableAccount({ key: table, state })
 }
 
-describe('a token that was made here', () => {
-  it('whose authorities are revoked by spl-token is told of as if through the service', async () => {
+describe('a token of this service', () => {
+  it('whose authorities are revoked by spl-token is reported as if through the service', async () => {
     const { past } = await compared(async (way) => {
       const scene = await assetsOn(await startService())
       const acts = await actsOn(scene, way)
@@ -229,6 +231,71 @@ describe('a token that was made here', () => {
   })
 })
 
+/** Its mint authority passes to another wallet. */
+const handed = (mint: PublicKey, from: Keypair, to: PublicKey, program: PublicKey) =>
+  spl.createSetAuthorityInstruction(mint, from.publicKey, spl.AuthorityType.MintTokens, to, [], program)
+
+describe('a Token-2022 token of this service', () => {
+  it('that is made fully immutable past it, authority by authority, is reported once', async () => {
+    const service = await startService()
+    const scene = await assetsOn(service)
+    const acts = await actsOn(scene, 'past')
+    const [user, other] = [scene.funded(), Keypair.generate()]
+    const made = await scene.built('POST', '/v2/tokens', {
+      payer: addressOf(user),
+      name: 'T',
+      symbol: 'T',
+      initial_supply: '1000',
+      token_program: 'token2022',
+      uri: 'https://example.com/t.json',
+      revoke_freeze_authority: true,
+      revoke_mint_authority: true,
+      extensions: { pausable: true },
+    })
+    const mintKey = Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))
+    await scene.submit(made, [user, mintKey])
+    await acts.settle(2)
+    const { PausableConfig } = spl.AuthorityType
+    const [mint, program] = [mintKey.publicKey, spl.TOKEN_2022_PROGRAM_ID]
+    const paused = spl.createSetAuthorityInstruction(mint, user.publicKey, PausableConfig, other.publicKey, [], program)
+    await acts.send(acts.sign([paused], [user]))
+    await acts.settle(2)
+    const [record] = (await service.request('GET', '/v2/tokens')).json.data
+    expect(record.raw.extensions.authorities).toEqual({ pause: addressOf(other) })
+    await acts.send(acts.sign([await setUpdateAuthority(mint, user.publicKey)], [user]))
+    await acts.settle(2)
+    const told = await acts.told({ [made.mint]: 'MINT', [addressOf(user)]: 'USER', [addressOf(other)]: 'OTHER' })
+    expect(typesOf(told).filter((type) => type === 'token.fully_immutable')).toHaveLength(1)
+  })
+})
+
+describe('a token of this service whose authorities are given away past it', () => {
+  it.skipIf(!hasProgram(PROGRAMS.tokenMetadata.id))('has the new holders in its record', async () => {
+    const scene = await assetsOn(await startService())
+    const acts = await actsOn(scene, 'past')
+    const [user, other] = [scene.funded(), Keypair.generate()]
+    const made = await scene.built('POST', '/v2/tokens', {
+      payer: addressOf(user),
+      name: 'T',
+      symbol: 'T',
+      initial_supply: '1000',
+      token_program: 'spl',
+      uri: 'https://example.com/t.json',
+    })
+    const mintKey = Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))
+    await scene.submit(made, [user, mintKey])
+    await acts.settle(2)
+    await acts.send(acts.sign([handed(mintKey.publicKey, user, other.publicKey, spl.TOKEN_PROGRAM_ID)], [user]))
+    const metadata = await handMetadata(mintKey.publicKey, user.publicKey, other.publicKey)
+    await acts.send(acts.sign([metadata], [user]))
+    await acts.settle(2)
+    const told = await acts.told({ [made.mint]: 'MINT', [addressOf(user)]: 'USER', [addressOf(other)]: 'OTHER' })
+    expect(typesOf(told)).toEqual(['token.created', 'token.freeze_authority_revoked'])
+    expect(told.at(-1)).toContain('"mint_authority":"OTHER"')
+    expect(told.at(-1)).toContain('"update_authority":"OTHER"')
+  })
+})
+
 /** Metaplex's newer instruction, as its own SDKs build it: only `is_mutable` is set. */
 async function updatedByV1(mint: PublicKey, authority: PublicKey): Promise<TransactionInstruction[]> {
   const programId = new PublicKey(PROGRAMS.tokenMetadata.id)
@@ -242,7 +309,7 @@ async function updatedByV1(mint: PublicKey, authority: PublicKey): Promise<Trans
 }
 
 describe.skipIf(!hasProgram(PROGRAMS.tokenMetadata.id))('a token with Metaplex metadata (needs that program)', () => {
-  it.each(['UpdateMetadataAccountV2', 'Update'])('that %s makes immutable past the service is told of', async (by) => {
+  it.each(['UpdateMetadataAccountV2', 'Update'])('that %s makes immutable past the service is reported', async (by) => {
     const scene = await assetsOn(await startService())
     const acts = await actsOn(scene, 'past')
     const user = scene.funded()
@@ -279,7 +346,7 @@ describe.skipIf(lacksLock !== '')(`gold ${lacksLock}`, () => {
   it.each([
     ['of a mint that was made elsewhere', false],
     ['of a mint that was made here, whose authority goes in between,', true],
-  ])('%s that a stranger locks and unlocks is told of as if through the service', async (_, isMadeHere) => {
+  ])('%s that a stranger locks and unlocks is reported as if through the service', async (_, isMadeHere) => {
     const { past } = await compared(async (way) => {
       const key = Keypair.generate()
       const scene = await assetsOn(await startService({ settings: { 'gold.mint': addressOf(key) } }))

@@ -183,7 +183,7 @@ describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')
     return texts
   }
 
-  it('that are traded, claimed from and migrated by a stranger are told of as if through the service', async () => {
+  it('that a stranger trades, claims from and migrates are reported as if through the service', async () => {
     const found: Partial<Record<Way, string[]>> = {}
     for (const way of WAYS) {
       found[way] = await told(way)

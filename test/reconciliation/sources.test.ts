@@ -9,7 +9,7 @@ import { addressOf, lacksCore } from '../support/assets.ts'
 import { onLyingNode } from './lying-node.ts'
 
 describe.skipIf(lacksCore)('a search for accounts that fails (needs Metaplex Core)', () => {
-  it('is repeated a minute later, and stops neither the other searches nor the round', async () => {
+  it('is repeated a minute later, and stops neither other searches nor the round', async () => {
     const { lying, mint, rounds, told, services, genesis, accountOf } = await onLyingNode()
     const made = mint()
     const pools = Array.from({ length: 2 }, () => addressOf(Keypair.generate()))
@@ -27,7 +27,7 @@ describe.skipIf(lacksCore)('a search for accounts that fails (needs Metaplex Cor
     for (const pool of pools) expect((await accountOf(pool)).next_look_at).toBe(services.clock.now() + 60_000)
   })
 
-  it('of one projection is told by the round after it has done all else', async () => {
+  it('of one projection is reported by the round after all other work', async () => {
     const { acts, mint, told, services } = await onLyingNode()
     const made = mint()
     acts.pass(10)

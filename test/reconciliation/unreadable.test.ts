@@ -5,10 +5,11 @@ import { verifyAccounts } from '../../src/following/reconciliation/verification.
 import { PROJECTIONS } from '../../src/operations/projections.ts'
 import { encodeBase58 } from '../../src/solana/long-base58.ts'
 import { lacksCore } from '../support/assets.ts'
+import { inSoak } from '../support/runs.ts'
 import { about, type Lie, onLyingNode } from './lying-node.ts'
 
-describe.skipIf(lacksCore)('what the chain shows of a transaction (needs Metaplex Core)', () => {
-  it('is read with the longest data that one program may pass to another', async () => {
+describe.skipIf(lacksCore)('a transaction found on the chain (needs Metaplex Core)', () => {
+  it('is read with the longest data that one program can pass to another', async () => {
     const { lying, mint, rounds, told } = await onLyingNode()
     const made = mint()
     lying.call = about(made.signature, (answer) => {
@@ -26,7 +27,7 @@ describe.skipIf(lacksCore)('what the chain shows of a transaction (needs Metaple
     ['that the node refuses', () => new NodeRefusal(-32015, 'Transaction version (9) is not supported', undefined)],
     ['that cannot be decoded', (answer: unknown) => ({ ...(answer as object), transaction: ['AAAA', 'base64'] })],
     ['whose inner data is no base58', (answer: unknown) => withData(answer, '0'.repeat(5_000))],
-  ])('%s delays no other, and is told once it can be read', async (_, lie) => {
+  ])('%s delays no other, and is reported once it can be read', async (_, lie) => {
     const { lying, mint, rounds, told, stateOf } = await onLyingNode()
     const [torn, whole] = [mint(), mint()]
     lying.call = about(torn.signature, lie)
@@ -41,7 +42,7 @@ describe.skipIf(lacksCore)('what the chain shows of a transaction (needs Metaple
     expect(await told(torn)).toEqual(['nft.created'])
   })
 
-  it('is no fault of the transaction where the node answers nothing, which the round says', async () => {
+  it('is not at fault if the node answers nothing; the round reports the node', async () => {
     const { lying, mint, rounds, told } = await onLyingNode()
     const made = Array.from({ length: 3 }, mint)
     lying.call = (method, _, answer) => (method === 'getTransaction' ? new Error('it answers HTTP 502') : answer)
@@ -51,7 +52,7 @@ describe.skipIf(lacksCore)('what the chain shows of a transaction (needs Metaple
     expect(await Promise.all(made.map(told))).toEqual(made.map(() => ['nft.created']))
   })
 
-  it('is named by the verification where it cannot be read, beside what is missing', async () => {
+  it('is named by the verification if it cannot be read, beside missing events', async () => {
     const { lying, services, mint } = await onLyingNode()
     const [torn, whole] = [mint(), mint()]
     lying.call = about(torn.signature, () => new NodeRefusal(-32015, 'not supported', undefined))
@@ -76,31 +77,35 @@ function withData(answer: unknown, data: string): unknown {
 /** A minute and a half: slots that only a dropped transaction is not known in. */
 const LATER = 90
 
-describe.skipIf(lacksCore)('the end of a transaction that was found (needs Metaplex Core)', () => {
+describe.skipIf(lacksCore)('the fate of a found transaction (needs Metaplex Core)', () => {
   const unknown: Lie = (method, _, answer) => {
     if (method !== 'getSignatureStatuses') return answer
     const { value } = answer as { value: unknown[] }
     return { ...(answer as object), value: value.map(() => null) }
   }
 
-  it('is not that it is gone while one node does not know it, or none has history enough', async () => {
-    const { lying, mint, rounds, stateOf } = await onLyingNode()
-    const made = mint()
-    await rounds(30)
-    expect(await stateOf(made)).toMatchObject({ state: 'read' })
-    lying.call = unknown
-    await rounds(LATER, 2)
-    expect(await stateOf(made)).toMatchObject({ state: 'read' })
-    lying.witnesses = (method, params, answer) =>
-      method === 'getFirstAvailableBlock' ? Number.MAX_SAFE_INTEGER : unknown(method, params, answer)
-    await rounds(LATER, 2)
-    expect(await stateOf(made)).toMatchObject({ state: 'read' })
-    lying.witnesses = unknown
-    await rounds(LATER, 2)
-    expect(await stateOf(made)).toMatchObject({ state: 'dropped', next_check_at: null })
-  })
+  it.skipIf(!inSoak)(
+    'is not "gone" while one node does not know it, or none has enough history',
+    { tags: 'sampled' },
+    async () => {
+      const { lying, mint, rounds, stateOf } = await onLyingNode()
+      const made = mint()
+      await rounds(30)
+      expect(await stateOf(made)).toMatchObject({ state: 'read' })
+      lying.call = unknown
+      await rounds(LATER, 2)
+      expect(await stateOf(made)).toMatchObject({ state: 'read' })
+      lying.witnesses = (method, params, answer) =>
+        method === 'getFirstAvailableBlock' ? Number.MAX_SAFE_INTEGER : unknown(method, params, answer)
+      await rounds(LATER, 2)
+      expect(await stateOf(made)).toMatchObject({ state: 'read' })
+      lying.witnesses = unknown
+      await rounds(LATER, 2)
+      expect(await stateOf(made)).toMatchObject({ state: 'dropped', next_check_at: null })
+    },
+  )
 
-  it('is that it did not take place where it has failed on the final fork', async () => {
+  it.skipIf(!inSoak)('is "failed" if it has failed on the final fork', { tags: 'sampled' }, async () => {
     const { lying, mint, rounds, stateOf } = await onLyingNode()
     const made = mint()
     await rounds(30)
@@ -115,19 +120,23 @@ describe.skipIf(lacksCore)('the end of a transaction that was found (needs Metap
     expect(await stateOf(made)).toMatchObject({ state: 'dropped', next_check_at: null })
   })
 
-  it('is looked for ever more rarely where no node answers it, until all prove it gone', async () => {
-    const { lying, mint, rounds, stateOf } = await onLyingNode()
-    const made = mint()
-    let asked = 0
-    lying.call = about(made.signature, () => {
-      asked++
-      return null
-    })
-    await rounds(5, 40)
-    expect(asked).toBeLessThanOrEqual(7)
-    expect(await stateOf(made)).toMatchObject({ state: 'waiting' })
-    lying.witnesses = unknown
-    await rounds(400)
-    expect(await stateOf(made)).toMatchObject({ state: 'dropped', next_check_at: null })
-  })
+  it.skipIf(!inSoak)(
+    'is checked less and less often while no node answers, until all prove it gone',
+    { tags: 'sampled' },
+    async () => {
+      const { lying, mint, rounds, stateOf } = await onLyingNode()
+      const made = mint()
+      let asked = 0
+      lying.call = about(made.signature, () => {
+        asked++
+        return null
+      })
+      await rounds(5, 40)
+      expect(asked).toBeLessThanOrEqual(7)
+      expect(await stateOf(made)).toMatchObject({ state: 'waiting' })
+      lying.witnesses = unknown
+      await rounds(400)
+      expect(await stateOf(made)).toMatchObject({ state: 'dropped', next_check_at: null })
+    },
+  )
 })

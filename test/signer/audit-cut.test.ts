@@ -43,7 +43,7 @@ describe.each(['SQLite', 'PostgreSQL'])('the audit log on %s', (name) => {
         : {},
     )
 
-  it.skipIf(missing)('goes on behind a cut, and proves both what is left and what was exported', async () => {
+  it.skipIf(missing)('continues after a cut, and proves both the remaining and the exported entries', async () => {
     const service = await start()
     const entries = await logged(service, 6)
     const hashOf = (sequence: number) => entries[sequence - 1]!.hash
@@ -66,7 +66,7 @@ describe.each(['SQLite', 'PostgreSQL'])('the audit log on %s', (name) => {
     for (const head of [hashOf(3), hashOf(5)]) expect(await verdict(service, head)).toMatchObject({ intact: true })
   })
 
-  it.skipIf(missing)('shows entries and anchors that somebody else removed or made', async () => {
+  it.skipIf(missing)('shows entries and anchors that somebody else removed or added', async () => {
     const service = await start()
     const entries = await logged(service, 6)
     await cutThrough(service, 3, entries[2]!.hash)
@@ -102,7 +102,7 @@ describe.each(['SQLite', 'PostgreSQL'])('the audit log on %s', (name) => {
     }
   })
 
-  it.skipIf(missing)('refuses a cut that would lose something, and says what to do', async () => {
+  it.skipIf(missing)('refuses a cut that would lose something, and names the solution', async () => {
     const service = await start()
     const entries = await logged(service, 5)
     const hash = entries[1]!.hash
@@ -134,7 +134,7 @@ describe.each(['SQLite', 'PostgreSQL'])('the audit log on %s', (name) => {
   })
 
   it.skipIf(missing)(
-    'is cut once by a request that is repeated, and housekeeping ends one that was killed',
+    'is cut once by a repeated request, and housekeeping completes a cut that was killed',
     async () => {
       const service = await start()
       const entries = await logged(service, 6)
@@ -168,8 +168,8 @@ describe.each(['SQLite', 'PostgreSQL'])('the audit log on %s', (name) => {
   )
 })
 
-describe('after a cut', () => {
-  it('the policy and the spends of the day still follow from the log', async () => {
+describe('the signer after a cut of the audit log', () => {
+  it('has policy and spends of the day that still follow from the log', async () => {
     const service = await startPlatform()
     await submitMemo(service, 'one')
     await service.request('POST', '/v2/signer/pauses', { body: { reason: 'test' } })

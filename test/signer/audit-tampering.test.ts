@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { mintApiKey } from '../../src/operations/api-keys/mint-api-key.ts'
+import { requireRecordedState } from '../../src/operations/audit-entries/require-recorded-state.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
 import { commandLine, MINT } from '../cli/command-line.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { onPostgres } from '../support/database.ts'
-import { openService, startService, temporaryFolder } from '../support/service.ts'
+import { openService, temporaryFolder } from '../support/service.ts'
 import { entries } from '../support/trees.ts'
 
 const postgres = await startPostgres()
@@ -128,6 +129,17 @@ describe.each(onPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'])('a databas
     return { dataDir, settings, env: { ...env, SVC_DATA_DIR: dataDir }, service, url }
   }
 
+  type Installed = Omit<Awaited<ReturnType<typeof installed>>, 'service'>
+
+  /** What the start of a daemon refuses it with, without its process. */
+  async function expectNoStart({ dataDir, settings }: Installed, why: string) {
+    const start = async () => {
+      const { services, close } = await openService({ dataDir, settings })
+      await requireRecordedState(services).finally(close)
+    }
+    await expect(start()).rejects.toThrow(why)
+  }
+
   it.skipIf(missing)(
     'is verified with its keys, sponsorships and schedules, before and after a cut of the log',
     async () => {
@@ -156,169 +168,133 @@ describe.each(onPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'])('a databas
     },
   )
 
-  it.skipIf(missing)(
-    'is refused by doctor, a restore and the start while it holds what its log does not say',
-    async () => {
-      const { dataDir, env, service, url } = await installed()
-      const tamperings = (await tamperingsOf(service.services.store)).slice(0, 3)
-      await service.close()
-      const write = async (work: Tampering['tamper']) => {
-        const store = await openStore({ dataDir, databaseUrl: url })
-        await store.write(work).finally(() => store.close())
-      }
-      const run = async (args: string[]) => {
-        const { exitCode, stdout, stderr } = await svc(args, { env })
-        return { exitCode, said: (stdout + stderr).replace(/\s+/g, ' ') }
-      }
-      for (const { tamper, mend, why } of tamperings) {
-        await write(tamper)
-        const refusal = { exitCode: 1, said: expect.stringContaining(why) }
-        expect(await run(['audit', 'verify'])).toEqual(refusal)
-        expect(await run(['doctor', '-o', 'plain'])).toMatchObject(refusal)
-        await expect(startDaemon({ dataDir, env, flags: ['--rpc-port', '0'] })).rejects.toThrow(why)
-        if (kind === 'SQLite') {
-          const backup = join(temporaryFolder(), 'backup')
-          expect(await run(['db', 'backup', backup, '--include', 'encryption-key'])).toMatchObject({ exitCode: 0 })
-          expect(await run(['db', 'restore', backup, '--data-dir', temporaryFolder()])).toEqual(refusal)
-        }
-        await write(mend)
-      }
-      expect((await run(['doctor', '-o', 'plain'])).said).toMatch(/ok audit log \d+ entries are intact/)
-      const daemon = await startDaemon({ dataDir, env, flags: ['--rpc-port', '0'] })
-      await daemon.stop()
-    },
-  )
-
-  it.skipIf(missing)('is refused with anything that changes or hides rows and that no migration made', async () => {
-    const { dataDir, env, service, url } = await installed()
+  it.skipIf(missing)('is refused by doctor, restore and start while it has rows that its log contradicts', async () => {
+    const { service, ...all } = await installed()
+    const { dataDir, env, url } = all
+    const tamperings = (await tamperingsOf(service.services.store)).slice(0, 3)
     await service.close()
-    const additions =
-      kind === 'SQLite'
-        ? [
-            [
-              'create trigger hide after insert on audit_entries begin delete from audit_entries where sequence = new.sequence; end',
-              'drop trigger hide',
-              'the trigger "hide" on audit_entries does not come from a migration',
-            ],
-            [
-              'create view peek as select * from api_keys',
-              'drop view peek',
-              'the view "peek" does not come from a migration',
-            ],
-          ]
-        : [
-            [
-              `create function hide() returns trigger language plpgsql as $$ begin return null; end $$;
-               create trigger hide before insert on audit_entries for each row execute function hide()`,
-              'drop trigger hide on audit_entries',
-              'the trigger "hide" on audit_entries does not come from a migration',
-            ],
-            [
-              'create view peek as select * from api_keys',
-              'drop view peek',
-              'the view "peek" does not come from a migration',
-            ],
-            [
-              'create rule quiet as on insert to audit_entries do instead nothing',
-              'drop rule quiet on audit_entries',
-              'the rule "quiet" on audit_entries does not come from a migration',
-            ],
-            [
-              `alter extension plpgsql add table audit_entries;
-               create trigger member before insert on audit_entries for each row execute function hide()`,
-              'drop trigger member on audit_entries; alter extension plpgsql drop table audit_entries',
-              'the trigger "member" on audit_entries does not come from a migration',
-            ],
-            [
-              'create policy part on audit_entries using (false)',
-              'drop policy part on audit_entries',
-              'the policy "part" on audit_entries does not come from a migration',
-            ],
-            [
-              'alter table audit_entries enable row level security',
-              'alter table audit_entries disable row level security',
-              'the row security "audit_entries" does not come from a migration',
-            ],
-            [
-              `create function own(text) returns text immutable language sql as $$ select $1 $$;
-               alter table audit_entries alter column request_id set default own('x')`,
-              'alter table audit_entries alter column request_id drop default',
-              'the default "request_id" on audit_entries does not come from a migration',
-            ],
-            [
-              `alter table audit_entries add constraint checked check (own(request_id) is not null)`,
-              'alter table audit_entries drop constraint checked',
-              'the constraint "checked" on audit_entries does not come from a migration',
-            ],
-            [
-              'create index called on audit_entries (own(request_id))',
-              'drop index called',
-              'the index "called" on audit_entries does not come from a migration',
-            ],
-          ]
-    const copies = temporaryFolder()
-    for (const [add = '', drop = '', why = ''] of additions) {
+    const write = async (work: Tampering['tamper']) => {
       const store = await openStore({ dataDir, databaseUrl: url })
-      const run = async (text: string) => {
-        for (const statement of text.split(/;\s*(?=create trigger|alter )/))
-          await store.write((tx) => sql.raw(statement).execute(tx))
-      }
-      try {
-        await run(add)
-        const doctor = await svc(['doctor', '-o', 'plain'], { env })
-        expect([doctor.exitCode, doctor.stdout.replace(/\s+/g, ' ')]).toEqual([1, expect.stringContaining(why)])
-        await expect(startDaemon({ dataDir, env, flags: ['--rpc-port', '0'] })).rejects.toThrow(
-          JSON.stringify(why).slice(1, -1),
-        )
-        expect(await svc(['db', 'status'], { env })).toMatchObject({ exitCode: 1 })
-        if (kind === 'SQLite') {
-          const backup = join(copies, drop.replaceAll(' ', '-'))
-          expect((await svc(['db', 'backup', backup], { env })).exitCode).toBe(0)
-          const restored = await svc(['db', 'restore', backup, '--force', '--yes'], { env })
-          expect([restored.exitCode, restored.stderr.replace(/\s+/g, ' ')]).toEqual([1, expect.stringContaining(why)])
-        }
-        await run(drop)
-      } finally {
-        await store.close()
-      }
+      await store.write(work).finally(() => store.close())
     }
-    expect((await svc(['doctor', '-o', 'plain'], { env })).stdout).not.toContain('does not come from a migration')
+    const run = async (args: string[]) => {
+      const { exitCode, stdout, stderr } = await svc(args, { env })
+      return { exitCode, said: (stdout + stderr).replace(/\s+/g, ' ') }
+    }
+    for (const [n, { tamper, mend, why }] of tamperings.entries()) {
+      await write(tamper)
+      const refusal = { exitCode: 1, said: expect.stringContaining(why) }
+      expect(await run(['audit', 'verify'])).toEqual(refusal)
+      expect(await run(['doctor', '-o', 'plain'])).toMatchObject(refusal)
+      if (n > 0) await expectNoStart(all, why)
+      else await expect(startDaemon({ dataDir, env, flags: ['--rpc-port', '0'] })).rejects.toThrow(why)
+      if (kind === 'SQLite') {
+        const backup = join(temporaryFolder(), 'backup')
+        expect(await run(['db', 'backup', backup, '--include', 'encryption-key'])).toMatchObject({ exitCode: 0 })
+        expect(await run(['db', 'restore', backup, '--data-dir', temporaryFolder()])).toEqual(refusal)
+      }
+      await write(mend)
+    }
+    expect((await run(['doctor', '-o', 'plain'])).said).toMatch(/ok audit log \d+ entries are intact/)
+    const daemon = await startDaemon({ dataDir, env, flags: ['--rpc-port', '0'] })
+    await daemon.stop()
   })
 
   it.skipIf(missing)(
-    'of an earlier version has its rows recorded once, those that its log contradicts excepted',
+    'is refused with triggers, views and rules that change or hide rows and come from no migration',
     async () => {
-      const { dataDir, settings, service } = await installed()
-      const { store } = service.services
-      await store.write(async (tx) => {
-        await tx.deleteFrom('settings').where('name', '=', 'audit_recorded').execute()
-        await tx.deleteFrom('audit_entries').execute()
-        await tx.updateTable('counters').set({ value: 0 }).where('name', '=', 'audit').execute()
-      })
+      const { service, ...all } = await installed()
+      const { dataDir, env, url } = all
       await service.close()
-      const second = await startService({ dataDir, settings })
-      const log = (await second.request('GET', '/v2/audit-entries?order=asc')).json.data
-      expect(log.map(({ action }: { action: string }) => action)).toEqual(['audit.recorded'])
-      expect(log[0].details).toMatchObject({
-        keys: [{ name: 'local operator' }, { name: 'made', scopes: ['airdrop:write'], sha256: expect.any(String) }],
-        sponsorships: [{ budget: '2000000', enabled: true }],
-        schedules: [{ cron: '@daily' }],
-      })
-      const verdict = async ({ request }: Pick<typeof second, 'request'>) =>
-        (await request('GET', '/v2/audit-verification')).json.data
-      expect(await verdict(second)).toMatchObject({ intact: true, entries: 1 })
-      // Somebody who removes the setting has nothing recorded: the log is of this version.
-      const { store: later } = second.services
-      await later.write(async (tx) => {
-        await tx.deleteFrom('settings').where('name', '=', 'audit_recorded').execute()
-        await tx.insertInto('api_keys').values(foreignKey).execute()
-      })
-      const third = await startService({ dataDir, settings })
-      expect(await verdict(third)).toMatchObject({
-        intact: false,
-        entries: 1,
-        broken: { why: `the API key ${foreignKey.id} has no entry: svc did not create it` },
-      })
+      const additions =
+        kind === 'SQLite'
+          ? [
+              [
+                'create trigger hide after insert on audit_entries begin delete from audit_entries where sequence = new.sequence; end',
+                'drop trigger hide',
+                'the trigger "hide" on audit_entries does not come from a migration',
+              ],
+              [
+                'create view peek as select * from api_keys',
+                'drop view peek',
+                'the view "peek" does not come from a migration',
+              ],
+            ]
+          : [
+              [
+                `create function hide() returns trigger language plpgsql as $$ begin return null; end $$;
+               create trigger hide before insert on audit_entries for each row execute function hide()`,
+                'drop trigger hide on audit_entries',
+                'the trigger "hide" on audit_entries does not come from a migration',
+              ],
+              [
+                'create view peek as select * from api_keys',
+                'drop view peek',
+                'the view "peek" does not come from a migration',
+              ],
+              [
+                'create rule quiet as on insert to audit_entries do instead nothing',
+                'drop rule quiet on audit_entries',
+                'the rule "quiet" on audit_entries does not come from a migration',
+              ],
+              [
+                `alter extension plpgsql add table audit_entries;
+               create trigger member before insert on audit_entries for each row execute function hide()`,
+                'drop trigger member on audit_entries; alter extension plpgsql drop table audit_entries',
+                'the trigger "member" on audit_entries does not come from a migration',
+              ],
+              [
+                'create policy part on audit_entries using (false)',
+                'drop policy part on audit_entries',
+                'the policy "part" on audit_entries does not come from a migration',
+              ],
+              [
+                'alter table audit_entries enable row level security',
+                'alter table audit_entries disable row level security',
+                'the row security "audit_entries" does not come from a migration',
+              ],
+              [
+                `create function own(text) returns text immutable language sql as $$ select $1 $$;
+               alter table audit_entries alter column request_id set default own('x')`,
+                'alter table audit_entries alter column request_id drop default',
+                'the default "request_id" on audit_entries does not come from a migration',
+              ],
+              [
+                `alter table audit_entries add constraint checked check (own(request_id) is not null)`,
+                'alter table audit_entries drop constraint checked',
+                'the constraint "checked" on audit_entries does not come from a migration',
+              ],
+              [
+                'create index called on audit_entries (own(request_id))',
+                'drop index called',
+                'the index "called" on audit_entries does not come from a migration',
+              ],
+            ]
+      const copies = temporaryFolder()
+      for (const [add = '', drop = '', why = ''] of additions) {
+        const store = await openStore({ dataDir, databaseUrl: url })
+        const run = async (text: string) => {
+          for (const statement of text.split(/;\s*(?=create trigger|alter )/))
+            await store.write((tx) => sql.raw(statement).execute(tx))
+        }
+        try {
+          await run(add)
+          const doctor = await svc(['doctor', '-o', 'plain'], { env })
+          expect([doctor.exitCode, doctor.stdout.replace(/\s+/g, ' ')]).toEqual([1, expect.stringContaining(why)])
+          await expectNoStart(all, why)
+          expect(await svc(['db', 'status'], { env })).toMatchObject({ exitCode: 1 })
+          if (kind === 'SQLite') {
+            const backup = join(copies, drop.replaceAll(' ', '-'))
+            expect((await svc(['db', 'backup', backup], { env })).exitCode).toBe(0)
+            const restored = await svc(['db', 'restore', backup, '--force', '--yes'], { env })
+            expect([restored.exitCode, restored.stderr.replace(/\s+/g, ' ')]).toEqual([1, expect.stringContaining(why)])
+          }
+          await run(drop)
+        } finally {
+          await store.close()
+        }
+      }
+      expect((await svc(['doctor', '-o', 'plain'], { env })).stdout).not.toContain('does not come from a migration')
     },
   )
 })

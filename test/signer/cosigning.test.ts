@@ -19,6 +19,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, assetsOn, lacksCore, TEXTS } from '../support/assets.ts'
 import { type Limits, startPlatform } from '../support/platform-wallet.ts'
 import type { Requester } from '../support/request.ts'
+import { inSoak } from '../support/runs.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 import { openScene, type Told, text } from './movements-support.ts'
 
@@ -42,8 +43,8 @@ async function issuing({ listed = true, limits = null as Limits | null } = {}) {
   return { ...scene, wallet, dataDir, into, other, user, mint }
 }
 
-describe.skipIf(lacksCore)('a mint', () => {
-  it('into a listed collection has the platform signature, and lands by that of the payer alone', async () => {
+describe.skipIf(lacksCore)('a cosigned mint', () => {
+  it('into a listed collection has the platform signature, and lands with that of the payer', async () => {
     const { request, wallet, into, user, mint, submit, settle } = await issuing()
     expect((await request('GET', `/v2/collections/${into}`)).json.data).toMatchObject({
       update_authority: addressOf(wallet),
@@ -68,7 +69,7 @@ describe.skipIf(lacksCore)('a mint', () => {
     ])
   })
 
-  it('has that signature in one version alone: a fresh blockhash is refused, or has nobody sign', async () => {
+  it('has that signature only once: a fresh blockhash is refused, or needs no signer', async () => {
     const { request, wallet, user, mint } = await issuing()
     const { transaction, asset, ...minting } = (await mint()).json.data
     expect(minting).not.toHaveProperty('generated_keys')
@@ -86,7 +87,7 @@ describe.skipIf(lacksCore)('a mint', () => {
     expect(log.map(({ action }: { action: string }) => action)).toEqual(['signing.signed', 'signing.intended'])
   })
 
-  it('into any other collection of the platform is for the platform to sign by itself', async () => {
+  it('into any other collection of the platform must be signed by the platform on its own', async () => {
     const { request, wallet, user, other, mint } = await issuing()
     const { json } = await mint({ collection: other })
     expect(json.data.requiredSigners).toEqual([addressOf(user), addressOf(wallet)])
@@ -98,26 +99,30 @@ describe.skipIf(lacksCore)('a mint', () => {
     expect((await unlisted.mint()).json.data.requiredSigners).toHaveLength(2)
   })
 
-  it('by another authority of a listed collection is for that one to sign, with or without a signer', async () => {
-    const { services, into, dataDir, funded, collection } = await issuing()
-    const issuer = funded()
-    const theirs = await collection(issuer)
-    await services.close()
-    const settings = { 'nfts.cosign-collections': [into, theirs] }
-    const ask = async (scene: Pick<Awaited<ReturnType<typeof startService>>, 'request'>, more: object) => {
-      const body = { payer: addressOf(Keypair.generate()), platform_id: 'a', collection: theirs, ...TEXTS, ...more }
-      const { status, json } = await scene.request('POST', '/v2/nfts', { body })
-      return [status, json.data?.requiredSigners?.slice(1) ?? json.error.message]
-    }
-    const named = { authority: addressOf(issuer) }
-    const signing = await startPlatform(null, { dataDir, settings })
-    for (const more of [named, {}]) expect(await ask(signing, more)).toEqual([200, [addressOf(issuer)]])
-    expect(await logOf(signing.request)).toEqual([])
-    await signing.services.close()
-    const without = await startService({ dataDir, settings })
-    expect(await ask(without, named)).toEqual([200, [addressOf(issuer)]])
-    expect(await ask(without, {})).toEqual([500, expect.stringContaining('No signer is configured')])
-  })
+  it.skipIf(!inSoak)(
+    'by another authority of a listed collection must be signed by that one, with or without a signer',
+    { tags: 'sampled' },
+    async () => {
+      const { services, into, dataDir, funded, collection } = await issuing()
+      const issuer = funded()
+      const theirs = await collection(issuer)
+      await services.close()
+      const settings = { 'nfts.cosign-collections': [into, theirs] }
+      const ask = async (scene: Pick<Awaited<ReturnType<typeof startService>>, 'request'>, more: object) => {
+        const body = { payer: addressOf(Keypair.generate()), platform_id: 'a', collection: theirs, ...TEXTS, ...more }
+        const { status, json } = await scene.request('POST', '/v2/nfts', { body })
+        return [status, json.data?.requiredSigners?.slice(1) ?? json.error.message]
+      }
+      const named = { authority: addressOf(issuer) }
+      const signing = await startPlatform(null, { dataDir, settings })
+      for (const more of [named, {}]) expect(await ask(signing, more)).toEqual([200, [addressOf(issuer)]])
+      expect(await logOf(signing.request)).toEqual([])
+      await signing.services.close()
+      const without = await startService({ dataDir, settings })
+      expect(await ask(without, named)).toEqual([200, [addressOf(issuer)]])
+      expect(await ask(without, {})).toEqual([500, expect.stringContaining('No signer is configured')])
+    },
+  )
 
   it('is not signed while the signer is paused, nor for a payer who cannot pay', async () => {
     const { request, mint } = await issuing()
@@ -134,7 +139,7 @@ describe.skipIf(lacksCore)('a mint', () => {
     ])
   })
 
-  it('is not handed out where the signer is paused while its provider signs', async () => {
+  it('is not returned if the signer is paused while its provider signs', async () => {
     const { request, services, mint } = await issuing()
     const signer = (await services.signer())!
     const sign = signer.sign.bind(signer)
@@ -149,7 +154,7 @@ describe.skipIf(lacksCore)('a mint', () => {
     expect(log.map(({ action }: { action: string }) => action)).toEqual(['signing.intended', 'signer.paused'])
   })
 
-  it('is not signed on a chain that the signer is not marked for', async () => {
+  it.skipIf(!inSoak)('is not signed on a chain for which the signer is not marked', { tags: 'sampled' }, async () => {
     const { services, wallet, dataDir, into, user } = await issuing()
     await services.close()
     const settings = { 'nfts.cosign-collections': [into], 'signer.cluster': 'devnet' }
@@ -166,7 +171,7 @@ describe.skipIf(lacksCore)('a mint', () => {
     expect([status, json.error.param]).toEqual([400, 'asset'])
   })
 
-  it('whose policy lacks the program is refused by its rule', async () => {
+  it.skipIf(!inSoak)('whose policy lacks the program is refused by its rule', { tags: 'sampled' }, async () => {
     const { request, mint } = await issuing()
     const { programs } = (await request('GET', '/v2/signer')).json.data.policy
     const body = { programs: programs.filter((id: string) => id !== PROGRAMS.core.id) }
@@ -175,14 +180,18 @@ describe.skipIf(lacksCore)('a mint', () => {
     expect([refused.status, refused.json.error.details.rule]).toEqual([400, 'program'])
   })
 
-  it('under an Idempotency-Key is answered again with the same asset, and signed once', async () => {
-    const { request, into, user } = await issuing()
-    const body = { payer: addressOf(user), platform_id: 'a', collection: into, ...TEXTS }
-    const ask = () => request('POST', '/v2/nfts', { body, headers: { 'idempotency-key': 'k' } })
-    const [first, second] = [await ask(), await ask()]
-    expect(second.json.data).toEqual(first.json.data)
-    expect(await logOf(request)).toHaveLength(2)
-  })
+  it.skipIf(!inSoak)(
+    'under an Idempotency-Key returns the same asset again, and is signed once',
+    { tags: 'sampled' },
+    async () => {
+      const { request, into, user } = await issuing()
+      const body = { payer: addressOf(user), platform_id: 'a', collection: into, ...TEXTS }
+      const ask = () => request('POST', '/v2/nfts', { body, headers: { 'idempotency-key': 'k' } })
+      const [first, second] = [await ask(), await ask()]
+      expect(second.json.data).toEqual(first.json.data)
+      expect(await logOf(request)).toHaveLength(2)
+    },
+  )
 })
 
 /** An asset of a user that the wallet alone can thaw. */
@@ -262,7 +271,7 @@ async function frozenScene() {
 }
 
 describe.skipIf(lacksCore)('the release of an asset', () => {
-  it('is signed for that very asset, and only where the request is its release', async () => {
+  it('is signed for that asset, and only if the request is its release', async () => {
     const { frozen, thaw, remove, ruleFor, instructions } = await frozenScene()
     const [asset, another] = [frozen(), frozen()]
     const release = instructions(thaw(asset), remove(asset))
@@ -275,7 +284,7 @@ describe.skipIf(lacksCore)('the release of an asset', () => {
     expect(await ruleFor(another, both)).toBe('authority')
   })
 
-  it('opens nothing else that the same transaction could do', async () => {
+  it('allows nothing else in the same transaction', async () => {
     const world = await frozenScene()
     const { scene, user, own, frozen, thaw, remove, ruleFor, instructions, context, signer, key, core } = world
     const asset = frozen()
@@ -326,7 +335,7 @@ describe.skipIf(lacksCore)('the release of an asset', () => {
     expect(await ruleFor(asset, [...release, bonus])).toBeNull()
   })
 
-  it('is no way to take an asset of the wallet itself, nor another plugin that names it', async () => {
+  it('cannot take an asset of the wallet itself, nor another plugin that names it', async () => {
     const { scene, user, own, mint, frozen, thaw, remove, ruleFor, instructions, context, key } = await frozenScene()
     const mine = frozen(scene.wallet)
     expect(await ruleFor(mine, instructions(thaw(mine), remove(mine, scene.wallet)))).not.toBeNull()
@@ -338,7 +347,7 @@ describe.skipIf(lacksCore)('the release of an asset', () => {
     expect(await ruleFor(asset, [...instructions(dropped), signing])).toBe('authority')
   })
 
-  it('ends the freezing of what is frozen, by its thaw, and takes the plugin away', async () => {
+  it('thaws a frozen asset, and removes the plugin', async () => {
     const { scene, user, own, mint, frozen, thaw, remove, ruleFor, instructions, core, context, signer, key } =
       await frozenScene()
     const plugin = { type: 'FreezeDelegate' } as const
@@ -359,7 +368,7 @@ describe.skipIf(lacksCore)('the release of an asset', () => {
     expect(await ruleFor(idle, instructions(revoke(idle, scene.address), remove(idle)))).toBe('authority')
   })
 
-  it('leaves the other plugins as they are, or is none', async () => {
+  it.skipIf(!inSoak)('leaves the other plugins unchanged, or is not a release', { tags: 'sampled' }, async () => {
     const { scene, user, own, frozen, thaw, remove, ruleFor, instructions, context, key } = await frozenScene()
     const asset = frozen()
     const burner = { type: 'BurnDelegate', authority: { type: 'Address', address: key(scene.address) } } as const
@@ -400,7 +409,7 @@ describe('a collection that others mint into meanwhile', () => {
   const between = (old: ReturnType<typeof collection>, now: ReturnType<typeof collection>) =>
     reconcileReadings(wallet, ['c'], [old], [now])
 
-  it('holds still but for its counters', () => {
+  it('changes only in its counters', () => {
     expect(between(collection(1), collection(2))).toEqual([collection(1)])
     expect(between(collection(1), collection(2, { authority: 8 }))).toBeNull()
     expect(between(collection(1), collection(2, { plugin: 1 }))).toBeNull()
@@ -410,8 +419,8 @@ describe('a collection that others mint into meanwhile', () => {
   })
 })
 
-describe('the collections to sign for', () => {
-  it('are addresses, or the setting is refused by its name', () => {
+describe('the setting of collections to sign for', () => {
+  it('has addresses, or is refused by its name', () => {
     const address = text(someone())
     expect(parseSetting('nfts.cosign-collections', `${address},${address}`, 'profile')).toEqual([address, address])
     expect(parseSetting('nfts.cosign-collections', [], 'profile')).toEqual([])

@@ -27,7 +27,7 @@ import {
   vestingEscrowAddress,
 } from '../../src/chain/programs/dbc/index.ts'
 import { buildMigrationStep } from '../../src/chain/programs/dbc/migration.ts'
-import { buildVestingClaim, readLocks } from '../../src/chain/programs/jupiter-lock/index.ts'
+import { buildLockClaim, readLocks } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { spendOf } from '../../src/policy/rules/spend.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { presetWith } from '../support/dbc.ts'
@@ -65,7 +65,7 @@ async function passes(scene: Scene, built: Built, keys: Keypair[] = []) {
   return { movement, lamports, tokens, paid: before - scene.lamportsOf(scene.key) }
 }
 
-describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of pools', () => {
+describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('the policy check with the programs of pools', () => {
   async function launched(curve?: LaunchCurve) {
     const scene = await openScene({ programs: true })
     const [mint, config] = [Keypair.generate(), Keypair.generate()]
@@ -97,7 +97,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     scene.local.advance(1)
   }
 
-  it('a launch on a curve with a first buy', async () => {
+  it('passes a launch on a curve with a first buy', async () => {
     const { landed, mint } = await launched()
     const last = landed.at(-1)!
     expect(last.lamports).toBe(last.paid)
@@ -105,7 +105,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     expect(last.movement.destinations.some((each) => each.mint === text(mint.publicKey))).toBe(true)
   })
 
-  it('a claim of the partner with splits costs the splits', async () => {
+  it('passes a claim of the partner, which costs its splits', async () => {
     const { scene, read } = await launched()
     const trader = scene.funded(1_000n * SOL)
     await buy(scene, trader, await read(), 50n * SOL)
@@ -130,7 +130,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     }
   })
 
-  it('claims of every kind by the wallet, as partner and as creator, cost the fee and the rents alone', async () => {
+  it('passes claims of every kind by the wallet, as partner and creator, for fee and rents', async () => {
     const { scene, read } = await launched(await earningCurve({ bothTokens: true }))
     const trader = scene.funded(1_000n * SOL)
     await buy(scene, trader, await read(), 900n * SOL)
@@ -162,7 +162,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     }
     scene.local.advance(30 * 86_400)
     const { escrows } = await readLocks(scene.chain, [await vestingEscrowAddress((await read()).address)])
-    await claims(() => buildVestingClaim({ ...terms(), escrow: escrows[0]!, amount: 10n ** 14n }))
+    await claims(() => buildLockClaim({ ...terms(), lock: escrows[0]!, amount: 10n ** 14n }))
     const pool = (await readDammV2Pool(scene.chain, await migratedPoolAddress(await read())))!
     const order = { payer: text(trader.publicKey), pool, side: 'buy' as const, amount: SOL, minimumOut: 0n }
     scene.sendBuilt(await swapInDammV2({ ...order, recentBlockhash: blockhashOf(scene) }), [trader])
@@ -173,7 +173,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     await claims(async () => (await buildPositionClaim(owned))[0]!)
   })
 
-  it('a migration that the wallet pays', async () => {
+  it('passes a migration that the wallet pays', async () => {
     const { scene, read } = await launched()
     const trader = scene.funded(1_000n * SOL)
     await buy(scene, trader, await read(), 900n * SOL)
@@ -190,7 +190,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     expect(made.tokens).toEqual([])
   })
 
-  it('a pool of its own, its trades and the fees of its position', async () => {
+  it('passes a pool of its own, its trades and the fees of its position', async () => {
     const scene = await openScene({ programs: true })
     const [mint, nft] = [Keypair.generate(), Keypair.generate()]
     const supply = 10n ** 15n

@@ -13,6 +13,7 @@ import { instructionEffects } from '../../src/policy/movement/instruction-effect
 import { touchedAccounts } from '../../src/policy/movement/touched-accounts.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram } from '../support/programs.ts'
+import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import {
   ata,
   opened,
@@ -27,7 +28,7 @@ import {
 
 /** Owner of the vaults of DAMM v2. */
 const POOL_AUTHORITY = new PublicKey('HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC')
-const RENT = 2_039_280n
+const RENT = TOKEN_ACCOUNT_RENT
 const FEE = 5_000n
 const cosigners = (...keys: Keypair[]) => keys.map(({ publicKey }) => text(publicKey))
 const capped = (mint: PublicKey, amount: bigint) => [{ mint: text(mint), per_transaction: amount, per_day: 2n ** 64n }]
@@ -35,39 +36,36 @@ const capped = (mint: PublicKey, amount: bigint) => [{ mint: text(mint), per_tra
 describe.each([
   ['SPL Token', TOKEN_PROGRAM_ID],
   ['Token-2022', TOKEN_2022_PROGRAM_ID],
-])('through an account of %s that opens and ends on the way', (_, program) => {
-  it.each(['initializeAccount', 'initializeAccount2', 'initializeAccount3'])(
-    'by %s, tokens are counted',
-    async (by) => {
-      const scene = await openScene()
-      const { mint } = scene.mint(program, 0n)
-      const [vault, temporary] = [Keypair.generate(), Keypair.generate()]
-      scene.send(opened(scene, vault, mint, POOL_AUTHORITY, scene.key, program), [scene.wallet, vault])
-      const [create, third] = opened(scene, temporary, mint, scene.key, scene.key, program)
-      const initialize: Record<string, TransactionInstruction> = {
-        initializeAccount: spl.createInitializeAccountInstruction(temporary.publicKey, mint, scene.key, program),
-        initializeAccount2: second(temporary.publicKey, mint, scene.key, program),
-        initializeAccount3: third!,
-      }
-      const instructions = [
-        create!,
-        initialize[by]!,
-        spl.createMintToInstruction(mint, temporary.publicKey, scene.key, 100, [], program),
-        spl.createTransferInstruction(temporary.publicKey, vault.publicKey, scene.key, 60, [], program),
-        spl.createBurnInstruction(temporary.publicKey, mint, scene.key, 40, [], program),
-        spl.createCloseAccountInstruction(temporary.publicKey, scene.key, scene.key, [], program),
-      ]
-      const movement = await scene.read(instructions)
-      expect(movement).toMatchObject({ err: null, stable: true, unread: [], lamports_out: FEE * 2n })
-      expect(movement.tokens_out).toEqual([{ mint: text(mint), amount: 100n }])
-      expect(movement.tokens_to_others).toEqual([{ mint: text(mint), amount: 60n }])
-      const told = (amount: bigint) => ({ cosigners: cosigners(temporary), policy: { tokens: capped(mint, amount) } })
-      expect(scene.ruleOf(movement, told(99n))).toBe('tokens_per_transaction')
-      expect(scene.ruleOf(movement, told(100n))).toBeNull()
-    },
-  )
+])('a payment through an account of %s that opens and closes on the way', (_, program) => {
+  it.each(['initializeAccount', 'initializeAccount2', 'initializeAccount3'])('by %s is counted', async (by) => {
+    const scene = await openScene()
+    const { mint } = scene.mint(program, 0n)
+    const [vault, temporary] = [Keypair.generate(), Keypair.generate()]
+    scene.send(opened(scene, vault, mint, POOL_AUTHORITY, scene.key, program), [scene.wallet, vault])
+    const [create, third] = opened(scene, temporary, mint, scene.key, scene.key, program)
+    const initialize: Record<string, TransactionInstruction> = {
+      initializeAccount: spl.createInitializeAccountInstruction(temporary.publicKey, mint, scene.key, program),
+      initializeAccount2: second(temporary.publicKey, mint, scene.key, program),
+      initializeAccount3: third!,
+    }
+    const instructions = [
+      create!,
+      initialize[by]!,
+      spl.createMintToInstruction(mint, temporary.publicKey, scene.key, 100, [], program),
+      spl.createTransferInstruction(temporary.publicKey, vault.publicKey, scene.key, 60, [], program),
+      spl.createBurnInstruction(temporary.publicKey, mint, scene.key, 40, [], program),
+      spl.createCloseAccountInstruction(temporary.publicKey, scene.key, scene.key, [], program),
+    ]
+    const movement = await scene.read(instructions)
+    expect(movement).toMatchObject({ err: null, stable: true, unread: [], lamports_out: FEE * 2n })
+    expect(movement.tokens_out).toEqual([{ mint: text(mint), amount: 100n }])
+    expect(movement.tokens_to_others).toEqual([{ mint: text(mint), amount: 60n }])
+    const told = (amount: bigint) => ({ cosigners: cosigners(temporary), policy: { tokens: capped(mint, amount) } })
+    expect(scene.ruleOf(movement, told(99n))).toBe('tokens_per_transaction')
+    expect(scene.ruleOf(movement, told(100n))).toBeNull()
+  })
 
-  it('tokens that are printed right into a vault are counted', async () => {
+  it('minted directly into a vault is counted', async () => {
     const scene = await openScene()
     const { mint } = scene.mint(program, 0n)
     const vault = Keypair.generate()
@@ -78,7 +76,7 @@ describe.each([
     expect(await scene.ruleFor([print], { policy: { tokens: capped(mint, 100n) } })).toBeNull()
   })
 
-  it('a stranger’s that ends too has gained all the same', async () => {
+  it('through a stranger’s account that closes too still counts as gain', async () => {
     const scene = await openScene()
     const { mint } = scene.mint(program, 0n)
     const [vault, theirs] = [Keypair.generate(), Keypair.generate()]
@@ -110,7 +108,7 @@ function second(account: PublicKey, mint: PublicKey, owner: PublicKey, programId
   })
 }
 
-describe('wrapped SOL through an account that opens and ends on the way', () => {
+describe('wrapped SOL through an account that opens and closes on the way', () => {
   /** Of a stranger, with the wallet as its delegate: as what a pool owes, it is moved by the wallet's signature. */
   function owed(scene: Scene, lamports: bigint) {
     const { stranger, key } = scene
@@ -120,7 +118,7 @@ describe('wrapped SOL through an account that opens and ends on the way', () => 
     return source
   }
 
-  it('is counted where it goes on to a vault', async () => {
+  it('is counted if it goes on to a vault', async () => {
     const scene = await openScene()
     const [vault, temporary] = [Keypair.generate(), Keypair.generate()]
     scene.send(opened(scene, vault, spl.NATIVE_MINT, POOL_AUTHORITY), [scene.wallet, vault])
@@ -141,7 +139,7 @@ describe('wrapped SOL through an account that opens and ends on the way', () => 
     expect(await scene.ruleFor(kept, told(2n * FEE))).toBeNull()
   })
 
-  it('is counted where the account is closed to a stranger, as much as is left in it', async () => {
+  it('is counted if the account is closed to a stranger, with the remaining amount', async () => {
     const scene = await openScene()
     const temporary = Keypair.generate()
     const source = owed(scene, 50n * SOL)
@@ -154,7 +152,7 @@ describe('wrapped SOL through an account that opens and ends on the way', () => 
     expect(movement.lamports_to_others).toBe(50n * SOL + RENT)
   })
 
-  it('counts once where the wallet wraps it and pays', async () => {
+  it('is counted once if the wallet wraps it and pays', async () => {
     const scene = await openScene()
     const to = scene.accountOf(scene.stranger, spl.NATIVE_MINT)
     const own = ata(spl.NATIVE_MINT, scene.key)
@@ -167,7 +165,7 @@ describe('wrapped SOL through an account that opens and ends on the way', () => 
   })
 })
 
-it('what an account sends to itself stays, whoever else may take from it', async () => {
+it('an amount that an account sends to itself stays, whoever may take from it', async () => {
   const scene = await openScene()
   const { held } = scene.mint()
   scene.send([spl.createApproveInstruction(held, scene.stranger.publicKey, scene.key, 1)])
@@ -175,7 +173,7 @@ it('what an account sends to itself stays, whoever else may take from it', async
   expect(movement).toMatchObject({ err: null, tokens_out: [], tokens_to_others: [], destinations: [] })
 })
 
-it('instructions that a token program takes in a batch are not understood', async () => {
+it('instructions in a batch of a token program are not understood', async () => {
   const scene = await openScene()
   const temporary = Keypair.generate()
   const batch = new TransactionInstruction({
@@ -191,7 +189,7 @@ it('instructions that a token program takes in a batch are not understood', asyn
   expect(unread).toMatchObject([{ where: 'instruction 0', reason: expect.stringMatching(/batch/) }])
 })
 
-it('tokens that are sent along do not hide who gets the lamports of an account that ends', async () => {
+it('additional tokens do not hide who gets the lamports of a closed account', async () => {
   const scene = await openScene()
   const { mint } = scene.mint()
   const theirs = text(scene.accountOf(scene.stranger, mint))
@@ -212,7 +210,7 @@ it('tokens that are sent along do not hide who gets the lamports of an account t
   ])
 })
 
-it.skipIf(!hasProgram(PROGRAMS.dammV2.id))('a pool is not filled for a stranger’s position', async () => {
+it.skipIf(!hasProgram(PROGRAMS.dammV2.id))('a pool cannot be filled for a stranger’s position', async () => {
   const scene = await openScene({ programs: true })
   const { mint } = scene.mint(TOKEN_PROGRAM_ID, 0n)
   const [nft, temporary] = [Keypair.generate(), Keypair.generate()]

@@ -27,7 +27,7 @@ function paidFor(scene: Scene, transaction: Uint8Array, keys: Keypair[] = [scene
 }
 
 describe('the priority fee of a message of version 1', () => {
-  it('is what the message states, whatever its instructions ask for', async () => {
+  it('is the one that the message states, whatever its instructions request', async () => {
     const scene = await openScene()
     for (const instructions of [[], decoys(0n), decoys(1n), decoys(5_000_000_000n)]) {
       const movement = await scene.readV1(instructions, { priorityFeeLamports: 5n * SOL })
@@ -55,7 +55,7 @@ describe('the priority fee of a message of version 1', () => {
     expect(paidFor(scene, within)).toBe(movement.lamports_out)
   })
 
-  it('is not hidden by a node that tells less, tells nothing, or tells more than a number holds', async () => {
+  it('cannot be hidden by a node that reports less, nothing, or more than a number holds', async () => {
     const scene = await openScene()
     const knowing = (value: unknown): Chain => ({
       ...scene.chain,
@@ -73,7 +73,7 @@ describe('the priority fee of a message of version 1', () => {
     expect((await readMovement(knowing(7_000), transaction, scene.address)).fee).toBe(7_000n)
   })
 
-  it('is counted to its last lamport, where the wallet could never pay it too', async () => {
+  it('is counted to the last lamport, even if the wallet could never pay it', async () => {
     const scene = await openScene()
     await fc.assert(
       fc.asyncProperty(fc.bigInt({ min: 100n * SOL, max: MAX_U64 }), async (priorityFeeLamports) => {
@@ -84,7 +84,7 @@ describe('the priority fee of a message of version 1', () => {
     )
   })
 
-  it('is not the wallet’s where another pays', async () => {
+  it('is not the wallet’s if another wallet pays', async () => {
     const scene = await openScene()
     const { stranger } = scene
     const instructions = [SystemProgram.transfer({ fromPubkey: scene.key, toPubkey: scene.key, lamports: 1 })]
@@ -93,7 +93,7 @@ describe('the priority fee of a message of version 1', () => {
     expect(scene.ruleOf(movement, { role: 'cosigns' })).toBeNull()
   })
 
-  it('is told by a simulation as the chain then takes it', async () => {
+  it('is reported by a simulation as the chain then charges it', async () => {
     const scene = await openScene()
     const transaction = scene.compileV1(decoys(1n), { priorityFeeLamports: 7_777n })
     const { err, fee, balance_changes } = await simulateDecoded(scene.chain, decodeWireTransaction(transaction))
@@ -104,7 +104,7 @@ describe('the priority fee of a message of version 1', () => {
 })
 
 describe('a message of version 1', () => {
-  it('without limits of its own runs nothing, and is refused, though a leader would charge for it', async () => {
+  it('without its own limits runs nothing, and is refused, although a leader would charge for it', async () => {
     const scene = await openScene()
     const pay = [scene.pay(scene.stranger.publicKey, 1n)]
     for (const unset of [{ computeUnitLimit: null }, { computeUnitLimit: 0 }, { loadedAccountsDataSizeLimit: 1 }]) {
@@ -113,7 +113,7 @@ describe('a message of version 1', () => {
     }
   })
 
-  it('has none of its sixty receivers overlooked', async () => {
+  it('has all of its sixty receivers checked', async () => {
     const scene = await openScene()
     const receivers = Array.from({ length: 60 }, someone)
     const lamports = SOL / 100n

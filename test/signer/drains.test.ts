@@ -22,6 +22,8 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { delegations } from '../../src/policy/movement/control-changes.ts'
+import { touchedAccounts } from '../../src/policy/movement/touched-accounts.ts'
 import { DEFAULT_PROGRAMS } from '../../src/policy/policy.ts'
 import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
 import { LOOKUP_TABLE_PROGRAM } from '../../src/solana/program-ids.ts'
@@ -29,6 +31,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
 import { web3Over } from '../support/node.ts'
 import { hasProgram } from '../support/programs.ts'
+import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import {
   ata,
   createAta,
@@ -57,14 +60,68 @@ const meta = (pubkey: PublicKey, marks = '') => ({
   isSigner: marks.includes('s'),
   isWritable: marks.includes('w'),
 })
-const RENT = 2_039_280n
+const RENT = TOKEN_ACCOUNT_RENT
 const FEE = 5_000n
+
+describe('control over a position of DAMM v2', () => {
+  const CLAIM_TO_OWNER = 16
+  const positionOf = (nft: PublicKey, permissions: number) => {
+    const data = Buffer.alloc(408)
+    Buffer.from('aabc8fe47a40f7d0', 'hex').copy(data)
+    nft.toBuffer().copy(data, 40)
+    data.writeUInt32LE(permissions, 392)
+    return { lamports: 3_000_000n, owner: PROGRAMS.dammV2.id, data, executable: false }
+  }
+
+  it('can be given to a delegate that may only claim for the owner, and to no other', async () => {
+    const scene = await openScene()
+    const { mint: nft, held } = scene.mint(TOKEN_2022_PROGRAM_ID, 1n)
+    const position = Keypair.generate().publicKey
+    const [hot, other] = [someone(), someone()]
+    const permit = (permissions: number, of = nft) =>
+      scene.local.setAccount(text(position), positionOf(of, permissions))
+    const approve = (delegate: PublicKey, amount = 0) =>
+      spl.createApproveInstruction(held, delegate, scene.key, amount, [], TOKEN_2022_PROGRAM_ID)
+    /** Names the position among the accounts that are written to. */
+    const update = scene.pay(scene.key, 0n)
+    update.keys.push(meta(position, 'w'))
+    permit(CLAIM_TO_OWNER)
+    expect(await scene.ruleFor([approve(hot), update])).toBeNull()
+    expect(await scene.ruleFor([approve(hot)])).toBe('delegate')
+    expect(await scene.ruleFor([approve(hot, 1), update])).toBe('delegate')
+    for (const bit of [0, 1, 2, 3, 5, 6, 7, 8, 31]) {
+      permit((CLAIM_TO_OWNER | (1 << bit)) >>> 0)
+      expect(await scene.ruleFor([approve(hot), update]), `bit ${bit}`).toBe('delegate')
+    }
+    permit(CLAIM_TO_OWNER, someone())
+    expect(await scene.ruleFor([approve(hot), update])).toBe('delegate')
+    permit(CLAIM_TO_OWNER)
+    scene.local.setAccount(text(position), { ...positionOf(nft, CLAIM_TO_OWNER), owner: text(other) })
+    expect(await scene.ruleFor([approve(hot), update])).toBe('delegate')
+  })
+
+  it('cannot be widened for a delegate that is there', () => {
+    const [wallet, nft] = [text(someone()), someone()]
+    const address = text(someone())
+    const widened = (before: number, after: number) => {
+      const touched = touchedAccounts(wallet, [address], [positionOf(nft, before)], [positionOf(nft, after)], new Map())
+      return delegations(wallet, touched)
+    }
+    const more = [{ address, kind: 'position', delegate: null, amount: null }]
+    expect(widened(0, CLAIM_TO_OWNER)).toEqual([])
+    expect(widened(255, CLAIM_TO_OWNER)).toEqual([])
+    expect(widened(255, 0)).toEqual([])
+    expect(widened(CLAIM_TO_OWNER, 8 | CLAIM_TO_OWNER)).toEqual(more)
+    expect(widened(1, 2)).toEqual(more)
+    expect(widened(0, 2 ** 31)).toEqual(more)
+  })
+})
 
 describe.each([
   ['SPL Token', TOKEN_PROGRAM_ID],
   ['Token-2022', TOKEN_2022_PROGRAM_ID],
 ])('control over accounts of %s', (_, program) => {
-  it('is not given to a delegate', async () => {
+  it('cannot be given to a delegate', async () => {
     const scene = await openScene()
     const { mint, held } = scene.mint(program)
     const thief = someone()
@@ -81,7 +138,7 @@ describe.each([
     expect(await scene.ruleFor([revoke])).toBeNull()
   })
 
-  it('does not pass to another owner or closer', async () => {
+  it('cannot pass to another owner or closer', async () => {
     const scene = await openScene()
     const account = Keypair.generate()
     const { mint } = scene.mint(program)
@@ -106,7 +163,7 @@ describe.each([
     expect(await scene.ruleFor([give(AuthorityType.CloseAccount)])).toBe('authority')
   })
 
-  it('a mint keeps its authorities, given away or given up', async () => {
+  it("over a mint's authorities can be neither given away nor given up", async () => {
     const scene = await openScene()
     const { mint } = scene.mint(program)
     for (const type of [AuthorityType.MintTokens, AuthorityType.FreezeAccount]) {
@@ -117,7 +174,7 @@ describe.each([
     }
   })
 
-  it('an account is closed to the wallet alone', async () => {
+  it('allows closing only to the wallet', async () => {
     const scene = await openScene()
     const { held } = scene.mint(program, 0n)
     const close = (to: PublicKey) => spl.createCloseAccountInstruction(held, to, scene.key, [], program)
@@ -125,7 +182,7 @@ describe.each([
     expect(await scene.ruleFor([close(scene.key)])).toBeNull()
   })
 
-  it('tokens leave within the limit of their mint, and by no other way', async () => {
+  it('lets tokens leave within the limit of their mint, and in no other way', async () => {
     const scene = await openScene()
     const { mint, held } = scene.mint(program)
     const to = scene.accountOf(scene.stranger, mint, program)
@@ -145,7 +202,7 @@ describe.each([
   })
 })
 
-describe('lamports', () => {
+describe('lamports of the platform wallet', () => {
   const cap = { lamports_per_transaction: 2n * SOL }
 
   it('leave within their limit, however many transfers they take', async () => {
@@ -167,7 +224,7 @@ describe('lamports', () => {
     expect(await scene.ruleFor(accounts, told(3n * RENT + FEE))).toBeNull()
   })
 
-  it('are counted in an account that a stranger’s program gets', async () => {
+  it('are counted in an account that a stranger’s program receives', async () => {
     const scene = await openScene()
     const account = Keypair.generate()
     const create = SystemProgram.createAccount({
@@ -192,7 +249,7 @@ describe('lamports', () => {
     expect(await scene.ruleFor([purse], { policy: listed, cosigners })).toBe('destination')
   })
 
-  it('wrapped ones are no way around, nor is closing them to a stranger', async () => {
+  it('cannot leave by wrapping, nor by closing wrapped SOL to a stranger', async () => {
     const scene = await openScene()
     const held = scene.wrapped(5n * SOL)
     const to = scene.accountOf(scene.stranger, spl.NATIVE_MINT)
@@ -202,7 +259,7 @@ describe('lamports', () => {
     expect(await scene.ruleFor([close])).toBe('close')
   })
 
-  it('wrapped on the way are counted, and end at a destination', async () => {
+  it('that are wrapped on the way are counted, and stop at a destination', async () => {
     const scene = await openScene()
     const thief = scene.stranger.publicKey
     const close = spl.createCloseAccountInstruction(ata(spl.NATIVE_MINT, scene.key), thief, scene.key)
@@ -221,7 +278,7 @@ describe('lamports', () => {
     expect(await scene.ruleFor(round, { role: 'cosigns', payer: stranger })).toBe('lamports_per_transaction')
   })
 
-  it('do not leave by an account that is derived from the wallet', async () => {
+  it('cannot leave through an account that is derived from the wallet', async () => {
     const scene = await openScene()
     const address = await PublicKey.createWithSeed(scene.key, 'purse', SystemProgram.programId)
     scene.local.airdrop(text(address), 10n * SOL)
@@ -241,7 +298,7 @@ describe('lamports', () => {
     expect(await scene.ruleFor([hand])).toBe('authority')
   })
 
-  it('are not burnt as a priority fee', async () => {
+  it('cannot be burnt as a priority fee', async () => {
     const scene = await openScene()
     // 1,000,000 units at 5,000,000,000 micro-lamports are 5 SOL.
     const priced = [
@@ -254,21 +311,83 @@ describe('lamports', () => {
   })
 })
 
-describe('what cannot be told', () => {
-  it('is refused: an instruction of a token program that is not known here', async () => {
+describe.each([
+  ['SPL Token', TOKEN_PROGRAM_ID],
+  ['Token-2022', TOKEN_2022_PROGRAM_ID],
+])('excess rent in accounts of %s', (_, program) => {
+  const withdraw = (from: PublicKey, to: PublicKey, by: PublicKey) =>
+    new TransactionInstruction({
+      programId: program,
+      keys: [meta(from, 'w'), meta(to, 'w'), meta(by, 's')],
+      data: Buffer.from([38]),
+    })
+
+  it('returns to the wallet, from its token account and from its mint, for the fee alone', async () => {
+    const scene = await openScene()
+    const { mint, held } = scene.mint(program)
+    for (const address of [mint, held]) scene.local.airdrop(text(address), SOL)
+    const instructions = [mint, held].map((from) => withdraw(from, scene.key, scene.key))
+    const movement = await scene.read(instructions)
+    expect(movement).toMatchObject({ err: null, stable: true, unread: [], lamports_out: FEE, lamports_to_others: 0n })
+    expect(movement).toMatchObject({ destinations: [], authority_changes: [], delegates: [], closes: [] })
+    const policy = { lamports_per_transaction: FEE, lamports_per_day: FEE, destinations: [] }
+    expect(scene.ruleOf(movement, { policy })).toBeNull()
+  })
+
+  it.each(['token account', 'mint'] as const)('of its %s counts if a stranger receives it', async (what) => {
+    const scene = await openScene()
+    const { mint, held } = scene.mint(program)
+    const from = what === 'mint' ? mint : held
+    scene.local.airdrop(text(from), SOL)
+    const { stranger } = scene
+    const movement = await scene.read([withdraw(from, stranger.publicKey, scene.key)])
+    // The instruction does not state the amount, so everything in the account counts.
+    const most = scene.local.account(text(from))!.lamports
+    expect(movement).toMatchObject({ err: null, stable: true, lamports_out: most + FEE, lamports_to_others: most })
+    const destination = expect.objectContaining({ address: text(stranger.publicKey), amount: most, mint: null })
+    expect(movement.destinations).toEqual([destination])
+    expect(scene.ruleOf(movement, { policy: { lamports_per_transaction: SOL } })).toBe('lamports_per_transaction')
+    expect(scene.ruleOf(movement, { policy: { destinations: [] } })).toBe('destination')
+  })
+
+  it('counts as much if the account is closed to the stranger after it', async () => {
+    const scene = await openScene()
+    const { held } = scene.mint(program, 0n)
+    scene.local.airdrop(text(held), SOL)
+    const { stranger } = scene
+    const movement = await scene.read([
+      withdraw(held, stranger.publicKey, scene.key),
+      spl.createCloseAccountInstruction(held, stranger.publicKey, scene.key, [], program),
+    ])
+    expect(movement.lamports_to_others).toBeGreaterThan(SOL)
+    expect(scene.ruleOf(movement)).toBe('close')
+  })
+
+  it('of a stranger is no loss of the wallet', async () => {
+    const scene = await openScene()
+    const { mint } = scene.mint(program)
+    const { stranger } = scene
+    const theirs = scene.accountOf(stranger, mint, program)
+    scene.local.airdrop(text(theirs), SOL)
+    const told = { payer: stranger, role: 'cosigns' as const }
+    const take = [
+      withdraw(theirs, stranger.publicKey, stranger.publicKey),
+      spl.createRevokeInstruction(ata(mint, scene.key, program), scene.key, [], program),
+    ]
+    const movement = await scene.read(take, told)
+    expect(movement).toMatchObject({ err: null, stable: true, lamports_out: 0n })
+  })
+})
+
+describe('a transaction with an unknown effect', () => {
+  it('is refused: an unknown instruction of a token program', async () => {
     const scene = await openScene()
     const { held } = scene.mint(TOKEN_2022_PROGRAM_ID)
-    scene.local.airdrop(text(held), SOL)
-    const withdraw = (to: PublicKey) =>
-      new TransactionInstruction({
-        programId: TOKEN_2022_PROGRAM_ID,
-        keys: [meta(held, 'w'), meta(to, 'w'), meta(scene.key, 's')],
-        // WithdrawExcessLamports.
-        data: Buffer.from([38]),
-      })
-    const { err, unread } = await scene.read([withdraw(scene.stranger.publicKey)])
+    const types = [spl.ExtensionType.MemoTransfer]
+    const enlarge = spl.createReallocateInstruction(held, scene.key, types, scene.key, [], TOKEN_2022_PROGRAM_ID)
+    const { err, unread } = await scene.read([enlarge])
     expect([err, unread[0]?.where]).toEqual([null, 'instruction 0'])
-    expect(await scene.ruleFor([withdraw(scene.stranger.publicKey)])).toBe('unstable')
+    expect(await scene.ruleFor([enlarge])).toBe('unstable')
   })
 
   it('is refused: an account with a confidential balance', async () => {
@@ -287,8 +406,8 @@ describe('what cannot be told', () => {
   })
 })
 
-describe('the wallet itself', () => {
-  it('is not assigned to a program', async () => {
+describe('the platform wallet itself', () => {
+  it('cannot be assigned to a program', async () => {
     const scene = await openScene()
     const assign = SystemProgram.assign({ accountPubkey: scene.key, programId: someone() })
     expect(await scene.ruleFor([assign])).toBe('authority')
@@ -297,7 +416,7 @@ describe('the wallet itself', () => {
     expect(await scene.ruleFor([allocate], { payer: scene.stranger, role: 'cosigns' })).toBe('authority')
   })
 
-  it('keeps its nonce accounts and what is in them', async () => {
+  it('keeps its nonce accounts and their balance', async () => {
     const scene = await openScene()
     const [nonce, thief] = [Keypair.generate(), someone()]
     const rent = Number(scene.local.minimumBalance(NONCE_ACCOUNT_LENGTH))
@@ -338,8 +457,8 @@ describe('the wallet itself', () => {
   })
 })
 
-describe('who takes part', () => {
-  it('no stranger signs beside the wallet, nor pays in its place', async () => {
+describe('the participants of a signed transaction', () => {
+  it('are no strangers: none signs beside the wallet, nor pays in its place', async () => {
     const scene = await openScene()
     const { stranger } = scene
     const theirs = SystemProgram.transfer({ fromPubkey: stranger.publicKey, toPubkey: scene.key, lamports: 1 })
@@ -348,7 +467,7 @@ describe('who takes part', () => {
     expect(await scene.ruleFor([scene.pay(scene.key, 1n)], { payer: stranger })).toBe('signers')
   })
 
-  it('one who has others pay puts in nothing', async () => {
+  it('need not pay if others pay', async () => {
     const scene = await openScene()
     const { stranger } = scene
     const cosigned = { role: 'cosigns', payer: stranger } as const
@@ -361,7 +480,7 @@ describe('who takes part', () => {
     expect(await scene.ruleFor([send], cosigned)).toBe('program')
   })
 
-  it('only allowed programs run, called by the message or within another', async () => {
+  it('are only allowed programs, called by the message or within another', async () => {
     const scene = await openScene()
     const loader = new TransactionInstruction({
       programId: new PublicKey(LOOKUP_TABLE_PROGRAM),
@@ -386,10 +505,9 @@ describe('who takes part', () => {
     expect(await scene.ruleFor([memo])).toBe('program')
   })
 
-  it('a run that fails is refused as such', async () => {
+  it('are refused with a run that fails', async () => {
     const scene = await openScene()
     expect(await scene.ruleFor([scene.pay(someone(), 500n * SOL)])).toBe('simulation')
-    expect(await scene.ruleFor([scene.pay(someone(), SOL)], { policy: { paused: true } })).toBe('paused')
   })
 })
 
@@ -410,7 +528,7 @@ describe('a list of destinations', () => {
     expect(await scene.ruleFor([send(theirs)], { policy: { destinations: [text(theirs)] } })).toBeNull()
   })
 
-  it('does not take an account for its owner’s that another can close', async () => {
+  it('does not accept an account as its owner’s if another wallet can close it', async () => {
     const scene = await openScene()
     const { stranger } = scene
     const { mint } = scene.mint()
@@ -426,7 +544,7 @@ describe('a list of destinations', () => {
     expect(await scene.ruleFor([scene.pay(trap, SOL)], { policy })).toBe('destination')
   })
 
-  it('holds for the wallet’s own account that another can close', async () => {
+  it('applies to the wallet’s own account if another wallet can close it', async () => {
     const scene = await openScene()
     const { stranger } = scene
     const { mint } = scene.mint()
@@ -485,7 +603,7 @@ function coreOf(scene: Scene) {
   return { umi, signer, built }
 }
 
-describe('with public programs', () => {
+describe('the policy check with public programs', () => {
   without('core')('an asset of Metaplex Core is neither delegated nor given away', async () => {
     const scene = await openScene({ programs: true })
     const { umi, signer, built } = coreOf(scene)

@@ -14,6 +14,7 @@ import { readMovement } from '../../src/chain/sending/movements.ts'
 import { DEFAULT_POLICY } from '../../src/policy/policy.ts'
 import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
 import { aroundAccounts, changedData, type NodeAccounts } from '../support/node-accounts.ts'
+import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import {
   ata,
   createAta,
@@ -27,7 +28,7 @@ import {
   wrap,
 } from './movements-support.ts'
 
-const RENT = 2_039_280n
+const RENT = TOKEN_ACCOUNT_RENT
 const FEE = 5_000n
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 const memo = (words: string) => new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(words) })
@@ -44,12 +45,14 @@ async function passes(scene: Scene, instructions: TransactionInstruction[], lamp
   return movement
 }
 
-describe('a transaction that gives nothing away passes', () => {
-  it('with a memo: its fee leaves, and nothing else', async () => {
+describe('a harmless transaction passes', () => {
+  it('with a memo: only its fee leaves', async () => {
     const scene = await openScene()
     const movement = await passes(scene, [memo('hello')], FEE)
     expect(movement).toMatchObject({ fee: FEE, fee_payer: scene.address, signers: [scene.address], destinations: [] })
-    expect(movement.programs).toEqual([{ program: text(MEMO), depth: 1, where: 'instruction 0', wallet: false }])
+    expect(movement.programs).toEqual([
+      { program: text(MEMO), depth: 1, where: 'instruction 0', wallet: false, call: expect.any(String), first: null },
+    ])
     expect(scene.lamportsOf(scene.key)).toBe(100n * SOL - FEE)
   })
 
@@ -67,7 +70,7 @@ describe('a transaction that gives nothing away passes', () => {
         program: text(SystemProgram.programId),
         others: [],
         created: false,
-        space: 0,
+        minimum: 0n,
       },
     ])
     expect(scene.lamportsOf(scene.key)).toBe(99n * SOL - 2n * FEE)
@@ -90,7 +93,7 @@ describe('a transaction that gives nothing away passes', () => {
     expect([opened.destinations, opened.lamports_out]).toEqual([[], movement.lamports_out])
   })
 
-  it('wrapping SOL costs its rent, and unwrapping it the fee alone', async () => {
+  it('wrapping SOL for its rent, and unwrapping it for the fee', async () => {
     const scene = await openScene()
     await passes(scene, wrap(scene.key, 3n * SOL), RENT + FEE)
     const held = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, scene.key)
@@ -104,7 +107,7 @@ describe('a transaction that gives nothing away passes', () => {
     ])
   })
 
-  it('by a nonce of its own that moves on', async () => {
+  it('with its own nonce that advances', async () => {
     const scene = await openScene()
     const nonce = Keypair.generate()
     const { nonceAuthority } = nonceOf(scene, nonce, scene.key)
@@ -128,8 +131,8 @@ function nonceOf(scene: Scene, nonce: Keypair, authority: PublicKey) {
   return { nonceAuthority: Buffer.from(data.subarray(8, 40)).equals(authority.toBuffer()) }
 }
 
-describe('amounts are read from what happens', () => {
-  it('wrapped SOL that is sent counts as lamports, and every token by its mint', async () => {
+describe('movements are read from the execution:', () => {
+  it('sent wrapped SOL counts as lamports, and every token by its mint', async () => {
     const scene = await openScene()
     const [token, t22] = [scene.mint(), scene.mint(TOKEN_2022_PROGRAM_ID)]
     const held = scene.wrapped(5n * SOL)
@@ -171,7 +174,7 @@ describe('amounts are read from what happens', () => {
     )
   })
 
-  it('what comes back within the transaction does not make up for what is sent', async () => {
+  it('returns within the transaction do not offset what is sent', async () => {
     const scene = await openScene()
     const back = SystemProgram.transfer({
       fromPubkey: scene.stranger.publicKey,
@@ -182,7 +185,7 @@ describe('amounts are read from what happens', () => {
     expect(movement.lamports_out).toBe(40n * SOL + 2n * FEE)
   })
 
-  it('the whole priority fee is told, and none where another pays', async () => {
+  it('the whole priority fee is included, and none if another wallet pays', async () => {
     const scene = await openScene()
     const priced = [
       ComputeBudgetProgram.setComputeUnitLimit({ units: 100_001 }),
@@ -193,10 +196,10 @@ describe('amounts are read from what happens', () => {
     expect([theirs.fee, theirs.lamports_out, theirs.fee_payer]).toEqual([0n, 0n, text(scene.stranger.publicKey)])
   })
 
-  it('a run that fails is told with its decoded error and log', async () => {
+  it('a failed run has its decoded error and log', async () => {
     const scene = await openScene()
     const movement = await scene.read([scene.pay(scene.stranger.publicKey, 500n * SOL)])
-    expect(movement.err?.message).toMatch(/needs 500000000000/)
+    expect(movement.err?.message).toMatch(/needs 500 SOL/)
     expect(movement.logs.join()).toMatch(/insufficient lamports/)
   })
 
@@ -209,7 +212,7 @@ describe('amounts are read from what happens', () => {
   })
 })
 
-describe('what the node does not show is not taken for nothing', () => {
+describe("a missing part of a node's answer is an error:", () => {
   const altered = (scene: Scene, change: (value: Record<string, unknown>) => void): Chain => ({
     ...scene.chain,
     async call<T>(method: string, params: readonly unknown[]) {
@@ -238,7 +241,7 @@ describe('what the node does not show is not taken for nothing', () => {
     await expect(reading).rejects.toThrow(/does not show what it changes/)
   })
 
-  it('accounts of others that keep changing are measured from where they held less', async () => {
+  it('changing accounts of others are measured from their lowest reading', async () => {
     const scene = await openScene()
     const busy = scene.stranger.publicKey
     let received = 0n
@@ -255,7 +258,7 @@ describe('what the node does not show is not taken for nothing', () => {
     expect(movement.destinations).toMatchObject([{ address: busy.toBase58(), amount: 5_000_000n }])
   })
 
-  it('dust that a stranger keeps sending to the wallet and its token accounts holds up nothing', async () => {
+  it('dust that a stranger keeps sending to the wallet and its token accounts delays nothing', async () => {
     const scene = await openScene()
     const { mint, held } = scene.mint()
     const wrapped = scene.wrapped(SOL)
@@ -294,7 +297,7 @@ describe('what the node does not show is not taken for nothing', () => {
     ['a delegate of its token account', 'held'],
     ['the supply of its mint', 'mint'],
     ['lamports of its mint', 'rent'],
-  ] as const)('%s that keeps changing leaves it unstable', async (_, what) => {
+  ] as const)('%s that keeps changing makes the result unstable', async (_, what) => {
     const scene = await openScene()
     const { mint, held } = scene.mint()
     const key = text(what === 'held' ? held : mint)
@@ -322,7 +325,7 @@ describe('what the node does not show is not taken for nothing', () => {
     return changing
   }
 
-  it('what a stranger held for the two readings alone: what instructions move there is the least gain', async () => {
+  it("a stranger's balance during the two readings alone: its instructions define the smallest gain", async () => {
     const scene = await openScene()
     const { stranger } = scene
     const { mint } = scene.mint()
@@ -368,7 +371,7 @@ describe('what the node does not show is not taken for nothing', () => {
     )
   })
 
-  it('a reading of a node that is behind counts for nothing', async () => {
+  it('a reading of a node that is behind is ignored', async () => {
     const scene = await openScene()
     let readings = 0
     const behind = (until: number) =>

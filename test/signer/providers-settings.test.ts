@@ -42,7 +42,7 @@ async function refusalOf(settings: Partial<Record<SettingName, unknown>>): Promi
   throw new Error('it was opened')
 }
 
-it('is none unless a setting says otherwise', async () => {
+it('the signer is absent unless a setting names one', async () => {
   expect(await openConfiguredSigner(signerConfig({}))).toBeNull()
   expect(await openConfiguredSigner(signerConfig({ signer: 'none', 'signer.keypair': '/nowhere' }))).toBeNull()
 })
@@ -58,7 +58,7 @@ describe('a keypair file as signer', () => {
     expect(inspect(signer, { depth: null, showHidden: true })).not.toContain(SEED.slice(0, 12))
   })
 
-  it('is read once: what becomes of the file later changes nothing', async () => {
+  it('is read once: later changes of the file have no effect', async () => {
     const file = fileWith(KEYPAIR)
     const signer = (await openConfiguredSigner(signerConfig(keypairSettings(file))))!
     rmSync(file)
@@ -98,7 +98,7 @@ describe('a keypair file as signer', () => {
     ['a text among them', JSON.stringify(['x', ...key.secretKey.slice(1)]), /not an integer from 0 to 255, at place 1/],
     ['halves of two keys', JSON.stringify([...key.secretKey.slice(0, 32), ...other.publicKey]), /does not belong/],
     ['nothing', '', /is empty/],
-  ])('that holds %s is refused with the way out', async (_, text, message) => {
+  ])('that contains %s is refused with a solution', async (_, text, message) => {
     const refusal = await refusalOf(keypairSettings(fileWith(text)))
     expect(refusal.message).toMatch(message)
     expect(refusal.message).toMatch(/^signer\.keypair: the keypair file \//)
@@ -113,7 +113,7 @@ describe('a keypair file as signer', () => {
     expect((await refusalOf(keypairSettings(join(folder, 'dir')))).message).toMatch(/is not a file/)
   })
 
-  it('must be the key of signer.public-key where that is set', async () => {
+  it('must be the key of signer.public-key if that is set', async () => {
     const settings = keypairSettings(fileWith(KEYPAIR))
     const expected = { ...settings, 'signer.public-key': other.address }
     expect((await refusalOf(expected)).message).toContain(`signer.public-key is ${other.address}`)
@@ -166,18 +166,21 @@ describe('the settings of a provider', () => {
     expect(refusal.message).toContain(`${name} is missing: signer ${signer} needs `)
   })
 
-  it.each(['vault', 'turnkey', 'privy', 'aws-kms'])('of %s suffice, and nobody is asked', async (name) => {
-    const asked: unknown[] = []
-    const fetch = async (url: unknown) => {
-      asked.push(url)
-      throw new Error('asked')
-    }
-    const signer = await openConfiguredSigner(signerConfig({ signer: name, ...COMPLETE[name] }), {
-      fetch: fetch as never,
-    })
-    expect(signer).toMatchObject({ provider: name, address: key.address })
-    expect(asked).toEqual([])
-  })
+  it.each(['vault', 'turnkey', 'privy', 'aws-kms'])(
+    'of %s suffice, without a request to the provider',
+    async (name) => {
+      const asked: unknown[] = []
+      const fetch = async (url: unknown) => {
+        asked.push(url)
+        throw new Error('asked')
+      }
+      const signer = await openConfiguredSigner(signerConfig({ signer: name, ...COMPLETE[name] }), {
+        fetch: fetch as never,
+      })
+      expect(signer).toMatchObject({ provider: name, address: key.address })
+      expect(asked).toEqual([])
+    },
+  )
 
   it.each([
     ['vault', 'signer.vault-url', 'http://vault.test:8200', /must be an https URL/],
@@ -207,7 +210,7 @@ describe('the settings of a provider', () => {
   })
 })
 
-it('sends no token to an address that a project file chose', () => {
+it('the signer sends no token to an address from a project file', () => {
   const cwd = mkdtempSync(join(folder, 'project-'))
   writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ 'signer.vault-url': 'https://elsewhere.test' }))
   const refusal = () => loadConfig({ cwd, env: { SVC_SIGNER: 'vault', SVC_SIGNER_VAULT_TOKEN: 'hvs.TOPSECRET' } })
@@ -216,7 +219,7 @@ it('sends no token to an address that a project file chose', () => {
   )
 })
 
-it('signs at a Vault in a process of its own, which logs each signature', async () => {
+it('the signer signs at a Vault in another process, which logs each signature', async () => {
   const logFile = join(folder, 'vault.log')
   const vault = fork(join(import.meta.dirname, '../support/vault-server.ts'), [logFile], {
     execArgv: ['--import', 'tsx'],

@@ -68,7 +68,7 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
     expect(signRequests()).toHaveLength(messages.length)
   })
 
-  it('signs the bytes as they were when it was asked', async () => {
+  it('signs the bytes of the moment of the call', async () => {
     const signer = await open()
     const message = Uint8Array.from(randomBytes(100))
     const before = Uint8Array.from(message)
@@ -77,7 +77,7 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
     expect(holds(before, await signing, provider.key.address)).toBe(true)
   })
 
-  it('is found fit by a check, which signs no message of a transaction', async () => {
+  it('passes a check, which signs no message of a transaction', async () => {
     const signer = await open()
     const before = new Set(provider.signatures.keys())
     await signer.check()
@@ -87,7 +87,7 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
     expect(added.length).toBeLessThanOrEqual(name === 'vault' || name === 'privy' ? 0 : 1)
   })
 
-  it('whose key is another is refused by a check and by the signature itself', async () => {
+  it('with another key is refused by a check and by the signature itself', async () => {
     const other = { settings: { ...provider.settings, 'signer.public-key': testKey().address } }
     await open()
     const signer = await openAt(other)
@@ -130,7 +130,7 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
     await signer.sign(randomBytes(8))
   })
 
-  it.each(['busy', 'unavailable'] as const)('gets through when it was "%s" twice', async (how) => {
+  it.each(['busy', 'unavailable'] as const)('succeeds after it was "%s" twice', async (how) => {
     const signer = await open()
     await signer.sign(randomBytes(8))
     const asked = signRequests().length
@@ -153,7 +153,7 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
     expect(signRequests().length - asked).toBe(1)
   })
 
-  it('keeps to its limit while it waits to ask again', async () => {
+  it('stays within its time limit while it waits to retry', async () => {
     const signer = await open({ timeoutMs: 1_000, wait: () => new Promise(() => {}) })
     provider.misbehave('busy')
     const failure = await failureOf(signer.sign(randomBytes(80)))
@@ -161,7 +161,7 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
     expect(failure.message).toMatch(/gave no answer within 1000 ms$/)
   })
 
-  it('that is forbidden to look says so in a check, and nothing of its secrets', async () => {
+  it('that may not read says so in a check, without its secrets', async () => {
     const signer = await open()
     provider.misbehave('forbidden')
     const failure = await failureOf(signer.check())
@@ -172,7 +172,7 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
       expect(inspect(signer, { depth: null, showHidden: true })).not.toContain(secret)
   })
 
-  it('sends everything through the fetch it is given, and leaves that of others alone', async () => {
+  it('sends everything through its given fetch, and leaves the global one unchanged', async () => {
     const asked: string[] = []
     const counting: typeof fetch = (input, init) => {
       asked.push(String(input))
@@ -186,7 +186,7 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
   })
 })
 
-describe('a signer whose provider is not there', () => {
+describe('a signer whose provider cannot be reached', () => {
   const gone = async () => {
     const server: Server = createServer()
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -211,7 +211,7 @@ describe('a signer whose provider is not there', () => {
     },
   )
 
-  it('gets through when it comes up in time', async () => {
+  it('succeeds if it comes up in time', async () => {
     const port = await gone()
     const key = testKey()
     let vault: Awaited<ReturnType<typeof startVault>> | undefined
@@ -232,7 +232,7 @@ describe('a signer whose provider is not there', () => {
     await vault!.close()
   })
 
-  it('says that a host name leads nowhere', async () => {
+  it('says that a host name does not resolve', async () => {
     const vault = await startVault()
     await vault.close()
     const settings = { ...vault.settings, 'signer.vault-url': 'https://vault.invalid' }
@@ -242,7 +242,7 @@ describe('a signer whose provider is not there', () => {
     }
     const failure = await failureOf((await openAt({ settings }, { fetch: unknown })).sign(randomBytes(8)))
     expect(failure).toMatchObject({ signed: 'no' })
-    expect(failure.message).toBe('Vault at vault.invalid has a host name that leads nowhere: check signer.vault-url')
+    expect(failure.message).toBe('Vault at vault.invalid has a host name that does not resolve: check signer.vault-url')
   })
 })
 
@@ -256,7 +256,7 @@ describe('a key in Vault', () => {
     await vault.close()
   })
 
-  it('of another type, and one that is not there, are told apart', async () => {
+  it('of another type, and a missing one, have different errors', async () => {
     const vault = await startVault({ type: 'ecdsa-p256' })
     expect((await failureOf((await openAt(vault)).check())).message).toMatch(/must be one of type ed25519/)
     const settings = { ...vault.settings, 'signer.vault-key': 'elsewhere' }
@@ -267,7 +267,7 @@ describe('a key in Vault', () => {
   })
 })
 
-it('says that an activity at Turnkey waits for others', async () => {
+it('a signer reports that an activity at Turnkey waits for others', async () => {
   const turnkey = await startTurnkey(testKey(), 'ACTIVITY_STATUS_CONSENSUS_NEEDED')
   const failure = await failureOf((await openAt(turnkey)).sign(randomBytes(80)))
   expect(failure.signed).toBe('unknown')
@@ -275,7 +275,7 @@ it('says that an activity at Turnkey waits for others', async () => {
   await turnkey.close()
 })
 
-it('keeps calls that run at once apart', async () => {
+it('signers keep parallel calls apart', async () => {
   const [one, other] = await Promise.all([startVault(), startVault()])
   const [first, second] = await Promise.all([openAt(one), openAt(other)])
   other.misbehave('forbidden')
@@ -288,7 +288,7 @@ it('keeps calls that run at once apart', async () => {
   await Promise.all([one.close(), other.close()])
 })
 
-describe('a call', () => {
+describe('a call to a provider', () => {
   const SETTINGS = {
     signer: 'vault',
     'signer.vault-url': 'https://vault.test',
@@ -318,7 +318,7 @@ describe('a call', () => {
     expect(failure).toMatchObject({ signed: 'unknown', message: expect.stringContaining('within 10000 ms') })
   })
 
-  it('waits as long as it is asked to, and asks no more where that is longer than two seconds', async () => {
+  it('waits as long as the answer says, and does not retry if that is more than two seconds', async () => {
     const waits: number[] = []
     const answers = ['1', '60'].map((after) => new Response(null, { status: 429, headers: { 'retry-after': after } }))
     const fetch = async () => answers.shift() ?? new Response(null, { status: 404 })
@@ -327,7 +327,7 @@ describe('a call', () => {
     expect(waits).toEqual([1_000])
   })
 
-  it('goes through a global fetch that was put in place after the first', async () => {
+  it('uses a global fetch that was replaced after the first call', async () => {
     const vault = await startVault()
     const signer = await openAt(vault)
     await signer.sign(randomBytes(8))
@@ -346,7 +346,7 @@ describe('a call', () => {
     expect(seen).toBe(1)
   })
 
-  it('to KMS whose key store was too slow may have led to a signature, and is not repeated', async () => {
+  it('to KMS with a slow key store may have led to a signature, and is not repeated', async () => {
     let asked = 0
     const fetch = async () => {
       asked += 1

@@ -3,7 +3,14 @@ import { createHash } from 'node:crypto'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startPostgres } from '../store/postgres-server.ts'
-import { FEE, GENEROUS, type PlatformService, startPlatform, submitMemo } from '../support/platform-wallet.ts'
+import {
+  FEE,
+  GENEROUS,
+  type PlatformService,
+  sharedPlatform,
+  startPlatform,
+  submitMemo,
+} from '../support/platform-wallet.ts'
 import type { Answer } from '../support/request.ts'
 import { startService, testClock } from '../support/service.ts'
 import { startVault, type VaultServer } from '../support/vault-server.ts'
@@ -24,7 +31,7 @@ const spent = async ({ request }: Pick<PlatformService, 'request'>) =>
 const ruleOf = ({ status, json }: Answer) => [status, json.error?.details?.rule]
 
 describe('a signer', () => {
-  it('that is not configured is told as such, and refuses to sign with the way out', async () => {
+  it('that is not configured is reported, and refuses to sign with a solution', async () => {
     const { request } = await startService()
     expect((await request('GET', '/v2/signer')).json.data).toEqual({
       provider: 'none',
@@ -60,7 +67,7 @@ describe('a signer', () => {
     }
   })
 
-  it('is marked for a cluster by genesis hash: it signs nothing on another', async () => {
+  it('is marked for a cluster by genesis hash: it signs nothing on another one', async () => {
     const service = await startPlatform(GENEROUS, { settings: { 'signer.cluster': 'mainnet-beta' } })
     const refused = await submitMemo(service)
     expect(refused.status).toBe(500)
@@ -71,8 +78,8 @@ describe('a signer', () => {
   })
 })
 
-describe('the policy', () => {
-  it('lets nothing leave before it is set, and says how much that would be', async () => {
+describe('the policy of the signer', () => {
+  it('lets nothing leave before it is set, and says how much would leave', async () => {
     const service = await startPlatform(null)
     const refused = await submitMemo(service)
     expect(ruleOf(refused)).toEqual([400, 'lamports_per_transaction'])
@@ -84,7 +91,7 @@ describe('the policy', () => {
     expect((await service.request('POST', '/v2/signer/tests')).json.data).toMatchObject({ signature: null })
   })
 
-  it('is changed field by field, and the log tells from what to what', async () => {
+  it('is changed field by field, and the log has old and new values', async () => {
     const service = await startPlatform()
     const mint = Keypair.generate().publicKey.toBase58()
     const tokens = [{ mint, per_transaction: '5', per_day: '18446744073709551615' }]
@@ -97,6 +104,7 @@ describe('the policy', () => {
     })
   })
 
+  const unchanged = sharedPlatform(null)
   it.each([
     [{}, undefined, 'Nothing to change'],
     [{ lamports_per_day: '-1' }, 'lamports_per_day', 'digits'],
@@ -115,13 +123,13 @@ describe('the policy', () => {
     ],
     [{ lamport_per_day: '5' }, 'lamport_per_day', 'is not a field of this request'],
   ])('refuses %j and names the field', async (body, param, message) => {
-    const { request } = await startPlatform(null)
+    const { request } = await unchanged()
     const { status, json } = await request('PATCH', '/v2/signer/policy', { body })
     expect([status, json.error.param]).toEqual([400, param])
     expect(json.error.message).toContain(message)
   })
 
-  it('stops everything while it is paused, with the reason, and goes on after', async () => {
+  it('stops everything while it is paused, with the reason, and continues after', async () => {
     const service = await startPlatform()
     await service.request('POST', '/v2/signer/pauses', { body: { reason: 'audit of the keys' } })
     const refused = await submitMemo(service)
@@ -201,7 +209,7 @@ describe('a signed request', () => {
 })
 
 describe('the same message', () => {
-  it('is signed for one request only, as one landing cannot pay two', async () => {
+  it('is signed for one request only, because one landing cannot pay twice', async () => {
     const service = await startPlatform()
     const answers = await Promise.all(numbers(6).map((n) => submitMemo(service, 'same', `key-${n}`)))
     const signed = answers.filter(({ status }) => status === 200)
@@ -277,7 +285,7 @@ describe('a provider that fails', () => {
     return [...new Set(messages)].map((hash) => signatures.get(hash) ?? 0)
   }
 
-  it('before it signed takes nothing: the same key begins anew', async () => {
+  it('before it signed uses nothing: the same key starts again', async () => {
     const { service, vault } = await withVault()
     vault.misbehave('forbidden')
     const failed = await submitMemo(service, 'again', 'key-1')
@@ -298,7 +306,7 @@ describe('a provider that fails', () => {
   })
 
   it.each(['fails after signing', 'wrong signature', 'torn answer', 'breaks off'] as const)(
-    'that %s keeps the place in the day, and the retry asks for the same bytes',
+    'that %s keeps the reserved amount of the day, and the retry asks for the same bytes',
     async (how) => {
       const { service, vault } = await withVault()
       vault.misbehave(how, 1)
@@ -312,7 +320,7 @@ describe('a provider that fails', () => {
     },
   )
 
-  it('for certain in a retry proves nothing of the first run: the retry after it still asks for the same bytes', async () => {
+  it('for certain in a retry proves nothing about the first run: the next retry still asks for the same bytes', async () => {
     const { service, vault } = await withVault()
     vault.misbehave('fails after signing', 1)
     expect((await submitMemo(service, 'held', 'key-1')).status).toBe(500)
@@ -323,7 +331,7 @@ describe('a provider that fails', () => {
     expect(signaturesOf(vault, 'held')).toEqual([2])
   })
 
-  it('never, but takes long: what it signs after a pause is not sent, and ends once resumed', async () => {
+  it('not at all, but is slow: a signature after a pause is not sent, and completes once resumed', async () => {
     const { service, vault } = await withVault()
     const signer = (await service.services.signer())!
     const sign = signer.sign.bind(signer)
@@ -340,7 +348,7 @@ describe('a provider that fails', () => {
     expect(signaturesOf(vault, 'slow')).toEqual([2])
   })
 
-  it('for certain, after its claim was taken over in the same process: the other claim stays whole', async () => {
+  it('for certain, after its claim was taken over in the same process, leaves the other claim intact', async () => {
     const { service, vault } = await withVault()
     vault.misbehave('unavailable', 1)
     const first = submitMemo(service, 'taken over', 'key-1')
@@ -355,7 +363,7 @@ describe('a provider that fails', () => {
     expect(signaturesOf(vault, 'taken over')).toHaveLength(1)
   })
 
-  it('and is paused meanwhile: the retry is refused, and ends once resumed', async () => {
+  it('and is paused meanwhile has its retry refused, which completes once resumed', async () => {
     const { service, vault } = await withVault()
     vault.misbehave('fails after signing', 1)
     expect((await submitMemo(service, 'held', 'key-1')).status).toBe(500)
@@ -381,7 +389,7 @@ describe('the audit log', () => {
   const verdict = async ({ request }: PlatformService, head = '') =>
     (await request('GET', `/v2/audit-verification${head === '' ? '' : `?head=${head}`}`)).json.data
 
-  it('can be recomputed by anybody from what it shows', async () => {
+  it('can be recomputed by anybody from its entries', async () => {
     const service = await logged()
     const entries = (await service.request('GET', '/v2/audit-entries?order=asc&limit=100')).json.data
     expect(entries).toHaveLength(7)
@@ -399,7 +407,7 @@ describe('the audit log', () => {
     expect(await verdict(service, sha256('other'))).toMatchObject({ intact: false, broken: { sequence: 8 } })
   })
 
-  it('shows one changed byte, wherever it is', async () => {
+  it('shows one changed byte anywhere', async () => {
     const service = await logged()
     const { store } = service.services
     const columns = [
@@ -441,7 +449,7 @@ describe('the audit log', () => {
     }
   })
 
-  it('shows that all are gone, and one that was put before the first', async () => {
+  it('shows that all entries are gone, and one that was added before the first', async () => {
     const service = await logged()
     const { store } = service.services
     const [row] = await store.db.selectFrom('audit_entries').selectAll().where('sequence', '=', 1).execute()
@@ -459,19 +467,25 @@ describe('the audit log', () => {
     expect(await verdict(fresh, head)).toMatchObject({ intact: true, entries: 1 })
   })
 
-  it('tells also of a text that was signed to try the provider', async () => {
+  it('includes a text that was signed as a test of the provider', async () => {
     const service = await startPlatform(null)
     await service.request('POST', '/v2/signer/tests')
     expect(await actions(service)).toEqual(['signer.tested'])
   })
 
-  it('shows an entry that is gone, the last one too', async () => {
+  it('shows a missing entry, the last one too', async () => {
+    const service = await logged()
+    const { store } = service.services
     for (const sequence of [1, 5, 7]) {
-      const service = await logged()
-      await service.services.store.write((tx) =>
-        tx.deleteFrom('audit_entries').where('sequence', '=', sequence).execute(),
-      )
+      const row = await store.db
+        .selectFrom('audit_entries')
+        .selectAll()
+        .where('sequence', '=', sequence)
+        .executeTakeFirstOrThrow()
+      await store.write((tx) => tx.deleteFrom('audit_entries').where('sequence', '=', sequence).execute())
       expect(await verdict(service)).toMatchObject({ intact: false, entries: sequence - 1, broken: { sequence } })
+      await store.write((tx) => tx.insertInto('audit_entries').values(row).execute())
+      expect(await verdict(service)).toMatchObject({ intact: true })
     }
   })
 })

@@ -6,14 +6,14 @@ import { playBooks } from '../support/books/play.ts'
 import { booksScenario, CLAIM_WAYS } from '../support/books/scenario.ts'
 import { type ChainAndNode, lackingPrograms, openChainAndNode } from '../support/pool-platform.ts'
 
-describe.skipIf(lackingPrograms.length > 0)(`the books of many launches (${lackingPrograms.join(', ')})`, () => {
+describe.skipIf(lackingPrograms.length > 0)(`the ledger of many launches (${lackingPrograms.join(', ')})`, () => {
   let base: ChainAndNode
   beforeAll(async () => {
     base = await openChainAndNode()
   })
   afterAll(() => base?.close())
 
-  it('balance to the lamport after every step', async ({ annotate }) => {
+  it('balances to the lamport after each step', async ({ annotate }) => {
     const done = new Map<string, number>()
     const property = fc.asyncProperty(booksScenario, (scenario) =>
       playBooks(base, scenario, {

@@ -1,29 +1,36 @@
 /** The action of examples/ci/github: each of its scripts runs as the runner of GitHub Actions runs it. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { commandLine } from '../cli/command-line.ts'
 import { naiveRoot, walletOf } from '../merkle/reference.ts'
 import { gitIn } from '../support/git.ts'
-import { yamlFaults } from '../support/yaml-faults.ts'
+import { yamlFaults } from '../support/yaml.ts'
 
 const cli = commandLine()
-const ACTION = resolve(import.meta.dirname, '../../examples/ci/github')
+const ROOT = resolve(import.meta.dirname, '../..')
+const ACTION = join(ROOT, 'examples/ci/github')
 const source = readFileSync(join(ACTION, 'action.yml'), 'utf8')
 const repository = join(cli.home, 'repository')
+const temporary = join(cli.home, 'temporary')
 
+interface Step {
+  shell?: string
+  env?: Record<string, string>
+  run?: string
+}
+const action: {
+  inputs: Record<string, { default?: string; required?: boolean }>
+  runs: { using: string; steps: Step[] }
+} = parse(source)
 /** The steps that run a script, each with the expressions of its environment. */
-const scripts = source
-  .split(/^ {4}- /m)
-  .slice(1)
-  .filter((step) => step.startsWith('shell: bash\n'))
-  .map((step) => ({
-    env: Array.from(step.matchAll(/^ {8}([A-Z_]+): (.+)$/gm), ([, name = '', value = '']) => [name, value] as const),
-    run: (/ {6}run: \|\n((?: {8}.*\n)+)/.exec(step)?.[1] ?? '').replace(/^ {8}/gm, ''),
-  }))
-const defaultOf = (input: string) =>
-  new RegExp(`^ {2}${input}:\\n {4}description: .+\\n {4}default: "?([^"\\n]*)"?$`, 'm').exec(source)?.[1]
+const scripts = action.runs.steps
+  .filter(({ run }) => run !== undefined)
+  .map(({ env = {}, run = '' }) => ({ env: Object.entries(env), run }))
 
 interface Given {
   inputs?: Record<string, string>
@@ -34,7 +41,9 @@ function run(step: number, { inputs = {}, base_ref = '', env = {} }: Given = {})
   const { env: own, run: script } = scripts[step]!
   const value = (name: string) => {
     const [context, key = ''] = name.split('.')
-    return context === 'inputs' ? (inputs[key] ?? defaultOf(key)!) : { 'github.base_ref': base_ref }[name]!
+    return context === 'inputs'
+      ? (inputs[key] ?? action.inputs[key]!.default!)
+      : { 'github.base_ref': base_ref, 'github.action_repository': 'svc-launch/svc' }[name]!
   }
   const filled = own.map(([name, text]) => [
     name,
@@ -49,7 +58,7 @@ function run(step: number, { inputs = {}, base_ref = '', env = {} }: Given = {})
   ])
   return execa('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
     cwd: repository,
-    env: { ...cli.env, CI: 'true', GITHUB_ACTION_PATH: ACTION, ...Object.fromEntries(filled), ...env },
+    env: { ...cli.env, CI: 'true', RUNNER_TEMP: temporary, ...Object.fromEntries(filled), ...env },
     extendEnv: false,
     reject: false,
   })
@@ -70,42 +79,80 @@ beforeAll(async () => {
   await git('update-ref', 'refs/remotes/origin/$(>pwned)', 'HEAD')
 })
 
-describe('the action of examples/ci', () => {
-  it('is whole YAML, uses each action by its commit, and puts no expression into a script', () => {
-    expect(yamlFaults(source.replace(/^( *)run: \|\n(?:\1 .*\n)+/gm, ''))).toEqual([])
+describe('the GitHub action of examples/ci', () => {
+  it('is valid YAML, uses each action by its commit, and puts no expression into a script', () => {
+    expect(yamlFaults(source)).toEqual([])
     const used = source.split('\n').filter((line) => line.includes('uses:'))
     expect(used).toHaveLength(1)
     for (const line of used) expect(line).toMatch(/^ {4}- uses: actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
     expect(scripts).toHaveLength(2)
-    for (const { run } of scripts) expect(run).not.toMatch(/\$\{\{|npx|npm install|curl/)
-    expect(source.match(/^ {2}using: composite$/gm)).toHaveLength(1)
-    expect(['folder', 'base', 'differences'].map(defaultOf)).toEqual(['airdrops', '', 'airdrop-differences'])
+    for (const { run } of scripts) expect(run).not.toMatch(/\$\{\{|npx|npm /)
+    expect(action.runs.using).toBe('composite')
+    const inputs = Object.entries(action.inputs).map(([name, input]) => [name, input.required ?? input.default])
+    expect(inputs).toEqual([
+      ['version', true],
+      ['sha256', true],
+      ['folder', 'airdrops'],
+      ['base', ''],
+      ['differences', 'airdrop-differences'],
+    ])
   })
 
-  it('installs svc in the folder of its own commit, whatever the checkout holds', async () => {
-    const bin = join(cli.home, 'bin')
+  it('runs the package of a release only if its checksum is the given one', async () => {
+    // A package as a release has it, and a curl that hands it out.
+    const [bin, packed, tarball] = ['bin', 'package', 'release.tgz'].map((name) => join(cli.home, name)) as [
+      string,
+      string,
+      string,
+    ]
     mkdirSync(bin)
-    writeFileSync(join(bin, 'npm'), '#!/bin/sh\nprintf "%s|%s" "$(pwd -P)" "$*"\n')
-    chmodSync(join(bin, 'npm'), 0o755)
-    const { stdout } = await run(0, { env: { PATH: `${bin}${delimiter}${cli.env.PATH}` } })
-    expect(stdout).toBe(`${resolve(ACTION, '../../..')}|ci`)
+    mkdirSync(packed)
+    mkdirSync(temporary)
+    cpSync(join(ROOT, 'dist'), join(packed, 'dist'), { recursive: true })
+    await execa('tar', ['-czf', tarball, '-C', cli.home, 'package'])
+    writeFileSync(join(bin, 'curl'), `#!/bin/sh\necho "$*" >> "${cli.home}/asked"\ncp "${tarball}" svc.tgz\n`)
+    chmodSync(join(bin, 'curl'), 0o755)
+    const sha256 = createHash('sha256').update(readFileSync(tarball)).digest('hex')
+    const fetched = (inputs: Record<string, string>) =>
+      run(0, { inputs, env: { PATH: `${bin}${delimiter}${cli.env.PATH}` } })
+
+    for (const inputs of [
+      { version: '', sha256: '' },
+      { version: '1.2.3/../..', sha256 },
+    ]) {
+      const { exitCode, stdout } = await fetched(inputs)
+      expect([exitCode, stdout]).toEqual([2, expect.stringMatching(/^::error::Set the inputs version .* and sha256/)])
+    }
+    expect((await fetched({ version: '1.2.3', sha256: sha256.replace(/./g, 'a') })).exitCode).not.toBe(0)
+    expect(existsSync(join(temporary, 'svc'))).toBe(false)
+    const right = await fetched({ version: '1.2.3', sha256 })
+    expect(right.exitCode, right.stderr).toBe(0)
+    expect(readFileSync(join(cli.home, 'asked'), 'utf8')).toContain(
+      'https://github.com/svc-launch/svc/releases/download/v1.2.3/svc-launch-cli-1.2.3.tgz\n',
+    )
   })
 
-  it('checks the lists against the base of the pull request, and leaves differences and report', async () => {
-    const given = { inputs: { folder: 'lists' }, base_ref: 'main' }
+  it('compares the lists with the base of the pull request, and writes differences and a report', async () => {
+    const summary = join(cli.home, 'summary.md')
+    const given = { inputs: { folder: 'lists' }, base_ref: 'main', env: { GITHUB_STEP_SUMMARY: summary } }
     write('lists/spring.csv', `${walletOf(0)},12\n`)
     const stale = await run(1, given)
     expect(stale.exitCode, stale.stderr).toBe(1)
-    expect(stale.stdout).toContain('FAILED: lists/spring.root.txt does not match lists/spring.csv')
+    expect(stale.stdout).toContain(
+      'FAILED: lists/spring.root.txt does not match lists/spring.csv; if the list is right, write it with: svc merkle build lists/spring.csv --mint MINT --jq .root > lists/spring.root.txt\n',
+    )
     write('lists/spring.root.txt', rootOf(12n))
     const right = await run(1, given)
     expect(right.exitCode, right.stdout + right.stderr).toBe(0)
     const kept = (name: string) => readFileSync(join(repository, 'airdrop-differences', name), 'utf8')
     expect(kept('lists/spring.csv')).toContain(`changed,${walletOf(0)}`)
     expect(kept('junit.xml')).toContain('<testsuites tests="1" failures="0">')
+    expect(kept('summary.md')).toContain('| List | the list at the base | lists/spring&#46;csv |  |\n')
+    expect(readFileSync(summary, 'utf8')).toContain(kept('summary.md'))
+    expect(readFileSync(summary, 'utf8') + stale.stdout).not.toContain(tmpdir())
   })
 
-  it('takes inputs for data, and says what is missing where there is no pull request', async () => {
+  it('treats inputs as data, and says what is missing if there is no pull request', async () => {
     const folder = await run(1, { inputs: { folder: '"; touch pwned; "$(touch pwned)' }, base_ref: 'main' })
     expect([folder.exitCode, folder.stderr]).toEqual([2, expect.stringContaining('there is no list (NAME.csv) in')])
     const base = await run(1, { inputs: { folder: 'lists', base: '$(>pwned)' } })

@@ -27,7 +27,7 @@ const csv = (list: Recipient[]) =>
   `wallet,amount\n${list.map(({ wallet, amount }) => `${wallet},${amount}\n`).join('')}`
 
 describe('examples/ci', () => {
-  it('shows what changed, and stops a root that is not that of its list', async () => {
+  it('shows the changes, and refuses a root that differs from its list', async () => {
     mkdirSync(join(repository, 'airdrops'), { recursive: true })
     await git('init', '-q', '-b', 'main')
     write('spring.csv', csv(recipients(10, 20)))
@@ -52,7 +52,7 @@ describe('examples/ci', () => {
     await git('commit', '-qam', 'root')
     const right = await check()
     expect(right.exitCode, right.stdout + right.stderr).toBe(0)
-    expect(right.stdout).toContain('1 changed lists checked')
+    expect(right.stdout).toContain('1 changed list checked')
     expect(readFileSync(summary, 'utf8')).toContain('## airdrops/spring.csv')
     expect(readFileSync(summary, 'utf8')).toContain(`| changed | \`${walletOf(1)}\` | 20 | 25 | +5 |`)
 
@@ -64,7 +64,7 @@ describe('examples/ci', () => {
     expect(readFileSync(join(folder, 'airdrops/spring.csv'), 'utf8')).toContain(`added,${walletOf(2)},,,30,0,30`)
   })
 
-  it('stops a new list without a root, reads decimals beside it, and stops a list with a fault', async () => {
+  it('refuses a new list without a root, reads its decimals file, and refuses a list with an error', async () => {
     write('new.csv', `${walletOf(1)},1.5\n`)
     write('new.decimals.txt', '6\n')
     await git('add', '.')
@@ -75,6 +75,17 @@ describe('examples/ci', () => {
     await git('commit', '-qm', 'new root')
     const right = await check()
     expect(right.exitCode, right.stdout).toBe(0)
+    expect(right.stdout).toContain('1 wallet, 1.5 tokens')
+    // The vault of a program: nobody could claim.
+    const lost = [walletOf(1), 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM']
+    write('new.csv', lost.map((wallet, i) => `${wallet},${i + 1.5}\n`).join(''))
+    write('new.root.txt', naiveRoot(lost.map((wallet, i) => ({ wallet, amount: BigInt(i) * 1_000_000n + 1_500_000n }))))
+    rmSync(summary, { force: true })
+    const warned = await check()
+    expect(warned.exitCode, warned.stdout).toBe(0)
+    expect(readFileSync(summary, 'utf8')).toMatch(
+      /2 wallets, 1\.5–2\.5 tokens \(median 2\.5\), 4 tokens in all[\s\S]*1 of 2 addresses are not wallets, so nobody could claim: entries\.1 FhVo/,
+    )
     write('new.csv', `${walletOf(1)},1.5\nnobody,1\n`)
     await git('commit', '-qam', 'fault')
     expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('airdrops/new.csv:2:1: ') })
@@ -84,11 +95,12 @@ describe('examples/ci', () => {
 describe('the jobs of examples/ci', () => {
   const text = (name: string) => readFileSync(resolve(SCRIPT, '..', name), 'utf8')
 
-  it('run the script of a pinned clone, with the whole history, and fetch no package by its name', () => {
+  it('run the script of a release that its checksum binds, with the whole history, and fetch no package by name', () => {
     for (const name of ['airdrops.yml', 'airdrops.gitlab-ci.yml']) {
-      expect(text(name)).toMatch(/examples\/ci\/check-airdrops\.sh"? "origin\/\$/)
-      expect(text(name)).toMatch(/SVC_REF: "[0-9a-f]{40}"/)
-      expect(text(name)).not.toMatch(/npx|npm install|:latest|curl/)
+      expect(text(name)).toMatch(/svc\/dist\/check-airdrops\.sh" "origin\/\$/)
+      expect(text(name)).toMatch(/SVC_SHA256: "[0-9a-f]{64}"/)
+      expect(text(name)).toMatch(/curl --fail [^\n]*\\?\n?[^\n]*\n[^\n]*"\$SVC_SHA256 {2}\S+" \| sha256sum --check/)
+      expect(text(name)).not.toMatch(/npx|npm |:latest/)
       expect(text(name)).toMatch(/SVC_DIFFERENCES: airdrop-differences/)
     }
     expect(text('airdrops.gitlab-ci.yml')).toMatch(/image: node:\d+\.\d+\.\d+-\w+\n/)
@@ -96,7 +108,7 @@ describe('the jobs of examples/ci', () => {
     expect(text('airdrops.yml')).toContain('fetch-depth: 0')
   })
 
-  it('of GitLab runs from its merge request on, as it stands in the file', async () => {
+  it('include one for GitLab that runs as written', async () => {
     const lines = text('airdrops.gitlab-ci.yml').split('\n')
     const script = lines[lines.indexOf('  script:') + 1]!.replace(/^ +- '(.*)'$/, '$1')
     const project = join(cli.home, 'gitlab')
@@ -115,13 +127,13 @@ describe('the jobs of examples/ci', () => {
       extendEnv: false,
       reject: false,
     })
-    expect(ran.stdout, ran.stderr).toMatch(/\d changed lists checked/)
+    expect(ran.stdout, ran.stderr).toMatch(/\d changed lists? checked/)
     expect(readFileSync(join(cli.home, 'gitlab.md'), 'utf8')).toContain('## airdrops/spring.csv')
   })
 })
 
 /** A list of whole tokens on the main branch, and a branch for the change. */
-describe('examples/ci with a list of whole tokens at the base', () => {
+describe('examples/ci with a list of whole tokens on the main branch', () => {
   const tokens = (...amounts: string[]) => amounts.map((amount, i) => `${walletOf(i)},${amount}\n`).join('')
   const rootOf = (...amounts: bigint[]) =>
     `${naiveRoot(amounts.map((amount, i) => ({ wallet: walletOf(i), amount })))}\n`
@@ -141,7 +153,7 @@ describe('examples/ci with a list of whole tokens at the base', () => {
     await git('checkout', '-qb', 'change')
   })
 
-  it('shows a change of the decimals as the change of every payout that it is', async () => {
+  it('shows a change of the decimals as a change of every payout', async () => {
     write('spring.decimals.txt', '9\n')
     write('spring.root.txt', rootOf(10_000_000_000n, 20_000_000_000n))
     await commit('decimals alone')
@@ -155,7 +167,7 @@ describe('examples/ci with a list of whole tokens at the base', () => {
     expect(readFileSync(summary, 'utf8')).toContain('DECIMALS CHANGED')
   })
 
-  it('shows decimals that go or come, as raw units are other payouts', async () => {
+  it('shows added and removed decimals as a change of every payout', async () => {
     rmSync(join(repository, 'airdrops/spring.decimals.txt'))
     write('spring.root.txt', rootOf(10n, 20n))
     await commit('no decimals')
@@ -165,7 +177,7 @@ describe('examples/ci with a list of whole tokens at the base', () => {
     expect(stdout).toMatch(new RegExp(`~ +${walletOf(0)} +10000000 +10\\b`))
   })
 
-  it('passes with the root of the base where nothing that is paid changes, and counts in whole tokens', async () => {
+  it('passes with the root of the base if no payout changes, and counts in whole tokens', async () => {
     write('spring.csv', tokens('10.0', '20'))
     await commit('written otherwise')
     const { exitCode, stdout } = await check()
@@ -174,7 +186,7 @@ describe('examples/ci with a list of whole tokens at the base', () => {
     expect(stdout).toContain('Root as at the base: ')
   })
 
-  it('says where the list at the base is not what its root stood for', async () => {
+  it('says that the list of the base does not have the root beside it', async () => {
     await git('checkout', '-q', 'main')
     write('spring.root.txt', rootOf(1n, 2n))
     await commit('a wrong root')
@@ -187,7 +199,7 @@ describe('examples/ci with a list of whole tokens at the base', () => {
     expect(stdout).toContain('BASE: the list at main does not have the root that stands beside it there')
   })
 
-  it('passes nothing where the folder, the base or the command is mistyped, or where it runs elsewhere', async () => {
+  it('fails if the folder, the base or the command is mistyped, or if it runs elsewhere', async () => {
     write('spring.csv', tokens('10', '2000'))
     mkdirSync(join(repository, 'docs'))
     writeFileSync(join(repository, 'docs/readme.md'), 'no list')
@@ -202,7 +214,7 @@ describe('examples/ci with a list of whole tokens at the base', () => {
     expect((await check(['main', 'airdrops/'])).stdout).toContain('FAILED: airdrops/spring.root.txt does not match')
   })
 
-  it('tells a list that cannot be read from a wrong root, a root that is none, and decimals that are none', async () => {
+  it('distinguishes an unreadable list, a wrong root, an invalid root and invalid decimals', async () => {
     write('spring.csv', `${tokens('10')}nobody,1\n`)
     await commit('fault')
     const broken = await check()
@@ -221,7 +233,7 @@ describe('examples/ci with a list of whole tokens at the base', () => {
     expect((await check()).stdout).toContain("spring.decimals.txt must hold a number from 0 to 18, not 'six'")
   })
 
-  it('does not take a renamed list for an unchanged one, nor a root without a list, nor a link', async () => {
+  it('refuses a renamed list, a root without a list, and a link', async () => {
     await git('mv', 'airdrops/spring.csv', 'airdrops/summer.csv')
     write('summer.csv', tokens('10', '20', '30'))
     await commit('renamed')
@@ -240,7 +252,7 @@ describe('examples/ci with a list of whole tokens at the base', () => {
     expect(others.stdout).toContain('FAILED: airdrops/winter.csv is a link')
   })
 
-  it('checks what is not committed yet, with the program of its own clone where none is named', async () => {
+  it('checks uncommitted files too, with the program of its own clone if none is named', async () => {
     write('spring.csv', tokens('10', '25'))
     write('new.csv', tokens('1'))
     const { exitCode, stdout } = await check(undefined, { SVC: '' })

@@ -1,13 +1,23 @@
 /** What the script of examples/ci tells a runner and a reviewer about lists that a stranger wrote, and what its jobs may do. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { commandLine, PROGRAM } from '../cli/command-line.ts'
 import { naiveRoot, walletOf } from '../merkle/reference.ts'
 import { gitIn } from '../support/git.ts'
-import { yamlFaults } from '../support/yaml-faults.ts'
+import { yamlFaults } from '../support/yaml.ts'
 
 const cli = commandLine()
 const repository = join(cli.home, 'repository')
@@ -17,8 +27,8 @@ const FOLDER = resolve(import.meta.dirname, '../../examples/ci')
 const SCRIPT = join(FOLDER, 'check-airdrops.sh')
 
 const git = gitIn(repository)
-const check = (env: Record<string, string> = {}) =>
-  execa(SCRIPT, ['main', 'airdrops'], {
+const check = (env: Record<string, string> = {}, args = ['main', 'airdrops']) =>
+  execa(SCRIPT, args, {
     cwd: repository,
     env: {
       ...cli.env,
@@ -62,7 +72,7 @@ beforeEach(async () => {
 })
 
 describe('the report of examples/ci', () => {
-  it('has a test case for each changed list, whose name cannot break out of it', async () => {
+  it('has a test case for each changed list, with its name escaped', async () => {
     const hostile = `a"'<b>&]]> x`
     write('spring.csv', `${walletOf(0)},11\n`)
     write('spring.root.txt', rootOf(11n))
@@ -86,14 +96,14 @@ describe('the report of examples/ci', () => {
     expect(report().replaceAll(/&(quot|apos|lt|gt|amp);/g, '')).not.toContain('&')
   })
 
-  it('is there, and empty, where no list changed', async () => {
+  it('is empty if no list changed', async () => {
     expect((await check()).exitCode).toBe(0)
     expect(report()).toContain('<testsuites tests="0" failures="0">')
   })
 })
 
 describe('the check of examples/ci', () => {
-  it('writes to no place that the repository chose by a link or a file', async () => {
+  it('refuses output paths that are links or files of the repository', async () => {
     const victim = join(cli.home, 'victim')
     mkdirSync(victim, { recursive: true })
     const own = { SVC_SUMMARY: 'out/summary.md', SVC_DIFFERENCES: 'out/all', SVC_JUNIT: 'out/all/junit.xml' }
@@ -115,6 +125,10 @@ describe('the check of examples/ci', () => {
     symlinkSync(victim, join(repository, 'out'))
     expect(await committed('out')).toEqual([2, expect.stringContaining("the repository has the link 'out'")])
     expect(readdirSync(victim)).toEqual([])
+    symlinkSync(victim, join(repository, 'elsewhere'))
+    const linked = await check(own, ['HEAD', 'elsewhere'])
+    expect([linked.exitCode, linked.stderr]).toEqual([2, expect.stringContaining("'elsewhere' is a link")])
+    unlinkSync(join(repository, 'elsewhere'))
     mkdirSync(join(repository, 'out'))
     const { exitCode, stderr } = await check(own)
     expect(exitCode, stderr).toBe(0)
@@ -122,10 +136,10 @@ describe('the check of examples/ci', () => {
   })
 })
 
-describe('the runner of GitHub Actions', () => {
+describe('the output of examples/ci for GitHub Actions', () => {
   const github = { GITHUB_ACTIONS: 'true' }
 
-  it('is told of a fault beside its line, and of each list that fails', async () => {
+  it('marks an error at its line, and each list that fails', async () => {
     write('100%, new.csv', `${walletOf(0)},1\nnobody,1\n`)
     write('100%, new.root.txt', rootOf(1n))
     const { exitCode, stdout } = await check(github)
@@ -137,7 +151,7 @@ describe('the runner of GitHub Actions', () => {
     ])
   })
 
-  it('obeys no name of a file, which fails where a review does not show all of it', async () => {
+  it('contains no command from the name of a file, and refuses names with hidden characters', async () => {
     write('##[add-mask]x.csv', `${walletOf(0)},1\n`)
     write('a\n::add-mask::b\n```.csv', `${walletOf(0)},1\n`)
     write('c\u202evsc.csv', `${walletOf(0)},1\n`)
@@ -152,14 +166,14 @@ describe('the runner of GitHub Actions', () => {
     expect(obeyed(`${stdout}\n::notice::after`).at(-1)).toBe('notice::after')
   })
 
-  it('is given no line to copy that would run a name of a file', async () => {
+  it('quotes the names of files in commands to copy', async () => {
     write('$(id) `id`.csv', `${walletOf(0)},1\n`)
     const { stdout } = await check()
     expect(stdout).toContain('svc merkle build airdrops/\\$\\(id\\)\\ \\`id\\`.csv --mint MINT')
     expect(stdout).toContain('> airdrops/\\$\\(id\\)\\ \\`id\\`.root.txt')
   })
 
-  it('has a summary in which no name is markup, a link or a mention', async () => {
+  it('has a summary without markup, links or mentions from names', async () => {
     write('@team [x](y) <img src=z> #12 www.example.com `q`.csv', `${walletOf(0)},1\n`)
     expect((await check(github)).exitCode).toBe(1)
     const shown = readFileSync(summary, 'utf8')
@@ -173,39 +187,76 @@ describe('the runner of GitHub Actions', () => {
 describe('the jobs of examples/ci', () => {
   const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
   const source = read('airdrops.yml')
-  /** The lines below a key of the outermost level, without comments. */
-  const below = (key: string) =>
-    (new RegExp(`^${key}:\\n((?: .*\\n)+)`, 'm').exec(source)?.[1] ?? '')
-      .split('\n')
-      .filter((line) => line !== '' && !/^ *#/.test(line))
+  const workflow = parse(source)
+  const steps: { name?: string; run?: string; uses?: string }[] = Object.values<{ steps: [] }>(workflow.jobs).flatMap(
+    (job) => job.steps,
+  )
 
-  it('are whole YAML, use each action by its commit, and may only read', () => {
+  it('are valid YAML, use each action by its commit, and only the comment may write', () => {
     expect([yamlFaults(source), yamlFaults(read('airdrops.gitlab-ci.yml'))]).toEqual([[], []])
-    expect(below('permissions')).toEqual(['  contents: read'])
-    expect(source.match(/permissions:/g)).toHaveLength(1)
-    expect(below('on')).toEqual(['  pull_request:', '    paths: ["airdrops/**"]'])
-    expect(below('concurrency')).toContain('  cancel-in-progress: true')
-    expect(source).toMatch(/^ {4}timeout-minutes: \d+$/m)
+    expect(workflow).toMatchObject({
+      on: { pull_request: { paths: ['airdrops/**'] } },
+      permissions: { contents: 'read' },
+      concurrency: { 'cancel-in-progress': true },
+      jobs: { check: { 'timeout-minutes': 5 }, comment: { 'timeout-minutes': 5 } },
+    })
+    expect(workflow.jobs.check).not.toHaveProperty('permissions')
+    expect(workflow.jobs.comment.permissions).toEqual({ 'pull-requests': 'write' })
+    expect(workflow.jobs.comment.if).toContain('github.event.pull_request.head.repo.full_name == github.repository')
+    expect(JSON.stringify(workflow.jobs.comment)).not.toMatch(/checkout|check-airdrops/)
     const used = source.split('\n').filter((line) => line.includes('uses:'))
     expect(used).toHaveLength(4)
     for (const line of used) expect(line).toMatch(/^ {6}[- ] uses: actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
   })
 
-  it('put no text of a stranger into a script', () => {
-    const scripts = source.split('\n').filter((line) => /\brun:/.test(line))
-    expect(scripts.map((line) => line.trim())).toEqual([
-      '- run: npm ci',
-      '- run: .svc/examples/ci/check-airdrops.sh "origin/$BASE" airdrops',
-    ])
+  it('put no text of a contributor into a script', () => {
+    for (const { run = '' } of steps) expect(run).not.toMatch(/\$\{\{|npm /)
     expect(Array.from(source.matchAll(/\$\{\{ (\S+) \}\}/g), ([, name]) => name)).toEqual([
       'github.event.pull_request.number',
-      'env.SVC_REPOSITORY',
-      'env.SVC_REF',
+      'runner.temp',
       'github.base_ref',
+      'github.token',
+      'github.event.pull_request.number',
     ])
   })
 
-  it('of GitLab shows the report that the script writes', () => {
+  it('write one comment, which the next push replaces, and cut a long one at a line', async () => {
+    const folder = join(cli.home, 'comment')
+    mkdirSync(folder)
+    // It lists the comment's id once there is one, and keeps what is sent.
+    writeFileSync(
+      join(folder, 'gh'),
+      `#!/bin/bash
+echo "$*" >> asked
+if [[ $* == *--paginate* ]]; then cat id 2>/dev/null || true; else cp comment.md sent.md; echo 17 > id; fi
+`,
+    )
+    chmodSync(join(folder, 'gh'), 0o755)
+    const { run = '' } = steps.find(({ name }) => name === 'Write the comment')!
+    const env = { PATH: `${folder}:${process.env.PATH}`, GITHUB_REPOSITORY: 'o/r', NUMBER: '5' }
+    const comment = async (text: string) => {
+      writeFileSync(join(folder, 'summary.md'), text)
+      await execa('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', run], {
+        cwd: folder,
+        env,
+        extendEnv: false,
+      })
+      return readFileSync(join(folder, 'sent.md'), 'utf8')
+    }
+    expect(await comment('## one\n')).toBe('<!-- recipient lists -->\n## one\n')
+    const long = await comment(`\`\`\`\n${'ä row\n'.repeat(20_000)}\`\`\`\n`)
+    expect(long.length).toBeLessThan(65_536)
+    expect(long).toMatch(/\nä row\n```\n\nThe summary is longer: see that of the job\.\n$/)
+    const sent = readFileSync(join(folder, 'asked'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('--method'))
+    expect(sent.map((line) => line.replace(/.*--method (\S+ \S+).*/, '$1'))).toEqual([
+      'POST repos/o/r/issues/5/comments',
+      'PATCH repos/o/r/issues/comments/17',
+    ])
+  })
+
+  it('let GitLab show the report that the script writes', () => {
     const gitlab = read('airdrops.gitlab-ci.yml')
     const written = /^ {4}SVC_JUNIT: (airdrop-differences\/\S+)$/m.exec(gitlab)?.[1]
     expect(written).toBeDefined()
@@ -222,7 +273,7 @@ const hasShellcheck = (() => {
   }
 })()
 
-it.skipIf(!hasShellcheck)('shellcheck finds nothing in the script of examples/ci', async () => {
+it.skipIf(!hasShellcheck)('the script of examples/ci passes shellcheck', async () => {
   const { stdout } = await execa('shellcheck', [SCRIPT], { reject: false })
   expect(stdout).toBe('')
 })

@@ -1,4 +1,4 @@
-/** A daemon started over what a clock a year ahead has left in its database: it works, and says why it does not believe it. */
+/** A daemon on a database that was written by a clock a year ahead: it works, and logs the implausible times. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/service.ts'
 
 const YEAR = 365 * 86_400_000
 
-it('a daemon over rows of a clock a year ahead delivers within seconds, is ready, and tells of the clock', async () => {
+it('a daemon on a database of a clock a year ahead delivers within seconds, is ready, and logs the clock', async () => {
   const dataDir = temporaryFolder()
   const env = { SVC_WEBHOOKS_ALLOW_PRIVATE: 'true' }
   const receiver = await startReceiver()

@@ -1,4 +1,4 @@
-/** Connections of a real daemon: who has no key costs neither memory nor a place for long. */
+/** Connections of a real daemon: clients without a key hold no memory, and no connection for long. */
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -62,7 +62,7 @@ async function pour({ socket }: Line, bytes: number): Promise<void> {
 describe('one connection without a key', () => {
   const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
-  it('that asks for the largest page a thousand times in one packet, and reads nothing, costs one page', async () => {
+  it('costs the memory of one page if it asks for the largest page a thousand times and reads nothing', async () => {
     const daemon = await daemonWith()
     for (const path of ['/assets/docs/swagger-ui-bundle.js', '/v2/openapi.json']) {
       await (await fetch(daemon.url + path)).arrayBuffer()
@@ -77,7 +77,7 @@ describe('one connection without a key', () => {
     }
   })
 
-  it('that takes nothing of its answer loses its place', async () => {
+  it('is closed if it reads nothing of its answer', async () => {
     const app = {
       fetch: async () => new Response(Buffer.alloc(32 * MIB)),
       refuse: () => new Response(),
@@ -97,7 +97,7 @@ describe('one connection without a key', () => {
     socket.destroy()
   })
 
-  it('that sends ahead has its answers in the order of its requests', async () => {
+  it('gets its answers in the order of its pipelined requests', async () => {
     const daemon = await daemonWith()
     const line = await open(daemon)
     const paths = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? `/nowhere/${n}` : '/v2/health'))
@@ -108,8 +108,8 @@ describe('one connection without a key', () => {
   })
 })
 
-describe('sixty connections without a key', () => {
-  it('that announce 15 MB each, and send it, keep memory flat, are answered at once and then closed', async () => {
+describe('sixty connections', () => {
+  it('that send 15 MB each are answered at once and closed, and memory stays flat', async () => {
     const daemon = await daemonWith()
     await daemon.request('GET', '/v2/health')
     const before = residentOf(daemon)
@@ -138,7 +138,7 @@ describe('sixty connections without a key', () => {
     expect((most - before) / MIB).toBeLessThan(100)
   })
 
-  it('and with a key of its own, those that send nothing of what they announce, hold nothing either', async () => {
+  it('with a key, that announce 15 MB and send nothing, hold no memory', async () => {
     const daemon = await daemonWith({ SVC_REQUEST_TIMEOUT_SECONDS: '2' })
     await daemon.request('GET', '/v2/health')
     const before = residentOf(daemon)
@@ -158,7 +158,7 @@ describe('sixty connections without a key', () => {
 })
 
 describe('a client that is slow', () => {
-  it('with its headers, or that says nothing at all, loses its place', async () => {
+  it('is closed if it sends its headers slowly or sends nothing', async () => {
     const daemon = await daemonWith({ SVC_HEADER_TIMEOUT_SECONDS: '1' })
     const [mute, dribbling] = [await open(daemon), await open(daemon)]
     dribbling.socket.write('GET /v2/health HTTP/1.1\r\nHost: localhost\r\n')
@@ -170,7 +170,7 @@ describe('a client that is slow', () => {
     expect(JSON.parse(dribbling.answer().split('\r\n\r\n')[1]!).error.message).toBe('The request was not sent in time')
   })
 
-  it('with its body is told so in the envelope, and loses its place', async () => {
+  it('gets an error envelope and is closed if it sends its body slowly', async () => {
     const daemon = await daemonWith({ SVC_REQUEST_TIMEOUT_SECONDS: '1' })
     const line = await open(daemon)
     line.socket.write(head('/v2/api-keys', `Authorization: Bearer ${daemon.operator}`, 'Content-Length: 1000'))
@@ -181,7 +181,7 @@ describe('a client that is slow', () => {
     expect(line.answer()).toContain('The request was not sent in time')
   })
 
-  it('is bounded by settings that take no more than a minute', async () => {
+  it('is limited by settings of at most a minute', async () => {
     for (const name of ['HEADER', 'REQUEST']) {
       const starting = startDaemon({ dataDir: temporaryFolder(), env: { [`SVC_${name}_TIMEOUT_SECONDS`]: '61' } })
       await expect(starting).rejects.toThrow(/from 1 to 60/)
@@ -189,8 +189,8 @@ describe('a client that is slow', () => {
   })
 })
 
-describe('connections beyond max-connections', () => {
-  it('are closed at once, and there is room again when others end', async () => {
+describe('a connection beyond max-connections', () => {
+  it('is closed at once, until others end', async () => {
     const daemon = await daemonWith({ SVC_MAX_CONNECTIONS: '8', SVC_HEADER_TIMEOUT_SECONDS: '5' })
     const lines = await Promise.all(Array.from({ length: 8 }, () => open(daemon)))
     // They are taken in the order in which they came.

@@ -15,6 +15,7 @@ import { keypairFile } from '../support/platform-wallet.ts'
 import { randomOf } from '../support/random.ts'
 import { type Delivered, openReceiver, type Receiver } from '../support/receiver.ts'
 import { peak, wasFull } from '../support/rolling-window.ts'
+import { soakRuns } from '../support/runs.ts'
 import { removeFolder } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { type Fleet, startFleet } from './daemon-fleet.ts'
@@ -23,7 +24,7 @@ import { lamportsOf, recipientOf } from './mixed-writes.ts'
 
 /** SOAK_SEED=n sends other requests, and kills and suspends at other moments; SOAK_REQUESTS=n sends so many. */
 const SEED = Number(process.env.SOAK_SEED || 7)
-const REQUESTS = Number(process.env.SOAK_REQUESTS || 20_000)
+const REQUESTS = Number(process.env.SOAK_REQUESTS || soakRuns(4_000, 8_000))
 const EVENTS_AT_ONCE = 100
 const EVENTS = Math.ceil(REQUESTS / 2 / EVENTS_AT_ONCE) * EVENTS_AT_ONCE
 const DAEMONS = 3
@@ -32,7 +33,7 @@ const AMPLE = 1_000_000_000
 const MINUTE = 60_000
 const PER_MINUTE = 30
 /** Kills and suspensions, as many of each. */
-const DISTURBANCES = 16
+const DISTURBANCES = 8
 const MEMO_LAMPORTS = 5_000n
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 /** A stack trace, as an error or as a field of a line in JSON. */
@@ -46,7 +47,7 @@ interface MoodyReceiver extends Receiver {
   accepted: Set<string>
 }
 
-describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=${SEED}`, () => {
+describe.skipIf('missing' in started)(`three daemons under load (SOAK_SEED=${SEED})`, () => {
   const random = randomOf(SEED)
   const folders = Array.from({ length: DAEMONS + 1 }, () => makeSharedFolder('svc-'))
   const payers = Array.from({ length: 8 }, () => Keypair.generate())
@@ -196,7 +197,7 @@ describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=$
     await server.stop()
   })
 
-  it('answers every request as it should, or says when to come again', () => {
+  it('answers each request as it should, or says when to try again', () => {
     const of = (kind?: string, calm?: boolean) =>
       load.times.filter((time) => (kind === undefined || time.kind === kind) && (calm === undefined || time.calm))
     const show = (name: string, times: ReturnType<typeof of>) =>
@@ -211,12 +212,12 @@ describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=$
         .join(', ')}`,
     ]
     process.stdout.write(`${lines.join('\n')}\n`)
-    expect(load.wrong).toEqual([])
+    expect(load.wrong.join('\n')).toBe('')
     expect(load.asked()).toBeGreaterThanOrEqual(REQUESTS)
-    expect(load.met['no answer']).toBeGreaterThan(10)
+    expect(load.met['no answer']).toBeGreaterThan(DISTURBANCES / 2)
   })
 
-  it('replays every acknowledged answer byte for byte', async () => {
+  it('replays each acknowledged answer byte for byte', async () => {
     const wrong: string[] = []
     await eachOf(load.done, async (one) => {
       const { text, headers } = await load.submit(one)
@@ -225,7 +226,7 @@ describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=$
     expect(wrong).toEqual([])
   })
 
-  it('holds every acknowledged write once, and nothing else', async () => {
+  it('stores each acknowledged write once, and nothing else', async () => {
     const texts = (list: unknown[]) => list.map(String).toSorted()
     const keys = await rows("select id, name from api_keys where name like 'write-%'")
     expect(texts(keys.map(({ id }) => id))).toEqual(texts(ofKind('key').map(({ data }) => data.id)))
@@ -244,7 +245,7 @@ describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=$
     expect(uids.size).toBeLessThan(signatures.length / 10)
   })
 
-  it('has every transaction land once, or expire where its daemon was gone, and pays a signature once', async () => {
+  it('lands each transaction once, or lets it expire if its daemon was gone, and pays for a signature once', async () => {
     const sent = [...ofKind('transaction'), ...ofKind('memo')]
     const ended = async (state: string) => {
       const found = await rows('select resource_id from events where type = $1', [`transaction.${state}`])
@@ -277,7 +278,7 @@ describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=$
     expect((await fleet.daemon().request('GET', '/v2/audit-verification')).json.data).toMatchObject({ intact: true })
   })
 
-  it('tells of everything once, in a sequence without gaps, to whoever follows it too', async () => {
+  it('reports each change once, in a sequence without gaps, to a client that follows the events too', async () => {
     const events = await rows('select sequence, id, type, resource_id, external_uid from events order by sequence')
     const sequences = events.map(({ sequence }) => Number(sequence))
     expect(sequences).toEqual(events.map((_, n) => n + 1))
@@ -297,7 +298,7 @@ describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=$
     }
   })
 
-  it('delivers every event to each subscription, signed, under its own id, first attempts in order', async () => {
+  it('delivers each event to each subscription, signed, under its own id, first attempts in order', async () => {
     const events = await rows('select id, sequence, type from events')
     // A first attempt that never reached the receiver was made in its turn all the same.
     const failures = await rows(
@@ -319,7 +320,7 @@ describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=$
     await expect.poll(open, { timeout: 180_000, interval: 1_000 }).toBe(0)
   })
 
-  it('admits exactly as many as the limit in any minute, and refuses none while there is room', async () => {
+  it('admits exactly as many requests as the limit in any minute, and refuses none while there is room', async () => {
     const [{ id }] = await rows('select id from api_keys where per_minute = $1', [PER_MINUTE])
     const hits = await rows('select at, count from rate_hits where api_key_id = $1 order by at', [id])
     const stamps = hits.flatMap(({ at, count }) => Array.from({ length: Number(count) }, () => Number(at)))

@@ -1,4 +1,4 @@
-/** Data folders that cannot be used: every command says in a line what is wrong and the way out, and the doctor sees it. */
+/** Data folders that cannot be used: every command says what is wrong and what to do, and so does `svc doctor`. */
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa, execaSync } from 'execa'
@@ -39,7 +39,7 @@ async function doctor(folder: string) {
 }
 
 describe('a data folder', () => {
-  it('that cannot be made says where, also where the system knows no such names', async () => {
+  it('that cannot be created is named in the error, below /proc too', async () => {
     for (const args of [
       ['keys', 'list'],
       ['localnet', 'status'],
@@ -65,7 +65,7 @@ describe('a data folder', () => {
     expect(await doctor(file)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('is not a folder') })
   })
 
-  it('whose database is no database is refused', async () => {
+  it('whose database is not a database is refused', async () => {
     const folder = copyOf('garbled')
     for (const name of readdirSync(folder).filter((name) => /-(wal|shm)$/.test(name))) rmSync(join(folder, name))
     writeFileSync(join(folder, 'svc.db'), 'x'.repeat(8192))
@@ -73,7 +73,7 @@ describe('a data folder', () => {
     expect(await doctor(folder)).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/^fail\tdatabase\t/m) })
   })
 
-  it('that lost the key its database was sealed with is refused, and no other key is made', async () => {
+  it('without the encryption key of its database is refused, and no other key is made', async () => {
     const folder = copyOf('unsealed')
     rmSync(join(folder, 'encryption.key'))
     await expectFault(folder, /encryption\.key is missing, and this database was sealed with it .*: restore the file/)
@@ -84,7 +84,7 @@ describe('a data folder', () => {
     expect(readdirSync(folder)).not.toContain('encryption.key')
   })
 
-  it('that lost its database and kept its keys is refused, and begins anew when they are gone too', async () => {
+  it('with keys and no database is refused, and starts empty once the keys are removed', async () => {
     const folder = copyOf('bereft')
     for (const name of readdirSync(folder).filter((name) => name.startsWith('svc.db'))) rmSync(join(folder, name))
     expect(await doctor(folder)).toMatchObject({
@@ -104,7 +104,7 @@ describe('a data folder', () => {
     expect((await svc(['keys', 'list', '--data-dir', folder])).exitCode).toBe(0)
   })
 
-  it('with the database of another installation is refused, saying which key was expected', async () => {
+  it('with the database of another installation is refused with the fingerprint of the expected key', async () => {
     const folder = copyOf('mixed')
     const other = join(cli.home, 'other')
     expect((await svc(['keys', 'list', '--data-dir', other])).exitCode).toBe(0)
@@ -117,7 +117,7 @@ describe('a data folder', () => {
     )
   })
 
-  it('whose operator key is empty, something else or a folder is refused, and never taken for a key', async () => {
+  it('whose operator key is empty, another text or a folder is refused', async () => {
     const folder = copyOf('keyless')
     const file = join(folder, 'operator.key')
     for (const text of ['', 'password\n']) {
@@ -131,7 +131,7 @@ describe('a data folder', () => {
     await expectFault(folder, /cannot read .*operator\.key/)
   })
 
-  it('whose operator key was revoked says so, and makes another when the file is gone', async () => {
+  it('whose operator key was revoked is refused, and gets another once the file is removed', async () => {
     const folder = copyOf('revoked')
     const [{ id }] = JSON.parse((await svc(['keys', 'list', '--json', '--data-dir', folder])).stdout)
     expect((await svc(['keys', 'delete', id, '--yes', '--data-dir', folder])).exitCode).toBe(0)
@@ -147,7 +147,7 @@ const STRANGER = ['--reuid', '12345', '--regid', '12345', '--clear-groups']
 const isStranger = works('setpriv', [...STRANGER, 'test', '-r', PROGRAM])
 const mounts = works('unshare', ['-m', 'true'])
 
-describe('what the system refuses', () => {
+describe('an error of the system', () => {
   /** Both ways of writing below the home: the data folder, and the profile. */
   async function expectSaid(run: (args: string[]) => [string, string[]], said: RegExp, env: Record<string, string>) {
     for (const args of [
@@ -172,21 +172,21 @@ describe('what the system refuses', () => {
     return join(cli.home, name)
   }
 
-  it.skipIf(!isStranger)('to a user without the right to write is said with the way out', () =>
+  it.skipIf(!isStranger)('says what to do for a user without permission to write', () =>
     expectSaid(asStranger, /permission denied, mkdir '\/\.(local|config)'[\s\S]*SVC_DATA_DIR/, { HOME: '/' }),
   )
 
-  it.skipIf(!isStranger)('to a user without a home folder names HOME', () =>
+  it.skipIf(!isStranger)('names HOME for a user without a home folder', () =>
     expectSaid(asStranger, /HOME is not set, .*\n {2}next: set HOME/, {}),
   )
 
-  it.skipIf(!mounts)('on a read-only file system is said with the way out', () => {
+  it.skipIf(!mounts)('says what to do on a read-only file system', () => {
     const home = homeOf('read-only')
     const mount = `mount --bind ${home} ${home} && mount -o remount,ro,bind ${home}`
     return expectSaid(mounted(mount), /read-only file system, mkdir [\s\S]*SVC_DATA_DIR/, { HOME: home })
   })
 
-  it.skipIf(!mounts)('on a full disk says to free some space', () => {
+  it.skipIf(!mounts)('says to free some space on a full disk', () => {
     const home = homeOf('full')
     const mount = `mount -t tmpfs -o size=64k none ${home} && { head -c 65536 /dev/zero > ${home}/rest; true; }`
     return expectSaid(mounted(mount), /free (some )?space/, { HOME: home })

@@ -109,8 +109,12 @@ describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () 
     return result.value as string[]
   }
 
-  it('shows every operation with its path', async () => {
+  it('shows each operation with its path', async () => {
     const page = await open()
+    // Other versions draw long lists in part (CONTRIBUTING.md).
+    const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const version = await page.evaluate('versions.swaggerUI.version')
+    expect(version, 'run npm ci and npm run build').toBe(devDependencies['swagger-ui-dist'])
     const shown = (await page.evaluate(
       "[...document.querySelectorAll('.opblock-tag-section .opblock')].map((e) => e.querySelector('.opblock-summary-method').textContent + ' ' + e.querySelector('.opblock-summary-path').dataset.path)",
     )) as string[]
@@ -118,7 +122,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () 
     expect(shown.toSorted()).toEqual(paths.toSorted())
   })
 
-  it('sends a GET and a POST with the key that was entered, and shows the answers', async () => {
+  it('sends a GET and a POST with the entered key, and shows the answers', async () => {
     const page = await open('#/Merkle%20trees/postMerkleTrees')
     await enterKey(page, daemon.operator)
     const [created, tree] = await tryOut(operation(page, 'Merkle_trees', 'postMerkleTrees'))
@@ -133,7 +137,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () 
     await picture(page, 'answer')
   })
 
-  it('forgets the key when the page is loaded again, and shows the refusal of a request without one', async () => {
+  it('forgets the key on a reload, and shows the refusal of a request without one', async () => {
     const page = await open('#/Pools/getPools')
     await enterKey(page, daemon.operator)
     await page.reload({ waitUntil: 'networkidle' })
@@ -146,7 +150,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () 
     expect(faults.splice(0)).toEqual(expect.arrayContaining([expect.stringContaining('401')]))
   })
 
-  it('shows each request in curl, TypeScript and as a command, and opens the next one in the chosen language', async () => {
+  it('shows each request in curl, TypeScript and svc, and the next one in the chosen language', async () => {
     const page = await open('#/Tokens/postTokens')
     const samples = operation(page, 'Tokens', 'postTokens').locator('.code-samples')
     const shown = async () => (await samples.locator('pre').textContent()) ?? ''
@@ -160,7 +164,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () 
     await expect.poll(() => next.locator('.code-samples pre').textContent()).toContain('svc tokens list')
   })
 
-  it('shows the error that a doc_url names, for every code', async () => {
+  it('shows the error that a doc_url names, for each code', async () => {
     const { doc_url } = (await daemon.request('GET', '/v2/nothing')).json.error
     expect(doc_url).toBe(`${daemon.url}/v2/docs#error-not_found`)
     const page = await open('#error-not_found')
@@ -189,7 +193,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () 
     }
   })
 
-  it('can be read in light, in dark and on a phone, with assistive technology too', async () => {
+  it('is readable in light, in dark and on a phone, also with assistive technology', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await open('#/Pools/postPools', { colorScheme })
       expect(await page.evaluate('document.documentElement.classList.contains("dark-mode")')).toBe(

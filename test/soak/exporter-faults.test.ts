@@ -1,10 +1,10 @@
-/** Collectors of traces that are slow, broken or gone cost nothing but spans. */
+/** Collectors of traces that are slow, broken or gone, of which only spans are lost; and one behind a sampler. */
 import { describe, expect, it, vi } from 'vitest'
 import { startCollector, startTraced, TRACE, WAIT } from '../observability/collector.ts'
 import { samplesOf } from '../support/monitoring.ts'
 
-describe('a collector', () => {
-  it('that hangs, and another that fails, delay no request, and a shutdown does not wait for them', async () => {
+describe('a collector of traces', () => {
+  it('that hangs or fails delays no request and no shutdown', async () => {
     const hanging = await startCollector(() => {})
     const failing = await startCollector((response) => void response.writeHead(503, { 'retry-after': '1' }).end())
     for (const { url, requests } of [hanging, failing]) {
@@ -20,7 +20,7 @@ describe('a collector', () => {
     }
   })
 
-  it('that is busy for a moment gets the same batch again, and the log says nothing', async () => {
+  it('that is busy for a moment gets the same batch again, without a log line', async () => {
     const collector = await startCollector((response, nth) => {
       response.writeHead(nth === 1 ? 503 : 200).end()
     })
@@ -33,12 +33,22 @@ describe('a collector', () => {
     expect(stderr()).not.toContain('traces are not exported')
   })
 
-  it('that is gone is told once, by its host alone', async () => {
+  it('that cannot be reached is logged once, by its host only', async () => {
     const url = 'http://127.0.0.1:1/secret-path?key=s3cr3t-of-the-collector'
     const { request, stderr } = await startTraced('', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url })
     for (let i = 0; i < 5; i++) await request('GET', '/v2/health')
     await vi.waitUntil(() => stderr().includes('traces are not exported'), WAIT)
     expect(stderr()).toContain('"collector":"127.0.0.1:1"')
     expect(stderr()).not.toMatch(/s3cr3t|secret-path/)
+  })
+
+  it('receives only what the sampler takes', async () => {
+    const collector = await startCollector()
+    const { request } = await startTraced(collector.url, { OTEL_TRACES_SAMPLER: 'parentbased_always_off' })
+    await request('GET', '/v2/health')
+    await request('GET', '/v2/health', { headers: { traceparent: `00-${'a'.repeat(32)}-00f067aa0ba902b7-00` } })
+    await request('GET', '/v2/health', { headers: { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` } })
+    await vi.waitUntil(() => collector.spans.length > 0, WAIT)
+    expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]))
   })
 })

@@ -1,4 +1,4 @@
-/** A node, relay and providers that repeat their URL, with the credential in it, in every way that an error has. */
+/** A node, relay and providers whose errors repeat their URL, with the credential in it. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -117,7 +117,9 @@ async function askAll({ request }: Daemon, ids: Record<string, string>): Promise
         .replace(/\{(\w+)\}/g, (_, param: string) => ids[`${noun}.${param}`] ?? ids[param] ?? A)
       const asked = query?.shape && 'mint' in query.shape ? `${filled}?mint=${A}` : filled
       return bodiesOf(name, method).map(async (body) => {
-        const { headers, text } = await request(method.toUpperCase(), asked, body === undefined ? {} : { body })
+        // While answers are held against the document, the daemon closes connections that are idle for seconds.
+        const own = { headers: { connection: 'close' }, ...(body === undefined ? {} : { body }) }
+        const { headers, text } = await request(method.toUpperCase(), asked, own)
         return `${name}: ${JSON.stringify([...headers])}${text}`
       })
     })
@@ -139,8 +141,8 @@ function bodiesOf(name: string, method: string): unknown[] {
 
 const leaks = (text: string) => text.split('\n').filter((line) => CREDENTIALS.test(line) || line.includes(BASIC))
 
-describe('a node that repeats its URL', () => {
-  it('is heard in no answer, no log line at trace, no stored row and nothing that the command line prints', async () => {
+describe('the credential in the URL of a node that repeats it', () => {
+  it('is in no answer, no log line at trace, no stored row and no output of the command line', async () => {
     const node = await startEcho()
     const dataDir = temporaryFolder()
     const env = {

@@ -1,4 +1,4 @@
-/** Housekeeping: what is past its time goes, nothing else does, and nobody waits for it. */
+/** Housekeeping: expired rows are removed, no others, and nothing waits for it. */
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
@@ -10,7 +10,7 @@ import { type Service, START, startService } from '../support/service.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 /** Deleted in one go, so many rows stop a process for seconds. */
-const MANY = 200_000
+const MANY = 80_000
 const FEW = 700
 
 const postgres = await startPostgres()
@@ -73,7 +73,7 @@ describe.each(['SQLite', 'PostgreSQL'])('housekeeping on %s', (name) => {
         : {},
     )
 
-  it.skipIf(missing)('forgets every row that is past its time, in every table, and no other', async () => {
+  it.skipIf(missing)('removes the expired rows of each table, and no others', async () => {
     const service = await start()
     await fill(service.services, 2 * FEW)
     await tick(service)
@@ -82,7 +82,7 @@ describe.each(['SQLite', 'PostgreSQL'])('housekeeping on %s', (name) => {
     expect(await left(service.services.store)).toEqual([FEW + 1, FEW, FEW])
   })
 
-  it.skipIf(missing)('begins no other step once the daemon stops, and goes on at the next tick', async () => {
+  it.skipIf(missing)('starts no step once the daemon stops, and continues at the next tick', async () => {
     const service = await start()
     await fill(service.services, 2 * FEW)
     await tick(service, { stopping: AbortSignal.abort() })
@@ -91,7 +91,8 @@ describe.each(['SQLite', 'PostgreSQL'])('housekeeping on %s', (name) => {
     expect(await left(service.services.store)).toEqual([FEW + 1, FEW, FEW])
   })
 
-  it.skipIf(missing)('never stops the process for as long as deleting as many rows in one go takes', async () => {
+  // A busy machine may stop the process longer than any deletion, so it gets three chances.
+  it.skipIf(missing)('blocks the process for less time than one deletion of all rows', { retry: 2 }, async () => {
     const service = await start()
     await fill(service.services, MANY)
     const stall = await longestStall(() => tick(service))

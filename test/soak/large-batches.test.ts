@@ -1,9 +1,9 @@
-/** Batches to the embedded chain whose answers are as large as they may be. */
+/** Batches to the embedded chain with the largest answers. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openRpc } from '../chain/serving.ts'
 
-describe('JSON', () => {
-  it('is answered for a batch up to 64 MiB, and what is asked beyond that is refused one by one', async () => {
+describe('a JSON-RPC batch to the embedded chain', () => {
+  it('is answered up to 64 MiB, and each request beyond that is refused', async () => {
     const opened = await openRpc()
     onTestFinished(() => opened.close())
     const one = (id: number) => ({ jsonrpc: '2.0', id, method: 'getLeaderSchedule', params: [] })

@@ -11,7 +11,7 @@ const TREES = '/v2/merkle-trees'
 const sent = (count: number) => recipientsOf(count).map(({ wallet, amount }) => ({ wallet, amount: amount.toString() }))
 
 describe('50,000 entries over HTTP', () => {
-  it('are built, stored and proven while health goes on answering', async () => {
+  it('are built, stored and proven while health is answered', async () => {
     const daemon = await startDaemon({ dataDir: temporaryFolder() })
     onTestFinished(() => daemon.stop())
     const recipients = recipientsOf(50_000)

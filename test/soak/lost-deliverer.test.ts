@@ -1,4 +1,4 @@
-/** The daemon that delivers webhooks is killed or frozen: another one on its PostgreSQL database goes on within its lease. */
+/** The daemon that delivers webhooks is killed or frozen: another one on its PostgreSQL database takes over. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
@@ -48,7 +48,7 @@ describe.skipIf('missing' in started)('two daemons of one database', () => {
     return rows[0] && { pid: Number(rows[0].owner.split('/')[1]), until: Number(rows[0].until) }
   }
 
-  it.each(['SIGKILL', 'SIGSTOP'] as const)('go on where the one that delivers gets %s', async (signal) => {
+  it.each(['SIGKILL', 'SIGSTOP'] as const)('go on delivering after the one that delivers gets %s', async (signal) => {
     const daemons = await pair()
     // It holds the lease as long as a receiver has a request of it that is not answered.
     let holding = true

@@ -1,4 +1,4 @@
-/** Native modules that do not load, in a copy of the installation: each is told in words, with the command that mends it. */
+/** Native modules that do not load, in a copy of the installation: each is reported in words, with the command that fixes it. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
@@ -9,8 +9,9 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const MODULES = join(ROOT, 'node_modules')
 const OLDER = 'better-sqlite3'
 const NEWER = 'better-sqlite3-13'
-/** From Node.js 24 on, as in src/platform/native-modules.ts. */
-const usesNewer = Number.parseInt(process.versions.node, 10) >= 24
+const MAJOR = Number.parseInt(process.versions.node, 10)
+/** From Node.js 24 on only the newer one runs, as in src/platform/native-modules.ts; on 22 both do. */
+const usesNewer = MAJOR >= 24
 const SQLITE = usesNewer ? NEWER : OLDER
 const SQLITE_BINARY = `${SQLITE}/${usesNewer ? `prebuilds/${process.platform}-${process.arch}.node` : 'build/Release/better_sqlite3.node'}`
 const SVM = readdirSync(MODULES).find((name) => name.startsWith(`litesvm-${process.platform}-${process.arch}`))
@@ -65,7 +66,7 @@ const COMMANDS = [
   ['serve', '--port', '0', '--rpc-port', '0'],
 ]
 
-describe('SQLite', () => {
+describe.skipIf(MAJOR === 22)('SQLite', () => {
   const real = readFileSync(join(MODULES, SQLITE_BINARY))
 
   /** An installation with this binary of SQLite, or with none. */
@@ -82,41 +83,55 @@ describe('SQLite', () => {
   }
 
   // A binary of Node-API is not built for a version.
-  it.skipIf(usesNewer)(
-    'that was built for another Node.js stops every command that needs it, and no other',
-    async () => {
-      const folder = withBinary(builtForAnother(real))
-      for (const args of COMMANDS) {
-        const { exitCode, stderr } = await svc(folder, ...args)
-        expect([args, exitCode]).toEqual([args, 1])
-        expect(stderr).toMatch(/was built for another Node\.js \(module version 42\) than this one \(v/)
-        expect(stderr).toContain(`npm rebuild better-sqlite3 --prefix ${folder}`)
-        expect(stderr).toContain('python3, make and a C++ compiler')
-      }
-      const { stderr } = await svc(folder, 'keys', 'list', '--json')
-      expect(JSON.parse(stderr).error.message).toContain('npm rebuild better-sqlite3')
-      expect(await svc(folder, '--version')).toMatchObject({ exitCode: 0 })
-    },
-  )
+  it.skipIf(usesNewer)('built for another Node.js stops each command that needs it, and no other', async () => {
+    const folder = withBinary(builtForAnother(real))
+    for (const args of COMMANDS) {
+      const { exitCode, stderr } = await svc(folder, ...args)
+      expect([args, exitCode]).toEqual([args, 1])
+      expect(stderr).toMatch(/was built for another Node\.js \(module version 42\) than this one \(v/)
+      expect(stderr).toContain(`npm rebuild better-sqlite3 --prefix ${folder}`)
+      expect(stderr).toContain('python3, make and a C++ compiler')
+    }
+    const { stderr } = await svc(folder, 'keys', 'list', '--json')
+    expect(JSON.parse(stderr).error.message).toContain('npm rebuild better-sqlite3')
+    expect(await svc(folder, '--version')).toMatchObject({ exitCode: 0 })
+  })
 
   it.each<[string, Buffer | null, RegExp]>([
-    ['is no library', Buffer.from('hello'), /does not load on \S+ \(/],
+    ['is not a library', Buffer.from('hello'), /does not load on \S+ \(/],
     ['ends too early', real.subarray(0, 40), /does not load on \S+ \(/],
     ['is for another machine', forAnotherMachine(real), /does not load on \S+ \(/],
     ['is missing', null, /for \S+ is missing/],
-  ])('that %s is told in words', async (_, binary, problem) => {
+  ])('whose binary %s is reported with what to do', async (_, binary, problem) => {
     const folder = withBinary(binary)
     const { exitCode, stderr } = await svc(folder, 'keys', 'list')
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(problem)])
     expect(stderr).toContain(usesNewer ? 'install svc again, with' : `npm rebuild better-sqlite3 --prefix ${folder}`)
   })
 
-  describe.skipIf(usesNewer)('under a process that takes itself for Node.js 24', () => {
+  describe.skipIf(MAJOR >= 22)('in a process that reports another version of Node.js', () => {
     /** Says another version in the process that it is loaded into. */
-    const OTHER_NODE = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.21.0' } })`
-    const under24 = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(OTHER_NODE)}` }
+    const reporting = (version: string) => {
+      const script = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
+      return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` }
+    }
+    const under24 = reporting('24.21.0')
 
-    it('is the newer package, and the older one, which aborts there, is never loaded', async () => {
+    it('is loaded from the newer package on Node.js 22, or else from the older one', async () => {
+      const newerAlone = installationWith(OLDER)
+      symlinkSync(join(MODULES, OLDER), join(newerAlone.modules, 'sqlite'))
+      rmSync(join(newerAlone.modules, NEWER), { force: true })
+      symlinkSync('sqlite', join(newerAlone.modules, NEWER))
+      const olderAlone = installationWith(NEWER)
+      for (const { folder } of [newerAlone, olderAlone])
+        expect(await svcWith(reporting('22.21.0'), folder, 'keys', 'list')).toMatchObject({ exitCode: 0 })
+      // Version 13 crashes there.
+      const { stderr } = await svcWith(reporting('22.13.0'), newerAlone.folder, 'keys', 'list')
+      expect(stderr).toMatch(/the binary of better-sqlite3 for \S+ is missing/)
+      expect(stderr).toContain('install svc again with Node.js 22.14 or newer, which needs no compiler')
+    })
+
+    it('is loaded from the newer package, never from the older one, which would abort', async () => {
       const { folder, modules } = installationWith(OLDER)
       symlinkSync(join(MODULES, OLDER), join(modules, 'sqlite'))
       rmSync(join(modules, NEWER), { force: true })
@@ -126,7 +141,7 @@ describe('SQLite', () => {
       expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/the binary of better-sqlite3 for \S+ is missing/)])
     })
 
-    it('that has no newer package is told in words, with the way out', async () => {
+    it('without the newer package is reported with what to do', async () => {
       const { folder } = installationWith(NEWER)
       for (const args of COMMANDS) {
         const { exitCode, stderr } = await svcWith(under24, folder, ...args)
@@ -145,9 +160,9 @@ describe('SQLite', () => {
 
 describe.skipIf(SVM === undefined)('the embedded chain', () => {
   it.each<[string, boolean, RegExp]>([
-    ['is no library', true, /the binary of litesvm does not load on \S+ \(/],
+    ['is not a library', true, /the binary of litesvm does not load on \S+ \(/],
     ['is missing', false, /the binary of litesvm for \S+ is missing/],
-  ])('whose binary %s is told in words', async (_, present, problem) => {
+  ])('whose binary %s is reported with what to do', async (_, present, problem) => {
     const { folder, modules } = installationWith('litesvm')
     // Where packages are links, the copy is of what the link leads to.
     cpSync(realpathSync(join(MODULES, 'litesvm')), join(modules, 'litesvm'), { recursive: true })

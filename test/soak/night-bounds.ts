@@ -1,5 +1,5 @@
 /** By how much the figures of a daemon under steady load may grow in a minute once it is warm, and what says so. */
-import { afterWarmUp, type Sample, slopeOf } from '../support/slopes.ts'
+import { type Sample, slopeOf } from '../support/slopes.ts'
 
 /**
  * Far above the noise of a busy machine, far below a leak of one descriptor a second or 20 MB a minute. The heap is part
@@ -16,9 +16,8 @@ export const BOUNDS: Readonly<Record<string, number>> = {
 /** The loop's delay is also that of the machine: in milliseconds, what it may grow by in any case. */
 const LOOP_MS = 20
 
-/** What grows faster than it may, with its slope in words. */
-export function growing(samples: readonly Sample[]): string[] {
-  const warm = afterWarmUp(samples)
+/** What grows faster than it may in the samples of a warm daemon, with its slope in words. */
+export function growing(warm: readonly Sample[]): string[] {
   const bounds = { ...BOUNDS, loop_ms: loopBound(warm) }
   return Object.entries(bounds).flatMap(([name, bound]) => {
     const slope = slopeOf(warm, name)

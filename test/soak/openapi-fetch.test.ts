@@ -40,7 +40,7 @@ async function generateClient(): Promise<string> {
 }
 
 describe('a client that openapi-typescript and openapi-fetch make', () => {
-  it('compiles in strict mode, and reads and writes at a running daemon', async () => {
+  it('compiles in strict mode, and reads and writes through a running daemon', async () => {
     const folder = await generateClient()
     const compiled = await execa(join(MODULES, '.bin/tsc'), ['-p', folder], { cwd: folder, reject: false })
     expect([compiled.exitCode, compiled.stdout]).toEqual([0, ''])

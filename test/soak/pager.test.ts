@@ -36,7 +36,7 @@ describe('the pager', () => {
     expect(early.screen.trim().split('\n')).toHaveLength(2)
   })
 
-  it('has Ctrl-C to itself, also where the command has a connection', async () => {
+  it('gets Ctrl-C alone, also if the command has a connection', async () => {
     const data = Array.from({ length: 200 }, (_, i) => ({ id: `key_${i}`, name: `number ${i}` }))
     const page = { data, meta: { request_id: 'req_1', has_more: false, next_cursor: null } }
     const api = createServer((_, answer) => answer.end(JSON.stringify(page)))
@@ -50,7 +50,7 @@ describe('the pager', () => {
     expect([exitCode, screen]).toEqual([0, expect.stringContaining('heard')])
   })
 
-  it.skipIf(spawnSync('less', ['--version']).status !== 0)('less: q ends it, and the command with it', async () => {
+  it.skipIf(spawnSync('less', ['--version']).status !== 0)('ends with the command on q in less', async () => {
     const host = { ...cli, env: { ...cli.env, SVC_PAGER: 'less' } }
     const { exitCode, screen } = await onTerminal(host, LIST, [[':', 'q']])
     expect(exitCode).toBe(0)

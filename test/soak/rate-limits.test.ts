@@ -1,4 +1,4 @@
-/** Rate limits over processes: exactly as many as the limit at any time, no wrong refusal, also through kills and stops. */
+/** Rate limits over processes: exactly as many as the limit at any time and no wrong refusal, through kills and stops too. */
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { pause } from '../../src/platform/timing.ts'
@@ -8,10 +8,10 @@ import { peak, type Seen, wasFull } from '../support/rolling-window.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const MINUTE = 60_000
-const PER_MINUTE = 300
+const PER_MINUTE = 100
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
-/** Two windows and a half: the first fills, the second and the third roll. */
-const RUN_MS = 150_000
+/** Longer than one window: the first fills, and the next rolls. */
+const RUN_MS = 75_000
 
 const started = await startPostgres()
 afterAll(async () => {
@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 /** How long one that was refused waits before it asks again. */
-const PAUSE_MS = 100
+const PAUSE_MS = 250
 
 /** Keeps requests of the key under way until `end` or until their daemon is gone; status 0 is one without an answer. */
 async function drive(daemons: readonly Daemon[], key: string, inFlight: number, end: number): Promise<Seen[]> {
@@ -45,16 +45,18 @@ async function limitedKey(daemon: Daemon, perMinute: number): Promise<{ key: str
   return (await daemon.request('POST', '/v2/api-keys', { body })).json.data
 }
 
-describe('64 parallel requests over three daemons on one PostgreSQL database', () => {
+describe('the rate limit of a key', () => {
   it.skipIf('missing' in started)(
-    'are admitted exactly up to the limit of every window that rolls, and none is refused while there is room',
+    'admits exactly as many requests over three daemons on PostgreSQL in any minute, and refuses none while there is room',
     async () => {
       if ('missing' in started) return
       const url = await started.createDatabase()
       const env = { SVC_DATABASE_URL: url, SVC_ENCRYPTION_KEY: ENCRYPTION_KEY }
-      const start = () => startDaemon({ dataDir: temporaryFolder(), flags: ['--rpc-port', '0'], env })
-      const daemons = [await start(), await start(), await start()]
+      const daemons: Daemon[] = []
       onTestFinished(async () => void (await Promise.all(daemons.map((daemon) => daemon.stop()))))
+      while (daemons.length < 3) {
+        daemons.push(await startDaemon({ dataDir: temporaryFolder(), flags: ['--rpc-port', '0'], env }))
+      }
       const { key, id } = await limitedKey(daemons[0]!, PER_MINUTE)
       const from = Date.now()
       const seen = await drive(daemons, key, 64, from + RUN_MS)
@@ -80,17 +82,14 @@ describe('64 parallel requests over three daemons on one PostgreSQL database', (
         expect(stamp).toBeLessThanOrEqual(answers![n]! + 1)
       }
       expect(peak(stamps, MINUTE)).toBe(PER_MINUTE)
-      // A place that is free is taken at once by so many.
-      expect(admitted.length).toBeGreaterThan(2 * PER_MINUTE)
+      // So many requests take a free place at once.
+      expect(admitted.length).toBeGreaterThan(1.5 * PER_MINUTE)
       expect(refused.filter((one) => !wasFull(stamps, one, { limit: PER_MINUTE, windowMs: MINUTE }))).toEqual([])
       process.stdout.write(`  ${admitted.length} admitted, ${refused.length} refused in ${RUN_MS / 1000} s\n`)
     },
-    RUN_MS + 120_000,
   )
-})
 
-describe('a daemon on SQLite that is killed again and again', () => {
-  it('never lets more pass in a minute than the limit', async () => {
+  it('lets no more pass in a minute on SQLite although the daemon is killed again and again', async () => {
     const dataDir = temporaryFolder()
     const start = () => startDaemon({ dataDir, flags: ['--rpc-port', '0'] })
     let daemon = await start()
@@ -98,7 +97,7 @@ describe('a daemon on SQLite that is killed again and again', () => {
     const { key } = await limitedKey(daemon, PER_MINUTE)
     const seen: Seen[] = []
     const from = Date.now()
-    while (Date.now() < from + 90_000) {
+    while (Date.now() < from + 65_000) {
       const driven = drive([daemon], key, 16, Date.now() + MINUTE)
       await pause(1_500)
       await daemon.stop('SIGKILL')
@@ -114,10 +113,8 @@ describe('a daemon on SQLite that is killed again and again', () => {
       expect(within.length).toBeLessThanOrEqual(PER_MINUTE)
     }
   }, 300_000)
-})
 
-describe('a daemon on SQLite that is stopped', () => {
-  it('refuses a key that was at its limit, once it has started again', async () => {
+  it('still refuses once a daemon on SQLite was stopped and has started again', async () => {
     const dataDir = temporaryFolder()
     const first = await startDaemon({ dataDir })
     const { key } = await limitedKey(first, 20)

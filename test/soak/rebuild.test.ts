@@ -1,4 +1,4 @@
-/** A clone that is built anew under a running daemon, as `npm ci` and `npm exec svc` do: the daemon goes on. */
+/** A clone that is rebuilt under a running daemon, as `npm ci` and `npm exec svc` do: the daemon goes on. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const CREATOR = '4zvwRjXUKGfvwnParsHAS3HuSVzV5cA4McphgmoCtajS'
 const MINT = 'So11111111111111111111111111111111111111112'
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-it('A daemon loads its parts after its clone was built anew', { timeout: 1_200_000 }, async () => {
+it('a daemon still loads its chunks after its clone was rebuilt', { timeout: 1_200_000 }, async () => {
   const [clone, home] = [join(temporaryFolder(), 'clone'), temporaryFolder()]
   mkdirSync(clone)
   copyClone(clone)

@@ -1,4 +1,4 @@
-/** Replays of thousands of events: in bounded steps, and in nobody's way. */
+/** Replays of thousands of events: in bounded steps, without delay for new events. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { fanOut } from '../../src/operations/webhook-deliveries/fan-out.ts'
@@ -18,7 +18,7 @@ describe.each(DATABASES)('on %s', (name) => {
   const start = () => startOn(name, postgres)
 
   it.skipIf(missing)(
-    'a replay queues a first step at once, says how far it came, and goes on as the receiver keeps up',
+    'a replay queues its first step at once, reports its position, and continues as the receiver keeps up',
     async () => {
       const service = await start()
       const receiver = await startReceiver()
@@ -37,7 +37,7 @@ describe.each(DATABASES)('on %s', (name) => {
     },
   )
 
-  it.skipIf(missing)('what happens meanwhile does not wait for a replay, and comes once', async () => {
+  it.skipIf(missing)('new events do not wait for a replay, and are delivered once', async () => {
     const service = await start()
     const receiver = await startReceiver()
     await happen(service, 2_500, 'token.created')

@@ -1,4 +1,4 @@
-/** Daemons with the roles api and worker on one PostgreSQL database: how soon one delivers what another writes, and what a kill costs. */
+/** Daemons with the roles api and worker on one PostgreSQL database: deliveries of what another wrote, and kills. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -14,7 +14,7 @@ const ENCRYPTION_KEY = Buffer.alloc(32, 9).toString('base64')
 const EVENTS = 100
 const POLL = { timeout: 60_000, interval: 1 }
 
-describe.skipIf('missing' in started)('daemons that share the work by role', () => {
+describe.skipIf('missing' in started)('daemons with the roles api and worker', () => {
   const folder = makeFolder()
   let url: string
   let api: Daemon
@@ -56,7 +56,7 @@ describe.skipIf('missing' in started)('daemons that share the work by role', () 
   const percentile = (times: readonly number[], share: number) =>
     times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * share)]!
 
-  it(`deliver ${EVENTS} events one after the other, each on another daemon than the one that wrote it`, async () => {
+  it(`deliver ${EVENTS} events, each by another daemon than the one that wrote it`, async () => {
     const receiver = await startReceiver()
     const tell = await subscribed(receiver)
     await startWorker()
@@ -74,7 +74,7 @@ describe.skipIf('missing' in started)('daemons that share the work by role', () 
     expect(new Set(receiver.all.map(({ id }) => id)).size).toBe(EVENTS)
   })
 
-  it('lose no event while workers are killed and the connections they listen on are cut', async () => {
+  it('lose no event while workers are killed and their listening connections are cut', async () => {
     const receiver = await startReceiver()
     const tell = await subscribed(receiver)
     const observer = new pg.Client({ connectionString: url })

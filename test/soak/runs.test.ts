@@ -1,4 +1,4 @@
-/** A run of the tests leaves no process and no folder behind, whatever ended it. */
+/** A run of the tests leaves no process and no folder behind, however it ends. */
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
@@ -21,7 +21,7 @@ function run(folder: string, waits: boolean, fixture = 'leaving') {
 }
 
 describe('a run of the tests', () => {
-  it.skipIf(lacksProc)('fails when a test left a process or a folder, names both, and takes them away', async () => {
+  it.skipIf(lacksProc)('fails if a test left a process or a folder, names both, and removes them', async () => {
     const folder = temporaryFolder()
     const dead = join(folder, `svc-run-4194305-1-${PID_NAMESPACE}-abcdef`)
     mkdirSync(dead)
@@ -37,7 +37,7 @@ describe('a run of the tests', () => {
   })
 
   it.skipIf(lacksProc).each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-    'takes everything with it when %s ends it',
+    'removes its processes and its folder when %s ends it',
     async (signal) => {
       const { child, runFolder } = run(temporaryFolder(), true)
       await expect.poll(runFolder, { timeout: 60_000 }).not.toBe('')
@@ -49,14 +49,14 @@ describe('a run of the tests', () => {
     },
   )
 
-  it('succeeds when all tests of a file are skipped, whatever the file made while it was loaded', async () => {
+  it('succeeds if all tests of a file are skipped, whatever the file made while it was loaded', async () => {
     const folder = temporaryFolder()
     const { exitCode, all } = await run(folder, false, 'skipped').child
     expect(all).toContain('1 skipped')
     expect([exitCode, readdirSync(folder)], all).toEqual([0, []])
   })
 
-  it('leaves folders of another user and of another container alone', async () => {
+  it('keeps folders of another user and of another container', async () => {
     const folder = temporaryFolder()
     const names = ['svc-run-4194305-1-1-abcdef']
     // Only root can give a folder away.

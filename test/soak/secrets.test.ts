@@ -85,8 +85,8 @@ async function everythingSaid(env: Record<string, string>, dataDir: string): Pro
   return said
 }
 
-describe('a key', () => {
-  it('in a file is nowhere else: not in logs at trace, answers, errors, the process list, nor the data folder', async () => {
+describe('a signing key', () => {
+  it('in a file is in no log at trace, answer, error, process list or data folder', async () => {
     const wallet = Keypair.generate()
     const dataDir = temporaryFolder()
     const file = keypairFile(dataDir, wallet)
@@ -97,20 +97,24 @@ describe('a key', () => {
     expect(writingsOf(wallet.secretKey).filter((writing) => said.includes(writing))).toEqual([])
   })
 
-  it('that is damaged, open to others or of another shape is refused without a byte of it', async () => {
+  it('that is damaged is refused without a byte of it in the message', async () => {
     const wallet = Keypair.generate()
     const dataDir = temporaryFolder()
     const [first = 0, ...rest] = wallet.secretKey
     const damaged = Keypair.generate()
     Object.defineProperty(damaged, 'secretKey', { value: Uint8Array.from([first ^ 1, ...rest]) })
     const file = keypairFile(dataDir, damaged, 'damaged.json')
-    const said = await everythingSaid({ SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: file }, dataDir)
-    expect(said).toContain('damaged.json')
+    const running = everythingSaid({ SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: file }, dataDir)
+    const said = await running.then(
+      () => 'the daemon started',
+      ({ message }: Error) => message,
+    )
+    expect(said).toContain('damaged.json is damaged')
     const some = writingsOf(wallet.secretKey).concat([...wallet.secretKey.subarray(8, 16)].join(','))
     expect(some.filter((writing) => said.includes(writing))).toEqual([])
   })
 
-  it("at a provider needs a token that is nowhere either, also where the provider's own error repeats it", async () => {
+  it('at a provider has a token that is in none of these, even if an error of the provider repeats it', async () => {
     const vault = await startVault({ token: 'hvs.SECRETTOKEN0123456789' })
     onTestFinished(() => vault.close())
     const env = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Two daemons on one PostgreSQL, with a bucket or without: what is uploaded through one is served by the other, also to many slow readers. */
+/** Two daemons on one PostgreSQL, with a bucket or without: one serves what was uploaded through the other, to many slow readers too. */
 import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const lacking = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].filter(({ id }) => !hasPr
 
 describe.each(['database', 's3'])('two daemons on one PostgreSQL, with storage %s', (place) => {
   it.skipIf('missing' in postgres || lacking.length > 0)(
-    'serve the image of a launch that was posted to one of them, to slow readers too',
+    'serve the image of a launch of the other, to slow readers too',
     async () => {
       if ('missing' in postgres) return
       const databaseUrl = await postgres.createMigratedDatabase()

@@ -1,4 +1,4 @@
-/** How a daemon ends while others hang: within ten seconds, in order, and at once where it is told twice. */
+/** How a daemon ends while others hang: in order within ten seconds, and at once on a second signal. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -25,7 +25,7 @@ async function ended(daemon: Daemon, signal: NodeJS.Signals): Promise<number> {
 
 describe('SIGTERM while a node hangs', () => {
   it.each(HANGS)(
-    '%s ends the daemon within ten seconds, and answers what is under way',
+    '%s ends the daemon within ten seconds, and answers requests under way',
     async (where) => {
       const node = await openHostileNode({ kind: 'hangs', where })
       const dataDir = temporaryFolder()
@@ -42,7 +42,7 @@ describe('SIGTERM while a node hangs', () => {
     40_000,
   )
 
-  it('is followed by the end at once where a second one comes', async () => {
+  it('ends the daemon at once if a second signal comes', async () => {
     const node = await openHostileNode({ kind: 'hangs', where: 'after accept' })
     const daemon = await daemonAt(temporaryFolder(), node.url)
     const waiting = daemon.request('GET', `/v2/tokens/${MINT}`).catch(() => undefined)
@@ -63,7 +63,7 @@ describe('SIGTERM while a node hangs', () => {
   }, 40_000)
 })
 
-it('a read from a node that hangs is answered within ten seconds with what is wrong', async () => {
+it('a read from a node that hangs is answered within ten seconds with the cause', async () => {
   const node = await openHostileNode({ kind: 'hangs', where: 'in mid-body' })
   const daemon = await daemonAt(temporaryFolder(), node.url)
   const began = performance.now()
@@ -73,7 +73,7 @@ it('a read from a node that hangs is answered within ten seconds with what is wr
   expect(json.error.message).toMatch(/The RPC node of 127\.0\.0\.1:\d+ cannot be reached \(no answer in time\)$/)
 }, 40_000)
 
-it('a delivery that hangs at the end is neither waited for nor lost: the next start makes it again', async () => {
+it('a delivery that hangs at the end does not delay it, and is repeated after the next start', async () => {
   const node = await openHostileNode({ kind: 'answers' })
   const dataDir = temporaryFolder()
   const flags = ['--data-dir', dataDir]

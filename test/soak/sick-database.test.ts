@@ -1,4 +1,4 @@
-/** A database that is damaged, full or away: readiness says so and why, `svc doctor` finds it, and nothing answered is lost. */
+/** A database that is damaged, full or unreachable: readiness and `svc doctor` report it, and no answered write is lost. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ const doctor = (dataDir: string) => {
 }
 
 describe('a SQLite file with a damaged page', () => {
-  it('turns readiness to 503 once a request has met it, though other tables are still read and written', async () => {
+  it('makes /ready answer 503 once a request has read it, while other tables are still read and written', async () => {
     const dataDir = temporaryFolder()
     const node = await openHostileNode({ kind: 'answers' })
     const before = await daemonAt(dataDir, node.url)
@@ -64,7 +64,7 @@ describe('a SQLite file with a damaged page', () => {
     expect((await makeKey(daemon, 'still')).status).toBe(201)
   }, 60_000)
 
-  it('is found by svc doctor, and so is a damaged chain file', async () => {
+  it('is reported by svc doctor, and so is a damaged chain file', async () => {
     const dataDir = temporaryFolder()
     const daemon = await startDaemon({ dataDir })
     expect((await makeKey(daemon, 'whole')).status).toBe(201)
@@ -90,7 +90,7 @@ describe('a SQLite file with a damaged page', () => {
   }, 60_000)
 })
 
-it('damage stays known whatever is written after it, and any other fault is over with the next write', () => {
+it('damage is reported until a restart, and any other fault until the next write', () => {
   const faults = trackFaults()
   const sqlite = (code: string) => Object.assign(new Error('said'), { code })
   faults.recordError(sqlite('SQLITE_CONSTRAINT_UNIQUE'))
@@ -134,7 +134,7 @@ function fill(folder: string): void {
   expect(statfsSync(folder).bavail).toBe(0)
 }
 
-it('a full disk turns readiness to 503 with the reason, it recovers with room, and nothing answered is lost', async (test) => {
+it('a full disk makes /ready answer 503 with the reason until there is room, and no answered write is lost', async (test) => {
   const disk = smallDisk()
   if ('missing' in disk) return test.skip(`a full disk: no file system can be mounted here (${disk.missing})`)
   const dataDir = join(disk.folder, 'data')
@@ -176,7 +176,7 @@ it('a full disk turns readiness to 503 with the reason, it recovers with room, a
   expect(made.length).toBeGreaterThan(20)
 }, 90_000)
 
-it('a database that takes no write is not ready, and neither is a process of whose workers nothing comes', async () => {
+it('GET /ready answers 503 for a database that takes no write and for workers without progress', async () => {
   const { services, operator } = await startService()
   const [first, ...rest] = services.workers()
   const reason = 'no tick was completed for 40 s: the node is gone'

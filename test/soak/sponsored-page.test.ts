@@ -17,7 +17,7 @@ const PAGE = resolve(import.meta.dirname, '../../dist/claim-page')
 const isReady = existsSync(CHROMIUM) && !lacksDistributor
 
 describe.skipIf(!isReady)('a sponsored claim on the page (needs Chromium and the Jito merkle distributor)', () => {
-  it('costs the visitor nothing: one signature, and the platform wallet pays fee and rent to the lamport', async () => {
+  it('costs the visitor one signature and no lamport; the platform wallet pays fee and rent', async () => {
     const folder = makeFolder()
     const site = await serveFiles(folder, PAGE)
     const origin = new URL(site.url).origin

@@ -1,4 +1,4 @@
-/** A terminal that is closed, and every other way to be told to stop: what runs ends in order. */
+/** A terminal that is closed, and every other signal to stop: processes end in order. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, watch } from 'node:fs'
@@ -56,7 +56,7 @@ const ended = async (child: ChildProcess) => {
 }
 
 describe('SIGHUP', () => {
-  it('stops a daemon on a terminal in order: it ends by itself, and leaves no daemon.json', async () => {
+  it('stops a daemon on a terminal in order, without a daemon.json left', async () => {
     const dataDir = folder('daemon')
     const terminal = daemonOnTerminal(dataDir)
     await listening(terminal)
@@ -66,7 +66,7 @@ describe('SIGHUP', () => {
     expect(existsSync(join(dataDir, 'daemon.json'))).toBe(false)
   })
 
-  it('stops a daemon whose terminal is closed in order too, though it can write nothing any more', async () => {
+  it('stops a daemon whose terminal is closed in order, although it can no longer write', async () => {
     const dataDir = folder('closed')
     const terminal = daemonOnTerminal(dataDir)
     await listening(terminal)
@@ -76,7 +76,7 @@ describe('SIGHUP', () => {
     expect((await cli.spawned(['keys', 'list', '--data-dir', dataDir])).exitCode).toBe(0)
   })
 
-  it('stops a daemon whose terminal is closed while its input and output lead elsewhere', async () => {
+  it('stops a daemon whose terminal is closed while its input and output are redirected', async () => {
     const dataDir = folder('redirected')
     const log = cli.file('redirected.log', '')
     const terminal = daemonOnTerminal(dataDir, `< /dev/null > ${log} 2>&1`)
@@ -85,7 +85,7 @@ describe('SIGHUP', () => {
     await untilGone(dataDir, 'daemon.json')
   })
 
-  it('stops the embedded chain that is served alone in order, with all that it holds', async () => {
+  it('stops svc localnet start in order, with its state stored', async () => {
     const dataDir = folder('chain')
     const chain = started(cli, ['localnet', 'start', '--rpc-port', '0', '--data-dir', dataDir])
     await chain.says('Stop with Ctrl-C')
@@ -101,7 +101,7 @@ describe('SIGHUP', () => {
     ['SIGHUP', 129],
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('on %s a listener keeps its place and ends with %i', async (signal, exitCode) => {
+  ] as const)('on %s svc webhooks listen stores its place and ends with %i', async (signal, exitCode) => {
     const dataDir = folder(`listen-${signal}`)
     const daemon = await startDaemon({ dataDir, flags: ['--rpc-port', '0'] })
     onTestFinished(() => daemon.stop())

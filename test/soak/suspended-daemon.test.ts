@@ -85,7 +85,7 @@ describe.skipIf('missing' in started)('a daemon that is stopped while it holds l
     await expect.poll(async () => (await ask()).status, { timeout: 20_000, interval: 100 }).toBe(200)
   }
 
-  it('on the row of a key is told of at once by the others, and takes nothing from them afterwards', async () => {
+  it('on the row of a key is reported at once by the others, and does not delay them afterwards', async () => {
     const [stopped, other] = await daemons()
     const { json } = await stopped.request('POST', '/v2/api-keys', { body: { name: 'shared' } })
     const { key, id } = json.data
@@ -108,7 +108,7 @@ describe.skipIf('missing' in started)('a daemon that is stopped while it holds l
     expect(await read('select sum(count) as count from rate_hits where api_key_id = $1', [id])).toBe(admitted)
   })
 
-  it('on the row of a record has its change undone, and makes it when it wakes, after those of the others', async () => {
+  it('on the row of a record has its change undone, and repeats it after those of the others when it continues', async () => {
     const [stopped, other] = await daemons()
     const body = { url: 'http://127.0.0.1:9/hook', enabled_events: ['*'] }
     const { id } = (await stopped.request('POST', '/v2/webhook-subscriptions', { body })).json.data

@@ -1,4 +1,4 @@
-/** What a table costs: as many rows as there are, and little beside JSON. */
+/** The cost of a table: linear in its rows, and little more than that of JSON. */
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { walletOf } from '../merkle/reference.ts'
 const cli = commandLine()
 
 describe('the cost of a table', () => {
-  it('grows with the number of its rows, not with its square', async () => {
+  it('grows linearly with the number of its rows', async () => {
     // In a process of its own, where no heap of other tests is collected beside it, and with room for a whole table.
     const flags = ['--expose-gc', '--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=64']
     const script = join(ROOT, 'test/cli/table-cost.ts')
@@ -22,7 +22,7 @@ describe('the cost of a table', () => {
     }
   })
 
-  it('is within three times that of JSON where merkle diff tells of 20,000 changed rows', async () => {
+  it('is within three times that of JSON for 20,000 changed rows of svc merkle diff', async () => {
     const csv = (name: string, more: number) =>
       cli.file(name, Array.from({ length: 20_000 }, (_, i) => `${walletOf(i)},${i + more}\n`).join(''))
     const [before, after] = [csv('before.csv', 1), csv('after.csv', 2)]

@@ -1,4 +1,4 @@
-/** The template resource: it compiles where CONTRIBUTING says that its files go, and CONTRIBUTING lists all of them. */
+/** The template resource: it compiles at the places that CONTRIBUTING names, and CONTRIBUTING lists all of its files. */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -66,7 +66,7 @@ function withInserted(file: string, text: string, { after, insert }: Insertion):
 }
 
 describe('the template resource', () => {
-  it('is made of the files that CONTRIBUTING lists for a resource, new ones and lines in others', () => {
+  it('consists of the files that CONTRIBUTING lists for a resource, new ones and lines in others', () => {
     expect(filesUnder('Adding a resource').sort()).toEqual([...NEW_FILES, ...Object.keys(WIRING)].sort())
     expect(NEW_FILES.filter((file) => existsSync(join(ROOT, file)))).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** What only a terminal gets: questions, progress, colour and tables as wide as the screen; and how each is ruled out. */
+/** What only a terminal shows: questions, progress, colour and tables as wide as the screen; and how to turn each off. */
 import stringWidth from 'fast-string-width'
 import { describe, expect, it } from 'vitest'
 import { commandLine, MINT, onTerminal } from '../cli/command-line.ts'
@@ -7,7 +7,7 @@ import { recipientsOf } from '../merkle/reference.ts'
 const cli = commandLine()
 
 describe('on a terminal', () => {
-  it('a missing flag is asked for', async () => {
+  it('svc asks for a missing flag', async () => {
     const { exitCode, screen } = await onTerminal(cli, ['keys', 'create'], [['Name of the key', 'asked\r']])
     expect(exitCode, screen).toBe(0)
     const names = JSON.parse((await cli.svc(['keys', 'list', '--json'])).stdout).map(
@@ -16,17 +16,17 @@ describe('on a terminal', () => {
     expect(names).toContain('asked')
   })
 
-  it('Ctrl-C at a question exits 130 and does nothing', async () => {
+  it('Ctrl-C at a question ends svc with 130 and changes nothing', async () => {
     const { exitCode } = await onTerminal(cli, ['keys', 'create'], [['Name of the key', '\u0003']])
     expect(exitCode).toBe(130)
   })
 
-  it('a choice is offered as a list', async () => {
+  it('svc offers a choice as a list', async () => {
     const { screen } = await onTerminal(cli, ['pdas', 'derive'], [['What to derive', '\u0003']])
     expect(screen).toContain('merkle_distributor')
   })
 
-  it('revoking asks first, no is the default, and --yes skips it', async () => {
+  it('svc keys delete asks first, with no as the default, and --yes skips the question', async () => {
     const make = async (name: string) =>
       JSON.parse((await cli.svc(['keys', 'create', '--name', name, '--json'])).stdout).id
     const [kept, revoked, skipped] = [await make('kept'), await make('revoked'), await make('skipped')]
@@ -45,30 +45,33 @@ describe('on a terminal', () => {
     expect(refused).toMatchObject({ exitCode: 2, screen: expect.stringContaining('missing --name') })
   })
 
-  it.each([{ CI: 'true' }, { NO_DNA: '1' }, { NO_DNA: 'false' }])('%o: no question, no colour, no bar', async (set) => {
-    const unattended = { ...cli, env: { ...cli.env, ...set } }
-    const asked = await onTerminal(unattended, ['keys', 'create'], [])
-    expect(asked).toMatchObject({ exitCode: 2, screen: expect.stringContaining('missing --name') })
-    const unsure = await onTerminal(unattended, ['keys', 'delete', 'key_1'], [])
-    expect(unsure).toMatchObject({ exitCode: 2, screen: expect.stringContaining('--yes') })
-    const rows = recipientsOf(60_000).map(({ wallet, amount }) => `${wallet},${amount}\n`)
-    const long = cli.file('unattended.csv', rows.join(''))
-    for (const args of [
-      ['keys', 'list'],
-      ['merkle', 'build', long, '--mint', MINT],
-    ]) {
-      const { exitCode, screen } = await onTerminal(unattended, args, [])
-      expect(exitCode, screen).toBe(0)
-      expect(screen).not.toContain('\u001b')
-    }
-  })
+  it.each([{ CI: 'true' }, { NO_DNA: '1' }, { NO_DNA: 'false' }])(
+    '%o: no question, colour or progress',
+    async (set) => {
+      const unattended = { ...cli, env: { ...cli.env, ...set } }
+      const asked = await onTerminal(unattended, ['keys', 'create'], [])
+      expect(asked).toMatchObject({ exitCode: 2, screen: expect.stringContaining('missing --name') })
+      const unsure = await onTerminal(unattended, ['keys', 'delete', 'key_1'], [])
+      expect(unsure).toMatchObject({ exitCode: 2, screen: expect.stringContaining('--yes') })
+      const rows = recipientsOf(60_000).map(({ wallet, amount }) => `${wallet},${amount}\n`)
+      const long = cli.file('unattended.csv', rows.join(''))
+      for (const args of [
+        ['keys', 'list'],
+        ['merkle', 'build', long, '--mint', MINT],
+      ]) {
+        const { exitCode, screen } = await onTerminal(unattended, args, [])
+        expect(exitCode, screen).toBe(0)
+        expect(screen).not.toContain('\u001b')
+      }
+    },
+  )
 
-  it.each(['', '0', 'false'])('CI=%s is none', async (CI) => {
+  it.each(['', '0', 'false'])('CI=%s does not count as CI', async (CI) => {
     const { screen } = await onTerminal({ ...cli, env: { ...cli.env, CI } }, ['keys', 'list'], [])
     expect(screen).toContain('\u001b[1m')
   })
 
-  it('a long list shows its progress and takes it away again', async () => {
+  it('a long list shows its progress and removes it at the end', async () => {
     const rows = recipientsOf(60_000).map(({ wallet, amount }) => `${wallet},${amount}\n`)
     const file = cli.file('long.csv', rows.join(''))
     const { exitCode, screen } = await onTerminal(cli, ['merkle', 'build', file, '--mint', MINT], [])
@@ -80,18 +83,20 @@ describe('on a terminal', () => {
     expect((await onTerminal(cli, ['merkle', 'build', short, '--mint', MINT], [])).screen).not.toContain('█')
   })
 
-  it('headings are bold, unless NO_COLOR or --no-color says otherwise', async () => {
+  it('headings are bold unless NO_COLOR, CLICOLOR=0 or --no-color is set', async () => {
     expect((await onTerminal(cli, ['keys', 'list'], [])).screen).toContain('\u001b[1m')
     expect((await onTerminal(cli, ['keys', 'list', '--no-color'], [])).screen).not.toContain('\u001b[1m')
-    const { screen } = await onTerminal({ ...cli, env: { ...cli.env, NO_COLOR: '1' } }, ['keys', 'list'], [])
-    expect(screen).not.toContain('\u001b[1m')
+    for (const plain of [{ NO_COLOR: '1' }, { CLICOLOR: '0' }]) {
+      const { screen } = await onTerminal({ ...cli, env: { ...cli.env, ...plain } }, ['keys', 'list'], [])
+      expect(screen).not.toContain('\u001b[1m')
+    }
   })
 })
 
 describe('questions on a terminal', () => {
   const cli = commandLine()
 
-  it('a wrong answer is judged at once by the schema and stays to be mended', async () => {
+  it('an invalid answer is reported at once and stays to be corrected', async () => {
     const { exitCode, screen } = await onTerminal(
       cli,
       ['keys', 'create'],
@@ -106,7 +111,7 @@ describe('questions on a terminal', () => {
     expect(JSON.parse((await cli.svc(['keys', 'list', '--json'])).stdout)[0].name).toBe('x'.repeat(99))
   })
 
-  it('Ctrl-C after an answer tells the command line as far as it was answered', async () => {
+  it('Ctrl-C after an answer prints the command line so far', async () => {
     const { exitCode, screen } = await onTerminal(
       cli,
       ['tokens', 'create'],
@@ -119,7 +124,7 @@ describe('questions on a terminal', () => {
     expect(screen).toContain("svc tokens create --name 'My Token'")
   })
 
-  it('what most people set is asked for after what is required, and Enter leaves it out', async () => {
+  it('common options are asked for after required ones, and Enter leaves them out', async () => {
     const answers: [string, string][] = [
       ['Name: 1 to 20', 'My Token\r'],
       ['Symbol: up to 10', 'MTK\r'],
@@ -138,7 +143,7 @@ describe('questions on a terminal', () => {
 describe('on a terminal of 80 columns', () => {
   const cli = commandLine()
 
-  it('every line of a table fits, and what names a row is whole', async () => {
+  it('each line of a table fits, and the column that names a row is complete', async () => {
     const { stdout } = await cli.svc(['keys', 'create', '--name', 'a key of some length', '--json'])
     const { screen } = await onTerminal(cli, ['keys', 'list', '--no-color'], [], 80)
     const all = screen.trimEnd().split('\r\n')
@@ -146,17 +151,17 @@ describe('on a terminal of 80 columns', () => {
     expect(screen).toContain(JSON.parse(stdout).id)
   })
 
-  it('a fee schedule has a line of its own, and its threshold says of what', async () => {
+  it('a fee schedule has one line, and its threshold shows its unit', async () => {
     const terms = ['--cron', '0 6 * * *', '--kinds', 'dbc,damm_v2', '--min', '0.05', '-o', 'table']
     const { stdout } = await cli.svc(['fees', 'schedule', 'create', ...terms])
-    expect(stdout).toContain('50000000 raw units (0.05 if the quote is SOL)')
+    expect(stdout).toContain('0.05 SOL, or 50000000 raw units of another quote')
     const { screen } = await onTerminal(cli, ['fees', 'schedule', 'list', '--no-color'], [], 80)
     const line = screen.split('\r\n').find((text) => text.includes('fsc_')) ?? ''
     expect(line).toMatch(/fsc_\w{24} {2}0 6 \* \* \* {2}dbc, damm_v2 {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
     expect(stringWidth(line)).toBeLessThanOrEqual(80)
   })
 
-  it.each([[['--help']], [[]], [['status']], [['doctor']]])('every line of `svc %s` fits', async (args) => {
+  it.each([[['--help']], [[]], [['status']], [['doctor']]])('each line of `svc %s` fits', async (args) => {
     const { exitCode, screen } = await onTerminal(cli, args, [], 80)
     expect(exitCode, screen).toBe(0)
     const all = screen

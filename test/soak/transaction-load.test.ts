@@ -1,4 +1,4 @@
-/** Ten thousand pending transactions cost a bounded round, none waits for ever, and two daemons share them without doing one twice. */
+/** Ten thousand pending transactions: rounds are bounded, none waits forever, and two daemons share them without repeating one. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { ROUND_CALLS } from '../../src/following/rounds.ts'
 import { freshStore, numbers, postgres, sqlite, type TestDatabase, twoStores } from '../store/databases.ts'
@@ -21,7 +21,7 @@ const LONGEST_GAP_ROUNDS = 4
 
 function loadSuite(database: TestDatabase): void {
   describe(`${MANY} pending transactions`, () => {
-    test('are shared by two daemons: at most 40 calls a round, each asked once a round, none starves, each told once', async () => {
+    test('are shared by two daemons: at most 40 calls a round, each looked up once a round and reported once', async () => {
       const stores = await twoStores(database)
       const clock = testClock()
       const node = fakeNode(clock)
@@ -72,7 +72,7 @@ function loadSuite(database: TestDatabase): void {
       }
     }, 240_000)
 
-    test('leave calls for sending: what is due goes out within three rounds, once', async () => {
+    test('leave calls for sending: due ones are sent once, within three rounds', async () => {
       const store = await freshStore(database)
       const clock = testClock()
       const node = fakeNode(clock)
@@ -90,7 +90,7 @@ function loadSuite(database: TestDatabase): void {
       expect(new Set(sent)).toEqual(new Set(due))
     })
 
-    test('that all wait to be sent go out oldest first, some in every two rounds', async () => {
+    test('that all wait to be sent are sent oldest first, some in every two rounds', async () => {
       const store = await freshStore(database)
       const clock = testClock()
       const node = fakeNode(clock)
@@ -112,7 +112,7 @@ function loadSuite(database: TestDatabase): void {
       expect(sent).toEqual(all.slice(0, sent.length))
     })
 
-    test('that expire, each with a blockhash of its own, hold up neither a new one nor what is to be sent', async () => {
+    test('that expire, each with a blockhash of its own, delay neither a new one nor one to be sent', async () => {
       const store = await freshStore(database)
       const clock = testClock()
       const node = fakeNode(clock)

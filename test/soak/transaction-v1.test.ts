@@ -1,4 +1,4 @@
-/** Version 1 at length: 10,000 messages each way against @solana/kit, and a daemon that mutated bytes neither stop nor confuse. */
+/** Version 1 at length: thousands of messages each way against @solana/kit, and a daemon that is sent mutated bytes. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram } from '@solana/web3.js'
@@ -12,17 +12,17 @@ import { makeFolder, removeFolder } from '../support/service.ts'
 import { largestV1, signedV1, signV1 } from '../support/version1.ts'
 import { kitsReadByUs, oursReadByKit } from '../support/version1-messages.ts'
 
-const MESSAGES = 10_000
-const MUTATIONS = 2_000
+const MESSAGES = 4_000
+const MUTATIONS = 600
 /** V1_SEED=n mutates otherwise; a failure names the bytes. */
 const SEED = Number(process.env.V1_SEED ?? 20_261_123)
 
 describe('messages of version 1', () => {
-  it(`agree with @solana/kit's reading of ours, ${MESSAGES} of them`, () => oursReadByKit(MESSAGES))
-  it(`agree with our reading of @solana/kit's, ${MESSAGES} of them`, () => kitsReadByUs(MESSAGES))
+  it(`are decoded by @solana/kit as we encode them, ${MESSAGES} of them`, () => oursReadByKit(MESSAGES))
+  it(`are decoded as @solana/kit encodes them, ${MESSAGES} of them`, () => kitsReadByUs(MESSAGES))
 })
 
-describe('a daemon that is sent changed bytes of version 1', () => {
+describe('a daemon that is sent mutated transactions of version 1', () => {
   const payer = Keypair.generate()
   const { sign } = keyPairOf(payer.secretKey.subarray(0, 32))
   const random = randomOf(SEED)
@@ -70,9 +70,7 @@ describe('a daemon that is sent changed bytes of version 1', () => {
     return kind === 4 ? bytes : Buffer.concat([message, sign(message)])
   }
 
-  it(`answers each of ${MUTATIONS} with what is wrong or what came of it, and lives`, {
-    timeout: 240_000,
-  }, async () => {
+  it(`answers each of ${MUTATIONS} with an error or a result, and keeps running`, async () => {
     let current = await bases()
     const counts = { refused: 0, taken: 0 }
     for (let i = 0; i < MUTATIONS; i++) {

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 export interface Trap {
   /** Of JSON-RPC; elsewhere the HTTP method and the path. */
   method: string
+  /** Whether the method may go on, as a path with an id does. */
+  isPrefix?: boolean
   /** Before the node hears of it, once the node has answered and nobody else knows, or when the answer is on its way. */
   when: 'asked' | 'answered' | 'delivered'
   /** The call that it strikes at, of those that fit: 1 is the first. */
@@ -33,7 +35,8 @@ export async function startTrappingProxy(target: string): Promise<TrappingProxy>
   /** True where the trap has struck: the caller is gone then. */
   function struck(method: string, when: Trap['when'], answer = ''): boolean {
     const { trap, strike } = armed ?? {}
-    if (trap?.method !== method || trap.when !== when || !answer.includes(trap.holding ?? '')) return false
+    if (trap === undefined || !(trap.isPrefix ? method.startsWith(trap.method) : trap.method === method)) return false
+    if (trap.when !== when || !answer.includes(trap.holding ?? '')) return false
     if (--armed!.left > 0) return false
     armed = undefined
     if (trap.afterMs === undefined) strike!()

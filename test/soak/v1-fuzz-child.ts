@@ -21,7 +21,7 @@ const bytes = (length: number) => Uint8Array.from({ length }, () => random.below
 const wallets = Array.from({ length: 3 }, () => Keypair.fromSeed(bytes(32)))
 for (const { publicKey } of wallets) chain.airdrop(publicKey.toBase58(), 100_000_000_000_000n)
 
-const NAMED = Object.values(ids).flat()
+const NAMED = Object.values(ids).flatMap((named) => (typeof named === 'string' ? [named] : [...named]))
 const strangers = Array.from({ length: 3 }, () => new PublicKey(bytes(32)))
 const anyKey = () =>
   random.chance(0.6)

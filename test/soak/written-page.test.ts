@@ -1,6 +1,6 @@
-/** Pages as they ship: what `svc airdrops page` writes, behind a file server, and what the daemon serves, claimed from in Chromium. */
+/** Claims in Chromium from the page that `svc airdrops page` writes, behind a file server, and from the page that the daemon serves. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,11 +8,13 @@ import { commandLine } from '../cli/command-line.ts'
 import { lacksDistributor } from '../support/airdrops.ts'
 import { serveFiles } from '../support/claim-site.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { RECORDING } from '../support/golden.ts'
 import { PROGRAMS_DIR } from '../support/local-chain.ts'
 import { freePort } from '../support/ports.ts'
 import { standardWallet } from '../support/standard-wallet.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
+const PICTURES = resolve(import.meta.dirname, '../../docs/pictures')
 const WAIT_MS = 60_000
 const isReady = existsSync(CHROMIUM) && !lacksDistributor
 
@@ -73,6 +75,10 @@ describe.skipIf(!isReady)('the claim page as it ships (needs Chromium and the Ji
     const claim = page.getByRole('button', { name: /^Claim / })
     await claim.waitFor({ timeout: WAIT_MS })
     const offered = await claim.textContent()
+    for (const colorScheme of RECORDING ? (['light', 'dark'] as const) : []) {
+      await page.emulateMedia({ colorScheme })
+      await page.screenshot({ path: join(PICTURES, `claim-page-${colorScheme}.png`) })
+    }
     await claim.click()
     await page.locator('[data-signature]').first().waitFor({ timeout: WAIT_MS })
     const pictures = process.env.SVC_TEST_PICTURES
@@ -86,7 +92,7 @@ describe.skipIf(!isReady)('the claim page as it ships (needs Chromium and the Ji
     (await ok('airdrops', 'entitlement', id, key.publicKey.toBase58())).claimed_amount
 
   it(
-    'written by the command claims from two airdrops with one signature',
+    'claims from two airdrops with one signature if svc airdrops page wrote it',
     async () => {
       const out = join(cli.home, 'site')
       await ok('airdrops', 'page', ...ids, '--out', out, '--rpc', rpc)
@@ -101,7 +107,7 @@ describe.skipIf(!isReady)('the claim page as it ships (needs Chromium and the Ji
   )
 
   it(
-    'served by the daemon claims from its airdrop',
+    'claims from its airdrop if the daemon serves it',
     async () => {
       const { offered, calls } = await claimAt(`${daemon.url}/claim/${ids[1]}/`, second, 'served')
       expect(offered).toMatch(/^Claim 21\.5 /)

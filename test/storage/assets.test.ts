@@ -74,7 +74,7 @@ describe('the asset folder', () => {
     expect(files()).toHaveLength(Object.keys(IMAGES).length + 1)
   })
 
-  it('keeps the same content once, also when it is put at the same time', async () => {
+  it('keeps the same content once, even if it is stored at the same time', async () => {
     const { storage, files, folder } = await storageIn()
     const puts = await Promise.all(Array.from({ length: 8 }, () => storage.put(png(), 'image/png')))
     expect(new Set(puts.map(({ uri }) => uri)).size).toBe(1)
@@ -84,7 +84,7 @@ describe('the asset folder', () => {
     expect(statSync(join(folder, 'assets', puts[0]!.cid)).mtimeMs).toBe(written)
   })
 
-  it('does not give out a damaged file, and mends it when the content comes again', async () => {
+  it('does not serve a damaged file, and repairs it when the content is sent again', async () => {
     const { storage, folder } = await storageIn()
     const { cid } = await storage.put(png(), 'image/png')
     const file = join(folder, 'assets', cid)
@@ -101,7 +101,7 @@ describe('the asset folder', () => {
     ['', '.', '..', '../operator.key', '/etc/passwd', 'bafkrei', '\0', `bafkrei${'a'.repeat(53)}`],
     // Another spelling, another codec, another version: the same bytes have one name only.
     [expectedCid(png()).toUpperCase(), `${expectedCid(png())}=`, `bafybei${'a'.repeat(52)}`, `Qm${'a'.repeat(44)}`],
-  ])('knows no other name for anything', async (...names) => {
+  ])('accepts no other name', async (...names) => {
     const { storage } = await storageIn()
     await storage.put(png(), 'image/png')
     for (const name of names) expect(await storage.get(name)).toBeNull()
@@ -124,7 +124,7 @@ describe('the address of an asset', () => {
     return (await storage.put(png(), 'image/png')).uri.replace(/\/assets\/bafkrei[a-z2-7]{52}$/, '')
   }
 
-  it('is the daemon of the embedded chain, by its settings or where it really listens', async () => {
+  it('is the daemon of the embedded chain, from its settings or its real port', async () => {
     expect(await uriOf({})).toBe('http://127.0.0.1:8787')
     expect(await uriOf({ host: '0.0.0.0', port: 9000 })).toBe('http://127.0.0.1:9000')
     expect(await uriOf({ host: '::1', port: 9000 })).toBe('http://[::1]:9000')
@@ -136,7 +136,7 @@ describe('the address of an asset', () => {
     expect((await storage.put(png(), 'image/png')).uri).toMatch(/^http:\/\/127\.0\.0\.1:41234\/assets\/bafkrei/)
   })
 
-  it('is the public one where it is set, below its path', async () => {
+  it('is the public one if it is set, below its path', async () => {
     expect(await uriOf({ 'public-url': 'https://api.example.com/' }, 'mainnet-beta')).toBe('https://api.example.com')
     expect(await uriOf({ 'public-url': 'https://example.com/svc/' }, 'devnet')).toBe('https://example.com/svc')
     expect(await uriOf({ 'public-url': 'http://10.0.0.1:80/' })).toBe('http://10.0.0.1')
@@ -155,10 +155,10 @@ describe('the address of an asset', () => {
     ['https://[::ffff:10.0.0.1]', /which others cannot reach/],
     ['https://user:pass@example.com', /has a user name/],
     ['https://example.com/?a=1', /has a user name, a query or a fragment/],
-    ['ftp://example.com', /is no URL/],
-    ['example.com', /is no URL/],
+    ['ftp://example.com', /is not a URL/],
+    ['example.com', /is not a URL/],
     [`https://example.com/${'a'.repeat(140)}`, /URIs of \d+ characters, but a token has room for 200/],
-  ])('has to last on another cluster: public-url %s is refused before anything is written', async (url, message) => {
+  ])('must be public on another cluster: public-url %s is refused before anything is written', async (url, message) => {
     for (const cluster of ['mainnet-beta', 'devnet', 'localhost', 'custom']) {
       const { storage, folder } = await storageIn(url === undefined ? {} : { 'public-url': url }, cluster)
       for (const failure of [await failureOf(storage.check()), await failureOf(storage.put(png(), 'image/png'))]) {
@@ -171,7 +171,7 @@ describe('the address of an asset', () => {
 })
 
 describe('GET /assets/{cid}', () => {
-  it('serves the bytes to everyone, as what they are and nothing else, for good', async () => {
+  it('serves the bytes to everyone, with only their true type, cacheable forever', async () => {
     const { app, services } = await startService()
     const { cid } = await services.storage.put(IMAGES.webpAlpha, 'image/webp')
     const get = (init?: RequestInit) => app.fetch(new Request(`${ORIGIN}/assets/${cid}`, init))
@@ -197,7 +197,7 @@ describe('GET /assets/{cid}', () => {
     ])
   })
 
-  it('answers 304 to who has it', async () => {
+  it('answers 304 to a client that has it', async () => {
     const { app, services } = await startService()
     const { cid } = await services.storage.put(png(), 'image/png')
     const ask = async (tag: string) => {
@@ -209,7 +209,7 @@ describe('GET /assets/{cid}', () => {
     for (const tag of ['"other"', cid, '', `"${cid}`]) expect(await ask(tag)).toEqual([200, png().length, `"${cid}"`])
   })
 
-  it('answers 404 in the envelope for what is not there, whatever it is called', async () => {
+  it('answers 404 in the envelope for anything missing, whatever its name', async () => {
     const { request, services, dataDir } = await startService()
     await services.storage.put(png(), 'image/png')
     const names = [
@@ -237,7 +237,7 @@ describe('GET /assets/{cid}', () => {
     }
   })
 
-  it('refuses a request id that is none, and any method but GET and HEAD', async () => {
+  it('refuses an invalid request id, and any method but GET and HEAD', async () => {
     const { request, services } = await startService()
     const { cid } = await services.storage.put(png(), 'image/png')
     const bad = await request('GET', `/assets/${cid}`, { key: null, headers: { 'x-request-id': 'a b' } })
@@ -256,7 +256,7 @@ describe('GET /assets/{cid}', () => {
     expect(text).not.toContain(dataDir)
   })
 
-  it('leaves the files of the documentation page alone', async () => {
+  it('does not affect the files of the documentation page', async () => {
     const { request } = await startService()
     expect((await request('GET', '/assets/docs/page.css', { key: null })).headers.get('content-type')).toMatch(/css/)
     expect((await request('GET', '/assets/docs', { key: null })).status).toBe(404)

@@ -27,7 +27,7 @@ const pieceSizes = async ({ services: { store } }: Service) =>
     ({ bytes }) => bytes.length,
   )
 
-describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
+describe.each(['SQLite', 'PostgreSQL'])('asset storage on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in postgres
   const start = async (settings: Partial<Record<SettingName, unknown>> = {}, dataDir = temporaryFolder()) =>
     startService({
@@ -41,7 +41,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       },
     })
 
-  it.skipIf(missing)('an image is kept in pieces, and served with the headers of a file', async () => {
+  it.skipIf(missing)('stores an image in pieces, and serves it with the headers of a file', async () => {
     const service = await start()
     const bytes = large(3 * ASSET_PIECE_BYTES)
     const { cid } = await service.services.storage.put(bytes, 'image/png')
@@ -53,43 +53,40 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     await expectServed(service, { cid, bytes })
   })
 
-  it.skipIf(missing)(
-    'an upload that was interrupted is not seen, goes on when it is repeated, or is removed',
-    async () => {
-      const service = await start()
-      const { store, storage } = service.services
-      const bytes = large(2 * ASSET_PIECE_BYTES)
-      const { cid } = await storage.put(bytes, 'image/png')
-      const interrupt = () =>
-        store.write(async (tx) => {
-          await tx.updateTable('assets').set({ complete: 0, created_at: service.clock.now() }).execute()
-          await tx.deleteFrom('asset_pieces').where('n', '>', 0).execute()
-        })
-      await interrupt()
-      expect([await storage.has(cid), await storage.get(cid)]).toEqual([false, null])
-      await storage.put(bytes, 'image/png')
-      expect((await contentOf(await storage.get(cid)))?.equals(bytes)).toBe(true)
+  it.skipIf(missing)('hides an interrupted upload, and continues it when it is repeated, or removes it', async () => {
+    const service = await start()
+    const { store, storage } = service.services
+    const bytes = large(2 * ASSET_PIECE_BYTES)
+    const { cid } = await storage.put(bytes, 'image/png')
+    const interrupt = () =>
+      store.write(async (tx) => {
+        await tx.updateTable('assets').set({ complete: 0, created_at: service.clock.now() }).execute()
+        await tx.deleteFrom('asset_pieces').where('n', '>', 0).execute()
+      })
+    await interrupt()
+    expect([await storage.has(cid), await storage.get(cid)]).toEqual([false, null])
+    await storage.put(bytes, 'image/png')
+    expect((await contentOf(await storage.get(cid)))?.equals(bytes)).toBe(true)
 
-      const tick = () =>
-        housekeepingWorker.tick({
-          ...service.services,
-          metrics: { clockFault() {} },
-          signal: new AbortController().signal,
-          stopping: new AbortController().signal,
-        })
-      await interrupt()
-      await tick()
-      expect(await pieceSizes(service)).toHaveLength(1)
-      service.clock.advance(86_400_001)
-      const other = await storage.put(png(), 'image/png')
-      await tick()
-      expect(await pieceSizes(service)).toEqual([png().length])
-      expect(await storage.has(other.cid)).toBe(true)
-      expect((await store.db.selectFrom('assets').select('cid').execute()).map((row) => row.cid)).toEqual([other.cid])
-    },
-  )
+    const tick = () =>
+      housekeepingWorker.tick({
+        ...service.services,
+        metrics: { clockFault() {} },
+        signal: new AbortController().signal,
+        stopping: new AbortController().signal,
+      })
+    await interrupt()
+    await tick()
+    expect(await pieceSizes(service)).toHaveLength(1)
+    service.clock.advance(86_400_001)
+    const other = await storage.put(png(), 'image/png')
+    await tick()
+    expect(await pieceSizes(service)).toEqual([png().length])
+    expect(await storage.has(other.cid)).toBe(true)
+    expect((await store.db.selectFrom('assets').select('cid').execute()).map((row) => row.cid)).toEqual([other.cid])
+  })
 
-  it.skipIf(missing)('damaged pieces are not given out, and the same content mends them', async () => {
+  it.skipIf(missing)('does not serve damaged pieces, and repairs them with the same content', async () => {
     const { services } = await start()
     const { store, storage } = services
     const bytes = large(2 * ASSET_PIECE_BYTES)
@@ -112,7 +109,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     }
   })
 
-  it.skipIf(missing)('what was stored before the setting was changed is still served', async () => {
+  it.skipIf(missing)('still serves what was stored before the setting was changed', async () => {
     const dataDir = temporaryFolder()
     const url = name === 'PostgreSQL' && !('missing' in postgres) ? await postgres.createMigratedDatabase() : undefined
     const same = { ...(url !== undefined && { 'database-url': url, 'encryption-key': ENCRYPTION_KEY }) }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/platform/errors.ts'
 import { loadConfig, type SettingName } from '../../src/settings/config.ts'
 import { readImage } from '../../src/storage/image.ts'
+import { runs } from '../support/runs.ts'
 import { apng, gif, IMAGES, JPEG, png, pngChunk, WEBP_ALPHA, WEBP_LOSSY, webp } from './images.ts'
 
 const configWith = (settings: Partial<Record<SettingName, unknown>> = {}) =>
@@ -29,13 +30,13 @@ const changed = (bytes: Uint8Array, at: number, ...values: number[]) => {
   return copy
 }
 
-describe('an image that is taken', () => {
-  it.each(Object.entries(IMAGES))('is told by its bytes: %s', async (name, bytes) => {
+describe('an accepted image', () => {
+  it.each(Object.entries(IMAGES))('is recognised by its bytes: %s', async (name, bytes) => {
     const type = name === 'apng' ? 'png' : name.startsWith('webp') ? 'webp' : name
     expect(await readImage(bytes, config)).toEqual({ type, contentType: `image/${type}`, width: 16, height: 12 })
   })
 
-  it('is the same when it lies inside a larger buffer', async () => {
+  it('is the same inside a larger buffer', async () => {
     for (const bytes of Object.values(IMAGES)) {
       const inside = joined(text('before'), bytes, text('after')).subarray(6, 6 + bytes.length)
       expect(await readImage(inside, config)).toMatchObject({ width: 16, height: 12 })
@@ -50,21 +51,21 @@ describe('an image that is taken', () => {
     )
   })
 
-  it('may have as many bytes as the setting says, and no more', async () => {
+  it('may have the number of bytes of the setting, and no more', async () => {
     const bytes = png()
     const exactly = configWith({ 'image-max-bytes': bytes.length })
     expect(await readImage(bytes, exactly)).toMatchObject({ type: 'png' })
     expect(await refusalOf(joined(bytes, new Uint8Array(1)), exactly)).toMatch(/more than \d+; send a smaller one$/)
   })
 
-  it('is measured by its own header, not by what a comment says', async () => {
+  it('has the size of its own header, not that of a comment', async () => {
     const comment = new Uint8Array([0xff, 0xfe, 0, 12, 0xff, 0xc0, 0, 8, 8, 0, 1, 0, 1, 0])
     const bytes = joined(JPEG.subarray(0, 2), comment, JPEG.subarray(2))
     expect(await readImage(bytes, config)).toMatchObject({ width: 16, height: 12 })
   })
 })
 
-describe('an image that is refused', () => {
+describe('a refused image', () => {
   it.each([
     ['nothing', new Uint8Array(), /^The image is empty; send a PNG, JPEG, GIF or WebP$/],
     ['an SVG', text('<svg xmlns="http://www.w3.org/2000/svg"/>'), /is an SVG or HTML document; send a PNG/],
@@ -75,17 +76,17 @@ describe('an image that is refused', () => {
     ['an AVIF', text('\0\0\0\x1cftypavif'), /is an AVIF, HEIC or video/],
     ['a PDF', text('%PDF-1.7'), /is a PDF/],
     ['noise', new Uint8Array([9, 8, 7, 6]), /is of an unknown type/],
-  ])('names what it seems to be: %s', async (_, bytes, message) => {
+  ])('is named by its apparent type: %s', async (_, bytes, message) => {
     expect(await refusalOf(bytes)).toMatch(message)
   })
 
-  it.each(Object.entries(IMAGES))('is truncated, wherever it was cut: %s', async (_, bytes) => {
+  it.each(Object.entries(IMAGES))('may be truncated at any place: %s', async (_, bytes) => {
     for (let length = 12; length < bytes.length; length++) {
       expect(await refusalOf(bytes.subarray(0, length))).toMatch(/save it again with an image editor$|an unknown type/)
     }
   })
 
-  it.each(Object.entries(IMAGES))('hides something behind its end: %s', async (_, bytes) => {
+  it.each(Object.entries(IMAGES))('may hide data behind its end: %s', async (_, bytes) => {
     expect(await refusalOf(joined(bytes, text('<script>alert(1)</script>')))).toContain('there are bytes after its end')
     expect(await refusalOf(joined(bytes, bytes))).toContain('there are bytes after its end')
   })
@@ -98,7 +99,7 @@ describe('an image that is refused', () => {
     ['GIF without a side', gif({ screen: [0, 0], frame: [0, 0] })],
     ['WebP', changed(WEBP_ALPHA, 24, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)],
     ['lossy WebP', changed(WEBP_LOSSY, 26, 0xff, 0x3f, 0xff, 0x3f)],
-  ])('says it has more pixels than anyone shows, or none: %s', async (_, bytes) => {
+  ])('may claim too many pixels, or none: %s', async (_, bytes) => {
     expect(await refusalOf(bytes)).toMatch(/^The image is \d+ by \d+ pixels; each side must be 1 to 4096$/)
   })
 
@@ -113,7 +114,7 @@ describe('an image that is refused', () => {
     ['a JPEG without a frame', new Uint8Array([0xff, 0xd8, 0xff, 0xd9]), /it holds no picture/],
     ['a WebP without a picture', webp(['VP8X', [0, 0, 0, 0, 15, 0, 0, 11, 0, 0]]), /it holds no picture/],
     ['a WebP that begins with something else', webp(['EXIF', [1, 2]]), /does not begin with its header/],
-  ])('is not whole in itself: %s', async (_, bytes, message) => {
+  ])('may be inconsistent: %s', async (_, bytes, message) => {
     expect(await refusalOf(bytes)).toMatch(message)
   })
 })
@@ -143,17 +144,19 @@ const MARKS = [
 ]
 const anyImage = fc.constantFrom(...Object.values(IMAGES), apng())
 
-describe('any bytes at all', () => {
-  it('are an image or a refusal, never a crash', async () => {
+describe('arbitrary bytes as an image', () => {
+  it('are an image or a refusal, never a crash', { tags: 'sampled' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...MARKS), fc.uint8Array({ maxLength: 400 }), async (mark, rest) => {
         await outcome(joined(new Uint8Array(mark), rest))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(300, 2000) },
     )
   })
 
-  it('of a real image with bytes changed, cut out or put in, are an image or a refusal', async () => {
+  it('that come from a real image with changes are an image or a refusal', {
+    tags: 'sampled',
+  }, async () => {
     const mutation = fc.record({
       kind: fc.constantFrom('set', 'cut', 'insert'),
       at: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -170,7 +173,7 @@ describe('any bytes at all', () => {
         }
         seen.add(await outcome(bytes))
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(300, 3000) },
     )
     expect(seen).toContain('refused')
   })

@@ -19,7 +19,7 @@ const TOKEN: MetadataFields = {
 }
 
 describe('the metadata JSON', () => {
-  it('is the fungible standard, links and all', () => {
+  it('follows the fungible standard, with links', () => {
     expect(read(TOKEN)).toEqual({
       name: 'My Token',
       symbol: 'MTK',
@@ -39,7 +39,7 @@ describe('the metadata JSON', () => {
     })
   })
 
-  it('leaves out what was not sent', () => {
+  it('has no fields that were not sent', () => {
     const { name, symbol, imageUri, imageType } = TOKEN
     expect(read({ name, symbol, imageUri, imageType, telegram: '', website: undefined })).toEqual({
       name: 'My Token',
@@ -50,13 +50,13 @@ describe('the metadata JSON', () => {
     })
   })
 
-  it('has the same identifier whatever the order of the fields, and another for another text', async () => {
+  it('has the same identifier for any order of the fields, and another for another text', async () => {
     const turned = Object.fromEntries(Object.entries(TOKEN).reverse()) as unknown as MetadataFields
     expect(await cidOf(metadataJson(turned))).toBe(await cidOf(metadataJson(TOKEN)))
     expect(await cidOf(metadataJson({ ...TOKEN, symbol: 'MTL' }))).not.toBe(await cidOf(metadataJson(TOKEN)))
   })
 
-  it('gives every text back as it was', () => {
+  it('contains every text unchanged', () => {
     const anyText = fc.string({ unit: 'grapheme', maxLength: 50 })
     fc.assert(
       fc.property(anyText, anyText, (description, loot_from) => {

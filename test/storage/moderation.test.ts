@@ -62,7 +62,7 @@ async function failureOf(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('moderation', () => {
-  it('asks nobody while it is off', async () => {
+  it('sends no request while it is off', async () => {
     const { seen, url } = await provider((response) => json(response, verdict(true)))
     const config = configWith({ moderation: 'off', 'moderation-url': url })
     expect(await moderate(config, { ...IMAGE, texts: ['text'] })).toEqual({ flagged: false })
@@ -70,7 +70,7 @@ describe('moderation', () => {
     expect(seen).toEqual([])
   })
 
-  it('sends texts and image as the endpoint documents them', async () => {
+  it('sends texts and image in the documented form', async () => {
     const { seen, config } = await provider((response) => json(response, verdict(false, { violence: false })))
     for (const [contentType, bytes] of [
       ['image/png', IMAGES.png],
@@ -99,7 +99,7 @@ describe('moderation', () => {
     expect(seen).toEqual([])
   })
 
-  it('takes another model, and a server of its own without a key', async () => {
+  it('can use another model, and another server without a key', async () => {
     const { seen, url } = await provider((response) => json(response, verdict(false)))
     await requireAllowed(configWith({ 'moderation-url': url, 'moderation-model': 'guard-1' }), IMAGE)
     expect([seen[0]?.url, seen[0]?.headers.authorization, JSON.parse(seen[0]!.body).model]).toEqual([
@@ -123,7 +123,7 @@ describe('moderation', () => {
     ])
   })
 
-  it('rejects whatever the categories look like', async () => {
+  it('rejects with any form of the categories', async () => {
     const long = { ['x'.repeat(100)]: true, '<b>': true }
     const { config } = await provider((response) => json(response, verdict(true, long)))
     expect(await moderate(config, IMAGE)).toEqual({ flagged: true, categories: ['unspecified'] })
@@ -157,7 +157,7 @@ describe('moderation', () => {
   it.each<[string, (response: ServerResponse) => void]>([
     ['at all', () => {}],
     ['to the end', (response) => void response.writeHead(200).write('{')],
-  ])('does not wait for a provider that does not answer %s', async (_, answer) => {
+  ])('gives up a provider that does not answer %s', async (_, answer) => {
     const { config } = await provider(answer)
     const error = await failureOf(requireAllowed(config, IMAGE, { timeoutMs: 50 }))
     expect([error.code, error.message]).toEqual([
@@ -166,7 +166,7 @@ describe('moderation', () => {
     ])
   })
 
-  it('says that nobody listens', async () => {
+  it('says that the connection is refused', async () => {
     const config = configWith({ 'moderation-url': 'http://127.0.0.1:9/v1', 'moderation-key': KEY })
     expect((await failureOf(requireAllowed(config, IMAGE))).message).toContain('127.0.0.1:9 cannot be reached')
   })
@@ -179,7 +179,7 @@ describe('moderation', () => {
     [{ 'moderation-key': `${KEY}\n` }, /^moderation-key contains a character that no key has/],
     [{ 'moderation-url': 'http://example.com/v1', 'moderation-key': KEY }, /^moderation-url must be an https URL/],
     [{ 'moderation-url': `https://a:${KEY}@example.com` }, /^moderation-url must be a plain URL/],
-  ])('sends nothing where a setting is missing or unsafe', async (settings, message) => {
+  ])('sends nothing if a setting is missing or unsafe', async (settings, message) => {
     const asked: unknown[] = []
     const send: typeof fetch = async (input) => {
       asked.push(input)
@@ -190,7 +190,7 @@ describe('moderation', () => {
     expect(asked).toEqual([])
   })
 
-  it('does not send the key where a project file says', () => {
+  it('does not send the key to a server from a project file', () => {
     const cwd = mkdtempSync(join(tmpdir(), 'svc-moderation-'))
     onTestFinished(() => rmSync(cwd, { recursive: true }))
     writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ 'moderation-url': 'https://example.com' }))

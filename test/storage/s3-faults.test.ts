@@ -23,8 +23,8 @@ async function serviceAt(server: S3Server, settings: Partial<Record<SettingName,
   return startService({ settings: { ...server.settings, ...settings } })
 }
 
-describe('a bucket that is away for a moment', () => {
-  it.each(['busy', 'broken', 'refuses'] as const)('is asked again by an upload (%s)', async (trouble) => {
+describe('a bucket that is unavailable for a moment', () => {
+  it.each(['busy', 'broken', 'refuses'] as const)('gets repeated requests of an upload (%s)', async (trouble) => {
     const server = await startS3()
     const { services } = await serviceAt(server)
     server.trouble(trouble, 2, 'PUT')
@@ -32,7 +32,7 @@ describe('a bucket that is away for a moment', () => {
     expect(server.read(cid).equals(png())).toBe(true)
   })
 
-  it.each(['busy', 'broken', 'refuses', 'cut'] as const)('is asked again by a reader (%s)', async (trouble) => {
+  it.each(['busy', 'broken', 'refuses', 'cut'] as const)('gets repeated requests of a reader (%s)', async (trouble) => {
     const server = await startS3()
     const { services, request } = await serviceAt(server)
     const { cid } = await services.storage.put(large(600_000), 'image/png')
@@ -40,7 +40,7 @@ describe('a bucket that is away for a moment', () => {
     expect((await request('GET', `/assets/${cid}`, { key: null })).status).toBe(200)
   })
 
-  it('is given up after three attempts, with when to try again, and nothing is acknowledged', async () => {
+  it('is given up after three attempts, with a retry time, and nothing is acknowledged', async () => {
     const server = await startS3()
     const { services, request } = await serviceAt(server)
     const { cid } = await services.storage.put(png(), 'image/png')
@@ -59,7 +59,7 @@ describe('a bucket that is away for a moment', () => {
     expect(server.keys()).toEqual([cid])
   })
 
-  it('is waited for as long as s3.timeout-ms says', async () => {
+  it('is waited for up to s3.timeout-ms', async () => {
     const server = await startS3()
     const { services } = await serviceAt(server, { 's3.timeout-ms': 300 })
     for (const method of ['GET', 'PUT'] as const) {
@@ -73,7 +73,7 @@ describe('a bucket that is away for a moment', () => {
     expect((await services.storage.put(png(), 'image/png')).cid).toMatch(/^bafkrei/)
   })
 
-  it('does not keep a process that stops from stopping', async () => {
+  it('does not delay a process that stops', async () => {
     const server = await startS3()
     const { services } = await serviceAt(server)
     server.trouble('hangs', 1)
@@ -82,7 +82,7 @@ describe('a bucket that is away for a moment', () => {
     expect((await failing).message).toContain('the service is shutting down')
   })
 
-  it('is no reason not to serve what another place has', async () => {
+  it('does not stop the serving of content from another place', async () => {
     const dataDir = temporaryFolder()
     const inFolder = await startService({ dataDir })
     const { cid } = await inFolder.services.storage.put(png(), 'image/png')
@@ -139,7 +139,7 @@ describe('a bucket that refuses', () => {
     ],
     [
       'and leads elsewhere',
-      /redirects elsewhere, and redirects are not followed: correct s3\.region \(eu-central-1\)/,
+      /redirects to another place, and redirects are not followed: correct s3\.region \(eu-central-1\)/,
       (server) => {
         server.trouble('redirects')
         return undefined
@@ -153,7 +153,7 @@ describe('a bucket that refuses', () => {
         return undefined
       },
     ],
-  ])('%s: the message names the setting, is not repeated, and holds no secret', async (_, message, prepare) => {
+  ])('because of %s has a message with the setting and without secrets, and no retry', async (_, message, prepare) => {
     const server = await startS3()
     const { services } = await serviceAt(server, prepare(server))
     const failure = await failureOf(services.storage.put(png(), 'image/png'))
@@ -162,7 +162,7 @@ describe('a bucket that refuses', () => {
     expect(server.keys()).toEqual([])
   })
 
-  it('writes no secret into the log, and says in production nothing but when to try again', async () => {
+  it('puts no secret into the log, and in production its message has only a retry time', async () => {
     const server = await startS3()
     const lines: string[] = []
     const keep = (line: string) => void lines.push(line)
@@ -182,8 +182,8 @@ describe('a bucket that refuses', () => {
   })
 })
 
-describe('a bucket whose answers are wrong', () => {
-  it('is never a whole answer to a client', async () => {
+describe('a bucket with wrong answers', () => {
+  it('never leads to a complete answer for a client', async () => {
     const server = await startS3()
     const { services, request } = await serviceAt(server)
     const { cid } = await services.storage.put(large(600_000), 'image/png')
@@ -214,7 +214,7 @@ describe('an object that changes', () => {
     return { server, ...service, bytes, cid }
   }
 
-  it('between comparison and sending breaks the answer off before a wrong byte, whatever its tag is', async () => {
+  it('between comparison and sending breaks the answer off before a wrong byte, whatever its ETag', async () => {
     const { server, services, bytes, cid } = await stored()
     const asset = await services.storage.get(cid)
     server.trouble('other content', 1, 'GET')
@@ -226,7 +226,7 @@ describe('an object that changes', () => {
     expect(Buffer.concat(pieces).equals(bytes.subarray(0, 262_144))).toBe(true)
   })
 
-  it('of another tag and the same content is read on, as are tags that no condition can name', async () => {
+  it('with another ETag and the same content is read on, also with ETags that no condition can name', async () => {
     const { server, request, cid } = await stored()
     let version = 0
     for (const change of [() => `"${version++}"`, (etag: string) => `W/${etag}`, () => '"\u00e9"']) {
@@ -235,7 +235,7 @@ describe('an object that changes', () => {
     }
   })
 
-  it('is compared anew where its tag is too long to be kept', async () => {
+  it('is compared again if its ETag is too long to be stored', async () => {
     const { server, request, cid } = await stored()
     server.setTags(() => `"${'a'.repeat(2_000)}"`)
     for (let read = 0; read < 2; read++) {
@@ -245,7 +245,7 @@ describe('an object that changes', () => {
     }
   })
 
-  it('into one longer than any image is damaged, and not read to its end', async () => {
+  it('into one longer than any image counts as damaged, and is not read to its end', async () => {
     const { server, request, cid } = await stored()
     server.trouble('endless', Number.POSITIVE_INFINITY, 'GET')
     const answer = await request('GET', `/assets/${cid}`, { key: null })
@@ -254,9 +254,9 @@ describe('an object that changes', () => {
   })
 })
 
-describe('a list that does not end', () => {
+describe('an endless list', () => {
   it.each(['same page', 'half list'] as const)(
-    'is an error instead of being half or for good (%s)',
+    'is an error, neither a partial list nor an endless loop (%s)',
     async (trouble) => {
       const server = await startS3()
       const { services } = await serviceAt(server)
@@ -287,7 +287,7 @@ describe('the settings of the bucket', () => {
     return null
   }
 
-  it('are asked for by name, and only where a bucket is used', () => {
+  it('are required by name, and only if a bucket is used', () => {
     for (const name of ['s3.bucket', 's3.access-key-id', 's3.secret-access-key'] as const) {
       const variable = `SVC_${name.toUpperCase().replaceAll(/[.-]/g, '_')}`
       expect(fault({ [name]: undefined })).toBe(`${name} is missing, and storage is s3; set ${variable}`)
@@ -326,7 +326,7 @@ describe('the settings of the bucket', () => {
     expect(fault({ 's3.bucket': 'a.b', 's3.addressing-style': 'path' })).toBeNull()
   })
 
-  it('come from the operator alone: no project file, and the secrets from files too', () => {
+  it('come only from the operator: not from a project file, but secrets from files too', () => {
     const names = (Object.keys(SETTINGS) as SettingName[]).filter((name) => name.startsWith('s3.'))
     expect(names.length).toBeGreaterThan(7)
     expect(names.filter((name) => (SETTINGS[name] as Setting).project === true)).toEqual([])

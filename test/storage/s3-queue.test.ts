@@ -52,14 +52,14 @@ const told = (sent: Promise<unknown>) =>
   )
 
 describe('requests to a bucket', () => {
-  it('have their own time each, however long they waited for others', async () => {
+  it('have their own time limit each, however long they waited for others', async () => {
     const settings = await startHeldBucket((answer) => void setTimeout(answer, 1_000))
     const client = clientOf({ ...settings, 's3.timeout-ms': 2_500 }, { running: 1, waiting: 9, waitMs: 60_000 })
     const sent = ['a', 'b', 'c', 'd'].map((key) => told(client.send(request(key))))
     expect(await Promise.all(sent)).toEqual(['answered', 'answered', 'answered', 'answered'])
   })
 
-  it('are refused at once where too many wait, but for uploads, which go first', async () => {
+  it('are refused at once if too many wait, except uploads, which go first', async () => {
     const seen: string[] = []
     const answers: (() => void)[] = []
     const settings = await startHeldBucket((answer, path) => {
@@ -100,7 +100,7 @@ describe('requests to a bucket', () => {
     expect(await told(client.send(request('c')))).toContain('the service is shutting down')
   })
 
-  it('beyond the queue of a daemon are a 503 with when to try again, and no reason to refuse an upload', async () => {
+  it('beyond the queue of a daemon get a 503 with a retry time, and do not refuse an upload', async () => {
     const seen: string[] = []
     const answers: (() => void)[] = []
     const settings = await startHeldBucket((answer, path) => {

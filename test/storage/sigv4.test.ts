@@ -64,7 +64,7 @@ describe.each(EXAMPLES)('the published example %s', (_, request, body, names, si
     },
   })
 
-  it('is accepted, and nothing that differs from it', () => {
+  it('is accepted, and anything that differs is not', () => {
     expect(signatureFault(signed(), KEY, NOW)).toBeNull()
     expect(signatureFault(signed(), { ...KEY, secretAccessKey: 'another' }, NOW)).toBe('SignatureDoesNotMatch')
     expect(signatureFault(signed(), { ...KEY, accessKeyId: 'another' }, NOW)).toBe('InvalidAccessKeyId')

@@ -43,7 +43,10 @@ export const postgres = (server: PostgresServer): TestDatabase => ({
 })
 
 /** Hundreds of writes at once wait long for a connection on a busy machine, which is not what these suites are about. */
-const patient = () => ({ dataDir: temporaryFolder(), postgres: { ...postgresSettings(), poolTimeoutMs: 60_000 } })
+const patient = () => ({
+  dataDir: temporaryFolder(),
+  postgres: { ...postgresSettings(), poolTimeoutMs: 60_000, connectMs: 60_000 },
+})
 
 /** A store that closes when the test ends. */
 export async function opened(options: StoreOptions): Promise<Store> {

@@ -36,7 +36,7 @@ const upTo = (count: number) => numbers(count).map((n) => n + 1)
 
 export function eventsSuite(database: TestDatabase): void {
   describe('events', () => {
-    test('are numbered without a gap by 200 writes at once, some of which are rolled back', async () => {
+    test('are numbered without a gap by 200 simultaneous writes, some of which are rolled back', async () => {
       const stores = await twoStores(database)
       const outcomes = await Promise.allSettled(
         numbers(200).map((n) =>
@@ -52,7 +52,7 @@ export function eventsSuite(database: TestDatabase): void {
       expect(await sequences(stores[0]!)).toEqual(upTo(180))
     })
 
-    test('that are appended together are numbered in order, and those that are known or come twice are left out', async () => {
+    test('appended together are numbered in order, without known and repeated ones', async () => {
       const stores = await twoStores(database)
       await append(stores[0], '7')
       const batches = numbers(20).map((n) => numbers(60).map((i) => event(`${(n * 30 + i) % 400}`)))
@@ -70,7 +70,7 @@ export function eventsSuite(database: TestDatabase): void {
       expect(await sequences(stores[0])).toEqual(upTo(1_601))
     })
 
-    test('that are appended by few at a time, to two stores at once, are numbered without a gap and in the order of time', async () => {
+    test('appended in small groups to two stores at once are numbered without a gap and in the order of time', async () => {
       const stores = await twoStores(database)
       const batches = numbers(60).map((n) =>
         numbers(4).map((i) => event(`${(n * 2 + i) % 90}`, { created_at: 1_000 + ((n * 37 + i * 11) % 200) })),
@@ -88,7 +88,7 @@ export function eventsSuite(database: TestDatabase): void {
       expect(counter).toEqual([{ value: 90 }])
     })
 
-    test('that are known already wait for no other process that is writing events', async () => {
+    test('that are known already do not wait for another process that is writing events', async () => {
       const [one, other] = await twoStores(database)
       await append(one, 'known')
       const writing = deferred()
@@ -106,7 +106,7 @@ export function eventsSuite(database: TestDatabase): void {
       expect(await sequences(one)).toEqual([1, 2])
     })
 
-    test('never show a follower a number before all the smaller ones', async () => {
+    test('never show a follower a number before all smaller ones', async () => {
       const [writer, follower] = await twoStores(database)
       let writing = true
       const written = Promise.all(numbers(150).map((n) => append(writer, `${n}`))).finally(() => (writing = false))
@@ -161,7 +161,7 @@ export function eventsSuite(database: TestDatabase): void {
       expect(await keys({ created_after: 10, resource_type: 'pool' })).toEqual(['2'])
     })
 
-    test('are found by their moments, though clocks had jumped', async () => {
+    test('are found by their time, although clocks had jumped', async () => {
       const store = await freshStore(database)
       const moments = [50, 90, 30, 10, 100, 95]
       for (const [n, at] of moments.entries()) await append(store, `${n}`, { created_at: at })
@@ -171,7 +171,7 @@ export function eventsSuite(database: TestDatabase): void {
       }
     })
 
-    test('have other cursors in the other direction', async () => {
+    test('have different cursors in each direction', async () => {
       const store = await freshStore(database)
       for (const key of ['1', '2', '3']) await append(store, key)
       const { next_cursor } = await pageEvents(store.db, { limit: 1 })

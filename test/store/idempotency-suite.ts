@@ -30,7 +30,7 @@ const REPLAY = { kind: 'replay', status: 201, response: Buffer.from([0, 255, 1])
 
 export function idempotencySuite(database: TestDatabase): void {
   describe('an idempotency key', () => {
-    test('is claimed by one of 32 that want it at once, from two stores', async () => {
+    test('is claimed by one of 32 simultaneous requests, from two stores', async () => {
       const stores = await twoStores(database)
       const claims = await Promise.all(numbers(32).map((n) => claimed(stores[n % 2]!, { owner: `owner ${n % 2}` })))
       expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1)
@@ -55,7 +55,7 @@ export function idempotencySuite(database: TestDatabase): void {
       expect(await claimed(store, { requestHash: 'other' })).toEqual({ kind: 'claimed' })
     })
 
-    test('that was signed for stays after a failure, and the retry resumes at once with the signature', async () => {
+    test('with a signature stays after a failure, and the retry resumes at once with the signature', async () => {
       const store = await freshStore(database)
       await claimed(store)
       expect(await store.write((tx) => storeSigning(tx, { ...MINE, signingId: 's1' }))).toEqual({
@@ -83,7 +83,7 @@ export function idempotencySuite(database: TestDatabase): void {
       })
     })
 
-    test('is taken over by one when its lease has passed, and the earlier owner has lost it', async () => {
+    test('is taken over by one request when its lease has expired, and the earlier owner has lost it', async () => {
       const stores = await twoStores(database)
       const store = stores[0]
       await claimed(store)
@@ -98,7 +98,7 @@ export function idempotencySuite(database: TestDatabase): void {
       expect(await answered(store, `b${claims.findIndex(({ kind }) => kind === 'resumed')}`)).toBe(true)
     })
 
-    test('is not taken over while its owner renews, and is at once when its owner is known to be dead', async () => {
+    test('is not taken over while its owner renews it, and is at once if its owner is known to be dead', async () => {
       const store = await freshStore(database)
       await claimed(store)
       expect(await store.write((tx) => renewLeases(tx, ['a'], 5000))).toBe(1)
@@ -110,7 +110,7 @@ export function idempotencySuite(database: TestDatabase): void {
       expect(await claimed(store, { owner: 'b', now: 2000 })).toEqual({ kind: 'resumed', signingId: null })
     })
 
-    test('is forgotten when it expires, but not while it is being run', async () => {
+    test('is removed when it expires, but not while it is in use', async () => {
       const store = await freshStore(database)
       await claimed(store)
       expect(await store.write((tx) => pruneIdempotencyKeys(tx, 10_999, 100))).toBe(0)

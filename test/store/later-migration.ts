@@ -3,13 +3,14 @@ import { sql } from 'kysely'
 import { runStatements, type SteppedMigration } from '../../src/store/migrations/dialect.ts'
 import { MIGRATIONS, migrationNames } from '../../src/store/schema.ts'
 
-/** The last migration of this program. */
-export const RELEASED = migrationNames().at(-1)!
+/** The migrations of this program, and the last of them. */
+export const ALL_RELEASED = migrationNames()
+export const RELEASED = ALL_RELEASED.at(-1)!
 export const LATER = '9000-made-up'
 const EVENTS_PER_STEP = 100
 
-/** With `stopsAfter`, the step after that many events never ends. */
-const later = (stopsAfter: number): SteppedMigration => ({
+/** With `stopsAfter`, the step after that many events does what `stop` does. */
+const later = (stopsAfter: number, stop: () => Promise<never>): SteppedMigration => ({
   up: (db) =>
     runStatements(db, [
       'alter table tokens add column made_up text',
@@ -17,7 +18,7 @@ const later = (stopsAfter: number): SteppedMigration => ({
     ]),
   async fill(db, after) {
     const place = Number(after)
-    if (place >= stopsAfter) await new Promise(() => {})
+    if (place >= stopsAfter) await stop()
     const last = place + EVENTS_PER_STEP
     // The primary key refuses a step that runs twice.
     await sql`insert into event_copies (sequence)
@@ -27,9 +28,11 @@ const later = (stopsAfter: number): SteppedMigration => ({
   },
 })
 
+const never = () => new Promise<never>(() => {})
+
 /** Adds the migration to this program; returns what takes it away again. */
-export function addLaterMigration(stopsAfter = Number.POSITIVE_INFINITY): () => void {
-  MIGRATIONS[LATER] = () => later(stopsAfter)
+export function addLaterMigration(stopsAfter = Number.POSITIVE_INFINITY, stop = never): () => void {
+  MIGRATIONS[LATER] = () => later(stopsAfter, stop)
   return () => {
     delete MIGRATIONS[LATER]
   }

@@ -3,7 +3,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../src/store/schema.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
 
-const ROWS = 10_000
 /** Each filter of a table picks its own rows: hardly one has what two of them ask for. */
 const SHARES = [101, 103, 107]
 
@@ -15,7 +14,11 @@ type Columns = Record<string, RawBuilder<unknown>>
 const text = (prefix: string) => sql`${sql.lit(`${prefix}-`)} || n`
 
 /** Values of every column without a default, by table; `wanted` holds what the filters will ask for. */
-const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial<Record<keyof Tables, Columns>> => {
+const columnsOf = (
+  kind: Store['kind'],
+  wanted: Record<string, string>,
+  rows: number,
+): Partial<Record<keyof Tables, Columns>> => {
   const by = (turn: number, filter: string, other = 'other') => either(turn, wanted[filter]!, other)
   const [zero, n, none] = [sql`0`, sql`n`, sql`'x'`]
   const blob = sql.raw(kind === 'sqlite' ? "x'00'" : "'\\x00'::bytea")
@@ -41,6 +44,7 @@ const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial
       details_json: sql`'{}'`,
       previous_hash: none,
       hash: none,
+      seal: none,
     },
     pools: {
       address: text('pool'),
@@ -63,6 +67,22 @@ const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial
       frozen: zero,
       created_at: n,
     },
+    pay_requests: {
+      id: text('pay'),
+      api_key_id: none,
+      method: sql`'POST'`,
+      path: none,
+      body_json: sql`'{}'`,
+      url: sql`'https://example.com'`,
+      reference: none,
+      genesis: none,
+      state: sql`'open'`,
+      builds: zero,
+      recent_builds_json: sql`'[]'`,
+      held_until: zero,
+      expires_at: n,
+      created_at: n,
+    },
     stakes: {
       asset: text('asset'),
       owner: by(0, 'owner'),
@@ -82,6 +102,23 @@ const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial
       genesis: none,
       next_check_at: n,
       created_at: n,
+    },
+    proposals: {
+      id: text('proposal'),
+      kind: by(0, 'proposal_kind', 'rule'),
+      genesis: none,
+      status: by(1, 'proposal_status', 'executed'),
+      operation: none,
+      what: none,
+      message: blob,
+      message_sha256: text('message'),
+      approver_json: sql`'{}'`,
+      multisig: by(2, 'multisig'),
+      transaction_index: n,
+      needed: zero,
+      next_look_at: sql`case when n % 100 = 0 then n end`,
+      created_at: n,
+      updated_at: n,
     },
     tokens: { mint: text('mint'), status: by(0, 'token_status', 'created'), token_program: none, created_at: n },
     transactions: {
@@ -245,7 +282,7 @@ const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial
       active: sql`case when n % 100 = 0 then 1 else 0 end`,
       secret: blob,
       secret_preview: none,
-      cursor: sql.lit(ROWS),
+      cursor: sql.lit(rows),
       created_at: n,
       updated_at: n,
     },
@@ -289,10 +326,10 @@ export async function unlimited({ kind }: Store, tx: Tx): Promise<void> {
   )
 }
 
-export async function fill(store: Store, wanted: Record<string, string>): Promise<void> {
-  const numbers = sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(ROWS)})`
+export async function fill(store: Store, wanted: Record<string, string>, rows: number): Promise<void> {
+  const numbers = sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(rows)})`
   await store.write(async (tx) => {
-    for (const [table, columns] of Object.entries(columnsOf(store.kind, wanted))) {
+    for (const [table, columns] of Object.entries(columnsOf(store.kind, wanted, rows))) {
       const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
       await sql`insert into ${sql.table(table)} (${names}) ${numbers} select ${sql.join(Object.values(columns))} from numbers`.execute(
         tx,

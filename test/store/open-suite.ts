@@ -13,6 +13,35 @@ import { token } from './rows.ts'
 
 const SCRIPT = new URL('open-in-process.ts', import.meta.url).pathname
 
+export function processesOpenTogether(database: TestDatabase, count: number): void {
+  test(`opening succeeds for ${count} processes that find an empty database together`, async () => {
+    const options = await database.fresh()
+    const runs = await Promise.all(
+      numbers(count).map((n) =>
+        execaNode(
+          SCRIPT,
+          [
+            JSON.stringify({
+              ...options,
+              // A busy machine may need longer than the default for what another one writes.
+              busyTimeoutMs: 100_000,
+              mint: `mint ${n}`,
+              keyText: options.databaseUrl && 'ab'.repeat(32),
+            }),
+          ],
+          { nodeOptions: ['--import', 'tsx'] },
+        ),
+      ),
+    )
+    const store = await opened(options)
+    expect((await pageTokens(store.db, { limit: 9 })).rows.map((row) => row.mint).sort()).toEqual(
+      numbers(count).map((n) => `mint ${n}`),
+    )
+    expect(new Set(runs.map((run) => run.stdout)).size).toBe(1)
+    expect(runs[0]!.stdout).toMatch(/^[0-9a-f]{16}$/)
+  })
+}
+
 export function openSuite(database: TestDatabase): void {
   describe('opening', () => {
     test('finds the database as the last one left it', async () => {
@@ -27,33 +56,6 @@ export function openSuite(database: TestDatabase): void {
       await second.close()
       await second.close()
       await expect(second.ping()).rejects.toThrow()
-    })
-
-    test('succeeds for four processes that find an empty database together', async () => {
-      const options = await database.fresh()
-      const runs = await Promise.all(
-        numbers(4).map((n) =>
-          execaNode(
-            SCRIPT,
-            [
-              JSON.stringify({
-                ...options,
-                // A busy machine may need longer than the default for what another one writes.
-                busyTimeoutMs: 100_000,
-                mint: `mint ${n}`,
-                keyText: options.databaseUrl && 'ab'.repeat(32),
-              }),
-            ],
-            { nodeOptions: ['--import', 'tsx'] },
-          ),
-        ),
-      )
-      const store = await opened(options)
-      expect((await pageTokens(store.db, { limit: 9 })).rows.map((row) => row.mint).sort()).toEqual(
-        numbers(4).map((n) => `mint ${n}`),
-      )
-      expect(new Set(runs.map((run) => run.stdout)).size).toBe(1)
-      expect(runs[0]!.stdout).toMatch(/^[0-9a-f]{16}$/)
     })
 
     test('succeeds for many in one process that find an empty database together', async () => {
@@ -74,15 +76,17 @@ export function openSuite(database: TestDatabase): void {
       expect(error.message).toContain('upgrade svc')
     })
 
-    test('refuses a database of a development version, and says to begin with a new one', async () => {
+    test('refuses a database of a development version, and says to start with a new one', async () => {
       const options = await database.fresh()
       const store = await opened(options)
-      await store.write((tx) => sql`update kysely_migration set name = '0001-ground'`.execute(tx))
+      await store.write((tx) =>
+        sql`update kysely_migration set name = '0001-ground' where name = '0001-first'`.execute(tx),
+      )
       await store.close()
       await expect(opened(options)).rejects.toThrow(/development version of svc .* start with a new data folder/)
     })
 
-    test('refuses a database that holds rows and no fingerprint, and one that is empty beside the keys of another', async () => {
+    test('refuses a database with rows and no fingerprint, and an empty one beside the keys of another', async () => {
       const options = await database.fresh()
       const store = await opened(options)
       const vault = { store, dataDir: options.dataDir, keyText: '01'.repeat(32) }

@@ -32,7 +32,7 @@ async function add(store: Store, creator: string, count: number): Promise<string
 
 export function pagingSuite(database: TestDatabase): void {
   describe('pages', () => {
-    test('show every row that was there at the start once, newest first, whatever is added between them', async () => {
+    test('show every row that existed at the start once, newest first, whatever is added meanwhile', async () => {
       const store = await freshStore(database)
       let runs = 0
       const scenario = fc.record({
@@ -64,7 +64,7 @@ export function pagingSuite(database: TestDatabase): void {
       expect(runs).toBeGreaterThan(39)
     })
 
-    test('end with a null cursor, also when the last one is full', async () => {
+    test('end with a null cursor, also if the last one is full', async () => {
       const store = await freshStore(database)
       await add(store, 'a', 4)
       const first = await pagePools(store.db, { limit: 2 })
@@ -73,7 +73,7 @@ export function pagingSuite(database: TestDatabase): void {
       expect(second.next_cursor).toBeNull()
     })
 
-    test('hold only what every filter matches', async () => {
+    test('hold only rows that match every filter', async () => {
       const store = await freshStore(database)
       await store.write((tx) => insertPool(tx, pool('a', 'pending')))
       await store.write((tx) => insertPool(tx, pool('a', 'live')))
@@ -86,7 +86,7 @@ export function pagingSuite(database: TestDatabase): void {
       expect(await count({ creator: undefined })).toBe(3)
     })
 
-    test('leave out what no longer fits the filter once it is read, and go on behind it', async () => {
+    test('skip rows that no longer match once they are read, and continue behind them', async () => {
       const store = await freshStore(database)
       await add(store, 'a', 4)
       const all = (await pagePools(store.db, { limit: 4 })).rows.map((row) => row.address)
@@ -106,7 +106,7 @@ export function pagingSuite(database: TestDatabase): void {
       expect(rest.rows.map((row) => row.address)).toEqual([all[2], all[3]])
     })
 
-    test('are refused for the cursor of another list, a torn or a changed one', async () => {
+    test('are refused for the cursor of another list, a truncated or a changed one', async () => {
       const store = await freshStore(database)
       await add(store, 'a', 3)
       for (const mint of ['a', 'b']) await store.write((tx) => insertToken(tx, token(mint)))

@@ -20,7 +20,7 @@ async function errorsOfSilence(): Promise<Error[]> {
   return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
 }
 
-it('a connection that is not made in time says when to come again, to who makes it and to who waits for it', async () => {
+it('a connection that takes too long is an error with a retry time, for its maker and for those who wait', async () => {
   const errors = await errorsOfSilence()
   expect(errors.map(({ message }) => message)).toEqual([
     'Connection terminated due to connection timeout',

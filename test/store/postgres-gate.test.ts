@@ -5,7 +5,7 @@ import { createPoolGate, POOL_USERS, type PoolUser } from '../../src/store/postg
 const LATE = new Error('late')
 const LONG_MS = 60_000
 
-test('keeps a place for each user that the others can never take, however small the pool', async () => {
+test('the gate keeps a place for each user that others can never take, however small the pool', async () => {
   for (const size of [4, 5, 16, 40]) {
     for (const greedy of POOL_USERS) {
       const gate = createPoolGate(size)
@@ -27,7 +27,7 @@ test('keeps a place for each user that the others can never take, however small 
   }
 })
 
-test('lets reads go on in a quarter of the pool while writes have taken all that they can', async () => {
+test('the gate lets reads continue in a quarter of the pool while writes have all their places', async () => {
   const gate = createPoolGate(16)
   const fill = async (user: PoolUser) => {
     let taken = 0
@@ -48,7 +48,7 @@ test('lets reads go on in a quarter of the pool while writes have taken all that
   expect(await fill('readiness')).toBe(1)
 })
 
-test('serves those who wait in their order, and a place that is given back twice counts once', async () => {
+test('the gate serves waiting users in order, and counts a place that is returned twice once', async () => {
   const gate = createPoolGate(4)
   const order: string[] = []
   const first = await gate.take('writes', LONG_MS, () => LATE)
@@ -69,7 +69,7 @@ test('serves those who wait in their order, and a place that is given back twice
   expect(gate.usage()).toMatchObject({ used: { writes: 0 }, waiting: { writes: 0 } })
 })
 
-test('refuses who has waited too long, counts it, and goes on with the others', async () => {
+test('the gate refuses a user that waited too long, counts it, and continues with the others', async () => {
   const gate = createPoolGate(4)
   const leave = await gate.take('writes', LONG_MS, () => LATE)
   await expect(gate.take('writes', 1, () => LATE)).rejects.toBe(LATE)

@@ -39,7 +39,7 @@ export async function launchPostgres(extras?: PostgresExtras): Promise<LaunchedP
   const bundled = await bundledFolder()
   for (const bin of [...(bundled === null ? [] : [bundled]), ...systemFolders()]) {
     try {
-      return await start(bin, identity, extras)
+      return await start(bin, { identity, initdb: bin === bundled ? CHEAP_PASSWORDS : [] }, extras)
     } catch (error) {
       failures.push(`${bin}: ${error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : error}`)
     }
@@ -79,7 +79,14 @@ function systemFolders(): string[] {
   return folders.filter((folder) => existsSync(join(folder, 'initdb')))
 }
 
-async function start(bin: string, identity: Identity, extras?: PostgresExtras): Promise<LaunchedPostgres> {
+/** Thousands of connections are made; PostgreSQL 15 has no such setting. */
+const CHEAP_PASSWORDS = ['--set=scram_iterations=1']
+
+async function start(
+  bin: string,
+  { identity, initdb }: { identity: Identity; initdb: string[] },
+  extras?: PostgresExtras,
+): Promise<LaunchedPostgres> {
   const home = mkdtempSync(join(tmpdir(), 'svc-postgres-'))
   let server: ChildProcess | undefined
   const kill = () => void server?.kill('SIGQUIT')
@@ -90,7 +97,7 @@ async function start(bin: string, identity: Identity, extras?: PostgresExtras): 
     if (identity.uid !== undefined)
       for (const path of [home, passwordFile]) chownSync(path, identity.uid, identity.gid!)
     const data = join(home, 'data')
-    const options = ['--auth=scram-sha-256', '--username=svc', '--encoding=UTF8', '--locale=C', '--no-sync']
+    const options = ['--auth=scram-sha-256', '--username=svc', '--encoding=UTF8', '--locale=C', '--no-sync', ...initdb]
     await execa(join(bin, 'initdb'), [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...options], {
       ...identity,
       cwd: home,

@@ -6,6 +6,14 @@ import pg from 'pg'
 import { openStore } from '../../src/store/open.ts'
 import { launchPostgres, type PostgresAddress } from './postgres-launch.ts'
 
+/**
+ * Where tests run: everything on SQLite (`sqlite`, as without the variable), what asks for PostgreSQL there too (`both`),
+ * or every service on PostgreSQL (`postgres`).
+ */
+export const DATABASE_CHOICE = process.env.SVC_TEST_DATABASE || 'sqlite'
+if (!['sqlite', 'both', 'postgres'].includes(DATABASE_CHOICE))
+  throw new Error(`SVC_TEST_DATABASE is ${DATABASE_CHOICE}, not sqlite, both or postgres`)
+
 /** Port of 127.0.0.1 on which the runner tells its workers where the server is; a socket's path may be too long. */
 const PORT_VARIABLE = 'SVC_TEST_POSTGRES_PORT'
 
@@ -24,8 +32,9 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** The server, or why none can be run here; rejects where one should run and did not start. */
+/** The server, or why tests run without one; rejects where one should run and did not start. */
 export async function startPostgres(): Promise<PostgresServer | { missing: string }> {
+  if (DATABASE_CHOICE === 'sqlite') return { missing: 'npm run test:postgres runs it' }
   const port = process.env[PORT_VARIABLE]
   if (port === undefined) throw new Error(`${PORT_VARIABLE} is not set: the test run's setup offers PostgreSQL there`)
   const answer = (await json(openSocket(Number(port), '127.0.0.1'))) as PostgresAnswer
@@ -41,7 +50,8 @@ export async function startPostgres(): Promise<PostgresServer | { missing: strin
   }
   const create = async (template: string) => {
     const name = `svc_${process.pid}_${++made}`
-    await admin.query(`create database ${name} template ${template}`)
+    // Its files are copied, in half of the processor time that a log of each page takes.
+    await admin.query(`create database ${name} template ${template} strategy file_copy`)
     databases.add(name)
     return new URL(`/${name}`, url).href
   }

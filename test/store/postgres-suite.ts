@@ -48,7 +48,7 @@ export function postgresSuite(server: PostgresServer): void {
   const database = postgres(server)
 
   describe('the driver', () => {
-    test('runs a work again that lost a deadlock', async () => {
+    test('repeats a transaction that lost a deadlock', async () => {
       const stores = await twoStores(database)
       await stores[0].write((tx) => insertToken(tx, token('a')))
       await stores[0].write((tx) => insertToken(tx, token('b')))
@@ -66,7 +66,7 @@ export function postgresSuite(server: PostgresServer): void {
       expect(attempts).toBe(3)
     })
 
-    test('runs a work again after a serialization failure, at most three times', async () => {
+    test('repeats a transaction after a serialization failure, at most three times', async () => {
       const store = await opened(await database.fresh())
       const fail = sql`do $$ begin raise exception 'again' using errcode = '40001'; end $$`
       let attempts = 0
@@ -84,7 +84,7 @@ export function postgresSuite(server: PostgresServer): void {
       expect(attempts).toBe(4)
     })
 
-    test('has writers of the ledger take turns, so that each begins where the one before has ended', async () => {
+    test('lets writers of the ledger take turns, so that each starts where the one before has ended', async () => {
       const stores = await twoStores(database)
       const [holds, held] = gate()
       const [begins, begun] = gate()
@@ -108,7 +108,7 @@ export function postgresSuite(server: PostgresServer): void {
       expect(await second).toBe(100)
     })
 
-    test('says nothing of the URL or the password when it cannot open', async () => {
+    test('reveals neither the URL nor the password if it cannot open', async () => {
       const { databaseUrl, dataDir } = await database.fresh()
       const good = new URL(databaseUrl!)
       const variants = { password: 'wr0ng-pässword', pathname: '/nowhere', port: '1', username: 'stranger' }
@@ -124,7 +124,7 @@ export function postgresSuite(server: PostgresServer): void {
       }
     })
 
-    test('refuses a URL that is none without repeating it', async () => {
+    test('refuses an invalid URL without repeating it', async () => {
       const dataDir = temporaryFolder()
       for (const databaseUrl of ['postgres://user:s3cret@ho st:notaport/x', 'mysql://user:s3cret@host/x']) {
         const error = await openStore({ dataDir, databaseUrl }).catch((thrown) => thrown)
@@ -133,13 +133,13 @@ export function postgresSuite(server: PostgresServer): void {
       }
     })
 
-    test('opens no vault without a key that every daemon shares', async () => {
+    test('opens no vault without a shared key', async () => {
       const options = await database.fresh()
       const store = await opened(options)
       await expect(openVault({ store, dataDir: options.dataDir })).rejects.toThrow('set SVC_ENCRYPTION_KEY')
     })
 
-    test('survives a server that ends its connections', async () => {
+    test('survives a server that closes its connections', async () => {
       const store = await opened(await database.fresh())
       await store.write((tx) => insertToken(tx, token('a')))
       const ending = sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`

@@ -87,23 +87,23 @@ describe.skipIf('missing' in tls)('TLS to PostgreSQL', () => {
   const encrypted = (query = '') => urlOf(launched, 'encrypted', query)
   const byName = () => Object.assign(encrypted(), { hostname: 'localhost' })
 
-  test('is verified with the authority that is named, by setting or by URL, and reads and writes go through it', async () => {
+  test('is verified with the configured authority, by setting or by URL, and reads and writes use it', async () => {
     expect(await versionFor(encrypted(), { sslrootcert: authority.certFile })).toMatch(/^TLSv1\.[23]$/)
     expect(await versionFor(encrypted(), { sslmode: 'verify-full', sslrootcert: authority.certFile })).toMatch(/^TLS/)
     const inUrl = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(authority.certFile)}`
     expect(await versionFor(encrypted(inUrl), {})).toMatch(/^TLS/)
   })
 
-  test('takes a certificate that is mounted as a link', async () => {
+  test('accepts a certificate that is mounted as a link', async () => {
     const link = join(temporaryFolder(), 'ca.crt')
     symlinkSync(authority.certFile, link)
     expect(await versionFor(encrypted(), { sslrootcert: link })).toMatch(/^TLS/)
   })
 
-  test('refuses a server that another authority has signed, and says what to set', async () => {
+  test('refuses a server with a certificate of another authority, and says what to set', async () => {
     for (const sslmode of ['verify-full', 'verify-ca']) {
       const said = await refusal(encrypted(), { sslmode, sslrootcert: stranger.certFile })
-      expect(said).toMatch(/certificate.*name the authority .* with postgres\.sslrootcert/)
+      expect(said).toMatch(/certificate.*set postgres\.sslrootcert to the authority/)
     }
     expect(await refusal(encrypted(), { sslmode: 'verify-full' })).toContain('postgres.sslrootcert')
   })
@@ -114,7 +114,7 @@ describe.skipIf('missing' in tls)('TLS to PostgreSQL', () => {
     expect(await versionFor(byName(), { sslmode: 'verify-ca', sslrootcert: authority.certFile })).toMatch(/^TLS/)
   })
 
-  test('is without proof in no-verify alone: require in a URL means verify-full', async () => {
+  test('is unverified only in no-verify: require in a URL means verify-full', async () => {
     expect(await versionFor(encrypted(), { sslmode: 'no-verify' })).toMatch(/^TLS/)
     for (const sslmode of ['require', 'prefer', 'verify-full']) {
       expect(await refusal(encrypted(`?sslmode=${sslmode}`), {})).toContain('postgres.sslrootcert')
@@ -123,14 +123,14 @@ describe.skipIf('missing' in tls)('TLS to PostgreSQL', () => {
     expect(await versionFor(encrypted('?sslmode=require'), { sslmode: 'no-verify' })).toMatch(/^TLS/)
   })
 
-  test('is asked for in words where the server wants it, and left out where the URL says so', async () => {
+  test('is requested with an explanation if the server requires it, and unused if the URL says so', async () => {
     expect(await refusal(encrypted(), {})).toMatch(/no encryption.*set postgres\.sslmode to verify-full/)
     expect(await refusal(encrypted('?sslmode=disable'), {})).toContain('no encryption')
     const plain = new URL('/plain', launched.url)
     expect(await versionFor(plain, { sslmode: 'disable' })).toBe(null)
   })
 
-  test('shows a client certificate, whose key nobody else can read', async () => {
+  test('presents a client certificate, whose key must be private', async () => {
     const url = () => urlOf(launched, 'certified')
     const ca = { sslrootcert: authority.certFile }
     expect(await refusal(url(), ca)).toMatch(/client certificate.*postgres\.sslcert and postgres\.sslkey/)
@@ -148,7 +148,7 @@ describe.skipIf('missing' in tls)('TLS to PostgreSQL', () => {
     )
   })
 
-  test('says which setting names a file that cannot be used', async () => {
+  test('names the setting of an unusable file', async () => {
     const [absent, empty] = [join(temporaryFolder(), 'absent.pem'), join(temporaryFolder(), 'empty.pem')]
     writeFileSync(empty, 'no certificate\n')
     const locked = join(temporaryFolder(), 'locked.key')
@@ -158,7 +158,7 @@ describe.skipIf('missing' in tls)('TLS to PostgreSQL', () => {
       `postgres.sslrootcert: ${absent} cannot be read`,
     )
     expect(await refusal(encrypted(), { sslrootcert: empty })).toContain(
-      `postgres.sslrootcert: ${empty} is no PEM file`,
+      `postgres.sslrootcert: ${empty} is not a PEM file`,
     )
     expect(await refusal(encrypted(), { sslrootcert: folder })).toContain('is not a file')
     const large = join(temporaryFolder(), 'large.pem')
@@ -174,7 +174,7 @@ describe.skipIf('missing' in tls)('TLS to PostgreSQL', () => {
     expect(await refusal(encrypted('?sslmode=sometimes'), {})).toContain('unknown sslmode')
   })
 
-  test('and a server that has no connection left, or is gone, is told of with Retry-After', async () => {
+  test('reports a server that has no free connection, or has gone, with Retry-After', async () => {
     const store = await opened(optionsOf(encrypted(), { sslmode: 'no-verify' }))
     const admin = new pg.Client({ connectionString: launched.url })
     await admin.connect()

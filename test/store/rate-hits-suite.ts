@@ -33,7 +33,7 @@ export function rateHitsSuite(database: TestDatabase): void {
   })
 
   describe('rate limits', () => {
-    test('admit exactly the limit of 64 requests at once from two stores', async () => {
+    test('admit exactly the limit of 64 simultaneous requests from two stores', async () => {
       const all = await counters(await withKeys())
       const ask = (n: number, id: string) => all[n % all.length]!.admit(limited(id, 40, 1000), NOW + n)
       const outcomes = await Promise.all(numbers(64).map((n) => ask(n, 'key_1')))
@@ -67,7 +67,7 @@ export function rateHitsSuite(database: TestDatabase): void {
       expect((await ask(NOW + DAY_MS)).refused_by).toBeNull()
     })
 
-    test('count stored hits, load them in order and forget old ones', async () => {
+    test('count stored hits, load them in order and remove old ones', async () => {
       const stores = await withKeys()
       const [store] = stores
       const hits = [
@@ -84,7 +84,7 @@ export function rateHitsSuite(database: TestDatabase): void {
       expect(await loadRateHits(store.db, 0)).toEqual([hits[0]])
     })
 
-    test('of the day are the same whatever was pruned of the days before', async () => {
+    test('of a day do not depend on which earlier hits were removed', async () => {
       const stores = await withKeys()
       const [store] = stores
       const clock = testClock(NOW)

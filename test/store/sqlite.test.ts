@@ -16,7 +16,7 @@ async function open(dataDir = temporaryFolder(), busyTimeoutMs?: number) {
 }
 
 describe('the SQLite store', () => {
-  test('makes its folder and files for their owner alone', async () => {
+  test('makes its folder and files private to their owner', async () => {
     const dataDir = join(temporaryFolder(), 'new', 'folder')
     const store = await open(dataDir)
     await store.write((tx) => insertToken(tx, token('a')))
@@ -26,7 +26,7 @@ describe('the SQLite store', () => {
     for (const file of files) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600)
   })
 
-  test('keeps a write-ahead log, syncs it fully and checks foreign keys', async () => {
+  test('uses a write-ahead log, syncs it fully and checks foreign keys', async () => {
     const store = await open()
     const pragma = (name: string) =>
       store.write((tx) => sql<Record<string, unknown>>`pragma ${sql.raw(name)}`.execute(tx))
@@ -35,7 +35,7 @@ describe('the SQLite store', () => {
     expect((await pragma('foreign_keys')).rows).toEqual([{ foreign_keys: 1 }])
   })
 
-  test('runs works again where another one of their commit fails, each with one effect', async () => {
+  test('repeats works if another one of their commit fails, each with one effect', async () => {
     const store = await open()
     const runs = new Map<number, number>()
     const outcomes = await Promise.allSettled(
@@ -54,7 +54,7 @@ describe('the SQLite store', () => {
     expect(rows.map(({ mint }) => mint).toSorted()).toEqual(['0', '1', '2', '4'])
   })
 
-  test('undoes a work that fails alone without running it again', async () => {
+  test('undoes a single work that fails without repeating it', async () => {
     const store = await open()
     let runs = 0
     const failing = store.write(async (tx) => {
@@ -80,7 +80,7 @@ describe('the SQLite store', () => {
     expect((await pageTokens(store.db, { limit: 200 })).rows).toHaveLength(101)
   })
 
-  test('rejects every write of a group whose commit fails, and goes on', async () => {
+  test('rejects every write of a group whose commit fails, and continues', async () => {
     const store = await open()
     const outcomes = await Promise.allSettled([
       store.write((tx) => insertToken(tx, token('a'))),
@@ -100,7 +100,7 @@ describe('the SQLite store', () => {
     expect((await pageTokens(store.db, { limit: 9 })).rows.map((row) => row.mint)).toEqual(['c'])
   })
 
-  test('rejects every write of a group that a work has ended, and goes on', async () => {
+  test('rejects every write of a group that a work has ended, and continues', async () => {
     const store = await open()
     const outcomes = await Promise.allSettled([
       store.write((tx) => insertToken(tx, token('a'))),
@@ -115,7 +115,7 @@ describe('the SQLite store', () => {
     expect((await pageTokens(store.db, { limit: 9 })).rows.map((row) => row.mint)).toEqual(['c'])
   })
 
-  test('says that the database is busy when another process writes too long, and keeps reading meanwhile', async () => {
+  test('reports a busy database if another process writes too long, and reads meanwhile', async () => {
     const dataDir = temporaryFolder()
     const store = await open(dataDir, 500)
     const other = new Database(join(dataDir, 'svc.db'))

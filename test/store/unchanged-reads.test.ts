@@ -45,7 +45,7 @@ async function ask(store: Store, reads: UnchangedReads<string>): Promise<{ value
 const count = (store: Store, at: number) =>
   store.write((tx) => putRateHits(tx, [{ api_key_id: 'key', at, count: 1, total: at }]), UNSEEN)
 
-describe('what is remembered of an unchanged database', () => {
+describe('the cache of an unchanged database', () => {
   it('is never older than the database, whatever this process and another commit', async () => {
     const stores = await twoStores(sqlite)
     const [own, other] = stores
@@ -71,11 +71,11 @@ describe('what is remembered of an unchanged database', () => {
           }
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     )
   })
 
-  it('outlives counts and leases of this process, and nothing else', async () => {
+  it('outlives only counts and leases of this process', async () => {
     const [own, other] = await twoStores(sqlite)
     const reads = remembering(own)
     const isRemembered = async () => (await ask(own, reads)).isRemembered
@@ -94,7 +94,7 @@ describe('what is remembered of an unchanged database', () => {
     expect((await ask(own, reads)).value).toBe('')
   })
 
-  it('is read once for all who ask meanwhile, and anew after a commit or a failure', async () => {
+  it('is filled once for all readers meanwhile, and again after a commit or a failure', async () => {
     const [own] = await twoStores(sqlite)
     const reads = remembering(own)
     let read = 0
@@ -126,7 +126,7 @@ describe('what is remembered of an unchanged database', () => {
     expect(await succeeding).toBe('yes')
   })
 
-  it('leaves nothing of a version to a full garbage collection once that version is over', async () => {
+  it('is freed by a garbage collection once its version is over', async () => {
     const collectYoung = youngCollection()
     let version = 0
     const reader = {} as Reader

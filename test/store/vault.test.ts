@@ -25,7 +25,7 @@ describe('the vault', () => {
     expect(vault.open(vault.seal('ä €', 'p'), 'p').toString()).toBe('ä €')
   })
 
-  test('refuses sealed bytes of which any one was changed or is missing', async () => {
+  test('refuses sealed bytes of which any byte was changed or is missing', async () => {
     const vault = await openVault(await fresh())
     const sealed = vault.seal('the secret', 'webhook secret')
     for (const at of numbers(sealed.length)) {
@@ -36,13 +36,13 @@ describe('the vault', () => {
     }
   })
 
-  test('refuses to open for another purpose', async () => {
+  test('refuses to open a value for another purpose', async () => {
     const vault = await openVault(await fresh())
     const sealed = vault.seal('the secret', 'webhook secret')
     expect(() => vault.open(sealed, 'response')).toThrow('a sealed value (response) cannot be opened')
   })
 
-  test('makes a key file for its owner alone, and uses it again', async () => {
+  test('makes a private key file, and uses it again', async () => {
     const options = await fresh()
     const first = await openVault(options)
     expect(statSync(options.keyFile).mode & 0o777).toBe(0o600)
@@ -71,7 +71,7 @@ describe('the vault', () => {
     await expect(openVault(options)).rejects.toThrow('cannot read')
   })
 
-  test('does not make a new key where the database was sealed with one that is missing', async () => {
+  test('makes no new key if the database was sealed with one that is missing', async () => {
     const options = await fresh()
     const { fingerprint } = await openVault(options)
     rmSync(options.keyFile)
@@ -81,7 +81,7 @@ describe('the vault', () => {
     expect(existsSync(options.keyFile)).toBe(false)
   })
 
-  test('takes a key of 32 bytes in hex, base64 or base64url from the environment, and writes no file then', async () => {
+  test('takes a key of 32 bytes in hex, base64 or base64url from the environment, and then writes no file', async () => {
     const options = await fresh()
     const bytes = Buffer.from(numbers(32).map((n) => 255 - n))
     const texts = [
@@ -109,7 +109,7 @@ describe('the vault', () => {
     await expect(other).rejects.toMatchObject({ code: 'internal_error', message: expect.stringContaining(fingerprint) })
   })
 
-  test('goes on where the first start was killed between the key file and its fingerprint', async () => {
+  test('continues if the first start was killed between the key file and its fingerprint', async () => {
     const options = await fresh()
     await openVault(options)
     await options.store.write((tx) => tx.deleteFrom('settings').where('name', '=', 'vault_fingerprint').execute())
@@ -118,7 +118,7 @@ describe('the vault', () => {
     await expect(openVault(options)).rejects.toThrow('is empty, and encryption.key in')
   })
 
-  test('agrees on one key when many open it at once in a new folder', async () => {
+  test('agrees on one key if many open it at once in a new folder', async () => {
     const { store } = await fresh()
     const dataDir = join(temporaryFolder(), 'made')
     mkdirSync(dataDir, { mode: 0o700 })

@@ -52,7 +52,7 @@ function counting() {
 
 export function writeEachSuite(database: TestDatabase): void {
   describe('rows that are written together', () => {
-    test('are written but for the bad ones, which are answered', async () => {
+    test('are written except for the bad ones, which are returned', async () => {
       const store = await freshStore(database)
       const rows = ['a', 'bad 1', 'b', 'c', 'bad 2']
       expect(await writeEach(store, rows, insertAll)).toEqual([
@@ -63,7 +63,7 @@ export function writeEachSuite(database: TestDatabase): void {
       expect(await store.db.selectFrom('settings').select('name').where('name', 'like', 'probe%').execute()).toEqual([])
     })
 
-    test('are not blamed for a connection that is cut, one alone neither', async () => {
+    test('are not blamed if the connection is cut, not even a single row', async () => {
       const store = await freshStore(database)
       let writes = 0
       const write = async (tx: Tx, rows: readonly string[]) => {
@@ -76,7 +76,7 @@ export function writeEachSuite(database: TestDatabase): void {
       expect(await mints(store)).toEqual(['a', 'b', 'c', 'd'])
     })
 
-    test('are not looked through where the database takes no write', async () => {
+    test('are not searched for a bad one if the database refuses every write', async () => {
       const store = await readOnly(await freshStore(database))
       let writes = 0
       const watched: Store = {
@@ -92,7 +92,7 @@ export function writeEachSuite(database: TestDatabase): void {
       expect(writes).toBe(2)
     })
 
-    test('are not looked through where the database is busy', async () => {
+    test('are not searched for a bad one if the database is busy', async () => {
       const store = await freshStore(database)
       const { counted, write } = counting()
       const busy: Store = {
@@ -107,7 +107,7 @@ export function writeEachSuite(database: TestDatabase): void {
       expect(counted.writes).toBe(1)
     })
 
-    test('are looked through no further once that is aborted', async () => {
+    test('are searched no further after an abort', async () => {
       const store = await freshStore(database)
       const aborting = new AbortController()
       const { counted, write } = counting()
@@ -120,7 +120,7 @@ export function writeEachSuite(database: TestDatabase): void {
       expect(counted.writes).toBe(3)
     })
 
-    test('are at most 64 under one transaction, in their order, and each bad one of hundreds is answered', async () => {
+    test('are at most 64 under one transaction, in order, and each bad one of hundreds is returned', async () => {
       const store = await freshStore(database)
       const parts: number[] = []
       const rows = numbers(300).map((n) => (n === 70 || n === 299 ? `bad ${n}` : `${1000 + n}`))
@@ -133,7 +133,7 @@ export function writeEachSuite(database: TestDatabase): void {
       expect(await mints(store)).toEqual(rows.filter((row) => !row.startsWith('bad')))
     })
 
-    test('are written no further once that is aborted between two transactions', async () => {
+    test('are written no further after an abort between two transactions', async () => {
       const store = await freshStore(database)
       const aborting = new AbortController()
       const write = async (tx: Tx, part: readonly string[]) => {
@@ -146,7 +146,7 @@ export function writeEachSuite(database: TestDatabase): void {
     })
 
     if (database.kind === 'sqlite') {
-      test('are not looked through where the disk is full', async () => {
+      test('are not searched for a bad one if the disk is full', async () => {
         const store = await freshStore(database)
         await store.write((tx) => sql`pragma max_page_count = 1`.execute(tx))
         const { counted, write } = counting()
@@ -155,7 +155,7 @@ export function writeEachSuite(database: TestDatabase): void {
         expect(counted.writes).toBe(1)
       })
     } else {
-      test('are not blamed where other transactions were in the way four times', async () => {
+      test('are not blamed if other transactions were in the way four times', async () => {
         const store = await freshStore(database)
         const write = async (tx: Tx) => {
           await sql`do $$ begin raise exception 'in the way' using errcode = '40P01'; end $$`.execute(tx)

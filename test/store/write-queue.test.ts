@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { createWriteQueue, type Work } from '../../src/store/sqlite/write-queue.ts'
 
-it('rejects the one write whose act after the commit throws, and goes on with the others and the next', async () => {
+it('the write queue rejects only the write whose callback after the commit throws, and continues with the others', async () => {
   const groups: number[] = []
   const queue = createWriteQueue(async (works: readonly Work[]) => {
     groups.push(works.length)

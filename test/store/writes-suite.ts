@@ -16,14 +16,14 @@ const insertPlainly = (tx: Tx, mint: string) => tx.insertInto('tokens').values(t
 
 export function writesSuite(database: TestDatabase): void {
   describe('write', () => {
-    test('answers what the work answers, after it can be read', async () => {
+    test('returns the result of the work after it can be read', async () => {
       const store = await freshStore(database)
       const stored = await store.write((tx) => insertToken(tx, token('a')))
       expect(stored).toMatchObject({ seq: 1, mint: 'a' })
       expect(await findToken(store.db, 'a')).toEqual(stored)
     })
 
-    test('lets a failing work fail alone among many that arrive together', async () => {
+    test('rejects only the failing work of many that arrive together', async () => {
       const store = await freshStore(database)
       const outcomes = await Promise.allSettled(
         numbers(60).map((n) =>
@@ -42,7 +42,7 @@ export function writesSuite(database: TestDatabase): void {
       expect(await mints(store)).toEqual(expected.map((n) => `mint ${n}`).sort())
     })
 
-    test('keeps the audit log whole where some of many writes fail after they have added to it', async () => {
+    test('keeps the audit log intact if some of many writes fail after they have added to it', async () => {
       const store = await freshStore(database)
       const vault = { mac: (text: string) => `seal of ${text}` }
       const about = { at: 1, action: 'test', signer: null, api_key_id: '', request_id: '', details_json: '{}' }
@@ -76,7 +76,7 @@ export function writesSuite(database: TestDatabase): void {
       expect(fine.status).toBe('fulfilled')
     })
 
-    test('undoes what a failing work had sent side by side with the query that failed', async () => {
+    test('undoes what a failing work had sent together with the query that failed', async () => {
       const store = await freshStore(database)
       await store.write((tx) => insertPlainly(tx, 'taken'))
       const sideBySide = store.write((tx) => {
@@ -94,7 +94,7 @@ export function writesSuite(database: TestDatabase): void {
       expect(await mints(store)).toEqual(['d', 'taken'])
     })
 
-    test('answers prepared statements with what the query builder answers, and in one order with its statements', async () => {
+    test('gives the same result with prepared statements and the query builder, in the order of its statements', async () => {
       const store = await freshStore(database)
       // A plugin has every statement go through the query builder.
       const plain: KyselyPlugin = { transformQuery: ({ node }) => node, transformResult: async ({ result }) => result }
@@ -126,12 +126,12 @@ export function writesSuite(database: TestDatabase): void {
       expect(await mints(store)).toEqual(['a', 'c'])
     })
 
-    test('names a taken unique key a conflict', async () => {
+    test('reports a taken unique key as a conflict', async () => {
       const store = await freshStore(database)
       await store.write((tx) => insertPlainly(tx, 'a'))
       const error = await store.write((tx) => insertPlainly(tx, 'a')).catch((thrown) => thrown)
       expect(error).toBeInstanceOf(ApiError)
-      expect(error).toMatchObject({ code: 'conflict', message: 'a record with this key exists already' })
+      expect(error).toMatchObject({ code: 'conflict', message: 'a record with this key already exists' })
     })
 
     test('refuses a write inside a write, and the outer one can still finish', async () => {
@@ -143,7 +143,7 @@ export function writesSuite(database: TestDatabase): void {
       expect(await mints(store)).toEqual(['outer'])
     })
 
-    test('allows what a work started to write once the work is over', async () => {
+    test('allows a write that a work started once the work is over', async () => {
       const store = await freshStore(database)
       let later: Promise<unknown> | undefined
       await store.write(async (tx) => {
@@ -155,7 +155,7 @@ export function writesSuite(database: TestDatabase): void {
       expect(await mints(store)).toEqual(['first', 'second'])
     })
 
-    test('commits works together, and a work that fails fails alone', async () => {
+    test('commits works together, and a failing work fails alone', async () => {
       const store = await freshStore(database)
       const committed: number[] = []
       const outcomes = await Promise.allSettled(
@@ -178,7 +178,7 @@ export function writesSuite(database: TestDatabase): void {
       expect(committed.sort((one, other) => one - other)).toEqual(expected)
     })
 
-    test('refuses a write inside a work that awaits nothing, and allows what it started once it is over', async () => {
+    test('refuses a write inside a work that awaits nothing, and allows it once the work is over', async () => {
       const store = await freshStore(database)
       let [inside, later]: (Promise<unknown> | undefined)[] = []
       await store.write(async () => {
@@ -208,7 +208,7 @@ export function writesSuite(database: TestDatabase): void {
       await expect(around).rejects.toThrow(/read-?only/)
     })
 
-    test('is waited for by close, after which nothing is written', async () => {
+    test('is awaited by close, after which nothing is written', async () => {
       const options = await database.fresh()
       const store = await opened(options)
       const written = numbers(20).map((n) => store.write((tx) => insertPlainly(tx, `${n}`)))

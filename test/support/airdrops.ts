@@ -6,7 +6,7 @@ import { distributorAddress, tokenAccountAddress } from '../../src/chain/program
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { signed } from './local-chain.ts'
+import { addSignatures, signed } from './local-chain-transactions.ts'
 import { hasProgram } from './programs.ts'
 import type { Service } from './service.ts'
 
@@ -58,7 +58,7 @@ export async function airdropsOn<S extends Opened>(service: S) {
   }
   const sign = (transaction: string, signers: Keypair[]) => {
     const decoded = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    decoded.sign(signers)
+    addSignatures(decoded, signers)
     return Buffer.from(decoded.serialize()).toString('base64')
   }
   return {

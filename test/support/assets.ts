@@ -7,6 +7,7 @@ import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { addSignatures } from './local-chain-transactions.ts'
 import { hasProgram } from './programs.ts'
 import type { Service } from './service.ts'
 
@@ -38,7 +39,7 @@ export async function assetsOn(service: Pick<Service, 'services' | 'request' | '
   }
   const signed = ({ transaction }: Pick<Built, 'transaction'>, ...signers: Keypair[]) => {
     const decoded = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    if (signers.length > 0) decoded.sign(signers)
+    if (signers.length > 0) addSignatures(decoded, signers)
     return Buffer.from(decoded.serialize())
   }
   /** Straight to the chain, past the service. */

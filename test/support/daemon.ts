@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { databaseEnvironment } from './database.ts'
+import { consensusEnvironment } from './programs.ts'
 import { type Requester, requester } from './request.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
@@ -41,7 +42,14 @@ export async function startDaemon({
   const database = await databaseEnvironment(dataDir, env)
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', '--data-dir', dataDir, '--json', ...flags], {
     cwd: dataDir,
-    env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_LEVEL: 'warn', ...database, ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: dataDir,
+      SVC_LOG_LEVEL: 'warn',
+      ...consensusEnvironment,
+      ...database,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', logTo ?? 'pipe'],
     detached,
   })

@@ -25,8 +25,8 @@ import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from './
 import { testNode } from './node.ts'
 
 export const HAS_DAMM_V2 = hasProgram(PROGRAMS.dammV2.id) && hasProgram(PROGRAMS.tokenMetadata.id)
-export const MINT_RENT = 1_461_600n
-export const ACCOUNT_RENT = 2_039_280n
+/** Lamports that the golden launches give their mint, which is enough on every chain. */
+const MINT_LAMPORTS = 1_461_600n
 export const SIGNATURE_FEE = 5_000n
 export const SUPPLY = 1_000_000_000_000_000n
 
@@ -44,7 +44,7 @@ export const LAUNCH = {
   buyLamports: 0n,
   tip: null,
   recentBlockhash: GOLDEN_BLOCKHASH,
-  rent: MINT_RENT,
+  rent: MINT_LAMPORTS,
 } as const satisfies Partial<SingleSidedPool>
 
 export interface LaunchKeys {
@@ -79,8 +79,9 @@ export const wholeLaunchOf = (
 
 export type DammV2Chain = Awaited<ReturnType<typeof openDammV2>>
 
-export async function openDammV2() {
-  const test = await openTestChain({ programsDir: PROGRAMS_DIR })
+/** On a chain of its own that ends with the test, or on the given one. */
+export async function openDammV2(given?: TestChain) {
+  const test = given ?? (await openTestChain({ programsDir: PROGRAMS_DIR }))
   const rpc = createRpc(test.chain, {
     onError(error) {
       throw error

@@ -3,13 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { describe, it } from 'vitest'
-import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
+import { DATABASE_CHOICE, type PostgresServer, startPostgres } from '../store/postgres-server.ts'
 
-/** The choice of the run: `postgres`, or `sqlite` as without the variable. */
-const CHOICE = process.env.SVC_TEST_DATABASE || 'sqlite'
-if (!['sqlite', 'postgres'].includes(CHOICE)) throw new Error(`SVC_TEST_DATABASE is ${CHOICE}, not sqlite or postgres`)
-
-export const onPostgres = CHOICE === 'postgres'
+export const onPostgres = DATABASE_CHOICE === 'postgres'
 
 /** What only SQLite has; where the run's database is PostgreSQL it is skipped, under a name that gives the reason. */
 export function describeOnSqliteAlone(title: string, reason: string, suite: () => void): void {

@@ -13,6 +13,8 @@ import { randomOf } from './random.ts'
 const MOST_ROUNDS = 60
 /** Tries of an act while every endpoint may be at fault. */
 const MOST_TRIES = 12
+/** Slots for which a blockhash must be valid: as long as all tries of a submission take. */
+const LEAST_SLOTS_LEFT = 100
 
 export interface ScheduleCounts {
   faults: Map<EndpointFault, number>
@@ -80,7 +82,10 @@ export async function runSchedule(cluster: FaultyCluster, seed: number, counts: 
       const lamports = 1_000_000 + seed + transfer
       const blockhash = await act('reading a blockhash', async () => {
         const connection = web3Over(app.services.chain)
-        return (await connection.getLatestBlockhash('confirmed')).blockhash
+        const latest = await connection.getLatestBlockhash('confirmed')
+        // If only a stale endpoint answers, its blockhash expires before the last try of the submission.
+        if (latest.lastValidBlockHeight < chain.slot() + LEAST_SLOTS_LEFT) throw new Error('the blockhash is too old')
+        return latest.blockhash
       })
       const instructions = [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })]
       const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash: blockhash, instructions })

@@ -9,7 +9,7 @@ import { openChain } from '../../src/chain/connection.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { loadConfig } from '../../src/settings/config.ts'
 import { databaseSettings } from './database.ts'
-import { createFaultyNode } from './faulty-node.ts'
+import { createFaultyNode, type FaultyNode } from './faulty-node.ts'
 import { openTestChain } from './local-chain.ts'
 import { requester } from './request.ts'
 import { ORIGIN } from './service.ts'
@@ -36,6 +36,7 @@ export interface FaultyEndpoint {
   fault: EndpointFault | undefined
   /** Bodies of sendTransaction. */
   sent: string[]
+  node: FaultyNode
   close(): Promise<void>
 }
 
@@ -96,6 +97,7 @@ export async function openFaultyEndpoint(chain: LocalChain): Promise<FaultyEndpo
     url: '',
     fault: undefined,
     sent: [],
+    node,
     close: () =>
       new Promise((done) => {
         for (const socket of sockets) socket.destroy()
@@ -118,7 +120,7 @@ const signatureIn = (base64: string) => base58.encode(Buffer.from(base64, 'base6
 
 /** The chain and its endpoints with one clock, which stands until it is moved, and apps that know nothing of each other. */
 export async function openFaultyCluster(dataDir: string, count = 3) {
-  const test = await openTestChain()
+  const test = await openTestChain({ consensus: 'tower' })
   const { chain, wall } = test
   const clock = {
     now: () => wall.ms,

@@ -3,6 +3,7 @@ import { onTestFinished, vi } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { openServices, operatorKey } from '../../daemon/services.ts'
 import { openChain } from '../../src/chain/connection.ts'
+import { slotAtCommitment } from '../../src/localnet/chain-settings.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import type { Log } from '../../src/platform/log.ts'
@@ -60,6 +61,8 @@ export interface FaultyNode {
   decide: (method: string) => Fault | undefined
   /** Slots that every answer lags, whatever `decide` says. */
   lag: number
+  /** Slot from which its commitments are those of Alpenglow; null on Tower. */
+  alpenglowSlot: number | null
   /** Faults put in so far. */
   counts: Map<Fault, number>
   /** Base64 of every transaction that was handed over, with how often. */
@@ -113,7 +116,7 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
     }
 
   const atSlot = (commitment: unknown, { lag }: View) =>
-    chain.slot('processed') - COMMITMENT_DEPTH[(commitment as Commitment) ?? 'finalized'] - lag
+    slotAtCommitment(chain.slot() - lag, (commitment as Commitment) ?? 'finalized', node.alpenglowSlot)
 
   function statusOf(signature: string, status: Status | null, view: View): Status | null {
     const tip = chain.slot() - view.lag
@@ -121,19 +124,21 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
       const phantom = phantoms.get(signature)
       if (phantom === undefined || phantom.slot > tip || chain.slot() >= phantom.until) return null
       const { slot, level } = phantom
-      const confirmations = COMMITMENT_DEPTH[level]
+      const confirmations = COMMITMENT_DEPTH.tower[level]
       return { slot, confirmations, status: { Ok: null }, err: null, confirmationStatus: level }
     }
     const depth = tip - status.slot
-    if (depth < 0 || (view.forked && depth < FORK_DEPTH)) return null
-    const final = depth >= COMMITMENT_DEPTH.finalized
-    const confirmationStatus = final ? 'finalized' : depth >= COMMITMENT_DEPTH.confirmed ? 'confirmed' : 'processed'
+    const final = status.slot <= atSlot('finalized', view)
+    if (depth < 0 || (view.forked && !final && depth < FORK_DEPTH)) return null
+    const isConfirmed = status.slot <= atSlot('confirmed', view)
+    const confirmationStatus = final ? 'finalized' : isConfirmed ? 'confirmed' : 'processed'
     return { ...status, confirmations: final ? null : depth, confirmationStatus }
   }
 
   /** What a node says that has come as far as `view`; a blockhash counts for the bank of the commitment, as in Agave. */
   async function answer(call: Call, view: View): Promise<unknown> {
     const { method, params } = call
+    if (method === 'getAgGenesisCert') return certificateOf(call)
     const config = (params[method === 'getLatestBlockhash' ? 0 : 1] ?? {}) as AccountsConfig
     const whole = await plain(call)
     if (whole.result?.context === undefined) return whole
@@ -160,6 +165,13 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
     }
     result.context.slot = at
     return whole
+  }
+
+  function certificateOf({ id }: Call) {
+    const { alpenglowSlot: slot } = node
+    const block = { slot, blockId: new Array(32).fill(1) }
+    const certificate = { block, signature: { signature: new Array(192).fill(2), bitmap: [3] } }
+    return { jsonrpc: '2.0', id, result: slot === null ? null : certificate }
   }
 
   /** As it was at the slot; `shown` where the account has never changed. */
@@ -192,6 +204,7 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
   const node: FaultyNode = {
     decide: () => undefined,
     lag: 0,
+    alpenglowSlot: chain.alpenglowSlot(),
     counts: new Map(),
     sent: new Map(),
     asked: new Map(),
@@ -311,7 +324,7 @@ const SLOT_MS = 400
 
 /** The app over a faulty node's URL, with one clock for the chain and the service. No time passes but by `clock.advance`. */
 export async function startFaultyService() {
-  const test = await openTestChain({ settings: { ...DEFAULT_SETTINGS, slotMs: SLOT_MS } })
+  const test = await openTestChain({ settings: { ...DEFAULT_SETTINGS, slotMs: SLOT_MS, consensus: 'tower' } })
   const { chain, wall } = test
   const clock = {
     now: () => wall.ms,

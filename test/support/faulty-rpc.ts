@@ -19,7 +19,9 @@ export async function serveFaultyRpc(chain: LocalChain): Promise<FaultyRpc> {
   const rpc = createRpc(chain, {})
   const server = createServer(async (request, response) => {
     if (request.method === 'OPTIONS') return response.writeHead(204, CORS).end()
-    const body = Buffer.concat(await request.toArray())
+    const body = Buffer.concat(await request.toArray().catch(() => []))
+    // The caller went away in the middle of its request.
+    if (!request.complete || body.length === 0) return request.socket.destroy()
     const { id, method, params = [] } = JSON.parse(body.toString())
     node.calls.push(method)
     const answer = node.answer(method, params)

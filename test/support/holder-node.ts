@@ -3,7 +3,6 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { base58 } from '@scure/base'
-import { onTestFinished } from 'vitest'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 
 export interface ListedAccount {
@@ -25,6 +24,7 @@ export interface HolderNode {
   /** Answers the list in place of the node; true where it did. */
   respond: ((response: ServerResponse) => boolean) | undefined
   asked: string[]
+  close(): void
 }
 
 const u64 = (value: bigint) => {
@@ -40,7 +40,7 @@ export function listedAccount({ pubkey, mint, owner, amount, program = TOKEN_PRO
   data.set(owner, 32)
   data.set(u64(amount), 64)
   data[108] = 1
-  return `{"account":{"data":["${data.toString('base64')}","base64"],"executable":false,"lamports":2039280,"owner":"${program}","rentEpoch":18446744073709551615,"space":165},"pubkey":"${pubkey}"}`
+  return `{"account":{"data":["${data.toString('base64')}","base64"],"executable":false,"lamports":2000000,"owner":"${program}","rentEpoch":18446744073709551615,"space":165},"pubkey":"${pubkey}"}`
 }
 
 const PARTS_AT_ONCE = 500
@@ -49,6 +49,7 @@ export async function openHolderNode(mint: string): Promise<HolderNode> {
   const node: HolderNode = {
     ...{ url: '', slot: 1_000, supply: 0n, accounts: [], asked: [], respond: undefined },
     rewrite: (part) => part,
+    close() {},
   }
   const mintAccount = () => {
     const data = Buffer.alloc(82)
@@ -96,10 +97,10 @@ export async function openHolderNode(mint: string): Promise<HolderNode> {
     })
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => {
+  node.close = () => {
     server.closeAllConnections()
     server.close()
-  })
+  }
   node.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return node
 }

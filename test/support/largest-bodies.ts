@@ -3,6 +3,7 @@ import { PublicKey } from '@solana/web3.js'
 import { mountRoutes } from '../../daemon/routes/index.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import { A, HASH, MINIMAL, routes, U64_MAX } from '../api/bodies.ts'
+import { runs } from './runs.ts'
 import { entries, wallet } from './trees.ts'
 import { largestV1 } from './version1.ts'
 
@@ -21,6 +22,9 @@ const TRANSACTION = (() => {
   return Buffer.from(transaction.fill(7, -12 * 64)).toString('base64')
 })()
 
+/** White space fills the body where the image of a sample is smaller. */
+const IMAGE = base64(runs(0.1, 15.9) * MIB)
+
 interface Cost {
   /** What makes the least body the largest, beside `metadata` and `externalUid`. */
   largest: Record<string, unknown>
@@ -35,13 +39,18 @@ const hookPath = (path: string) => (hook: string) => path.replace('{id}', hook)
 
 /** Every write; one that is added without its cost fails. */
 export const COSTS: Record<string, Cost> = {
-  'pools.create': { largest: { image: base64(15.9 * MIB), description: 'd'.repeat(500) }, stores: 64 },
+  'pools.create': { largest: { image: IMAGE, description: 'd'.repeat(500) }, stores: 64 },
   // Stores nothing. One that runs holds the event loop for a tenth of a second at a time, and some 40 MiB until it ends.
-  'pools.rehearse': { largest: { image: base64(15.9 * MIB), description: 'd'.repeat(500) }, stores: 1 },
+  'pools.rehearse': { largest: { image: IMAGE, description: 'd'.repeat(500) }, stores: 1 },
   'pools.verify': { largest: { transactions: repeat(10, () => TRANSACTION) }, stores: 64 },
   'pools.share': { largest: {}, stores: 64 },
   'pools.swap': { largest: { amount: U64_MAX }, stores: 64 },
+  'pools.migrate': { largest: {}, stores: 64 },
   'pools.transferCreator': { largest: {}, stores: 64 },
+  'pools.transferPositions': { largest: {}, stores: 64 },
+  'positions.remove': { largest: { liquidity: String(2n ** 128n - 1n) }, stores: 64 },
+  'positions.lock': { largest: { liquidity: String(2n ** 128n - 1n) }, stores: 64 },
+  'feeClaims.delegate': { largest: {}, stores: 64 },
   'feeClaims.create': { largest: { splits: repeat(10, (n) => ({ recipient: wallet(n), bps: 1000 })) }, stores: 64 },
   'feeSchedules.create': {
     largest: {
@@ -61,7 +70,7 @@ export const COSTS: Record<string, Cost> = {
   'sponsorships.submit': { largest: { transaction: TRANSACTION }, stores: 64 },
   'airdrops.withdraw': { largest: { admin: A, amount: U64_MAX }, stores: 64 },
   'merkleTrees.create': {
-    largest: { entries: entries(50_000).map((entry) => ({ ...entry, amount_locked: '7' })) },
+    largest: { entries: entries(runs(50, 50_000)).map((entry) => ({ ...entry, amount_locked: '7' })) },
     vary: (run) => ({ airdrop_count: run }),
     stores: 12 * KIB,
   },
@@ -71,9 +80,22 @@ export const COSTS: Record<string, Cost> = {
   'stakes.release': { largest: { platform_id: 'p'.repeat(64) }, stores: 64 },
   'nfts.create': { largest: { uri: `https://example.com/${'u'.repeat(600)}` }, stores: 64 },
   'nfts.burn': { largest: { platform_id: 'p'.repeat(64) }, stores: 64 },
+  'collections.transferAuthority': { largest: {}, stores: 64 },
   'collections.create': { largest: { uri: `https://example.com/${'u'.repeat(600)}` }, stores: 64 },
   'goldLocks.create': { largest: { platform_id: 'p'.repeat(64), amount: U64_MAX }, stores: 64 },
   'goldLocks.unlock': { largest: { platform_id: 'p'.repeat(64) }, stores: 64 },
+  'locks.create': {
+    largest: {
+      ...{ cliff_amount: '1', frequency: 3_153_600_000, periods: 36, base: A, allow_programs: true },
+      ...{ title: 't'.repeat(64), description: 'd'.repeat(200), amount: U64_MAX },
+    },
+    stores: 64,
+  },
+  'locks.claim': { largest: { amount: U64_MAX }, stores: 64 },
+  'locks.cancel': { largest: {}, stores: 64 },
+  'locks.changeRecipient': { largest: { allow_programs: true }, stores: 64 },
+  'locks.entitle': { largest: { title: 't'.repeat(64), description: 'd'.repeat(200) }, stores: 64 },
+  'locks.close': { largest: {}, stores: 64 },
   'tokens.create': { largest: { uri: `https://example.com/${'u'.repeat(180)}` }, stores: 64 },
   'tokens.batchFetch': {
     largest: {},
@@ -81,10 +103,36 @@ export const COSTS: Record<string, Cost> = {
     vary: (run) => ({ mints: repeat(100, (n) => wallet(10_000 + 100 * run + n)) }),
     stores: 64,
   },
+  'tokens.transferAuthority': { largest: {}, stores: 64 },
   'tokens.revokeAuthority': { largest: {}, stores: 64 },
+  'tokens.withdrawWithheld': { largest: { accounts: repeat(64, wallet), allow_programs: true }, stores: 64 },
+  'tokens.harvestFees': { largest: { accounts: repeat(64, wallet) }, stores: 64 },
+  'tokens.updateMetadata': {
+    largest: { fields: repeat(16, (n) => ({ key: `k${n}`.padEnd(64, 'k'), value: 'v'.repeat(512) })) },
+    stores: 64,
+  },
+  'tokens.updateExtensions': { largest: {}, stores: 64 },
+  'tokens.mint': { largest: { amount: undefined, recipients: recipients(64) }, stores: 64 },
+  'tokens.burn': { largest: { amount: undefined, holders: recipients(64) }, stores: 64 },
+  'tokens.freeze': { largest: { wallet: undefined, wallets: repeat(64, wallet) }, stores: 64 },
+  'tokens.thaw': { largest: {}, stores: 64 },
+  'tokens.thawList': { largest: { wallets: repeat(64, wallet) }, stores: 64 },
+  'tokens.pause': { largest: {}, stores: 64 },
+  'tokens.resume': { largest: {}, stores: 64 },
+  'tokens.close': { largest: {}, stores: 64 },
   'solTransfers.create': { largest: { lamports: U64_MAX, allow_programs: true }, stores: 64 },
   'tokenTransfers.create': { largest: { recipients: recipients(64) }, stores: 64 },
   'tokenTransfers.plan': { largest: { recipients: recipients(500) }, stores: 1 },
+  'multisigs.create': { largest: {}, stores: 64 },
+  'proposals.create': { largest: { transaction: TRANSACTION }, stores: 64 },
+  'proposals.import': { largest: {}, stores: 64 },
+  'proposals.approve': { largest: { signature: 's'.repeat(128) }, stores: 64 },
+  'proposals.reject': { largest: { signature: 's'.repeat(128) }, stores: 64 },
+  'proposals.cancel': { largest: { signature: 's'.repeat(128) }, stores: 64 },
+  'proposals.execute': { largest: {}, stores: 64 },
+  'proposals.reclaim': { largest: {}, stores: 64 },
+  'proposals.renew': { largest: {}, stores: 64 },
+  'rentReclaims.create': { largest: { close_empty: true }, stores: 64 },
   'transactions.submit': {
     largest: { transaction: undefined, bundle: true, signed_transactions: repeat(5, () => TRANSACTION) },
     stores: 64,
@@ -93,10 +141,15 @@ export const COSTS: Record<string, Cost> = {
     largest: { transactions: repeat(5, () => TRANSACTION), generated_keys: 'A'.repeat(4_096) },
     stores: 64,
   },
+  'transactions.forecast': { largest: { transactions: repeat(5, () => TRANSACTION) }, stores: 64 },
   'transactions.simulate': { largest: { transaction: TRANSACTION }, stores: 64 },
   'accounts.batchFetch': { largest: { addresses: repeat(100, wallet) }, stores: 64 },
+  'programs.check': { largest: {}, stores: 64 },
   'pdas.derive': { largest: { args: { user: A } }, stores: 64 },
   'storage.delegate': { largest: { agent_did: `did:key:z${'6'.repeat(1_000)}` }, stores: 64 },
+  'payRequests.create': { largest: { expires_in: 604_800 }, stores: 64 },
+  'payRequests.build': { largest: {}, stores: 64 },
+  'payRequests.revoke': { largest: {}, stores: 64 },
   'webhookSubscriptions.create': {
     largest: { url: `https://example.com/${'u'.repeat(2_000)}`, enabled_events: ['*'] },
     stores: 64,
@@ -119,6 +172,15 @@ export const COSTS: Record<string, Cost> = {
       programs: repeat(64, wallet),
       destinations: repeat(1_000, wallet),
       tokens: repeat(256, (n) => ({ mint: wallet(n), per_transaction: U64_MAX, per_day: U64_MAX })),
+      approvals: {
+        needed: 16,
+        approvers: repeat(64, wallet),
+        expires_in: 2_592_000,
+        rules: {
+          tokens: repeat(64, (n) => ({ mint: wallet(n), per_transaction: U64_MAX, per_day: U64_MAX })),
+          hours: { days: ['mon'], from: '00:00', to: '24:00', timezone: 'z'.repeat(64) },
+        },
+      },
     },
     stores: 512,
   },
@@ -129,6 +191,8 @@ export const COSTS: Record<string, Cost> = {
   'signer.test': { largest: { memo: 'm'.repeat(200) }, stores: 256 },
   'apiKeys.create': { largest: { name: 'n'.repeat(100), scopes: Array(32).fill('fees:claim') }, stores: 64 },
   'apiKeys.revoke': { largest: {}, stores: 64 },
+  'approvers.add': { largest: { address: wallet(1), name: 'n'.repeat(100), api_key_id: 'k'.repeat(64) }, stores: 64 },
+  'approvers.remove': { largest: {}, stores: 64 },
 }
 
 /** The writes as the app mounts them. */

@@ -11,7 +11,7 @@ import {
 } from '@solana/web3.js'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { messageBytesOf, signatureOffset } from '../../src/solana/messages.ts'
-import { keyPairOf } from '../../src/solana/signatures.ts'
+import { keyPairOf, signFresh } from '../../src/solana/signatures.ts'
 import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 
 export interface SignOptions {
@@ -27,8 +27,16 @@ export function signed(instructions: TransactionInstruction[], signers: Signer[]
   const transaction = new VersionedTransaction(
     legacy ? message.compileToLegacyMessage() : message.compileToV0Message(tables),
   )
-  transaction.sign(signers)
+  addSignatures(transaction, signers)
   return transaction.serialize()
+}
+
+/** What `sign` of web3.js does, by Node's own crypto: the same bytes in a twentieth of the time. */
+export function addSignatures(transaction: VersionedTransaction, signers: readonly Signer[]): void {
+  const message = transaction.message.serialize()
+  for (const { publicKey, secretKey } of signers) {
+    transaction.addSignature(publicKey, signFresh(secretKey, message))
+  }
 }
 
 /** Limits that suffice for what tests do; a version 1 transaction without them cannot do anything. */

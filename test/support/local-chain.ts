@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, type Signer, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 import { EmbeddedChain } from '../../src/localnet/local-chain.ts'
 import { openParts } from '../../src/localnet/opening.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import type { ClusterSettings } from '../../src/solana/cluster-settings.ts'
+import type { Consensus } from '../../src/solana/constants.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
 import { type SignOptions, signed } from './local-chain-transactions.ts'
+import { TEST_CONSENSUS } from './programs.ts'
 
 export const SOL = 1_000_000_000n
 /** 2027-01-15T08:00:00Z, in Unix milliseconds. */
@@ -26,14 +28,42 @@ export interface TestChainOptions {
   programsDir?: string
   dataDir?: string
   settings?: ClusterSettings
+  /** Unless it is given, tests run on that of SVC_TEST_CONSENSUS, or on Alpenglow. */
+  consensus?: Consensus
 }
 
 /** Opens a chain that ends with the test. `wall.ms` is its wall clock. */
-export async function openTestChain({ programsDir = '/nonexistent', dataDir = '', settings }: TestChainOptions = {}) {
+export async function openTestChain(options: TestChainOptions = {}) {
+  const { test, close } = await makeTestChain(options)
+  onTestFinished(close)
+  return test
+}
+
+/** One chain for tests whose wallets and mints are their own: its first caller opens it, and it ends after the last test. */
+export function sharedTestChain(options: TestChainOptions = {}): () => Promise<TestChain> {
+  let made: ReturnType<typeof makeTestChain> | undefined
+  afterAll(async () => {
+    const chain = await made
+    made = undefined
+    chain?.close()
+  })
+  return async () => {
+    made ??= makeTestChain(options)
+    return (await made).test
+  }
+}
+
+async function makeTestChain({
+  programsDir = '/nonexistent',
+  dataDir = '',
+  settings,
+  consensus = settings?.consensus ?? TEST_CONSENSUS,
+}: TestChainOptions) {
   const folder = dataDir || mkdtempSync(join(tmpdir(), 'svc-chain-'))
   const wall = { ms: START_MS }
   const open = async () => {
-    const parts = await openParts({ dataDir: folder, programsDir, now: () => wall.ms, ...(settings && { settings }) })
+    const now = () => wall.ms
+    const parts = await openParts({ dataDir: folder, programsDir, now, consensus, ...(settings && { settings }) })
     return { parts, chain: new EmbeddedChain(parts) as LocalChain }
   }
   const test = {
@@ -58,11 +88,11 @@ export async function openTestChain({ programsDir = '/nonexistent', dataDir = ''
       return test.chain.send(test.sign(instructions, signers, options))
     },
   }
-  onTestFinished(() => {
+  const close = () => {
     test.chain.close()
     rmSync(folder, { recursive: true, force: true })
-  })
-  return test
+  }
+  return { test, close }
 }
 
 /** What a call threw; undefined when it did not. */
@@ -86,6 +116,7 @@ export function refusal(call: () => unknown): unknown {
 
 /** Every account there is, by asking the runtime itself, its data as a hash. */
 export function everything({ parts }: TestChain) {
+  parts.runtime.loadAll()
   const accounts = [...parts.index.addresses()].map((address) => {
     const account = parts.runtime.get(address)
     const digest = account === null ? null : createHash('sha256').update(account.data).digest('hex')

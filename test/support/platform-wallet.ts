@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
-import { type Service, type ServiceOptions, startService, temporaryFolder } from './service.ts'
+import { afterAll, onTestFinished } from 'vitest'
+import { makeFolder, openService, removeFolder, type Service, type ServiceOptions, temporaryFolder } from './service.ts'
 
 const SOL = 1_000_000_000n
 /** What a memo transaction of one signature costs without a priority fee. */
@@ -30,17 +31,50 @@ export function keypairFile(folder: string, keypair = Keypair.generate(), name =
   return file
 }
 
+type PlatformOptions = ServiceOptions & { wallet?: Keypair }
+
 /** `limits` null leaves the policy as it is at first: nothing may leave. */
 export async function startPlatform(
   limits: Limits | null = GENEROUS,
-  { settings = {}, ...options }: ServiceOptions & { wallet?: Keypair } = {},
+  { dataDir = temporaryFolder(), ...options }: PlatformOptions = {},
+): Promise<PlatformService> {
+  const service = await openPlatform(limits, { ...options, dataDir, keyFolder: temporaryFolder() })
+  onTestFinished(() => service.close())
+  return service
+}
+
+/** One for the tests of a file or of a describe: its first caller opens it, and it ends after the last test. */
+export function sharedPlatform(
+  limits: Limits | null = GENEROUS,
+  options: Omit<PlatformOptions, 'dataDir'> = {},
+): () => Promise<PlatformService> {
+  let opened: Promise<PlatformService> | undefined
+  const folders: string[] = []
+  afterAll(async () => {
+    await (await opened)?.close()
+    opened = undefined
+    for (const folder of folders.splice(0)) removeFolder(folder)
+  })
+  return () => {
+    if (opened === undefined) {
+      const [dataDir, keyFolder] = [makeFolder(), makeFolder()]
+      folders.push(dataDir, keyFolder)
+      opened = openPlatform(limits, { ...options, dataDir, keyFolder })
+    }
+    return opened
+  }
+}
+
+async function openPlatform(
+  limits: Limits | null,
+  { settings = {}, keyFolder, ...options }: PlatformOptions & { dataDir: string; keyFolder: string },
 ): Promise<PlatformService> {
   const wallet = options.wallet ?? Keypair.generate()
-  const service = await startService({
+  const service = await openService({
     ...options,
     settings: {
       signer: 'keypair',
-      'signer.keypair': keypairFile(temporaryFolder(), wallet),
+      'signer.keypair': keypairFile(keyFolder, wallet),
       'priority-fee': 'none',
       ...settings,
     },

@@ -19,6 +19,7 @@ import { IMAGES } from '../storage/images.ts'
 import { databaseSettings } from './database.ts'
 import { createFaultyNode, type Fault, faultsOf, type Logged, NODE_URL } from './faulty-node.ts'
 import { SOL, START_MS } from './local-chain.ts'
+import { addSignatures } from './local-chain-transactions.ts'
 import { keypairFile } from './platform-wallet.ts'
 import { hasProgram, PROGRAMS_DIR } from './programs.ts'
 import type { randomOf } from './random.ts'
@@ -100,7 +101,7 @@ export async function openChainAndNode(): Promise<ChainAndNode> {
     return made
   }
   const wall = { ms: START_MS }
-  const settings = { ...DEFAULT_SETTINGS, slotMs: SLOT_MS }
+  const settings = { ...DEFAULT_SETTINGS, slotMs: SLOT_MS, consensus: 'tower' as const }
   const parts = await openParts({ dataDir: folder(), programsDir: PROGRAMS_DIR, now: () => wall.ms, settings })
   const chain: LocalChain = new EmbeddedChain(parts)
   const clock = {
@@ -224,7 +225,10 @@ export function signWith(text: string, keys: readonly Keypair[]): string {
   const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
   const { message } = transaction
   const needed = message.staticAccountKeys.slice(0, message.header.numRequiredSignatures)
-  transaction.sign(keys.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
+  addSignatures(
+    transaction,
+    keys.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))),
+  )
   return Buffer.from(transaction.serialize()).toString('base64')
 }
 

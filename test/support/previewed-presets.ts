@@ -43,6 +43,7 @@ export async function expectPreviewsOfRandomPresets(numRuns: number) {
     { numRuns },
   )
   expect(seen.points).toBeGreaterThan(numRuns * 8)
-  expect(seen.migrations).toBeGreaterThan(numRuns / 5)
+  // Every second one of a few may be none.
+  if (numRuns >= 40) expect(seen.migrations).toBeGreaterThan(numRuns / 5)
   return seen
 }

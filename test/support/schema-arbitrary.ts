@@ -2,6 +2,7 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { NO_CONTROLS } from '../../src/api/scalars.ts'
+import { anyText } from './any-text.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schema from outside, read by its keywords
 export type Schema = any
@@ -132,7 +133,7 @@ export const hostile: fc.Arbitrary<unknown> = fc.oneof(
     { toString: 1, valueOf: null },
     Array.from({ length: 2000 }, () => 0),
   ),
-  fc.string({ unit: 'binary', maxLength: 50 }),
+  anyText({ maxLength: 50 }),
   fc.jsonValue({ maxDepth: 3 }),
 )
 

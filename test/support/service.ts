@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 import { type App, createApp } from '../../daemon/app.ts'
 import { type OpenServices, openServices, operatorKey } from '../../daemon/services.ts'
 import { addAuditedKey } from '../../src/operations/api-keys/audit-api-key.ts'
@@ -11,8 +11,9 @@ import type { Log } from '../../src/platform/log.ts'
 import { type Config, loadConfig, type SettingName } from '../../src/settings/config.ts'
 import { copyMigrated } from '../store/migrated.ts'
 import { databaseSettings } from './database.ts'
-import { PROGRAMS_DIR } from './programs.ts'
+import { PROGRAMS_DIR, TEST_CONSENSUS } from './programs.ts'
 import { type Requester, requester } from './request.ts'
+import { sharedTrees } from './shared-trees.ts'
 
 export const ORIGIN = 'http://svc.test'
 /** Where every test's clock begins. */
@@ -67,13 +68,24 @@ export interface ServiceOptions {
 export async function openService(options: ServiceOptions & { dataDir: string }): Promise<Service> {
   const { dataDir, clock = testClock(), settings = {}, production = false, log } = options
   const database = await databaseSettings(dataDir, settings)
-  const flags = { 'data-dir': dataDir, 'programs-dir': PROGRAMS_DIR, ...database, ...settings }
+  const flags = {
+    'data-dir': dataDir,
+    'programs-dir': PROGRAMS_DIR,
+    consensus: TEST_CONSENSUS,
+    ...database,
+    ...settings,
+  }
   const config: Config = {
     ...loadConfig({ flags, env: {}, cwd: dataDir }),
     production,
   }
   if (config.values['database-url'] === undefined && readdirSync(dataDir).length === 0) await copyMigrated(dataDir)
-  const services: OpenServices = { ...(await openServices(config, log)), clock, resolve: async () => [PUBLIC_ADDRESS] }
+  const services: OpenServices = {
+    ...(await openServices(config, log)),
+    trees: sharedTrees(),
+    clock,
+    resolve: async () => [PUBLIC_ADDRESS],
+  }
   const operator = await operatorKey(services)
   const app = await createApp(services)
   return {
@@ -96,6 +108,22 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const service = await openService({ ...options, dataDir: options.dataDir ?? temporaryFolder() })
   onTestFinished(() => service.close())
   return service
+}
+
+/** One service for the tests of a file or of a describe: its first caller opens it, and it ends after the last test. */
+export function sharedService(options: Omit<ServiceOptions, 'dataDir'> = {}): () => Promise<Service> {
+  let opened: Promise<Service> | undefined
+  afterAll(async () => {
+    const service = await opened
+    if (service === undefined) return
+    opened = undefined
+    await service.close()
+    removeFolder(service.dataDir)
+  })
+  return () => {
+    opened ??= openService({ ...options, dataDir: makeFolder() })
+    return opened
+  }
 }
 
 /** Inserts a key without asking the API for it. */

@@ -2,14 +2,14 @@
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { expect } from 'vitest'
 import { addressOf, airdropsOn, createBody, DAY_S, entriesFor } from './airdrops.ts'
-import { GENEROUS, type Limits, startPlatform } from './platform-wallet.ts'
+import { addSignatures } from './local-chain-transactions.ts'
+import { GENEROUS, type Limits, type PlatformService, startPlatform } from './platform-wallet.ts'
+import { CLAIM_STATUS_RENT, TOKEN_ACCOUNT_RENT } from './rent.ts'
 import type { ServiceOptions } from './service.ts'
 
-const STATUS_RENT = 1_336_320n
-const TOKEN_RENT = 2_039_280n
 /** Two signatures, and no priority fee. */
 export const SPONSORED_FEE = 10_000n
-export const SPONSORED_COST = SPONSORED_FEE + STATUS_RENT + TOKEN_RENT
+export const SPONSORED_COST = SPONSORED_FEE + CLAIM_STATUS_RENT + TOKEN_ACCOUNT_RENT
 export const ENOUGH = String(SPONSORED_COST * 1_000n)
 export const ABSENT = Buffer.concat([Buffer.alloc(32, 5), Buffer.alloc(2)]).toString('base64url')
 
@@ -32,8 +32,10 @@ export async function openSponsoredAirdrop({
   settings = {} as NonNullable<ServiceOptions['settings']>,
   /** Vests for each wallet within a week from ten minutes on. */
   locked = 0n,
+  /** One that other tests use too, with limits and settings of its own. */
+  service = undefined as PlatformService | undefined,
 } = {}) {
-  const service = await startPlatform(limits, { settings })
+  service ??= await startPlatform(limits, { settings })
   const all = await airdropsOn(service)
   const claimers = Array.from({ length: wallets }, () => Keypair.generate())
   const maker = all.wallet()
@@ -55,7 +57,7 @@ export async function openSponsoredAirdrop({
     all.ok('POST', buildsOf(id), { claimer: addressOf(claimer) })
   const signedBy = ({ transaction }: Pick<BuiltSponsoredClaim, 'transaction'>, claimer: Keypair) => {
     const decoded = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    decoded.sign([claimer])
+    addSignatures(decoded, [claimer])
     return Buffer.from(decoded.serialize()).toString('base64')
   }
   const submission = (built: BuiltSponsoredClaim) => `${buildsOf(id)}/${built.id}/submissions`

@@ -3,12 +3,16 @@ import type { Keypair } from '@solana/web3.js'
 
 export interface StandardWalletOptions {
   name?: string
-  features?: readonly ('solana:signTransaction' | 'solana:signAndSendTransaction')[]
+  features?: readonly ('solana:signTransaction' | 'solana:signAndSendTransaction' | 'solana:signMessage')[]
   versions?: readonly (number | 'legacy')[]
   /** Milliseconds after which it registers; at once, before the page, without. */
   late?: number
   /** Declines to sign that many times. */
   declines?: number
+  /** Signs that many times only once the page's `approve()` is called. */
+  holds?: number
+  /** Addresses of accounts that it shows before its own. */
+  others?: readonly string[]
 }
 
 /** Source of an init script. `window.sent` must be exposed for wallets that send. */
@@ -21,6 +25,8 @@ export function standardWallet(key: Keypair, options: StandardWalletOptions = {}
     versions,
     late,
     declines: options.declines ?? 0,
+    holds: options.holds ?? 0,
+    others: options.others ?? [],
     address: key.publicKey.toBase58(),
     publicKey: [...key.publicKey.toBytes()],
     pkcs8: [...pkcs8],
@@ -35,6 +41,8 @@ function inPage(given: {
   versions: (number | string)[]
   late: number
   declines: number
+  holds: number
+  others: readonly string[]
   address: string
   publicKey: number[]
   pkcs8: number[]
@@ -49,17 +57,22 @@ function inPage(given: {
     chains,
     features: given.features,
   })
-  const calls: { chain: string; isOwnAccount: boolean; bytes: number; version: number | string }[] = []
+  const calls: object[] = []
   page.walletCalls = calls
   let left = given.declines
+  let held = given.holds
   let accounts: (typeof account)[] = []
+  const decideAbout = async (call: object) => {
+    calls.push(call)
+    if (held-- > 0) await new Promise<void>((approve) => Object.assign(page, { approve }))
+    if (left-- > 0) throw Object.assign(new Error('User rejected the request.'), { code: 4001 })
+  }
   const sign = async (input: { transaction: Uint8Array; chain: string; account: unknown }) => {
     const out = new Uint8Array(input.transaction)
     const signers = out[0] as number
     const message = out.subarray(1 + 64 * signers)
     const version = (message[0] as number) & 128 ? (message[0] as number) & 127 : 'legacy'
-    calls.push({ chain: input.chain, isOwnAccount: input.account === account, bytes: out.length, version })
-    if (left-- > 0) throw Object.assign(new Error('User rejected the request.'), { code: 4001 })
+    await decideAbout({ chain: input.chain, isOwnAccount: input.account === account, bytes: out.length, version })
     const signature = new Uint8Array(await crypto.subtle.sign('Ed25519', await key, message))
     // The place of the key among the signers, whose keys stand after the header.
     const start = version === 'legacy' ? 4 : 5
@@ -90,6 +103,17 @@ function inPage(given: {
         ),
     },
   }
+  all['solana:signMessage'] = {
+    version: '1.0.0',
+    signMessage: (...inputs: { account: unknown; message: Uint8Array }[]) =>
+      Promise.all(
+        inputs.map(async ({ account: by, message }) => {
+          await decideAbout({ isOwnAccount: by === account, text: new TextDecoder().decode(message) })
+          const signature = await crypto.subtle.sign('Ed25519', await key, Uint8Array.from(message))
+          return { signedMessage: message, signature: new Uint8Array(signature) }
+        }),
+      ),
+  }
   const wallet = {
     version: '1.0.0',
     name: given.name,
@@ -99,7 +123,7 @@ function inPage(given: {
       'standard:connect': {
         version: '1.0.0',
         connect: async () => {
-          accounts = [account]
+          accounts = [...given.others.map((address) => ({ ...account, address })), account]
           return { accounts }
         },
       },

@@ -91,7 +91,7 @@ describe.each([
     await expectGolden(`tokens/${tokenProgram}-transfers-${name}`, transaction, arrange(opened, ready))
   })
 
-  it('has no room for one more, and says how many fit', async () => {
+  it('has no room for one more recipient, and says how many fit', async () => {
     for (const version of [0, 1] as const) {
       const { opened, ready } = MOST_RECIPIENTS[version]
       await expect(built(opened + 1, 0, version)).rejects.toMatchObject({ details: { fits: opened } })
@@ -101,7 +101,7 @@ describe.each([
   })
 })
 
-it('the recipient whose instruction failed is told from its place', () => {
+it('the recipient whose instruction failed is found from its position', () => {
   const recipients = [{ opens: true }, { opens: false }, { opens: true }]
   const at = (index: number) => failedRecipient({ InstructionError: [index, { Custom: 17 }] }, recipients, 2)
   expect([0, 1, 2, 3, 4, 5, 6, 7].map(at)).toEqual([null, null, 0, 0, 1, 2, 2, null])

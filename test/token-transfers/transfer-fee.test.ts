@@ -8,12 +8,12 @@ const feeOf = (older: [number, bigint], newer: [number, bigint]) => {
 }
 
 describe('the fee of a transfer', () => {
-  it('is none where neither of the two keeps anything', () => {
+  it('is zero if neither of the two withholds anything', () => {
     expect(feeOf([0, 5n], [100, 0n])).toBeNull()
     expect(greatestTransferFee({ extensions: null })).toBeNull()
   })
 
-  it('is the greatest share and the greatest sum of those that keep anything', () => {
+  it('is the greatest share and the greatest maximum of those that withhold something', () => {
     expect(feeOf([100, 0n], [50, 2n ** 64n - 1n])).toEqual({ basisPoints: 50, maximumFee: 2n ** 64n - 1n })
     expect(feeOf([500, 1n], [400, 1_000n])).toEqual({ basisPoints: 500, maximumFee: 1_000n })
   })

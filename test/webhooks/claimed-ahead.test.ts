@@ -127,6 +127,7 @@ if ('missing' in postgres) it.skip(`PostgreSQL cannot be run here (${postgres.mi
 else {
   afterAll(() => postgres.stop())
   const settings = async () => ({
+    'postgres.pool-timeout-ms': 60_000,
     'database-url': await postgres.createMigratedDatabase(),
     'encryption-key': 'ab'.repeat(32),
     ...ALLOWED,

@@ -10,6 +10,7 @@ import { lacksDbc } from '../support/dbc.ts'
 import { type PlatformService, startPlatform } from '../support/platform-wallet.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { repeatWorks } from '../support/repeated-works.ts'
+import { inSoak } from '../support/runs.ts'
 
 const SOL = 1_000_000_000n
 const address = (key: Keypair) => key.publicKey.toBase58()
@@ -61,64 +62,76 @@ function told({ receiver }: { receiver: Awaited<ReturnType<typeof startReceiver>
 const life = (signature: string) =>
   ['submitted', 'confirmed', 'finalized'].map((step) => [`transaction.${step}`, signature])
 
-describe.each([
+/** The second of the two has all that the first one has. */
+const SETTINGS = [
   ['', () => {}],
   [', also where every commit is undone once and made again,', repeatWorks],
-])('a subscriber to everything is told%s', (_, prepare) => {
-  it('of a token from its creation to fully immutable', async () => {
-    const { user, receiver, ok, submit } = await setting(prepare)
-    const payer = address(user)
-    const made = await ok('POST', '/v2/tokens', {
-      ...{ payer, name: 'My Token', symbol: 'MTK', initial_supply: '1000', uri: 'https://example.com/t.json' },
-      ...{ token_program: 'token2022', revoke_freeze_authority: false },
-    })
-    const created = await submit(made.transaction, made.tracked_resource, made.required_signers.mint_secret_key)
-    const expected: [string, string][] = []
-    const add = (signature: string, ...types: string[]) => {
-      const [submitted, confirmed, finalized] = life(signature) as [string, string][]
-      expected.push(submitted!, confirmed!, finalized!)
-      for (const type of types) expected.push([type, made.mint])
-    }
-    add(created, 'token.created')
-    for (const [type, ...events] of [
-      ['freeze', 'token.freeze_authority_revoked'],
-      ['mint', 'token.mint_authority_revoked'],
-      ['metadata', 'token.fully_immutable'],
-    ] as const) {
-      const built = await ok('DELETE', `/v2/tokens/${made.mint}/authorities/${type}`, { payer })
-      add(await submit(built.transaction, built.tracked_resource), ...events)
-    }
-    expect(told({ receiver })).toEqual(expected)
-  })
+] as const
 
-  it.skipIf(lacksDbc)('of a launch from its creation to its migration and claim', async () => {
-    const { service, user, receiver, settle, ok, submit } = await setting(prepare)
-    const made = await ok('POST', '/v2/pools', {
-      ...{ creator: address(user), name: 'My Token', symbol: 'MTK', image: Buffer.from(png()).toString('base64') },
+describe.each(inSoak ? SETTINGS : SETTINGS.slice(1))(
+  'a subscriber to everything is told%s',
+  { tags: 'sampled' },
+  (_, prepare) => {
+    it('of a token from its creation to fully immutable', async () => {
+      const { user, receiver, ok, submit } = await setting(prepare)
+      const payer = address(user)
+      const made = await ok('POST', '/v2/tokens', {
+        ...{ payer, name: 'My Token', symbol: 'MTK', initial_supply: '1000', uri: 'https://example.com/t.json' },
+        ...{ token_program: 'token2022', revoke_freeze_authority: false },
+      })
+      const created = await submit(made.transaction, made.tracked_resource, made.required_signers.mint_secret_key)
+      const expected: [string, string][] = []
+      const add = (signature: string, ...types: string[]) => {
+        const [submitted, confirmed, finalized] = life(signature) as [string, string][]
+        expected.push(submitted!, confirmed!, finalized!)
+        for (const type of types) expected.push([type, made.mint])
+      }
+      add(created, 'token.created')
+      for (const [type, ...events] of [
+        ['freeze', 'token.freeze_authority_revoked'],
+        ['mint', 'token.mint_authority_revoked'],
+        ['metadata', 'token.fully_immutable'],
+      ] as const) {
+        const built = await ok('DELETE', `/v2/tokens/${made.mint}/authorities/${type}`, { payer })
+        add(await submit(built.transaction, built.tracked_resource), ...events)
+      }
+      expect(told({ receiver })).toEqual(expected)
     })
-    const pool = made.pool.address
-    const { base_mint_secret_key, config_secret_key } = made.required_signers
-    const launched = await submit(made.transactions[0], made.tracked_resource, base_mint_secret_key, config_secret_key)
-    const swap = { payer: address(user), side: 'buy', amount: String(200n * SOL) }
-    const bought = await ok('POST', `/v2/pools/${pool}/swaps`, swap)
-    const filled = await submit(bought.tx.transaction, bought.tracked_resource)
-    const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, { payer: address(user), mode: 'signed' })
-    for (let i = 0; i < 3; i++) await settle()
-    const cranked = await crankOf(service)
-    expect(told({ receiver }).toSorted()).toEqual(
-      [
-        ['pool.created', pool],
-        ...[launched, filled, claim.tx.signature, ...cranked].flatMap(life),
-        ['pool.live', pool],
-        ['fee_claim.executed', pool],
-        ['pool.migration_triggered', pool],
-        ['pool.migrated', pool],
-      ].toSorted(),
-    )
-    const claimed = receiver.all.find(({ type }) => type === 'fee_claim.executed')!
-    expect(JSON.parse(claimed.body).data.object).toMatchObject({ source: 'chain', signature: claim.tx.signature })
-  })
-})
+
+    it.skipIf(lacksDbc)('of a launch from its creation to its migration and claim', async () => {
+      const { service, user, receiver, settle, ok, submit } = await setting(prepare)
+      const made = await ok('POST', '/v2/pools', {
+        ...{ creator: address(user), name: 'My Token', symbol: 'MTK', image: Buffer.from(png()).toString('base64') },
+      })
+      const pool = made.pool.address
+      const { base_mint_secret_key, config_secret_key } = made.required_signers
+      const launched = await submit(
+        made.transactions[0],
+        made.tracked_resource,
+        base_mint_secret_key,
+        config_secret_key,
+      )
+      const swap = { payer: address(user), side: 'buy', amount: String(200n * SOL) }
+      const bought = await ok('POST', `/v2/pools/${pool}/swaps`, swap)
+      const filled = await submit(bought.tx.transaction, bought.tracked_resource)
+      const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, { payer: address(user), mode: 'signed' })
+      for (let i = 0; i < 3; i++) await settle()
+      const cranked = await crankOf(service)
+      expect(told({ receiver }).toSorted()).toEqual(
+        [
+          ['pool.created', pool],
+          ...[launched, filled, claim.tx.signature, ...cranked].flatMap(life),
+          ['pool.live', pool],
+          ['fee_claim.executed', pool],
+          ['pool.migration_triggered', pool],
+          ['pool.migrated', pool],
+        ].toSorted(),
+      )
+      const claimed = receiver.all.find(({ type }) => type === 'fee_claim.executed')!
+      expect(JSON.parse(claimed.body).data.object).toMatchObject({ source: 'chain', signature: claim.tx.signature })
+    })
+  },
+)
 
 /** Signatures of the platform's own migration transactions. */
 async function crankOf({ request }: PlatformService): Promise<string[]> {

@@ -49,7 +49,7 @@ describe.each(DATABASES)('on %s', (name) => {
           expect(together.get(id)).toEqual(alone.length > 1 ? undefined : alone)
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 15 },
     )
   })
 

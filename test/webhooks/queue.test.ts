@@ -1,9 +1,13 @@
 /** The delivery queue: which deliveries of a subscription may be sent next, on both databases. */
 import { afterAll, describe, expect, it } from 'vitest'
+import { releaseFinal } from '../../src/operations/webhook-deliveries/finality.ts'
 import { resumeHeld } from '../../src/store/webhooks/outcomes.ts'
 import { sendable } from '../../src/store/webhooks/queue.ts'
 import { freshStore, postgres, sqlite, type TestDatabase } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import { testClock } from '../support/service.ts'
+
+const NOW = Date.UTC(2026, 0, 1)
 
 const server = await startPostgres()
 const pg = 'missing' in server ? undefined : postgres(server)
@@ -44,4 +48,54 @@ describe.each([
     const held = store.db.selectFrom('webhook_queue').select('subscription_id').where('state', '=', 'held')
     expect(await held.execute()).toEqual([{ subscription_id: 'whs_2' }])
   })
+
+  it.skipIf(!database)(
+    'releases no later event of a resource, however many deliveries wait for an open one',
+    async () => {
+      const store = await freshStore(database!)
+      const subscriptions = Array.from({ length: 600 }, (_, n) => `whs_${n}`)
+      const event = { resource_type: 'pool', resource_id: 'x', created_at: NOW, latest_at: NOW }
+      await store.write(async (tx) => {
+        const receiver = {
+          api_key_id: null,
+          url: 'http://x',
+          enabled_events_json: '["*"]',
+          active: 1,
+          secret_preview: '',
+        }
+        const made = { secret: Buffer.alloc(1), disabled_reason: null, created_at: NOW, updated_at: NOW }
+        const all = subscriptions.map((id) => ({ id, ...receiver, ...made, commitment: 'finalized' as const }))
+        for (let at = 0; at < all.length; at += 50)
+          await tx
+            .insertInto('webhook_subscriptions')
+            .values(all.slice(at, at + 50))
+            .execute()
+        // The slot of the first is not final; the second needs no finality.
+        const events = [
+          { sequence: 1, id: 'evt_1', type: 'pool.live', object_json: '{"slot":7}', dedupe_key: '1', ...event },
+          { sequence: 2, id: 'evt_2', type: 'transaction.submitted', object_json: '{}', dedupe_key: '2', ...event },
+        ]
+        await tx.insertInto('events').values(events).execute()
+        const queued = {
+          resource: 'pool:x',
+          state: 'unfinal',
+          attempts: 0,
+          next_attempt_at: 0,
+          claimed_until: 0,
+        } as const
+        const rows = [
+          ...subscriptions.map((subscription_id) => ({ subscription_id, event_id: 'evt_1', sequence: 1, ...queued })),
+          { subscription_id: 'whs_599', event_id: 'evt_2', sequence: 2, ...queued },
+        ]
+        for (let at = 0; at < rows.length; at += 50)
+          await tx
+            .insertInto('webhook_queue')
+            .values(rows.slice(at, at + 50))
+            .execute()
+      })
+      await releaseFinal({ store, clock: testClock(NOW) })
+      const released = store.db.selectFrom('webhook_queue').select('event_id').where('state', '!=', 'unfinal')
+      expect(await released.execute()).toEqual([])
+    },
+  )
 })

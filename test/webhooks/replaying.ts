@@ -13,7 +13,11 @@ export const startOn = async (name: (typeof DATABASES)[number], postgres: Postgr
     settings: {
       'webhooks.allow-private': true,
       ...(name === 'PostgreSQL' && !('missing' in postgres)
-        ? { 'database-url': await postgres.createMigratedDatabase(), 'encryption-key': '7'.repeat(64) }
+        ? {
+            'postgres.pool-timeout-ms': 60_000,
+            'database-url': await postgres.createMigratedDatabase(),
+            'encryption-key': '7'.repeat(64),
+          }
         : {}),
     },
   })

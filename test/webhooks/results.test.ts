@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import type { Store } from '../../src/store/store.ts'
 import { insertWebhookDeliveries } from '../../src/store/webhooks/deliveries.ts'
-import { deleteDelivered, releaseClaims } from '../../src/store/webhooks/outcomes.ts'
+import { deleteQueued, releaseClaims } from '../../src/store/webhooks/outcomes.ts'
 import { claimQueued } from '../../src/store/webhooks/queue.ts'
 import { databaseBusy } from '../../src/store/writing/work.ts'
 import { numbers } from '../store/databases.ts'
@@ -65,8 +65,8 @@ describe.each(DATABASES)('on %s', (name) => {
         await releaseClaims(tx, claims)
         expect(await claimQueued(tx, seqs, { now: 1, until: 2 })).toEqual(new Set(seqs))
         // One that another process has claimed meanwhile is left to it.
-        expect(await deleteDelivered(tx, [{ seq: claims[0]!.seq, claimed_until: 3 }])).toEqual(new Set())
-        expect(await deleteDelivered(tx, claims)).toEqual(new Set(seqs))
+        expect(await deleteQueued(tx, [{ seq: claims[0]!.seq, claimed_until: 3 }])).toEqual(new Set())
+        expect(await deleteQueued(tx, claims)).toEqual(new Set(seqs))
         await insertWebhookDeliveries(
           tx,
           some.map(({ seq, event_id }) => ({

@@ -377,6 +377,26 @@ describe('a kept connection', () => {
     expect([asked, sockets.length]).toEqual([2, 2])
   })
 
+  it('that was replaced after a minute ends at a shutdown, like every other', async () => {
+    vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let isHeard = () => {}
+    const heard = new Promise<void>((resolve) => {
+      isHeard = resolve
+    })
+    const { url } = await http((_, response) => {
+      if (response.req.headers['x-slow'] === undefined) response.end()
+      else isHeard()
+    })
+    const ending = new AbortController()
+    const slow = send(url, { ending: ending.signal, headers: { 'x-slow': '1' }, timeoutMs: 60_000 })
+    await heard
+    vi.setSystemTime(Date.now() + 60_001)
+    expect((await send(url, { ending: ending.signal })).status).toBe(200)
+    ending.abort()
+    expect(await slow).toMatchObject({ status: null, error: 'the service is shutting down' })
+  })
+
   /** Answers the first request of every connection, and does `then` with the second. */
   const closing = async (then: (socket: Socket) => void) => {
     let requests = 0

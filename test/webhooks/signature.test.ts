@@ -4,6 +4,8 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { signatureHeaders, signingKeys } from '../../src/operations/webhook-deliveries/signature.ts'
+import { anyText } from '../support/any-text.ts'
+import { runs } from '../support/runs.ts'
 
 const NOW = Date.UTC(2026, 5, 1, 12, 0, 0, 999)
 const SECONDS = Math.floor(NOW / 1000)
@@ -94,17 +96,18 @@ describe('the signature of a delivery', () => {
     expect(verifies(SECRET, BODY, moved)).toEqual([false, false])
   })
 
-  it('verifies for every body, id and secret', () => {
-    const cases = fc.tuple(fc.string({ unit: 'binary' }), fc.stringMatching(/^evt_[0-9A-Za-z]{1,40}$/), key, key)
+  it('verifies for every body, id and secret', { tags: 'sampled' }, () => {
+    const cases = fc.tuple(anyText(), fc.stringMatching(/^evt_[0-9A-Za-z]{1,40}$/), key, key)
     fc.assert(
       fc.property(cases, ([body, eventId, one, two]) => {
         const headers = sign({ eventId, body, secrets: [secretOf(one), secretOf(two)] })
         for (const secret of [one, two]) expect(verifies(secretOf(secret), body, headers)).toEqual([true, true])
       }),
+      { numRuns: runs(15, 100) },
     )
   })
 
-  it('fails for any changed byte of the body, any other id and any other secret', () => {
+  it('fails for any changed byte of the body, any other id and any other secret', { tags: 'sampled' }, () => {
     const cases = fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.nat(), between(1, 255), key)
     fc.assert(
       fc.property(cases, ([bytes, at, change, secret]) => {
@@ -121,11 +124,11 @@ describe('the signature of a delivery', () => {
         other[at % other.length]! ^= change
         expect(verifies(secretOf(other), body, headers)).toEqual([false, false])
       }),
-      { numRuns: 500 },
+      { numRuns: runs(20, 150) },
     )
   })
 
-  it('fails for any changed character of a signature', () => {
+  it('fails for any changed character of a signature', { tags: 'sampled' }, () => {
     const headers = sign()
     fc.assert(
       fc.property(fc.nat(63), fc.nat(42), (hexAt, base64At) => {
@@ -137,6 +140,7 @@ describe('the signature of a delivery', () => {
         }
         expect(verifies(SECRET, BODY, changed)).toEqual([false, false])
       }),
+      { numRuns: runs(20, 100) },
     )
   })
 

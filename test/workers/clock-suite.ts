@@ -97,7 +97,8 @@ export function clockSuite(database: TestDatabase): void {
       const store = await freshStore(database)
       const setting = await startFrame(store, [definition(async () => {})])
       const { workers, clock, logged, metricsText } = setting
-      const healthy = async () => (await readWorkers({ clock, workers: workers.status } as never)).recently_healthy
+      const healthy = async () =>
+        (await readWorkers({ store, clock, workers: workers.status } as never)).recently_healthy
       expect(await workers.runOnce(NAME, clock.now())).toBe('done')
       for (const _ of numbers(17)) {
         clock.advance(2_000)

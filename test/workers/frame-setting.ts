@@ -5,6 +5,7 @@ import type { WorkerDefinition } from '../../daemon/workers/definition.ts'
 import { startWorkers, type Workers } from '../../daemon/workers/frame.ts'
 import type { Timing } from '../../daemon/workers/timing.ts'
 import { openChain } from '../../src/chain/connection.ts'
+import { openProgramVerdicts } from '../../src/operations/programs/program-state.ts'
 import type { Log } from '../../src/platform/log.ts'
 import { loadConfig } from '../../src/settings/config.ts'
 import { openVault } from '../../src/store/installation/vault.ts'
@@ -92,8 +93,10 @@ export async function startFrame(
       clock,
       log,
       chain,
+      programs: openProgramVerdicts(store),
       signer: async () => null,
       wake() {},
+      repeat: async () => undefined,
       ending: new AbortController().signal,
     },
     definitions,

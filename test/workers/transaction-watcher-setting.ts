@@ -1,4 +1,5 @@
 /** What the transaction watcher needs in a test: a node that counts what it is asked, pending transactions, and daemons on one database. */
+
 import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { Keypair, SystemProgram, TransactionMessage } from '@solana/web3.js'
@@ -7,6 +8,7 @@ import { createMetrics } from '../../daemon/metrics.ts'
 import { startWorkers, type Workers } from '../../daemon/workers/frame.ts'
 import { transactionWatcherWorker } from '../../daemon/workers/transaction-watcher.ts'
 import { type Chain, openChain } from '../../src/chain/connection.ts'
+import { openProgramVerdicts } from '../../src/operations/programs/program-state.ts'
 import { type Log, silentLog } from '../../src/platform/log.ts'
 import { type Config, loadConfig } from '../../src/settings/config.ts'
 import { openVault } from '../../src/store/installation/vault.ts'
@@ -70,6 +72,9 @@ export function fakeNode(clock: TestClock): FakeNode {
   return {
     async fetch(_, init) {
       const { method, params } = JSON.parse(String(init?.body))
+      if (answers[method] === undefined) {
+        return Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32601, message: 'Method not found' } })
+      }
       taken.calls.push(method)
       return Response.json({ jsonrpc: '2.0', id: 1, result: answers[method]!(params) })
     },
@@ -173,9 +178,11 @@ export async function startWatcher(
       clock,
       log,
       chain,
+      programs: openProgramVerdicts(store),
       signer: async () => null,
       ending: new AbortController().signal,
       wake() {},
+      repeat: async () => undefined,
     },
     [transactionWatcherWorker],
     options,

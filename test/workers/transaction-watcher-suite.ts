@@ -164,7 +164,7 @@ export function transactionWatcherSuite(database: TestDatabase): void {
         await startWatcher(stores[0], { clock, fetch: node.fetch }),
         await startWatcher(stores[1], { clock, fetch: node.fetch }),
       ]
-      const signatures = await insertPending(stores[0], 600, (n) => (n < 20 ? { next_send_at: START } : {}))
+      const signatures = await insertPending(stores[0], 300, (n) => (n < 20 ? { next_send_at: START } : {}))
       for (const signature of signatures.slice(100)) node.landed.set(signature, node.slot() - 5)
       const round = () =>
         Promise.all(
@@ -189,7 +189,7 @@ export function transactionWatcherSuite(database: TestDatabase): void {
       }
       expect(await unended(stores[1])).toBe(0)
       const told = await eventNames(stores[0])
-      expect([repeated(told), told.length]).toEqual([[], 1200])
+      expect([repeated(told), told.length]).toEqual([[], 600])
     })
 
     test('send each again after 2, 4, 8 and 16 seconds, whoever of two daemons has the round', async () => {

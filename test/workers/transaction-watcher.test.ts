@@ -30,7 +30,7 @@ if ('missing' in server) {
 describe('on the embedded chain', () => {
   /** The app as `svc serve` puts it together, its frame's time held in the hand. */
   async function start() {
-    const { services, clock, operator } = await startService()
+    const { services, clock, operator } = await startService({ settings: { consensus: 'tower' } })
     let reachable = true
     const chain = openChain(services.config, {
       around: (send) => (input, init) =>

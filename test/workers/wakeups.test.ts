@@ -36,6 +36,7 @@ describe.skipIf('missing' in started)('a worker of another daemon', () => {
   /** One daemon that writes and one that delivers, put together as `svc serve` does. */
   async function twoDaemons(): Promise<{ writer: Service; deliverer: Service; workers: Workers }> {
     const settings = {
+      'postgres.pool-timeout-ms': 60_000,
       'database-url': await server.createMigratedDatabase(),
       'encryption-key': 'ab'.repeat(32),
       'webhooks.allow-private': true,

@@ -1,4 +1,4 @@
-/** What reads the chain, and the embedded chain itself, through kills: the ledger, acts of strangers, and landed transactions. */
+/** What reads the chain, and the embedded chain itself, killed: the ledger, acts of strangers, and landed transactions. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -21,8 +21,9 @@ import { signed } from '../../support/local-chain.ts'
 import { hasProgram } from '../../support/programs.ts'
 import { randomOf } from '../../support/random.ts'
 import type { Requester } from '../../support/request.ts'
+import { soakRuns } from '../../support/runs.ts'
 import { makeFolder, removeFolder } from '../../support/service.ts'
-import { allPages, killTest } from './harness.ts'
+import { allPages, killTest, momentsOf } from './harness.ts'
 import { openPlatform, signedBy } from './platform.ts'
 
 const SEED = 20_261_123
@@ -71,6 +72,8 @@ async function besideStrangers(env: Record<string, string> = {}) {
   }
 }
 
+const LEDGER_KILLS = 4
+
 async function ledgerUnderWay() {
   const wallet = Keypair.generate()
   const world = await besideStrangers({ SVC_PLATFORM_WALLET: addressOf(wallet) })
@@ -99,18 +102,18 @@ async function ledgerUnderWay() {
 }
 
 killTest({
-  title: 'the ledger, through 8 kills of the daemon',
+  title: `the ledger of a daemon that is killed ${LEDGER_KILLS} times:`,
   start: ledgerUnderWay,
-  points: () => Array.from({ length: 8 }, (_, round) => round),
-  async kill({ platform, random, payInAndOut }, round) {
+  points: ({ random }) => momentsOf(LEDGER_KILLS, random.next).entries(),
+  async kill({ platform, payInAndOut }, [round, moment]) {
     await payInAndOut(round)
-    await pause(random.below(12_000))
+    await pause(moment * 12_000)
     await platform.daemon.stop('SIGKILL')
     await platform.start()
   },
   end: ({ platform }) => platform.end(),
   holds: {
-    async 'the ledger has every transaction once, and the chain bears it out'({ all, wanted, request }) {
+    async 'the ledger has each transaction once, and agrees with the chain'({ all, wanted, request }) {
       const missing = async () => {
         const written = new Set((await all()).map(({ signature }) => signature))
         return wanted.filter((signature) => !written.has(signature))
@@ -141,6 +144,7 @@ killTest({
   },
 })
 
+const ASSET_KILLS = soakRuns(3, 6)
 /** What each asset goes through, and the events that report it. */
 const ASSET_EVENTS = ['nft.burned', 'nft.created', 'nft.staked', 'nft.unstaked', 'stake.acquired', 'stake.released']
 
@@ -177,13 +181,13 @@ async function assetsOfStrangers() {
 }
 
 killTest({
-  title: 'lives of NFTs past the daemon, through 12 kills of it (needs Metaplex Core)',
+  title: `NFTs that strangers mint, freeze and burn, and a daemon that is killed ${ASSET_KILLS} times (needs Metaplex Core):`,
   skip: lacksCore,
   start: assetsOfStrangers,
-  points: () => Array.from({ length: 12 }, (_, round) => round),
-  async kill({ platform, random, live }, round) {
+  points: ({ random }) => momentsOf(ASSET_KILLS, random.next).entries(),
+  async kill({ platform, live }, [round, moment]) {
     await live()
-    await pause(random.below(5_000))
+    await pause(moment * 5_000)
     if (round % 2 === 0) await live()
     await platform.daemon.stop('SIGKILL')
     await live()
@@ -209,7 +213,7 @@ killTest({
 })
 
 const lacking = Object.values(PROGRAMS).filter(({ id }) => !hasProgram(id))
-const RESOURCE_KILLS = 6
+const RESOURCE_KILLS = soakRuns(2, 4)
 
 /** A pool, tokens and the gold token, of which strangers claim, revoke and lock. */
 async function resourcesOfStrangers() {
@@ -294,13 +298,13 @@ async function resourcesOfStrangers() {
 }
 
 killTest({
-  title: `claims, revocations and locks past the daemon, through ${RESOURCE_KILLS} kills of it (needs ${Object.values(PROGRAMS).map(({ name }) => name)})`,
+  title: `claims, revocations and locks of strangers, and a daemon that is killed ${RESOURCE_KILLS} times (needs ${Object.values(PROGRAMS).map(({ name }) => name)}):`,
   skip: lacking.length > 0,
   start: resourcesOfStrangers,
-  points: () => Array.from({ length: RESOURCE_KILLS }, (_, round) => round),
-  async kill({ platform, random, act }) {
+  points: ({ random }) => momentsOf(RESOURCE_KILLS, random.next),
+  async kill({ platform, act }, moment) {
     await act()
-    await pause(random.below(4_000))
+    await pause(moment * 4_000)
     await platform.daemon.stop('SIGKILL')
     await act()
     await platform.start()
@@ -371,10 +375,10 @@ async function workAndKill(dataDir: string, round: number, answers: number, agai
   return { done, refused, lastTried: tried.slice(-3) }
 }
 
-const CHAIN_KILLS = 20
+const CHAIN_KILLS = soakRuns(4, 8)
 
 killTest({
-  title: `the embedded chain under load, through ${CHAIN_KILLS} kills`,
+  title: `the embedded chain under load, killed ${CHAIN_KILLS} times:`,
   start: chainUnderWay,
   points: () => Array.from({ length: CHAIN_KILLS }, (_, round) => round),
   async kill(world, round) {
@@ -402,7 +406,7 @@ killTest({
   },
   end: async ({ dataDir }) => removeFolder(dataDir),
   holds: {
-    'every answered transaction is kept, once and to the lamport'({ answered, repeated }) {
+    'each answered transaction is stored once, with exact balances'({ answered, repeated }) {
       expect(answered.size).toBeGreaterThan(CHAIN_KILLS * 100)
       expect(repeated).toBeGreaterThan(CHAIN_KILLS)
     },

@@ -1,4 +1,4 @@
-/** Commands that follow events, over daemons that are killed: nothing is missed and nothing comes twice. */
+/** Commands that follow events of daemons that are killed: each event comes once. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,15 +13,15 @@ import { startReceiver } from '../../support/receiver.ts'
 const cli = commandLine()
 const sequences = (lines: string[]) => lines.map((line) => JSON.parse(line).sequence as number)
 
-/** Waits for the place file below the XDG state folder to tell a sequence. */
+/** Waits until the place file below the XDG state folder has the sequence. */
 async function kept(state: string, sequence: number) {
   const files = () => execFileSync('find', [state, '-name', '*.json'], { encoding: 'utf8' }).trim().split('\n')
   await vi.waitFor(() => expect(JSON.parse(readFileSync(files()[0]!, 'utf8')).sequence).toBe(sequence), 5_000)
   expect(statSync(files()[0]!).mode & 0o777).toBe(0o600)
 }
 
-describe('webhooks listen', () => {
-  it('forwards every event once and in order, signed, though the daemon and it itself are killed', async () => {
+describe('svc webhooks listen', () => {
+  it('forwards each event once, in order and signed, although the daemon and the command are killed', async () => {
     const dataDir = join(cli.home, 'killed')
     mkdirSync(dataDir)
     const flags = ['--port', String(await freePort()), '--rpc-port', '0']
@@ -73,8 +73,8 @@ describe('webhooks listen', () => {
   })
 })
 
-describe('events tail', () => {
-  it('neither misses nor repeats an event while the daemon is killed and started again', async () => {
+describe('svc events watch', () => {
+  it('prints each event once although the daemon is killed and started again', async () => {
     const dataDir = join(cli.home, 'tailed')
     mkdirSync(dataDir)
     const flags = ['--port', String(await freePort()), '--rpc-port', '0']

@@ -8,6 +8,10 @@ import type { Trap, TrappingProxy } from '../trapping-proxy.ts'
 /** SOAK_SEED=n kills at other moments. */
 export const seedOr = (usual: number): number => Number(process.env.SOAK_SEED || usual)
 
+/** One moment in each of `count` equal parts of [0, 1): a few kills meet the whole of what is killed. */
+export const momentsOf = (count: number, random: () => number): number[] =>
+  Array.from({ length: count }, (_, n) => (n + random()) / count)
+
 export interface KillTest<World, Point> {
   title: string
   /** What it needs is missing here. */

@@ -49,7 +49,8 @@ export async function openPlatform({ env = {}, proxies = {}, direct = false }: P
   const home = makeSharedFolder('svc-')
   const [dataDir, chainDir] = [join(home, 'daemon'), join(home, 'chain')]
   for (const folder of [dataDir, chainDir]) mkdirSync(folder)
-  const chainProcess = await startChain(chainDir, { SVC_PROGRAMS_DIR: PROGRAMS_DIR })
+  // Every state of a transaction is a moment of its own on Tower.
+  const chainProcess = await startChain(chainDir, { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_CONSENSUS: 'tower' })
   const node = await startTrappingProxy(chainProcess.url)
   const platform: Platform = {
     dataDir,

@@ -1,8 +1,7 @@
-/** Daemons that are killed around the signatures of the platform wallet: requests, sponsored claims, and a schedule's claims. */
+/** Daemons that are killed around the signatures of the platform wallet: requests, sponsored claims, and claims of a schedule. */
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import Database from 'better-sqlite3'
@@ -15,10 +14,12 @@ import { hasProgram } from '../../support/programs.ts'
 import { randomOf } from '../../support/random.ts'
 import { SPONSORED_COST } from '../../support/sponsored-airdrop.ts'
 import { leapingClock } from '../leaping-clock.ts'
-import { allPages, killTest, requestsOf, seedOr } from './harness.ts'
+import { allPages, killTest, momentsOf, requestsOf, seedOr } from './harness.ts'
 import { openSigningPlatform, type PlatformPoint, type SigningPlatform, signedBy, trapsOf } from './platform.ts'
 
 const SOL = 1_000_000_000
+/** How long a trap waits for its call; what was built may still be sent afterwards. */
+const PATIENCE_MS = 15_000
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make)
 
@@ -60,19 +61,19 @@ async function signingRequests() {
       return [...new Set(inputs.map(sha256))].filter((hash) => platform.vault.signatures.has(hash))
     },
     points: [
-      ...times(2, () => vault('asked')),
-      ...times(3, () => vault('answered')),
-      ...times(4, () => vault('delivered', random() * 6)),
+      vault('asked'),
+      ...times(2, () => vault('answered')),
+      ...momentsOf(2, random).map((moment) => vault('delivered', moment * 6)),
       node('simulateTransaction', 'answered'),
       node('sendTransaction', 'asked'),
       node('sendTransaction', 'answered'),
-      ...times(8, () => random() * 400),
+      ...momentsOf(3, random).map((moment) => moment * 400),
     ] as PlatformPoint[],
   }
 }
 
 killTest({
-  title: `requests that sign, through kills around the signature, with SOAK_SEED=${seedOr(7)}`,
+  title: `requests that sign, to a daemon that is killed around the signature (SOAK_SEED=${seedOr(7)}):`,
   start: signingRequests,
   points: ({ points }) => points,
   async kill({ platform, requests, wave }, point) {
@@ -82,7 +83,7 @@ killTest({
   },
   end: ({ platform }) => platform.end(),
   holds: {
-    'the kills cut some requests off before the signature and some after it'({ platform, requests, count, points }) {
+    'some requests are cut off before the signature and some after it'({ platform, requests, count, points }) {
       const { done, abandoned, again } = requests
       process.stdout.write(
         `  ${points.length} kills: ${done.size} answered, ${abandoned.length} abandoned, ${again.resumed} resumed, ${again.replayed} replayed\n`,
@@ -97,7 +98,7 @@ killTest({
       for (const n of requests.abandoned) expect([n, signedFor(n).length <= 1]).toEqual([n, true])
       expect(new Set(signatures()).size).toBe(requests.done.size)
     },
-    async 'the chain has each answered one once, and none that the daemon does not know'({ platform, signatures }) {
+    async 'the chain has each answered transaction once, and the daemon knows all of them'({ platform, signatures }) {
       const { chain, vault, daemon } = platform
       const known = new Set(signatures())
       const landed = await chain.getSignaturesForAddress(new PublicKey(vault.key.address), { limit: 1000 })
@@ -113,7 +114,7 @@ killTest({
         expect((await daemon.request('GET', `/v2/transactions/${signature}`)).json.data.lifecycle).not.toBe('unknown')
       }
     },
-    async 'the day counts each signature, and no other'({ platform, requests, signedFor }) {
+    async 'the daily limit counts each signature, and nothing else'({ platform, requests, signedFor }) {
       const { done, abandoned } = requests
       const signed = [...done.keys(), ...abandoned].filter((n) => signedFor(n).length === 1).length
       const { spent } = (await platform.daemon.request('GET', '/v2/signer')).json.data
@@ -122,7 +123,7 @@ killTest({
       expect(counted).toBeGreaterThanOrEqual(BigInt(signed))
       expect(counted).toBeLessThanOrEqual(BigInt(done.size + abandoned.length))
     },
-    async 'the audit log has no gap and every answered signature once'({ platform, signatures }) {
+    async 'the audit log has no gap and each answered signature once'({ platform, signatures }) {
       const { request } = platform.daemon
       expect((await request('GET', '/v2/audit-verification')).json.data).toMatchObject({ intact: true })
       const entries = await allPages(request, '/v2/audit-entries?action=signing.signed&')
@@ -142,12 +143,12 @@ async function sponsoredClaims() {
   const trap = trapsOf(platform, () => 1 + below(writers))
   const points: PlatformPoint[] = [
     trap.vault('asked'),
-    ...times(2, () => trap.vault('answered')),
-    ...times(3, () => trap.vault('delivered', random() * 6)),
+    trap.vault('answered'),
+    ...momentsOf(2, random).map((moment) => trap.vault('delivered', moment * 6)),
     trap.node('sendTransaction', 'asked'),
     trap.node('sendTransaction', 'answered'),
     trap.node('getEpochInfo', 'answered'),
-    ...times(5, () => random() * 300),
+    ...momentsOf(2, random).map((moment) => moment * 300),
   ]
   const claimers = times(points.length * writers, () => Keypair.generate())
   const [maker, mintKey] = [Keypair.generate(), Keypair.generate()]
@@ -228,28 +229,28 @@ async function sponsoredClaims() {
 }
 
 killTest({
-  title: `sponsored claims through kills, with SOAK_SEED=${seedOr(3)}`,
+  title: `sponsored claims from a daemon that is killed around the signature (SOAK_SEED=${seedOr(3)}):`,
   skip: !hasProgram(PROGRAMS.distributor.id),
   start: sponsoredClaims,
   points: ({ points }) => points,
   async kill({ platform, requests, wave }, point) {
-    await platform.killAt(point, 30_000, wave)
+    await platform.killAt(point, PATIENCE_MS, wave)
     await platform.start()
     await requests.askAgain()
   },
   end: ({ platform }) => platform.end(),
   holds: {
-    'some are resumed and some abandoned, and every other is answered with its one signature'(world) {
+    'some are resumed, some abandoned, and each answered claim has one signature'(world) {
       const { done, abandoned, again } = world.requests
       process.stdout.write(`  ${done.size} answered, ${abandoned.length} abandoned, ${again.resumed} resumed\n`)
       expect(world.platform.missed.length).toBeLessThanOrEqual(1)
       expect(done.size + abandoned.length).toBe(world.claimers.length)
-      expect([again.resumed > 8, abandoned.length > 0]).toEqual([true, true])
+      expect([again.resumed > 4, abandoned.length > 0]).toEqual([true, true])
       expect(new Set([...done.values()].map(({ json }) => json.data.signature)).size).toBe(done.size)
       for (const n of done.keys()) expect([n, world.messagesOf(world.claimers[n]!).size]).toEqual([n, 1])
       for (const n of abandoned) expect([n, world.messagesOf(world.claimers[n]!).size <= 1]).toEqual([n, true])
     },
-    async 'every wallet has its tokens and not a lamport, and the budget counts fee and rent of each'(world) {
+    async 'each wallet has its tokens and no lamports, and the budget counts fee and rent of each'(world) {
       const { requests, claimers, platform, paid } = world
       const unpaid = async () => {
         const tokens = await paid()
@@ -277,9 +278,8 @@ killTest({
 })
 
 const MINUTE_MS = 60_000
-const PATIENCE_MS = 15_000
 const POOLS = 3
-/** Half a minute in two seconds: a period every four. */
+/** Half a minute in two seconds: a period every four seconds. */
 const LEAPS = { everyMs: 2_000, leapMs: 30_000 }
 /** Where the clock of a daemon begins: right, ahead, and behind what another has seen. */
 const OFFSETS = [0, 0, 3 * 24 * 60, 10, -45, 60].map((minutes) => minutes * MINUTE_MS)
@@ -343,12 +343,12 @@ async function feeSchedule() {
   const trap = trapsOf(platform, () => 1 + below(POOLS))
   const points: PlatformPoint[] = [
     trap.vault('asked'),
-    ...times(3, () => trap.vault('answered')),
-    ...times(4, () => trap.vault('delivered', random() * 8)),
-    ...times(2, () => trap.node('sendTransaction', 'asked')),
-    ...times(3, () => trap.node('sendTransaction', 'answered')),
+    ...times(2, () => trap.vault('answered')),
+    ...momentsOf(2, random).map((moment) => trap.vault('delivered', moment * 8)),
+    trap.node('sendTransaction', 'asked'),
+    ...times(2, () => trap.node('sendTransaction', 'answered')),
     trap.node('simulateTransaction', 'answered'),
-    ...times(6, () => random() * 5_000),
+    ...momentsOf(2, random).map((moment) => moment * 5_000),
   ]
   return {
     platform,
@@ -377,7 +377,7 @@ async function feeSchedule() {
 }
 
 killTest({
-  title: `a fee schedule through 20 kills and a moved clock, with SOAK_SEED=${seedOr(11)}`,
+  title: `a fee schedule of a daemon that is killed around its claims, with a moved clock (SOAK_SEED=${seedOr(11)}):`,
   skip: lackingPrograms.length > 0,
   start: feeSchedule,
   points: ({ points }) => points,
@@ -390,25 +390,24 @@ killTest({
   async settle({ platform, startLeaping, trade, rows, schedule }) {
     await startLeaping()
     await trade()
-    // The last ones come to their end, and no other begins.
     const done = "select * from fee_schedule_runs where status = 'done' and claimed > 0"
     await vi.waitFor(() => expect(rows<RunRow>(done).length).toBeGreaterThan(0), 60_000)
-    await delay(10_000)
     await change(platform, 'PATCH', `/v2/fee-schedules/${schedule}`, { active: false })
-    await delay(2_000)
+    // Runs under way come to their end, and no other begins.
+    const running = "select * from fee_schedule_runs where status = 'running'"
+    await vi.waitFor(() => expect(rows<RunRow>(running)).toEqual([]), { timeout: 60_000, interval: 200 })
   },
   end: ({ platform }) => platform.end(),
   holds: {
-    'most of the twenty kills come amid a claim, and fees are claimed all the same'({ platform, points, rows }) {
+    'most of the kills come amid a claim, and fees are claimed all the same'({ platform, points, rows }) {
       const claims = rows<{ state: string }>('select state from fee_schedule_claims')
       const runs = rows<RunRow>('select * from fee_schedule_runs')
       process.stdout.write(
         `  ${points.length} kills, ${platform.missed.length} traps not walked into: ${runs.length} runs (${runs.filter(({ missed }) => missed > 0).length} after missed periods), ${claims.length} claims\n`,
       )
-      expect(points.length).toBe(20)
-      expect(platform.missed.length).toBeLessThanOrEqual(4)
-      expect(runs.length).toBeGreaterThan(10)
-      expect(claims.filter(({ state }) => state === 'signed').length).toBeGreaterThan(20)
+      expect(platform.missed.length).toBeLessThanOrEqual(3)
+      expect(runs.length).toBeGreaterThan(points.length / 2)
+      expect(claims.filter(({ state }) => state === 'signed').length).toBeGreaterThan(points.length)
       expect(runs.some(({ missed }) => missed > 0)).toBe(true)
     },
     'each period has exactly one run, which ends with the claims that were signed'({ rows }) {
@@ -420,7 +419,7 @@ killTest({
       expect(new Set(signed.map(({ signature }) => signature)).size).toBe(signed.length)
       expect(runs.reduce((sum, { claimed }) => sum + claimed, 0)).toBe(signed.length)
     },
-    async 'each claim of a run has at most one signature, and the vault made none beside them'({ platform, rows }) {
+    async 'each claim of a run has at most one signature, and the vault made no other'({ platform, points, rows }) {
       const { chain, daemon, vault } = platform
       const signings = rows<{ id: string; message_sha256: string }>(
         "select * from signings where operation = 'fee_claim.create' and state != 'abandoned'",
@@ -438,7 +437,7 @@ killTest({
       const landed = await chain.getSignaturesForAddress(new PublicKey(vault.key.address), { limit: 1_000 })
       const ours = new Set(claims.flatMap(({ signature }) => (signature === null ? [] : [signature])))
       const claimed = landed.filter(({ signature, err }) => err === null && ours.has(signature))
-      expect(claimed.length).toBeGreaterThan(20)
+      expect(claimed.length).toBeGreaterThan(points.length)
       expect((await daemon.request('GET', '/v2/audit-verification')).json.data.intact).toBe(true)
     },
   },

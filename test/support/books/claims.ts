@@ -4,6 +4,7 @@ import { Keypair, PublicKey } from '@solana/web3.js'
 import { expect } from 'vitest'
 import { splitAmount } from '../../../src/operations/fee-claims/split-amount.ts'
 import { addressOf } from '../pool-platform.ts'
+import { WALLET_RENT } from '../rent.ts'
 import { type Amounts, type CurveState, PARTIES } from './curve-state.ts'
 import { claimElsewhere, positionClaimsElsewhere, positionsElsewhere, protocolClaims } from './elsewhere.ts'
 import { type BooksStep, stepText } from './scenario.ts'
@@ -11,7 +12,6 @@ import type { Held, World } from './world.ts'
 
 export type ClaimStep = Extract<BooksStep, { act: 'claim' }>
 
-const RENT_OF_WALLET = 890_880n
 /** A tenth of a pool creation fee is Meteora's. */
 const PROTOCOL_PART = 10n
 
@@ -57,10 +57,10 @@ export async function claim(world: World, step: ClaimStep): Promise<void> {
   const paidAway = splits.reduce((sum, { share }) => sum + share, 0n)
   world.split[as] += paidAway
   // The payer opens the recipients' accounts of another quote than SOL.
-  const rents = splits.map(({ recipient }) => world.held([recipient]).lamports - RENT_OF_WALLET)
+  const rents = splits.map(({ recipient }) => world.held([recipient]).lamports - WALLET_RENT)
   const rent = world.isSol() ? 0n : rents.reduce((sum, each) => sum + each, 0n)
   holdGain(world, step, parties, held, { ...due, quote: due.quote - paidAway, lamports: due.lamports - rent }, fee)
-  const got = splits.map(({ recipient }) => world.held([recipient]).quote - (world.isSol() ? RENT_OF_WALLET : 0n))
+  const got = splits.map(({ recipient }) => world.held([recipient]).quote - (world.isSol() ? WALLET_RENT : 0n))
   expect(got, 'the shares of a split').toEqual(splits.map(({ share }) => share))
   holdClaim(world, step, before, due)
 }
@@ -100,7 +100,7 @@ function splitsOf(world: World, { split }: ClaimStep, due: Due | null) {
   const splits = split.map((bps, i) => ({ recipient: addressOf(Keypair.generate()), bps, share: shares[i]! }))
   for (const [i, { recipient }] of splits.entries()) {
     world.partyOf.set(recipient, `recipient ${i}`)
-    world.chain.airdrop(recipient, RENT_OF_WALLET)
+    world.chain.airdrop(recipient, WALLET_RENT)
   }
   world.pass()
   return splits

@@ -5,11 +5,12 @@ import { request as askPlainly } from 'node:http'
 import { Agent, request as ask } from 'node:https'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { ROOT } from '../tools/source.ts'
-import { makeAuthority, withoutOpenssl } from './support/certificates.ts'
-import { type Daemon, startDaemon } from './support/daemon.ts'
-import { freePort } from './support/ports.ts'
-import { makeFolder, removeFolder, temporaryFolder } from './support/service.ts'
+import { ROOT } from '../../tools/source.ts'
+import { makeAuthority, withoutOpenssl } from '../support/certificates.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { freePort } from '../support/ports.ts'
+import { removeFolder, temporaryFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const sample = (name: string) => readFileSync(join(ROOT, 'examples/deploy', name), 'utf8')
 
@@ -92,7 +93,7 @@ describe.each(Object.entries(PROXIES))('%s', (name, place) => {
   const reason = lacking(name)
 
   describe.skipIf(reason !== undefined)(`before a daemon${reason === undefined ? '' : ` (${reason})`}`, () => {
-    const folder = makeFolder()
+    const folder = makeSharedFolder('svc-')
     let daemon: Daemon
     beforeAll(async () => {
       const env = { SVC_TRUSTED_PROXIES: '1', SVC_CLAIM_PAGES: 'true', SVC_URL: 'http://127.0.0.1:1' }

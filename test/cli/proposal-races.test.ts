@@ -1,0 +1,203 @@
+/** Commands with --squads whose number another member takes between their build and their sending. */
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { PublicKey, SystemProgram, TransactionMessage } from '@solana/web3.js'
+import { instructions } from '@sqds/multisig'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { LocalChain } from '../../src/localnet/types.ts'
+import { compileTransaction } from '../../src/solana/compiling.ts'
+import { V1_CONFIG } from '../support/local-chain.ts'
+import { signed } from '../support/local-chain-transactions.ts'
+import { keyOf } from '../support/squads.ts'
+import { lacksTreasury } from '../support/treasury.ts'
+import { CONFIRMED, commandLine, type KeypairFile } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
+
+const cli = commandLine()
+const LAMPORTS = 1_000_000
+
+describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
+  const [ada, ben, cy] = ['ada', 'ben', 'cy'].map((name) => cli.keypair(`${name}.json`)) as [
+    KeypairFile,
+    KeypairFile,
+    KeypairFile,
+  ]
+  let daemon: Served
+  let chain: LocalChain
+  let proxy: Server
+  let [multisig, vault] = ['', '']
+  /**
+   * Called before each submission that reaches the daemon, with the count of those before it in the test. What it
+   * answers is lost: the request, or the daemon's answer to it.
+   */
+  let beforeSubmission: (count: number, body: string) => unknown = () => undefined
+  let submissions = 0
+
+  beforeAll(async () => {
+    daemon = await serveHere(cli.dataDir, { SVC_PRIORITY_FEE: 'none' })
+    chain = await daemon.local()
+    for (const { address } of [ada, ben, cy]) await cli.json(['localnet', 'airdrop', address, '100'])
+    const members = [ada, ben, cy].map(({ address }) => address).join(',')
+    const made = await cli.json(['multisig', 'create', '--member', members, '--threshold', '2', '-k', ada.file])
+    ;({ multisig, vault } = made)
+    await cli.json(['localnet', 'airdrop', vault, '50'])
+    proxy = createServer(async (request, response) => {
+      const body = await text(request)
+      const isSubmission = request.method === 'POST' && request.url === '/v2/transactions'
+      const lost = isSubmission ? await beforeSubmission(submissions++, body) : undefined
+      if (lost === 'request') return response.destroy()
+      const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers as Record<string, string>
+      const init = { method: request.method ?? 'GET', headers, ...(body === '' ? {} : { body }) }
+      const answer = await fetch(`${daemon.url}${request.url}`, init)
+      const said = await answer.text()
+      if (lost === 'answer') return response.destroy()
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(said)
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+  })
+  afterAll(async () => {
+    proxy?.close()
+    await daemon?.stop()
+  })
+
+  /** Runs a command of ada that meets `before` at each of its submissions. */
+  async function racing(args: string[], before: (count: number, body: string) => unknown) {
+    submissions = 0
+    beforeSubmission = before
+    const api = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const by = ['--squads', multisig, '-k', ada.file, '--yes', '--json', '--api', api]
+    const ran = await cli.svc([...args, ...by], { env: { SVC_API_KEY: daemon.operator } })
+    beforeSubmission = () => undefined
+    return { ...ran, answer: ran.exitCode === 0 ? JSON.parse(ran.stdout) : null }
+  }
+
+  const numbers = async () => Number((await cli.json(['multisig', 'show', multisig])).transaction_index)
+
+  /** Ben proposes a payment to himself, or another one, with Squads' own client. */
+  async function take(_?: number, __?: string, to = ben.address, lamports = 7): Promise<void> {
+    const at = {
+      multisigPda: keyOf(multisig),
+      transactionIndex: BigInt((await numbers()) + 1),
+      creator: ben.keypair.publicKey,
+    }
+    const [fromPubkey, toPubkey] = [keyOf(vault), keyOf(to)]
+    const transactionMessage = new TransactionMessage({
+      payerKey: fromPubkey,
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: [SystemProgram.transfer({ fromPubkey, toPubkey, lamports })],
+    })
+    const terms = { vaultIndex: 0, ephemeralSigners: 0, transactionMessage }
+    const list = [instructions.vaultTransactionCreate({ ...at, ...terms }), instructions.proposalCreate(at)]
+    const raw = signed(list, [ben.keypair], { blockhash: chain.latestBlockhash().blockhash })
+    const { err, logs } = chain.send(raw)
+    expect(err, logs.join('\n')).toBeNull()
+  }
+
+  const carryOut = async (id: string) => {
+    for (const by of [ben, cy]) await cli.json(['proposals', 'approve', id, '-k', by.file])
+    return cli.json(['proposals', 'execute', id, '-k', cy.file])
+  }
+  /** The proposals of the multisig that are on the chain and were made by ada. */
+  const ownProposals = async () => {
+    const all = await cli.json(['proposals', 'list', '--multisig', multisig, '--status', 'active'])
+    return all.map(({ id }: { id: string }) => id)
+  }
+
+  it('that is taken once is followed by the next, with the address that follows from it', async () => {
+    const before = await numbers()
+    const token = ['--name', 'Vault Token', '--symbol', 'VLT', '--uri', 'https://example.com/v.json', '--supply', '10']
+    const { exitCode, stderr, answer } = await racing(['tokens', 'create', ...token], (count) => count === 0 && take())
+    expect(exitCode, stderr).toBe(0)
+    expect(answer).toMatchObject({ proposal_status: 'active', transaction_index: String(before + 2) })
+    expect(await numbers()).toBe(before + 2)
+    expect(await ownProposals()).toEqual([answer.proposal])
+    expect(await carryOut(answer.proposal)).toMatchObject({ lifecycle: CONFIRMED })
+    expect((await cli.json(['tokens', 'get', answer.mint])).raw).toMatchObject({ mint_authority: vault })
+  })
+
+  it('that is taken three times ends the command, and nothing of it is proposed', async () => {
+    const before = await numbers()
+    const send = ['wallet', 'send', cy.address, '0.5']
+    const { exitCode, stderr } = await racing(send, take)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('took the next number of')])
+    expect(JSON.parse(stderr).meta.notes).toEqual([
+      expect.stringMatching(/^Number \d+ was taken by another proposal: it is built again$/),
+      expect.stringMatching(/^Number \d+ was taken by another proposal: it is built again$/),
+    ])
+    expect(await numbers()).toBe(before + 3)
+    expect(await ownProposals()).toEqual([])
+    const again = await racing(send, () => undefined)
+    expect(again.answer).toMatchObject({ proposal_status: 'active', transaction_index: String(before + 4) })
+    expect(await ownProposals()).toEqual([again.answer.proposal])
+    await carryOut(again.answer.proposal)
+  })
+
+  it('that is taken while a buffer is filled is followed by the next, and the act is done once', async () => {
+    const before = await numbers()
+    const recipients = Array.from({ length: 24 }, () => cli.keypair('any.json').keypair.publicKey)
+    const payer = keyOf(vault)
+    const { transaction } = compileTransaction({
+      payer,
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: recipients.map((toPubkey) =>
+        SystemProgram.transfer({ fromPubkey: payer, toPubkey, lamports: LAMPORTS }),
+      ),
+      config: V1_CONFIG,
+      bytesOf: (key: PublicKey) => key.toBytes(),
+    })
+    const create = ['proposals', 'create', Buffer.from(transaction).toString('base64')]
+    const { exitCode, stderr, answer } = await racing(create, (count) => count === 1 && take())
+    expect(exitCode, stderr).toBe(0)
+    expect(answer.signatures.length).toBeGreaterThan(1)
+    expect(answer).toMatchObject({ proposal_status: 'active', transaction_index: String(before + 2) })
+    expect(await ownProposals()).toEqual([answer.proposal])
+    await carryOut(answer.proposal)
+    expect(recipients.map((key) => chain.account(key.toBase58())?.lamports)).toEqual(
+      recipients.map(() => BigInt(LAMPORTS)),
+    )
+  })
+
+  const someone = () => cli.keypair('any.json').address
+  const send = (to: string) => ['wallet', 'send', to, '0.5']
+
+  it('that the same act has taken is its number: of another member, or of a submission whose answer was lost', async () => {
+    const before = await numbers()
+    const takers = [
+      (to: string) => (count: number) => count === 0 && take(0, '', to, 500_000_000),
+      () => (count: number, body: string) => {
+        if (count > 0) return
+        chain.send(Buffer.from(JSON.parse(body).transaction, 'base64'))
+        chain.advance(1)
+      },
+    ]
+    for (const [i, taker] of takers.entries()) {
+      const to = someone()
+      const { exitCode, stderr, answer } = await racing(send(to), taker(to))
+      expect(exitCode, stderr).toBe(0)
+      expect(answer).toMatchObject({ proposal_status: 'active', transaction_index: String(before + 1 + i) })
+      expect(await ownProposals()).toEqual([answer.proposal])
+      await carryOut(answer.proposal)
+      expect(await numbers()).toBe(before + 1 + i)
+    }
+  })
+
+  it.each([
+    ['request', 'proposed anew once it has expired'],
+    ['answer', 'found, and nothing is proposed twice'],
+  ])('of a command whose %s was lost is %s', async (lost) => {
+    const before = await numbers()
+    const to = someone()
+    const { exitCode, stderr } = await racing(send(to), () => lost)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('it is unknown whether')])
+    expect(await numbers()).toBe(before + (lost === 'answer' ? 1 : 0))
+    await cli.json(['localnet', 'advance', '300'])
+    const { answer, ...again } = await racing(send(to), () => undefined)
+    expect(again.exitCode, again.stderr).toBe(0)
+    expect(answer).toMatchObject({ proposal_status: 'active', transaction_index: String(before + 1) })
+    expect(await numbers()).toBe(before + 1)
+    await carryOut(answer.proposal)
+    expect(chain.account(to)?.lamports).toBe(500_000_000n)
+  })
+})

@@ -1,0 +1,147 @@
+/** `svc proposals create` and `POST /v2/proposals`: a transaction of any origin becomes an act of a vault, exactly as it was given. */
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { innerInstructions } from '../../src/chain/programs/squads/inner-instructions.ts'
+import { compileTransaction } from '../../src/solana/compiling.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { innerMessageOf, vaultAddress } from '../../src/solana/squads/index.ts'
+import { png } from '../storage/images.ts'
+import { V1_CONFIG } from '../support/local-chain.ts'
+import { quickProgramsDir } from '../support/programs.ts'
+import { lacksTreasury } from '../support/treasury.ts'
+import { CONFIRMED, commandLine } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
+
+const cli = commandLine()
+const SPLITS = 12
+
+describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, () => {
+  const [ada, ben, cy, trader] = ['ada', 'ben', 'cy', 'trader'].map((name) => cli.keypair(`${name}.json`)) as [
+    ReturnType<typeof cli.keypair>,
+    ReturnType<typeof cli.keypair>,
+    ReturnType<typeof cli.keypair>,
+    ReturnType<typeof cli.keypair>,
+  ]
+  let daemon: Served
+  let [multisig, vault, pool] = ['', '', '']
+  let claims = 0
+
+  beforeAll(async () => {
+    Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' })
+    for (const { address } of [ada, ben, cy, trader]) await cli.json(['localnet', 'airdrop', address, '100'])
+    const members = `${ada.address}:propose,${ben.address},${cy.address}`
+    const made = await cli.json(['multisig', 'create', '--member', members, '--threshold', '2', '-k', ada.file])
+    ;({ multisig, vault } = made)
+    expect(vault).toBe(vaultAddress(multisig, 0))
+    daemon = await serveHere(cli.dataDir, { SVC_PLATFORM_WALLET: vault, SVC_PRIORITY_FEE: 'none' })
+    await cli.json(['localnet', 'airdrop', vault, '10'])
+    const token = ['--name', 'My Token', '--symbol', 'MTK', '--image', cli.file('image.png', png())]
+    pool = (await cli.json(['pools', 'create', ...token, '-k', trader.file])).address
+  })
+  afterAll(() => daemon?.stop())
+
+  const balance = async (wallet: string) => BigInt((await cli.json(['wallet', 'balance', wallet])).lamports)
+
+  /** The fees of one trade, the claim of them, and their split among twelve wallets. */
+  async function splitClaim() {
+    await cli.json(['pools', 'swap', pool, '--buy', '10', '-k', trader.file])
+    const recipients = Array.from({ length: SPLITS }, () => Keypair.generate().publicKey)
+    for (const key of recipients) await cli.json(['localnet', 'airdrop', key.toBase58(), '1'])
+    const body = { payer: vault }
+    const { json } = await daemon.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
+    const quote = BigInt(json.data.estimated_quote)
+    const share = quote / BigInt(SPLITS)
+    const shares = recipients.map((_, i) => (i === 0 ? quote - share * BigInt(SPLITS - 1) : share))
+    const built = await cli.json(['fees', 'claim', pool, '--payer', vault, '--build-only'])
+    const { message } = decodeWireTransaction(Buffer.from(built.transaction, 'base64'))
+    const claim = await innerInstructions(innerMessageOf({ message }, { vault }))
+    const { transaction } = compileTransaction({
+      payer: new PublicKey(vault),
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: [
+        ...claim,
+        ...recipients.map((toPubkey, i) =>
+          SystemProgram.transfer({ fromPubkey: new PublicKey(vault), toPubkey, lamports: shares[i]! }),
+        ),
+      ],
+      config: V1_CONFIG,
+      bytesOf: (key: PublicKey) => key.toBytes(),
+    })
+    return {
+      transaction: Buffer.from(transaction).toString('base64'),
+      tracked_resource: built.tracked_resource,
+      wallets: recipients.map((key) => key.toBase58()),
+      shares,
+    }
+  }
+
+  const step = (verb: string, id: string, by: { file: string }) =>
+    cli.json(['proposals', verb, id, '-k', by.file, '--yes'])
+
+  /** Two members approve, one executes; each recipient has its share, and the vault has paid nothing of its own. */
+  async function expectPaid(id: string, { wallets, shares }: Awaited<ReturnType<typeof splitClaim>>) {
+    const [own, ...before] = await Promise.all([vault, ...wallets].map(balance))
+    for (const by of [ben, cy]) await step('approve', id, by)
+    expect(await step('execute', id, cy)).toMatchObject({ lifecycle: CONFIRMED })
+    const [left, ...after] = await Promise.all([vault, ...wallets].map(balance))
+    expect(after.map((lamports, i) => lamports - before[i]!)).toEqual(shares)
+    expect(left).toBe(own)
+    await cli.refused(['proposals', 'execute', id, '-k', ben.file, '--yes'], 'is executed', 5)
+    const { json } = await daemon.request('GET', `/v2/pools/${pool}/fee-claims`)
+    expect(json.data.map(({ type }: { type: string }) => type)).toEqual(
+      Array.from({ length: ++claims }, () => 'fee_claim.split_executed'),
+    )
+  }
+
+  it('that claims fees and splits them among twelve is proposed by command line through a buffer, and executed once', async () => {
+    const { wallets, shares, ...claim } = await splitClaim()
+    const file = cli.file('claim.json', JSON.stringify(claim))
+    const create = ['proposals', 'create', `@${file}`, '--squads', multisig]
+    const dry = await cli.svc([...create, '-k', ada.file, '--dry-run'])
+    expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining('Nothing was signed')])
+    const printed = await cli.json([...create, '--payer', ada.address, '--build-only'])
+    expect(printed).toMatchObject({ missing_signers: [ada.address], vault_messages: [expect.any(String)] })
+    expect(printed.transactions.length).toBeGreaterThan(1)
+    const ran = await cli.svc([...create, '-k', ada.file, '--json'])
+    expect(ran.exitCode, ran.stderr).toBe(0)
+    const made = JSON.parse(ran.stdout)
+    expect(made).toMatchObject({ multisig, vault, proposal_status: 'active', approvals_needed: 2 })
+    expect(made.signatures).toHaveLength(printed.transactions.length)
+    const shown = await cli.json(['proposals', 'show', made.proposal])
+    expect(shown).toMatchObject({ operation: 'POST /v2/proposals', message_sha256: made.message_sha256, fault: null })
+    await expectPaid(made.proposal, { ...claim, wallets, shares })
+  })
+
+  it('that claims fees and splits them among twelve is proposed over HTTP, and executed once', async () => {
+    const { wallets, shares, ...claim } = await splitClaim()
+    const body = { ...claim, approver: { kind: 'squads', multisig, member: ada.address } }
+    const { status, json } = await daemon.request('POST', '/v2/proposals', { body })
+    expect([status, json.error]).toEqual([201, undefined])
+    const { id, transactions } = json.data.proposal
+    for (const transaction of transactions) {
+      const signed = await cli.json(['tx', 'sign', transaction, '-k', ada.file])
+      await cli.json(['tx', 'submit', signed.transaction])
+    }
+    await expect
+      .poll(async () => (await daemon.request('GET', `/v2/proposals/${id}`)).json.data.status, { timeout: 60_000 })
+      .toBe('active')
+    await expectPaid(id, { ...claim, wallets, shares })
+  })
+
+  it('is refused if another wallet pays for it, if it is none, and without a multisig', async () => {
+    const { transaction } = compileTransaction({
+      payer: trader.keypair.publicKey,
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: [
+        SystemProgram.transfer({ fromPubkey: trader.keypair.publicKey, toPubkey: new PublicKey(vault), lamports: 1 }),
+      ],
+      bytesOf: (key: PublicKey) => key.toBytes(),
+    })
+    const create = (text: string, ...more: string[]) => ['proposals', 'create', text, '-k', ada.file, ...more]
+    const text = Buffer.from(transaction).toString('base64')
+    await cli.refused(create(text, '--squads', multisig), `${trader.address} pays for the transaction`)
+    await cli.refused(create('AAAA', '--squads', multisig), 'is not a base64 versioned transaction')
+    await cli.refused(create(text), 'a proposal needs its multisig')
+    await cli.refused(create(text, '--squads', 'none'), 'a proposal needs its multisig')
+  })
+})

@@ -1,0 +1,85 @@
+/** `--from` with --squads: lists of NFTs and of launches, of which each row is a proposal of its own. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { png } from '../storage/images.ts'
+import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { commandLine } from './command-line.ts'
+
+const lacks = [PROGRAMS.squads, PROGRAMS.tokenMetadata, PROGRAMS.dbc, PROGRAMS.core].some(({ id }) => !hasProgram(id))
+const cli = commandLine()
+const [ada, ben, cy] = [cli.keypair('ada.json'), cli.keypair('ben.json'), cli.keypair('cy.json')]
+const ok = (args: readonly string[]) => cli.json([...args])
+
+describe.skipIf(lacks)('A list of a vault', () => {
+  const world = { multisig: '', vault: '', collection: '' }
+  const by = () => ['--squads', world.multisig, '-k', ada.file]
+  const statuses = ({ rows }: { rows: { status: string }[] }) => rows.map(({ status }) => status)
+  const firstIds = ({ rows }: { rows: { proposals: string[] }[] }) => rows.map(({ proposals }) => proposals[0]!)
+  const carryOut = async (id: string) => {
+    for (const member of [ben, cy]) await ok(['proposals', 'approve', id, '-k', member.file])
+    await ok(['proposals', 'execute', id, '-k', cy.file])
+  }
+
+  beforeAll(async () => {
+    Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' })
+    for (const { address } of [ada, ben, cy]) await ok(['localnet', 'airdrop', address, '100'])
+    const members = `${ada.address}:propose,${ben.address},${cy.address}`
+    const made = await ok(['multisig', 'create', '--member', members, '--threshold', '2', '-k', ada.file])
+    Object.assign(world, { multisig: made.multisig, vault: made.vault })
+    await ok(['localnet', 'airdrop', world.vault, '100'])
+    cli.env.SVC_PLATFORM_WALLET = world.vault
+  })
+
+  it('of NFTs is proposed row by row, and each row is minted once', async () => {
+    const uri = 'https://example.com/1.json'
+    const made = await ok(['collections', 'create', '--name', 'Apes', '--uri', uri, ...by()])
+    await carryOut(made.proposal)
+    const list = cli.file('nfts.csv', `name,uri,owner\nOne,${uri},${ben.address}\nTwo,${uri},\nTwo,${uri},\n`)
+    const mint = ['nfts', 'mint', '--collection', made.collection, '--from', list, ...by()]
+    expect(statuses(await ok([...mint, '--dry-run']))).toEqual(['to propose', 'to propose', 'to propose'])
+    expect(await ok(['proposals', 'list'])).toHaveLength(1)
+
+    const first = await ok(mint)
+    expect(statuses(first)).toEqual(['proposed', 'proposed', 'proposed'])
+    const ids = firstIds(first)
+    expect(new Set(ids).size).toBe(3)
+    await carryOut(ids[0]!)
+    await ok(['proposals', 'reject', ids[1]!, '-k', ben.file])
+    const second = await ok(mint)
+    expect(statuses(second)).toEqual(['executed', 'proposed', 'waits'])
+    expect(firstIds(second)[2]).toBe(ids[2])
+    for (const id of firstIds(second).slice(1)) await carryOut(id)
+    expect(statuses(await ok(mint))).toEqual(['executed', 'executed', 'executed'])
+    const nfts = await ok(['nfts', 'list', '--collection', made.collection])
+    expect(nfts.map(({ name, owner }: Record<string, string>) => [name, owner]).toSorted()).toEqual(
+      [
+        ['One', ben.address],
+        ['Two', world.vault],
+        ['Two', world.vault],
+      ].toSorted(),
+    )
+  })
+
+  it('that lacks a row which waits is refused, so that nothing is proposed beside it', async () => {
+    const journal = `${join(cli.home, 'nfts.csv')}.proposals.json`
+    expect(readFileSync(journal, 'utf8')).toContain('svc-list-proposals')
+    writeFileSync(join(cli.home, 'token.png'), png())
+    const rows = ['name,symbol,image,buy', 'One,ONE,token.png,', 'Two,TWO,token.png,0.5']
+    const list = cli.file('launches.csv', `${rows.join('\n')}\n`)
+    const launch = ['pools', 'create', '--from', list, ...by()]
+    const proposed = await ok(launch)
+    expect(statuses(proposed)).toEqual(['proposed', 'proposed'])
+    cli.file('launches.csv', `${rows.slice(0, 2).join('\n')}\n`)
+    await cli.refused(launch, 'the list has no such row')
+    cli.file('launches.csv', `${rows.join('\n')}\n`)
+    for (const { proposals } of proposed.rows) for (const id of proposals) await carryOut(id)
+    expect(statuses(await ok(launch))).toEqual(['executed', 'executed'])
+    const pools = await ok(['pools', 'list'])
+    expect(pools.map(({ symbol, creator }: Record<string, string>) => [symbol, creator]).toSorted()).toEqual([
+      ['ONE', world.vault],
+      ['TWO', world.vault],
+    ])
+  })
+})

@@ -1,0 +1,155 @@
+/** Proposals of a multisig that strangers and members try to falsify: forged executions, taken numbers, closed accounts. */
+import type { Keypair } from '@solana/web3.js'
+import { instructions } from '@sqds/multisig'
+import { describe, expect, it } from 'vitest'
+import { withVaultCalls } from '../../src/following/vault-calls.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { squadsProposalAddress } from '../../src/solana/squads/index.ts'
+import { executedMessages, insertProposal } from '../../src/store/proposals/proposals.ts'
+import { transfer } from '../support/local-chain-transactions.ts'
+import { keyOf } from '../support/squads.ts'
+import { addressOf, lacksTreasury, sharedTreasury, type Treasury } from '../support/treasury.ts'
+
+describe.skipIf(lacksTreasury)(`a proposal in hostile hands${lacksTreasury}`, () => {
+  let at: Treasury
+  sharedTreasury((opened) => {
+    at = opened
+  })
+
+  const close = (index: string, by: Keypair) => {
+    const rentCollector = at.a.publicKey
+    return at.foreign([instructions.vaultTransactionAccountsClose({ ...at.place(index), rentCollector })], by)
+  }
+  /** The execution of a proposal of another multisig, in a transaction that names the proposal with this number. */
+  const forgery = async (index: string): Promise<() => string> => {
+    const other = await at.createMultisig()
+    const { id, transaction_index } = await at.payment(other)
+    await at.step('approvals', id, at.a)
+    await at.step('approvals', id, at.b)
+    const named = keyOf(squadsProposalAddress(at.multisig, BigInt(index)))
+    const list = [await at.foreignExecution(transaction_index, at.b, other.multisig), transfer(at.b, named, 1_000_000)]
+    return () => at.foreign(list, at.b)
+  }
+
+  it('is executed by the transaction that calls its execution, and by no other that names it', async () => {
+    const { a, b, follow, proposalOf } = at
+    const { id, transaction_index: index } = await at.payment()
+    const forge = await forgery(index)
+    for (const each of [a, b]) at.foreignVote(index, each, 'proposalApprove')
+    const signature = at.foreign([await at.foreignExecution(index, a)], a)
+    const forged = forge()
+    await follow()
+    const { status, signature: found } = await proposalOf(id)
+    expect([status, found === forged, found === signature]).toEqual(['executed', false, true])
+  })
+
+  it('of another chain with the same addresses adds nothing to a transaction of this one', async () => {
+    const { service, a, b, follow } = at
+    const { store } = service.services
+    const { id, transaction_index: index } = await at.payment()
+    for (const each of [a, b]) at.foreignVote(index, each, 'proposalApprove')
+    const signature = at.foreign([await at.foreignExecution(index, a)], a)
+    await follow()
+    const row = await store.db.selectFrom('proposals').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+    const { seq: _, ...other } = { ...row, id: 'prp_other', genesis: 'another chain' }
+    await store.write((tx) => insertProposal(tx, other))
+    const { raw } = await store.db
+      .selectFrom('transactions')
+      .select('raw')
+      .where('signature', '=', signature)
+      .executeTakeFirstOrThrow()
+    const { message } = decodeWireTransaction(raw)
+    const whole = await withVaultCalls(service.services, message, signature)
+    expect(whole.instructions).toHaveLength(message.instructions.length + 1)
+    const named = { genesis: row.genesis, addresses: [], signature }
+    expect(await executedMessages(store.db, named)).toHaveLength(1)
+    await store.write((tx) => tx.deleteFrom('proposals').where('id', '=', other.id).execute())
+  })
+
+  it('that was cancelled and closed while nobody looked is not executed by a transaction that names it', async () => {
+    const { a, b, c, step, follow, proposalOf } = at
+    const { id, transaction_index: index } = await at.payment()
+    await step('approvals', id, a)
+    await step('approvals', id, b)
+    const forge = await forgery(index)
+    for (const each of [b, c]) at.foreignVote(index, each, 'proposalCancel')
+    forge()
+    close(index, a)
+    await follow(6)
+    expect(await proposalOf(id)).toMatchObject({ status: 'cancelled', signature: null })
+  })
+
+  it('that was approved, executed and closed while nobody looked is executed', async () => {
+    const { a, b, follow, proposalOf } = at
+    const { id, transaction_index: index } = await at.payment()
+    for (const each of [a, b]) at.foreignVote(index, each, 'proposalApprove')
+    const signature = at.foreign([await at.foreignExecution(index, a)], a)
+    close(index, a)
+    await follow(6)
+    expect(await proposalOf(id)).toMatchObject({ status: 'executed', signature })
+  })
+
+  it('is found executed behind many transactions that name it', async () => {
+    const { a, b, stranger, follow, proposalOf } = at
+    const { id, transaction_index: index } = await at.payment()
+    for (const each of [a, b]) at.foreignVote(index, each, 'proposalApprove')
+    const signature = at.foreign([await at.foreignExecution(index, a)], a)
+    const named = keyOf(squadsProposalAddress(at.multisig, BigInt(index)))
+    for (let i = 0; i < 40; i++) at.foreign([transfer(stranger, named, 1 + i)], stranger)
+    await follow()
+    expect(await proposalOf(id)).toMatchObject({ status: 'executed', signature })
+  })
+
+  it('whose number a change of the members took says so, and cannot be approved', async () => {
+    const { a, follow, proposalOf, ask } = at
+    const { id, transaction_index: index } = await at.plan()
+    at.foreignChange(index, a)
+    await follow()
+    const { status, fault } = await proposalOf(id)
+    expect([status, fault]).toEqual([
+      'expired',
+      expect.stringMatching(/taken by another transaction.*change of the members/),
+    ])
+    expect((await ask('POST', `/v2/proposals/${id}/approvals`, { member: addressOf(a) })).status).toBe(409)
+  })
+
+  it('that was built twice for the same number is one proposal, and the other says which', async () => {
+    const { a, follow, proposalOf, put, ask } = at
+    const [first, second] = [await at.plan(), await at.plan()]
+    expect(second.transaction_index).toBe(first.transaction_index)
+    put(first, a)
+    await follow()
+    const found = [await proposalOf(first.id), await proposalOf(second.id)]
+    const [won, lost] = found.toSorted((one, other) => one.status.localeCompare(other.status))
+    expect([won.status, lost.status, lost.fault]).toEqual(['active', 'expired', expect.stringContaining(won.id)])
+    // Of the same act, the last plan stands for all.
+    expect([won.id, lost.renewed_by]).toEqual([second.id, won.id])
+    const { status, error } = await ask('POST', `/v2/proposals/${lost.id}/approvals`, { member: addressOf(a) })
+    expect([status, error.message]).toEqual([409, expect.stringContaining(won.id)])
+  })
+
+  it('that two requests import at once is one proposal', async () => {
+    const { a, multisig, ask } = at
+    const index = at.nextIndex()
+    at.foreignProposal(index, a, 5)
+    const imported = () => ask('POST', '/v2/proposals/imports', { multisig, transaction_index: index })
+    const answers = await Promise.all([imported(), imported(), imported()])
+    expect(answers.map(({ error }) => error)).toEqual([undefined, undefined, undefined])
+    expect(new Set(answers.map(({ data }) => data.id)).size).toBe(1)
+    const huge = await ask('POST', '/v2/proposals/imports', { multisig, transaction_index: '18446744073709551615' })
+    expect(huge.status).toBe(404)
+    const larger = await ask('POST', '/v2/proposals/imports', { multisig, transaction_index: '18446744073709551616' })
+    expect(larger.status).toBe(400)
+  })
+
+  it('shows a vote that its member changed as it is now', async () => {
+    const { a, follow, proposalOf } = at
+    const { id, transaction_index: index } = await at.payment()
+    at.foreignVote(index, a, 'proposalApprove')
+    await follow()
+    at.foreignVote(index, a, 'proposalReject')
+    await follow()
+    const { decisions } = await proposalOf(id)
+    expect(decisions).toMatchObject([{ approver: addressOf(a), decision: 'rejected' }])
+  })
+})

@@ -1,0 +1,242 @@
+/** Every authority of a mint, on both real token programs: missing, given to a vault, given up, and changed past us. */
+import * as spl from '@solana/spl-token'
+import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { readTokenState } from '../src/chain/programs/tokens/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
+import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../src/solana/token-authorities.ts'
+import { createMint, type Extension, run } from './support/gold.ts'
+import { startPlatform } from './support/platform-wallet.ts'
+import { hasProgram } from './support/programs.ts'
+import { type Service, sharedService, startService } from './support/service.ts'
+
+const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
+const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/token.json' }
+const shared = sharedService()
+
+const vaultOf = (key: PublicKey) =>
+  PublicKey.findProgramAddressSync([Buffer.from('vault'), key.toBytes()], new PublicKey(PROGRAMS.dbc.id))[0].toBase58()
+
+async function holder(own?: Service, payer = Keypair.generate()) {
+  const { services, request, clock } = own ?? (await shared())
+  const chain = await services.chain.local()
+  const address = payer.publicKey.toBase58()
+  chain.airdrop(address, 100_000_000_000n)
+  const signed = (transaction: string, ...signers: Keypair[]) => {
+    const decoded = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+    decoded.sign(signers)
+    return decoded.serialize()
+  }
+  const land = (transaction: string, ...signers: Keypair[]) => {
+    const landed = chain.send(signed(transaction, ...signers))
+    expect(landed.err, landed.logs.join('\n')).toBeNull()
+    chain.advance(1)
+  }
+  /** Sends it over HTTP, and follows it to its end. */
+  const submit = async (data: { transaction: string; tracked_resource: object }, ...signers: Keypair[]) => {
+    const transaction = Buffer.from(signed(data.transaction, ...signers)).toString('base64')
+    const { tracked_resource } = data
+    expect((await request('POST', '/v2/transactions', { body: { transaction, tracked_resource } })).status).toBe(200)
+    chain.advance(20)
+    clock.advance(20_000)
+    await followTransactions(services)
+  }
+  const build = async (more: object) => {
+    const body = { ...texts, payer: address, initial_supply: '1000', revoke_freeze_authority: false, ...more }
+    const { json } = await request('POST', '/v2/tokens', { body })
+    const key = Keypair.fromSecretKey(Uint8Array.from(json.data.required_signers.mint_secret_key))
+    return { data: json.data, mint: json.data.mint as string, key }
+  }
+  const create = async (more: object) => {
+    const { data, mint, key } = await build(more)
+    land(data.transaction, payer, key)
+    return mint
+  }
+  const give = (mint: string, type: string, new_authority: string | null, more: object = {}) =>
+    request('PUT', `/v2/tokens/${mint}/authorities/${type}`, { body: { payer: address, new_authority, ...more } })
+  const stateOf = (mint: string) => readTokenState(services.chain, mint)
+  return { services, chain, payer, address, request, land, submit, build, create, give, stateOf }
+}
+
+/** A mint with every extension that has an authority which SetAuthority changes, the pointer of its metadata included. */
+const EXTENSIONS: Extension[] = [
+  {
+    type: spl.ExtensionType.TransferFeeConfig,
+    initialize: (at, program, by) => spl.createInitializeTransferFeeConfigInstruction(at, by, by, 1, 1n, program),
+  },
+  {
+    type: spl.ExtensionType.MintCloseAuthority,
+    initialize: (at, program, by) => spl.createInitializeMintCloseAuthorityInstruction(at, by, program),
+  },
+  {
+    type: spl.ExtensionType.InterestBearingConfig,
+    initialize: (at, program, by) => spl.createInitializeInterestBearingMintInstruction(at, by, 1, program),
+  },
+  {
+    type: spl.ExtensionType.PermanentDelegate,
+    initialize: (at, program, by) => spl.createInitializePermanentDelegateInstruction(at, by, program),
+  },
+  {
+    type: spl.ExtensionType.TransferHook,
+    initialize: (at, program, by) => spl.createInitializeTransferHookInstruction(at, by, PublicKey.default, program),
+  },
+  {
+    type: spl.ExtensionType.MetadataPointer,
+    initialize: (at, program, by) => spl.createInitializeMetadataPointerInstruction(at, by, at, program),
+  },
+  {
+    type: spl.ExtensionType.PausableConfig,
+    initialize: (at, program, by) => spl.createInitializePausableConfigInstruction(at, by, program),
+  },
+]
+const SCALED: Extension = {
+  type: spl.ExtensionType.ScaledUiAmountConfig,
+  initialize: (at, program, by) => spl.createInitializeScaledUiAmountConfigInstruction(at, by, 2, program),
+}
+
+const ofExtensions = (Object.keys(TOKEN_AUTHORITIES) as TokenAuthorityType[]).filter(
+  (type) => type !== 'mint' && type !== 'freeze' && type !== 'metadata',
+)
+
+describe.each(ofExtensions)('the authority %s', (type) => {
+  const extended = async () => {
+    const scene = await holder()
+    // A mint has either interest or a multiplier.
+    const isScaled = type === 'scaled_amount'
+    const { mint } = createMint(scene.chain, scene.payer, {
+      program: PROGRAM,
+      extensions: isScaled ? [SCALED] : EXTENSIONS,
+    })
+    const held = async () => (await scene.stateOf(mint.toBase58())).extensions?.authorities[type as 'close']
+    return { ...scene, mint: mint.toBase58(), held }
+  }
+
+  it('is given to a vault, and its holder alone can give it', async () => {
+    const { mint, give, land, payer, address, held } = await extended()
+    const vault = vaultOf(payer.publicKey)
+    const refused = await give(mint, type, vault)
+    expect([refused.status, refused.json.error.param]).toEqual([400, 'new_authority'])
+    expect((await give(mint, type, address)).json.error.param).toBe('new_authority')
+    const { json } = await give(mint, type, vault, { allow_programs: true })
+    expect(json.data).toMatchObject({ mint, type, authority: address, new_authority: vault })
+    expect(json.data.tracked_resource.related_events).toEqual([])
+    land(json.data.transaction, payer)
+    expect(await held()).toBe(vault)
+    const again = await give(mint, type, null)
+    expect([again.status, again.json.error.param]).toEqual([400, 'payer'])
+    expect(again.json.error.details).toEqual({ authority: vault })
+  })
+
+  it('is given up for good', async () => {
+    const { mint, give, land, payer, held } = await extended()
+    const { json } = await give(mint, type, null)
+    expect(json.data).toMatchObject({ new_authority: null })
+    land(json.data.transaction, payer)
+    expect(await held()).toBeNull()
+    const again = await give(mint, type, Keypair.generate().publicKey.toBase58())
+    expect([again.status, again.json.error.param]).toEqual([400, 'type'])
+    expect(again.json.error.message).toContain('already revoked')
+  })
+
+  it.each(['spl', 'token2022'] as const)('is missing in a mint of %s without its extension', async (program) => {
+    const { chain, payer, give, address } = await holder()
+    const { mint } = createMint(chain, payer, {
+      program: program === 'spl' ? spl.TOKEN_PROGRAM_ID : PROGRAM,
+    })
+    const refused = await give(mint.toBase58(), type, address)
+    expect([refused.status, refused.json.error.param]).toEqual([400, 'type'])
+    expect(refused.json.error.message).toContain('without the extension')
+  })
+})
+
+const programs = [
+  ['token2022', true],
+  ['spl', hasProgram(PROGRAMS.tokenMetadata.id)],
+] as const
+
+describe.each(programs)('the authorities of a token of the program %s that are set to none', (token_program, runs) => {
+  it.skipIf(!runs)('end as by revocation: with the same states, and each event once', async () => {
+    const { payer, build, submit, give, request } = await holder(await startService())
+    const { data, mint, key } = await build({ token_program })
+    await submit(data, payer, key)
+    const seen: string[] = []
+    for (const type of ['freeze', 'mint', 'metadata']) {
+      const { status, json } = await give(mint, type, null)
+      expect(status, JSON.stringify(json)).toBe(200)
+      await submit(json.data, payer)
+      seen.push((await request('GET', '/v2/tokens')).json.data[0].status)
+    }
+    expect(seen).toEqual(['freeze_authority_revoked', 'mint_authority_revoked', 'fully_immutable'])
+    const events = (await request('GET', `/v2/events?order=asc&resource_type=token&resource_id=${mint}`)).json.data
+    expect(events.map(({ type }: { type: string }) => type)).toEqual([
+      'token.created',
+      'token.freeze_authority_revoked',
+      'token.mint_authority_revoked',
+      'token.fully_immutable',
+    ])
+    const again = await give(mint, 'metadata', null)
+    expect([again.status, again.json.error.param]).toEqual([400, 'type'])
+  })
+})
+
+describe('the metadata authority of a Token-2022 mint', () => {
+  it('is not given up while another address can move the pointer, and then the pointer makes it immutable', async () => {
+    const service = await startService()
+    const { chain, payer, give, land, address, request } = await holder(service)
+    const other = Keypair.generate()
+    chain.airdrop(other.publicKey.toBase58(), 1_000_000_000n)
+    const { mint: key } = createMint(chain, payer, { program: PROGRAM, extensions: [EXTENSIONS[5]!] })
+    const mint = key.toBase58()
+    chain.airdrop(mint, 10_000_000n)
+    const { initializeMetadata } = await import('../src/chain/programs/tokens/metadata-extension.ts')
+    expect(run(chain, [await initializeMetadata(key, payer.publicKey, texts)], [payer]).err).toBeNull()
+    const pointer = await give(mint, 'metadata_pointer', other.publicKey.toBase58())
+    land(pointer.json.data.transaction, payer)
+    for (const type of ['freeze', 'mint']) land((await give(mint, type, null)).json.data.transaction, payer)
+    const path = `/v2/tokens/${mint}/authorities/metadata`
+    for (const refused of [
+      await give(mint, 'metadata', null),
+      await request('DELETE', path, { body: { payer: address } }),
+    ]) {
+      expect([refused.status, refused.json.error.param]).toEqual([400, 'type'])
+      expect(refused.json.error.message).toContain(other.publicKey.toBase58())
+    }
+    const by = { payer: other.publicKey.toBase58(), new_authority: null }
+    const ended = await request('PUT', `/v2/tokens/${mint}/authorities/metadata_pointer`, { body: by })
+    expect(ended.json.data.tracked_resource.related_events).toEqual([])
+    land(ended.json.data.transaction, other)
+    const last = (await give(mint, 'metadata', null)).json.data
+    expect(last.tracked_resource.related_events).toEqual(['token.fully_immutable'])
+    land(last.transaction, payer)
+    expect((await request('GET', `/v2/tokens/${mint}`)).json.data.status).toBe('fully_immutable')
+  })
+})
+
+describe('what stays for good once an authority is given up', () => {
+  it('is said: accounts that begin frozen, and a paused token', async () => {
+    const { create, give, chain, payer } = await holder()
+    const frozen = await create({ token_program: 'token2022', extensions: { default_frozen: true } })
+    expect((await give(frozen, 'freeze', null)).json.data.warnings).toEqual([expect.stringContaining('begin frozen')])
+    const paused = await create({ token_program: 'token2022', extensions: { pausable: true } })
+    expect((await give(paused, 'pause', null)).json.data.warnings).toBeUndefined()
+    const pause = spl.createPauseInstruction(new PublicKey(paused), payer.publicKey, [], PROGRAM)
+    expect(run(chain, [pause], [payer]).err).toBeNull()
+    expect((await give(paused, 'pause', null)).json.data.warnings).toEqual([expect.stringContaining('is paused')])
+  })
+})
+
+describe('the platform wallet', () => {
+  it('never gives up mint, freeze or metadata authority, and asks its policy about that of an extension', async () => {
+    const service = await startPlatform()
+    const scene = await holder(service, service.wallet)
+    const mint = await scene.create({ token_program: 'token2022', extensions: { pausable: true } })
+    const signed = { mode: 'signed' }
+    for (const type of ['mint', 'freeze', 'metadata']) {
+      const refused = await scene.give(mint, type, null, signed)
+      expect([refused.status, refused.json.error.param]).toEqual([400, 'mode'])
+    }
+    const policy = await scene.give(mint, 'pause', null, signed)
+    expect([policy.status, policy.json.error.details.rule]).toEqual([400, 'authority'])
+  })
+})

@@ -1,0 +1,122 @@
+/** Metadata of tokens changed over HTTP, on the real programs: Metaplex Token Metadata, and Token-2022. */
+import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { readTokenState } from '../src/chain/programs/tokens/index.ts'
+import { decodeExtensionFields } from '../src/chain/programs/tokens/metadata-extension.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
+import { metadataExtension } from '../src/solana/token-extensions.ts'
+import { hasProgram } from './support/programs.ts'
+import { sharedService } from './support/service.ts'
+
+const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/token.json' }
+const shared = sharedService()
+const programs = [
+  ['token2022', true],
+  ['spl', hasProgram(PROGRAMS.tokenMetadata.id)],
+] as const
+
+async function open() {
+  const { services, request } = await shared()
+  const chain = await services.chain.local()
+  const payer = Keypair.generate()
+  const address = payer.publicKey.toBase58()
+  chain.airdrop(address, 100_000_000_000n)
+  const land = (transaction: string, ...signers: Keypair[]) => {
+    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+    signed.sign(signers)
+    const landed = chain.send(signed.serialize())
+    expect(landed.err, landed.logs.join('\n')).toBeNull()
+    chain.advance(1)
+  }
+  const create = async (token_program: string, more: object = {}) => {
+    const body = { ...texts, payer: address, initial_supply: '1000', token_program, ...more }
+    const { data } = (await request('POST', '/v2/tokens', { body })).json
+    land(data.transaction, payer, Keypair.fromSecretKey(Uint8Array.from(data.required_signers.mint_secret_key)))
+    return data.mint as string
+  }
+  const update = (mint: string, body: object) =>
+    request('PATCH', `/v2/tokens/${mint}`, { body: { payer: address, ...body } })
+  const changed = async (mint: string, body: object) => {
+    const { status, json } = await update(mint, body)
+    expect(status, JSON.stringify(json)).toBe(200)
+    land(json.data.transaction, payer)
+    return json.data
+  }
+  const faultOf = async (mint: string, body: object) => {
+    const { status, json } = await update(mint, body)
+    return [status, json.error?.param]
+  }
+  const metadataOf = async (mint: string) => (await readTokenState(services.chain, mint)).metadata
+  const account = (mint: string) => chain.account(mint)!
+  const fieldsOf = (mint: string) => Object.fromEntries(decodeExtensionFields(metadataExtension(account(mint).data)!))
+  return { chain, request, payer, address, create, update, changed, faultOf, metadataOf, account, fieldsOf, land }
+}
+
+describe.each(programs)('the metadata of a token of the program %s', (program, runs) => {
+  it.skipIf(!runs)('changes one text at a time, and keeps the others', async () => {
+    const { create, changed, metadataOf } = await open()
+    const mint = await create(program)
+    const source = program === 'spl' ? 'metaplex' : 'extension'
+    expect(await changed(mint, { symbol: 'NEW' })).toMatchObject({ source, is_mutable: true, rent_lamports: '0' })
+    expect(await metadataOf(mint)).toMatchObject({ ...texts, symbol: 'NEW', isMutable: true })
+    await changed(mint, { name: 'M', uri: 'https://example.com/2.json' })
+    const after = { name: 'M', symbol: 'NEW', uri: 'https://example.com/2.json' }
+    expect(await metadataOf(mint)).toMatchObject({ ...after, isMutable: true })
+  })
+
+  it.skipIf(!runs)('is made immutable with its last change, and then cannot change', async () => {
+    const { create, changed, metadataOf, faultOf, request } = await open()
+    const mint = await create(program, { revoke_mint_authority: true })
+    const last = await changed(mint, { symbol: 'END', immutable: true })
+    expect(last).toMatchObject({ is_mutable: false })
+    expect(last.tracked_resource.related_events).toEqual(['token.fully_immutable'])
+    expect(await metadataOf(mint)).toMatchObject({ symbol: 'END', isMutable: false })
+    expect((await request('GET', `/v2/tokens/${mint}`)).json.data.status).toBe('fully_immutable')
+    expect(await faultOf(mint, { symbol: 'X' })).toEqual([400, 'mint'])
+    const refused = (await request('PATCH', `/v2/tokens/${mint}`, { body: { payer: mint, symbol: 'X' } })).json
+    expect(refused.error.message).toContain('immutable: nobody can change it')
+  })
+
+  it.skipIf(!runs)('is changed by its authority alone, and by what fits', async () => {
+    const { create, faultOf, address } = await open()
+    const mint = await create(program)
+    const stranger = Keypair.generate().publicKey.toBase58()
+    expect(await faultOf(mint, { payer: stranger, symbol: 'X' })).toEqual([400, 'payer'])
+    expect(await faultOf(mint, { name: 'é'.repeat(20) })).toEqual([400, 'name'])
+    expect(await faultOf(mint, {})).toEqual([400, 'name'])
+    expect(await faultOf(mint, { fields: [{ key: 'symbol', value: 'X' }] })).toEqual([400, 'fields'])
+    expect(await faultOf(mint, { remove_fields: ['none'] })).toEqual([400, 'remove_fields'])
+    expect(await faultOf(mint, { immutable: true, mode: 'signed' })).toEqual([400, 'immutable'])
+    expect((await faultOf(address, { symbol: 'X' }))[0]).toBe(404)
+    if (program === 'spl') expect(await faultOf(mint, { fields: [{ key: 'a', value: 'b' }] })).toEqual([400, 'fields'])
+  })
+})
+
+describe('additional fields of a Token-2022 mint', () => {
+  it('are set, replaced and removed, and the mint gets the rent for its growth to the lamport', async () => {
+    const { create, changed, fieldsOf, account, chain } = await open()
+    const mint = await create('token2022')
+    const before = account(mint).lamports
+    const grown = await changed(mint, {
+      fields: [
+        { key: 'site', value: 'https://a.b' },
+        { key: 'x', value: 'y,z=1' },
+      ],
+    })
+    expect(fieldsOf(mint)).toEqual({ site: 'https://a.b', x: 'y,z=1' })
+    const { lamports, data } = account(mint)
+    expect(lamports - before).toBe(BigInt(grown.rent_lamports))
+    expect(lamports).toBe(chain.minimumBalance(data.length))
+    const shrunk = await changed(mint, { fields: [{ key: 'site', value: 's' }], remove_fields: ['x'], name: 'Other' })
+    expect(shrunk.rent_lamports).toBe('0')
+    expect(fieldsOf(mint)).toEqual({ site: 's' })
+  })
+
+  it('are refused if they do not fit in one transaction, and fit in version 1', async () => {
+    const { create, faultOf, update } = await open()
+    const mint = await create('token2022')
+    const fields = Array.from({ length: 3 }, (_, i) => ({ key: `k${i}`, value: 'v'.repeat(500) }))
+    expect((await faultOf(mint, { fields }))[0]).toBe(400)
+    expect((await update(mint, { fields, tx_version: 1 })).status).toBe(200)
+  })
+})
