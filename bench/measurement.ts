@@ -5,7 +5,7 @@ export interface Measurement {
   unit: string
   /** Of elapsed time, rates or memory. */
   ratio: number
-  /** The same ratio of processor time, where that was measured: a busy machine does not change it much. */
+  /** The same ratio of processor time, if it was measured; a busy machine hardly changes it. */
   processor?: number
   floor: string
 }

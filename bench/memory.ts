@@ -10,9 +10,9 @@ import { wallet } from '../test/support/trees.ts'
 import type { Measurement } from './measurement.ts'
 
 const REQUESTS = 100_000
-/** Requests between two looks at the daemon. */
+/** Requests between two readings of the daemon's memory. */
 const STEP = 2_000
-/** The mean of this many looks at the end is compared with that of as many in the middle. */
+/** The mean of the last readings is compared with that of as many in the middle. */
 const STAGE_LOOKS = 10
 const IN_FLIGHT = 32
 const MIB = 1024

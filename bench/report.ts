@@ -1,4 +1,4 @@
-/** What a bench run found: the machine, the figures beside their targets, and both as JSON. */
+/** The result of a bench run: the machine, the figures with their targets, and both as JSON. */
 import { writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import type { Measurement } from './measurement.ts'
@@ -39,7 +39,7 @@ function isMet({ atLeast, atMost }: Target, { ratio, processor }: Measurement, b
 
 const goalOf = ({ atLeast, atMost }: Target): string => (atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`)
 
-/** A line as it is printed: the figure, its ratios to the floor, and the target where there is one. */
+/** A printed line: the figure, its ratios to the floor, and the target if it has one. */
 export function measurementLine(suite: string, measurement: Measurement, byProcessor: boolean): string {
   const { name, value, unit, ratio, processor, floor } = measurement
   const target = TARGETS.find(isOf(suite, measurement))

@@ -11,12 +11,12 @@ import { PLAIN_APPLICATION, PLAIN_TOKEN, plainTreeId, startPlain } from './plain
 const COUNTS = { warmUp: 10_000, requests: 5_000 }
 const FEW_ROWS = 10_000
 const MANY_ROWS = 1_000_000
-/** Different records that are asked for. */
+/** Number of different records that are requested. */
 const RECORDS = 1_000
 const MINT_OF_TREES = 'So11111111111111111111111111111111111111112'
 const LIMIT = 100_000_000
 const AMPLE = { name: 'bench', scopes: ['*'], rate_limit_per_minute: LIMIT, rate_limit_per_day: LIMIT }
-/** Answers with as many bytes as the path says. */
+/** Answers with as many bytes as the path names. */
 const BARE_SERVER = `
   const bodies = {}
   require('node:http').createServer(({ url }, response) => {

@@ -8,12 +8,15 @@ import type { Measurement } from './measurement.ts'
 
 const RUNS = 7
 const MOST_MS = 10
-/** Reports the longest delay of a timer of one millisecond since it was last asked, by a line on standard output. */
+/**
+ * Reports the longest delay of a timer of one millisecond since it was last asked, by a line on standard output. The
+ * daemon itself ignores this signal; SIGUSR2 would make it read its settings again meanwhile.
+ */
 const WATCH = `data:text/javascript,
   import{monitorEventLoopDelay}from'node:perf_hooks';
   const delay=monitorEventLoopDelay({resolution:1});
   delay.enable();
-  process.on('SIGUSR2',()=>{console.log(delay.max/1e6);delay.reset()})`.replaceAll('\n', '')
+  process.on('SIGWINCH',()=>{console.log(delay.max/1e6);delay.reset()})`.replaceAll('\n', '')
 
 /** The least of some runs, because other processes delay it too. Needs a built dist/. */
 export function stalls(): Promise<Measurement[]> {
@@ -39,6 +42,6 @@ export function stalls(): Promise<Measurement[]> {
 async function longestStall(daemon: ChildProcess): Promise<number> {
   if (daemon.stdout === null) throw new Error('the daemon has no standard output')
   const line = once(daemon.stdout, 'data')
-  daemon.kill('SIGUSR2')
+  daemon.kill('SIGWINCH')
   return Number(String((await line)[0]))
 }

@@ -30,7 +30,7 @@ export function startUp(): Promise<Measurement[]> {
     }
     const names = Object.keys(commands)
     const costs = names.map((): Cost[] => [])
-    // In rounds over all commands, so that a slow moment of the machine falls on each.
+    // In rounds over all commands, so that a slow moment of the machine affects all of them.
     for (let round = 0; round < ROUNDS; round++) {
       for (const [i, args] of Object.values(commands).entries()) costs[i]?.push(await processCost(args, env))
     }

@@ -1,10 +1,10 @@
-/** The suites of `npm run bench`, and what its command line says. */
+/** The suites of `npm run bench`, and its command line. */
 import { parseArgs } from 'node:util'
 import type { Measurement } from './measurement.ts'
 
 interface Suite {
   about: string
-  /** Loaded when its turn comes, so that one suite does not make the heap of another larger. */
+  /** Loaded when it runs, so that one suite does not enlarge the heap of another. */
   run: () => Promise<Measurement[]>
 }
 
@@ -17,6 +17,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     about: 'a CSV of 1,000,000 rows to its root, against merkletreejs; peak memory',
     run: async () => (await import('./merkle.ts')).merkle(),
   },
+  grind: {
+    about: 'keys that svc tokens grind tries on one core, against generateKeyPairSync',
+    run: async () => (await import('./grind.ts')).grind(),
+  },
   requests: {
     about: 'GET requests a second, against bare node:http and a plain application',
     run: async () => (await import('./requests.ts')).requests(),
@@ -28,6 +32,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   transactions: {
     about: 'submitting transactions to the embedded chain, against `chain.send`',
     run: async () => (await import('./transactions.ts')).transactions(),
+  },
+  finality: {
+    about: 'a launch until it is confirmed and final, and its calls to the node, on Alpenglow and on Tower',
+    run: async () => (await import('./finality.ts')).finality(),
   },
   webhooks: {
     about: 'deliveries with durable results, against undici with the same signatures',

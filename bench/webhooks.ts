@@ -8,7 +8,7 @@ import { benchService } from './webhooks/service.ts'
 /** Of each measurement, over both receivers. */
 const DELIVERIES = 4_000
 const [WARM_UPS, ROUNDS] = [1, 7]
-/** As many deliveries under way as one origin may have. */
+/** As many concurrent deliveries as one origin may have. */
 const CONNECTIONS_PER_ORIGIN = 32
 const RECEIVER = `
   require('node:http').createServer((request, response) => {
@@ -61,7 +61,7 @@ async function postAll(pool: Pool, key: KeyObject, count: number): Promise<void>
   await Promise.all(Array.from({ length: CONNECTIONS_PER_ORIGIN }, line))
 }
 
-/** By `dispatch`, because a Response with a stream costs as much as the rest. */
+/** Uses `dispatch`, because a Response with a stream costs as much as everything else. */
 function post(pool: Pool, { headers, body }: ReturnType<typeof signedEvent>): Promise<void> {
   return new Promise((resolve, reject) => {
     pool.dispatch(

@@ -4,19 +4,21 @@
 // a daemon can run from dist/ meanwhile.
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { relative } from 'node:path'
-import { tsImport } from 'tsx/esm/api'
-import { bundles } from './build/bundles.mjs'
-import { clientTypes } from './build/client-types.mjs'
-import { keepEarlierFiles } from './build/earlier-files.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './build/inputs.mjs'
-import { merkleEngine } from './build/merkle-engine.mjs'
-import { JQ, SWAGGER_UI, thirdPartyLicenses } from './build/third-party-licenses.mjs'
 
 if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
 
+// The compilers take a second to load, so they are loaded only for a build.
+const { tsImport } = await import('tsx/esm/api')
+const { bundles } = await import('./build/bundles.mjs')
+const { clientTypes } = await import('./build/client-types.mjs')
+const { keepEarlierFiles } = await import('./build/earlier-files.mjs')
+const { merkleEngine } = await import('./build/merkle-engine.mjs')
+const { JQ, SWAGGER_UI, thirdPartyLicenses } = await import('./build/third-party-licenses.mjs')
+
 const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const inputs = inputsHash()
-for (const folder of ['dist/docs', 'dist/help', 'dist/man', 'dist/claim-page/texts'])
+for (const folder of ['dist/docs', 'dist/help', 'dist/man', 'dist/claim-page/texts', 'dist/passport-page'])
   await mkdir(folder, { recursive: true })
 // If this build fails, the next one has to run.
 await rm(INPUTS_FILE, { force: true })
@@ -28,7 +30,7 @@ async function put(path, bytes) {
   written.add(relative('', path))
   const aside = `${path}.${process.pid}`
   await writeFile(aside, bytes)
-  if (path.endsWith('svc.js')) await chmod(aside, 0o755)
+  if (/svc\.js$|\.sh$/.test(path)) await chmod(aside, 0o755)
   await rename(aside, path)
 }
 
@@ -55,11 +57,16 @@ await put('dist/client.d.mts', clientTypes())
 for (const file of ['index.html', 'claim.css']) {
   await put(`dist/claim-page/${file}`, await readFile(`src/claim-page/browser/${file}`))
 }
-for (const file of await readdir('src/claim-page/browser/texts')) {
-  // English is part of the script.
-  const texts = JSON.parse(await readFile(`src/claim-page/browser/texts/${file}`, 'utf8'))
-  if (file !== 'en.json') await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
+for (const file of ['index.html', 'passport.css']) {
+  await put(`dist/passport-page/${file}`, await readFile(`src/passport-page/${file}`))
 }
+// English is part of the script, and here for the head of the page.
+for (const file of await readdir('src/claim-page/browser/texts')) {
+  const texts = JSON.parse(await readFile(`src/claim-page/browser/texts/${file}`, 'utf8'))
+  await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
+}
+// The check of recipient lists is run from the package, so that CI needs no clone.
+await put('dist/check-airdrops.sh', await readFile('examples/ci/check-airdrops.sh'))
 await put('dist/openapi.json', JSON.stringify(await apiDocument()))
 for (const file of ['index.html', 'page.css']) {
   await put(`dist/docs/${file}`, await readFile(`src/reference-page/${file}`))

@@ -53,11 +53,11 @@ function commandOf(name: string, { method, path }: AnyRoute, verbs: readonly Ver
   const wanted = name in EXAMPLES ? EXAMPLES[name] : /^/
   const place = ({ calls }: Verb) =>
     calls.findIndex(([calledMethod, calledPath]) => calledMethod === method && calledPath === path)
-  const [best] = verbs
+  const callers = verbs
     .filter((verb) => place(verb) >= 0)
     .sort((a, b) => place(a) - place(b) || a.calls.length - b.calls.length)
-  if (best === undefined || wanted == null) return undefined
-  const found = best.examples.find((line) => wanted.test(line))
+  if (callers.length === 0 || wanted == null) return undefined
+  const found = callers.flatMap(({ examples }) => examples).find((line) => wanted.test(line))
   if (found === undefined) throw new Error(`the command of ${name} has no example with ${wanted}`)
   return found
 }
@@ -98,7 +98,7 @@ function clientSample(name: string, { method, list }: AnyRoute, { path, query, b
     ...(method === 'get' ? [] : ['{ idempotencyKey: crypto.randomUUID() }']),
   ]
   return [
-    "import { createClient, fetchTransport } from '@svc-launch/cli/client'",
+    "import { createClient, fetchTransport } from '@svc-launch/client'",
     '',
     "const client = createClient(fetchTransport('http://127.0.0.1:8787'), process.env.SVC_API_KEY)",
     `const { data${list ? ', meta' : ''} } = await client.${name}(${given.join(', ')})`,

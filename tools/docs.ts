@@ -12,6 +12,8 @@ import {
 import { SECRET_FILE_BYTES } from '../src/settings/secret-files.ts'
 import { errorTables } from './error-tables.ts'
 import { instructionTables } from './instruction-tables.ts'
+import { firstLaunchPicture } from './recorded-terminal.ts'
+import { errorsPage, eventsPage } from './reference-pages.ts'
 import { ROOM_PATHS, ROOMS, type Room, RULES, type Rule } from './rooms.ts'
 import { routePaths } from './route-paths.ts'
 
@@ -59,7 +61,7 @@ Every setting that is a secret, or a URL that may hold one, is also read from a 
 
 ## Reloading
 
-\`kill -HUP\` makes a daemon without a terminal reload: ${reloadable()}. All others need a restart. [More](operating.md#reloading).
+\`svc config reload\` makes the running daemon take up these settings: ${reloadable()}. All others need a restart; the command names them. [More](operating.md#reloading).
 
 ## Project file
 
@@ -123,7 +125,10 @@ function architecture(): string {
 const files: Record<string, string> = {
   'src/api/paths.ts': routePaths(api),
   'docs/configuration.md': configuration(),
+  'docs/events.md': eventsPage(),
+  'docs/errors.md': errorsPage(),
   [ARCHITECTURE]: architecture(),
+  'docs/pictures/first-launch.svg': firstLaunchPicture(readFileSync('docs/first-launch.md', 'utf8')),
   ...(await errorTables()),
   ...(await instructionTables()),
 }

@@ -34,7 +34,7 @@ const figures: Record<string, string | number> = {
   ...Object.fromEntries(['bin', 'commands', 'daemon', 'src'].map((folder) => [`  ${folder}`, sizeOf(folder)])),
   tests: sizeOf('test'),
   bench: sizeOf('bench'),
-  tools: sizeOf('tools', '.ci', '.build'),
+  tools: sizeOf('tools', '.ci'),
   rooms: ROOM_PATHS.length,
   'circles of imports': circlesOf(IMPORTS).length,
 

@@ -2,21 +2,7 @@
  * Generates the layouts of programs' instructions from their SDKs, as source files that are checked with the generated
  * documents.
  */
-
-/** The part of an Anchor IDL that layouts are made of. */
-interface Idl {
-  instructions: readonly {
-    name: string
-    discriminator: readonly number[]
-    accounts: readonly { name: string }[]
-    args: readonly Field[]
-  }[]
-  types: readonly { name: string; type: { kind: string; fields?: readonly unknown[] } }[]
-}
-interface Field {
-  name: string
-  type: unknown
-}
+import { type Field, type Idl, squadsIdl } from './anchor-idl.ts'
 
 const FOLDER = 'src/chain/instructions/generated'
 /** The width of a line of source, as in the formatter's settings. */
@@ -30,6 +16,7 @@ export async function instructionTables(): Promise<Record<string, string>> {
   return {
     [`${FOLDER}/dbc.ts`]: source('DBC_INSTRUCTIONS', 'Meteora DBC', DynamicBondingCurveIdl as unknown as Idl),
     [`${FOLDER}/damm-v2.ts`]: source('DAMM_V2_INSTRUCTIONS', 'Meteora DAMM v2', CpAmmIdl as unknown as Idl),
+    [`${FOLDER}/squads.ts`]: source('SQUADS_INSTRUCTIONS', 'Squads v4', squadsIdl()),
   }
 }
 

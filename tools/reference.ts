@@ -22,8 +22,11 @@ function inputRow(name: string, input: CommandInput): string {
   return `| ${code(name)} | ${cell(about)}${allowed}${notes.length > 0 ? ` (${notes.join(', ')})` : ''} |`
 }
 
-const flagTitle = (key: string, input: CommandInput) =>
-  input.kind === 'boolean' ? flagNames(key, input) : `${flagNames(key, input)} <${input.placeholder || key}>`
+function flagTitle(key: string, input: CommandInput): string {
+  if (input.kind === 'boolean') return flagNames(key, input)
+  const value = input.placeholder || key
+  return `${flagNames(key, input)} ${input.bare ? `[${value}]` : `<${value}>`}`
+}
 
 function verbSection(
   name: string,
@@ -61,7 +64,7 @@ The answer goes to stdout, everything else to stderr: progress, warnings, questi
   fields and no heading; tab, line break and backslash inside a field are written \`\\t\`, \`\\n\`, \`\\\\\`; null is
   empty.
 - \`--columns\`, \`--sort\`, \`--filter\`, \`--jq\` and \`--template\` choose what is shown of the answer. A pager
-  shows text that is taller than the screen ([in the terminal](terminal.md#what-an-answer-shows)).
+  shows text that is taller than the screen ([in the terminal](terminal.md#selecting-output)).
 - On a terminal, svc asks for missing required inputs and checks each answer at once. Then it asks for the few options
   that most people set. At the end it prints the same as one command line. Without a terminal, with \`--no-input\`, or
   if \`CI\` or \`NO_DNA\` is set, a missing input is an error that names it. On a terminal, \`keys delete\`,
@@ -84,7 +87,7 @@ async function reference(): Promise<string> {
   const parts = [
     INTRODUCTION,
     '## Options of every command',
-    `They stand before or after the noun.`,
+    `They may be before or after the noun.`,
     `| Option | Meaning |\n|---|---|\n${GLOBAL_OPTIONS.map(({ flags, about }) => `| ${code(flags)} | ${cell(about)} |`).join('\n')}`,
   ]
   for (const { name, summary, aliases, load } of NOUNS) {

@@ -23,6 +23,7 @@ export const ROOMS = {
   'src/claim-page/site': 'the files of a claim page: rows, index, settings',
   'src/claim-page/browser':
     'the claim page in a browser: finds a wallet, checks its proof, sends and follows the claim',
+  'src/passport-page': 'the passport of a token in a browser: reads the chain, and proves each fact',
   'src/reference-page': 'the API reference in a browser, around Swagger UI',
   'src/api': 'the contract as data: zod schemas and routes',
   'src/client.ts': '`client.pools.create(input)` over any transport',
@@ -46,7 +47,7 @@ export interface Rule {
 }
 
 const GROUND: readonly Room[] = ['src/solana', 'src/settings', 'src/platform']
-const IN_BROWSERS: readonly Room[] = ['src/claim-page/browser', 'src/reference-page']
+const IN_BROWSERS: readonly Room[] = ['src/claim-page/browser', 'src/passport-page', 'src/reference-page']
 
 export const RULES: readonly Rule[] = [
   { rooms: ['tools'], value: ROOM_PATHS },
@@ -98,7 +99,8 @@ export const RULES: readonly Rule[] = [
     value: ['src/merkle', 'src/solana', 'src/platform'],
   },
   { rooms: ['src/api', 'src/client.ts'], value: ['src/api', 'src/merkle', 'src/solana', 'src/platform'] },
-  { rooms: IN_BROWSERS, value: ['src/solana', 'src/platform'] },
+  { rooms: ['src/passport-page'], value: ['src/claim-page/browser', 'src/solana', 'src/platform'] },
+  { rooms: ['src/claim-page/browser', 'src/reference-page'], value: ['src/solana', 'src/platform'] },
   { rooms: ['src/settings'], value: ['src/platform'] },
   { rooms: ['src/solana', 'src/platform'], value: [] },
 ]

@@ -1,4 +1,4 @@
-/** A client process of its own: 64 connections that each send a request as soon as the last one is answered. */
+/** A separate client process: 64 connections that each send a request as soon as the last one is answered. */
 import { fork } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import type { Cost } from '../measurement.ts'
@@ -6,14 +6,14 @@ import { processorMs } from './processor-time.ts'
 import type { ServerProcess } from './server.ts'
 
 export interface Flood {
-  /** Asked for in turn; all of one server. */
+  /** Requested in turn; all of one server. */
   urls: readonly string[]
   headers: Record<string, string>
-  /** Makes the requests POST with this body, each with an Idempotency-Key of its own. */
+  /** Sends the requests as POST with this body, each with its own Idempotency-Key. */
   body?: string
 }
 
-/** What is asked of one server. */
+/** The requests to one server. */
 export interface FloodTarget extends Flood {
   server: ServerProcess
 }
@@ -30,7 +30,7 @@ export interface FloodClient {
   close(): void
 }
 
-/** Starts the client process; it sends over raw sockets, so that it costs less than the servers that it measures. */
+/** Starts the client process. It uses raw sockets, so it costs less than the servers that it measures. */
 export function openFloodClient(): FloodClient {
   const child = fork(import.meta.filename, { execArgv: ['--import', 'tsx'] })
   let run = Date.now()

@@ -11,7 +11,7 @@ interface ProcessTimes {
   reaped: number
 }
 
-/** Undefined for a process that is gone. */
+/** Undefined if the process has ended. */
 function timesOf(pid: number): ProcessTimes | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []

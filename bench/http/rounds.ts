@@ -1,4 +1,4 @@
-/** Rates of servers that are asked in turn, as ratios to each other. */
+/** Rates of servers that are measured in turn, as ratios to each other. */
 import { type Cost, type Measurement, medianOf, ratiosOf } from '../measurement.ts'
 import type { FloodClient, FloodTarget } from './client.ts'
 

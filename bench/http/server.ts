@@ -1,4 +1,4 @@
-/** Servers as child processes whose output tells their address; their log goes to a file, as under a service manager. */
+/** Starts servers as child processes that print their address; their log goes to a file, as under a service manager. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

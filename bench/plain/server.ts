@@ -58,7 +58,10 @@ app.use(async (c, next) => {
   await next()
 })
 
-/** Counts a request in slots of a second and of a minute; what is left of the minute, below zero if it is refused. */
+/**
+ * Counts a request in slots of a second and of a minute; returns the remaining requests of the minute, negative if it
+ * is refused.
+ */
 const admit = counts.transaction(({ id, per_minute, per_day }: Key, now: number): number => {
   const [second, minute] = [Math.floor(now / 1_000), Math.floor(now / 60_000)]
   const usedMinute = sql.used.get(id, 1_000, second - 60) as number

@@ -1,4 +1,4 @@
-/** Starts the straightforward application over a database of its own. */
+/** Starts the straightforward application with its own database. */
 import { join } from 'node:path'
 import type { ServerProcess, Servers } from '../http/server.ts'
 

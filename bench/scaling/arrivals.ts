@@ -1,4 +1,4 @@
-/** When simulated jobs arrive, and how long what is random takes: from a seed, so that a run can be repeated. */
+/** Times at which simulated jobs arrive, and random durations, both from a seed, so that a run can be repeated. */
 import type { Arrival, Job } from './simulation.ts'
 
 /** A number from 0 (included) to 1. */

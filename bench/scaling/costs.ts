@@ -22,7 +22,7 @@ export interface MeasuredCosts {
   submit: StepCost
   /** Of one launch, from its submission to finality: both transactions. */
   follow: StepCost
-  /** The same where a heap of them is followed at once: each transaction is written once instead of twice. */
+  /** The same for many transactions that are followed at once: each is written once instead of twice. */
   gathered: { launches: number; daemonMs: number; postgresMs: number }
   delivery: StepCost
   /** Round trips one after the other, of the whole request and of those under the lock of the events' counter. */
@@ -36,7 +36,7 @@ export interface MeasuredCosts {
   /** Bytes that a launch leaves in tables and indexes. */
   bytesPerLaunch: number
   bytesPerDelivery: number
-  /** Of a daemon that works for nobody: processor milliseconds a second, and calls to the node. */
+  /** Of an idle daemon: processor milliseconds a second, and calls to the node. */
   idle: { workerMs: number; postgresMs: number; rpcCalls: number }
 }
 

@@ -1,4 +1,4 @@
-/** Events that nothing but a delivery comes of. */
+/** Events whose only effect is a delivery. */
 import { appendEvents, type NewEvent } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 import type { Store } from '../../src/store/store.ts'

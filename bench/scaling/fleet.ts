@@ -28,7 +28,7 @@ export interface Fleet {
   close(): Promise<void>
 }
 
-/** Null where PostgreSQL cannot be run. Daemons are stopped by whoever started them. Needs a built dist/. */
+/** Null if PostgreSQL cannot be run. The caller stops the daemons. Needs a built dist/. */
 export async function openFleet(): Promise<Fleet | null> {
   const server = await launchPostgres({
     settings: {

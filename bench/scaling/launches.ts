@@ -75,7 +75,8 @@ export async function openLaunchClient(fleet: Fleet, daemons: readonly Daemon[])
   }
 }
 
-function signedWith(text: string, keys: readonly Keypair[]): string {
+/** The transaction, which is base64, signed with those keys that it needs. */
+export function signedWith(text: string, keys: readonly Keypair[]): string {
   const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
   const { staticAccountKeys, header } = transaction.message
   const needed = staticAccountKeys.slice(0, header.numRequiredSignatures)
@@ -83,7 +84,12 @@ function signedWith(text: string, keys: readonly Keypair[]): string {
   return Buffer.from(transaction.serialize()).toString('base64')
 }
 
-async function fund(node: string, address: string): Promise<void> {
+/** Returns once the lamports are there at the commitment. */
+export async function fund(
+  node: string,
+  address: string,
+  commitment: 'confirmed' | 'finalized' = 'confirmed',
+): Promise<void> {
   const ask = async (method: string, params: unknown[]) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const answer = await fetch(node, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -91,7 +97,7 @@ async function fund(node: string, address: string): Promise<void> {
   }
   await ask('requestAirdrop', [address, LAMPORTS])
   for (const until = performance.now() + 60_000; performance.now() < until; ) {
-    const balance = await ask('getBalance', [address, { commitment: 'confirmed' }])
+    const balance = await ask('getBalance', [address, { commitment }])
     if ((balance.result?.value ?? 0) > 0) return
   }
   throw new Error('the wallet of the launches got no lamports')

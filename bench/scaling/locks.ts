@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import type pg from 'pg'
 import { percentile } from './percentile.ts'
 
-/** The quickest tenth is what the step itself takes; the rest is what else the machine did. */
+/** The fastest tenth is the time of the step itself; anything above is other work of the machine. */
 const UNDISTURBED = 0.1
 const SAMPLES = 200
 

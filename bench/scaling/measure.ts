@@ -29,7 +29,7 @@ const WARM_UP_LAUNCHES = 5
 const IDLE_MS = 6_000
 const STORM_EVENTS = 600
 const SLOW_LAUNCHES = 8
-/** Far above what else a request takes, so that the round trips can be told from it. */
+/** Far above the other costs of a request, so the round trips can be separated from them. */
 const SLOWER_MS = 40
 const FINAL_WITHIN_MS = 180_000
 
@@ -90,7 +90,7 @@ async function launchMany(client: LaunchClient, count: number): Promise<void> {
   await timedInParallel(count, AT_ONCE, async () => client.submit(await client.build()))
 }
 
-/** The cost of both requests, while nobody follows what they submit. */
+/** The cost of both requests while their transactions are not followed. */
 async function buildAndSubmit(fleet: Fleet, api: Daemon, client: LaunchClient) {
   const parts: { build: StepCost; submit: StepCost }[] = []
   const locks = { build: [] as number[], submit: [] as number[] }
@@ -127,7 +127,10 @@ function medianCost(costs: readonly StepCost[]): StepCost {
   }
 }
 
-/** Slows the connection of a daemon by a known time: what a request and a lock take longer tells their round trips. */
+/**
+ * Delays a daemon's connection by a known time; the longer duration of a request and a lock gives the number of round
+ * trips.
+ */
 async function countRoundTrips(fleet: Fleet) {
   const { database } = fleet
   const link = await openSlowLink(fleet.databaseUrl)
@@ -173,7 +176,7 @@ async function idleUse(fleet: Fleet, worker: Daemon): Promise<Reading> {
   return { ...NOTHING, ...costBetween(before, await readUse(fleet, [worker]), 1) }
 }
 
-/** Whole launches to their finality; what is not of the two requests is of the following. */
+/** Whole launches until they are final; the cost beyond the two requests is that of following. */
 async function followMany(
   fleet: Fleet,
   worker: Daemon,

@@ -27,7 +27,7 @@ export interface Deployment {
 /** What `src/operations/webhook-deliveries/start-due.ts` allows one origin, and one API key: the model has all of one. */
 const UNDER_WAY_PER_ORIGIN = 32
 const UNDER_WAY_OF_KEY = 256
-/** Of the pool, what neither `/ready`, the workers nor the quarter for reads keeps. */
+/** The share of the pool that `/ready`, the workers and the quarter for reads do not reserve. */
 const writeConnections = (poolSize: number) => Math.max(1, poolSize - 2 - Math.max(1, Math.floor(poolSize / 4)))
 /** Parts in which a request uses the processor, between which others have their turn. */
 const TURNS = 4
@@ -113,7 +113,7 @@ function requestSteps({ costs, deployment, daemon, step }: RequestOptions): Step
   ]
 }
 
-/** Whoever writes an event keeps the counter of events until its commit is on disk. */
+/** A transaction that writes an event locks the counter of events until its commit is on disk. */
 const lockSteps = (ms: number): Step[] => [use('event counter', ms)]
 
 const deliveringDaemon = ({ workerDaemons }: Deployment): string =>
@@ -167,8 +167,8 @@ function followJob(costs: MeasuredCosts, deployment: Deployment, perSecond: numb
 }
 
 /**
- * Between what a launch costs alone and what it costs among many; there every transaction was written once instead of
- * twice, so that twice of it is the most.
+ * Between the cost of a single launch and that of many. In the latter every transaction was written once instead of
+ * twice, so the limit is twice that.
  */
 function followingCost({ follow, gathered }: MeasuredCosts, rows: number): { daemonMs: number; postgresMs: number } {
   const between = (alone: number, among: number) => {
@@ -218,8 +218,8 @@ export function launchJob({ costs, deployment, perSecond, signMs = 0 }: LaunchOp
 }
 
 /**
- * The launches a second at which each station is busy all the time: what breaks first is the least of them. Stations of
- * one daemon are told for one daemon.
+ * The launches a second at which each station is always busy; the lowest one limits the system. Stations of one daemon
+ * are given for one daemon.
  */
 export function launchesAtMost(options: LaunchOptions): Map<string, number> {
   const demand = new Map<string, number>()

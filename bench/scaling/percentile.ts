@@ -1,4 +1,4 @@
-/** Percentiles of what was measured or simulated. */
+/** Percentiles of measured or simulated values. */
 
 /** The value below which a share of the sorted values lies; 0 of none. */
 export function percentile(sorted: readonly number[], share: number): number {

@@ -12,7 +12,7 @@ export interface Receivers {
   close(): void
 }
 
-/** Each is an origin of its own, because what one origin may have at once is bounded. */
+/** Each is a separate origin, because the requests to one origin at once are limited. */
 export async function openReceivers(origins: number): Promise<Receivers> {
   let count = 0
   let waiting: { count: number; resolve: () => void } | undefined

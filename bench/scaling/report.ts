@@ -3,17 +3,17 @@ import type { MeasuredCosts } from './costs.ts'
 import type { Deployment } from './model.ts'
 import { firstBreak, type Load, postgresLoad, smallestFleet } from './scenarios.ts'
 
-/** A database in the same region on a network disk, a node elsewhere, and receivers that answer in a tenth of a second. */
+/** A database in the same region on a network disk, a remote node, and receivers that answer in a tenth of a second. */
 export const CLOUD: Omit<Deployment, 'apiDaemons' | 'postgresCores' | 'rpcPerSecond' | 'subscriptions'> = {
   ...{ workerDaemons: 2, poolSize: 16, roundTripMs: 0.5, flushMs: 1, rpcMs: 50, receiverMs: 100 },
 }
-/** The node takes so many times what is asked of it on average. */
+/** The node can answer this many times the average number of calls. */
 const RPC_SPARE = 2
 /** Requests a second that the smallest plans of providers allow. */
 const LEAST_RPC = 100
 const DAY_SECONDS = 86_400
 const SUBSCRIPTIONS = 1
-/** Of it that many connections a daemon opens beside its pool: the one for wake-ups. */
+/** Connections that a daemon opens in addition to its pool: the one for wake-ups. */
 const LISTENING = 1
 
 export interface NamedLoad extends Load {

@@ -17,7 +17,7 @@ const MOST_DAEMONS = 64
 
 export interface Load {
   launchesPerMinute: number
-  /** Deliveries an hour of events beside those of the launches. */
+  /** Deliveries an hour of events other than those of the launches. */
   deliveriesPerHour: number
   /** Launches that come at one moment; 1 for a Poisson process. */
   burst?: number

@@ -1,4 +1,7 @@
-/** A discrete-event simulation of queues: jobs go through stations in steps, on a clock of its own; the same seed gives the same result. */
+/**
+ * A discrete-event simulation of queues: jobs go through stations in steps, with a simulated clock; the same seed gives
+ * the same result.
+ */
 
 /** What a job does next. A station that is taken stays so over the steps until it is given back. */
 export type Step =
@@ -63,7 +66,7 @@ interface Station {
   servers: number
   busy: number
   queue: Running[]
-  /** Where the queue begins; what was served stays until it is worth removing. */
+  /** Start of the queue; served jobs stay in the array until removing them is worthwhile. */
   head: number
   busyMs: number
   since: number
@@ -115,7 +118,7 @@ export function simulate({ stations, arrivals, warmUpMs = 0, untilMs }: Simulati
     figures.latencies.push(now - arrivedAt)
   }
 
-  /** Goes on with a job until it has to wait. */
+  /** Continues a job until it has to wait. */
   function advance(running: Running): void {
     for (;;) {
       const step = running.job.steps[running.next]
@@ -147,7 +150,7 @@ export function simulate({ stations, arrivals, warmUpMs = 0, untilMs }: Simulati
     }
   }
 
-  /** Returns whether the job, which has just got a server, may go on at once. */
+  /** Returns whether the job, which has just got a server, may continue at once. */
   function entered(running: Running, step: Step, station: Station): boolean {
     running.next++
     if (step.kind !== 'use') return true
@@ -250,7 +253,7 @@ class EventHeap {
     return a.at < b.at || (a.at === b.at && a.order < b.order)
   }
 
-  /** Moves the lower one up where it comes first; returns whether it did. */
+  /** Moves the lower one up if it comes first; returns whether it did. */
   #swap(lower: number, upper: number): boolean {
     if (!this.#isBefore(lower, upper)) return false
     const [a, b] = [this.#heap[lower], this.#heap[upper]]

@@ -1,4 +1,4 @@
-/** A connection to the database that is slower by a known time, so that round trips can be counted from outside. */
+/** A connection to the database that is delayed by a known time, so that round trips can be counted from outside. */
 import { createConnection, createServer, type Socket } from 'node:net'
 
 export interface SlowLink {

@@ -1,4 +1,4 @@
-/** A service with subscriptions and events in a folder of its own, whose deliveries are measured. */
+/** A service with subscriptions and events in its own folder, whose deliveries are measured. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

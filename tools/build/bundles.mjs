@@ -11,6 +11,8 @@ const NATIVE = [
   ...Object.keys({ ...dependencies, ...optionalDependencies }).map((name) => new RegExp(`^${name}(/|$)`)),
   /^(pg-native|bufferutil|utf-8-validate)$/,
   /^(\.\/litesvm\.|litesvm-)/,
+  // Installed by those who sign with a Ledger.
+  /^@ledgerhq\//,
 ]
 const ALIASES = {
   // Its main file warns when its native part is missing. This file has the same functions without that part.
@@ -37,11 +39,13 @@ export async function bundles() {
     'merkle-worker': 'src/merkle/worker.ts',
     'chain-worker': 'src/localnet/worker.ts',
     'jq-worker': 'commands/ui/jq-worker.ts',
+    'grind-worker': 'commands/tokens/grind-worker.ts',
   })
   const single = await Promise.all([
     oneFile('src/client.ts', 'client.mjs'),
     oneFile('src/claim-page/browser/claim.ts', 'claim-page/claim.js', { platform: 'browser', minify: true }),
     oneFile('src/claim-page/browser/verify.ts', 'claim-page/verify.js', { platform: 'browser', minify: true }),
+    oneFile('src/passport-page/passport.ts', 'passport-page/passport.js', { platform: 'browser', minify: true }),
     oneFile('src/reference-page/page.ts', 'docs/page.js', { platform: 'browser', minify: true, format: 'iife' }),
   ])
   return [...program, ...single]

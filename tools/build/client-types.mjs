@@ -31,10 +31,15 @@ export function clientTypes() {
   const shapes = namedShapes()
   const write = writer(checker)
   const nouns = checker.getPropertiesOfType(typeOf('Client')).map((noun) => {
-    const verbs = checker.getPropertiesOfType(checker.getTypeOfSymbol(noun)).map((verb) => {
-      const [signature] = checker.getTypeOfSymbol(verb).getCallSignatures()
-      return verbDeclaration(checker, write, shapes, `${pascal(noun.name)}${pascal(verb.name)}`, verb.name, signature)
-    })
+    const verbs = checker.getPropertiesOfType(checker.getTypeOfSymbol(noun)).flatMap((verb) =>
+      checker
+        .getTypeOfSymbol(verb)
+        .getCallSignatures()
+        .map((signature, n) => {
+          const name = `${pascal(noun.name)}${pascal(verb.name)}${n === 0 ? '' : n + 1}`
+          return verbDeclaration(checker, write, shapes, name, verb.name, signature)
+        }),
+    )
     return `  ${noun.name}: {\n${verbs.join('\n')}\n  }`
   })
   return [

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FOLDERS = ['bin', 'commands', 'daemon', 'src', 'tools']
-const FILES = ['package-lock.json', 'package.json', 'tsconfig.json']
+const FILES = ['examples/ci/check-airdrops.sh', 'package-lock.json', 'package.json', 'tsconfig.json']
 
 /** The file with the hash of what was built. */
 export const INPUTS_FILE = 'dist/.inputs'

@@ -1,10 +1,8 @@
 // What npm installs beside dist/: SQLite and the binaries of the embedded chain, each in the version of the lock file.
 // Every other package is bundled into dist/, so that npm resolves nothing on a user's machine.
-const SQLITE = 'better-sqlite3'
-// Another version of the same module, for versions of Node.js on which the first does not run
-// (src/platform/native-modules.ts).
-// It is an optional dependency, so npm leaves it out if Node.js is too old for it.
-const NEWER_SQLITE = 'better-sqlite3-13'
+// All are optional dependencies, so that an installation does not fail if one has no binary here and cannot be compiled;
+// the first command that needs it says what is missing and how to get it (src/platform/native-modules.ts).
+const SQLITES = ['better-sqlite3', 'better-sqlite3-13']
 const SVM = 'litesvm'
 
 /** The dependencies of the published manifest, all with exact versions. */
@@ -12,7 +10,7 @@ export function installedBeside({ packages }) {
   const binaries = Object.keys(packages[`node_modules/${SVM}`].optionalDependencies)
   const exact = ({ name, version }) => (name === undefined ? version : `npm:${name}@${version}`)
   const versions = (names) => Object.fromEntries(names.map((name) => [name, exact(packages[`node_modules/${name}`])]))
-  return { dependencies: versions([SQLITE]), optionalDependencies: versions([NEWER_SQLITE, ...binaries]) }
+  return { dependencies: {}, optionalDependencies: versions([...SQLITES, ...binaries]) }
 }
 
 /** The entries of the lock file that those packages need, with their paths. */
@@ -23,7 +21,7 @@ export function lockedBeside(lock) {
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (found.has(path)) continue
     const entry = lock.packages[path]
-    found.set(path, entry)
+    found.set(path, { ...entry, optional: true })
     const names = Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })
     open.push(...names.map((name) => pathOf(lock, path, name)).filter((needed) => needed !== undefined))
   }
@@ -31,7 +29,7 @@ export function lockedBeside(lock) {
 }
 
 /** Where Node finds a package from `from`: in its own node_modules, or in those of a folder above. */
-function pathOf({ packages }, from, name) {
+export function pathOf({ packages }, from, name) {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
     if (path in packages) return path

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs tests under other versions of Node.js: tools/checks/nodes.mjs /path/to/node… [-- files and flags of vitest].
-// Each run has a copy of the clone with SQLite's native part for that version. Below 24 it is compiled, with the
-// headers beside the binary (../include/node). From 24 on it is the package's newer version, which has binaries.
+// Each run has a copy of the clone with SQLite's native part for that version. Below 22 it is compiled, with the
+// headers beside the binary (../include/node). From 22 on it is the package's newer version, which has binaries.
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -22,7 +22,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 const ROOT = resolve(import.meta.dirname, '../..')
 const NATIVE = 'better-sqlite3'
 const NEWER = 'better-sqlite3-13'
-const FIRST_OF_NEWER = 24
+const FIRST_OF_NEWER = 22
 
 const dashes = process.argv.indexOf('--')
 const nodes = process.argv.slice(2, dashes < 0 ? undefined : dashes).map((path) => resolve(path))

@@ -10,13 +10,18 @@ const [manifest, lock] = [read('package.json'), read('package-lock.json')]
 const root = lock.packages['']
 const faults = []
 
-const FIELDS = ['name', 'version', 'bin', 'engines', 'dependencies', 'optionalDependencies', 'devDependencies']
+const FIELDS = [
+  ...['name', 'version', 'bin', 'engines'],
+  ...['dependencies', 'optionalDependencies', 'devDependencies', 'peerDependencies', 'peerDependenciesMeta'],
+]
 for (const field of FIELDS) {
   if (!isDeepStrictEqual(manifest[field], root[field]))
     faults.push(`"${field}" differs between package-lock.json and package.json: npm install --package-lock-only`)
 }
-if (manifest.private !== true)
-  faults.push('package.json must say "private": true, so that nothing is published by mistake')
+// npm publishes with provenance only from the release workflow, so nothing is published by mistake.
+if (manifest.publishConfig?.provenance !== true) faults.push('"publishConfig" in package.json must demand provenance')
+if (!existsSync(join(ROOT, `docs/releases/${manifest.version}.md`)))
+  faults.push(`docs/releases/${manifest.version}.md, the release notes of this version, is missing`)
 if (existsSync(join(ROOT, 'npm-shrinkwrap.json')))
   faults.push('npm-shrinkwrap.json was left behind by an interrupted npm pack: node tools/build/pack.mjs --restore')
 

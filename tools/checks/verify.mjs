@@ -13,9 +13,12 @@ const CHECKS = [
   'biome ci .',
   'tsc --noEmit',
   'tsc --noEmit -p src/claim-page/browser',
+  'tsc --noEmit -p src/passport-page',
   'tsc --noEmit -p src/reference-page',
+  'tsc --noEmit -p docs/.vitepress',
   'vitest run test/architecture.test.ts',
   'node tools/checks/package.mjs',
+  'node tools/checks/publish.mjs',
   'node tools/checks/bundled-licenses.mjs',
   'tsx tools/docs.ts --check',
   'tsx tools/reference.ts --check',
@@ -45,4 +48,7 @@ function check(line) {
 }
 
 const results = await Promise.all(CHECKS.map(check))
-process.exitCode = results.every(Boolean) ? 0 : 1
+const failed = CHECKS.filter((_, at) => !results[at])
+// At the end, because the output of other checks follows that of the failed one.
+if (failed.length > 0) process.stdout.write(`failed: ${failed.join(', ')}\n`)
+process.exitCode = failed.length > 0 ? 1 : 0
