@@ -17,11 +17,11 @@ import { withFreshBlockhash } from './fresh-blockhash.ts'
 import { canPay, fundsOf, requireFunds, totalLines } from './funds.ts'
 import { checkedLines, executionLines, failureLines, previewLine } from './preview.ts'
 import { type BegunProposal, type ProposalJournal, proposalJournal } from './proposal-journal.ts'
-import type { RunFlags, SignedRun } from './run.ts'
 import { forecastOf, wouldFail } from './run-failures.ts'
 import { dryRunOutcome, sentOutcome } from './run-outcomes.ts'
 import { sendAll } from './sending.ts'
 import { type CompleteTransaction, signSeries } from './signatures.ts'
+import type { RunFlags, SignedRun } from './signed-run.ts'
 import type { ActingVault, AskedProposal } from './wallet.ts'
 
 /** How often it is built again if another proposal takes its number. */

@@ -2,72 +2,26 @@
  * Runs a command that signs: prepare, preview, confirm, sign, submit and follow, with the user's keypair or the
  * platform wallet.
  */
-import type { Transaction } from '../../src/api/transactions.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseOtherSigners, refuseUnconfirmable } from './confirm.ts'
-import { costLines, costParts, type OpenedAccounts } from './cost-parts.ts'
-import { type Demand, requireDemanded, type Signing, signingFor } from './demand.ts'
+import { costLines, costParts } from './cost-parts.ts'
+import { requireDemanded, signingFor } from './demand.ts'
 import { sendFromDevice } from './device.ts'
-import type { SigningFlags } from './flags.ts'
 import { withFreshBlockhash } from './fresh-blockhash.ts'
 import { fundsOf, requireFunds, totalLines } from './funds.ts'
 import { clusterState, lifetimeText, printedLifetime } from './lifetime.ts'
-import { type PlatformRequest, platformAddress, sendByPlatform } from './platform-wallet.ts'
+import { platformAddress, sendByPlatform } from './platform-wallet.ts'
 import { checkedLines, runLines } from './preview.ts'
 import { forecastOf, wouldFail } from './run-failures.ts'
 import { dryRunOutcome, sentOutcome, unsignedOutcome } from './run-outcomes.ts'
 import { hasRelay, type SentRun, sendAll } from './sending.ts'
 import { signReturnedKeys, signSeries } from './signatures.ts'
+import type { AgreedBuild, RunFlags, SignedRun } from './signed-run.ts'
 import { signingWallet } from './signing-wallet.ts'
 import type { SignedTransaction } from './wallet.ts'
-
-export interface SignedRun<D extends BuiltTransactions> {
-  /** What the run does, for a question: `Create the token MTK`. */
-  what: string | ((data: D) => string)
-  build(payer: string): Promise<{ data: D }>
-  /** What the transactions must be (`demanding`); anything else is refused before the user is asked. */
-  demand(of: Signing, data: D): Promise<Demand>
-  /** Secret keys of the answer that also sign; each signs the transactions of which it is a signer. */
-  secretKeys?(data: D): readonly (readonly number[])[]
-  /** Lines shown before the changes, such as a quote or the recipients. */
-  preview?(data: D): readonly string[]
-  /** Names the accounts that the transaction opens, so that each part of its cost is shown. */
-  opened?(data: D): OpenedAccounts
-  /** The first fields of the answer; `confirmed` is null if nothing was sent or the command did not wait. */
-  show?(data: D, confirmed: readonly Transaction[] | null): Promise<Record<string, unknown>> | Record<string, unknown>
-  /** The decimals of fields of `show` in raw units, which a terminal shows as whole tokens and SOL. */
-  decimals?(data: D): Readonly<Record<string, number>>
-  /** What the user can do if only some of several transactions are known to be confirmed. */
-  recovery?(data: D): string
-  /** The same request with `mode: signed`; only commands with the flag --signed have it. */
-  platform?(payer: string): PlatformRequest
-  /** Transactions that a later run sends once these are confirmed; the total has them too. */
-  follows?(data: D): readonly string[]
-  /** Shows the cluster's consensus, and the total even of one transaction; that of several is always shown. */
-  showsTotal?: boolean
-  /** Signs and sends in another way, for a command that can continue after an interruption. */
-  send?(agreed: AgreedBuild<D>): Promise<SentRun>
-}
-
-/** What the user has agreed to; nothing of it is signed with the keypair yet. */
-export interface AgreedBuild<D> {
-  data: D
-  /** Has a fresh blockhash if a person was asked. */
-  built: BuiltTransactions & { transactions: readonly string[] }
-  demand: Demand
-  bundle: boolean
-}
-
-export type RunFlags = SigningFlags & {
-  creator?: string | undefined
-  authority?: string | undefined
-  bundle?: boolean
-  signed?: boolean
-  idempotency_key?: string | undefined
-}
 
 /** Runs a command with the flags of `SIGNING`; its answer ends with the signatures and the lifecycle. */
 export async function runSigned<D extends BuiltTransactions>(

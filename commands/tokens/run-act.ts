@@ -11,7 +11,8 @@ import {
   type SigningFlags,
   txVersionField,
 } from '../signing/flags.ts'
-import { type RunFlags, runSigned, type SignedRun } from '../signing/run.ts'
+import { runSigned } from '../signing/run.ts'
+import type { RunFlags, SignedRun } from '../signing/signed-run.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 

@@ -19,7 +19,7 @@ import { combineSignatures } from './combined-signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 import { instructionsIn } from './message-instructions.ts'
 import { signedTransaction } from './signed-transaction.ts'
-import type { TransactionSigner } from './unlocking.ts'
+import type { TransactionSigner } from './signers.ts'
 
 /**
  * `configured` is the file or named wallet of the settings, for commands without one; `ui` asks for passphrases of
