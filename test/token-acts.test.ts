@@ -4,7 +4,7 @@ import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_U64 } from '../src/solana/u64.ts'
-import { approversOf, NOTHING_WAITS } from './support/approvers.ts'
+import { approversOf, decide, NOTHING_WAITS } from './support/approvers.ts'
 import { addressOf, createMint, type Extension, give, run, tokenAccountOf, unitsIn } from './support/gold.ts'
 import { sharedPlatform, startPlatform } from './support/platform-wallet.ts'
 import { runs } from './support/runs.ts'
@@ -258,12 +258,12 @@ describe.each(PROGRAMS)('a token of %s', (_, program) => {
     expect(minted).toMatchObject({ mode: 'signed', authority: addressOf(wallet), new_supply: '30' })
     chain.advance(1)
     expect(held(holder)).toBe(30n)
-    const frozen = await built('POST', 'freezes', {
-      ...body,
-      amount: undefined,
-      recipient: undefined,
-      wallet: addressOf(holder),
-    })
+    const freezing = { ...body, amount: undefined, recipient: undefined, wallet: addressOf(holder) }
+    expect((await ask('POST', 'freezes', freezing)).error.details).toMatchObject({ rule: 'power', power: 'freeze' })
+    expect(isFrozen(holder)).toBe(false)
+    await request('PATCH', '/v2/signer/policy', { body: { powers: ['freeze'] } })
+    const frozen = await built('POST', 'freezes', freezing)
+    await request('PATCH', '/v2/signer/policy', { body: { powers: [] } })
     chain.advance(1)
     expect([frozen.mode, isFrozen(holder)]).toEqual(['signed', true])
     await built('DELETE', `freezes/${addressOf(holder)}`, { payer: addressOf(holder), mode: 'signed' })
@@ -411,6 +411,39 @@ describe('a Token-2022 mint', () => {
   })
 })
 
+const HOOK = Keypair.generate().publicKey
+const HOOKED: Extension = {
+  type: spl.ExtensionType.TransferHook,
+  initialize: (mint, program, authority) => spl.createInitializeTransferHookInstruction(mint, authority, HOOK, program),
+}
+
+describe('a mint of Token-2022 with a transfer hook', () => {
+  it('is minted, burned and frozen without its program, and a transfer by the platform wallet is refused', async () => {
+    const { built, request, land, authority, funded, wallet, mint } = await opened(spl.TOKEN_2022_PROGRAM_ID, [HOOKED])
+    const holder = funded()
+    const payer = addressOf(authority)
+    const hooks = [HOOK, spl.getExtraAccountMetaAddress(new PublicKey(mint), HOOK)].map((key) => key.toBase58())
+    for (const [path, by, body] of [
+      ['mints', authority, { payer, amount: '9', recipient: addressOf(wallet) }],
+      ['mints', authority, { payer, amount: '9', recipient: addressOf(holder) }],
+      ['burns', holder, { payer: addressOf(holder), amount: '4' }],
+      ['freezes', authority, { payer, wallet: addressOf(holder) }],
+    ] as const) {
+      const data = await built('POST', path, { ...body, tx_version: 0 })
+      const { message } = VersionedTransaction.deserialize(Buffer.from(data.transaction, 'base64'))
+      const keys = message.staticAccountKeys.map((key) => key.toBase58())
+      expect([keys.filter((key) => hooks.includes(key)), message.addressTableLookups]).toEqual([[], []])
+      land(data, by)
+    }
+    const body = { mode: 'signed', mint, recipients: [{ wallet: addressOf(funded()), amount: '1' }] }
+    const { json } = await request('POST', '/v2/token-transfers', { body: { payer: addressOf(wallet), ...body } })
+    expect([json.error?.param, json.error?.details]).toEqual([
+      'mint',
+      { reason: 'transfer_hook', transfer_hook: HOOK.toBase58() },
+    ])
+  })
+})
+
 const CLOSABLE: Extension = {
   type: spl.ExtensionType.MintCloseAuthority,
   initialize: (mint, program, authority) => spl.createInitializeMintCloseAuthorityInstruction(mint, authority, program),
@@ -477,20 +510,38 @@ describe('a mint of Token-2022', () => {
     expect(await reasonsOf(given, addressOf(given.authority))).toEqual(Array(3).fill(['mint', 'given_up']))
   })
 
-  it('is paused, resumed and closed by the platform wallet', async () => {
-    const { built, wallet, setAuthority, chain, mint } = await opened(program, [PAUSABLE, CLOSABLE])
+  it('is paused, resumed and closed by the platform wallet if its policy names these powers', async () => {
+    const { ask, built, request, key, wallet, setAuthority, chain, mint } = await opened(program, [PAUSABLE, CLOSABLE])
     setAuthority(spl.AuthorityType.PausableConfig, wallet.publicKey)
     setAuthority(spl.AuthorityType.CloseMint, wallet.publicKey)
     const body = { payer: addressOf(wallet), mode: 'signed' }
-    for (const [method, path] of [
-      ['PUT', 'pause'],
-      ['DELETE', 'pause'],
-      ['DELETE', ''],
-    ] as const) {
+    // A key of a server that claims fees gets no further than its scope, and one with every scope no further than the policy.
+    const claimer = await key({ scopes: ['fees:claim', 'airdrop:admin'] })
+    for (const path of ['/pause', '']) {
+      const method = path === '' ? 'DELETE' : 'PUT'
+      const { status, json } = await request(method, `/v2/tokens/${mint}${path}`, { body, key: claimer })
+      expect([status, json.error.code]).toEqual([403, 'forbidden'])
+      const { error } = await ask(method, path.slice(1), body)
+      expect([error.code, error.details.rule]).toEqual(['bad_request', 'power'])
+      expect(error.message).toContain(`svc signer policy --powers ${path === '' ? 'close' : 'pause'}`)
+    }
+    expect(chain.account(mint)).not.toBeNull()
+    const allow = (powers: string[]) => request('PATCH', '/v2/signer/policy', { body: { powers } })
+    expect((await allow(['pause', 'pause'])).json.error.param).toBe('powers.1')
+    expect((await allow(['mint'])).json.error.param).toBe('powers.0')
+    expect((await allow(['pause'])).json.data.policy.powers).toEqual(['pause'])
+    const acts = [
+      ['PUT', 'pause', ['pause']],
+      ['DELETE', 'pause', []],
+      ['DELETE', '', ['close']],
+    ] as const
+    for (const [method, path, powers] of acts) {
+      await allow([...powers])
       expect(await built(method, path, body)).toMatchObject({ mode: 'signed', mint, authority: addressOf(wallet) })
       chain.advance(1)
     }
     expect(chain.account(mint)).toBeNull()
+    await allow([])
   })
 })
 
@@ -511,6 +562,29 @@ describe('a freeze by the platform wallet', () => {
       `Freeze accounts of a token (${token.mint.toBase58()} of ${holder.toBase58()})`,
     )
     expect(chain.account(account.toBase58())!.data[108]).toBe(1)
+  })
+
+  it('waits without being named if every use of a power does, and is executed with the approval', async () => {
+    const service = await startPlatform()
+    const chain = await service.services.chain.local()
+    const [ada] = await approversOf(service, 1, { power: true })
+    const token = createMint(chain, service.wallet)
+    const mint = token.mint.toBase58()
+    const holder = Keypair.generate().publicKey
+    const account = give(chain, service.wallet, token, holder, 5n).toBase58()
+    const { status, json } = await service.request('POST', `/v2/tokens/${mint}/freezes`, {
+      body: { payer: addressOf(service.wallet), wallet: holder.toBase58(), mode: 'signed' },
+    })
+    const { proposal } = json.data
+    const what = `the token account ${account} of ${holder.toBase58()} would be frozen`
+    expect([status, proposal.approver.rules]).toEqual([202, ['power']])
+    expect(proposal.approver.movement.powers).toEqual([{ mint, power: 'freeze', account, what }])
+    expect(proposal.what).toContain(what)
+    expect(chain.account(account)!.data[108]).toBe(1)
+    expect((await decide(service, proposal, ada!)).json.data.proposal.status).toBe('executed')
+    chain.advance(1)
+    expect(chain.account(account)!.data[108]).toBe(2)
+    expect((await service.request('GET', '/v2/audit-verification')).json.data).toMatchObject({ intact: true })
   })
 })
 

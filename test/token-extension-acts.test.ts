@@ -284,7 +284,12 @@ describe('the platform wallet', () => {
     const withdrawn = await signed('POST', 'withheld-withdrawals', {})
     expect(withdrawn.status, JSON.stringify(withdrawn.json)).toBe(200)
     expect(balanceOf(mint) - before).toBe(300n)
-    const fee = await signed('PATCH', 'extensions', { transfer_fee: { basis_points: 5 } })
+    const setting = { transfer_fee: { basis_points: 5 } }
+    expect((await signed('PATCH', 'extensions', setting)).json.error.details).toMatchObject({
+      ...{ rule: 'power', power: 'transfer_fee_config' },
+    })
+    await service.request('PATCH', '/v2/signer/policy', { body: { powers: ['transfer_fee_config'] } })
+    const fee = await signed('PATCH', 'extensions', setting)
     expect(fee.status, JSON.stringify(fee.json)).toBe(200)
     expect(extensionsOf(mint).transferFee?.newer.basisPoints).toBe(5)
     pay(mint, [10_000n])

@@ -20,7 +20,9 @@ export const APPROVAL_FLAGS = {
   approved_per_transaction: text('Most SOL in one transaction with approvals, or none', { placeholder: 'SOL' }),
   approved_per_day: text('Most SOL in any 24 hours with approvals, or none', { placeholder: 'SOL' }),
   approved_token: listOf('The same for mints, in raw units, or none', { placeholder: 'MINT:TX:DAY,…' }),
-  wait: listOf('What waits: destination, authority, delegate, close, operations; or none', { placeholder: 'RULE,…' }),
+  wait: listOf('What waits: destination, authority, delegate, power, close, operations; or none', {
+    placeholder: 'RULE,…',
+  }),
   hours: text('Everything waits outside these hours: mon-fri/09:00-17:00/ZONE; or any', { placeholder: 'HOURS' }),
 }
 
@@ -35,7 +37,7 @@ export interface ApprovalFlags {
   hours?: string | undefined
 }
 
-const WAITING = ['destination', 'authority', 'delegate', 'close'] as const
+const WAITING = ['destination', 'authority', 'delegate', 'power', 'close'] as const
 
 const NOTHING_WAITS: Rules = {
   lamports_per_transaction: null,
@@ -44,6 +46,7 @@ const NOTHING_WAITS: Rules = {
   destination: false,
   authority: false,
   delegate: false,
+  power: false,
   close: false,
   operations: [],
   hours: null,

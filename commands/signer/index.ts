@@ -16,6 +16,7 @@ import {
   limitText,
   limitWarnings,
   policyChanges,
+  powersText,
   programText,
   shownTokens,
 } from './policy.ts'
@@ -89,7 +90,8 @@ export const signerNoun: Noun = {
     }),
     policy: verb({
       about: 'Change what the signer may sign; without flags, show it',
-      details: 'Rules without a flag stay as they are. Until a limit is set, nothing may leave the platform wallet.',
+      details:
+        'Rules without a flag stay as they are. Until a limit is set, nothing may leave the platform wallet. Until a power is named, it does nothing to what others hold.',
       calls: [signerPaths.get, signerPaths.updatePolicy, paths.tokens.batchFetch],
       flags: {
         per_transaction: text('Most SOL that leaves in one transaction, fee and rent included', { placeholder: 'SOL' }),
@@ -98,6 +100,9 @@ export const signerNoun: Noun = {
         token: listOf('Limits of a mint in raw units; 0:0 takes it off the list', { placeholder: 'MINT:TX:DAY,…' }),
         destinations: listOf('Wallets that may receive, or any', { placeholder: 'ADDR,…' }),
         programs: listOf('Programs that may be invoked', { placeholder: 'ADDR,…' }),
+        powers: listOf('Authorities of mints it may use on holders, such as freeze; or none', {
+          placeholder: 'NAME,…',
+        }),
         ...APPROVAL_FLAGS,
       },
       examples: ['svc signer policy --per-transaction 0.5 --per-day 2', 'svc signer policy --destinations any'],
@@ -176,6 +181,7 @@ async function shownSigner(
     }),
     ['destinations', destinationsText(policy.destinations)],
     ['programs', policy.programs.map(programText).join(', ') || 'none'],
+    ['powers', powersText(policy.powers)],
     ...approvalFields(policy.approvals),
   ]
   return {

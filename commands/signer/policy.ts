@@ -2,9 +2,11 @@
 import type { SignerState } from '../../src/api/signer.ts'
 import { groupedDecimalOf, solText } from '../../src/solana/amounts.ts'
 import { programName } from '../../src/solana/programs.ts'
+import { HOLDER_POWERS, type HolderPower } from '../../src/solana/token-authorities.ts'
 import { LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
 import { fieldLines } from '../ui/field-lines.ts'
+import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { type ApprovalFlags, approvalChanges, approvalFields } from './approvals.ts'
 import { type TokenLimit, tokenLimitOf } from './token-limit.ts'
@@ -19,6 +21,7 @@ type PolicyChanges = Partial<
     | 'destinations'
     | 'programs'
     | 'tokens'
+    | 'powers'
     | 'approvals'
   >
 >
@@ -30,19 +33,21 @@ interface PolicyFlags extends ApprovalFlags {
   token?: readonly string[] | undefined
   destinations?: readonly string[] | undefined
   programs?: readonly string[] | undefined
+  powers?: readonly string[] | undefined
 }
 
 /** The fields of a request that the flags change. */
 export function policyChanges(flags: PolicyFlags, policy: PolicyInForce | null): PolicyChanges {
   const lamports = (sol: string | undefined, shown: string) =>
     sol === undefined ? undefined : String(rawUnits(sol, LAMPORT_DECIMALS, shown))
-  const { destinations, programs, token } = flags
+  const { destinations, programs, powers, token } = flags
   const changes = {
     lamports_per_transaction: lamports(flags.per_transaction, '--per-transaction'),
     lamports_per_day: lamports(flags.per_day, '--per-day'),
     max_fee_lamports: lamports(flags.max_fee, '--max-fee'),
     destinations: destinations?.join() === 'any' ? null : destinations && [...destinations],
     programs: programs && [...programs],
+    powers: powers && powersOf(powers),
     tokens: token && tokenLimits(policy?.tokens ?? [], token),
     approvals: approvalChanges(flags, policy?.approvals ?? null),
   }
@@ -83,6 +88,19 @@ export async function shownTokens({ client }: Session, limits: readonly TokenLim
 export const limitText = ({ mint, per_transaction, per_day }: TokenLimit, shown: ShownTokens): string =>
   `${shown.amount(mint, per_transaction)} a transaction, ${shown.amount(mint, per_day)} a day`
 
+/** Names of authorities, or `none`. */
+function powersOf(names: readonly string[]): HolderPower[] {
+  if (names.join() === 'none') return []
+  const unknown = names.find((name) => !HOLDER_POWERS.some((power) => power === name))
+  if (unknown === undefined) return HOLDER_POWERS.filter((power) => names.includes(power))
+  throw usage(`--powers does not know "${unknown}"`, {
+    param: '--powers',
+    next: `use ${HOLDER_POWERS.join(', ')} or none`,
+  })
+}
+
+export const powersText = (powers: readonly HolderPower[]): string => powers.join(', ') || 'none'
+
 export const programText = (id: string): string => programName(id) ?? id
 
 export const destinationsText = (wallets: readonly string[] | null): string =>
@@ -102,6 +120,9 @@ export function changedRules(policy: PolicyInForce, changes: PolicyChanges, show
       ? []
       : [changeField('destinations', destinationsText(policy.destinations), destinationsText(destinations))]),
     ...(programs === undefined ? [] : programRules(policy.programs, programs)),
+    ...(changes.powers === undefined
+      ? []
+      : [changeField('powers', powersText(policy.powers), powersText(changes.powers))]),
     ...(changes.approvals === undefined ? [] : approvalRules(policy.approvals, changes.approvals)),
   ]
   return fieldLines(fields).map((line) => `  ${line}`)

@@ -1,5 +1,6 @@
 /** Proposals: acts that wait, as one plan that can be read, until whoever must approve them has. */
 import { z } from '@hono/zod-openapi'
+import { HOLDER_POWERS } from '../solana/token-authorities.ts'
 import { address, digits, hex32, signatureText, transactionBase64, u64Digits } from './chain-scalars.ts'
 import { approverField, buildBody, listQuery, txVersionShape, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
@@ -55,6 +56,9 @@ const approvedMovement = z
     delegates: z.array(
       z.object({ address, kind: z.string(), delegate: address.nullable(), amount: approvedAmount.nullable() }),
     ),
+    powers: z
+      .array(z.object({ mint: address, power: z.enum(HOLDER_POWERS).nullable(), account: address, what: z.string() }))
+      .meta({ description: 'What it does to holders of a mint, and with which of its authorities' }),
     closes: z.array(z.object({ address, what: z.string(), to: z.array(address) })),
     programs: z.array(address),
   })

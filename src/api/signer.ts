@@ -1,6 +1,7 @@
 /** The custodial signer: its state, its policy, and pausing it. */
 import { z } from '@hono/zod-openapi'
 import { WEEKDAYS } from '../platform/timing.ts'
+import { HOLDER_POWERS } from '../solana/token-authorities.ts'
 import { address, mintAddress, signatureText, u64Digits } from './chain-scalars.ts'
 import { txVersionShape, writeBody } from './envelope.ts'
 import { defineRoute, type Tag } from './route.ts'
@@ -18,6 +19,7 @@ export const SIGNING_RULES = [
   'program',
   'authority',
   'delegate',
+  'power',
   'close',
   'sponsorship',
   'fee',
@@ -89,6 +91,7 @@ export const signerApprovals = z
       destination: waits('a payment to a destination that is not listed'),
       authority: waits('the loss of an authority'),
       delegate: waits('a new delegate'),
+      power: waits('an act on what others hold, for example to freeze a token account'),
       close: waits('closing an account whose lamports others get'),
       operations: z
         .array(z.enum(SIGNED_OPERATIONS))
@@ -121,6 +124,10 @@ const limits = {
     .array(tokenLimit)
     .max(256)
     .meta({ description: 'Most that may leave of each mint; mints that are not listed may not leave' }),
+  powers: z.array(z.enum(HOLDER_POWERS)).max(HOLDER_POWERS.length).meta({
+    description:
+      'Authorities of mints with which the platform wallet may act on what others hold: freeze token accounts, pause a token, change its fee, rate, multiplier or hook, close the mint',
+  }),
   approvals: nullOr(signerApprovals).meta({
     description: 'What waits for approvals instead of being refused; null: nothing does',
   }),
@@ -195,6 +202,7 @@ export const signer = {
       lamports_per_transaction: limits.lamports_per_transaction.optional(),
       lamports_per_day: limits.lamports_per_day.optional(),
       tokens: limits.tokens.optional(),
+      powers: limits.powers.optional(),
       approvals: limits.approvals.optional(),
     }),
     example: { lamports_per_transaction: '500000000' },

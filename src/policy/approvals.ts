@@ -3,10 +3,11 @@ import { WEEKDAYS, type Weekday } from '../platform/timing.ts'
 import type { Approvals, Hours, MintLimit, SigningPolicy } from './policy.ts'
 
 /** Rules that wait without a limit that could be raised. `operation` and `hours` always wait. */
-const WAITING = ['authority', 'delegate', 'close'] as const
+const WAITING = ['authority', 'delegate', 'power', 'close'] as const
 
-/** Whether the rule waits, whatever the amount is. */
-export function isWaiting(rule: string, { rules }: Approvals): boolean {
+/** Whether the rule waits, whatever the amount is. An operation that waits by its name may use any power then. */
+export function isWaiting(rule: string, { rules }: Approvals, operation?: string): boolean {
+  if (rule === 'power' && rules.operations.some((each) => each === operation)) return true
   return rule === 'operation' || rule === 'hours' || WAITING.some((each) => each === rule && rules[each])
 }
 

@@ -1,5 +1,6 @@
 /** What people approve: who gets how much and which control is lost, as JSON, and whether a later movement exceeds it. */
 import { solText } from '../solana/amounts.ts'
+import type { HolderPower } from '../solana/token-authorities.ts'
 import type { Movement } from './movement/movement.ts'
 import { spendOf } from './rules/spend.ts'
 
@@ -14,6 +15,8 @@ export interface ApprovedMovement {
   /** Authorities that the wallet loses. */
   authorities: { address: string; what: string; to: string | null }[]
   delegates: { address: string; kind: string; delegate: string | null; amount: string | null }[]
+  /** What it does to holders of a mint, and with which of its authorities. */
+  powers: { mint: string; power: HolderPower | null; account: string; what: string }[]
   closes: { address: string; what: string; to: string[] }[]
   programs: string[]
 }
@@ -36,6 +39,7 @@ export function approvedMovement(movement: Movement): ApprovedMovement {
       delegate,
       amount: amount === null ? null : String(amount),
     })),
+    powers: movement.powers.map(({ mint, power, account, what }) => ({ mint, power, account, what })),
     closes: movement.closes.map(({ address, what, to }) => ({ address, what, to: [...to] })),
     programs: [...new Set(movement.programs.map(({ program }) => program))],
   }
@@ -67,6 +71,7 @@ export function excessOver(approved: ApprovedMovement, movement: Movement): stri
       approved.delegates.filter(({ amount, address }) => fits(amount, now, address)).map(withoutAmount),
       ({ address, kind }) => `the ${kind} ${address} would get another delegate`,
     ) ??
+    strange(now.powers, approved.powers, ({ mint, what }) => `of ${mint}, ${what}`) ??
     strange(now.closes, approved.closes, ({ address }) => `${address} would be closed`) ??
     strange(now.programs, approved.programs, (program) => `the program ${program} would run`)
   )

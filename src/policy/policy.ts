@@ -9,6 +9,7 @@ import {
   TOKEN_PROGRAM,
 } from '../solana/program-ids.ts'
 import { PROGRAMS } from '../solana/programs.ts'
+import type { HolderPower } from '../solana/token-authorities.ts'
 
 export interface MintLimit {
   mint: string
@@ -38,6 +39,7 @@ export interface ApprovalRules {
   destination: boolean
   authority: boolean
   delegate: boolean
+  power: boolean
   close: boolean
   /** Operations that always wait, by their names in the audit log. */
   operations: readonly string[]
@@ -66,6 +68,8 @@ export interface SigningPolicy {
   lamports_per_day: bigint
   /** Limits by mint. Tokens of a mint that is not listed may not leave. */
   tokens: readonly MintLimit[]
+  /** Authorities of mints with which the wallet may act on what others hold. */
+  powers: readonly HolderPower[]
   /** What waits for approvals instead of being refused; null if nothing does. */
   approvals: Approvals | null
 }
@@ -89,7 +93,7 @@ export const DEFAULT_PROGRAMS: readonly string[] = [
   ),
 ]
 
-/** The default policy permits nothing to leave until an operator sets limits. */
+/** The default policy permits nothing to leave, and no act on what others hold, until an operator allows it. */
 export const DEFAULT_POLICY: SigningPolicy = {
   paused: false,
   programs: DEFAULT_PROGRAMS,
@@ -98,5 +102,6 @@ export const DEFAULT_POLICY: SigningPolicy = {
   lamports_per_transaction: 0n,
   lamports_per_day: 0n,
   tokens: [],
+  powers: [],
   approvals: null,
 }

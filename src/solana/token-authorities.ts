@@ -44,6 +44,18 @@ export const TOKEN_AUTHORITIES = {
   },
 } as const satisfies Record<string, { kind: number | null; name: string; can: string; extension?: string }>
 
+/** Authorities whose use changes for holders what they have or can do with it. */
+export const HOLDER_POWERS = [
+  'freeze',
+  'pause',
+  'transfer_fee_config',
+  'interest_rate',
+  'scaled_amount',
+  'transfer_hook',
+  'close',
+] as const
+export type HolderPower = (typeof HOLDER_POWERS)[number]
+
 export type TokenAuthorityType = keyof typeof TOKEN_AUTHORITIES
 /** Those that only extensions of Token-2022 give. */
 export type MintExtensionAuthority = Exclude<TokenAuthorityType, 'mint' | 'freeze' | 'metadata'>

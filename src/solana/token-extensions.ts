@@ -1,6 +1,7 @@
 /** Reads the extensions of Token-2022 mints and accounts that change what an amount means or whether it can move. */
 import { ByteReader, ShortData } from './byte-reader.ts'
 import { TOKEN_ACCOUNT_SIZE } from './token-accounts.ts'
+import type { HolderPower } from './token-authorities.ts'
 
 /** Numbers of the extensions (spl-token-2022-interface, `ExtensionType`). */
 const TYPE = {
@@ -22,6 +23,7 @@ const TYPE = {
   groupPointer: 20,
   tokenGroup: 21,
   groupMemberPointer: 22,
+  tokenGroupMember: 23,
   tokenMetadata: 19,
   scaledUiAmount: 25,
   pausable: 26,
@@ -173,6 +175,12 @@ export function withheldInMint(data: Uint8Array): bigint {
 export const metadataExtension = (data: Uint8Array): Uint8Array | null =>
   extensionsIn(data).get(TYPE.tokenMetadata) ?? null
 
+/** Who can change the metadata in a mint; null if it has none, or nobody can. */
+export function metadataAuthority(data: Uint8Array): string | null {
+  const part = metadataExtension(data)
+  return part === null ? null : unlessShort(() => new ByteReader(part).nonZeroKey())
+}
+
 /** What only holders can read of a mint: nothing, balances, or the supply too. */
 export function hiddenAmounts(data: Uint8Array): 'none' | 'balances' | 'supply' {
   const parts = extensionsIn(data)
@@ -187,6 +195,49 @@ export const hasHiddenBalance = (data: Uint8Array): boolean => extensionsIn(data
 export function hasHiddenAmounts(data: Uint8Array): boolean {
   const parts = extensionsIn(data)
   return parts.has(TYPE.confidentialTransferAccount) || parts.has(TYPE.confidentialTransferFeeAmount)
+}
+
+/** Extensions of a mint that only describe it: where its metadata and its group are, and what they say. */
+const DESCRIBING: ReadonlySet<number> = new Set([
+  TYPE.metadataPointer,
+  TYPE.tokenMetadata,
+  TYPE.groupPointer,
+  TYPE.tokenGroup,
+  TYPE.groupMemberPointer,
+  TYPE.tokenGroupMember,
+])
+/** Place of the harvested fees in the extension of a transfer fee, after its two authorities. */
+const WITHHELD_AT = 64
+/** The authority with which a setting of an extension is changed. */
+const SETTERS: ReadonlyMap<number, HolderPower> = new Map([
+  [TYPE.transferFeeConfig, 'transfer_fee_config'],
+  [TYPE.interestBearing, 'interest_rate'],
+  [TYPE.scaledUiAmount, 'scaled_amount'],
+  [TYPE.transferHook, 'transfer_hook'],
+  [TYPE.pausable, 'pause'],
+  [TYPE.defaultAccountState, 'freeze'],
+])
+
+/**
+ * Returns the extensions of a mint whose settings differ between two states of its data: the number of each, and the
+ * authority that sets it, or null if it is not known. Who holds an authority, harvested fees and what only describes
+ * the token do not count.
+ */
+export function changedSettings(before: Uint8Array, after: Uint8Array): { type: number; power: HolderPower | null }[] {
+  const [old, now] = [extensionsIn(before), extensionsIn(after)]
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((type) => !DESCRIBING.has(type) && settingsOf(type, old) !== settingsOf(type, now))
+    .map((type) => ({ type, power: SETTERS.get(type) ?? null }))
+}
+
+/** The bytes of an extension as text, without its authorities and harvested fees; empty without the extension. */
+function settingsOf(type: number, parts: ReadonlyMap<number, Uint8Array>): string {
+  const settings = Uint8Array.from(parts.get(type) ?? [])
+  for (const [of, at] of Object.values(AUTHORITIES)) {
+    if (of === type) settings.fill(0, at, at + 32)
+  }
+  if (type === TYPE.transferFeeConfig) settings.fill(0, WITHHELD_AT, WITHHELD_AT + 8)
+  return settings.join()
 }
 
 function authoritiesIn(parts: ReadonlyMap<number, Uint8Array>): MintExtensions['authorities'] {

@@ -290,7 +290,7 @@ describe('A Ledger', () => {
       return answer.json.data
     }
     await accepted('POST', '/v2/approvers', { address, name: 'cold' }, 201)
-    const never = { tokens: [], destination: false, authority: false, delegate: false, close: false }
+    const never = { tokens: [], destination: false, authority: false, delegate: false, power: false, close: false }
     const limits = { lamports_per_transaction: '1000000', lamports_per_day: '1000000' }
     const rules = { ...limits, ...never, operations: [], hours: null }
     await accepted('PATCH', '/v2/signer/policy', { approvals: { needed: 1, expires_in: 3600, rules } }, 200)

@@ -203,7 +203,7 @@ it('additional tokens do not hide who gets the lamports of a closed account', as
     new Map(),
   )
   const sent = [{ from: 'held', to: theirs, mint: text(mint), amount: 2n * SOL }]
-  const orders = { outgoing: sent, transfers: sent, closed: [], assigned: [], unread: [] }
+  const orders = { outgoing: sent, transfers: sent, closed: [], assigned: [], frozen: [], unread: [] }
   const { destinations } = balanceFlows(scene.address, holdings, orders, 0n)
   expect(accountClosings(scene.address, holdings, orders, destinations)).toMatchObject([
     { address: 'record', to: [theirs] },

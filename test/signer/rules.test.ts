@@ -36,6 +36,7 @@ const movement = (parts: Partial<Movement> = {}): Movement => ({
   destinations: [],
   authority_changes: [],
   delegates: [],
+  powers: [],
   closes: [],
   ...parts,
 })
@@ -229,6 +230,7 @@ const WAITING: Approvals = {
     destination: false,
     authority: false,
     delegate: false,
+    power: false,
     close: false,
     operations: ['airdrop.withdraw'],
     hours: { days: ['mon'], from: '09:00', to: '17:00', timezone: 'UTC' },
@@ -247,6 +249,9 @@ const BREAKS: Record<MovementRule, Broken> = {
   },
   authority: { movement: { authority_changes: [{ address: STRANGER, what: 'owner', to: STRANGER }] } },
   delegate: { movement: { delegates: [{ address: WALLET, kind: 'token account', delegate: STRANGER, amount: 1n }] } },
+  power: {
+    movement: { powers: [{ mint: MINTS[0]!, power: 'pause', account: MINTS[0]!, what: 'it would be paused' }] },
+  },
   close: { movement: { closes: [{ address: WALLET, what: 'token account', lamports: 1n, to: [WALLET, STRANGER] }] } },
   sponsorship: { options: { sponsored: { ...CLAIM, lent: 1n } } },
   fee: { policy: { max_fee_lamports: 4999n } },

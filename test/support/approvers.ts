@@ -56,6 +56,7 @@ export const NOTHING_WAITS = {
   destination: false,
   authority: false,
   delegate: false,
+  power: false,
   close: false,
   operations: [],
   hours: null,

@@ -31,6 +31,7 @@ export async function readSignerState(
       paused: policy.paused,
       paused_reason: row?.paused_reason ?? null,
       ...JSON.parse(policyJson(policy)),
+      powers: [...policy.powers],
       updated_at: row === null || row.updated_at === 0 ? null : new Date(row.updated_at).toISOString(),
     },
     spent: {

@@ -19,6 +19,7 @@ const POLICY_FIELDS = [
   'lamports_per_transaction',
   'lamports_per_day',
   'tokens',
+  'powers',
   'approvals',
 ] as const
 
@@ -34,6 +35,7 @@ export async function updateSignerPolicy(
   refuseWrappedSol(mints)
   refuseRepeated(input.programs ?? [], (place) => `programs.${place}`)
   refuseRepeated(input.destinations ?? [], (place) => `destinations.${place}`)
+  refuseRepeated(input.powers ?? [], (place) => `powers.${place}`)
   if (input.approvals) refuseBadApprovals(input.approvals)
   const changed = Object.fromEntries(fields.map((field) => [field, input[field]]))
   return changeSigner(context, 'policy.changed', async ({ policy }, tx) => {

@@ -11,6 +11,7 @@ import {
   type SigningPolicy,
   type Spent,
 } from '../../policy/policy.ts'
+import type { HolderPower } from '../../solana/token-authorities.ts'
 import type { Row } from '../../store/schema.ts'
 import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signing/signings.ts'
 import type { Reader, Tx } from '../../store/store.ts'
@@ -75,6 +76,8 @@ interface StoredPolicy {
   lamports_per_transaction: string
   lamports_per_day: string
   tokens: readonly StoredLimit[]
+  /** Null or missing if there are none, as in a policy that was stored before there were powers. */
+  powers?: readonly HolderPower[] | null
   /** Missing in a policy that was stored before there were approvals. */
   approvals?: StoredApprovals | null
 }
@@ -93,13 +96,14 @@ type StoredApprovals = Omit<Approvals, 'rules'> & {
   }
 }
 
-export function policyJson({ paused: _, tokens, approvals, ...policy }: SigningPolicy): string {
+export function policyJson({ paused: _, tokens, powers, approvals, ...policy }: SigningPolicy): string {
   const stored: StoredPolicy = {
     ...policy,
     max_fee_lamports: String(policy.max_fee_lamports),
     lamports_per_transaction: String(policy.lamports_per_transaction),
     lamports_per_day: String(policy.lamports_per_day),
     tokens: tokens.map(storedLimit),
+    powers: powers.length === 0 ? null : powers,
     approvals: approvals && { ...approvals, rules: storedRules(approvals.rules) },
   }
   return JSON.stringify(stored)
@@ -152,6 +156,7 @@ function policyOf(row: PolicyState['row']): SigningPolicy {
     lamports_per_transaction: BigInt(stored.lamports_per_transaction),
     lamports_per_day: BigInt(stored.lamports_per_day),
     tokens: stored.tokens.map(limitOf),
+    powers: stored.powers ?? [],
     approvals: stored.approvals ? { ...stored.approvals, rules: rulesOf(stored.approvals.rules) } : null,
   }
 }

@@ -13,6 +13,7 @@ import {
   messageInstructions,
 } from './executed-instructions.ts'
 import { type AssetRelease, withoutReleased } from './freeze-release.ts'
+import { powerUses } from './holder-powers.ts'
 import { instructionEffects } from './instruction-effects.ts'
 import type { InvokedProgram, Movement, SimulationFailure } from './movement.ts'
 import { touchedAccounts } from './touched-accounts.ts'
@@ -75,6 +76,7 @@ export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffect
     ...flows,
     authority_changes: authorityChanges(wallet, accounts, instructed),
     delegates: delegations(wallet, accounts),
+    powers: powerUses(wallet, accounts, instructed),
     closes: accountClosings(wallet, accounts, instructed, flows.destinations),
   }
 }
@@ -95,6 +97,7 @@ const NO_MOVEMENT = {
   destinations: [],
   authority_changes: [],
   delegates: [],
+  powers: [],
   closes: [],
 } satisfies Partial<Movement>
 

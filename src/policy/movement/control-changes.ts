@@ -3,11 +3,19 @@ import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
+import { TOKEN_AUTHORITIES } from '../../solana/token-authorities.ts'
+import { metadataAuthority, readMintExtensions } from '../../solana/token-extensions.ts'
 import { isCollection, withoutCounters } from './core-collections.ts'
 import type { InstructionEffects } from './instruction-effects.ts'
 import type { AccountClosing, AuthorityChange, Delegation, Destination } from './movement.ts'
 import { isClaimDelegate, permitsMore } from './position-delegates.ts'
-import { holdsAddressAt, nonceAuthority, type TouchedAccount, type TouchedAccounts } from './touched-accounts.ts'
+import {
+  type AccountSnapshot,
+  holdsAddressAt,
+  nonceAuthority,
+  type TouchedAccount,
+  type TouchedAccounts,
+} from './touched-accounts.ts'
 
 /** Addresses in the wallet's accounts that receive value, besides the wallet's own address. */
 const GUARDED_ADDRESSES = [
@@ -22,6 +30,8 @@ const METADATA_RECORDS: ReadonlySet<number | undefined> = new Set([8, 9, 12, 14]
 const DELEGATE_OFFSET = 76
 /** First byte of an asset of Metaplex Core. */
 const CORE_ASSET = 1
+/** Offset of the update authority in an account of Token Metadata. */
+const METADATA_AUTHORITY_OFFSET = 1
 /** Offset of the owner in an asset, and of the update authority in a collection. */
 const CORE_OWNER_OFFSET = 1
 
@@ -65,16 +75,37 @@ function newCloseAuthority(wallet: string, { address, before, after }: TouchedAc
 
 /** A revoked authority leaves its bytes in the data, so for token accounts and mints the fields are compared. */
 function lostFields(wallet: string, { address, before, after }: TouchedAccount): AuthorityChange[] {
-  const fields = [
+  const fields: HeldAuthority[] = [
     ['token account owner', before.token?.owner, after.token?.owner],
     ['close authority of the token account', before.token?.closeAuthority, after.token?.closeAuthority],
     ['mint authority', before.mint?.mintAuthority, after.mint?.mintAuthority],
     ['freeze authority', before.mint?.freezeAuthority, after.mint?.freezeAuthority],
-  ] as const
+    ...extensionAuthorities(before, after),
+  ]
   return fields.flatMap(([what, from, to]) =>
     from === wallet && to !== wallet ? { address, what, to: to ?? null } : [],
   )
 }
+
+type HeldAuthority = readonly [what: string, from: string | null | undefined, to: string | null | undefined]
+
+/** The authorities of a mint's extensions, with their holders before and after. */
+function extensionAuthorities(before: AccountSnapshot, after: AccountSnapshot): HeldAuthority[] {
+  if (before.mint === null || before.account === null || after.account === null) return []
+  const [old, now] = [before.account.data, after.account.data]
+  const to = new Map(Object.entries(readMintExtensions(now).authorities))
+  return [
+    ...Object.entries(readMintExtensions(old).authorities).map(
+      ([type, from]): HeldAuthority => [authorityName(type), from, to.get(type)],
+    ),
+    ['metadata authority', metadataAuthority(old), metadataAuthority(now)],
+  ]
+}
+
+/** Authorities that svc does not change itself are named after their extension. */
+const authorityName = (type: string): string =>
+  new Map<string, { name: string }>(Object.entries(TOKEN_AUTHORITIES)).get(type)?.name ??
+  `${type.replaceAll('_', ' ')} authority`
 
 /** Returns the first offset that held the wallet's address and no longer does. */
 function lostOffset(
@@ -87,7 +118,13 @@ function lostOffset(
   const watched = token === null ? offsets : offsets.filter((offset) => offset !== DELEGATE_OFFSET)
   const lost = watched.find((offset) => !holdsAddressAt(after, offset, addressBytes(wallet)))
   if (lost === undefined) return []
-  const what = nonceAuthority(before) === null ? `the address at byte ${lost}` : 'nonce authority'
+  const isMetadata = before.owner === PROGRAMS.tokenMetadata.id && lost === METADATA_AUTHORITY_OFFSET
+  const what =
+    nonceAuthority(before) !== null
+      ? 'nonce authority'
+      : isMetadata
+        ? 'metadata authority'
+        : `the address at byte ${lost}`
   return [{ address, what, to: after.data.length >= lost + 32 ? addressAt(after, lost) : null }]
 }
 

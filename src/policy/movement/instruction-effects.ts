@@ -26,6 +26,8 @@ export interface InstructionEffects {
   closed: { address: string; to: string }[]
   /** Accounts that are derived from the wallet by seed and assigned to a program. */
   assigned: { address: string; to: string | null }[]
+  /** Token accounts that an instruction freezes. */
+  frozen: string[]
   unread: UnreadPart[]
 }
 
@@ -40,7 +42,7 @@ const VISIBLE_SYSTEM = new Set([
 ])
 const VISIBLE_TOKEN = new Set([
   ...['initializeAccount', 'initializeAccount2', 'initializeAccount3', 'initializeImmutableOwner'],
-  ...['approve', 'approveChecked', 'revoke', 'setAuthority', 'freezeAccount', 'thawAccount'],
+  ...['approve', 'approveChecked', 'revoke', 'setAuthority', 'thawAccount'],
   ...['syncNative', 'getAccountDataSize', 'harvestWithheldTokensToMint'],
 ])
 
@@ -53,7 +55,14 @@ export function instructionEffects(
   instructions: readonly ExecutedInstruction[],
   accounts: TouchedAccounts,
 ): InstructionEffects {
-  const effects: InstructionEffects = { outgoing: [], transfers: [], closed: [], assigned: [], unread: [] }
+  const effects: InstructionEffects = {
+    outgoing: [],
+    transfers: [],
+    closed: [],
+    assigned: [],
+    frozen: [],
+    unread: [],
+  }
   const state: EffectsState = { wallet, accounts, effects, lamports: new Map() }
   for (const instruction of instructions) {
     const isKnown =
@@ -136,6 +145,9 @@ function tokenEffect({ type, info, accounts }: ExecutedInstruction, state: Effec
       effects.closed.push({ address: from, to })
       return addTransfer(state, { from, to, mint: null, amount: lamportsIn(state, from) }, isOwn(from))
     }
+    case 'freezeAccount':
+      effects.frozen.push(String(info.account))
+      return true
     case 'withdrawExcessLamports':
       return excessEffect(info, state, isOwn(info.source))
     case 'withdrawWithheldTokensFromMint':

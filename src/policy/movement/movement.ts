@@ -1,4 +1,5 @@
 /** The movement of a transaction from the point of view of one wallet. */
+import type { HolderPower } from '../../solana/token-authorities.ts'
 
 /** The failure of a simulated transaction: the program that failed, the reason and the remedy. */
 export interface SimulationFailure {
@@ -67,6 +68,17 @@ export interface Delegation {
   amount: bigint | null
 }
 
+/** What the transaction does to holders of a mint with the power of one of its authorities. */
+export interface PowerUse {
+  mint: string
+  /** The authority, or null if the changed extension is not known here. */
+  power: HolderPower | null
+  /** The frozen token account, or the mint itself. */
+  account: string
+  /** The effect as a clause, such as `every transfer would be paused`. */
+  what: string
+}
+
 export interface AccountClosing {
   address: string
   what: string
@@ -119,5 +131,6 @@ export interface Movement {
   destinations: Destination[]
   authority_changes: AuthorityChange[]
   delegates: Delegation[]
+  powers: PowerUse[]
   closes: AccountClosing[]
 }

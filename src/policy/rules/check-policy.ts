@@ -3,7 +3,7 @@ import { isWaiting, withApprovals } from '../approvals.ts'
 import type { Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import { checkHours, checkOperation } from './approval-rules.ts'
-import { checkAuthorities, checkClosings, checkDelegates } from './control-rules.ts'
+import { checkAuthorities, checkClosings, checkDelegates, checkPowers } from './control-rules.ts'
 import { checkDestinations } from './destination-rule.ts'
 import {
   checkFeeLimit,
@@ -28,6 +28,7 @@ const RULES = [
   ['program', checkPrograms],
   ['authority', checkAuthorities],
   ['delegate', checkDelegates],
+  ['power', checkPowers],
   ['close', checkClosings],
   ['sponsorship', checkSponsorship],
   ['fee', checkFeeLimit],
@@ -68,7 +69,7 @@ export function judgeMovement(
     return { kind: 'refuses', refusals: [first] }
   }
   for (const refusal of refusalsOf(movement, withApprovals(policy, approvals), spent, options)) {
-    if (!isWaiting(refusal.rule, approvals)) return { kind: 'refuses', refusals: [refusal] }
+    if (!isWaiting(refusal.rule, approvals, options.act?.operation)) return { kind: 'refuses', refusals: [refusal] }
   }
   return { kind: 'waits', refusals: [first, ...more] }
 }

@@ -190,7 +190,7 @@ function actText(
   { tracked_resource, about = tracked_resource?.resource_id }: SigningPlan & Pick<Partial<NewSigningPlan>, 'about'>,
   moved: ApprovedMovement,
 ): string {
-  const { lamports, tokens, receivers, authorities, delegates, closes } = moved
+  const { lamports, tokens, receivers, authorities, delegates, powers, closes } = moved
   const units = (mint: string, amount: string) => `${groupedDecimalOf(BigInt(amount), 0)} raw units of ${mint}`
   const leaves = [
     ...(lamports === '0' ? [] : [solText(lamports)]),
@@ -207,6 +207,7 @@ function actText(
     ...(others > 0 ? [`${others} more receive`] : []),
     ...authorities.map(({ what, address, to }) => `${what} of ${address} goes to ${to ?? 'nobody'}`),
     ...delegates.map(({ kind, address, delegate }) => `${kind} ${address} gets the delegate ${delegate ?? 'unknown'}`),
+    ...powers.map(({ mint, what }) => `of ${mint}, ${what}`),
     ...closes.map(({ address }) => `${address} is closed`),
   ]
   const of = about === undefined ? '' : ` (${about})`
