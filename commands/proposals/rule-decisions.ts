@@ -1,12 +1,19 @@
 /** Decides about a proposal of a rule: reads its transaction here, shows it, and signs the text of the decision. */
 import type { Proposal, RuleApprover } from '../../src/api/proposals.ts'
+import { groupedDecimalOf, solText } from '../../src/solana/amounts.ts'
 import { decisionText } from '../../src/solana/decision-texts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { contentOutcome } from '../signing/content.ts'
+import { previewLine } from '../signing/preview.ts'
+import type { DescribedContent } from '../signing/wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
+import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
 import { requireAnswered } from './answered.ts'
+
+type RuleProposal = Proposal & { approver: RuleApprover }
 
 /** The proposal that the API answered, with what the text of a decision needs. Throws for one that cannot be decided. */
 function openRule(id: string, proposal: Proposal) {
@@ -29,24 +36,11 @@ export async function decideRule(
 ): Promise<CommandOutcome> {
   const { client, ui, wallet } = session
   const proposal = openRule(id, answered)
-  const { approver, what, message_sha256: sha256, transaction, expires_at } = proposal
-  requireAnswered(id, answered)
-  const content = await wallet.describe(transaction)
-  const untried = 'when it is executed; more than the amounts above is never signed'
-  const shown = await contentOutcome(content, { trial: null, state: null, lastValid: undefined, untried })
+  const { approver, what, message_sha256: sha256, expires_at } = proposal
   const verb = decision === 'approved' ? 'Approve' : 'Reject'
   const signer = await wallet.address(keypair)
-  await ui.preview([
-    `${verb} ${id}`,
-    `  what          ${printable(what)}`,
-    `  why it waits  ${printable(approver.reason)}`,
-    ...movementLines(approver.movement),
-    `  checked here  the hash below is that of this transaction:`,
-    ...(shown.text ?? '').split('\n').map((line) => `    ${line}`),
-    `  sha256        ${sha256}`,
-    `  until         ${expires_at}`,
-    `  signer        ${signer}`,
-  ])
+  const plan = await rulePlanLines(session, id, proposal)
+  await ui.preview([`${verb} ${id}`, ...plan, `  signer        ${signer}`])
   await ui.confirm(`${verb} it with ${signer}?`)
   const text = decisionText(decision, {
     id,
@@ -61,14 +55,68 @@ export async function decideRule(
   return ruleOutcome(data.proposal)
 }
 
-/** What may leave and who may receive it, as the proposal says. */
-function movementLines({ lamports, receivers, tokens }: RuleApprover['movement']): string[] {
-  const units = (mint: string | null, amount: string) =>
-    mint === null ? `${amount} lamports` : `${amount} raw units of ${mint}`
+/** The plan as lines: what the proposal says, and its transaction as it is decoded here. Throws for another hash. */
+export async function rulePlanLines(
+  { wallet }: Pick<Session, 'wallet'>,
+  id: string,
+  proposal: RuleProposal,
+): Promise<string[]> {
+  const { approver, what, message_sha256, transaction, expires_at } = proposal
+  requireAnswered(id, proposal)
+  const content = await wallet.describe(transaction)
+  const untried = 'when it is executed; more than the amounts above is never signed'
+  const shown = await contentOutcome(content, { trial: null, state: null, lastValid: undefined, untried })
+  return [
+    `  what          ${printable(what)}`,
+    `  why it waits  ${printable(approver.reason)}`,
+    ...movementLines(approver.movement, decimalsIn(content)),
+    '  checked here  the hash below is that of this transaction:',
+    ...(shown.text ?? '').split('\n').map((line) => `    ${line}`),
+    `  sha256        ${message_sha256}`,
+    `  until         ${expires_at === null ? '-' : timeText(expires_at)}`,
+  ]
+}
+
+/** Decimals of the mints that the transaction names: with wrong ones, it would fail on the chain. */
+const decimalsIn = ({ instructions }: DescribedContent): ReadonlyMap<string, number> =>
+  new Map(
+    instructions.flatMap(({ args }) =>
+      args.flatMap(({ mint, decimals }) =>
+        mint === undefined || mint === null || decimals === null ? [] : [[mint, decimals] as const],
+      ),
+    ),
+  )
+
+/** What may leave, who may receive it, and which control goes to somebody else, as the proposal says. */
+function movementLines(
+  { lamports, receivers, tokens, authorities, delegates, closes }: RuleApprover['movement'],
+  decimals: ReadonlyMap<string, number>,
+): string[] {
+  const units = (mint: string | null, amount: string) => {
+    if (mint === null) return solText(amount)
+    const digits = decimals.get(mint)
+    return digits === undefined
+      ? `${groupedDecimalOf(BigInt(amount), 0)} raw units of ${mint}`
+      : `${groupedDecimalOf(BigInt(amount), digits)} of ${mint}`
+  }
   return [
     `  leaves        at most ${[units(null, lamports), ...tokens.map(({ mint, amount }) => units(mint, amount))].join(', ')}`,
     ...receivers.map(
       ({ address, owner, mint, amount }) => `  receives      ${owner ?? address}: ${units(mint, amount)}`,
+    ),
+    ...authorities.map(({ address, what, to }) => `  gives away    ${what} of ${address} to ${to ?? 'nobody'}`),
+    ...delegates.map(({ address, kind, delegate }) => `  delegates     ${kind} ${address} to ${delegate ?? 'nobody'}`),
+    ...closes.map(({ address, what }) => `  closes        ${what} ${address}`),
+  ].map(printable)
+}
+
+/** Who has decided, and who may still. */
+export function approverLines({ approver, decisions, needed }: RuleProposal): string[] {
+  const decided = new Map(decisions.map(({ approver: address, decision }) => [address, decision]))
+  return [
+    `approvers: ${counted(needed, 'approval')} needed`,
+    ...approver.approvers.map(({ address, name, revoked }) =>
+      previewLine(decided.get(address) ?? (revoked ? 'removed' : 'missing'), `${address}  ${name}`),
     ),
   ].map(printable)
 }

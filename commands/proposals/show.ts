@@ -1,5 +1,5 @@
 /** Shows a proposal: its plan in words, what it would change now, who has decided and who is missing, and what is next. */
-import type { Proposal, ProposalForecast } from '../../src/api/proposals.ts'
+import type { Proposal, ProposalForecast, RuleApprover } from '../../src/api/proposals.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -17,14 +17,14 @@ export async function showProposal(session: Session, id: string): Promise<Comman
   return proposalOutcome(session, proposal, isOpen ? await forecastOrNull(session, id) : null)
 }
 
-/** A proposal of a rule as a record, and one of a multisig as its plan with its members. */
+/** The plan of a proposal, and who has decided about it. */
 export async function proposalOutcome(
   session: Session,
   proposal: Proposal,
   forecast: ProposalForecast | null,
 ): Promise<CommandOutcome> {
   const { id } = proposal
-  if (proposal.approver.kind !== 'squads') return { data: proposal }
+  if (proposal.approver.kind === 'rule') return ruleProposal(session, { ...proposal, approver: proposal.approver })
   const { memberLines, openSquads, planLines } = await import('./squads-plan.ts')
   const opened = openSquads(id, proposal)
   const isOpen = OPEN.includes(proposal.status)
@@ -44,6 +44,27 @@ export async function proposalOutcome(
     data: { ...proposal, forecast },
     text: await fittingText(lines.map(printable).join('\n'), COLUMNS),
     notes: proposal.next === null ? [] : [printable(proposal.next)],
+  }
+}
+
+async function ruleProposal(
+  session: Session,
+  proposal: Proposal & { approver: RuleApprover },
+): Promise<CommandOutcome> {
+  const { approverLines, rulePlanLines } = await import('./rule-decisions.ts')
+  const { id, status, needed, decisions, fault, signature, next } = proposal
+  const approved = decisions.filter(({ decision }) => decision === 'approved').length
+  const lines = [
+    `${id}  ${status}, ${approved} of ${needed} approvals`,
+    ...(fault === null ? [] : [`  fault         ${fault}`]),
+    ...(signature === null ? [] : [`  executed      ${signature}`]),
+    ...(await rulePlanLines(session, id, proposal)),
+    ...approverLines(proposal),
+  ]
+  return {
+    data: proposal,
+    text: await fittingText(lines.map(printable).join('\n'), COLUMNS),
+    notes: next === null ? [] : [printable(next)],
   }
 }
 

@@ -1,5 +1,6 @@
 /** Approves, rejects, cancels, executes or closes a proposal of a multisig: the step is checked here before it is signed. */
 import type { Proposal } from '../../src/api/proposals.ts'
+import { solText } from '../../src/solana/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import type { BuiltTransactions } from '../signing/built-transactions.ts'
@@ -72,7 +73,7 @@ export async function runStep(
       preview: ({ step: { returns } }) => [
         ...plan,
         ...memberLines(proposal, null),
-        ...(returns === undefined ? [] : [previewLine('returns', `${returns.lamports} lamports to ${returns.to}`)]),
+        ...(returns === undefined ? [] : [previewLine('returns', `${solText(returns.lamports)} to ${returns.to}`)]),
       ],
       show: async (_, confirmed) => ({
         proposal: id,

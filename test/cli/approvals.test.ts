@@ -1,5 +1,7 @@
 /** Acts that wait, from the command line: who may approve, what waits, and a decision that is checked before it is signed. */
 import { beforeAll, describe, expect, it } from 'vitest'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { commandLine, type KeypairFile } from './command-line.ts'
 
 const cli = commandLine()
@@ -12,6 +14,7 @@ const [wallet, ada, bob, eve] = ['platform', 'ada', 'bob', 'eve'].map((name) => 
 ]
 
 beforeAll(async () => {
+  Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir() })
   await json(['config', 'set', 'signer', 'keypair'])
   await json(['config', 'set', 'signer.keypair', wallet.file])
   await json(['config', 'set', 'priority-fee', 'none'])
@@ -56,4 +59,34 @@ describe('svc proposals', () => {
     expect(data).toMatchObject({ status: 'executed', signature: expect.any(String) })
     expect((await json(['tx', 'get', data.signature])).lifecycle).toMatch(/processing|submitted|confirmed|finalized/)
   })
+
+  it.skipIf(!hasProgram(PROGRAMS.tokenMetadata.id))(
+    'of a rule shows SOL and whole tokens, and raw units only as JSON',
+    async () => {
+      const keys = ['-k', wallet.file]
+      const named = ['--name', 'Paid', '--symbol', 'PAID', '--uri', 'https://example.com/p.json']
+      const { mint } = await json(['tokens', 'create', ...named, '--supply', '1000', ...keys])
+      const ceiling = ['--approved-token', `${mint}:9000000:9000000`, '--wait', 'token_transfer.create']
+      await json(['signer', 'policy', '--approvals', '1', ...ceiling, '--yes'])
+      const list = cli.file('paid.csv', `wallet,amount\n${ada.address},1.5\n${bob.address},2\n`)
+      await svc(['airdrops', 'send', list, '--mint', mint, '--decimals', '6', '--signed', '--yes'])
+      const [{ id }] = await json(['proposals', 'list', '--status', 'active'])
+
+      const { stdout, stderr } = await svc(['proposals', 'show', id])
+      expect(stdout).toContain('active, 0 of 1 approvals')
+      expect(stdout).toMatch(/leaves +at most 0\.00\d+ SOL, 3\.5 of\s/)
+      expect(stdout).toMatch(/checked here.*transferChecked.*amount {2}1\.5 of/s)
+      expect(stdout).toMatch(/approvers: 1 approval needed\n {2}missing {3}\w+ {2}\w+\n {2}missing/)
+      expect(stdout.replace(/ what .*? leaves /s, '')).not.toMatch(/lamports|raw units/)
+      expect(stderr).toContain(`svc proposals approve ${id}`)
+      const { approver } = await json(['proposals', 'show', id])
+      expect(approver.movement.tokens).toEqual([{ mint, amount: '3500000' }])
+
+      const asked = await svc(['proposals', 'approve', id, '-k', ada.file, '--yes'])
+      expect(asked.stderr).toMatch(/receives .*: 1\.5 of /)
+      expect((await svc(['proposals', 'show', id])).stdout).toMatch(
+        new RegExp(`executed.* approved +${ada.address}`, 's'),
+      )
+    },
+  )
 })
