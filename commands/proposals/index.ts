@@ -155,8 +155,9 @@ export const proposalsNoun: Noun = {
       run: ofRuleAlone('execute', 'Execute'),
     }),
     reclaim: verb({
-      about: 'Close the accounts of a finished proposal of a multisig',
-      details: 'Their rent returns to the rent collector of the multisig. Anybody may send this.',
+      about: 'Close the accounts of a finished proposal of a multisig, and leftover buffers',
+      details:
+        'Their rent returns to the rent collector of the multisig, and anybody may send this. Buffers that interrupted proposals of your wallet left in this multisig are closed too, at most 10 at a time, and their rent returns to you. Take any proposal of that multisig: if it is not finished, only the buffers are closed.',
       calls: [proposalPaths.get, proposalPaths.reclaim, simulate, submit, get],
       args: { id },
       flags: STEP_FLAGS,

@@ -1,6 +1,8 @@
 /** Approves, rejects, cancels, executes or closes a proposal of a multisig: the step is checked here before it is signed. */
-import type { Proposal } from '../../src/api/proposals.ts'
+import type { ClosedBuffer, Proposal, SquadsApprover } from '../../src/api/proposals.ts'
+import { MINUTE_MS } from '../../src/platform/timing.ts'
 import { solText } from '../../src/solana/amounts.ts'
+import { transactionBufferAddress } from '../../src/solana/squads/index.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import type { BuiltTransactions } from '../signing/built-transactions.ts'
@@ -8,8 +10,10 @@ import { unexpectedBuild } from '../signing/demand.ts'
 import { demandsStep, type ProposalStep } from '../signing/demanded-proposals.ts'
 import { txVersionField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
+import { begunSince } from '../signing/proposal-journal.ts'
 import { runSigned } from '../signing/run.ts'
 import type { RunFlags } from '../signing/signed-run.ts'
+import { failure } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { forecastOrNull } from './show.ts'
@@ -27,7 +31,11 @@ import {
 export type StepInput = Omit<RunFlags, 'force'> & { id: string }
 
 type Built = BuiltTransactions & {
-  step: { proposal: Proposal; returns?: { lamports: string; to: string } | undefined }
+  step: {
+    proposal: Proposal
+    returns?: { lamports: string; to: string } | undefined
+    buffers?: readonly ClosedBuffer[] | undefined
+  }
 }
 
 const WORDS: Record<ProposalStep, string> = {
@@ -62,22 +70,25 @@ export async function runStep(
       build: async (member) => {
         const { data } = await session.client.proposals[step]({ id, member, ...txVersionField(flags) })
         if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without a transaction')
-        const { proposal: now, returns, mode: _, ...built } = data
-        return { data: { ...built, step: { proposal: now, returns } } }
+        const { proposal: now, returns, buffers, mode: _, ...built } = data
+        return { data: { ...built, step: { proposal: now, returns, buffers } } }
       },
       async demand(of, { step: answer }) {
         requireSamePlan(proposal, openSquads(id, answer.proposal))
         if (carriesOn) of.note('the account on the chain stores exactly this plan')
-        return demandsStep[step](of, asked)
+        const reclaims = step === 'reclaim' ? await checkedReclaim(session, of.payer, answer, approver) : undefined
+        return demandsStep[step](of, { ...asked, ...(reclaims === undefined ? {} : { reclaims }) })
       },
-      preview: ({ step: { returns } }) => [
+      preview: ({ step: { returns, buffers = [] } }) => [
         ...plan,
         ...memberLines(proposal, null),
         ...(returns === undefined ? [] : [previewLine('returns', `${solText(returns.lamports)} to ${returns.to}`)]),
+        ...(buffers.length === 0 ? [] : [previewLine('buffers', bufferWords(buffers))]),
       ],
-      show: async (_, confirmed) => ({
+      show: async ({ step: { buffers } }, confirmed) => ({
         proposal: id,
         ...(confirmed === null ? {} : await statusNow(session, id)),
+        ...(buffers === undefined ? {} : { buffers_closed: buffers.length, buffer_lamports: String(rentOf(buffers)) }),
         multisig: approver.multisig,
         transaction_index: approver.transaction_index,
       }),
@@ -85,6 +96,46 @@ export async function runStep(
   )
   const isSent = !flags.dry_run && !flags.build_only
   return isSent ? { ...outcome, notes: [...(outcome.notes ?? []), ...nextNotes(step, proposal)] } : outcome
+}
+
+const rentOf = (buffers: readonly ClosedBuffer[]) => buffers.reduce((sum, { lamports }) => sum + BigInt(lamports), 0n)
+
+const bufferWords = (buffers: readonly ClosedBuffer[]) =>
+  `${solText(rentOf(buffers))} to you, from ${counted(buffers.length, 'buffer')} that interrupted proposals left`
+
+/** A signed transaction can land for some minutes, and needs its buffer until then. */
+const LANDING_MS = 10 * MINUTE_MS
+
+/**
+ * What a reclaim closes. Throws a failure for a buffer that is none of the wallet's own, or that a command of this
+ * machine still fills.
+ */
+async function checkedReclaim(
+  { wallet, clock }: Pick<Session, 'wallet' | 'clock'>,
+  payer: string,
+  { returns, buffers = [] }: Built['step'],
+  { multisig }: SquadsApprover,
+) {
+  for (const { address, buffer_index: index } of buffers) {
+    const isNumber = Number.isInteger(index) && index >= 0 && index <= 255
+    if (!isNumber || address !== transactionBufferAddress(multisig, payer, index)) {
+      throw unexpectedBuild(`it closes ${address}, which is no buffer of ${payer} in this multisig`)
+    }
+  }
+  for (const { id, signed } of begunSince(clock.now() - LANDING_MS)) {
+    const contents = await Promise.all(signed.map(({ transaction }) => wallet.decode(transaction)))
+    const named = new Set(
+      contents.flatMap(({ instructions }) =>
+        instructions.flatMap(({ accounts }) => accounts.map((each) => each.address)),
+      ),
+    )
+    const used = buffers.find(({ address }) => named.has(address))
+    if (used === undefined) continue
+    throw failure(`the buffer ${used.address} is filled by a command that was interrupted, for the proposal ${id}`, {
+      next: 'run that command again, which finishes it; otherwise reclaim the rent ten minutes after it was signed',
+    })
+  }
+  return { isClosed: returns !== undefined, buffers: buffers.map(({ buffer_index }) => buffer_index) }
 }
 
 /** The state after the step, which this read also stores; without an answer, the step is confirmed all the same. */

@@ -1,5 +1,6 @@
 /** What the steps about a proposal of a multisig may call: one instruction of Squads, about exactly this proposal. */
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { transactionBufferAddress } from '../../src/solana/squads/addresses.ts'
 import { SQUADS_CALLS } from '../../src/solana/squads/calls.ts'
 import { anyValue, type Call, demanding } from './demand.ts'
 
@@ -12,6 +13,8 @@ export interface AskedStep {
   transaction: string
   /** Of an execution: the accounts of the plan, in its order. */
   accounts: readonly string[]
+  /** Of a reclaim: whether the accounts of the proposal are closed, and the numbers of the own buffers that are. */
+  reclaims?: { isClosed: boolean; buffers: readonly number[] }
 }
 
 /** Byte of a memo that is left out. */
@@ -48,14 +51,28 @@ export const demandsStep = {
     ],
   ),
   reclaim: demanding(
-    'the closing of exactly this proposal; Squads pays its rent to the rent collector of the multisig alone',
-    (_, { multisig, proposal, transaction }: AskedStep) => [
-      {
+    'the closing of exactly this proposal, whose rent Squads pays to the rent collector of the multisig alone, and of your own buffers',
+    ({ payer }, { multisig, proposal, transaction, reclaims }: AskedStep): Call[] => [
+      ...(reclaims?.isClosed === false
+        ? []
+        : [
+            {
+              program: PROGRAMS.squads.id,
+              call: 'vault_transaction_accounts_close',
+              fields: { multisig, proposal, transaction, rent_collector: anyValue },
+              data: DATA.reclaim,
+            },
+          ]),
+      ...(reclaims?.buffers ?? []).map((index) => ({
         program: PROGRAMS.squads.id,
-        call: 'vault_transaction_accounts_close',
-        fields: { multisig, proposal, transaction, rent_collector: anyValue },
-        data: DATA.reclaim,
-      },
+        call: 'transaction_buffer_close',
+        fields: {
+          multisig,
+          transaction_buffer: transactionBufferAddress(multisig, payer, index),
+          creator: payer,
+        },
+        data: SQUADS_CALLS.bufferClose,
+      })),
     ],
   ),
 }

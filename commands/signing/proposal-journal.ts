@@ -1,6 +1,7 @@
 /** Remembers a proposal between its signature and its confirmation, so that an interrupted command proposes nothing twice. */
-import { readFileSync, rmSync } from 'node:fs'
-import { requireStateFolder, stateFile, writeStateFile } from '../cli/state-file.ts'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { requireStateFolder, stateFile, stateFolder, writeStateFile } from '../cli/state-file.ts'
 import type { CompleteTransaction } from './signatures.ts'
 
 export interface BegunProposal {
@@ -23,15 +24,29 @@ export function proposalJournal(key: readonly unknown[]): ProposalJournal {
   requireStateFolder(FOLDER)
   const file = stateFile(FOLDER, key)
   return {
-    begun() {
-      try {
-        const { id, signed } = JSON.parse(readFileSync(file, 'utf8')) as Partial<BegunProposal>
-        return typeof id === 'string' && Array.isArray(signed) ? { id, signed } : null
-      } catch {
-        return null
-      }
-    },
+    begun: () => begunIn(file),
     keep: (begun) => writeStateFile(file, begun),
     remove: () => rmSync(file, { force: true }),
+  }
+}
+
+function begunIn(file: string): BegunProposal | null {
+  try {
+    const { id, signed } = JSON.parse(readFileSync(file, 'utf8')) as Partial<BegunProposal>
+    return typeof id === 'string' && Array.isArray(signed) ? { id, signed } : null
+  } catch {
+    return null
+  }
+}
+
+/** What commands of this machine signed after `since` (Unix milliseconds) and have not finished. */
+export function begunSince(since: number): BegunProposal[] {
+  try {
+    return readdirSync(stateFolder(FOLDER)).flatMap((name) => {
+      const file = join(stateFolder(FOLDER), name)
+      return statSync(file).mtimeMs < since ? [] : (begunIn(file) ?? [])
+    })
+  } catch {
+    return []
   }
 }

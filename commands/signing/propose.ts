@@ -84,6 +84,8 @@ export async function propose<D extends BuiltTransactions>(
     journal.remove()
     return { proposal: earlier, signatures: [], fields: {}, last: undefined }
   }
+  // What was signed and did not become a proposal may have left a buffer on the chain.
+  let leavesBuffer = begun !== null && begun.signed.length > 1
   for (let attempt = 1; ; attempt++) {
     const plan = await planProposal(session, flags, run, acting)
     const { data } = plan
@@ -100,6 +102,7 @@ export async function propose<D extends BuiltTransactions>(
         proposal,
         signatures: signed.map(({ signature }) => signature),
         last: confirmed?.at(-1),
+        leavesBuffer,
         ...shown,
       }
     } catch (error) {
@@ -107,6 +110,7 @@ export async function propose<D extends BuiltTransactions>(
       // The same act may have taken it: of this member, whose answer was lost, or of another one.
       const same = await proposalNow(session, plan.creation.id)
       journal.remove()
+      leavesBuffer ||= signed.length > 1
       if (isOnChain(same)) {
         return { proposal: same, signatures: [], last: undefined, ...shown }
       }
@@ -287,13 +291,15 @@ export interface Proposed {
   signatures: readonly string[]
   fields: Record<string, unknown>
   last: Transaction | undefined
+  /** Whether an earlier try may have left a transaction buffer. */
+  leavesBuffer?: boolean
   decimals?: Readonly<Record<string, number>> | undefined
 }
 
 /** The answer of a command that has proposed: the proposal, who must approve, and the next command. */
 export async function proposedOutcome(
   session: Session,
-  { proposal, signatures, fields, last, decimals }: Proposed,
+  { proposal, signatures, fields, last, leavesBuffer = false, decimals }: Proposed,
 ): Promise<CommandOutcome> {
   const { id, status, needed, approver } = proposal
   if (approver.kind !== 'squads') throw failure(`the API answered with ${id}, which is not a proposal of a multisig`)
@@ -317,6 +323,9 @@ export async function proposedOutcome(
     notes: [
       signatures.length === 0 ? `It was proposed${on} already.` : `Proposed${on}: nothing is done yet.`,
       `${needed} of ${voters.length} members must approve: svc proposals approve ${id}`,
+      ...(leavesBuffer
+        ? [`An earlier try may have left a buffer; get its rent back: svc proposals reclaim ${id}`]
+        : []),
     ],
   }
 }

@@ -138,11 +138,19 @@ const returns = z
   .optional()
   .meta({ description: 'Of a reclaim: the rent that returns, and the rent collector of the multisig' })
 
+const closedBuffer = z
+  .object({ address, buffer_index: z.int().min(0).max(255), lamports: digits })
+  .openapi('ClosedBuffer')
+export type ClosedBuffer = z.output<typeof closedBuffer>
+const buffers = z.array(closedBuffer).optional().meta({
+  description: 'Of a reclaim: buffers that interrupted proposals left. Their rent returns to the member who signs',
+})
+
 /** Answer of a decision or an execution. */
 export const proposalStep = z
   .discriminatedUnion('mode', [
-    unsignedPayload({ returns }).omit({ proposal: true }).extend({ proposal }),
-    signedPayload({ proposal, returns }),
+    unsignedPayload({ returns, buffers }).omit({ proposal: true }).extend({ proposal }),
+    signedPayload({ proposal, returns, buffers }),
     z.object({ mode: z.literal('recorded'), proposal }),
   ])
   .openapi('ProposalStep')
@@ -273,7 +281,8 @@ export const proposals = {
     ...stepRoute,
     at: ['post', '/v2/proposals/{id}/reclaims'],
     summary: 'Close the accounts of a finished proposal',
-    description: 'Of a multisig: their rent returns to its rent collector.',
+    description:
+      'Of a multisig: their rent returns to its rent collector. Transaction buffers that interrupted proposals of `member` left in this multisig are closed too, at most 10 at a time, and their rent returns to the member. With such buffers, the proposal need not be finished: only they are closed. A buffer that a planned proposal still fills stays.',
     body: decisionBody,
   }),
   renew: defineRoute({

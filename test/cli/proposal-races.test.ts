@@ -1,18 +1,21 @@
 /** Commands with --squads whose number another member takes between their build and their sending. */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { PublicKey, SystemProgram, TransactionMessage } from '@solana/web3.js'
 import { instructions } from '@sqds/multisig'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
+import { transactionBufferAddress } from '../../src/solana/squads/index.ts'
 import { V1_CONFIG } from '../support/local-chain.ts'
 import { signed } from '../support/local-chain-transactions.ts'
 import { keyOf } from '../support/squads.ts'
 import { lacksTreasury } from '../support/treasury.ts'
-import { CONFIRMED, commandLine, type KeypairFile } from './command-line.ts'
+import { CONFIRMED, commandLine, type KeypairFile, PROGRAM } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
@@ -71,6 +74,24 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     const ran = await cli.svc([...args, ...by], { env: { SVC_API_KEY: daemon.operator } })
     beforeSubmission = () => undefined
     return { ...ran, answer: ran.exitCode === 0 ? JSON.parse(ran.stdout) : null }
+  }
+
+  /** Runs a command of ada in a process of its own, and kills it at the submission. */
+  async function killedAt(args: string[], isAt: (count: number) => boolean) {
+    submissions = 0
+    const api = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const by = ['--squads', multisig, '-k', ada.file, '--yes', '--json', '--api', api]
+    const env = { ...cli.env, SVC_API_KEY: daemon.operator }
+    const child = spawn(process.execPath, [PROGRAM, ...args, ...by], { cwd: cli.home, env, stdio: 'ignore' })
+    const ended = once(child, 'exit')
+    beforeSubmission = async (count) => {
+      if (!isAt(count)) return
+      child.kill('SIGKILL')
+      await ended
+      return 'request'
+    }
+    expect(await ended).toEqual([null, 'SIGKILL'])
+    beforeSubmission = () => undefined
   }
 
   const numbers = async () => Number((await cli.json(['multisig', 'show', multisig])).transaction_index)
@@ -154,6 +175,62 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     expect(answer).toMatchObject({ proposal_status: 'active', transaction_index: String(before + 2) })
     expect(await ownProposals()).toEqual([answer.proposal])
     await carryOut(answer.proposal)
+    expect(recipients.map((key) => chain.account(key.toBase58())?.lamports)).toEqual(
+      recipients.map(() => BigInt(LAMPORTS)),
+    )
+    // The buffer of the first try is left.
+    expect(stderr).toContain(`get its rent back: svc proposals reclaim ${answer.proposal}`)
+    const reclaimed = await cli.json(['proposals', 'reclaim', answer.proposal, '-k', ada.file])
+    expect(reclaimed).toMatchObject({ buffers_closed: 1 })
+    expect(chain.account(transactionBufferAddress(multisig, ada.address, 0))).toBeNull()
+  })
+
+  it('whose command was killed between two parts of a buffer leaves its rent to be reclaimed', async () => {
+    const recipients = Array.from({ length: 24 }, () => cli.keypair('any.json').keypair.publicKey)
+    const payer = keyOf(vault)
+    const { transaction } = compileTransaction({
+      payer,
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: recipients.map((toPubkey) =>
+        SystemProgram.transfer({ fromPubkey: payer, toPubkey, lamports: LAMPORTS }),
+      ),
+      config: V1_CONFIG,
+      bytesOf: (key: PublicKey) => key.toBytes(),
+    })
+    const create = ['proposals', 'create', Buffer.from(transaction).toString('base64')]
+    const buffer = transactionBufferAddress(multisig, ada.address, 0)
+    const held = () => chain.account(buffer)?.lamports ?? 0n
+    const reclaim = (id: string, ...more: string[]) => ['proposals', 'reclaim', id, '-k', ada.file, '--yes', ...more]
+
+    await killedAt(create, (count) => count === 1)
+    const rent = held()
+    expect(rent).toBeGreaterThan(0n)
+    const [{ id: begun }] = await cli.json(['proposals', 'list', '--multisig', multisig, '--status', 'planned'])
+    await cli.refused(reclaim(begun), `is filled for the proposal ${begun}`, 5)
+    // Another installation does not know the plan, but this machine has signed it.
+    const elsewhere = { env: { SVC_DATA_DIR: join(cli.home, 'elsewhere'), SVC_RPC_URLS: daemon.rpcUrl } }
+    const known = await cli.json(['proposals', 'import', multisig, '1'], elsewhere)
+    await cli.refused(
+      reclaim(known.id),
+      `is filled by a command that was interrupted, for the proposal ${begun}`,
+      1,
+      elsewhere,
+    )
+
+    await cli.json(['localnet', 'advance', '300'])
+    const again = await racing(create, () => undefined)
+    expect(again.exitCode, again.stderr).toBe(0)
+    const id = again.answer.proposal
+    expect(again.stderr).toContain(`get its rent back: svc proposals reclaim ${id}`)
+    expect(held()).toBe(rent)
+    const dry = await cli.svc(reclaim(id, '--dry-run'))
+    expect([dry.exitCode, dry.stderr + dry.stdout]).toEqual([0, expect.stringMatching(/buffers +0\.0\d+ SOL to you/)])
+    expect(held()).toBe(rent)
+    const before = chain.account(ada.address)?.lamports ?? 0n
+    expect(await cli.json(reclaim(id))).toMatchObject({ buffers_closed: 1, buffer_lamports: String(rent) })
+    expect([held(), (chain.account(ada.address)?.lamports ?? 0n) - before]).toEqual([0n, rent - 5_000n])
+    await cli.refused(reclaim(id), 'its rent returns once it is finished', 5)
+    await carryOut(id)
     expect(recipients.map((key) => chain.account(key.toBase58())?.lamports)).toEqual(
       recipients.map(() => BigInt(LAMPORTS)),
     )

@@ -1,10 +1,13 @@
 /** Acts of a vault over HTTP, from the build to the record: 2 of 3 members of a multisig on the real programs. */
-import { type Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { instructions } from '@sqds/multisig'
 import { describe, expect, it, vi } from 'vitest'
 import { innerInstructions } from '../../src/chain/programs/squads/inner-instructions.ts'
+import { compileTransaction } from '../../src/solana/compiling.ts'
+import { transactionBufferAddress } from '../../src/solana/squads/index.ts'
 import { unpackMessage } from '../../src/store/proposals/stored-message.ts'
 import { airdropsOn, claimBody, createBody, entriesFor } from '../support/airdrops.ts'
+import { V1_CONFIG } from '../support/local-chain.ts'
 import { transfer } from '../support/local-chain-transactions.ts'
 import { IMAGE } from '../support/pool-platform.ts'
 import { keyOf } from '../support/squads.ts'
@@ -64,6 +67,53 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     const closed = await proposalOf(id)
     expect(closed).toMatchObject({ status: 'executed', next: null })
     expect(closed.reclaimed_at).not.toBeNull()
+  })
+
+  it('that was given up leaves a buffer, whose rent returns once its transactions can no longer land', async () => {
+    const { post, landed, lamports, a, b, vault, approver, ask, service } = at
+    const to = Array.from({ length: 24 }, () => keyOf(addressOf(Keypair.generate())))
+    const paid = (keys: readonly PublicKey[]) =>
+      Buffer.from(
+        compileTransaction({
+          payer: keyOf(vault),
+          recentBlockhash: PublicKey.default.toBase58(),
+          instructions: keys.map((key) =>
+            SystemProgram.transfer({ fromPubkey: keyOf(vault), toPubkey: key, lamports: 1_000_000 }),
+          ),
+          config: V1_CONFIG,
+          bytesOf: (key: PublicKey) => key.toBytes(),
+        }).transaction,
+      ).toString('base64')
+    const left: { id: string; transactions: string[] } = (
+      await post('/v2/proposals', { transaction: paid(to), approver: approver() })
+    ).proposal
+    landed(left.transactions[0]!, a)
+    expect(await refused('reclaims', left.id, a)).toMatchObject({
+      status: 409,
+      message: expect.stringMatching(new RegExp(`is filled for the proposal ${left.id}: run its command again`)),
+    })
+    expect(await refused('reclaims', left.id, b)).toMatchObject({
+      status: 409,
+      message: expect.stringMatching('no buffer'),
+    })
+
+    // A second plan, which is still on its way, keeps its buffer.
+    service.clock.advance(11 * 60_000)
+    const going = (await post('/v2/proposals', { transaction: paid(to.slice(1)), approver: approver() })).proposal
+    landed(going.transactions[0], a)
+    const held = lamports(transactionBufferAddress(at.multisig, addressOf(a), 0))
+    const answer = await post(`/v2/proposals/${left.id}/reclaims`, { member: addressOf(a) })
+    expect([answer.buffers, answer.returns]).toEqual([
+      [{ address: transactionBufferAddress(at.multisig, addressOf(a), 0), buffer_index: 0, lamports: String(held) }],
+      undefined,
+    ])
+    const before = lamports(addressOf(a))
+    landed(answer.transaction, a)
+    expect(lamports(addressOf(a)) - before).toBe(held - 5_000n)
+    for (const text of going.transactions.slice(1)) landed(text, a)
+    await at.follow()
+    expect(await at.proposalOf(going.id)).toMatchObject({ status: 'active' })
+    await ask('POST', `/v2/proposals/${going.id}/rejections`, { member: addressOf(b) })
   })
 
   it('of a launch with a first buy makes its pool live with one event', async () => {

@@ -3,7 +3,6 @@ import type { Keypair } from '@solana/web3.js'
 import { SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
-  buildBufferClose,
   buildExecution,
   buildMultisigCreation,
   buildProposalCreation,
@@ -82,7 +81,7 @@ async function rulesOf(scene: Scene, built: { transaction: Uint8Array }) {
 
 describe.skipIf(lacksSquads)(`the platform wallet as a member of a multisig ${lacksSquads}`, () => {
   it('may propose, also through a buffer and to a multisig among the destinations, and close its buffer', async () => {
-    const { scene, wallet, creation, send, multisig, address, envelope } = await openVault()
+    const { scene, wallet, creation, send, multisig, envelope } = await openVault()
     const [small] = (await creation(1n)).transactions
     expect(await rulesOf(scene, small!)).toEqual([null, null])
     const movement = await scene.readBuilt(small!)
@@ -103,7 +102,7 @@ describe.skipIf(lacksSquads)(`the platform wallet as a member of a multisig ${la
     }
     const [started] = (await creation(3n, { payments: 59 })).transactions
     send(started!, wallet)
-    const closing = await buildBufferClose({ ...envelope(), multisig, member: address, bufferIndex: 0 })
+    const closing = await buildReclaim({ ...envelope(), multisig, index: 3n, rentCollector: null, buffers: [0] })
     expect(await rulesOf(scene, closing)).toEqual([null, null])
   })
 

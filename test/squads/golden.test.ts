@@ -2,7 +2,6 @@
 import { type Keypair, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
-  buildBufferClose,
   buildExecution,
   buildMultisigCreation,
   buildProposalCreation,
@@ -121,11 +120,12 @@ describe('the golden transaction', () => {
         chainAfter(await creation(), transactions.slice(0, i)),
       )
     }
-    const closing = await buildBufferClose({
+    const closing = await buildReclaim({
       ...by(PROPOSER),
       multisig: MULTISIG,
-      member: addressOf(PROPOSER),
-      bufferIndex: 0,
+      index: 1n,
+      rentCollector: null,
+      buffers: [0],
     })
     await expectGolden('squads/buffer-close', closing.transaction, async () =>
       chainAfter(await creation(), transactions.slice(0, 1)),

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { explainTransactionError } from '../../src/chain/errors/index.ts'
 import {
-  buildBufferClose,
   buildProposalCreation,
+  buildReclaim,
   MOST_MESSAGE_BYTES,
   readProposal,
   readTransactionBuffers,
@@ -233,7 +233,7 @@ describe.skipIf(lacksSquads)(`the program ${lacksSquads}`, () => {
     expect(explainTransactionError(early.err, { logs: early.logs })).toMatchObject({ code: 6041 })
     const held = chain.account(buffer!)!.lamports
     const before = chain.account(addressOf(svc))!.lamports
-    const closing = await buildBufferClose({ ...squads.envelope(), multisig, member: addressOf(svc), bufferIndex: 1 })
+    const closing = await buildReclaim({ ...squads.envelope(), multisig, index: 1n, rentCollector: null, buffers: [1] })
     expect(squads.land(closing, svc).err).toBeNull()
     expect(chain.account(addressOf(svc))!.lamports - before).toBe(held - 5_000n)
     expect(chain.account(buffer!)).toBeNull()

@@ -44,6 +44,24 @@ export function lockProposalsAt(tx: Tx, { genesis, multisig, index }: Place): Pr
     .execute()
 }
 
+/** Plans of a member that have not reached the chain, the newest first. */
+export function plannedOf(
+  reader: Reader,
+  { genesis, multisig, member }: { genesis: string; multisig: string; member: string },
+  limit: number,
+): Promise<Pick<Row<'proposals'>, 'id' | 'created_at' | 'stored_message'>[]> {
+  return reader
+    .selectFrom('proposals')
+    .select(['id', 'created_at', 'stored_message'])
+    .where('multisig', '=', multisig)
+    .where('status', '=', 'planned')
+    .where('genesis', '=', genesis)
+    .where('member', '=', member)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 /** Removes a decision that was taken back. */
 export async function dropDecision(
   tx: Tx,

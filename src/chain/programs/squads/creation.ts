@@ -21,7 +21,6 @@ import {
 } from '../../sending/unsigned.ts'
 import {
   type Acting,
-  bufferClose,
   bufferCreate,
   bufferExtend,
   LARGEST_HEAP,
@@ -204,16 +203,4 @@ async function bufferChunks(
     at += chunk.length
   }
   return built
-}
-
-export interface BufferClosing extends Envelope {
-  multisig: string
-  /** Who made the buffer, signs, and gets its rent back. */
-  member: string
-  bufferIndex: number
-}
-
-/** Gives up a buffer that was not made into a proposal. */
-export async function buildBufferClose(wish: BufferClosing): Promise<UnsignedTransaction> {
-  return compileUnsigned(wish, [bufferClose(await squadsInstructions(), wish)])
 }

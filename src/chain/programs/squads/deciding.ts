@@ -4,6 +4,7 @@ import { ephemeralSignersOf, isWritablePlace, type PinnedMessage, vaultAddress }
 import { compileUnsigned, type Envelope, type LookupTable, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { withHeap } from './creation.ts'
 import {
+  bufferClose,
   type Role,
   type SquadsVote,
   squadsInstructions,
@@ -101,17 +102,27 @@ function lookupTablesOf({ lookups, loaded }: PinnedMessage): LookupTable[] {
   })
 }
 
+/** Most buffers that are closed in one transaction of version 0, beside the accounts of a proposal. */
+export const MOST_CLOSED_BUFFERS = 10
+
 export interface Reclaiming extends Envelope {
   multisig: string
   index: bigint
-  /** The multisig's rent collector, who receives the rent. */
-  rentCollector: string
+  /** The multisig's rent collector, who receives the rent of the proposal; null leaves its accounts as they are. */
+  rentCollector: string | null
+  /** Numbers of buffers of the payer that were not made into a proposal; their rent returns to the payer. */
+  buffers?: readonly number[]
 }
 
 /**
- * Closes the accounts of a proposal that is finished or stale. Anybody may send it; the program refuses it if the
- * multisig has no rent collector.
+ * Closes the accounts of a proposal that is finished or stale, and buffers of the payer. Anybody may close the former;
+ * the program refuses it if the multisig has no rent collector.
  */
 export async function buildReclaim(wish: Reclaiming): Promise<UnsignedTransaction> {
-  return compileUnsigned(wish, [transactionClose(await squadsInstructions(), wish)])
+  const { multisig, index, rentCollector, payer: member, buffers = [] } = wish
+  const make = await squadsInstructions()
+  return compileUnsigned(wish, [
+    ...(rentCollector === null ? [] : [transactionClose(make, { multisig, index, rentCollector })]),
+    ...buffers.map((bufferIndex) => bufferClose(make, { multisig, member, bufferIndex })),
+  ])
 }

@@ -1,7 +1,6 @@
 /** Squads v4: multisigs, and proposals whose instructions a vault executes once enough members have approved them. */
 export {
   type BuiltProposal,
-  buildBufferClose,
   buildMultisigCreation,
   buildProposalCreation,
   CREATION_UNITS,
@@ -14,9 +13,11 @@ export {
   buildVote,
   EXECUTION_UNITS,
   type Executed,
+  MOST_CLOSED_BUFFERS,
 } from './deciding.ts'
 export { readExecution } from './executions.ts'
 export {
+  type LeftBuffer,
   type ProposalOnChain,
   readLookups,
   readMultisig,

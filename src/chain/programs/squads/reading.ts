@@ -116,21 +116,28 @@ export async function readSquadsSettings(node: NodeCalls): Promise<SquadsSetting
   return checked(() => decodeSquadsSettings(SQUADS_SETTINGS, account), 'multisig')
 }
 
-/** A member's buffers, by their indexes from 0; null where there is none. Reads the first hundred. */
+/** A buffer that was not made into a proposal, or not yet. */
+export interface LeftBuffer extends TransactionBuffer {
+  address: string
+  lamports: bigint
+}
+
+/** A member's buffers in a multisig, by their numbers from 0 to 255; null where there is none. */
 export async function readTransactionBuffers(
   node: NodeCalls,
   multisig: string,
   member: string,
-): Promise<(TransactionBuffer | null)[]> {
-  const addresses = Array.from({ length: Math.min(100, MAX_INDEX + 1) }, (_, i) =>
-    transactionBufferAddress(multisig, member, i),
-  )
+): Promise<(LeftBuffer | null)[]> {
+  const addresses = Array.from({ length: MAX_INDEX + 1 }, (_, i) => transactionBufferAddress(multisig, member, i))
   const accounts = await accountsAt(node, addresses)
   return addresses.map((address, i) => {
     const account = accounts[i] ?? null
     // Lamports can be sent to any address.
     if (account === null || account.owner === SYSTEM_PROGRAM) return null
-    return checked(() => decodeTransactionBuffer(address, account), 'multisig')
+    return checked(
+      () => ({ ...decodeTransactionBuffer(address, account), address, lamports: account.lamports }),
+      'multisig',
+    )
   })
 }
 

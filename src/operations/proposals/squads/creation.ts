@@ -47,7 +47,7 @@ export interface PreparedProposal {
 }
 
 /** Time in which a creation lands, or never does. */
-const SENDING_MS = 10 * MINUTE_MS
+export const SENDING_MS = 10 * MINUTE_MS
 /** Time after which a new plan is looked for on the chain. */
 const FIRST_LOOK_MS = 2 * SECOND_MS
 
@@ -179,7 +179,8 @@ async function buildCreation(
   }
   const buffers = await readTransactionBuffers(context.chain, creating.multisig, creating.member)
   const bufferIndex = buffers.indexOf(null)
-  if (bufferIndex < 0) throw badRequest(`${payer} has too many unfinished transaction buffers: close some in Squads`)
+  if (bufferIndex < 0)
+    throw badRequest(`${payer} has 256 unfinished transaction buffers: close some (svc proposals reclaim)`)
   const terms = await sequenceTerms(context, { payer, units: CREATION_UNITS })
   const { recentBlockhash, lastValidBlockHeight } = follows ?? terms
   let transactions: BuiltProposal['transactions'] = []

@@ -1,5 +1,5 @@
 /** Answers a step about a multisig's proposal: unsigned for the member, or signed by the platform wallet. */
-import type { ProposalStep, TrackedResource } from '../../../api/index.ts'
+import type { ClosedBuffer, ProposalStep, TrackedResource } from '../../../api/index.ts'
 import type { SignedOperation } from '../../../api/signed-operations.ts'
 import type { Context } from '../../../context.ts'
 import type { Row } from '../../../store/schema.ts'
@@ -15,6 +15,8 @@ export interface Step {
   tracked?: TrackedResource | undefined
   /** Lamports that return to an address. */
   returns?: { lamports: string; to: string }
+  /** Buffers of the payer that are closed. */
+  buffers?: ClosedBuffer[]
 }
 
 /**
@@ -28,7 +30,10 @@ export async function answerStep(
   make: () => Promise<Step>,
 ): Promise<ProposalStep> {
   const proposal = () => recordOf(context.store.db, row)
-  const more = ({ returns }: Pick<Step, 'returns'>) => (returns === undefined ? {} : { returns })
+  const more = ({ returns, buffers }: Pick<Step, 'returns' | 'buffers'>) => ({
+    ...(returns === undefined ? {} : { returns }),
+    ...(buffers === undefined ? {} : { buffers }),
+  })
   if (mode !== 'signed') {
     const step = await make()
     const { tracked } = step
@@ -39,7 +44,7 @@ export async function answerStep(
       proposal: await proposal(),
     }
   }
-  const run = await openSigningRun<Pick<Step, 'returns'>>(context, operation)
+  const run = await openSigningRun<Pick<Step, 'returns' | 'buffers'>>(context, operation)
   if (run.resumed !== null && context.approved !== undefined) await make()
   const plan = run.resumed ?? signedPlan(row.id, await make())
   const record = await proposal()
@@ -48,9 +53,12 @@ export async function answerStep(
   })
 }
 
-const signedPlan = (about: string, { built, tracked, returns }: Step) => ({
+const signedPlan = (about: string, { built, tracked, returns, buffers }: Step) => ({
   about,
   first: signingDraft(built),
-  state: returns === undefined ? {} : { returns },
+  state: {
+    ...(returns === undefined ? {} : { returns }),
+    ...(buffers === undefined ? {} : { buffers }),
+  },
   ...(tracked === undefined ? {} : { tracked_resource: tracked }),
 })
