@@ -17,7 +17,6 @@ import { builtTreeRecord, readKey } from './built-record.ts'
 import { junitFlag, withJunitReport } from './junit.ts'
 import { chosenUnits, listTokenIfRead, listWords, requireUnits, unitFlags } from './list-units.ts'
 import { hashRoot, hashTree, type Recipients, readRecipients, withListNotes } from './recipients.ts'
-import { storeTree } from './store-tree.ts'
 import { shardFile, svcTreeChunks, writeTreeFile } from './tree-file.ts'
 
 export const buildTreeOfCsv = verb({
@@ -88,8 +87,10 @@ export const buildTreeOfCsv = verb({
         const warnings = listWarnings(part)
         for (const warning of warnings) ui.warn(warning)
         let record: TreeCreated = builtTreeRecord(rooted, mint, first + i)
-        if (persist) record = await storeTree(session, rooted, record, replace)
-        else if (warnings.length > 0) record = { ...record, warnings }
+        if (persist) {
+          const { storeTree } = await import('./store-tree.ts')
+          record = await storeTree(session, rooted, record, replace)
+        } else if (warnings.length > 0) record = { ...record, warnings }
         if (out !== undefined && tree !== undefined) {
           const chunks = chunksOf(format, tree, record, jitoPart(recipients, i))
           await writeTreeFile(shard ? shardFile(out, first + i) : out, chunks)

@@ -8,7 +8,6 @@ import { integer, required, text, toggle, verb } from '../cli/command.ts'
 import { usage } from '../ui/problem.ts'
 import { builtTreeRecord, readHash, readKey } from './built-record.ts'
 import { openTreeFile, requireWhole } from './recipients.ts'
-import { storeTree } from './store-tree.ts'
 import { writeTreeFile } from './tree-file.ts'
 import { requireRoot, treeFileRecord } from './verify-tree-file.ts'
 
@@ -60,6 +59,7 @@ export const importTree = verb({
       })
     }
     const { tree } = checked
+    const { storeTree } = await import('./store-tree.ts')
     return { data: await storeTree(session, tree, builtTreeRecord(tree, mint, airdrop_count), replace) }
   },
 })

@@ -5,7 +5,7 @@ import { withTimeout } from '../../src/platform/timing.ts'
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { toggle } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { type MintOnChain, mintState } from '../signing/token-state.ts'
+import type { MintOnChain } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { csvFlags } from './recipients.ts'
@@ -32,6 +32,7 @@ const SYMBOL_PATIENCE_MS = 700
 
 /** Reads the token of a list. Throws not_found if there is no such mint. */
 export async function listToken(session: Session, mint: string): Promise<ListToken> {
+  const { mintState } = await import('../signing/token-state.ts')
   return withSymbol(session, mint, await mintState(session, mint))
 }
 
