@@ -21,6 +21,11 @@ export const address = z
 /** Addresses that are not wallets, so the example of a request has different addresses for different fields. */
 export const otherWallet = address.meta({ example: '6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78' })
 export const mintAddress = address.meta({ example: MINT_EXAMPLE })
+/** The address of a new mint whose key the caller has. */
+export const chosenMint = address.optional().meta({
+  description:
+    'Address of the new mint, if you have its key: it must sign too, and no account may be there yet. By default a new key is made',
+})
 export const poolAddress = address.meta({ example: 'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4' })
 export const assetAddress = address.meta({ example: 'GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222' })
 export const collectionAddress = address.meta({ example: 'ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq' })

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import {
   address,
   allowProgramsField,
+  chosenMint,
   digits,
   imageText,
   mintAddress,
@@ -206,11 +207,17 @@ const launchBody = buildBody({
     .optional()
     .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; by default the configured one' }),
   allow_programs: allowProgramsField,
+  base_mint: chosenMint,
   lock_liquidity: z.boolean().optional().meta({
     description:
       'Only for `damm_v2`. True (default): the liquidity is locked permanently; false: the creator can withdraw it at any time',
   }),
-}).superRefine(({ type, lock_liquidity, creator, payer = creator }, context) => {
+}).superRefine(({ type, mode, base_mint, lock_liquidity, creator, payer = creator }, context) => {
+  if (mode === 'signed' && base_mint !== undefined) {
+    const message =
+      'base_mint is only valid with mode unsigned: the key of that mint must sign too, and the server has no keys of yours'
+    context.addIssue({ code: 'custom', path: ['base_mint'], message })
+  }
   if (type === 'damm_v2' && payer !== creator) {
     const message = 'payer is only valid with type dbc: the creator of a damm_v2 pool pays for it'
     context.addIssue({ code: 'custom', path: ['payer'], message })
@@ -233,7 +240,7 @@ export const pools = {
     tag: POOLS_TAG,
     summary: 'Launch a token with its pool',
     description:
-      'Answers with the transactions to sign with the creator wallet and the returned keys. `mode: signed` needs the platform wallet as creator.',
+      'Answers with the transactions to sign with the creator wallet and the returned keys. With `base_mint`, you have the key of the mint: it signs too, and the answer has none. `mode: signed` needs the platform wallet as creator.',
     body: launchBody,
     example: { buy_amount: 0.5 },
     multipart: fromMultipart,

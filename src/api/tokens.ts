@@ -4,6 +4,7 @@ import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../solana/token-auth
 import {
   address,
   allowProgramsField,
+  chosenMint,
   mintAddress,
   otherWallet,
   spentSecretKey,
@@ -42,12 +43,6 @@ export const tokenCreated = unsignedPayload({
 }).openapi('TokenCreated')
 
 const anyAuthority = z.enum(Object.keys(TOKEN_AUTHORITIES) as [TokenAuthorityType, ...TokenAuthorityType[]])
-
-/** The address of a new mint whose key the caller has. */
-export const chosenMint = address.optional().meta({
-  description:
-    'Address of the new mint, if you have its key: it must sign too, and no account may be there yet. By default a new key is made',
-})
 
 const authorityTransferShape = {
   mint: mintAddress,

@@ -16,7 +16,7 @@ import { metadataJson } from '../../storage/metadata.ts'
 import { requireAllowed } from '../../storage/moderation.ts'
 import { writeEvent, writeEvents } from '../../store/events/drafts.ts'
 import { findPool, insertPool } from '../../store/resources/pools.ts'
-import type { NewRow, Row } from '../../store/schema.ts'
+import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { poolRecord } from '../api-records.ts'
 import { trackingOf, withNewBlockhash } from '../building.ts'
@@ -27,8 +27,10 @@ import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
+import { mintKeyFor } from '../tokens/mint-key.ts'
 import { requireAllPaid } from '../transactions/forecast-transactions.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
+import { type NewPool, replaceUnsent, requireUnsent } from './chosen-mint.ts'
 import { firstBuyOf, launchImage, launchReceiversOf, requireFittingPreset, requireReceivers } from './launch-terms.ts'
 import { type PlannedLaunch, planLaunch, requireLockedShare } from './plan-launch.ts'
 import { requireTakenPreset } from './preset-trials.ts'
@@ -87,6 +89,11 @@ export async function prepareLaunch(context: Context, input: Input<CreatePoolRou
   await requireQuoteBalance(chain, { ...curve, ...quote }, { buyer: input.creator, amount: buyLamports })
   if (input.type === 'dbc') await requireTakenPreset(context, named, input.creator)
   const sharedConfig = input.type === 'dbc' ? await requireSharedConfig(context, named) : null
+  const token = await mintKeyFor(context, {
+    address: input.base_mint,
+    param: 'base_mint',
+    signers: [input.creator, input.payer ?? input.creator],
+  })
   await storage.check()
   await requireAllowed(config, { image, texts: textsOf(input) }, { ending: context.ending })
   const uri = await storeMetadata(context, input, image)
@@ -99,6 +106,7 @@ export async function prepareLaunch(context: Context, input: Input<CreatePoolRou
     quote,
     partner,
     uri,
+    token,
     sharedConfig,
     isBundled: input.mode === 'unsigned',
   })
@@ -248,15 +256,16 @@ async function storeMetadata(
   return (await keep(json, 'application/json')).uri
 }
 
-/** Inserts the pool, writes `pool.created`, and returns the record. */
+/** Inserts the pool, writes `pool.created` unless the pool of a chosen mint has one, and returns the record. */
 async function insertNewPool(
   context: Context,
   tx: Tx,
   input: Input<CreatePoolRoute>,
   prepared: PreparedLaunch,
 ): Promise<PoolCreated['pool']> {
-  const row = await insertPool(tx, newPoolRow(context, input, prepared))
-  if (row === null) throw new Error('a pool of new keys exists already')
+  const fresh = newPoolRow(context, input, prepared)
+  if (input.base_mint !== undefined) await requireUnsent(context, tx, fresh)
+  const row = (await insertPool(tx, fresh)) ?? (await replaceUnsent(tx, fresh))
   const pool = poolRecord(row)
   const about = { resource_type: 'pool', resource_id: row.address, object: pool, origin: row }
   await writeEvent(tx, context.clock, { type: 'pool.created', ...about })
@@ -267,7 +276,7 @@ function newPoolRow(
   { externalUid, metadata, config }: Context,
   input: Input<CreatePoolRoute>,
   { launch: { address, mint, quoteMint = WRAPPED_SOL, config: curveConfig }, uri, genesis, createdAt }: PreparedLaunch,
-): NewRow<'pools'> {
+): NewPool {
   return {
     address,
     type: input.type,

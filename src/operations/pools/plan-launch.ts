@@ -33,6 +33,8 @@ export interface LaunchInput {
   /** Address that receives a part of the position of a `damm_v2` pool. */
   partner: string
   uri: string
+  /** Key of the mint; without a secret key if the caller has it. */
+  token: Pick<FreshKey, 'address' | 'secretKey'>
   /** Address of the config on chain that a `dbc` launch uses, or null if it creates one. */
   sharedConfig: string | null
   /** Whether the launch may be sent to a relay. Only a relay requires a tip. */
@@ -65,31 +67,28 @@ const LARGEST_LAUNCH_UNITS = 500_000
 /** A launch of version 1 is a single transaction. A launch of version 0 has several if it does not fit into one. */
 export async function planLaunch(context: Context, input: LaunchInput): Promise<PlannedLaunch> {
   const named = await curveNamed(context.config, input.preset)
-  const token = newKey(context)
   const common = {
     creator: input.creator,
     payer: input.payer ?? input.creator,
-    mint: token.address,
+    mint: input.token.address,
     name: input.name,
     symbol: input.symbol,
     uri: input.uri,
     buyLamports: input.buyLamports,
   }
   const plan = input.type === 'dbc' ? planDbcLaunch : planDammV2Launch
-  return plan(context, input, { ...named, common, token, tipAccount: drawTipAccount() })
+  return plan(context, input, { ...named, common, tipAccount: drawTipAccount() })
 }
 
 interface LaunchParts extends NamedCurve {
   common: Pick<LaunchInput, 'creator' | 'name' | 'symbol' | 'uri' | 'buyLamports'> & { mint: string; payer: string }
-  /** Key of the mint. */
-  token: Pick<FreshKey, 'address' | 'secretKey'>
   tipAccount: string
 }
 
 async function planDbcLaunch(
   context: Context,
   input: LaunchInput,
-  { curve, common, token, tipAccount }: LaunchParts,
+  { curve, common, tipAccount }: LaunchParts,
 ): Promise<PlannedLaunch> {
   const { sharedConfig } = input
   const configKey = sharedConfig === null ? newKey(context) : null
@@ -116,7 +115,7 @@ async function planDbcLaunch(
     config,
     transactions: built.map(({ transaction }) => transaction),
     requiredSigners: {
-      base_mint_secret_key: [...token.secretKey],
+      base_mint_secret_key: [...input.token.secretKey],
       config_secret_key: configKey === null ? [] : [...configKey.secretKey],
     },
     tipAccount,
@@ -129,7 +128,7 @@ async function planDbcLaunch(
 async function planDammV2Launch(
   context: Context,
   input: LaunchInput,
-  { preset, curve, common, token, tipAccount }: LaunchParts,
+  { preset, curve, common, tipAccount }: LaunchParts,
 ): Promise<PlannedLaunch> {
   requireLockedShare(preset, input)
   const percentage = platformPercentage(preset, input)
@@ -160,7 +159,7 @@ async function planDammV2Launch(
     config: null,
     transactions: built.map(({ transaction }) => transaction),
     requiredSigners: {
-      base_mint_secret_key: [...token.secretKey],
+      base_mint_secret_key: [...input.token.secretKey],
       config_secret_key: [],
       position_nft_secret_key: [...position.secretKey],
       ...(platformPosition === null ? {} : { platform_position_nft_secret_key: [...platformPosition.secretKey] }),

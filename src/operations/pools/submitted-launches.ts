@@ -82,7 +82,13 @@ async function launchesIn(
   // An instruction can name a creator that has not agreed to it.
   const agreed = named.flatMap((row) => (row?.creator && signers.includes(row.creator) ? [row] : []))
   const keyed = signers.length < 2 ? [] : await launchesOfKeys(reader, signers)
-  const rows = new Map([...agreed, ...keyed].map((row) => [row.address, row]))
+  // A chosen mint may have several builds, of which only one can land: the one that is most like this transaction.
+  const likeness = ({ address, config, creator }: Row<'pools'>) =>
+    (created.includes(address) ? 4 : 0) +
+    (signers.includes(config ?? '') ? 2 : 0) +
+    (signers.includes(creator ?? '') ? 1 : 0)
+  const worstFirst = [...keyed, ...agreed].sort((a, b) => likeness(a) - likeness(b) || a.created_at - b.created_at)
+  const rows = new Map(worstFirst.map((row) => [row.base_mint, row]))
   return [...rows.values()].map((row) => ({ row, param, signature }))
 }
 

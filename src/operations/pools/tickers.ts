@@ -38,8 +38,12 @@ export const takeTickerFor = (
 const termsAt = (at: TickerServices, genesis: string): TickerTerms => ({
   genesis,
   since: tickerCooldownStart(at),
-  submittedSince: at.clock.now() - at.config.values['pools.pending-minutes'] * MINUTE_MS,
+  submittedSince: submittedSinceOf(at),
 })
+
+/** Returns the time before which a submission that has not landed is given up. */
+export const submittedSinceOf = ({ clock, config }: TickerServices) =>
+  clock.now() - config.values['pools.pending-minutes'] * MINUTE_MS
 
 /** Returns the time from which another pool can take the ticker. */
 export const tickerFreeAt = ({ config }: Pick<Services, 'config'>, { taken_at }: TickerHolder): string =>

@@ -22,7 +22,7 @@ const EXTENSION_UNITS = 25_000
 export async function createToken(context: Context, input: Input<CreateTokenRoute>): Promise<Result<CreateTokenRoute>> {
   const { payer, name, symbol, decimals, uri, token_program: tokenProgram, extensions } = input
   await checkExtensions(context, extensions)
-  const mintKey = await mintKeyFor(context, { address: input.mint, param: 'mint', payer })
+  const mintKey = await mintKeyFor(context, { address: input.mint, param: 'mint', signers: [payer] })
   const mint = mintKey.address
   const creation = {
     mint,

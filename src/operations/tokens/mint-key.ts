@@ -2,16 +2,18 @@
 import { readAccountKinds } from '../../chain/reads/account-kinds.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, conflict } from '../../platform/errors.ts'
+import { addressBytes } from '../../solana/addresses.ts'
+import { keyFault } from '../../solana/bare-addresses.ts'
 import type { FreshKey } from '../../solana/signatures.ts'
 import { newKey } from '../building.ts'
 
 /**
  * Returns a fresh key, or the chosen address with an empty secret key. Throws conflict if an account is there, and
- * bad_request for the payer's own address, and if a vault acts, which no other key can sign with.
+ * bad_request for the address of another signer or of no key, and if a vault acts, which no other key can sign with.
  */
 export async function mintKeyFor(
   context: Context,
-  { address, param, payer }: { address: string | undefined; param: string; payer: string },
+  { address, param, signers }: { address: string | undefined; param: string; signers: readonly string[] },
 ): Promise<Pick<FreshKey, 'address' | 'secretKey'>> {
   if (address === undefined) return newKey(context)
   if (context.vaultActing !== undefined) {
@@ -22,7 +24,12 @@ export async function mintKeyFor(
       },
     )
   }
-  if (address === payer) throw badRequest(`${param} must not be the payer: give the address of a new key`, { param })
+  if (signers.includes(address)) {
+    throw badRequest(`${param} must not be a wallet that pays or signs: give the address of a new key`, { param })
+  }
+  if (keyFault(addressBytes(address)) !== null) {
+    throw badRequest(`${param} ${address} has no key that could sign: give the address of a new key`, { param })
+  }
   const { chain } = context
   await readAccountKinds(chain, [address], { commitment: 'confirmed' }, (account) => {
     if (account !== null)

@@ -65,8 +65,15 @@ async function isBlocking(
   if (taken_at <= since) return false
   const pool = await findPool(reader, pool_address)
   if (pool === null || pool.status === 'failed' || pool.genesis !== genesis) return false
-  if (pool.status !== 'pending') return true
-  const { submitted_at, submitted_signature } = pool
+  return pool.status !== 'pending' || isUnderWay(reader, pool, submittedSince)
+}
+
+/** Whether a pool that is not on chain yet was submitted with a transaction that can still land. */
+export async function isUnderWay(
+  reader: Reader,
+  { submitted_at, submitted_signature }: Pick<Row<'pools'>, 'submitted_at' | 'submitted_signature'>,
+  submittedSince: number,
+): Promise<boolean> {
   if (submitted_at === null || submitted_at <= submittedSince) return false
   return submitted_signature === null || !(await hasFailed(reader, submitted_signature))
 }
