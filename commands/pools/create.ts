@@ -7,6 +7,7 @@ import type { Session } from '../cli/session.ts'
 import { refuseVault } from '../signing/acting-vault.ts'
 import { buildFields, requireSignedForKey, txVersionField } from '../signing/flags.ts'
 import { fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
+import { mintKeyOf } from '../signing/mint-keypair.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -51,6 +52,7 @@ export const create = verb({
     'svc pools create --name Test --symbol TST --image logo.png --signed --yes',
     'svc pools create --name Test --symbol TST --image logo.png --creator 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --payer 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --build-only',
     'svc pools create --name Test --symbol TST --image logo.png --buy 0.5 --rehearse',
+    'svc pools create --name Own --symbol OWN --image logo.png --mint-keypair mint.json',
     'svc pools create --from launches.csv --yes',
     'svc pools create --from launches.csv --dry-run',
   ],
@@ -63,7 +65,7 @@ export const create = verb({
     if (input.journal !== undefined) throw usage('--journal needs --from', { param: '--journal' })
     if (input.rehearse) {
       refuseBesideRehearsal(input)
-      return showRehearsal(session, input, await poolBody(input))
+      return showRehearsal(session, input, await poolBody(input, (await mintKeyOf(input))?.address))
     }
     return (input.signed ? launchPoolByPlatform : launchPool)(input, session)
   },
@@ -77,7 +79,9 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
     })
   }
   const payer = input.squads === undefined ? await sponsorOf(input, session) : undefined
-  const own = await poolBody(input)
+  const mintKey = await mintKeyOf(input)
+  const ownKeys = mintKey === undefined ? [] : [mintKey.secretKey]
+  const own = await poolBody(input, mintKey?.address)
   const body = { ...own, ...(payer === undefined ? {} : { payer }) }
   const flags = payer === undefined ? input : { ...input, payer: undefined }
   const what = poolQuestion(input)
@@ -93,7 +97,7 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
           bounds: input,
           answer: launchAnswer(data),
         }),
-      secretKeys: secretKeysOf,
+      secretKeys: (data) => [...secretKeysOf(data), ...ownKeys],
       ...(launch === null ? {} : { send: (agreed: AgreedBuild<PoolCreated>) => sendLaunch(session, launch, agreed) }),
       async show(data, confirmed) {
         if (confirmed === null) return { ...launchFields(data.pool, data), ...(await presetName(session, input)) }
@@ -107,7 +111,7 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
     })
   if (payer !== undefined || input.build_only || input.squads !== undefined) return send(null)
   const creator = await signingWallet(session, flags)
-  return withLaunch(session, input, { creator, body: own }, ({ begun, ...launch }) =>
+  return withLaunch(session, input, { creator, body: own, ownKeys }, ({ begun, ...launch }) =>
     begun === null
       ? send({ ...launch, begun })
       : continueLaunch(
@@ -129,11 +133,20 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
  * transactions also signs them; the same request is refused if the wallet cannot pay for all.
  */
 async function launchPoolByPlatform(input: CreateFlags, session: Session): Promise<CommandOutcome> {
-  for (const name of ['dry_run', 'force', 'build_only', 'bundle', 'keypair', 'payer', 'creator'] as const) {
+  for (const name of [
+    'dry_run',
+    'force',
+    'build_only',
+    'bundle',
+    'mint_keypair',
+    'keypair',
+    'payer',
+    'creator',
+  ] as const) {
     if (input[name])
       throw usage(`--${name.replace('_', '-')} is for launches that your own keypair signs, not for --signed`)
   }
-  const body = await poolBody(input)
+  const body = await poolBody(input, undefined)
   const creator = await platformAddress(session)
   const what = poolQuestion(input)
   // A request of an earlier run under this key may be paid already.

@@ -14,8 +14,8 @@ import type { CreateFlags } from './launch-flags.ts'
 
 const demandsLaunch = demanding('this token and its pool, and a first buy of this amount', launches)
 
-/** The body of a launch, without its creator. Throws a usage problem that names the flag. */
-export async function poolBody(input: CreateFlags) {
+/** The body of a launch, without its creator; `base_mint` is undefined if the API makes the key of the mint. Throws a usage problem that names the flag. */
+export async function poolBody(input: CreateFlags, base_mint: string | undefined) {
   const { name, symbol, image, type, preset, buy, description, website, twitter, telegram, unlocked_liquidity } = input
   // Without a list they are prompted for.
   if (name === undefined || symbol === undefined || image === undefined)
@@ -31,7 +31,17 @@ export async function poolBody(input: CreateFlags) {
     })
   }
   const lock_liquidity = unlocked_liquidity ? false : undefined
-  const optional = { type, preset, buy_amount, description, website, telegram, twitter_url: twitter, lock_liquidity }
+  const optional = {
+    type,
+    preset,
+    buy_amount,
+    description,
+    website,
+    telegram,
+    twitter_url: twitter,
+    base_mint,
+    lock_liquidity,
+  }
   return {
     name,
     symbol,
@@ -112,7 +122,8 @@ export async function launchDemand(
   },
 ): Promise<Demand> {
   requireQuote(of, bounds, answer.quoteMint)
-  const { name, symbol, type = 'dbc', buy_amount = 0, lock_liquidity = true } = body
+  const { name, symbol, type = 'dbc', buy_amount = 0, lock_liquidity = true, base_mint = answer.mint } = body
+  if (answer.mint !== base_mint) throw unexpectedBuild(`its mint is ${answer.mint}, not ${base_mint}`)
   const isSol = answer.quoteMint === WRAPPED_SOL
   const decimals = isSol || buy_amount === 0 ? LAMPORT_DECIMALS : (await mintState(session, answer.quoteMint)).decimals
   const buy = rawUnits(buy_amount.toFixed(decimals), decimals, '--buy')

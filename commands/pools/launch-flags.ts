@@ -1,6 +1,7 @@
 /** The flags of `svc pools create`. */
 import { asked, choiceOf, type InputValues, integer, requiredUnless, text, toggle } from '../cli/command.ts'
 import { ALLOW_PROGRAMS, IDEMPOTENCY_KEY, SIGNING_HERE, WALLET_ADDRESS } from '../signing/flags.ts'
+import { mintKeypair } from '../signing/mint-keypair.ts'
 
 const URL_VALUE = { placeholder: 'URL' }
 export const createFlags = {
@@ -37,6 +38,7 @@ export const createFlags = {
   website: asked(text('Website', URL_VALUE)),
   twitter: text('Profile on X', URL_VALUE),
   telegram: text('Group or channel on Telegram', URL_VALUE),
+  mint_keypair: mintKeypair('base_mint'),
   allow_programs: ALLOW_PROGRAMS,
   bundle: toggle('Send the transactions as a bundle (the default if relay-url is set)'),
   signed: toggle('The platform wallet creates it and signs, instead of your keypair'),

@@ -31,6 +31,7 @@ const OF_ONE_LAUNCH = [
   'website',
   'twitter',
   'telegram',
+  'mint_keypair',
 ] as const satisfies readonly (keyof typeof createFlags)[]
 
 export async function launchList(session: Session, input: CreateFlags, file: string): Promise<CommandOutcome> {

@@ -4,7 +4,7 @@ import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
 import { type AttemptEnd, type Attempts, endOfSigned, untilConfirmed } from '../lists/attempt.ts'
 import { patiently } from '../lists/patience.ts'
-import { type BuiltTransactions, lifetimeFields, trackedField } from '../signing/built-transactions.ts'
+import { lifetimeFields, trackedField } from '../signing/built-transactions.ts'
 import { type Demand, requireDemanded, signingFor } from '../signing/demand.ts'
 import { signOneInTime } from '../signing/device.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
@@ -14,10 +14,8 @@ import { type CompleteTransaction, placeOf, signReturnedKeys, signSeries } from 
 import { failure } from '../ui/problem.ts'
 import { type LaunchAnswer, type LaunchBounds, launchAnswer, launchDemand, secretKeysOf } from './launch-body.ts'
 import type { LaunchedEntry, LaunchListJournal } from './list-journal.ts'
-import { bodyOfRow, type LaunchRow } from './list-rows.ts'
+import { bodyOfRow, type LaunchRow, ownKeysOf } from './list-rows.ts'
 import { untilLive } from './verify.ts'
-
-type BuiltLaunch = BuiltTransactions & { transactions: readonly string[] }
 
 /** The built transactions of an entry, as its journal keeps them. */
 type KeptLaunch = NonNullable<LaunchedEntry['built']>
@@ -38,6 +36,7 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
   return finishLaunch(session, entry, {
     isFresh: known === undefined,
     keypair: flags.keypair,
+    ownKeys: await ownKeysOf(row),
     // The transactions before these may be confirmed already.
     demand: () => rowDemand(session, run, row, entry, { isBegun: true }),
     keep,
@@ -48,6 +47,8 @@ export interface LaunchFinish {
   /** Whether this run has built it, so that its blockhash is fresh. */
   isFresh: boolean
   keypair: string | undefined
+  /** Keys of the user's that sign besides the keypair. */
+  ownKeys: readonly (readonly number[])[]
   /** What its transactions must be; those that are confirmed may be missing. */
   demand(): Promise<Demand>
   /** The entry is on disk when this returns. */
@@ -71,13 +72,13 @@ export async function finishLaunch(session: Session, known: LaunchedEntry, run: 
     const built = isFresh ? kept : await patiently(session, () => withFreshBlockhash(session, kept))
     isFresh = false
     const checked = await requireDemanded(session, built.transactions, await run.demand(), { isPart: true })
-    return { built, signed: await signSeries(session, checked, run.keypair) }
+    return { built, signed: await signSeries(session, checked, { keypair: run.keypair, secretKeys: run.ownKeys }) }
   }
   const signFirst = async (kept: KeptLaunch) => {
     const landed = entry.landed?.length ?? 0
     const { last_valid_block_height, ...first } = await signOneInTime(session, {
       built: { ...kept, transactions: kept.transactions.slice(0, 1) },
-      secretKeys: undefined,
+      secretKeys: run.ownKeys,
       demand: await run.demand(),
       keypair: run.keypair,
       place: placeOf(landed, landed + kept.transactions.length),
@@ -139,20 +140,23 @@ async function buildRow(session: Session, run: RowRun, row: LaunchRow): Promise<
   const body = await bodyOfRow(row)
   const { data } = await session.client.pools.create({ ...body, creator: payer, ...txVersionField(flags) })
   await requireDemanded(session, data.transactions, await rowDemand(session, run, row, launchAnswer(data)))
-  const partial = await signReturnedKeys(session, data, secretKeysOf(data))
-  return newEntry(row.sha256, data, { ...data, transactions: partial.map(({ transaction }) => transaction) })
+  return newEntry(session, row.sha256, data)
 }
 
-/** The entry of a launch that is built, and signed by its generated keys alone. */
-export const newEntry = (sha256: string, data: PoolCreated, built: BuiltLaunch): LaunchedEntry => ({
-  sha256,
-  ...launchAnswer(data),
-  isLive: false,
-  built: { transactions: [...built.transactions], ...lifetimeFields(built), ...trackedField(built) },
-  signed: null,
-  signatures: [],
-  landed: [],
-})
+/** The entry of a launch that is built. Only its generated keys sign it here, so that its blockhash can be replaced. */
+export async function newEntry(session: Session, sha256: string, data: PoolCreated): Promise<LaunchedEntry> {
+  const partial = await signReturnedKeys(session, data, secretKeysOf(data))
+  const transactions = partial.map(({ transaction }) => transaction)
+  return {
+    sha256,
+    ...launchAnswer(data),
+    isLive: false,
+    built: { transactions, ...lifetimeFields(data), ...trackedField(data) },
+    signed: null,
+    signatures: [],
+    landed: [],
+  }
+}
 
 /** What the transactions of a row must be. */
 export function rowDemand(

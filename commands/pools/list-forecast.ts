@@ -47,7 +47,7 @@ export async function requireBuildable(
       )
     })
     await built.catch((error: unknown) => {
-      if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error
+      if (!isOfRow(error)) throw error
       faults.push({ row, field: error.param, message: error.message })
     })
     bar(i + 1, fresh.length)
@@ -56,6 +56,11 @@ export async function requireBuildable(
   if (faults.length > 0) throw list.problem(faults)
   return transactions
 }
+
+/** Whether the API refuses this row: its values, or a mint that exists. */
+const isOfRow = (error: unknown): error is ApiError =>
+  error instanceof ApiError &&
+  (error.code === 'bad_request' || (error.code === 'conflict' && error.param !== undefined))
 
 export interface ListCost {
   /** What the payer pays for all of them. */
@@ -144,7 +149,7 @@ export async function rehearseAll(
     try {
       done.push({ row, report: await patiently(session, () => rehearseBody(session, input, body)) })
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error
+      if (!isOfRow(error)) throw error
       faults.push({ row, field: error.param, message: error.message })
     }
     bar(i + 1, rows.length)

@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, extname, resolve, sep } from 'node:path'
+import { locate } from '../../src/merkle/csv-scanner.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { type PlacedFault, type PlacedValue, placedProblem, readCsvRows, withLines } from '../lists/csv.ts'
+import { readMint } from '../signing/mint-keypair.ts'
 import { readBytes, reason } from '../ui/files.ts'
-import { type Problem, usage } from '../ui/problem.ts'
+import { Problem, usage } from '../ui/problem.ts'
 import { type PoolBody, solNumber } from './launch-body.ts'
 import { JsonFault, type PlacedObject, readPlacedList } from './list-json.ts'
 
@@ -22,6 +24,7 @@ const LIST_COLUMNS = {
   twitter: 'twitter_url',
   telegram: 'telegram',
   unlocked_liquidity: 'lock_liquidity',
+  mint_keypair: 'base_mint',
 } as const
 type ListColumn = keyof typeof LIST_COLUMNS
 const NEEDED_COLUMNS: readonly ListColumn[] = ['name', 'symbol', 'image']
@@ -41,6 +44,8 @@ export interface LaunchRow {
   fields: Omit<PoolBody, 'image'>
   /** Path of the image, below the folder of the list. */
   image: string
+  /** Path of the keypair file of the mint, also below it; null if the API makes the key. */
+  mintKeypair: string | null
   /** SHA-256 of the fields and the image, in hex: a changed launch of the same symbol has another hash. */
   sha256: string
   /** Offset of the cell that a field of the request came from. */
@@ -71,7 +76,7 @@ export async function readLaunchList(file: string): Promise<LaunchList> {
   }
   if (placed.length === 0 && faults.length === 0) faults.push({ offset: 0, message: 'no launches' })
   if (placed.length > MAX_LAUNCHES) throw placedProblem(file, bytes, faults)
-  const rows = await launchRows(file, placed, faults)
+  const rows = await launchRows({ file, bytes }, placed, faults)
   if (faults.length > 0) throw placedProblem(file, bytes, faults)
   return {
     file,
@@ -96,10 +101,15 @@ function jsonRows(file: string, bytes: Uint8Array): PlacedObject[] {
 
 type OffsetRow = Omit<LaunchRow, 'line'> & { offset: number }
 
-async function launchRows(file: string, placed: readonly PlacedObject[], faults: PlacedFault[]): Promise<OffsetRow[]> {
+async function launchRows(
+  { file, bytes }: { file: string; bytes: Uint8Array },
+  placed: readonly PlacedObject[],
+  faults: PlacedFault[],
+): Promise<OffsetRow[]> {
   const { pools } = await import('../../src/api/pools.ts')
   const folder = await realpath(dirname(resolve(file)))
   const symbols = new Map<string, number>()
+  const mints = new Map<string, number>()
   const rows: OffsetRow[] = []
   for (const { fields, offset } of placed) {
     const before = faults.length
@@ -118,6 +128,15 @@ async function launchRows(file: string, placed: readonly PlacedObject[], faults:
     for (const column of NEEDED_COLUMNS) if (!fields.has(column)) refuse(undefined, `the ${column} is missing`)
     if (faults.length > before) continue
     const body = bodyOf(fields, refuse)
+    const mint = await mintBelow(folder, fields.get('mint_keypair'), (message) => refuse('base_mint', message))
+    if (mint !== null) {
+      const first = mints.get(mint.address)
+      const line = first === undefined ? undefined : locate(bytes, [first]).get(first)?.line
+      if (line !== undefined)
+        refuse('base_mint', `the mint ${mint.address} is that of line ${line}, and can exist only once`)
+      mints.set(mint.address, first ?? offset)
+      body.base_mint = mint.address
+    }
     const issues = pools.create.body?.safeParse({ ...CHECKED_WITH, ...body }).error?.issues ?? []
     for (const { path, message } of issues) refuse(String(path[0] ?? ''), `the ${columnOf(path[0])} ${message}`)
     const symbol = String(body.symbol).toUpperCase()
@@ -127,7 +146,8 @@ async function launchRows(file: string, placed: readonly PlacedObject[], faults:
     if (faults.length > before || image === null) continue
     const launched = body as unknown as LaunchRow['fields']
     const sha256 = sha256OfRow(launched, image.bytes)
-    rows.push({ fields: launched, symbol, image: image.path, sha256, offsetOf, offset })
+    const mintKeypair = mint?.path ?? null
+    rows.push({ fields: launched, symbol, image: image.path, mintKeypair, sha256, offsetOf, offset })
   }
   return rows
 }
@@ -139,7 +159,7 @@ const columnOf = (field: PropertyKey | undefined): string =>
 function bodyOf(fields: PlacedObject['fields'], refuse: (field: string, message: string) => void) {
   const body: Record<string, unknown> = {}
   for (const [column, { value }] of fields) {
-    if (column === 'image') continue
+    if (column === 'image' || column === 'mint_keypair') continue
     const field = LIST_COLUMNS[column as ListColumn]
     if (column === 'unlocked_liquidity') {
       if (value !== true && value !== false && value !== 'true' && value !== 'false') {
@@ -156,29 +176,57 @@ function bodyOf(fields: PlacedObject['fields'], refuse: (field: string, message:
   return body
 }
 
-/** Reads the image of a row. The list may come from a stranger, so it reads no file outside its folder. */
+/** The path of a file that a row names. The list may come from a stranger, so nothing outside its folder is read. */
+async function fileBelow(
+  folder: string,
+  what: string,
+  given: PlacedValue | undefined,
+  refuse: (message: string) => void,
+): Promise<string | null> {
+  if (typeof given?.value !== 'string') {
+    refuse(`the ${what} must be a path`)
+    return null
+  }
+  const path = await realpath(resolve(folder, given.value))
+  if (!path.startsWith(folder.endsWith(sep) ? folder : folder + sep))
+    refuse(`the ${what} is not below the folder of the list`)
+  else if (!(await stat(path)).isFile()) refuse(`the ${what} is not a file`)
+  else return path
+  return null
+}
+
 async function imageBelow(
   folder: string,
   given: PlacedValue | undefined,
   refuse: (message: string) => void,
 ): Promise<{ path: string; bytes: Uint8Array } | null> {
-  if (typeof given?.value !== 'string') {
-    refuse('the image must be a path')
-    return null
-  }
   try {
-    const path = await realpath(resolve(folder, given.value))
+    const path = await fileBelow(folder, 'image', given, refuse)
+    if (path === null) return null
     const { size } = await stat(path)
-    if (!path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) {
-      refuse('the image is not below the folder of the list')
-      return null
-    }
-    if (!(await stat(path)).isFile()) refuse('the image is not a file')
-    else if (size === 0) refuse('the image is empty: it is PNG, JPEG, GIF or WebP')
+    if (size === 0) refuse('the image is empty: it is PNG, JPEG, GIF or WebP')
     else if (size > MAX_IMAGE_BYTES) refuse(`the image has ${size} bytes, and may have ${MAX_IMAGE_BYTES}`)
     else return { path, bytes: await readBytes(path) }
   } catch (error) {
     refuse(`the image cannot be read: ${reason(error)}`)
+  }
+  return null
+}
+
+/** Where the key of a row's mint is, and its address; null without one. */
+async function mintBelow(
+  folder: string,
+  given: PlacedValue | undefined,
+  refuse: (message: string) => void,
+): Promise<{ path: string; address: string } | null> {
+  if (given === undefined) return null
+  try {
+    const path = await fileBelow(folder, 'mint_keypair', given, refuse)
+    return path === null ? null : { path, address: (await readMint(path)).address }
+  } catch (error) {
+    const next = error instanceof Problem ? error.next : undefined
+    const why = error instanceof Problem ? error.message : `the mint_keypair cannot be read: ${reason(error)}`
+    refuse(next === undefined ? why : `${why}: ${next}`)
   }
   return null
 }
@@ -189,11 +237,23 @@ function sha256OfRow(fields: LaunchRow['fields'], image: Uint8Array): string {
   return createHash('sha256').update(JSON.stringify(sorted)).update(image).digest('hex')
 }
 
+/**
+ * The secret keys that sign a row besides the keypair: that of its mint, read anew. Throws a usage problem if the file
+ * has another key than when the list was read.
+ */
+export async function ownKeysOf({ fields, mintKeypair }: LaunchRow): Promise<number[][]> {
+  if (mintKeypair === null) return []
+  const { address, secretKey } = await readMint(mintKeypair)
+  if (address !== fields.base_mint) throw changedFile(mintKeypair)
+  return [secretKey]
+}
+
+const changedFile = (file: string) =>
+  usage(`${file} has changed since the list was read`, { next: 'run the same command again' })
+
 /** The whole body of a row, with its image as it is now. Throws a usage problem if that has changed. */
 export async function bodyOfRow({ fields, image, sha256 }: LaunchRow): Promise<PoolBody> {
   const bytes = await readBytes(image)
-  if (sha256OfRow(fields, bytes) !== sha256) {
-    throw usage(`${image} has changed since the list was read`, { next: 'run the same command again' })
-  }
+  if (sha256OfRow(fields, bytes) !== sha256) throw changedFile(image)
   return { ...fields, image: Buffer.from(bytes).toString('base64') }
 }

@@ -10,13 +10,16 @@ import { launchAnswer, launchDemand } from './launch-body.ts'
 import type { CreateFlags } from './launch-flags.ts'
 import { bodyOfRow, type LaunchList } from './list-rows.ts'
 
-export const proposeLaunches = (
+export async function proposeLaunches(
   session: Session,
   input: CreateFlags,
-  { file, rows }: LaunchList,
+  { file, rows, problem }: LaunchList,
   acting: ActingVault,
-): Promise<CommandOutcome> =>
-  proposeRows<PoolCreated>(session, input, acting, {
+): Promise<CommandOutcome> {
+  const own = rows.filter(({ fields }) => fields.base_mint !== undefined)
+  const message = 'a mint_keypair is for a wallet of your own: a vault makes its mints itself'
+  if (own.length > 0) throw problem(own.map((row) => ({ row, field: 'base_mint', message })))
+  return proposeRows<PoolCreated>(session, input, acting, {
     file,
     journal: input.journal ?? `${file}.proposals.json`,
     question: `the launch of ${counted(rows.length, 'token')}`,
@@ -45,3 +48,4 @@ export const proposeLaunches = (
       }
     }),
   })
+}

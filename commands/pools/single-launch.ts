@@ -54,6 +54,8 @@ export interface SingleLaunch {
   /** SHA-256 of what is launched, in hex. */
   sha256: string
   body: PoolBody
+  /** Keys of the user's that sign besides the keypair: that of the mint. They are never written. */
+  ownKeys: readonly (readonly number[])[]
   input: CreateFlags
   journal: SingleJournal
   /** What an earlier run of this command has started; null if nothing. */
@@ -67,7 +69,7 @@ export interface SingleLaunch {
 export async function withLaunch<T>(
   session: Session,
   input: CreateFlags,
-  { creator, body }: { creator: string; body: PoolBody },
+  { creator, body, ownKeys }: Pick<SingleLaunch, 'creator' | 'body' | 'ownKeys'>,
   run: (launch: SingleLaunch) => Promise<T>,
 ): Promise<T> {
   if (!input.dry_run) requireStateFolder(FOLDER)
@@ -80,7 +82,7 @@ export async function withLaunch<T>(
   const sha256 = createHash('sha256')
     .update(JSON.stringify([body, input.tx_version ?? null]))
     .digest('hex')
-  const launch = { creator, cluster, symbol, sha256, body, input, journal }
+  const launch = { creator, cluster, symbol, sha256, body, ownKeys, input, journal }
   if (input.dry_run) return run({ ...launch, begun: await begunOf(session, launch) })
   const release = await journal.begin()
   try {
@@ -148,16 +150,16 @@ async function hasEndedUnpaid({ client }: Session, { signed, landed, built }: Si
 export async function sendLaunch(
   session: Session,
   launch: SingleLaunch,
-  { data, built, demand, bundle }: AgreedBuild<PoolCreated>,
+  { data, unsigned, built, demand, bundle }: AgreedBuild<PoolCreated>,
 ): Promise<SentRun> {
   const { journal, symbol, sha256, input } = launch
   const checked = await requireDemanded(session, built.transactions, demand)
-  const entry = { ...newEntry(sha256, data, built), again: againOf(input) }
+  const entry = { ...(await newEntry(session, sha256, unsigned)), again: againOf(input) }
   journal.write(symbol, entry)
   if (input.wait !== 'none') {
     return finish(session, launch, entry, { isFresh: true, bundle, demand: async () => demand })
   }
-  const signed = await signSeries(session, checked, input.keypair)
+  const signed = await signSeries(session, checked, { keypair: input.keypair })
   const signatures = signed.map(({ signature }) => signature)
   journal.write(symbol, { ...entry, signed, signatures })
   const recovery = 'run the same command again: it continues this launch'
@@ -224,11 +226,11 @@ async function finish(
   entry: SingleEntry,
   how: { isFresh: boolean; bundle: boolean; demand(): Promise<Demand> },
 ): Promise<SentRun> {
-  const { journal, symbol, input } = launch
+  const { journal, symbol, input, ownKeys } = launch
   const noted = withNote(session, 'Run the same command again: it continues this launch, and nothing is paid twice')
   noted.setInterruptNote(null)
   const keep = (changed: LaunchedEntry) => journal.write(symbol, { ...changed, again: entry.again })
-  const live = await finishLaunch(noted, entry, { ...how, keypair: input.keypair, keep })
+  const live = await finishLaunch(noted, entry, { ...how, keypair: input.keypair, ownKeys, keep })
     .catch((error: unknown) => {
       throw error instanceof ApiError ? unfinished(error, launch) : error
     })

@@ -49,7 +49,7 @@ export async function renewProposal(session: Session, { id, keypair, wait }: Ren
   requireFunds(funds, cluster)
   // Only a person can see whether the new plan is the act that was meant.
   await confirmOn(session, `Propose ${id} anew`, cluster, { always: true })
-  const signed = await signSeries(session, await freshCreations(session, asked, creation), keypair)
+  const signed = await signSeries(session, await freshCreations(session, asked, creation), { keypair })
   const confirmed = await sendCreation(session, { wait }, signed)
   return proposedOutcome(session, {
     proposal: await untilOnChain(session, creation.id, confirmed !== null),

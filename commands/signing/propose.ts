@@ -90,7 +90,7 @@ export async function propose<D extends BuiltTransactions>(
     const plan = await planProposal(session, flags, run, acting)
     const { data } = plan
     const checked = await agreeOn(session, plan, run, { isFirst: attempt === 1 })
-    const signed = await signSeries(session, checked, flags.keypair)
+    const signed = await signSeries(session, checked, { keypair: flags.keypair })
     journal.keep({ id: plan.creation.id, signed })
     run.onSigned?.([plan.creation.id, ...(plan.creation.following ?? [])])
     const shown = { fields: (await run.show?.(data, null)) ?? {}, decimals: run.decimals?.(data) }

@@ -110,7 +110,7 @@ async function sendAgreed<D extends BuiltTransactions>(
   const partial = needsFresh ? await signReturnedKeys(session, fresh, secretKeys) : agreed.partial
   const built = { ...fresh, transactions: partial.map(({ transaction }) => transaction) }
   const send = run.send ?? ((build) => signAndSend(session, flags, run, build))
-  return send({ data, built, demand, bundle })
+  return send({ data, unsigned: fresh, built, demand, bundle })
 }
 
 async function signAndSend<D extends BuiltTransactions>(
@@ -120,7 +120,7 @@ async function signAndSend<D extends BuiltTransactions>(
   { data, built, demand, bundle }: AgreedBuild<D>,
 ): Promise<SentRun> {
   const checked = await requireDemanded(session, built.transactions, demand)
-  const signed = await signSeries(session, checked, flags.keypair)
+  const signed = await signSeries(session, checked, { keypair: flags.keypair })
   const recovery = run.recovery?.(data) ?? ''
   const confirmed = await sendAll(session, signed, { built: data, wait: flags.wait, bundle, recovery })
   return { signatures: signed.map(({ signature }) => signature), confirmed }

@@ -20,6 +20,8 @@ interface OwnKeys {
   place?: string | undefined
   /** Returns it with a fresh blockhash, for a device that can sign after the person has approved. */
   refresh?: (() => Promise<CheckedBuild>) | undefined
+  /** Whether `secretKeys` that are not signers of it are skipped. */
+  skipsOthers?: boolean
 }
 
 /** The most lamports that all transactions of a command together pay as priority fees. */
@@ -27,11 +29,7 @@ const MOST_OF_A_RUN = 1_000_000_000n
 const paidBy = new WeakMap<Session['wallet'], bigint>()
 
 /** Signs with the keypair and `secretKeys`; others may sign elsewhere. */
-export async function signChecked(
-  { wallet }: Session,
-  checked: CheckedBuild,
-  { keypair, secretKeys, place, refresh }: OwnKeys,
-) {
+export async function signChecked({ wallet }: Session, checked: CheckedBuild, keys: OwnKeys) {
   const { priorityFeeOf } = await import('./built-calls.ts')
   const fee = priorityFeeOf(await wallet.describe(checked))
   // Several rows are signed at a time, so nothing may wait between this reading and its writing.
@@ -42,7 +40,7 @@ export async function signChecked(
     })
   }
   paidBy.set(wallet, paid)
-  return wallet.sign(checked, { keypair, secretKeys, place, refresh })
+  return wallet.sign(checked, keys)
 }
 
 /** Signs with the keypair and `secretKeys`. Throws a failure if another signature is still missing. */
@@ -56,15 +54,17 @@ export async function signCompletely(
   return { transaction, signature }
 }
 
-/** Signs all transactions of a series. */
+/** Signs all transactions of a series; each of `secretKeys` signs those of which it is a signer. */
 export async function signSeries(
   session: Session,
   series: readonly CheckedBuild[],
-  keypair: string | undefined,
+  keys: Pick<OwnKeys, 'keypair' | 'secretKeys'>,
 ): Promise<CompleteTransaction[]> {
   const signed: CompleteTransaction[] = []
   for (const [i, checked] of series.entries())
-    signed.push(await signCompletely(session, checked, { keypair, place: placeOf(i, series.length) }))
+    signed.push(
+      await signCompletely(session, checked, { ...keys, place: placeOf(i, series.length), skipsOthers: true }),
+    )
   return signed
 }
 

@@ -38,7 +38,9 @@ export interface SignedRun<D extends BuiltTransactions> {
 /** What the user has agreed to; nothing of it is signed with the keypair yet. */
 export interface AgreedBuild<D> {
   data: D
-  /** Has a fresh blockhash if a person was asked. */
+  /** As the API built it, without the signatures of any key; has a fresh blockhash if a person was asked. */
+  unsigned: D
+  /** The same with the signatures of `secretKeys`. */
   built: BuiltTransactions & { transactions: readonly string[] }
   demand: Demand
   bundle: boolean

@@ -22,6 +22,7 @@ import type { OpenedAccounts } from '../signing/cost-parts.ts'
 import { demanding } from '../signing/demand.ts'
 import { makesToken, revokes } from '../signing/demanded-tokens.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
+import { mintKeyOf, mintKeypair } from '../signing/mint-keypair.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
@@ -31,7 +32,6 @@ import { buyerLines, EXTENSION_FLAGS, extensionsOf } from './extension-flags.ts'
 import { grindVerb } from './grind.ts'
 import { inspectVerb } from './inspect.ts'
 import { closeVerb, pauseVerb, resumeVerb } from './mint-acts.ts'
-import { MINT_KEYPAIR, mintKeyOf } from './mint-keypair.ts'
 import { passportVerb } from './passport.ts'
 import { AUTHORITIES, setAuthorityVerb } from './set-authority.ts'
 import { transferVerb } from './transfer.ts'
@@ -69,7 +69,7 @@ export const tokensNoun: Noun = {
         }),
         revoke_mint_authority: toggle('Give up the mint authority at once: no more can ever be minted'),
         keep_freeze_authority: toggle('Keep the power to freeze what others hold'),
-        mint_keypair: MINT_KEYPAIR,
+        mint_keypair: mintKeypair('mint'),
         ...EXTENSION_FLAGS,
         ...SIGNING,
       },

@@ -21,6 +21,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Noun } from '../../commands/cli/command.ts'
 import { NOUNS } from '../../commands/cli/nouns.ts'
+import type { PoolCreated } from '../../src/api/pools.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction, isWritable } from '../../src/solana/messages.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
@@ -163,7 +164,7 @@ const world = {
   pausable: '',
   paused: '',
 }
-const files = { own: '', platform: '', friend: '', list: '', logo: '', nfts: '', launches: '', locks: '' }
+const files = { own: '', platform: '', friend: '', list: '', logo: '', nfts: '', launches: '', locks: '', mint: '' }
 let daemon: Served
 let proxy: Server
 /** What the proxy does to answers, and how often something was submitted through it. */
@@ -232,6 +233,7 @@ beforeAll(async () => {
   for (const [name, key] of Object.entries({ own, platform, friend })) {
     files[name as 'own'] = cli.file(`${name}.json`, JSON.stringify([...key.secretKey]), 0o600)
   }
+  files.mint = cli.keypair('mint.json').file
   files.logo = join(cli.home, 'logo.png')
   writeFileSync(files.logo, png())
   const by = ['-k', files.own]
@@ -847,6 +849,21 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
       CASES['pools create'].args,
       (data) => Object.assign(data.pool, { base_mint: addressOf(thief) }),
     ],
+    ...[true, false].map((isSaid): [string, string, () => string[], (data: Answer) => void] => [
+      'pools create --mint-keypair',
+      isSaid ? 'mint, which the answer names' : 'mint, which the answer hides',
+      () => [...CASES['pools create'].args(), '--mint-keypair', files.mint],
+      (data) => {
+        const { pool, transactions, required_signers } = data as unknown as PoolCreated
+        const [mint, key] = [new PublicKey(pool.base_mint), Keypair.generate()]
+        const replace: Lie = (all) => {
+          for (const meta of all.flatMap(({ keys }) => keys)) if (meta.pubkey.equals(mint)) meta.pubkey = key.publicKey
+        }
+        if (isSaid) Object.assign(pool, { base_mint: addressOf(key) })
+        Object.assign(required_signers, { base_mint_secret_key: [...key.secretKey] })
+        Object.assign(data, { transactions: transactions.map((one) => changed(one, replace)) })
+      },
+    ]),
   ])('is refused by svc %s with another %s', async (_, __, args, change) => {
     await expectRefused(args(), null, {}, (data) => {
       if ('transaction' in data || 'transactions' in data) change(data as Answer)

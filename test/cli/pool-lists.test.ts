@@ -87,6 +87,26 @@ describe('A list of launches', () => {
     ])
   })
 
+  it('names each keypair file of a mint that cannot be used, and a mint that two rows have', async () => {
+    const mint = Keypair.generate()
+    const key = JSON.stringify([...mint.secretKey])
+    for (const name of ['mint.json', 'same.json']) writeFileSync(join(folder, name), key, { mode: 0o600 })
+    writeFileSync(join(folder, 'open.json'), key, { mode: 0o644 })
+    const rows = ['mint.json', 'none.json', '../creator.json', 'logo.png', 'open.json', 'same.json']
+    const lines = rows.map((name, i) => `Token,S${i},logo.png,${name}`)
+    expect(await faultsOf('mints.csv', ['name,symbol,image,mint_keypair', ...lines].join('\n'))).toEqual([
+      '3:19: the mint_keypair cannot be read: there is no such file',
+      '4:19: the mint_keypair is not below the folder of the list',
+      expect.stringContaining('5:19: the keypair file'),
+      expect.stringMatching(/^6:19: the keypair file .* can be read by others .*chmod 600/),
+      `7:19: the mint ${mint.publicKey.toBase58()} is that of line 2, and can exist only once`,
+    ])
+    const path = file('vault.csv', 'name,symbol,image,mint_keypair\nToken,TOK,logo.png,mint.json\n')
+    const vault = ['--squads', '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g']
+    const { stderr } = await create(['--from', path, ...vault, '--dry-run'])
+    expect(stderr).toContain(`${path}:2:20: a mint_keypair is for a wallet of your own`)
+  })
+
   it('shows at most a hundred faults', { tags: 'sampled' }, async () => {
     const rows = Array.from({ length: 400 }, (_, i) => `Name!,S${i},logo.png`)
     expect(await faultsOf('many.csv', `name,symbol,image\n${rows.join('\n')}`)).toHaveLength(100)
@@ -209,6 +229,28 @@ describe.skipIf(lacksDbc)('A list of launches on a chain', () => {
     const other = join(cli.home, 'other.json')
     writeFileSync(other, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 })
     await cli.refused(['pools', 'create', '--from', path, '-k', other], 'was started with the keypair', 2, { env })
+  })
+
+  it('has the mints whose keypair files its rows name, once', async () => {
+    const keys = Array.from({ length: 5 }, () => Keypair.generate())
+    const addresses = keys.map(({ publicKey }) => publicKey.toBase58())
+    for (const [i, { secretKey }] of keys.entries())
+      writeFileSync(join(folder, `own-${i}.json`), JSON.stringify([...secretKey]), { mode: 0o600 })
+    const line = (i: number, symbol = `OWN${i}`) => `Own,${symbol},logo.png,${i < 2 ? '0.1' : ''},own-${i}.json`
+    const text = (lines: string[]) => ['name,symbol,image,buy,mint_keypair', ...lines, ''].join('\n')
+    const path = file('own.csv', text(keys.map((_, i) => line(i))))
+    const { stdout } = await create(['--from', path, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ launched: 5, pools: addresses.map((mint) => ({ mint })) })
+    expect(JSON.parse((await create(['--from', path, '--json'])).stdout)).toMatchObject({ launched_already: 5 })
+    const kept = readFileSync(`${path}.launch.json`, 'utf8')
+    for (const { secretKey } of keys) expect(kept).not.toContain(secretKey.subarray(0, 8).join(','))
+
+    // Another key in the file of a launched row is another launch.
+    writeFileSync(join(folder, 'own-4.json'), JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 })
+    expect((await create(['--from', path])).stderr).toContain(`${path}:6:5: OWN4 was started with another row`)
+    expect(await faultsOf('taken.csv', text([line(0, 'NEW')]))).toEqual([
+      expect.stringContaining(`2:22: base_mint: an account exists at ${addresses[0]} already`),
+    ])
   })
 
   it('is refused as a whole, with the places, before anything is sent', async () => {

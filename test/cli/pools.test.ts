@@ -539,6 +539,12 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     ...more,
   ]
 
+  const ownMint = (name: string) => {
+    const { publicKey, secretKey } = Keypair.generate()
+    const file = cli.file(name, JSON.stringify([...secretKey]), 0o600)
+    return { file, address: publicKey.toBase58(), secretKey: [...secretKey] }
+  }
+
   beforeAll(async () => {
     await cli.svc(['localnet', 'status'])
     logo = join(cli.home, 'token.png')
@@ -752,6 +758,45 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     const pool = await run(launched('SHRD', '--preset', 'shared', '--buy', '0.1'))
     expect(pool).toMatchObject({ status: 'live', config: shared.config })
     expect(pool.signatures).toHaveLength(1)
+  })
+
+  it('create --mint-keypair launches at the address of the key, which only signs, and refuses what cannot be', async () => {
+    const { file, address, secretKey } = ownMint('mint.json')
+    const own = (symbol: string, ...more: string[]) =>
+      launched(symbol, '--preset', 'tiny', '--mint-keypair', file, '--yes', ...more)
+    expect(await run(own('OWN', '--buy', '0.1', '--dry-run'))).toMatchObject({ base_mint: address, err: null })
+    expect(await run(own('OWN', '--buy', '0.1', '--rehearse'))).toMatchObject({ succeeded: true })
+    const { stdout, stderr } = await cli.svc([...own('OWN', '--buy', '0.1'), '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'live', base_mint: address })
+    expect(`${stdout}${stderr}`.includes(secretKey.slice(0, 8).join(','))).toBe(false)
+
+    await cli.refused(own('TWO'), `an account exists at ${address} already`, 5)
+    await cli.refused(own('TWO', '--signed'), '--mint-keypair is for launches that your own keypair signs')
+    const vault = ['--squads', '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g']
+    await cli.refused(own('TWO', ...vault), '--mint-keypair is for a wallet of your own', 2)
+    await cli.refused(launched('TWO', '--mint-keypair', keypair), 'must not be a wallet that pays or signs', 2)
+    const open = cli.file('open.json', JSON.stringify(secretKey), 0o644)
+    await cli.refused(launched('TWO', '--mint-keypair', open), 'can be read by others', 4)
+  })
+
+  it.each([
+    ['damm_v2', '0'],
+    ['dbc', '1'],
+  ])('create --type %s --tx-version %s takes the mint of --mint-keypair too', async (type, version) => {
+    const { file, address } = ownMint(`mint-${type}.json`)
+    const more = ['--type', type, '--tx-version', version, '--mint-keypair', file, '--buy', '0.1', '--yes']
+    expect(await run(launched(`OWN${version}`, ...more))).toMatchObject({ type, status: 'live', base_mint: address })
+  })
+
+  it('create --mint-keypair --build-only prints transactions that the mint has signed', async () => {
+    const { file, address } = ownMint('built.json')
+    const built = await run(launched('OWNB', '--mint-keypair', file, '--buy', '0.1', '--build-only'))
+    expect(built).toMatchObject({ base_mint: address, missing_signers: [creator.publicKey.toBase58()] })
+    for (const one of built.transactions) {
+      const { transaction } = await run(['tx', 'sign', one, '-k', keypair])
+      await run(['tx', 'submit', transaction])
+    }
+    expect(await run(['pools', 'verify', built.address])).toMatchObject({ verified: true, pool: { status: 'live' } })
   })
 
   it('create --build-only prints the transactions, which are sent as a bundle once signed', async () => {

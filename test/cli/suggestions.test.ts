@@ -180,6 +180,7 @@ describe('A field of the API', () => {
     ['airdrops init', 'merkle_root', 'root', '--root'],
     ['pools create', 'buy_amount', 'buy', '--buy'],
     ['pools create', 'twitter_url', 'twitter', '--twitter'],
+    ['pools create', 'base_mint', 'mint_keypair', '--mint-keypair'],
     ['pools transfer-creator', 'new_creator', 'to', '--to'],
     ['tokens create', 'initial_supply', 'supply', '--supply'],
     ['tokens create', 'initial_supply', 'initial_supply', '--initial-supply'],

@@ -1,5 +1,5 @@
 /** Commands that go through a list, killed at any moment and run again: each row is done exactly once. */
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
@@ -252,13 +252,21 @@ function launchesIn(journal: string): Record<string, Launch> {
   )
 }
 
+/** The seed of a key as a keypair file has it. */
+const secretOf = ({ secretKey }: Keypair) => secretKey.subarray(0, 32).join(',')
+
 const launched: ListKill['prepare'] = async ({ home, keypair, env, json, chain }, rows) => {
   Object.assign(env, { SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: keypairFile(home) })
   const file = join(home, 'launches.csv')
   writeFileSync(join(home, 'logo.png'), IMAGES.png)
+  // Every second has a mint of the user's, whose key signs again after an expiry.
+  const mints = Array.from({ length: rows }, (_, i) => (i % 2 === 0 ? Keypair.generate() : null))
   // Every third has a first buy, and so two transactions.
-  const lines = Array.from({ length: rows }, (_, i) => `Token ${i},T${i},logo.png,${i % 3 === 0 ? '0.01' : ''}`)
-  writeFileSync(file, `name,symbol,image,buy\n${lines.join('\n')}\n`)
+  const lines = mints.map((mint, i) => {
+    if (mint !== null) keypairFile(home, mint, `mint-${i}.json`)
+    return `Token ${i},T${i},logo.png,${i % 3 === 0 ? '0.01' : ''},${mint === null ? '' : `mint-${i}.json`}`
+  })
+  writeFileSync(file, `name,symbol,image,buy,mint_keypair\n${lines.join('\n')}\n`)
   const journal = `${file}.launch.json`
   const args = ['pools', 'create', '--from', file, '-k', keypair]
   const begun: Record<string, string> = {}
@@ -266,6 +274,8 @@ const launched: ListKill['prepare'] = async ({ home, keypair, env, json, chain }
     args,
     journal,
     afterKill() {
+      const text = existsSync(journal) ? readFileSync(journal, 'utf8') : ''
+      for (const mint of mints) expect(mint !== null && text.includes(secretOf(mint))).toBe(false)
       // What was begun keeps its pool, so that there is one at most.
       for (const [symbol, { pool }] of Object.entries(launchesIn(journal))) {
         expect(begun[symbol] ?? pool).toBe(pool)
@@ -276,10 +286,12 @@ const launched: ListKill['prepare'] = async ({ home, keypair, env, json, chain }
     async holds() {
       expect(await json(args)).toMatchObject({ total: rows, failed: 0, to_launch: 0 })
       expect(await json(args)).toMatchObject({ launched: 0, launched_already: rows })
-      type Listed = { address: string; symbol: string; status: string }
+      type Listed = { address: string; base_mint: string; symbol: string; status: string }
       const listed = (await json(['pools', 'list', '--all'])) as Listed[]
       const live = listed.filter(({ status }) => status === 'live')
       expect(live.map(({ symbol }) => symbol).toSorted()).toEqual(lines.map((_, i) => `T${i}`).toSorted())
+      const own = mints.flatMap((mint) => (mint === null ? [] : [mint.publicKey.toBase58()]))
+      expect(live.map(({ base_mint }) => base_mint)).toEqual(expect.arrayContaining(own))
       const pools = Object.values(launchesIn(journal)).map(({ pool }) => pool)
       expect(live.map(({ address }) => address).toSorted()).toEqual(pools.toSorted())
       // No other pool of the list has landed.

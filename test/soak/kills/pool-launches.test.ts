@@ -26,6 +26,7 @@ const SEEN_MS = 1_200
 
 interface Launched {
   address: string
+  base_mint: string
   config: string
   status: string
   signatures: string[]
@@ -56,10 +57,17 @@ async function startWorld() {
   })
   const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
   const chain = new Connection(rpc_url, 'confirmed')
+  // Two of four have a mint of the user's, killed in each way.
+  const mintOf = (n: number) => (n % 4 < 2 ? ['--mint-keypair', join(home, `mint-${n}.json`)] : [])
   const argsOf = (n: number, buy = '0.1') => [
     ...['pools', 'create', '--name', 'Killed', '--symbol', `KILL${10 + n}`, '--image', 'logo.png'],
-    ...['--buy', buy, '-k', file, '--yes'],
+    ...['--buy', buy, '-k', file, '--yes', ...mintOf(n)],
   ]
+  const mints = Array.from({ length: MOST_LAUNCHES + 1 }, (_, n) => {
+    const mint = Keypair.generate()
+    if (mintOf(n).length > 0) keypairFile(home, mint, `mint-${n}.json`)
+    return mint
+  })
   const journals = join(home, '.local/state/svc/pool-launches')
   const world = {
     home,
@@ -67,6 +75,7 @@ async function startWorld() {
     svc,
     chain,
     argsOf,
+    mintAt: (n: number) => (mintOf(n).length > 0 ? mints[n]?.publicKey.toBase58() : undefined),
     launches: 0,
     interrupted: 0,
     signed: 0,
@@ -82,7 +91,9 @@ async function startWorld() {
       const [name] = existsSync(journals) ? readdirSync(journals).filter((each) => each.endsWith('.json')) : []
       if (name === undefined) return null
       expect(statSync(join(journals, name)).mode & 0o777).toBe(0o600)
-      const last = readFileSync(join(journals, name), 'utf8').split('\n').slice(1, -1).at(-1)
+      const text = readFileSync(join(journals, name), 'utf8')
+      for (const { secretKey } of mints) expect(text.includes(secretKey.subarray(0, 32).join(','))).toBe(false)
+      const last = text.split('\n').slice(1, -1).at(-1)
       return last === undefined ? null : JSON.parse(last)
     },
     async untilSigned(child: { exitCode: number | null }): Promise<void> {
@@ -130,7 +141,8 @@ killTest<World, number>({
     if (!wasRunning && kept === null) return
     const isDone = kept === null && (await world.balance()) !== before
     if (isDone) return
-    const { address, status } = await world.goOn(n)
+    const { address, status, base_mint } = await world.goOn(n)
+    expect(base_mint).toBe(world.mintAt(n) ?? base_mint)
     if (kept !== null) {
       world.continued++
       expect(address, `launch ${n}`).toBe(kept.pool)

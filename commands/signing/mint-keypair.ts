@@ -2,9 +2,19 @@
 import { text } from '../cli/command.ts'
 import { usage } from '../ui/problem.ts'
 
-export const MINT_KEYPAIR = text('Keypair file of the mint (default: a new key), see `svc tokens grind`', {
-  placeholder: 'FILE',
-  existing: true,
+export interface MintKey {
+  address: string
+  /** 64 integers, which no answer, journal or log gets. */
+  secretKey: number[]
+}
+
+/** The flag, which fills this field of the request with the address. */
+export const mintKeypair = (field: 'mint' | 'base_mint') => ({
+  ...text('Keypair file of the mint (default: a new key), see `svc tokens grind`', {
+    placeholder: 'FILE',
+    existing: true,
+  }),
+  field,
 })
 
 /** The address and the secret key of the file, if there is one. Throws a usage problem that names the flag. */
@@ -12,13 +22,18 @@ export async function mintKeyOf(input: {
   mint_keypair?: string | undefined
   squads?: unknown
   qr?: string | undefined
-}): Promise<{ address: string; secretKey: number[] } | undefined> {
+}): Promise<MintKey | undefined> {
   const { mint_keypair: file, squads, qr } = input
   if (file === undefined) return undefined
   const param = '--mint-keypair'
   if (squads !== undefined)
     throw usage(`${param} is for a wallet of your own: a vault makes its mints itself`, { param })
   if (qr !== undefined) throw usage(`${param} signs here, and with --qr the phone signs alone`, { param })
+  return readMint(file)
+}
+
+/** Reads the file anew. Throws a problem that names it if it is no keypair, or if others can read it. */
+export async function readMint(file: string): Promise<MintKey> {
   const { readMintKey } = await import('../machine/wallets/keypair-file.ts')
   return readMintKey(file)
 }
