@@ -476,33 +476,38 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     ])
   })
 
-  it.each(['dbc', 'damm_v2'] as const)('of a chosen mint in a %s pool is built again until it is submitted', async (type) => {
-    const { post, land, request, settle, get } = await setting()
-    const mintKey = Keypair.generate()
-    const ask = (more: object) => post({ type, base_mint: address(mintKey), buy_amount: 0.5, ...more })
-    const first = (await ask({ name: 'First' })).json.data
-    const stranger = await ask({ creator: address(Keypair.generate()), buy_amount: 0 })
-    const { data } = (await ask({ name: 'Second' })).json
-    // A pool without a config of its own has the same address, which stays its creator's.
-    const isSame = type === 'damm_v2'
-    expect([data.pool.address === first.pool.address, stranger.status]).toEqual([isSame, isSame ? 409 : 201])
-    expect(data.pool).toMatchObject({ name: 'Second', status: 'pending' })
-    const keys = { ...data.required_signers, base_mint_secret_key: [...mintKey.secretKey] }
-    const raws = land(data.transactions, keys)
-    for (const [i, raw] of raws.entries()) {
-      const { status, text } = await request('POST', '/v2/transactions', { body: { transaction: raw.toString('base64') } })
-      expect(status, text).toBe(200)
-      if (i > 0) continue
-      const again = await ask({ symbol: 'OTHER' })
-      const why = isSame ? 'an account exists' : `the pool ${data.pool.address} of the mint`
-      expect([again.status, again.json.error.message]).toEqual([409, expect.stringContaining(`base_mint: ${why}`)])
-    }
-    await settle()
-    const { address: resource_id } = data.pool
-    expect((await get(`/v2/pools/${resource_id}`)).data).toMatchObject({ name: 'Second', status: 'live' })
-    const events = (await get(`/v2/events?order=asc&resource_type=pool&resource_id=${resource_id}`)).data
-    expect(events.map((each: { type: string }) => each.type)).toEqual(['pool.created', 'pool.live'])
-  })
+  it.each(['dbc', 'damm_v2'] as const)(
+    'of a chosen mint in a %s pool is built again until it is submitted',
+    async (type) => {
+      const { post, land, request, settle, get } = await setting()
+      const mintKey = Keypair.generate()
+      const ask = (more: object) => post({ type, base_mint: address(mintKey), buy_amount: 0.5, ...more })
+      const first = (await ask({ name: 'First' })).json.data
+      const stranger = await ask({ creator: address(Keypair.generate()), buy_amount: 0 })
+      const { data } = (await ask({ name: 'Second' })).json
+      // A pool without a config of its own has the same address, which stays its creator's.
+      const isSame = type === 'damm_v2'
+      expect([data.pool.address === first.pool.address, stranger.status]).toEqual([isSame, isSame ? 409 : 201])
+      expect(data.pool).toMatchObject({ name: 'Second', status: 'pending' })
+      const keys = { ...data.required_signers, base_mint_secret_key: [...mintKey.secretKey] }
+      const raws = land(data.transactions, keys)
+      for (const [i, raw] of raws.entries()) {
+        const { status, text } = await request('POST', '/v2/transactions', {
+          body: { transaction: raw.toString('base64') },
+        })
+        expect(status, text).toBe(200)
+        if (i > 0) continue
+        const again = await ask({ symbol: 'OTHER' })
+        const why = isSame ? 'an account exists' : `the pool ${data.pool.address} of the mint`
+        expect([again.status, again.json.error.message]).toEqual([409, expect.stringContaining(`base_mint: ${why}`)])
+      }
+      await settle()
+      const { address: resource_id } = data.pool
+      expect((await get(`/v2/pools/${resource_id}`)).data).toMatchObject({ name: 'Second', status: 'live' })
+      const events = (await get(`/v2/events?order=asc&resource_type=pool&resource_id=${resource_id}`)).data
+      expect(events.map((each: { type: string }) => each.type)).toEqual(['pool.created', 'pool.live'])
+    },
+  )
 
   it('that was given up but lands is live, and followed again', async () => {
     const { post, land, chain, clock, services, get, request } = await setting()

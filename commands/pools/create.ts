@@ -30,7 +30,7 @@ const { submit, get, simulate, forecast } = paths.transactions
 export const create = verb({
   about: 'Launch a token with its pool',
   details:
-    'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next. What all of them take is shown first, and a wallet that cannot pay it signs nothing. The command ends when the pool is live; after an interruption, the same command continues, and nothing is paid twice. With --rehearse nothing is sent: the launch, a buyer who fills the curve, the migration and all claims run on a copy of the cluster, and what each party paid and received is printed. --from launches a list, which continues in the same way.',
+    'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next. What all of them take is shown first, and a wallet that cannot pay it signs nothing. The command ends when the pool is live; after an interruption, the same command continues, and nothing is paid twice. With --rehearse nothing is sent: the launch, a buyer who fills the curve, the migration and all claims run on a copy of the cluster, and what each party paid and received is printed. --from launches a list, which continues in the same way. --mint-keypair names the key of the mint, for example one that `svc tokens grind` found; it signs here and is never sent or stored.',
   calls: [
     paths.pools.create,
     paths.pools.rehearse,

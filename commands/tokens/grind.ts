@@ -6,6 +6,7 @@ import { type AddressPattern, impossibleLetters, MOST_LETTERS, probabilityOf } f
 import { keyPairOf } from '../../src/solana/signatures.ts'
 import { integer, text, toggle, verb } from '../cli/command.ts'
 import { rowsOfRecords } from '../cli/reads.ts'
+import { commandLineOf } from '../cli/shell-words.ts'
 import { reason } from '../ui/files.ts'
 import { Cancelled, usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
@@ -22,7 +23,7 @@ interface GroundKey {
 export const grindVerb = verb({
   about: 'Search for a mint whose address begins or ends with a text',
   details:
-    'It runs on all cores of this machine, offline, and writes the key into a file (0600), never over another one. `svc tokens create --mint-keypair FILE` makes the token. Once its mint exists, the key has no power.',
+    'It runs on all cores of this machine, offline, and writes the key into a file (0600), never over another one. `svc pools create --mint-keypair FILE` launches it, and `svc tokens create --mint-keypair FILE` makes a token without a pool. Once its mint exists, the key has no power.',
   flags: {
     starts_with: text(`How the address begins, ${LETTERS}`),
     ends_with: text(`How the address ends, ${LETTERS}`),
@@ -74,7 +75,13 @@ export const grindVerb = verb({
       return {
         data: { keys: found, tries, seconds },
         rows: rowsOfRecords(found, ['address', 'file']),
-        notes: [`${groupedText(String(tries))} keys were tried in ${durationText(seconds)}`],
+        notes: [
+          `${groupedText(String(tries))} keys were tried in ${durationText(seconds)}`,
+          ...found.slice(0, 1).map(({ file }) => {
+            const create = (noun: string) => commandLineOf([noun, 'create', '--mint-keypair', file])
+            return `\`${create('pools')}\` launches it; \`${create('tokens')}\` makes a token without a pool`
+          }),
+        ],
       }
     } catch (error) {
       if (error instanceof Cancelled) {

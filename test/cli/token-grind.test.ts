@@ -82,6 +82,9 @@ describe('svc tokens grind', () => {
       0,
       expect.stringMatching(/^one address in 29 is like that; .*\nexpected time /),
     ])
+    expect(stderr).toMatch(
+      /`svc pools create --mint-keypair \S+\.json` launches it; `svc tokens create --mint-keypair /,
+    )
     const files = readdirSync(out)
     expect(files).toHaveLength(3)
     for (const file of files) {
