@@ -117,13 +117,13 @@ function partOf(typed: string, whole: bigint, decimals: number, shown: ScheduleT
 }
 
 /** Seconds of a span; null for another text. */
-function spanOf(typed: string): bigint | null {
+export function spanOf(typed: string): bigint | null {
   const [, count, unit] = SPAN.exec(typed) ?? []
   return count === undefined ? null : BigInt(count) * BigInt(UNITS[unit ?? ''] ?? 0)
 }
 
 /** Unix seconds of a time with a zone, or of the beginning of a date in UTC; null for another text. */
-function momentOf(typed: string): bigint | null {
+export function momentOf(typed: string): bigint | null {
   const hasZone = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2}))?$/i.test(typed)
   const at = hasZone ? Date.parse(typed) : Number.NaN
   return Number.isNaN(at) ? null : BigInt(Math.floor(at / 1000))

@@ -1,7 +1,17 @@
-/** Lists the calls that withdraw or lock liquidity of a position in a DAMM v2 pool. */
+/** Lists the calls that open a position in a DAMM v2 pool, and that add, withdraw, lock or vest its liquidity. */
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { type Call, closes, demanding, opens, type Signing, type Wanted } from './demand.ts'
+import {
+  type Call,
+  closes,
+  demanding,
+  opens,
+  provesDecimals,
+  type Signing,
+  same,
+  type Wanted,
+  wraps,
+} from './demand.ts'
 
 export interface AskedPosition {
   pool: string
@@ -22,6 +32,76 @@ const refreshes = ({ pool, position }: Pick<AskedPosition, 'pool' | 'position'>,
   fields: { pool, position, owner },
   least: 0,
 })
+
+export interface AskedAddition extends Omit<AskedPosition, 'position' | 'liquidity'> {
+  position: Wanted
+  /** As the API computed it. The program takes for it what its price says, and never more than the maxima. */
+  liquidity: string
+  /** Decimals with which amounts were converted; the chain checks them. */
+  decimalsA: number
+  decimalsB: number
+  /** The most raw units that may leave, as the transaction enforces it. */
+  mostA: { stated: string; isAllowed: (units: bigint) => boolean }
+  mostB: { stated: string; isAllowed: (units: bigint) => boolean }
+}
+
+async function adds(of: Signing, asked: AskedAddition): Promise<Call[]> {
+  const { pool, position, mintA, mintB, mostA, mostB } = asked
+  const { payer, accounts } = of
+  const limit =
+    ({ stated, isAllowed }: AskedAddition['mostA']) =>
+    (units: string) =>
+      units === stated && isAllowed(BigInt(units))
+  const sides = [
+    { mint: mintA, own: await accounts(mintA, payer), decimals: asked.decimalsA, most: mostA },
+    { mint: mintB, own: await accounts(mintB, payer), decimals: asked.decimalsB, most: mostB },
+  ] as const
+  const calls = await Promise.all(
+    sides.map(async ({ mint, own, decimals, most }) =>
+      mint === WRAPPED_SOL
+        ? wraps(of, payer, BigInt(most.stated))
+        : [opens(payer, payer, mint), provesDecimals(own, mint, decimals, payer)],
+    ),
+  )
+  return [
+    ...calls.flat(),
+    {
+      program,
+      call: 'add_liquidity',
+      fields: {
+        pool,
+        position,
+        token_a_mint: mintA,
+        token_b_mint: mintB,
+        token_a_account: sides[0].own,
+        token_b_account: sides[1].own,
+        signer: payer,
+        liquidity_delta: asked.liquidity,
+        token_a_amount_threshold: limit(mostA),
+        token_b_amount_threshold: limit(mostB),
+      },
+    },
+  ]
+}
+
+export const demandsAddition = demanding(
+  'liquidity for this position from your own accounts, and never more than the maxima',
+  adds,
+)
+
+export const demandsOpening = demanding(
+  'a new position of yours with liquidity from your own accounts, and never more than the maxima',
+  async (of: Signing, asked: Omit<AskedAddition, 'position'> & { nftMint: string }): Promise<Call[]> => {
+    const position = same()
+    const { payer } = of
+    const opened: Call = {
+      program,
+      call: 'create_position',
+      fields: { owner: payer, payer, pool: asked.pool, position, position_nft_mint: asked.nftMint },
+    }
+    return [opened, ...(await adds(of, { ...asked, position }))]
+  },
+)
 
 export const demandsRemoval = demanding(
   'liquidity of this position, paid to your own accounts, and nothing else',
@@ -67,3 +147,43 @@ export const demandsPermanentLock = demanding(
     ]
   },
 )
+
+export interface AskedVesting extends Pick<AskedPosition, 'pool' | 'position'> {
+  /** Unix seconds or a slot; null is when the transaction runs. */
+  cliffPoint: bigint | null
+  frequency: bigint
+  cliffLiquidity: bigint
+  liquidityPerPeriod: bigint
+  periods: number
+}
+
+export const demandsVesting = demanding(
+  'liquidity of this position locked by this schedule, and nothing else',
+  ({ payer }: Signing, asked: AskedVesting): Call[] => [
+    refreshes(asked, payer),
+    {
+      program,
+      call: 'lock_inner_position',
+      fields: { pool: asked.pool, position: asked.position, signer: payer },
+      data: vestingData(asked),
+    },
+  ],
+)
+
+const LOCK_INNER_POSITION = '481331cc127a175a'
+
+/** The instruction's data in hex: its name, an optional cliff, and the terms of the schedule. */
+function vestingData({ cliffPoint, frequency, cliffLiquidity, liquidityPerPeriod, periods }: AskedVesting): string {
+  const little = (value: bigint, bytes: number) =>
+    Buffer.from(value.toString(16).padStart(bytes * 2, '0'), 'hex')
+      .reverse()
+      .toString('hex')
+  return [
+    LOCK_INNER_POSITION,
+    cliffPoint === null ? '00' : `01${little(cliffPoint, 8)}`,
+    little(frequency, 8),
+    little(cliffLiquidity, 16),
+    little(liquidityPerPeriod, 16),
+    little(BigInt(periods), 2),
+  ].join('')
+}

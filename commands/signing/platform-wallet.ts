@@ -19,6 +19,8 @@ export type PlatformAnswer = ({ signature: string } | { signatures: readonly str
   transaction?: string | undefined
   /** The first fields of the answer; `confirmed` is null if the command did not wait. */
   show(confirmed: Transaction | null): Promise<Record<string, unknown>> | Record<string, unknown>
+  /** Like those of the request, if only the answer says them. */
+  decimals?: Readonly<Record<string, number>> | undefined
 }
 
 export interface PlatformRequest {
@@ -59,7 +61,7 @@ export async function sendByPlatform(
   const signatures = 'signature' in answer ? { signature: answer.signature } : { signatures: answer.signatures }
   const last = 'signature' in answer ? answer.signature : answer.signatures.at(-1)
   if (last === undefined) throw failure('the API answered without signatures: it did not sign')
-  const { decimals } = request
+  const { decimals = request.decimals } = answer
   if (wait === 'none') return sentOutcome(await answer.show(null), undefined, { signatures, decimals })
   const confirmed = await waitForTransaction(session, last, wait)
   if (confirmed.lifecycle === 'failed') {

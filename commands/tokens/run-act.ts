@@ -28,6 +28,7 @@ export type ActFlags = SigningFlags & { signed: boolean; idempotency_key?: strin
 export type ActBody = { payer: string; mode?: 'signed'; tx_version?: 1 } & ReturnType<typeof buildFields>
 export type CallOptions = Parameters<Client['tokens']['transferAuthority']>[1]
 
+type Decimals = Readonly<Record<string, number>>
 type ActAnswer = (BuiltTransactions & { mode: 'unsigned' }) | { mode: 'signed'; signature: string }
 type Unsigned<D> = Extract<D, { mode: 'unsigned' }>
 
@@ -39,7 +40,7 @@ export interface TokenAct<D extends ActAnswer> {
   preview(data: Unsigned<D>): readonly string[]
   show(data: D): Record<string, unknown>
   /** Decimals of the fields of `show` in raw units. */
-  decimals?: Readonly<Record<string, number>>
+  decimals?: Decimals | ((data: D) => Decimals)
 }
 
 export async function runAct<D extends ActAnswer>(
@@ -48,6 +49,7 @@ export async function runAct<D extends ActAnswer>(
   { what, call, demand, preview, show, decimals }: TokenAct<D>,
 ): Promise<CommandOutcome> {
   refuseOwnWithSigned(flags)
+  const decimalsOf = (data: D): Decimals => (typeof decimals === 'function' ? decimals(data) : (decimals ?? {}))
   return runSigned<Unsigned<D>>(session, flags, {
     what,
     async build(payer) {
@@ -59,15 +61,14 @@ export async function runAct<D extends ActAnswer>(
     demand,
     preview,
     show,
-    ...(decimals === undefined ? {} : { decimals: () => decimals }),
+    decimals: decimalsOf,
     platform: (payer) => ({
       what,
       async sign(options) {
         const { data } = await call({ payer, ...txVersionField(flags), mode: 'signed' }, options)
         if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-        return { signature: data.signature, show: () => show(data) }
+        return { signature: data.signature, show: () => show(data), decimals: decimalsOf(data) }
       },
-      ...(decimals === undefined ? {} : { decimals }),
     }),
   })
 }

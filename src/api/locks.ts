@@ -10,7 +10,7 @@ import {
   warningsField,
 } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
-import { signedPayload, unsignedPayload } from './payloads.ts'
+import { eitherMode } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { line, nullOr, timestamp } from './scalars.ts'
 
@@ -82,10 +82,6 @@ export const lockRead = lock
   })
   .openapi('LockRead')
 export type LockRead = z.output<typeof lockRead>
-
-/** The answer of a build or a signed write, with the same fields in both modes. */
-const eitherMode = <S extends z.ZodRawShape>(shape: S) =>
-  z.discriminatedUnion('mode', [unsignedPayload(shape), signedPayload(shape)])
 
 export const lockCreated = eitherMode({
   address: lockAddress,

@@ -27,8 +27,11 @@ export const paths = {
   },
   positions: {
     list: ['get', '/v2/pools/{address}/positions'],
+    open: ['post', '/v2/pools/{address}/positions'],
+    add: ['post', '/v2/pools/{address}/positions/{position}/additions'],
     remove: ['post', '/v2/pools/{address}/positions/{position}/removals'],
     lock: ['post', '/v2/pools/{address}/positions/{position}/locks'],
+    vest: ['post', '/v2/pools/{address}/positions/{position}/vestings'],
   },
   feeClaims: {
     create: ['post', '/v2/pools/{address}/fee-claims'],

@@ -72,7 +72,7 @@ export function unsignedPayload<S extends z.ZodRawShape>(more: S) {
 export function signedPayload<S extends z.ZodRawShape>(more: S) {
   return z.object({ mode: z.literal('signed'), signature: signatureText, ...more })
 }
-/** Either payload, distinguished by `mode`. */
-export const eitherPayload = z
-  .discriminatedUnion('mode', [unsignedPayload({}), signedPayload({})])
-  .openapi('TransactionPayload')
+/** Either payload, distinguished by `mode`, with the same additional fields in both. */
+export const eitherMode = <S extends z.ZodRawShape>(shape: S) =>
+  z.discriminatedUnion('mode', [unsignedPayload(shape), signedPayload(shape)])
+export const eitherPayload = eitherMode({}).openapi('TransactionPayload')

@@ -1,8 +1,8 @@
 /** Positions of DAMM v2 pools: who holds which liquidity, and what its owner may do with it. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, mintAddress, poolAddress } from './chain-scalars.ts'
+import { address, digits, mintAddress, poolAddress, u64Digits } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
-import { proposed, trackedResource, unsignedPayload } from './payloads.ts'
+import { eitherMode } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { nullOr, timestamp } from './scalars.ts'
 
@@ -19,6 +19,14 @@ const liquidityUnits = digits.meta({
 const liquidityField = liquidityUnits
   .refine((text) => /^[0-9]{1,39}$/.test(text) && BigInt(text) <= MAX_U128, 'must fit in 128 bits')
   .refine((text) => /[1-9]/.test(text), 'must be more than 0')
+const unitField = z.enum(['seconds', 'slots']).meta({ description: 'What the pool counts in' })
+const wantedField = u64Digits.optional()
+const wantedAmounts = {
+  amount_a: wantedField.meta({
+    description: 'Most raw units of token A to add at the present price. Give this, `amount_b`, or both',
+  }),
+  amount_b: wantedField.meta({ description: 'Most raw units of token B to add at the present price' }),
+}
 const shareField = z.int().min(1).max(10_000).optional().meta({
   description:
     'Part of the liquidity that can be withdrawn now, in hundredths of a percent, rounded down (default 10000: all of it)',
@@ -50,7 +58,7 @@ const parts = {
 
 const schedule = z
   .object({
-    unit: z.enum(['seconds', 'slots']).meta({ description: 'What the pool counts in' }),
+    unit: unitField,
     cliff_point: digits.meta({ description: 'Unix seconds or the slot of the cliff', example: '1790000000' }),
     cliff_at: nullOr(timestamp).meta({ description: 'Null if the pool counts slots' }),
     cliff_liquidity: liquidityUnits,
@@ -88,53 +96,89 @@ export const heldPositions = z
   .object({
     ...sides,
     owner: address,
+    unit: unitField,
+    point: digits.meta({ description: 'Now, in Unix seconds or as a slot', example: '1790000000' }),
     positions: z.array(heldPosition).meta({ description: 'The largest first, at most 50' }),
     remaining_positions: z.int().min(0).meta({ description: 'Smaller positions that are not in the answer' }),
   })
   .openapi('HeldPositions')
 export type HeldPositions = z.output<typeof heldPositions>
 
-const built = {
-  tx: unsignedPayload({}),
-  tracked_resource: trackedResource.optional(),
-  proposal: proposed,
+/** What goes into a pool. */
+const paid = {
+  added_liquidity: liquidityUnits,
+  amount_a: digits.meta({
+    description: 'Raw units of token A that leave at the present price, its transfer fee included',
+  }),
+  amount_b: digits,
+  maximum_a: digits.meta({ description: 'If more of token A would leave, the transaction fails' }),
+  maximum_b: digits,
 }
 
-export const liquidityRemoval = z
-  .object({
-    ...sides,
-    position: positionAddress,
-    removed_liquidity: liquidityUnits,
-    amount_a: digits.meta({ description: 'Raw units of token A that arrive at the present price' }),
-    amount_b: digits,
-    minimum_a: digits.meta({ description: 'With less of token A the transaction fails' }),
-    minimum_b: digits,
-    ...parts,
-    ...built,
-  })
-  .openapi('LiquidityRemoval', { description: 'The parts are those that the position has afterwards' })
+const afterwards = { description: 'The parts are those that the position has afterwards' }
+
+export const liquidityAddition = eitherMode({ ...sides, position: positionAddress, ...paid, ...parts }).openapi(
+  'LiquidityAddition',
+  afterwards,
+)
+export type LiquidityAddition = z.output<typeof liquidityAddition>
+
+export const positionOpening = eitherMode({
+  ...sides,
+  position: positionAddress,
+  nft_mint: mintAddress.meta({ description: 'Mint of the new NFT: whoever holds it owns the position' }),
+  ...paid,
+}).openapi('PositionOpening')
+export type PositionOpening = z.output<typeof positionOpening>
+
+export const liquidityRemoval = eitherMode({
+  ...sides,
+  position: positionAddress,
+  removed_liquidity: liquidityUnits,
+  amount_a: digits.meta({ description: 'Raw units of token A that arrive at the present price' }),
+  amount_b: digits,
+  minimum_a: digits.meta({ description: 'With less of token A the transaction fails' }),
+  minimum_b: digits,
+  ...parts,
+}).openapi('LiquidityRemoval', afterwards)
 export type LiquidityRemoval = z.output<typeof liquidityRemoval>
 
-export const positionLock = z
-  .object({
-    ...sides,
-    position: positionAddress,
-    newly_locked_liquidity: liquidityUnits,
-    amount_a: digits.meta({ description: 'Raw units of token A that this liquidity is worth at the present price' }),
-    amount_b: digits,
-    ...parts,
-    ...built,
-  })
-  .openapi('PositionLock', { description: 'The parts are those that the position has afterwards' })
+const worth = {
+  amount_a: digits.meta({ description: 'Raw units of token A that this liquidity is worth at the present price' }),
+  amount_b: digits,
+}
+
+export const positionLock = eitherMode({
+  ...sides,
+  position: positionAddress,
+  newly_locked_liquidity: liquidityUnits,
+  ...worth,
+  ...parts,
+}).openapi('PositionLock', afterwards)
 export type PositionLock = z.output<typeof positionLock>
+
+export const positionVesting = eitherMode({
+  ...sides,
+  position: positionAddress,
+  vested_liquidity: liquidityUnits,
+  ...worth,
+  schedule,
+  ...parts,
+}).openapi('PositionVesting', afterwards)
+export type PositionVesting = z.output<typeof positionVesting>
 
 const poolParams = z.object({ address: poolAddress })
 const positionParams = z.object({ address: poolAddress, position: positionAddress })
 const holder = address.meta({ description: 'Wallet that holds the NFT of the position, pays and signs' })
 
+const owner = address.meta({ description: 'Wallet that pays and signs, and owns the position' })
+const ADDING =
+  'Adds as much liquidity as the amounts buy at the present price, from the tokens and the SOL of the payer. The pool takes both tokens in the ratio of its price, so one amount implies the other. If the price moves so far that more than a maximum would leave, the transaction fails.'
+const SIGNED = 'With `mode: signed` the platform wallet acts for itself, whatever `payer` says, if its policy permits.'
+
 export const POSITIONS_TAG: Tag = {
   name: 'Positions',
-  description: 'Liquidity of DAMM v2 pools in positions: list, withdraw, lock for good.',
+  description: 'Liquidity of DAMM v2 pools in positions: list, open, add, withdraw, lock for good or for a time.',
 }
 
 export const poolPositions = {
@@ -148,12 +192,33 @@ export const poolPositions = {
     query: z.strictObject({ owner: address.meta({ description: 'Wallet that holds the positions' }) }),
     data: heldPositions,
   }),
+  open: defineRoute({
+    at: ['post', '/v2/pools/{address}/positions'],
+    tag: POSITIONS_TAG,
+    summary: 'Build a new position with its first liquidity',
+    description: `The payer gets the NFT of the position, whose generated key has already signed. ${ADDING} ${SIGNED}`,
+    params: poolParams,
+    body: buildBody({ payer: owner, ...wantedAmounts, slippage_bps: slippageField }),
+    example: { amount_b: '1000000000' },
+    data: positionOpening,
+    signed: '*',
+  }),
+  add: defineRoute({
+    at: ['post', '/v2/pools/{address}/positions/{position}/additions'],
+    tag: POSITIONS_TAG,
+    summary: 'Build the addition of liquidity',
+    description: `${ADDING} The new liquidity can be withdrawn. ${SIGNED}`,
+    params: positionParams,
+    body: buildBody({ payer: holder, ...wantedAmounts, slippage_bps: slippageField }),
+    example: { amount_b: '1000000000' },
+    data: liquidityAddition,
+    signed: '*',
+  }),
   remove: defineRoute({
     at: ['post', '/v2/pools/{address}/positions/{position}/removals'],
     tag: POSITIONS_TAG,
     summary: 'Build the withdrawal of liquidity',
-    description:
-      'Pays both tokens to the holder of the position, SOL unwrapped. The transaction fails if the price moves so far that less than a minimum would arrive. Unclaimed fees stay in the position. Locked liquidity, and what a schedule has not released yet, cannot be withdrawn.',
+    description: `Pays both tokens to the holder of the position, SOL unwrapped. The transaction fails if the price moves so far that less than a minimum would arrive. Unclaimed fees stay in the position. Locked liquidity, and what a schedule has not released yet, cannot be withdrawn. ${SIGNED}`,
     params: positionParams,
     body: buildBody({
       payer: holder,
@@ -162,14 +227,13 @@ export const poolPositions = {
       slippage_bps: slippageField,
     }),
     data: liquidityRemoval,
-    signed: 'refused',
+    signed: '*',
   }),
   lock: defineRoute({
     at: ['post', '/v2/pools/{address}/positions/{position}/locks'],
     tag: POSITIONS_TAG,
     summary: 'Build the permanent lock of liquidity',
-    description:
-      'Nobody can ever withdraw locked liquidity, and nobody can unlock it. Its fees can still be claimed, and the position can still be sent to another wallet.',
+    description: `Nobody can ever withdraw locked liquidity, and nobody can unlock it. Its fees can still be claimed, and the position can still be sent to another wallet. ${SIGNED}`,
     params: positionParams,
     body: buildBody({
       payer: holder,
@@ -177,6 +241,36 @@ export const poolPositions = {
       liquidity: liquidityField.optional().meta({ description: 'Liquidity to lock, in place of a part' }),
     }),
     data: positionLock,
-    signed: 'refused',
+    signed: '*',
+  }),
+  vest: defineRoute({
+    at: ['post', '/v2/pools/{address}/positions/{position}/vestings'],
+    tag: POSITIONS_TAG,
+    summary: 'Build a lock of liquidity that a schedule releases',
+    description: `A part is released at the cliff, and the rest in equal parts at the end of each period after it; what does not divide evenly is added to the cliff. Nobody can release it earlier or stop the schedule. The position earns fees meanwhile. It has room for one schedule: until that one has ended, open another position. ${SIGNED}`,
+    params: positionParams,
+    body: buildBody({
+      payer: holder,
+      share_bps: shareField,
+      liquidity: liquidityField.optional().meta({ description: 'Liquidity to vest, in place of a part' }),
+      cliff_at: timestamp.optional().meta({
+        description:
+          'When the first part is released, for pools that count seconds (default when the transaction runs)',
+      }),
+      cliff_slot: u64Digits.optional().meta({ description: 'The same for pools that count slots' }),
+      cliff_share_bps: z
+        .int()
+        .min(0)
+        .max(10_000)
+        .optional()
+        .meta({
+          description: 'Part that the cliff releases, in hundredths of a percent (default 0, or all without periods)',
+        }),
+      frequency: z.int().min(1).optional().meta({ description: 'Seconds or slots of a period; required with periods' }),
+      periods: z.int().min(0).max(65_535).default(0).meta({ description: 'Number of periods after the cliff' }),
+    }),
+    example: { cliff_at: '2028-01-01T00:00:00.000Z', frequency: 2_592_000, periods: 12 },
+    data: positionVesting,
+    signed: '*',
   }),
 }

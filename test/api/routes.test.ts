@@ -29,8 +29,11 @@ describe('the routes', () => {
       POST /v2/pools/{address}/creator-transfers
       POST /v2/pools/{address}/position-transfers
       GET /v2/pools/{address}/positions
+      POST /v2/pools/{address}/positions
+      POST /v2/pools/{address}/positions/{position}/additions
       POST /v2/pools/{address}/positions/{position}/removals
       POST /v2/pools/{address}/positions/{position}/locks
+      POST /v2/pools/{address}/positions/{position}/vestings
       POST /v2/pools/{address}/migrations
       GET /v2/pool-presets
       GET /v2/pool-presets/{name}/preview
@@ -216,8 +219,11 @@ describe('the routes', () => {
       'pools.transferCreator': 'refused',
       'pools.transferPositions': 'refused',
       'pools.share': 'refused',
-      'positions.remove': 'refused',
-      'positions.lock': 'refused',
+      'positions.open': '*',
+      'positions.add': '*',
+      'positions.remove': '*',
+      'positions.lock': '*',
+      'positions.vest': '*',
       'feeClaims.create': 'fees:claim',
       'feeClaims.delegate': 'fees:claim',
       'airdrops.create': 'airdrop:admin',

@@ -20,6 +20,7 @@ import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import {
   type DammV2Chain,
+  goldenPool,
   HAS_DAMM_V2,
   type LaunchKeys,
   launchKeys,
@@ -485,19 +486,4 @@ async function goldenTransaction(recorded: string, { creator, positionNft, trade
 }
 
 /** The pool of `launchKeys()`. */
-const GOLDEN_POOL = goldenPool()
-
-function goldenPool() {
-  const mint = launchKeys().mint.publicKey
-  const pool = cpAmm.deriveCustomizablePoolAddress(mint, spl.NATIVE_MINT)
-  return {
-    address: pool.toBase58(),
-    tokenAMint: mint.toBase58(),
-    tokenBMint: spl.NATIVE_MINT.toBase58(),
-    tokenAVault: cpAmm.deriveTokenVaultAddress(mint, pool).toBase58(),
-    tokenBVault: cpAmm.deriveTokenVaultAddress(spl.NATIVE_MINT, pool).toBase58(),
-    tokenAProgram: spl.TOKEN_PROGRAM_ID.toBase58(),
-    tokenBProgram: spl.TOKEN_PROGRAM_ID.toBase58(),
-    baseFeeMode: 0,
-  }
-}
+const GOLDEN_POOL = goldenPool(launchKeys())

@@ -294,7 +294,7 @@ beforeAll(async () => {
   world.full = (await ok([...launch, '--symbol', 'FULL', '--preset', 'tiny', '--buy', '5'])).address
   const direct = await ok([...launch, '--symbol', 'DRCT', '--type', 'damm_v2'])
   world.direct = direct.address
-  const unlocked = [...launch, '--symbol', 'FREE', '--type', 'damm_v2', '--unlocked-liquidity']
+  const unlocked = [...launch, '--symbol', 'FREE', '--type', 'damm_v2', '--unlocked-liquidity', '--buy', '5']
   world.mine = (await ok(unlocked)).address
   world.position = (
     await ok(['pools', 'positions', 'list', world.mine, '--owner', addressOf(own)])
@@ -748,6 +748,43 @@ const CASES = casesOf({
       'another position': account(PROGRAMS.dammV2.id, 2),
       'more liquidity': data(PROGRAMS.dammV2.id, written(amountOf(BigInt(SOL)), 16)),
       'no minimum': data(PROGRAMS.dammV2.id, written(amountOf(0n), 24)),
+    },
+  },
+  'pools positions add': {
+    args: () => [
+      ...['pools', 'positions', 'add', world.mine, world.position, '--amount-a', '1000', '--amount-b', '1'],
+      ...['-k', files.own],
+    ],
+    lies: {
+      'more of the token': data(PROGRAMS.dammV2.id, written(amountOf(BigInt(SOL) * 1_000n), 24)),
+      'more SOL': data(PROGRAMS.dammV2.id, written(amountOf(2n * BigInt(SOL)), 32)),
+      'another position': account(PROGRAMS.dammV2.id, 1),
+      'another account of the SOL': account(PROGRAMS.dammV2.id, 3),
+      'other decimals': data(TOKEN_PROGRAM, written(Buffer.from([9]), 9)),
+    },
+  },
+  'pools positions open': {
+    args: () => [
+      ...['pools', 'positions', 'open', world.mine, '--amount-a', '1000', '--amount-b', '1', '-k', files.own],
+    ],
+    lies: {
+      'another owner': account(PROGRAMS.dammV2.id, 0),
+      'liquidity for another position': account(PROGRAMS.dammV2.id, 1, 1),
+      'more of the token': data(PROGRAMS.dammV2.id, written(amountOf(BigInt(SOL) * 1_000n), 24), 1),
+      'more SOL': data(PROGRAMS.dammV2.id, written(amountOf(2n * BigInt(SOL)), 32), 1),
+    },
+  },
+  'pools positions vest': {
+    args: () => [
+      ...['pools', 'positions', 'vest', world.mine, world.position, '--liquidity', '1000000000000000000000'],
+      ...['--cliff', '2d', '--periods', '3', '--frequency', '1h', '-k', files.own],
+    ],
+    lies: {
+      'another position': account(PROGRAMS.dammV2.id, 1),
+      'another cliff': data(PROGRAMS.dammV2.id, written(amountOf(4_000_000_000n), 9)),
+      'longer periods': data(PROGRAMS.dammV2.id, written(amountOf(86_400n), 17)),
+      'more liquidity': data(PROGRAMS.dammV2.id, written(amountOf(BigInt(SOL)), 33)),
+      'more periods': data(PROGRAMS.dammV2.id, written(Buffer.from([9]), 57)),
     },
   },
   'pools positions lock': {

@@ -14,6 +14,7 @@ describe.skipIf(lackingPrograms.length > 0)(`svc pools positions (${lackingProgr
   let daemon: Served
   let [own, pool, position] = ['', '', '']
   const owner = Keypair.generate()
+  const platform = Keypair.generate()
   const act = (verb: string, ...more: string[]) => ['pools', 'positions', verb, pool, position, ...more, '-k', own]
   const held = async () =>
     (await cli.json(['pools', 'positions', 'list', pool, '--owner', owner.publicKey.toBase58()])).positions[0]
@@ -25,7 +26,7 @@ describe.skipIf(lackingPrograms.length > 0)(`svc pools positions (${lackingProgr
     own = cli.keypair('own.json', owner).file
     daemon = await serveHere(cli.dataDir, {
       SVC_SIGNER: 'keypair',
-      SVC_SIGNER_KEYPAIR: cli.keypair('platform.json', Keypair.generate()).file,
+      SVC_SIGNER_KEYPAIR: cli.keypair('platform.json', platform).file,
       SVC_PRIORITY_FEE: 'none',
     })
     await cli.json(['localnet', 'airdrop', owner.publicKey.toBase58(), '100'])
@@ -85,5 +86,89 @@ describe.skipIf(lackingPrograms.length > 0)(`svc pools positions (${lackingProgr
     expect(await held()).toMatchObject({ liquidity: half, unlocked_liquidity: '0' })
     await cli.refused(act('remove', '--all'), 'it is locked for good')
     await cli.refused(act('lock', '--all'), 'it is locked for good')
+  })
+
+  it('add says what goes in of both tokens, needs both amounts from a script, and leaves no more than they say', async () => {
+    await cli.json(['pools', 'swap', pool, '--buy', '5', '-k', own])
+    expect((await cli.svc(act('add'))).exitCode).toBe(2)
+    await cli.refused(act('add', '--amount-b', '0.1'), '--amount-a')
+    await cli.refused(act('add', '--amount-b', '0.0000000001'), '--amount-b')
+    const before = await held()
+    const shown = await cli.svc(act('add', '--amount-b', '0.1', '--dry-run'))
+    expect([shown.exitCode, shown.stdout]).toEqual([0, expect.stringContaining('at most')])
+    expect(shown.stdout).toContain('liquidity for this position from your own accounts')
+    expect(await held()).toEqual(before)
+    const done = await cli.json(act('add', '--amount-a', '100000000', '--amount-b', '0.1'))
+    expect(BigInt(done.amount_b)).toBeLessThanOrEqual(100_000_000n)
+    expect((await held()).liquidity).toBe(done.liquidity)
+    expect(BigInt(done.liquidity)).toBe(BigInt(before.liquidity) + BigInt(done.added_liquidity))
+  })
+
+  it('open makes another position, of which nothing is locked', async () => {
+    const open = ['pools', 'positions', 'open', pool, '--amount-a', '100000000', '--amount-b', '0.1', '-k', own]
+    const { stdout } = await cli.svc([...open, '--dry-run'])
+    expect(stdout).toContain('a new position of yours')
+    await cli.refused(['pools', 'positions', 'open', pool, '-k', own], '--amount-a')
+    const done = await cli.json(open)
+    const { positions } = await cli.json(['pools', 'positions', 'list', pool, '--owner', owner.publicKey.toBase58()])
+    const opened = positions.find((each: { position: string }) => each.position === done.position)
+    expect(opened).toMatchObject({ nft_mint: done.nft_mint, liquidity: done.added_liquidity, locked_liquidity: '0' })
+    position = done.position
+  })
+
+  it('vest shows the schedule, and what is vested can be withdrawn only after it', async () => {
+    for (const wrong of [
+      ['--periods', '2'],
+      ['--frequency', '1h'],
+      ['--cliff', 'soon'],
+      ['--cliff-percent', '5'],
+    ]) {
+      expect((await cli.svc(act('vest', '--all', ...wrong))).exitCode, wrong.join(' ')).toBe(2)
+    }
+    const { positions } = await cli.json(['pools', 'positions', 'list', pool, '--owner', owner.publicKey.toBase58()])
+    const { liquidity } = positions.find((each: { position: string }) => each.position === position)
+    const half = String(BigInt(liquidity) / 2n)
+    const terms = [
+      '--liquidity',
+      half,
+      '--cliff',
+      '10h',
+      '--cliff-percent',
+      '25',
+      '--periods',
+      '5',
+      '--frequency',
+      '2h',
+    ]
+    const shown = await cli.svc(act('vest', ...terms, '--dry-run'))
+    expect(shown.stdout).toMatch(/cliff +25/)
+    expect(shown.stdout).toMatch(/then +15 % each, 5 times/)
+    const done = await cli.json(act('vest', ...terms))
+    expect(done).toMatchObject({ vested_liquidity: half, vesting_liquidity: half, locked_liquidity: '0' })
+    expect(Date.parse(done.ends_at) - Date.parse(done.cliff_at)).toBe(10 * 3_600_000)
+    await cli.json(act('remove', '--all'))
+    await cli.refused(act('remove', '--all'), 'its schedule releases the next part')
+    await cli.json(['localnet', 'advance', '36000'])
+    const whole = BigInt(half)
+    const quarter = await cli.json(act('remove', '--all'))
+    expect(BigInt(quarter.removed_liquidity)).toBe(whole - 5n * ((whole - whole / 4n) / 5n))
+  })
+
+  it('lock --signed locks a position of the platform wallet, and no other', async () => {
+    const signed = ['pools', 'positions', 'lock', pool, position, '--liquidity', '7', '--signed', '--yes']
+    await cli.refused(signed, 'holds no position')
+    await cli.json(['signer', 'policy', '--per-transaction', '0.1', '--per-day', '1', '--yes'])
+    const to = platform.publicKey.toBase58()
+    await cli.json(['localnet', 'airdrop', to, '1'])
+    await cli.json([
+      'pools',
+      'positions',
+      'add',
+      pool,
+      position,
+      ...['--amount-a', '1000', '--amount-b', '1', '-k', own],
+    ])
+    await cli.json(['pools', 'transfer-position', pool, '--to', to, '--position', position, '-k', own])
+    expect((await cli.json(signed)).locked_liquidity).toBe('7')
   })
 })

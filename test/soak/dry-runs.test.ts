@@ -115,6 +115,12 @@ const RUNS: Record<string, () => string[][]> = {
     [world.mine!, world.position!, '--all'],
     [world.mine!, world.position!, '--percent', '25', '--tx-version', '1'],
   ],
+  'pools positions open': () => [[world.mine!, '--amount-a', '1000']],
+  'pools positions add': () => [
+    [world.mine!, world.position!, '--amount-a', '1000'],
+    [world.mine!, world.position!, '--amount-a', '1000', '--amount-b', '0.1', '--tx-version', '1'],
+  ],
+  'pools positions vest': () => [[world.mine!, world.position!, '--all', '--cliff', '2d']],
   'pools positions lock': () => [[world.mine!, world.position!, '--all']],
   'pools transfer-position': () => [[world.direct!, '--to', address(other)]],
   'collections transfer-authority': () => [[world.collection!, address(other)]],
@@ -314,7 +320,7 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     world.pool = live.address!
     world.last = (live.signatures as unknown as string[]).at(-1)!
     world.direct = (await done([...pool, '--symbol', 'DIRECT', '--type', 'damm_v2'])).address!
-    const free = ['--symbol', 'FREE', '--type', 'damm_v2', '--unlocked-liquidity']
+    const free = ['--symbol', 'FREE', '--type', 'damm_v2', '--unlocked-liquidity', '--buy', '1']
     world.mine = (await done([...pool, ...free])).address!
     const listed = await run(['pools', 'positions', 'list', world.mine, '--owner', address(user)])
     expect(listed.exitCode, listed.stderr).toBe(0)

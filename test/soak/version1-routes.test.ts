@@ -434,8 +434,12 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     const { json } = await service.request('GET', `${list}?owner=${keyAddress(wallet)}`)
     const at = `${list}/${json.data.positions[0].position}`
     const part = { payer: keyAddress(wallet), share_bps: 5_000 }
-    land('removal', (await ask('positions.remove', `${at}/removals`, part)).tx.transaction, [wallet])
-    land('permanent lock', (await ask('positions.lock', `${at}/locks`, part)).tx.transaction, [wallet])
+    land('removal', (await ask('positions.remove', `${at}/removals`, part)).transaction, [wallet])
+    const some = { payer: keyAddress(wallet), amount_a: '1000000' }
+    land('addition', (await ask('positions.add', `${at}/additions`, some)).transaction, [wallet])
+    land('opening', (await ask('positions.open', list, some)).transaction, [wallet])
+    land('permanent lock', (await ask('positions.lock', `${at}/locks`, part)).transaction, [wallet])
+    land('vesting', (await ask('positions.vest', `${at}/vestings`, part)).transaction, [wallet])
   })
 
   it('multisigs: what a vault does is proposed, decided, executed and cleaned up', async () => {

@@ -155,6 +155,21 @@ export const launchKeys = (seed = 20): LaunchKeys => ({
   positionNft: goldenKey(seed + 2),
 })
 
+/** The pool that a launch of these keys opens. */
+export function goldenPool({ mint: { publicKey: mint } }: LaunchKeys) {
+  const pool = cpAmm.deriveCustomizablePoolAddress(mint, spl.NATIVE_MINT)
+  return {
+    address: pool.toBase58(),
+    tokenAMint: mint.toBase58(),
+    tokenBMint: spl.NATIVE_MINT.toBase58(),
+    tokenAVault: cpAmm.deriveTokenVaultAddress(mint, pool).toBase58(),
+    tokenBVault: cpAmm.deriveTokenVaultAddress(spl.NATIVE_MINT, pool).toBase58(),
+    tokenAProgram: spl.TOKEN_PROGRAM_ID.toBase58(),
+    tokenBProgram: spl.TOKEN_PROGRAM_ID.toBase58(),
+    baseFeeMode: 0,
+  }
+}
+
 /** Without a connection: only what it builds is used. */
 export const strangersClient = () => new cpAmm.CpAmm(undefined as never)
 

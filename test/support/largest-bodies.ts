@@ -48,8 +48,11 @@ export const COSTS: Record<string, Cost> = {
   'pools.migrate': { largest: {}, stores: 64 },
   'pools.transferCreator': { largest: {}, stores: 64 },
   'pools.transferPositions': { largest: {}, stores: 64 },
+  'positions.open': { largest: { amount_a: U64_MAX, amount_b: U64_MAX }, stores: 64 },
+  'positions.add': { largest: { amount_a: U64_MAX, amount_b: U64_MAX }, stores: 64 },
   'positions.remove': { largest: { liquidity: String(2n ** 128n - 1n) }, stores: 64 },
   'positions.lock': { largest: { liquidity: String(2n ** 128n - 1n) }, stores: 64 },
+  'positions.vest': { largest: { liquidity: String(2n ** 128n - 1n), cliff_slot: U64_MAX }, stores: 64 },
   'feeClaims.delegate': { largest: {}, stores: 64 },
   'feeClaims.create': { largest: { splits: repeat(10, (n) => ({ recipient: wallet(n), bps: 1000 })) }, stores: 64 },
   'feeSchedules.create': {

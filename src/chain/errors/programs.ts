@@ -144,6 +144,7 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
     ...withAnchor(DAMM_V2_CODES, {
       6002: TOO_MUCH_SLIPPAGE,
       6003: 'the pool is not open for this yet: wait for its activation',
+      6022: 'the cliff has passed, or the schedule is longer than the program permits: choose a later or a shorter one',
     }),
   },
   [PROGRAMS.lock.id]: {

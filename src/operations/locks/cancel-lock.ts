@@ -5,7 +5,7 @@ import { buildLockCancellation, LOCK_UNITS, lockAmounts } from '../../chain/prog
 import type { Context } from '../../context.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction } from '../building.ts'
-import { inEitherMode, type LockBuild } from './either-mode.ts'
+import { type LockBuild, lockInEitherMode } from './either-mode.ts'
 import { requireLock, requireMay, requirePayable, requireUncancelled, throwLockRefusal } from './read-lock.ts'
 
 type CancelLockRoute = Api['locks']['cancel']
@@ -14,7 +14,7 @@ type CancellationSummary = Omit<Extract<Result<CancelLockRoute>, { mode: 'signed
 
 /** Only the creator can close the lock, so a recipient who cancels leaves that to it. */
 export async function cancelLock(context: Context, input: CancelLockInput): Promise<Result<CancelLockRoute>> {
-  return inEitherMode(context, input, 'lock.cancel', (payer) => planCancellation(context, { ...input, payer }))
+  return lockInEitherMode(context, input, 'lock.cancel', (payer) => planCancellation(context, { ...input, payer }))
 }
 
 async function planCancellation(

@@ -7,7 +7,7 @@ import { badRequest } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction } from '../building.ts'
 import { requireRecipients } from '../recipients.ts'
-import { inEitherMode, type LockBuild } from './either-mode.ts'
+import { type LockBuild, lockInEitherMode } from './either-mode.ts'
 import { requireLock, requireMay, requireUncancelled, throwLockRefusal } from './read-lock.ts'
 
 type ChangeRecipientRoute = Api['locks']['changeRecipient']
@@ -18,7 +18,7 @@ export async function changeLockRecipient(
   context: Context,
   input: ChangeRecipientInput,
 ): Promise<Result<ChangeRecipientRoute>> {
-  return inEitherMode(context, input, 'lock.change_recipient', (payer) => planChange(context, { ...input, payer }))
+  return lockInEitherMode(context, input, 'lock.change_recipient', (payer) => planChange(context, { ...input, payer }))
 }
 
 async function planChange(

@@ -8,7 +8,7 @@ import { type ApiError, badRequest } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { feeInEpoch, feeOn } from '../../solana/transfer-fees.ts'
 import { buildTransaction } from '../building.ts'
-import { inEitherMode, type LockBuild } from './either-mode.ts'
+import { type LockBuild, lockInEitherMode } from './either-mode.ts'
 import { momentOf } from './lock-record.ts'
 import { requireLock, requirePayable, requireRole, requireUncancelled, throwLockRefusal } from './read-lock.ts'
 
@@ -18,7 +18,7 @@ type ClaimSummary = Omit<Extract<Result<ClaimLockRoute>, { mode: 'signed' }>, 'm
 
 /** A recipient who made the lock, and claims the last units, gets its rent back in the same transaction. */
 export async function claimLock(context: Context, input: ClaimLockInput): Promise<Result<ClaimLockRoute>> {
-  return inEitherMode(context, input, 'lock.claim', (payer) => planClaim(context, { ...input, payer }))
+  return lockInEitherMode(context, input, 'lock.claim', (payer) => planClaim(context, { ...input, payer }))
 }
 
 async function planClaim(

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction } from '../building.ts'
-import { inEitherMode, type LockBuild } from './either-mode.ts'
+import { type LockBuild, lockInEitherMode } from './either-mode.ts'
 import { requireLock, requireRole, throwLockRefusal } from './read-lock.ts'
 
 type CloseLockRoute = Api['locks']['close']
@@ -14,7 +14,7 @@ type CloseLockInput = Input<CloseLockRoute>
 type ClosingSummary = Omit<Extract<Result<CloseLockRoute>, { mode: 'signed' }>, 'mode' | 'signature'>
 
 export async function closeLock(context: Context, input: CloseLockInput): Promise<Result<CloseLockRoute>> {
-  return inEitherMode(context, input, 'lock.close', (payer) => planClosing(context, { ...input, payer }))
+  return lockInEitherMode(context, input, 'lock.close', (payer) => planClosing(context, { ...input, payer }))
 }
 
 async function planClosing(context: Context, { address, payer }: CloseLockInput): Promise<LockBuild<ClosingSummary>> {

@@ -23,7 +23,7 @@ import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { feeInEpoch } from '../../solana/transfer-fees.ts'
 import { buildTransaction, newKey } from '../building.ts'
 import { requireRecipients } from '../recipients.ts'
-import { inEitherMode, type LockBuild } from './either-mode.ts'
+import { type LockBuild, lockInEitherMode } from './either-mode.ts'
 import { lockTerms, modeOf, momentOf } from './lock-record.ts'
 import { mintWarnings, requireLockableMint } from './lockable-mint.ts'
 import { throwLockRefusal } from './read-lock.ts'
@@ -38,7 +38,7 @@ export async function createLock(context: Context, input: CreateLockInput): Prom
       param: 'base',
     })
   }
-  return inEitherMode(context, input, 'lock.create', (payer) => planLock(context, { ...input, payer }))
+  return lockInEitherMode(context, input, 'lock.create', (payer) => planLock(context, { ...input, payer }))
 }
 
 async function planLock(context: Context, input: CreateLockInput): Promise<LockBuild<LockSummary>> {

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction } from '../building.ts'
-import { inEitherMode, type LockBuild } from './either-mode.ts'
+import { type LockBuild, lockInEitherMode } from './either-mode.ts'
 import { requireLock, requireRole, throwLockRefusal } from './read-lock.ts'
 
 type EntitleRoute = Api['locks']['entitle']
@@ -15,7 +15,7 @@ type EntitleInput = Input<EntitleRoute>
 type TitlingSummary = Omit<Extract<Result<EntitleRoute>, { mode: 'signed' }>, 'mode' | 'signature'>
 
 export async function entitleLock(context: Context, input: EntitleInput): Promise<Result<EntitleRoute>> {
-  return inEitherMode(context, input, 'lock.entitle', (payer) => planTitling(context, { ...input, payer }))
+  return lockInEitherMode(context, input, 'lock.entitle', (payer) => planTitling(context, { ...input, payer }))
 }
 
 async function planTitling(

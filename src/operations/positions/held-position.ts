@@ -48,24 +48,22 @@ export interface ChosenLiquidity {
 /** Throws bad_request for a choice by both ways, and for more than can be withdrawn now, which says why. */
 export function chosenLiquidity(
   { position, parts, moment }: FoundPosition,
-  asked: { share: number | undefined; liquidity: string | undefined },
-  fields: { share: string; liquidity: string },
+  { share_bps, liquidity: units }: { share_bps?: number | undefined; liquidity?: string | undefined },
 ): ChosenLiquidity {
-  if (asked.share !== undefined && asked.liquidity !== undefined) {
-    throw badRequest(`give either ${fields.share} or ${fields.liquidity}`, { param: fields.liquidity })
+  if (share_bps !== undefined && units !== undefined) {
+    throw badRequest('give either share_bps or liquidity', { param: 'liquidity' })
   }
   const { unlocked } = parts
   if (unlocked === 0n) throw badRequest(nothingFree(position, parts, moment), { param: 'position' })
-  const liquidity =
-    asked.liquidity === undefined ? (unlocked * BigInt(asked.share ?? 10_000)) / 10_000n : BigInt(asked.liquidity)
+  const liquidity = units === undefined ? (unlocked * BigInt(share_bps ?? 10_000)) / 10_000n : BigInt(units)
   if (liquidity > unlocked) {
     throw badRequest(
-      `${fields.liquidity} is ${liquidity}, and only ${unlocked} of the position ${position.position} can be withdrawn now`,
-      { param: fields.liquidity },
+      `liquidity is ${liquidity}, and only ${unlocked} of the position ${position.position} can be withdrawn now`,
+      { param: 'liquidity' },
     )
   }
-  if (liquidity === 0n) throw badRequest(`${fields.share} selects no liquidity`, { param: fields.share })
-  return { liquidity, isAll: asked.liquidity === undefined && (asked.share ?? 10_000) === 10_000 }
+  if (liquidity === 0n) throw badRequest('share_bps selects no liquidity', { param: 'share_bps' })
+  return { liquidity, isAll: units === undefined && (share_bps ?? 10_000) === 10_000 }
 }
 
 function nothingFree(position: DammV2Position, { vesting, locked }: LiquidityParts, moment: PoolMoment): string {

@@ -7,6 +7,7 @@ import {
   type DammV2Position,
   liquidityParts,
   type PoolMoment,
+  type PositionSchedule,
   positionsOf,
   readPoolMoment,
 } from '../../chain/programs/damm-v2/index.ts'
@@ -16,6 +17,7 @@ import { requirePositionPool } from '../fee-claims/plan-positions.ts'
 import { isoOfPoint, partsRecord, sidesOf } from './held-position.ts'
 
 type ListPositionsRoute = Api['positions']['list']
+type ScheduleRecord = NonNullable<HeldPosition['schedule']>
 
 const MOST_SHOWN = 50
 
@@ -29,6 +31,8 @@ export async function listPositions(
   return {
     ...sidesOf(pool),
     owner,
+    unit: unitOf(pool),
+    point: String(moment.point),
     positions: await Promise.all(held.slice(0, MOST_SHOWN).map((position) => positionRecord(pool, moment, position))),
     remaining_positions: Math.max(0, held.length - MOST_SHOWN),
   }
@@ -51,25 +55,28 @@ async function positionRecord(
     fee_a: String(position.feeA),
     fee_b: String(position.feeB),
     delegate: position.delegate,
-    schedule: scheduleRecord(pool, moment, position),
+    schedule:
+      position.schedule === null
+        ? null
+        : scheduleRecord(pool, position.schedule, liquidityParts(position, moment.point).due),
   }
 }
 
-function scheduleRecord(pool: DammV2Pool, moment: PoolMoment, position: DammV2Position): HeldPosition['schedule'] {
-  const { schedule } = position
-  if (schedule === null) return null
-  const isTimed = pool.activationType === 'timestamp'
-  const { due } = liquidityParts(position, moment.point)
+const unitOf = ({ activationType }: DammV2Pool) => (activationType === 'timestamp' ? 'seconds' : 'slots')
+
+/** `due` is what has been released and not refreshed yet. */
+export function scheduleRecord(pool: DammV2Pool, schedule: PositionSchedule, due: bigint): ScheduleRecord {
+  const unit = unitOf(pool)
   const end = schedule.cliffPoint + schedule.frequency * BigInt(schedule.periods)
   return {
-    unit: isTimed ? 'seconds' : 'slots',
+    unit,
     cliff_point: String(schedule.cliffPoint),
-    cliff_at: isTimed ? isoOfPoint(schedule.cliffPoint) : null,
+    cliff_at: unit === 'seconds' ? isoOfPoint(schedule.cliffPoint) : null,
     cliff_liquidity: String(schedule.cliffLiquidity),
     frequency: String(schedule.frequency),
     periods: schedule.periods,
     liquidity_per_period: String(schedule.liquidityPerPeriod),
     released_liquidity: String(schedule.released + due),
-    ends_at: isTimed ? isoOfPoint(end) : null,
+    ends_at: unit === 'seconds' ? isoOfPoint(end) : null,
   }
 }

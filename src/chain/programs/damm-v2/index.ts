@@ -19,17 +19,28 @@ export {
 } from './launch.ts'
 export {
   amountsOf,
+  type LiquidityCost,
   type LiquidityParts,
+  liquidityFor,
   liquidityParts,
   type PoolMoment,
   readPoolMoment,
   receivedFor,
+  type TokenAmounts,
+  type WantedAmounts,
 } from './liquidity.ts'
 export type { PlatformShare } from './lock.ts'
 export { type PoolOfMint, type PoolsOfMint, poolsOfMint } from './of-mint.ts'
 export { FEE_BPS } from './opening.ts'
-export { buildLiquidityRemoval, buildPermanentLock, POSITION_ACT_UNITS } from './position-acts.ts'
-export { type DammV2Position, positionsIn, positionsOf } from './positions.ts'
+export {
+  buildLiquidityAddition,
+  buildLiquidityRemoval,
+  buildPermanentLock,
+  buildPositionOpening,
+  buildPositionVesting,
+  POSITION_ACT_UNITS,
+} from './position-acts.ts'
+export { type DammV2Position, type PositionSchedule, positionsIn, positionsOf } from './positions.ts'
 export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
 export { type DammV2Pool, dammV2PoolsIn, readDammV2Pool, readDammV2Pools } from './state.ts'
 export { buildDammV2Swap, type DammV2Swap } from './swap.ts'

@@ -7,7 +7,7 @@ import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
 import type { NodeAccount } from '../../reads/node-reads.ts'
 import type { DammV2Position, PositionSchedule } from './positions.ts'
 import { decodeDammV2Pool, loadSdk, toBigint } from './program.ts'
-import { afterTransferFee } from './quote.ts'
+import { afterTransferFee, beforeTransferFee } from './quote.ts'
 import { type DammV2Pool, readTogether } from './state.ts'
 
 /** A pool at one slot, with what its amounts depend on. */
@@ -56,6 +56,51 @@ export async function receivedFor(moment: PoolMoment, liquidity: bigint): Promis
   return {
     amountA: toBigint(await afterTransferFee(toBn(amountA), ...moment.mintA, epoch)),
     amountB: toBigint(await afterTransferFee(toBn(amountB), ...moment.mintB, epoch)),
+  }
+}
+
+/** Most raw units of each token that may leave a wallet; null is as many as the other token needs. */
+export type WantedAmounts = { [side in keyof TokenAmounts]: bigint | null }
+
+/** What a wallet pays for liquidity at the pool's price, transfer fees of the mints included. */
+export interface LiquidityCost extends TokenAmounts {
+  liquidity: bigint
+  /** Whether the pool takes the token at all. At the end of its price range it takes only the other one. */
+  takesA: boolean
+  takesB: boolean
+}
+
+/**
+ * Returns the most liquidity for which no more leaves than wanted, with what leaves for it, rounded up as the program
+ * does. The liquidity is 0 if the pool takes none of the wanted tokens, or if the amounts are too small.
+ */
+export async function liquidityFor(moment: PoolMoment, wanted: WantedAmounts): Promise<LiquidityCost> {
+  const [{ state, time, mintA, mintB }, { sdk, toBn }] = [moment, await loadSdk()]
+  const { sqrtPrice, sqrtMinPrice, sqrtMaxPrice, collectFeeMode, tokenAAmount, tokenBAmount, liquidity: all } = state
+  const epoch = Number(time.epoch)
+  const isCompounding = collectFeeMode === sdk.CollectFeeMode.Compounding
+  const takesA = isCompounding ? !tokenAAmount.isZero() && !all.isZero() : sqrtPrice.lt(sqrtMaxPrice)
+  const takesB = isCompounding ? !tokenBAmount.isZero() && !all.isZero() : sqrtMinPrice.lt(sqrtPrice)
+  const limits: bigint[] = []
+  if (wanted.amountA !== null && takesA) {
+    const arriving = await afterTransferFee(toBn(wanted.amountA), ...mintA, epoch)
+    const most = sdk.getLiquidityDeltaFromAmountA(arriving, sqrtPrice, sqrtMaxPrice, collectFeeMode, tokenAAmount, all)
+    limits.push(toBigint(most))
+  }
+  if (wanted.amountB !== null && takesB) {
+    const arriving = await afterTransferFee(toBn(wanted.amountB), ...mintB, epoch)
+    const most = sdk.getLiquidityDeltaFromAmountB(arriving, sqrtMinPrice, sqrtPrice, collectFeeMode, tokenBAmount, all)
+    limits.push(toBigint(most))
+  }
+  const liquidity = limits.reduce<bigint | null>((least, each) => (least === null || each < least ? each : least), null)
+  if (liquidity === null) return { liquidity: 0n, amountA: 0n, amountB: 0n, takesA, takesB }
+  const { amountA, amountB } = await amountsIn(state, liquidity, sdk.Rounding.Up)
+  return {
+    liquidity,
+    amountA: toBigint(await beforeTransferFee(toBn(amountA), ...mintA, epoch)),
+    amountB: toBigint(await beforeTransferFee(toBn(amountB), ...mintB, epoch)),
+    takesA,
+    takesB,
   }
 }
 

@@ -1,13 +1,17 @@
-/** Builds what the owner of a position does with its liquidity: withdraws it, or locks it for good. */
+/** Builds what the owner of a position does with its liquidity: adds, withdraws, locks or vests it, and closes the position. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { decimalsProof } from '../tokens/index.ts'
+import { positionAddresses } from './addresses.ts'
 import type { TokenAmounts } from './liquidity.ts'
-import type { DammV2Position } from './positions.ts'
+import type { DammV2Position, PositionSchedule } from './positions.ts'
 import { dammV2Instruction, loadSdk } from './program.ts'
-import { type PoolAccounts, poolKeys, tokenAccounts } from './swap.ts'
+import type { DammV2Pool } from './state.ts'
+import { type PoolAccounts, poolKeys, tokenAccounts, wrapping } from './swap.ts'
 
 /** Compute limits if the transaction cannot be simulated, above the highest measured costs. */
-export const POSITION_ACT_UNITS = { remove: 200_000, lock: 60_000 } as const
+export const POSITION_ACT_UNITS = { add: 250_000, open: 400_000, remove: 200_000, lock: 60_000, vest: 60_000 } as const
 
 interface PositionAct extends Envelope {
   pool: PoolAccounts
@@ -15,6 +19,79 @@ interface PositionAct extends Envelope {
   position: Pick<DammV2Position, 'position' | 'positionNftAccount'>
   /** Whether a schedule has released liquidity that the position does not show yet. */
   refreshes: boolean
+}
+
+export interface LiquidityAddition extends Omit<PositionAct, 'refreshes'> {
+  pool: PoolAccounts & Pick<DammV2Pool, 'tokenADecimals' | 'tokenBDecimals'>
+  liquidity: bigint
+  /** If more of either token would leave, the transaction fails with ExceededSlippage. */
+  maximum: TokenAmounts
+}
+
+/**
+ * Opens missing token accounts, wraps the most SOL that may leave, and returns the rest. A transfer of nothing proves
+ * the decimals of each token.
+ */
+export const buildLiquidityAddition = async (input: LiquidityAddition): Promise<UnsignedTransaction> =>
+  compileUnsigned(input, await additionInstructions(input))
+
+export interface PositionOpening extends Omit<LiquidityAddition, 'position'> {
+  /** Address of a fresh key, which signs too: the mint of the position's NFT. */
+  nftMint: string
+}
+
+/** Opens a position of the payer, and adds its first liquidity. */
+export async function buildPositionOpening(input: PositionOpening): Promise<UnsignedTransaction> {
+  const { PublicKey, SystemProgram } = await import('@solana/web3.js')
+  const position = await positionAddresses(input.nftMint)
+  const owner = new PublicKey(input.payer)
+  return compileUnsigned(input, [
+    await dammV2Instruction('createPosition', [], {
+      ...(await positionAccounts({ position })),
+      owner,
+      positionNftMint: new PublicKey(input.nftMint),
+      pool: new PublicKey(input.pool.address),
+      payer: owner,
+      tokenProgram: new PublicKey(TOKEN_2022_PROGRAM),
+      systemProgram: SystemProgram.programId,
+    }),
+    ...(await additionInstructions({ ...input, position })),
+  ])
+}
+
+async function additionInstructions(input: LiquidityAddition): Promise<TransactionInstruction[]> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const { pool, maximum, liquidity } = input
+  const [{ toBn }, owner] = [await loadSdk(), new PublicKey(input.payer)]
+  const [keys, accounts] = await Promise.all([poolKeys(pool), tokenAccounts(pool, owner)])
+  const sides = [
+    { mint: pool.tokenAMint, program: pool.tokenAProgram, decimals: pool.tokenADecimals },
+    { mint: pool.tokenBMint, program: pool.tokenBProgram, decimals: pool.tokenBDecimals },
+  ].filter(({ mint }) => mint !== WRAPPED_SOL)
+  return [
+    ...accounts.opening,
+    ...(await Promise.all(sides.map((side) => decimalsProof(input.payer, side)))),
+    ...(await wrapping(owner, pool.tokenAMint, accounts.tokenA, maximum.amountA)),
+    ...(await wrapping(owner, pool.tokenBMint, accounts.tokenB, maximum.amountB)),
+    await dammV2Instruction(
+      'addLiquidity',
+      [
+        {
+          liquidityDelta: toBn(liquidity),
+          tokenAAmountThreshold: toBn(maximum.amountA),
+          tokenBAmountThreshold: toBn(maximum.amountB),
+        },
+      ],
+      {
+        ...keys,
+        ...(await positionAccounts(input)),
+        tokenAAccount: accounts.tokenA,
+        tokenBAccount: accounts.tokenB,
+        signer: owner,
+      },
+    ),
+    ...accounts.closing,
+  ]
 }
 
 export interface LiquidityRemoval extends PositionAct {
@@ -68,6 +145,33 @@ export async function buildPermanentLock(input: PermanentLock): Promise<Unsigned
   return compileUnsigned(input, [
     ...(await refreshing(input, owner)),
     await dammV2Instruction('permanentLockPosition', [toBn(input.liquidity)], {
+      ...(await positionAccounts(input)),
+      pool: new PublicKey(input.pool.address),
+      signer: owner,
+    }),
+  ])
+}
+
+export interface PositionVesting extends PositionAct {
+  /** Without a cliff point, the cliff is when the transaction runs. */
+  schedule: Omit<PositionSchedule, 'released' | 'cliffPoint'> & { cliffPoint: bigint | null }
+}
+
+/** Locks liquidity until a schedule releases it. The schedule is in the position itself, which has room for one. */
+export async function buildPositionVesting(input: PositionVesting): Promise<UnsignedTransaction> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const { toBn } = await loadSdk()
+  const [owner, { schedule }] = [new PublicKey(input.payer), input]
+  const params = {
+    cliffPoint: schedule.cliffPoint === null ? null : toBn(schedule.cliffPoint),
+    periodFrequency: toBn(schedule.frequency),
+    cliffUnlockLiquidity: toBn(schedule.cliffLiquidity),
+    liquidityPerPeriod: toBn(schedule.liquidityPerPeriod),
+    numberOfPeriod: schedule.periods,
+  }
+  return compileUnsigned(input, [
+    ...(await refreshing(input, owner)),
+    await dammV2Instruction('lockInnerPosition', [params], {
       ...(await positionAccounts(input)),
       pool: new PublicKey(input.pool.address),
       signer: owner,

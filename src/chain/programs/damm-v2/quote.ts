@@ -99,13 +99,20 @@ async function timeAt(node: NodeCalls, slot: number, clock: NodeAccount) {
 /** Returns the raw units that arrive if the mint takes a fee from every transfer. */
 export async function afterTransferFee(amount: BN, address: string, mint: NodeAccount, epoch: number): Promise<BN> {
   if (mint.owner !== TOKEN_2022_PROGRAM) return amount
-  const [{ PublicKey }, spl, { sdk }] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-    loadSdk(),
-  ])
+  const { sdk } = await loadSdk()
+  return sdk.calculateTransferFeeExcludedAmount(amount, await unpackedMint(address, mint), epoch).amount
+}
+
+/** Returns the raw units that must leave so that this many arrive. */
+export async function beforeTransferFee(amount: BN, address: string, mint: NodeAccount, epoch: number): Promise<BN> {
+  if (mint.owner !== TOKEN_2022_PROGRAM) return amount
+  const { sdk } = await loadSdk()
+  return sdk.calculateTransferFeeIncludedAmount(amount, await unpackedMint(address, mint), epoch).amount
+}
+
+async function unpackedMint(address: string, mint: NodeAccount) {
+  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const owner = new PublicKey(mint.owner)
   // The lamports do not affect the decoding, so they are left at 0.
-  const unpacked = spl.unpackMint(new PublicKey(address), { ...mint, owner, lamports: 0 }, owner)
-  return sdk.calculateTransferFeeExcludedAmount(amount, unpacked, epoch).amount
+  return spl.unpackMint(new PublicKey(address), { ...mint, owner, lamports: 0 }, owner)
 }

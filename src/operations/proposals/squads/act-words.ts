@@ -26,10 +26,15 @@ const WORDS: Record<string, (input: Fields) => string> = {
     `Let ${text(delegate)} claim fees of the pool ${text(address)}`,
   'POST /v2/pools/{address}/creator-transfers': ({ address, new_creator: to }) =>
     `Make ${text(to)} the creator of the pool ${text(address)}`,
+  'POST /v2/pools/{address}/positions': ({ address }) => `Open a position in the pool ${text(address)}`,
+  'POST /v2/pools/{address}/positions/{position}/additions': ({ address, position }) =>
+    `Add liquidity to the position ${text(position)} in the pool ${text(address)}`,
   'POST /v2/pools/{address}/positions/{position}/removals': ({ address, position }) =>
     `Withdraw liquidity of the position ${text(position)} in the pool ${text(address)}`,
   'POST /v2/pools/{address}/positions/{position}/locks': ({ address, position }) =>
     `Lock liquidity of the position ${text(position)} in the pool ${text(address)} for good`,
+  'POST /v2/pools/{address}/positions/{position}/vestings': ({ address, position }) =>
+    `Vest liquidity of the position ${text(position)} in the pool ${text(address)}`,
   'POST /v2/pools/{address}/migrations': ({ address }) => `Migrate the pool ${text(address)}`,
   'POST /v2/airdrops': ({ mint, airdrop_count: count }) => `Launch airdrop ${text(count)} of the token ${text(mint)}`,
   'POST /v2/airdrops/{id}/claims': ({ id }) => `Claim from the airdrop ${text(id)}`,

@@ -1,0 +1,172 @@
+/** `svc pools positions open` and `add`: put tokens and SOL into a pool. */
+import { paths } from '../../../src/api/paths.ts'
+import type { LiquidityAddition, PositionOpening } from '../../../src/api/pool-positions.ts'
+import { rawUnits } from '../../cli/amounts.ts'
+import { integer, text, verb } from '../../cli/command.ts'
+import type { Session } from '../../cli/session.ts'
+import type { Signing } from '../../signing/demand.ts'
+import { type AskedAddition, demandsAddition, demandsOpening } from '../../signing/demanded-positions.ts'
+import { previewLine } from '../../signing/preview.ts'
+import { ACT_SIGNING, runAct } from '../../tokens/run-act.ts'
+import { usage } from '../../ui/problem.ts'
+import {
+  ACT_CALLS,
+  amountTexts,
+  DEFAULT_SLIPPAGE_BPS,
+  decimalsOfBoth,
+  EXAMPLE_POOL,
+  EXAMPLE_POSITION,
+  POOL,
+  POSITION,
+  partFields,
+  partLines,
+  type Sides,
+} from './parts.ts'
+
+const AMOUNTS = {
+  amount_a: text('Most whole units of token A to add, like 1000; `svc pools positions list` says which token it is', {
+    placeholder: 'AMOUNT',
+  }),
+  amount_b: text('Most whole units of token B, which is SOL in the pools that svc makes', { placeholder: 'AMOUNT' }),
+  slippage_bps: integer(
+    `How much more than shown may leave, in hundredths of a percent (default ${DEFAULT_SLIPPAGE_BPS})`,
+    { min: 0, max: 10_000 },
+  ),
+}
+const AMOUNTS_DETAILS =
+  'The pool takes both tokens in the ratio of its price, so one amount implies the other; with both, neither is exceeded. The transaction fails if more than the shown maximum would leave.'
+type Typed = { amount_a?: string | undefined; amount_b?: string | undefined; slippage_bps: number }
+
+/** The wanted amounts in raw units, with the decimals that they were converted with. */
+interface Wanted extends Sides {
+  a: bigint | null
+  b: bigint | null
+}
+
+/** Reads the decimals of both tokens from the API, which the transaction then proves. */
+async function wantedOf(session: Session, address: string, owner: string, typed: Typed): Promise<Wanted> {
+  const { data } = await session.client.positions.list({ address, owner })
+  const units = (amount: string | undefined, decimals: number, flag: string) =>
+    amount === undefined ? null : rawUnits(amount, decimals, flag)
+  return {
+    ...data,
+    a: units(typed.amount_a, data.decimals_a, '--amount-a'),
+    b: units(typed.amount_b, data.decimals_b, '--amount-b'),
+  }
+}
+
+const wantedFields = ({ a, b }: Wanted, { slippage_bps }: Typed) => ({
+  slippage_bps,
+  ...(a === null ? {} : { amount_a: String(a) }),
+  ...(b === null ? {} : { amount_b: String(b) }),
+})
+
+/** Throws a usage problem without an amount. */
+function requireAmount({ amount_a, amount_b }: Typed): void {
+  if (amount_a !== undefined || amount_b !== undefined) return
+  throw usage('give --amount-a, --amount-b, or both', { param: '--amount-a' })
+}
+
+type Paid = Pick<LiquidityAddition, keyof Sides> &
+  Pick<LiquidityAddition, 'pool_address' | 'added_liquidity' | 'amount_a' | 'amount_b' | 'maximum_a' | 'maximum_b'>
+
+/** What of an addition was asked for. Of a token without an amount, only the API knows how much goes in. */
+function askedOf(of: Signing, data: Paid, wanted: Wanted, { slippage_bps }: Typed): Omit<AskedAddition, 'position'> {
+  const [textA, textB] = amountTexts(data, data.maximum_a, data.maximum_b)
+  const most = (amount: bigint | null, stated: string, said: string, flag: string): AskedAddition['mostA'] => {
+    if (amount === null && stated !== '0') of.apiSays(`up to ${said} go in too`, flag)
+    const limit = amount === null ? null : amount + (amount * BigInt(slippage_bps)) / 10_000n
+    return { stated, isAllowed: (units) => limit === null || units <= limit }
+  }
+  return {
+    pool: data.pool_address,
+    mintA: data.mint_a,
+    mintB: data.mint_b,
+    decimalsA: wanted.decimals_a,
+    decimalsB: wanted.decimals_b,
+    liquidity: data.added_liquidity,
+    mostA: most(wanted.a, data.maximum_a, textA, '--amount-a'),
+    mostB: most(wanted.b, data.maximum_b, textB, '--amount-b'),
+  }
+}
+
+function paidLines(data: Paid, { slippage_bps }: Typed): string[] {
+  const [a, b] = amountTexts(data, data.amount_a, data.amount_b)
+  const [mostA, mostB] = amountTexts(data, data.maximum_a, data.maximum_b)
+  return [
+    previewLine('adds', a),
+    previewLine('and', b),
+    previewLine('at most', `${mostA} (${slippage_bps / 100} % more)`),
+    previewLine('and', mostB),
+  ]
+}
+
+const PAID_FIELDS = ['amount_a', 'amount_b', 'maximum_a', 'maximum_b'] as const
+const paidFields = ({ added_liquidity, amount_a, amount_b, maximum_a, maximum_b }: Paid) => ({
+  added_liquidity,
+  amount_a,
+  amount_b,
+  maximum_a,
+  maximum_b,
+})
+
+export const openVerb = verb({
+  about: 'Open a position in a pool with its first liquidity',
+  details: `You get the NFT of the position, and with it the liquidity and its fees. ${AMOUNTS_DETAILS}`,
+  calls: [paths.positions.open, paths.positions.list, ...ACT_CALLS],
+  args: POOL,
+  flags: { ...AMOUNTS, ...ACT_SIGNING },
+  examples: [
+    `svc pools positions open ${EXAMPLE_POOL} --amount-b 2`,
+    `svc pools positions open ${EXAMPLE_POOL} --amount-a 50000 --amount-b 2 --slippage-bps 50 --dry-run`,
+  ],
+  run({ address, amount_a, amount_b, slippage_bps = DEFAULT_SLIPPAGE_BPS, ...flags }, session) {
+    const typed = { amount_a, amount_b, slippage_bps }
+    requireAmount(typed)
+    let wanted: Wanted
+    return runAct<PositionOpening>(session, flags, {
+      what: `Open a position in the pool ${address}`,
+      async call(body, options) {
+        wanted = await wantedOf(session, address, body.payer, typed)
+        return session.client.positions.open({ address, ...wantedFields(wanted, typed), ...body }, options)
+      },
+      demand: (of, data) => demandsOpening(of, { ...askedOf(of, data, wanted, typed), nftMint: data.nft_mint }),
+      decimals: (data) => decimalsOfBoth(PAID_FIELDS, data),
+      preview: (data) => [previewLine('position', data.position), ...paidLines(data, typed)],
+      show: (data) => ({
+        pool_address: data.pool_address,
+        position: data.position,
+        nft_mint: data.nft_mint,
+        ...paidFields(data),
+      }),
+    })
+  },
+})
+
+export const addVerb = verb({
+  about: 'Add liquidity to a position',
+  details: `The new liquidity can be withdrawn, also if the rest of the position is locked. ${AMOUNTS_DETAILS}`,
+  calls: [paths.positions.add, paths.positions.list, ...ACT_CALLS],
+  args: POSITION,
+  flags: { ...AMOUNTS, ...ACT_SIGNING },
+  examples: [
+    `svc pools positions add ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --amount-b 2`,
+    `svc pools positions add ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --amount-a 50000 --amount-b 2 --dry-run`,
+  ],
+  run({ address, position, amount_a, amount_b, slippage_bps = DEFAULT_SLIPPAGE_BPS, ...flags }, session) {
+    const typed = { amount_a, amount_b, slippage_bps }
+    requireAmount(typed)
+    let wanted: Wanted
+    return runAct<LiquidityAddition>(session, flags, {
+      what: `Add liquidity to the position ${position}`,
+      async call(body, options) {
+        wanted = await wantedOf(session, address, body.payer, typed)
+        return session.client.positions.add({ address, position, ...wantedFields(wanted, typed), ...body }, options)
+      },
+      demand: (of, data) => demandsAddition(of, { ...askedOf(of, data, wanted, typed), position }),
+      decimals: (data) => decimalsOfBoth(PAID_FIELDS, data),
+      preview: (data) => [...paidLines(data, typed), ...partLines(data)],
+      show: (data) => ({ pool_address: data.pool_address, position, ...paidFields(data), ...partFields(data) }),
+    })
+  },
+})

@@ -1,0 +1,48 @@
+/** `svc pools positions list`: the positions of a wallet in a pool. */
+import { paths } from '../../../src/api/paths.ts'
+import { Amount } from '../../cli/amounts.ts'
+import { text, verb } from '../../cli/command.ts'
+import { WALLET_ADDRESS } from '../../signing/flags.ts'
+import { EXAMPLE_POOL, POOL, percentOfParts, unitOf } from './parts.ts'
+
+const COLUMNS = ['position', 'token_a', 'token_b', 'free', 'released_later', 'locked', 'fee_a', 'fee_b'] as const
+
+export const listVerb = verb({
+  about: 'List the positions of a wallet in a pool, with what they are worth',
+  details:
+    'For pools of anybody. Free liquidity can be withdrawn now; what is locked for good earns fees, and nobody can ever withdraw it. Fees are claimed with `svc fees claim --kind damm_v2`.',
+  calls: [paths.positions.list],
+  args: POOL,
+  flags: { owner: text('Wallet that holds them (default your keypair)', WALLET_ADDRESS) },
+  examples: [
+    `svc pools positions list ${EXAMPLE_POOL}`,
+    `svc pools positions list ${EXAMPLE_POOL} --owner 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --json`,
+  ],
+  async run({ address, owner }, session) {
+    const holder = owner ?? (await session.wallet.address())
+    const { data } = await session.client.positions.list({ address, owner: holder })
+    const { decimals_a, decimals_b, positions, remaining_positions: more } = data
+    return {
+      data,
+      rows: {
+        columns: COLUMNS,
+        rows: positions.map((each) => [
+          each.position,
+          new Amount(each.amount_a, decimals_a),
+          new Amount(each.amount_b, decimals_b),
+          percentOfParts(each.unlocked_liquidity, each.liquidity),
+          percentOfParts(each.vesting_liquidity, each.liquidity),
+          percentOfParts(each.locked_liquidity, each.liquidity),
+          new Amount(each.fee_a, decimals_a),
+          new Amount(each.fee_b, decimals_b),
+        ]),
+      },
+      notes: [
+        positions.length === 0
+          ? `${holder} has no positions in this pool.`
+          : `Token A is ${unitOf(data.mint_a)}, token B is ${unitOf(data.mint_b)}.`,
+        ...(more === 0 ? [] : [`${more} smaller positions are not shown.`]),
+      ],
+    }
+  },
+})

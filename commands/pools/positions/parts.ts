@@ -1,0 +1,122 @@
+/** What the verbs of `svc pools positions` share: a pool's position, the chosen part of it, and amounts in both tokens. */
+
+import { paths } from '../../../src/api/paths.ts'
+import type { HeldPositions, PositionLock } from '../../../src/api/pool-positions.ts'
+import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
+import { groupedDecimalOf, rawUnits } from '../../cli/amounts.ts'
+import { poolAddress, required, text, toggle } from '../../cli/command.ts'
+import type { Signing } from '../../signing/demand.ts'
+import { previewLine } from '../../signing/preview.ts'
+import { usage } from '../../ui/problem.ts'
+
+export const POOL = { address: required(poolAddress('Address or symbol of the pool, or of the curve that became it')) }
+export const POSITION = { ...POOL, position: required(text('Position, as `svc pools positions list` shows it')) }
+export const DEFAULT_SLIPPAGE_BPS = 100
+
+const { submit, get, simulate } = paths.transactions
+export const ACT_CALLS = [simulate, submit, get, paths.signer.get]
+
+/** A pool and a position for examples. */
+export const [EXAMPLE_POOL, EXAMPLE_POSITION] = [
+  'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
+  'GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
+]
+
+export const CHOICE = {
+  all: toggle('All that can be withdrawn now'),
+  percent: { ...text('This part of it, like 25 or 12.5', { placeholder: 'PERCENT' }), field: 'share_bps' },
+  liquidity: text("This much of it, in the program's units", { placeholder: 'UNITS' }),
+}
+export interface Choice {
+  all: boolean
+  percent?: string | undefined
+  liquidity?: string | undefined
+}
+/** The chosen part; a preview says what the API made of a percentage. */
+export type Chosen = { kind: 'all' } | { kind: 'share'; bps: number } | { kind: 'liquidity'; liquidity: string }
+
+/** Throws a usage problem unless exactly one of the flags is given. */
+export function chosenOf({ all, percent, liquidity }: Choice): Chosen {
+  if ([all, percent !== undefined, liquidity !== undefined].filter(Boolean).length !== 1) {
+    throw usage('give one of --all, --percent and --liquidity', { param: '--all' })
+  }
+  if (liquidity !== undefined) {
+    const units = rawUnits(liquidity, 0, '--liquidity')
+    if (units === 0n) throw usage('--liquidity must be more than 0', { param: '--liquidity' })
+    return { kind: 'liquidity', liquidity: String(units) }
+  }
+  if (percent === undefined) return { kind: 'all' }
+  const bps = rawUnits(percent, 2, '--percent')
+  if (bps === 0n || bps > 10_000n) throw usage('--percent must be from 0.01 to 100', { param: '--percent' })
+  return bps === 10_000n ? { kind: 'all' } : { kind: 'share', bps: Number(bps) }
+}
+
+/** Which part a percentage selects is known only to the API. */
+export function noteShare(of: Signing, chosen: Chosen, liquidity: string): void {
+  if (chosen.kind !== 'share') return
+  of.apiSays(`${chosen.bps / 100} % of what can be withdrawn are ${liquidity} units of liquidity`, '--liquidity')
+}
+
+export const partOf = (chosen: Chosen): string =>
+  chosen.kind === 'all'
+    ? 'all liquidity'
+    : chosen.kind === 'share'
+      ? `${chosen.bps / 100} % of the liquidity`
+      : `${chosen.liquidity} units of liquidity`
+
+export type Sides = Pick<HeldPositions, 'mint_a' | 'mint_b' | 'decimals_a' | 'decimals_b'>
+
+export const unitOf = (mint: string): string => (mint === WRAPPED_SOL ? 'SOL' : mint)
+
+/** `1,000.5 MINT` and `2 SOL`. */
+export const amountTexts = (
+  { mint_a, mint_b, decimals_a, decimals_b }: Sides,
+  a: string,
+  b: string,
+): [string, string] => [
+  `${groupedDecimalOf(BigInt(a), decimals_a)} ${unitOf(mint_a)}`,
+  `${groupedDecimalOf(BigInt(b), decimals_b)} ${unitOf(mint_b)}`,
+]
+
+/** `60 %` of a position; all digits stay exact until the last, which is rounded down. */
+export const percentOfParts = (part: string, all: string): string => {
+  const whole = BigInt(all)
+  if (whole === 0n) return '0 %'
+  const bps = (BigInt(part) * 10_000n) / whole
+  return `${groupedDecimalOf(bps, 2)} %`
+}
+
+/** A part of a schedule; units that do not divide evenly must not show as a hundredth less. */
+export const roundedPercent = (part: string, all: string): string =>
+  percentOfParts(String(BigInt(part) * 20_000n + BigInt(all)), String(BigInt(all) * 20_000n))
+
+type Parts = Pick<PositionLock, 'liquidity' | 'unlocked_liquidity' | 'vesting_liquidity' | 'locked_liquidity'>
+
+export const partLines = ({ liquidity, unlocked_liquidity, vesting_liquidity, locked_liquidity }: Parts): string[] =>
+  liquidity === '0'
+    ? [previewLine('after', 'the position is empty; its fees stay claimable')]
+    : [
+        previewLine(
+          'after',
+          [
+            `${percentOfParts(unlocked_liquidity, liquidity)} free`,
+            ...(vesting_liquidity === '0' ? [] : [`${percentOfParts(vesting_liquidity, liquidity)} released later`]),
+            `${percentOfParts(locked_liquidity, liquidity)} locked for good`,
+          ].join(', '),
+        ),
+      ]
+
+export const partFields = ({ liquidity, unlocked_liquidity, vesting_liquidity, locked_liquidity }: Parts) => ({
+  liquidity,
+  unlocked_liquidity,
+  vesting_liquidity,
+  locked_liquidity,
+})
+
+/** The fields of a request that choose liquidity; without one it is all that can be withdrawn. */
+export const choiceFields = (chosen: Chosen): { share_bps?: number; liquidity?: string } =>
+  chosen.kind === 'all' ? {} : chosen.kind === 'share' ? { share_bps: chosen.bps } : { liquidity: chosen.liquidity }
+
+/** Decimals of fields in raw units of either token. */
+export const decimalsOfBoth = (names: readonly string[], { decimals_a, decimals_b }: Sides): Record<string, number> =>
+  Object.fromEntries(names.map((name) => [name, name.endsWith('_a') ? decimals_a : decimals_b]))

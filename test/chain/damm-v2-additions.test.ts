@@ -1,0 +1,134 @@
+/** Liquidity added to positions on the real program: never more than wanted, and exact to the raw unit. */
+import * as cpAmm from '@meteora-ag/cp-amm-sdk'
+import * as spl from '@solana/spl-token'
+import { Keypair } from '@solana/web3.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  buildLiquidityAddition,
+  buildLiquidityRemoval,
+  buildPositionOpening,
+  liquidityFor,
+  liquidityParts,
+  positionAddresses,
+  positionsOf,
+  readPoolMoment,
+  receivedFor,
+} from '../../src/chain/programs/damm-v2/index.ts'
+import { HAS_DAMM_V2, openDammV2, openStrangersPool, SIGNATURE_FEE, type StrangersPool } from '../support/damm-v2.ts'
+import { GOLDEN_BLOCKHASH } from '../support/golden.ts'
+import { SOL } from '../support/local-chain.ts'
+
+const POOLS: Record<string, StrangersPool> = {
+  'that takes fees in SOL': {},
+  'that takes fees from both sides': { collectFeeMode: cpAmm.CollectFeeMode.BothToken },
+  'that counts slots': { activationType: cpAmm.ActivationType.Slot },
+  'of a token with a transfer fee': { transferFeeBps: 300 },
+}
+
+async function openedPool(name: string) {
+  const wishes = POOLS[name] ?? {}
+  const chain = await openDammV2()
+  const keys = { creator: chain.wallet(), mint: Keypair.generate(), positionNft: Keypair.generate() }
+  const address = await openStrangersPool(chain.test, keys, wishes)
+  const { publicKey } = keys.creator
+  const payer = publicKey.toBase58()
+  const program = wishes.transferFeeBps === undefined ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
+  const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, publicKey)
+  const trader = chain.wallet()
+  return {
+    chain,
+    address,
+    creator: keys.creator,
+    payer,
+    async buy(amount: bigint) {
+      chain.chain.advance(1)
+      chain.land(await chain.swap(await chain.read(address), trader, { side: 'buy', amount }), trader)
+    },
+    sol: () => chain.lamportsOf(publicKey) + chain.lamportsOf(wrapped),
+    tokens: () => chain.tokensOf(publicKey, keys.mint.publicKey.toBase58(), program) ?? 0n,
+    /** Without a position, the first one. */
+    async read(position?: string) {
+      const pool = await chain.read(address)
+      const moment = await readPoolMoment(chain.connection, pool)
+      const held = await positionsOf(chain.connection, address, payer)
+      const found = position === undefined ? held[0]! : held.find((each) => each.position === position)!
+      return { pool, moment, position: found, parts: liquidityParts(found, moment.point) }
+    },
+  }
+}
+
+describe.skipIf(!HAS_DAMM_V2)('liquidity that is added (needs Meteora DAMM v2 in the cache)', () => {
+  it.each(Object.keys(POOLS))('costs exactly what was said in a pool %s, and returns no more', async (name) => {
+    const { chain, creator, payer, buy, sol, tokens, read } = await openedPool(name)
+    const envelope = { payer, recentBlockhash: GOLDEN_BLOCKHASH }
+    await buy(5n * SOL)
+    const wanted = fc.record({
+      amountA: fc.option(fc.bigInt(1n, 10n ** 13n)),
+      amountB: fc.option(fc.bigInt(1n, 5n * SOL)),
+    })
+    const property = fc.asyncProperty(wanted, fc.bigInt(1n, SOL), async (asked, bought) => {
+      fc.pre(asked.amountA !== null || asked.amountB !== null)
+      await buy(bought)
+      const before = await read()
+      const cost = await liquidityFor(before.moment, asked)
+      fc.pre(cost.liquidity > 0n && cost.amountA <= tokens() && cost.amountB < sol() / 2n)
+      expect(cost).toMatchObject({ takesA: true, takesB: true })
+      if (asked.amountA !== null) expect(cost.amountA).toBeLessThanOrEqual(asked.amountA)
+      if (asked.amountB !== null) expect(cost.amountB).toBeLessThanOrEqual(asked.amountB)
+      const act = { ...envelope, pool: before.pool, position: before.position, liquidity: cost.liquidity }
+      const less = { ...cost, amountA: cost.amountA - 1n }
+      const refused = chain.run(await buildLiquidityAddition({ ...act, maximum: less }), creator)
+      expect(refused.err, 'with a unit less').not.toBeNull()
+      const [hadTokens, hadSol] = [tokens(), sol()]
+      chain.land(await buildLiquidityAddition({ ...act, maximum: cost }), creator)
+      expect(hadTokens - tokens()).toBe(cost.amountA)
+      expect(hadSol - sol()).toBe(cost.amountB + SIGNATURE_FEE)
+      const added = await read()
+      expect(added.parts.unlocked).toBe(before.parts.unlocked + cost.liquidity)
+      const minimum = await receivedFor(added.moment, cost.liquidity)
+      // The program refuses to pay nothing.
+      if (minimum.amountA === 0n && minimum.amountB === 0n) return
+      const [heldTokens, heldSol] = [tokens(), sol()]
+      chain.land(await buildLiquidityRemoval({ ...act, refreshes: false, minimum }), creator)
+      expect(tokens() - heldTokens).toBe(minimum.amountA)
+      expect(sol() - heldSol).toBe(minimum.amountB - SIGNATURE_FEE)
+      expect(minimum.amountA).toBeLessThanOrEqual(cost.amountA)
+      expect(minimum.amountB).toBeLessThanOrEqual(cost.amountB)
+      expect((await read()).parts).toEqual(before.parts)
+    })
+    await fc.assert(property, { numRuns: 20 })
+  })
+
+  it('can be the first of a new position, and is then all that it holds', async () => {
+    const { chain, creator, payer, address, buy, tokens, read } = await openedPool('that takes fees in SOL')
+    await buy(5n * SOL)
+    const { pool, moment } = await read()
+    const cost = await liquidityFor(moment, { amountA: null, amountB: SOL })
+    const nft = Keypair.generate()
+    const nftMint = nft.publicKey.toBase58()
+    const had = tokens()
+    const opening = {
+      payer,
+      recentBlockhash: GOLDEN_BLOCKHASH,
+      pool,
+      nftMint,
+      liquidity: cost.liquidity,
+      maximum: cost,
+    }
+    chain.land(await buildPositionOpening(opening), creator, nft)
+    const { position } = await positionAddresses(nftMint)
+    const opened = await read(position)
+    expect(opened.position).toMatchObject({ nftMint, unlockedLiquidity: cost.liquidity, feeA: 0n, feeB: 0n })
+    expect(had - tokens()).toBe(cost.amountA)
+    expect(await positionsOf(chain.connection, address, payer)).toHaveLength(2)
+  })
+
+  it('takes only the token while a pool is at its lowest price', async () => {
+    const { read } = await openedPool('that takes fees in SOL')
+    const { moment } = await read()
+    const onlyA = await liquidityFor(moment, { amountA: 1_000_000n, amountB: null })
+    expect(onlyA).toMatchObject({ amountA: 1_000_000n, amountB: 0n, takesA: true, takesB: false })
+    expect(await liquidityFor(moment, { amountA: null, amountB: SOL })).toMatchObject({ liquidity: 0n, takesB: false })
+  })
+})
