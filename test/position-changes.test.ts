@@ -176,6 +176,7 @@ describe.skipIf(lacksPools)('liquidity of a DAMM v2 pool', () => {
       ['cliff_at', { cliff_at: '2020-01-01T00:00:00.000Z' }],
       ['cliff_at', { cliff_at: isoOf(chain.unixTimestamp() + 4_000 * DAY) }],
       ['cliff_slot', { cliff_slot: '1' }],
+      ['cliff_at', {}],
       ['frequency', { cliff_at: soon, periods: 3 }],
       ['periods', { cliff_at: soon, periods: 65_536, frequency: 1 }],
       ['periods', { cliff_at: soon, periods: 4_000, frequency: DAY }],

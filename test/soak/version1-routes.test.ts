@@ -439,7 +439,11 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     land('addition', (await ask('positions.add', `${at}/additions`, some)).transaction, [wallet])
     land('opening', (await ask('positions.open', list, some)).transaction, [wallet])
     land('permanent lock', (await ask('positions.lock', `${at}/locks`, part)).transaction, [wallet])
-    land('vesting', (await ask('positions.vest', `${at}/vestings`, part)).transaction, [wallet])
+    land(
+      'vesting',
+      (await ask('positions.vest', `${at}/vestings`, { ...part, periods: 2, frequency: 60 })).transaction,
+      [wallet],
+    )
   })
 
   it('multisigs: what a vault does is proposed, decided, executed and cleaned up', async () => {

@@ -155,6 +155,9 @@ export const vestVerb = verb({
   ],
   run({ address, position, all, percent, liquidity, cliff, cliff_percent, periods = 0, frequency, ...flags }, session) {
     const chosen = chosenOf({ all, percent, liquidity })
+    if (cliff === undefined && periods === 0) {
+      throw usage('give --cliff, --periods, or both: otherwise everything is released at once', { param: '--cliff' })
+    }
     let terms: Terms
     return runAct<PositionVesting>(session, flags, {
       what: `Vest ${partOf(chosen)} of the position ${position}`,

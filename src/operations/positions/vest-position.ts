@@ -75,6 +75,10 @@ function scheduleOf(input: VestingInput, { state, point }: PoolMoment, liquidity
     throw badRequest(`${param} is in the past: it is ${point} now`, { param })
   }
   const periods = BigInt(input.periods)
+  if (periods === 0n && cliffPoint === point) {
+    const param = unit === 'slots' ? 'cliff_slot' : 'cliff_at'
+    throw badRequest(`give ${param}, periods, or both: otherwise everything is released at once`, { param })
+  }
   if (periods > 0n && input.frequency === undefined) {
     throw badRequest(`frequency is required with periods: the ${unit} of a period`, { param: 'frequency' })
   }
