@@ -258,14 +258,9 @@ export const poolPositions = {
           'When the first part is released, for pools that count seconds (default when the transaction runs)',
       }),
       cliff_slot: u64Digits.optional().meta({ description: 'The same for pools that count slots' }),
-      cliff_share_bps: z
-        .int()
-        .min(0)
-        .max(10_000)
-        .optional()
-        .meta({
-          description: 'Part that the cliff releases, in hundredths of a percent (default 0, or all without periods)',
-        }),
+      cliff_share_bps: z.int().min(0).max(10_000).optional().meta({
+        description: 'Part that the cliff releases, in hundredths of a percent (default 0, or all without periods)',
+      }),
       frequency: z.int().min(1).optional().meta({ description: 'Seconds or slots of a period; required with periods' }),
       periods: z.int().min(0).max(65_535).default(0).meta({ description: 'Number of periods after the cliff' }),
     }),
