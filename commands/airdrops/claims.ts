@@ -4,10 +4,10 @@ import { paths } from '../../src/api/paths.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { decimalOf, wholeOf } from '../cli/amounts.ts'
 import { type CommandInputs, required, text, type Verb } from '../cli/command.ts'
+import { MOST_STEPS, type PageQuery, pagesOf } from '../cli/pages.ts'
 import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
 import { csvLine, writePieces } from '../ledger/csv.ts'
-import { pagesOf } from '../ledger/entries.ts'
 import { mintDecimals } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
 
@@ -63,7 +63,8 @@ async function* csvPieces(session: Session, id: string, written: { claims: numbe
   const decimals = await decimalsFor(session, id)
   const whole = (raw: string) => (decimals === null ? null : decimalOf(BigInt(raw), decimals))
   yield csvLine([...CLAIM_COLUMNS, 'signature', 'slot'])
-  for await (const claims of pagesOf((paging) => client.airdrops.claims({ id, ...paging }))) {
+  const list = (paging: PageQuery) => client.airdrops.claims({ id, ...paging })
+  for await (const { data: claims } of pagesOf(list, { most: MOST_STEPS })) {
     written.claims += claims.length
     ui.progress('Reading')(written.claims, 0)
     const line = ({ claimed_at, wallet, amount, amount_locked, signature, slot }: AirdropClaimRecord) =>

@@ -1,6 +1,7 @@
 /** The proposals of an airdrop's parts to a multisig: finds those that wait, and proposes the others. */
 import { PROPOSED_START_DAYS } from '../../src/api/airdrop-terms.ts'
 import type { Proposal } from '../../src/api/proposals.ts'
+import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { agreedSession } from '../signing/confirm.ts'
 import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
@@ -37,10 +38,9 @@ export async function findProposals(
 ): Promise<void> {
   const byId = new Map(parts.map((part) => [part.record.id, part]))
   const found = new Map<string, Proposal>()
-  let cursor: string | undefined
-  for (let page = 0; page < MOST_PAGES && byId.size > 0; page++) {
-    const query = { multisig: acting.multisig, limit: '100', ...(cursor === undefined ? {} : { cursor }) }
-    const { data, meta } = await session.client.proposals.list(query)
+  const { multisig } = acting
+  let pages = 0
+  for await (const { data } of pagesOf((paging) => session.client.proposals.list({ multisig, ...paging }))) {
     for (const proposal of data) {
       const { resource_type, resource_id: id = '' } = proposal.tracked_resource ?? {}
       if (resource_type !== 'airdrop' || !isOfVault(proposal, acting)) continue
@@ -48,8 +48,7 @@ export async function findProposals(
       const known = found.get(id)
       if (byId.has(id) && (known === undefined || (isOpen(proposal) && !isOpen(known)))) found.set(id, proposal)
     }
-    if (meta.next_cursor === null) break
-    cursor = meta.next_cursor
+    if (++pages === MOST_PAGES) break
   }
   for (const [id, { id: proposal }] of found) {
     const part = byId.get(id)

@@ -3,6 +3,7 @@ import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Proposal } from '../../src/api/proposals.ts'
 import { groupedDecimalOf } from '../cli/amounts.ts'
+import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import type { RootedList } from '../merkle/built-record.ts'
 import type { ListToken } from '../merkle/list-units.ts'
@@ -93,10 +94,8 @@ export async function refuseLaunchedTwice({ client }: Session, parts: readonly L
   const open = new Map(parts.filter(({ isOnChain }) => !isOnChain).map(({ record }) => [record.root, record]))
   const [first] = open.values()
   if (first === undefined) return
-  let cursor: string | undefined
-  do {
-    const query = { mint: first.mint, limit: AIRDROPS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
-    const { data, meta } = await client.airdrops.list(query)
+  const { mint } = first
+  for await (const { data } of pagesOf((paging) => client.airdrops.list({ mint, ...paging }))) {
     const duplicate = data.find(({ root, status }) => status !== 'tree_built' && open.has(root))
     const own = duplicate && open.get(duplicate.root)
     if (duplicate !== undefined && own !== undefined) {
@@ -110,11 +109,8 @@ export async function refuseLaunchedTwice({ client }: Session, parts: readonly L
         },
       )
     }
-    cursor = meta.next_cursor ?? undefined
-  } while (cursor !== undefined)
+  }
 }
-
-const AIRDROPS_PER_PAGE = '100'
 
 /** The state of an airdrop that is on chain. */
 export function chainStateOf(

@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { AuditEntry } from '../../src/api/audit-entries.ts'
 import { replaceWith } from '../../src/platform/files.ts'
+import { MOST_STEPS, type PageQuery, pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { reason } from '../ui/files.ts'
 import { failure, Problem, usage } from '../ui/problem.ts'
@@ -58,18 +59,13 @@ async function writeEntries(
   const handle = await open(file, 'wx', 0o600)
   try {
     const exported: ExportedLog = { entries: 0, first: null, last: null }
-    let cursor: string | undefined
-    do {
-      const { data, meta } = await client.auditEntries.list({
-        order: 'asc',
-        limit: '100',
-        ...(cursor === undefined ? {} : { cursor }),
-      })
+    const list = (paging: PageQuery) => client.auditEntries.list({ order: 'asc', ...paging })
+    for await (const { data } of pagesOf(list, { most: MOST_STEPS })) {
       const end = data.findIndex(({ at }) => Date.parse(at) >= before)
       await appendLines(handle, exported, end === -1 ? data : data.slice(0, end))
-      cursor = end === -1 ? (meta.next_cursor ?? undefined) : undefined
-      if (cursor !== undefined) ui.progress('Reading')(exported.entries, 0)
-    } while (cursor !== undefined)
+      if (end !== -1) break
+      ui.progress('Reading')(exported.entries, 0)
+    }
     await handle.sync()
     return exported
   } finally {

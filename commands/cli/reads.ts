@@ -14,6 +14,7 @@ import {
   type Verb,
   verb,
 } from './command.ts'
+import { type PageQuery, pagesOf } from './pages.ts'
 import type { Session } from './session.ts'
 
 interface Paging {
@@ -29,8 +30,6 @@ const WHOLE_PAGING = {
   ...PAGING,
   limit: integer('Items on a page, 1 to 100 (default: all pages at once)', { min: 1, max: 100 }),
 }
-/** The page size of `--all` without `--limit`. */
-const FULL_PAGE = 100
 
 /** A list command: its filters are flags; `table` and `plain` show `columns`. */
 export function listVerb<
@@ -66,16 +65,17 @@ export function listVerb<
       const { all: everything, limit, cursor, plot, svg, ...query } = input as InputValues<typeof PAGING & typeof DRAWN>
       const all = everything || (whole && limit === undefined && cursor === undefined)
       const items: Row[] = []
-      let next = cursor
-      let answer: ClientAnswer<Row[], ListMeta>
-      do {
-        const paging: Paging = next === undefined ? {} : { cursor: next }
-        if (limit !== undefined || all) paging.limit = String(limit ?? FULL_PAGE)
-        answer = await call(client, { ...query, ...paging } as never)
-        items.push(...answer.data)
-        next = answer.meta.next_cursor ?? undefined
-        if (all && next !== undefined) ui.progress('Reading')(items.length, 0)
-      } while (all && next !== undefined)
+      let next: string | null = null
+      const list = ({ limit: full, ...paging }: PageQuery) => {
+        const most = limit !== undefined || all ? { limit: String(limit ?? full) } : {}
+        return call(client, { ...query, ...paging, ...most } as never)
+      }
+      for await (const { data, meta } of pagesOf(list, { after: cursor })) {
+        items.push(...data)
+        next = meta.next_cursor ?? null
+        if (!all) break
+        if (next !== null) ui.progress('Reading')(items.length, 0)
+      }
       const own = (await definition.notes?.(items, session)) ?? []
       const outcome = {
         ...listOutcome(items, columns, own),
@@ -83,7 +83,7 @@ export function listVerb<
       }
       const drawn = draw === undefined ? {} : await drawnOutcome(draw(items), { plot, svg })
       const notes = [...(outcome.notes ?? []), ...(drawn.notes ?? [])]
-      if (next === undefined) return { ...outcome, ...drawn, notes }
+      if (next === null) return { ...outcome, ...drawn, notes }
       // An empty page can be followed by another.
       const emptyNote = items.length === 0 ? 'None on this page. ' : ''
       const more = `${emptyNote}More: repeat with --cursor ${next} (or --all)`

@@ -5,6 +5,7 @@ import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import type { CommandInput, Verb } from './command.ts'
 import { declaredInputs, shownName } from './input-values.ts'
+import { pagesOf } from './pages.ts'
 import type { Session } from './session.ts'
 
 /** Addresses are longer. */
@@ -81,12 +82,11 @@ const aboutOf = ({ type, status, creator }: Pool) => `${type}, ${status}${creato
 /** The pools here with the symbol that are on chain, otherwise those that are not on chain yet. */
 async function poolsWith(client: Client, { symbol, param }: Typed): Promise<Pool[]> {
   const found: Pool[] = []
-  let cursor: string | undefined
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const { data, meta } = await client.pools.list({ limit: String(PAGE), ...(cursor === undefined ? {} : { cursor }) })
+  let read = 0
+  for await (const { data, meta } of pagesOf((paging) => client.pools.list(paging))) {
     found.push(...data.filter((pool) => pool.symbol?.toUpperCase() === symbol.toUpperCase()))
-    cursor = meta.next_cursor ?? undefined
-    if (cursor !== undefined) continue
+    if (meta.next_cursor !== null && ++read === MOST_PAGES) break
+    if (meta.next_cursor !== null) continue
     const launched = found.filter(({ status }) => status !== 'failed')
     const onChain = launched.filter(({ status }) => status !== 'pending')
     return onChain.length > 0 ? onChain : launched

@@ -3,6 +3,7 @@ import type { EventType } from '../../src/api/event-types.ts'
 import type { Event } from '../../src/api/events.ts'
 import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/platform/errors.ts'
+import { EndlessList, nextCursors } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { isTransient } from '../ui/problem.ts'
 
@@ -35,6 +36,7 @@ export async function* followEvents(
   let { sequence, cursor } = from
   let limit = EVENTS_PER_PAGE
   let [failures, reached] = [0, false]
+  let nextOf = nextCursors()
   for (;;) {
     try {
       const { data, meta } = await client.events.list({
@@ -47,10 +49,11 @@ export async function* followEvents(
       for (const event of data) {
         if (event.sequence <= sequence) continue
         sequence = event.sequence
+        nextOf = nextCursors()
         yield { event, position: { sequence, cursor } }
       }
       if (meta.next_cursor !== null) {
-        cursor = meta.next_cursor
+        cursor = nextOf(meta.next_cursor)
         limit = EVENTS_PER_PAGE
         continue
       }
@@ -62,7 +65,7 @@ export async function* followEvents(
         cursor = undefined
         continue
       }
-      if (!reached || !isTransient(error)) throw error
+      if (!reached || !isTransient(error) || error instanceof EndlessList) throw error
       if (failures === 0) ui.warn(`${error.message}; trying again until it answers`)
       const wait = Math.min(FIRST_WAIT_MS * 2 ** failures++, LONGEST_WAIT_MS)
       await clock.sleep(error.code === 'rate_limited' ? Math.max(wait, EVENTS_RATE_LIMIT_PAUSE_MS) : wait)

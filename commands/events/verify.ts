@@ -2,6 +2,7 @@
 import type { EventVerification } from '../../src/api/events.ts'
 import { paths } from '../../src/api/paths.ts'
 import { required, text, verb } from '../cli/command.ts'
+import { eachStep } from '../cli/pages.ts'
 
 const TIME = { placeholder: 'TIME' }
 
@@ -22,16 +23,16 @@ export const verifyStoredEvents = verb({
     // Every step compares the same range.
     const range = { since, until: until ?? new Date(clock.now()).toISOString() }
     const found: Compared = { accounts: 0, transactions: 0, events: 0, missing: [], unread: [], extra: [] }
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const { data } = await client.events.verify({ ...range, ...(cursor === undefined ? {} : { cursor }) })
+    await eachStep(async (from) => {
+      const { data } = await client.events.verify({ ...range, ...from })
       found.accounts += data.accounts
       found.transactions += data.transactions
       found.events += data.events
       found.missing.push(...data.missing)
       found.unread.push(...data.unread)
       found.extra.push(...data.extra)
-      cursor = data.next_cursor
-    }
+      return data.next_cursor
+    })
     return { data: found, text: reportOf(found), ...(isWhole(found) ? {} : { exitCode: 1 }) }
   },
 })

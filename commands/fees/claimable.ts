@@ -3,6 +3,7 @@ import { type Beneficiary, FEE_CLAIM_KINDS, type FeeClaimKind } from '../../src/
 import type { Pool } from '../../src/api/pools.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import type { ShownAmounts } from './amounts.ts'
 import { prepareClaim } from './one-claim.ts'
@@ -33,7 +34,6 @@ export interface ClaimSearch {
   only: 'the platform wallet' | 'the vault' | null
 }
 
-const POOLS_PER_PAGE = '100'
 /** The API's reasons for a claim that holds nothing: never, not any more, or not yet. */
 const EMPTY_REASONS: readonly unknown[] = ['nothing_to_claim', 'withdrawn', 'too_early']
 
@@ -43,12 +43,9 @@ export async function claimableFees(session: Session, search: ClaimSearch): Prom
   const rows: ClaimRow[] = []
   // A creator's earnings are paid only to its own wallet.
   const filter = beneficiary === 'creator' ? { creator: payer } : {}
-  let cursor: string | undefined
   let read = 0
   let foreign = 0
-  do {
-    const page = { limit: POOLS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
-    const { data, meta } = await session.client.pools.list({ ...page, ...filter })
+  for await (const { data } of pagesOf((paging) => session.client.pools.list({ ...paging, ...filter }))) {
     for (const pool of data) {
       session.ui.progress('Reading pools')(++read, 0)
       if (search.only !== null && beneficiary !== 'creator' && isForeignPartner(pool, payer)) {
@@ -61,8 +58,7 @@ export async function claimableFees(session: Session, search: ClaimSearch): Prom
         if (row !== null && (row.status === 'failed' || solIn(row) >= least)) rows.push(row)
       }
     }
-    cursor = meta.next_cursor ?? undefined
-  } while (cursor !== undefined)
+  }
   if (foreign > 0) {
     const which = foreign === 1 ? '1 pool pays another partner' : `${foreign} pools pay other partners`
     const flag = search.only === 'the vault' ? '--squads' : '--signed'

@@ -1,20 +1,7 @@
-/** Reads entries and sums of the ledger page by page, and shows them: amounts in whole tokens, values at the stored price. */
+/** Shows entries and sums of the ledger: amounts in whole tokens, values at the stored price. */
 import type { LedgerEntry, LedgerSum } from '../../src/api/ledger.ts'
-import type { ClientAnswer, ListMeta } from '../../src/client.ts'
 import { Amount, decimalOf } from '../cli/amounts.ts'
 import { usage } from '../ui/problem.ts'
-
-/** Follows the cursors of a list to its end. */
-export async function* pagesOf<R>(
-  call: (paging: { limit: string; cursor?: string }) => Promise<ClientAnswer<R[], ListMeta>>,
-): AsyncGenerator<R[]> {
-  for (let cursor: string | undefined, isMore = true; isMore; ) {
-    const { data, meta } = await call({ limit: '100', ...(cursor === undefined ? {} : { cursor }) })
-    yield data
-    cursor = meta.next_cursor ?? undefined
-    isMore = cursor !== undefined
-  }
-}
 
 /** The filters that select exactly one month in UTC. Throws a usage problem for text that is not a month. */
 export function monthRange(month: string): { created_after: string; created_before: string } {

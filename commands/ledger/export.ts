@@ -2,10 +2,11 @@
 import type { LedgerEntry } from '../../src/api/ledger.ts'
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, required, text, verb } from '../cli/command.ts'
+import { MOST_STEPS, type PageQuery, pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { jsonText } from '../ui/render.ts'
 import { csvLine, writePieces } from './csv.ts'
-import { pagesOf, pricedValue, rangeOf, wholeAmount } from './entries.ts'
+import { pricedValue, rangeOf, wholeAmount } from './entries.ts'
 import { type LedgerFilterValues, ledgerFilterFlags } from './filters.ts'
 
 const CSV_COLUMNS = [
@@ -47,7 +48,8 @@ async function* pieces(
   written: { entries: number },
 ): AsyncGenerator<string> {
   if (format === 'csv') yield csvLine(CSV_COLUMNS)
-  for await (const entries of pagesOf((paging) => client.ledger.list({ ...filters, ...paging }))) {
+  const list = (paging: PageQuery) => client.ledger.list({ ...filters, ...paging })
+  for await (const { data: entries } of pagesOf(list, { most: MOST_STEPS })) {
     written.entries += entries.length
     ui.progress('Reading')(written.entries, 0)
     yield entries.map((entry) => (format === 'csv' ? csvLine(csvCells(entry)) : `${jsonText(entry, 0)}\n`)).join('')

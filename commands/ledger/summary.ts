@@ -3,9 +3,10 @@ import type { LedgerSum } from '../../src/api/ledger.ts'
 import { LEDGER_GROUPS } from '../../src/api/ledger-names.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type CommandOutcome, choiceOf, integer, text, verb } from '../cli/command.ts'
+import { allOf } from '../cli/pages.ts'
 import { listOutcome } from '../cli/reads.ts'
 import { csvLine, writePieces } from './csv.ts'
-import { pagesOf, shownSum } from './entries.ts'
+import { shownSum } from './entries.ts'
 import { totalFilterFlags } from './filters.ts'
 
 const SUM_COLUMNS = ['key', 'party', 'token', 'symbol', 'decimals', 'received', 'paid', 'net', 'entries'] as const
@@ -33,8 +34,7 @@ export const summarizeLedger = verb({
       const more = meta.next_cursor === null ? [] : [`More: repeat with --cursor ${meta.next_cursor}`]
       return sumsOutcome(data, more)
     }
-    const sums: LedgerSum[] = []
-    for await (const page of pagesOf((paging) => client.ledger.summary({ ...query, ...paging }))) sums.push(...page)
+    const sums = await allOf((paging) => client.ledger.summary({ ...query, ...paging }))
     if (csv === undefined) return sumsOutcome(sums, [])
     await writePieces(csv, csvOf(sums))
     if (csv === '-') return { data: undefined, rows: { columns: [], rows: [] } }

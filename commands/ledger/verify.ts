@@ -3,6 +3,7 @@ import type { LedgerVerification } from '../../src/api/ledger.ts'
 import { paths } from '../../src/api/paths.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS } from '../cli/amounts.ts'
 import { verb } from '../cli/command.ts'
+import { eachStep } from '../cli/pages.ts'
 
 type VerifiedLedger = Omit<LedgerVerification, 'next_cursor'>
 type LedgerFault = LedgerVerification['faults'][number]
@@ -23,8 +24,8 @@ export const verifyStoredLedger = verb({
       not_final: 0,
       accounts: [],
     }
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const { data } = await client.ledger.verify(cursor === undefined ? {} : { cursor })
+    await eachStep(async (from) => {
+      const { data } = await client.ledger.verify(from)
       found.transactions += data.transactions
       found.entries += data.entries
       found.waiting += data.waiting
@@ -33,9 +34,9 @@ export const verifyStoredLedger = verb({
       found.faults.push(...data.faults)
       found.unread.push(...data.unread)
       found.accounts.push(...data.accounts)
-      cursor = data.next_cursor
-      if (cursor !== null) ui.progress('Comparing')(found.transactions, 0)
-    }
+      if (data.next_cursor !== null) ui.progress('Comparing')(found.transactions, 0)
+      return data.next_cursor
+    })
     const isWhole = found.faults.length + found.unread.length === 0
     return { data: found, text: reportOf(found, isWhole), ...(isWhole ? {} : { exitCode: 1 }) }
   },

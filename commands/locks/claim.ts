@@ -4,6 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { Amount, groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { type CommandOutcome, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { refuseVault } from '../signing/acting-vault.ts'
 import { agreedSession, confirmOn } from '../signing/confirm.ts'
@@ -17,7 +18,7 @@ import { ACT_SIGNING, type ActFlags, runAct } from '../tokens/run-act.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
-import { ACT_CALLS, decimalsIn, readLock, wholeIn } from './acts.ts'
+import { ACT_CALLS, decimalsIn, lockAddress, readLock, wholeIn } from './acts.ts'
 
 const demandsClaim = demanding('it pays you this amount of this lock', claimsLock)
 
@@ -25,7 +26,7 @@ export const claimVerb = verb({
   about: 'Claim what has unlocked of a lock, or of all locks for your wallet',
   details: 'The recipient signs and is paid. A lock whose rent is yours is closed by the claim of its last units.',
   calls: [paths.locks.claim, paths.locks.list, paths.accounts.get, ...ACT_CALLS],
-  args: { lock: requiredUnless('all', text('Address of the lock', { placeholder: 'LOCK' })) },
+  args: { lock: requiredUnless('all', lockAddress()) },
   flags: {
     all: toggle('Claim from every lock for your wallet, whoever made it'),
     mint: mintAddress('With --all: only locks of this mint'),
@@ -134,23 +135,20 @@ async function claimAll(session: Session, flags: ActFlags, mint: string | undefi
 async function claimableLocks(session: Session, recipient: string, mint: string | undefined): Promise<ClaimRow[]> {
   const decimals = new Map<string, number | null>()
   const rows: ClaimRow[] = []
-  let cursor: string | undefined
-  do {
-    const query = { recipient, limit: '100', ...(mint === undefined ? {} : { mint }) }
-    const page = await session.client.locks.list({ ...query, ...(cursor === undefined ? {} : { cursor }) })
-    for (const { address, mint: of, claimable } of page.data.filter((lock) => lock.claimable !== '0')) {
+  const query = { recipient, ...(mint === undefined ? {} : { mint }) }
+  for await (const { data } of pagesOf((paging) => session.client.locks.list({ ...query, ...paging }))) {
+    for (const { address, mint: of, claimable } of data.filter((lock) => lock.claimable !== '0')) {
       if (!decimals.has(of)) decimals.set(of, await mintDecimals(session, of))
       const known = decimals.get(of) ?? null
       rows.push({ address, mint: of, claimable, decimals: known, status: 'to claim', signature: null, error: null })
     }
-    cursor = page.meta.next_cursor ?? undefined
     if (rows.length > MOST_CLAIMED) {
       throw usage(`more than ${MOST_CLAIMED} locks can be claimed; anybody can make locks for your wallet`, {
         param: '--all',
         next: 'claim those that you know, with --mint or by their address',
       })
     }
-  } while (cursor !== undefined)
+  }
   return rows
 }
 

@@ -1,5 +1,6 @@
 /** Says which proposals wait: for the caller's wallet as a member or an approver, and otherwise for this installation. */
 import type { Proposal } from '../../src/api/proposals.ts'
+import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
@@ -33,18 +34,17 @@ async function openOf(
   status: (typeof OPEN)[number],
 ): Promise<{ proposals: Proposal[]; isCut: boolean }> {
   const proposals: Proposal[] = []
-  let cursor: string | null = null
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const from: { cursor?: string } = cursor === null ? {} : { cursor }
-    const answer: ListAnswer | null = await client.proposals.list({ status, limit: '100', ...from }).catch(() => null)
-    proposals.push(...(answer?.data ?? []))
-    cursor = answer?.meta.next_cursor ?? null
-    if (cursor === null) return { proposals, isCut: false }
+  let pages = 0
+  try {
+    for await (const { data, meta } of pagesOf((paging) => client.proposals.list({ status, ...paging }))) {
+      proposals.push(...data)
+      if (++pages === MOST_PAGES) return { proposals, isCut: meta.next_cursor !== null }
+    }
+    return { proposals, isCut: false }
+  } catch {
+    return { proposals, isCut: pages > 0 }
   }
-  return { proposals, isCut: true }
 }
-
-type ListAnswer = Awaited<ReturnType<Session['client']['proposals']['list']>>
 
 /** Whether the wallet may take its next step: a vote that it has not given, or the execution. */
 function waitsFor({ approver, status, decisions }: Proposal, own: string): boolean {
