@@ -33,7 +33,7 @@ export interface InputTree {
   /** The name of its value in help; null if it takes none. */
   placeholder: string | null
   required: boolean
-  /** The option that makes it optional. */
+  /** The options that make it optional, as in `--all or --from`. */
   unless: string | null
   choices: readonly { value: string; meaning: string | null }[]
   min: number | null
@@ -135,7 +135,7 @@ function inputTree(noun: string, command: string, verb: Verb, key: string): Inpu
     about,
     placeholder: kind === 'boolean' ? null : placeholder || key,
     required,
-    unless: unless === undefined ? null : flagName(unless),
+    unless: unless === undefined ? null : unless.map(flagName).join(' or '),
     choices: choices.map((value) => ({ value, meaning: meanings?.[value] ?? null })),
     min: min ?? null,
     max: max ?? null,

@@ -14,8 +14,8 @@ export interface CommandInput<T = unknown> {
   /** The name of the value in help. */
   placeholder: string
   required: boolean
-  /** Key of a flag that replaces this required input. */
-  unless?: string
+  /** Keys of the flags that replace this required input. */
+  unless?: readonly string[]
   /** The field of the API's body that it fills, if the name differs. */
   field?: string
   choices?: readonly string[]
@@ -106,11 +106,11 @@ export const required = <T>(input: CommandInput<T>): CommandInput<NonNullable<T>
 /** Marks an input that most people set: svc asks for it if a required input is missing. */
 export const asked = <T>(input: CommandInput<T>): CommandInput<T> => ({ ...input, asked: true })
 
-/** Marks an input as required unless the flag of that key is given. */
-export const requiredUnless = <T>(unless: string, input: CommandInput<T>): CommandInput<T> => ({
+/** Marks an input as required unless a flag of these keys is given. */
+export const requiredUnless = <T>(unless: string | readonly string[], input: CommandInput<T>): CommandInput<T> => ({
   ...input,
   required: true,
-  unless,
+  unless: typeof unless === 'string' ? [unless] : unless,
 })
 
 export interface Verb {

@@ -4,9 +4,9 @@ import { usage } from '../ui/problem.ts'
 import type { CommandInput, Verb } from './command.ts'
 import { flagName, type ParsedCommand } from './parsed-command.ts'
 
-/** Whether neither the input nor the flag that replaces it has a value. */
+/** Whether neither the input nor a flag that replaces it has a value. */
 export const isMissing = ({ unless }: CommandInput, inputs: Readonly<Record<string, unknown>>, key: string): boolean =>
-  inputs[key] === undefined && (unless === undefined || inputs[unless] === undefined || inputs[unless] === false)
+  inputs[key] === undefined && (unless ?? []).every((one) => inputs[one] === undefined || inputs[one] === false)
 
 export const declaredInputs = ({ args, flags }: Verb): [string, CommandInput][] => [
   ...Object.entries(args),

@@ -14,7 +14,7 @@ import {
   optionsHelp,
   rootHelp,
 } from './nouns.ts'
-import { flagNames, type Globals, type ParsedCommand } from './parsed-command.ts'
+import { flagName, flagNames, type Globals, type ParsedCommand } from './parsed-command.ts'
 import { terminal } from './terminal.ts'
 
 /** Parses argv; help and version are returned as text for stdout. Throws usage problems. */
@@ -262,5 +262,5 @@ function inputHelp(input: CommandInput): string {
   const { about, required, unless } = input
   const choices = choicesText(input)
   const listed = choices === '' ? '' : ` (${choices})`
-  return `${about}${listed}${required ? ` (required${unless === undefined ? '' : ` without --${unless}`})` : ''}`
+  return `${about}${listed}${required ? ` (required${unless === undefined ? '' : ` without ${unless.map(flagName).join(' or ')}`})` : ''}`
 }

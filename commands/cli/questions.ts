@@ -51,7 +51,7 @@ async function askFor(
 ): Promise<string> {
   const { about, required, fallback, unless, choices, meanings = {} } = input
   const notes = [
-    ...(unless === undefined ? [] : [`or ${flagName(unless)}`]),
+    ...(unless === undefined ? [] : [`or ${unless.map(flagName).join(' or ')}`]),
     ...(required || about.includes('default') ? [] : [fallback === undefined ? 'optional' : `Enter for ${fallback}`]),
   ]
   const message = `${about}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`

@@ -1,6 +1,7 @@
 /** Reads a CSV with named columns and the position of every cell, so that a fault has file, line and column. */
 import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
 import { fileKindFault } from '../../src/merkle/file-faults.ts'
+import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
 const MAX_FAULTS = 100
@@ -160,4 +161,22 @@ export function placedProblem(file: string, bytes: Uint8Array, faults: readonly 
   })
   if (sorted.length > shown.length) lines.push(`… and ${sorted.length - shown.length} more`)
   return usage(lines[0] ?? file, { lines, details: { issue_count: sorted.length, issues: lines } })
+}
+
+/**
+ * The rows of a file, each with the line on which it begins. `rowOf` adds what is wrong with a row to the faults, and
+ * then returns none. Throws the usage problem of all faults; `example` is a row, for a file without any.
+ */
+export async function readRows<R extends { offset: number }>(
+  file: string,
+  columns: PlacedColumns,
+  example: string,
+  rowOf: (row: PlacedRow, faults: PlacedFault[]) => readonly R[],
+) {
+  const bytes = await readBytes(file)
+  const faults: PlacedFault[] = []
+  const rows = readCsvRows(file, bytes, columns, faults).flatMap((row) => rowOf(row, faults))
+  if (rows.length === 0 && faults.length === 0) faults.push({ offset: 0, message: `no rows; a row is ${example}` })
+  if (faults.length > 0) throw placedProblem(file, bytes, faults)
+  return withLines(bytes, rows)
 }

@@ -1,5 +1,81 @@
-/** Keys of rows, which follow from a row's content: a list that is run again makes nothing twice. */
-import { createHmac } from 'node:crypto'
+/** Plans a list whose rows each make one account on chain: the key of the account follows from the row's content. */
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Session } from '../cli/session.ts'
+import { nullIfNotFound, usage } from '../ui/problem.ts'
+import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from './journal.ts'
+import type { CallerRequest } from './key-trust.ts'
+import { SIGNED_EXPIRY_MS } from './until-ended.ts'
+import { accountsOf, inRequests } from './wallet-rows.ts'
+
+/** A row whose account may be made. Journals of older versions have only the name and `at`. */
+export interface BegunRow {
+  /** Its name for messages, in the field that `KeyedKind` names. */
+  [label: string]: unknown
+  /** When its transaction was signed or requested last, in Unix milliseconds. */
+  at: number
+  /** The transaction that was sent last; null before the first is signed. */
+  signature?: string | null
+  /** Whether the account was seen on chain. It may be closed since. */
+  isMade?: boolean
+  /** What the platform wallet was asked, until it is known to have failed. */
+  request?: CallerRequest | null
+  /** The account, if the API has chosen its key. */
+  account?: string | null
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the terms of each list are its own
+export type KeyedJournal = ListJournal<any, BegunRow>
+
+/** What the rows of a command are, and what it does to each. */
+export interface KeyedKind {
+  /** `mint`, `minted` and `Minting`. */
+  verb: string
+  done: string
+  doing: string
+  /** The field of a row that names it in the journal, and its name in messages. */
+  label: string
+  nameOf(label: string): string
+  /** The program that owns an account that was made. */
+  program: string
+  /** The address of the account that this key gives. */
+  accountOf(session: Session, key: string): Promise<string> | string
+}
+
+export const keyedJournal = <T extends Record<string, string | null>>(
+  file: string,
+  terms: T,
+  { label, first = {}, ...kind }: Omit<JournalKind<T>, 'isEntry' | 'first'> & { label: string; first?: JournalFields },
+): KeyedJournal =>
+  new ListJournal<T, BegunRow>(file, terms, {
+    ...kind,
+    first: () => ({ seed: randomBytes(32).toString('hex'), ...first }),
+    isHead: (head) => /^[0-9a-f]{64}$/.test(String(head.seed)) && kind.isHead?.(head) !== false,
+    isEntry: ({ at, signature, isMade, request, account, ...entry }) =>
+      typeof entry[label] === 'string' &&
+      Number.isSafeInteger(at) &&
+      isTextOrNone(signature) &&
+      isTextOrNone(account) &&
+      (isMade === undefined || typeof isMade === 'boolean') &&
+      (isNone(request) || isRequest(fieldsOf(request))),
+  })
+
+const isNone = (value: unknown) => value === undefined || value === null
+const isTextOrNone = (value: unknown) => isNone(value) || typeof value === 'string'
+const isRequest = ({ key, at, signature }: JournalFields) =>
+  typeof key === 'string' && Number.isSafeInteger(at) && isTextOrNone(signature)
+
+export type RowStatus = 'to do' | 'done' | 'there already' | 'submitted' | 'failed'
+
+export type PlannedRow<R> = R & {
+  /** Names the row in the journal. */
+  id: string
+  /** The key that gives the account its address; the same row has the same key in every run. */
+  key: { address: string; secretKey: number[] }
+  /** Null if the API chooses the key, and has not yet. */
+  account: string | null
+  status: RowStatus
+  error: string | null
+}
 
 /**
  * The rows with their ids: a row's content and the number of equal rows before it, so that rows may be added and
@@ -15,14 +91,128 @@ export function withIds<R>(rows: readonly R[], contentOf: (row: R) => readonly u
   })
 }
 
-/** The seed of a row's key, 32 bytes; the same row has the same key in every run. `seed` is the journal's, in hex. */
-export const seedOf = (seed: unknown, id: string): Uint8Array =>
-  createHmac('sha256', Buffer.from(String(seed), 'hex'))
-    .update(id)
-    .digest()
+export interface ListToPlan<R> {
+  kind: KeyedKind
+  journal: KeyedJournal
+  contentOf(row: R): readonly unknown[]
+  listed: readonly R[]
+  /** Whether the API chooses the keys, because the platform wallet signs. */
+  isSigned?: boolean
+  /** What this run has seen before: accounts that exist are not read again. */
+  before?: readonly PlannedRow<R>[]
+}
 
-/** Entries of the journal, by id, whose rows the file no longer has. */
-export function goneEntries<E>({ entries }: { entries: ReadonlyMap<string, E> }, rows: readonly { id: string }[]) {
-  const listed = new Set(rows.map(({ id }) => id))
-  return [...entries].filter(([id]) => !listed.has(id))
+/**
+ * The rows with their state. Throws a usage problem if a row that was begun has been changed or removed, because it
+ * would be made again.
+ */
+export async function planRows<R>(session: Session, list: ListToPlan<R>): Promise<PlannedRow<R>[]> {
+  const { kind, journal, listed, before = [], isSigned = false } = list
+  const keyed = withIds(listed, list.contentOf)
+  await refuseGone(session, list, new Set(keyed.map(({ id }) => id)))
+  const rows = await Promise.all(
+    keyed.map(async (row, i): Promise<PlannedRow<R>> => {
+      const begun = journal.entries.get(row.id)
+      const key = await keyOf(session, journal, row.id)
+      const account = isSigned ? (begun?.account ?? null) : await kind.accountOf(session, key.address)
+      const isKnown = begun?.isMade === true || before[i]?.status === 'there already'
+      return { ...row, key, account, status: isKnown ? 'there already' : 'to do', error: null }
+    }),
+  )
+  const open = rows.filter(({ status }) => status === 'to do')
+  const made = await madeOf(
+    session,
+    kind,
+    open.map(({ id, account }) => ({ account, signature: journal.entries.get(id)?.signature })),
+    session.ui.progress('Reading the chain'),
+  )
+  session.ui.clear()
+  for (const [i, row] of open.entries()) if (made[i] === true) row.status = 'there already'
+  return rows
+}
+
+/** The key of a row, from the seed of the journal. */
+const keyOf = ({ wallet }: Session, { head }: KeyedJournal, id: string) =>
+  wallet.derive(
+    createHmac('sha256', Buffer.from(String(head.seed), 'hex'))
+      .update(id)
+      .digest(),
+  )
+
+async function refuseGone<R>(
+  session: Session,
+  { kind, journal, isSigned = false }: ListToPlan<R>,
+  listed: ReadonlySet<string>,
+): Promise<void> {
+  const gone = await Promise.all(
+    [...journal.entries]
+      .filter(([id]) => !listed.has(id))
+      .map(async ([id, { account: known = null, ...begun }]) => {
+        const own = async () => kind.accountOf(session, (await keyOf(session, journal, id)).address)
+        return { ...begun, name: kind.nameOf(String(begun[kind.label])), account: isSigned ? known : await own() }
+      }),
+  )
+  const seen = await madeOf(
+    session,
+    kind,
+    gone.map((row) => (row.isMade === true ? { account: null } : row)),
+  )
+  const [one, ...others] = gone.filter(({ isMade }, i) => isMade === true || seen[i] === true)
+  if (one !== undefined) {
+    const more = others.length === 0 ? '' : `, and ${others.length} more`
+    throw usage(`${one.name} was ${kind.done} (${one.account}${more}), and the CSV has no such row any more`, {
+      param: '--from',
+      next: `put the row back as it was; rows may be added. They are all in ${journal.file}. To ${kind.verb} a list as a new one, name another --journal`,
+    })
+  }
+  const now = session.clock.now()
+  const [latest] = gone.toSorted((a, b) => lastOf(b) - lastOf(a))
+  if (latest === undefined || lastOf(latest) + SIGNED_EXPIRY_MS <= now) return
+  const seconds = Math.ceil((lastOf(latest) + SIGNED_EXPIRY_MS - now) / 1000)
+  throw usage(`${latest.name} of an earlier run is not in the CSV any more, and may still be ${kind.done}`, {
+    param: '--from',
+    next: `put the row back as it was${Number.isFinite(seconds) ? `, or run it again in ${seconds} seconds` : ''}`,
+  })
+}
+
+/** When a row may have been signed last; never over for a request whose answer is not known. */
+const lastOf = ({ at, request }: Pick<BegunRow, 'at' | 'request'>) =>
+  request && request.signature === null ? Number.POSITIVE_INFINITY : at
+
+interface Sought {
+  account: string | null
+  signature?: string | null | undefined
+}
+
+/** Which accounts the chain has, or had: a run that was killed could not record them. */
+async function madeOf(
+  session: Session,
+  { program }: KeyedKind,
+  rows: readonly Sought[],
+  bar: (done: number, total: number) => void = () => undefined,
+): Promise<boolean[]> {
+  const made: boolean[] = []
+  for (const part of inRequests(rows)) {
+    const addresses = part.flatMap(({ account }) => account ?? [])
+    const accounts = await accountsOf(session, addresses)
+    const owners = new Map(addresses.map((address, i) => [address, accounts[i]?.owner]))
+    for (const { account, signature = null } of part) {
+      made.push((account !== null && owners.get(account) === program) || (await hasLanded(session, signature)))
+    }
+    bar(made.length, rows.length)
+  }
+  return made
+}
+
+/** Whether the account is on chain, or its transaction has landed: it may be closed already. False if unknown. */
+export const isMade = (session: Session, kind: KeyedKind, row: Sought): Promise<boolean> =>
+  madeOf(session, kind, [row]).then(
+    ([made]) => made === true,
+    () => false,
+  )
+
+async function hasLanded({ client }: Session, signature: string | null): Promise<boolean> {
+  if (signature === null) return false
+  const found = await nullIfNotFound(client.transactions.get({ signature }))
+  return found?.data.lifecycle === 'confirmed' || found?.data.lifecycle === 'finalized'
 }

@@ -16,26 +16,38 @@ export interface ListReport<R extends { status: string }> {
   records: readonly [name: string, record: (row: R) => object]
   columns: readonly string[]
   cells(row: R): readonly unknown[]
+  /** The file of rows that have a line and an error, which are then the notes. */
+  file?: string
   /** One line that a person must know about a row; null for none. */
-  noteOf(row: R): string | null
+  noteOf?(row: R): string | null
   /** Where all notes are if some are not shown, such as `--out FILE has them all`. */
   allNotes?: string
   /** Whether the list may be longer than a terminal should show. */
-  isLong: boolean
+  isLong?: boolean
   notes: readonly string[]
-  isDone: boolean
+  /** By default, whether no row has failed. */
+  isDone?: boolean
 }
 
 export function rowsOutcome<R extends { status: string }>(report: ListReport<R>): CommandOutcome {
-  const { rows, journal, records, cells, isDone } = report
+  const {
+    rows,
+    journal,
+    records,
+    cells,
+    isLong = true,
+    isDone = rows.every(({ status }) => status !== 'failed'),
+  } = report
   const counts = report.statuses.map(([status, field, words], i) => {
     const count = rows.filter((row) => row.status === status).length
     return { field, count, text: count === 0 && i > 0 ? [] : [`${count} ${words}`] }
   })
   const said = `${counts.flatMap(({ text }) => text).join(', ')} of ${rows.length}`
-  const notes = rows.flatMap((row) => report.noteOf(row) ?? [])
-  const isCut = report.isLong && rows.length > MOST_LISTED
-  const shown = report.isLong ? notes.slice(0, MOST_LISTED) : notes
+  const notes = rows.flatMap(
+    (row) => (report.noteOf === undefined ? errorOf(row, report.file) : report.noteOf(row)) ?? [],
+  )
+  const isCut = isLong && rows.length > MOST_LISTED
+  const shown = isLong ? notes.slice(0, MOST_LISTED) : notes
   const hidden = notes.length - shown.length
   const [name, record] = records
   return {
@@ -56,6 +68,11 @@ export function rowsOutcome<R extends { status: string }>(report: ListReport<R>)
     ],
     exitCode: isDone ? EXIT.done : EXIT.failed,
   }
+}
+
+function errorOf(row: object, file = ''): string | null {
+  const { line, error = null } = row as { line?: number; error?: string | null }
+  return error === null ? null : `${file}:${line}:1: ${error}`
 }
 
 /** The words for the count of failed rows. */

@@ -5,15 +5,16 @@ import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { type BuiltTransactions, transactionsOf } from '../signing/built-transactions.ts'
 import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
+import { type Signing, signingFor } from '../signing/demand.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { fundsOf, requireFunds, sumOf, timesOf, totalLines } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
 import { type ProposedRun, propose } from '../signing/propose.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
-import { type JournalKind, ListJournal } from './journal.ts'
+import { type JournalFields, type JournalKind, ListJournal } from './journal.ts'
 import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
-import { runList } from './run.ts'
+import { begunMeanwhile, runList } from './run.ts'
 
 /** One row; `id` has all of its content, so that a changed row is another one. */
 export interface RowToPropose<D extends BuiltTransactions> {
@@ -25,12 +26,23 @@ export interface RowToPropose<D extends BuiltTransactions> {
   tryBuild(vault: string): Promise<D>
 }
 
+/** What the first line of a journal has beside its terms. */
+export interface JournalHead {
+  first: JournalFields
+  isHead(head: JournalFields): boolean
+}
+
 export interface ListToPropose<D extends BuiltTransactions> {
   file: string
   journal: string
-  /** What all rows are, such as `3 NFTs into Apes`. */
-  question: string
-  rows: readonly RowToPropose<D>[]
+  head?: JournalHead
+  /** What all rows do, such as `Mint 3 NFTs into Apes`, and the rows; `head` is the first line of the journal. */
+  rows(head: Readonly<JournalFields>): Promise<{
+    question: string
+    rows: readonly RowToPropose<D>[]
+    /** Adds to the preview what only the API knows. */
+    check?(of: Signing): void
+  }>
 }
 
 /** The vault and cluster of a list, the same in every run. */
@@ -64,33 +76,28 @@ const PROPOSAL_JOURNAL: JournalKind<ProposalTerms> = {
 
 type ProposalListJournal = ListJournal<ProposalTerms, BegunRow>
 
-export const proposalListJournal = (file: string, terms: ProposalTerms): ProposalListJournal =>
-  new ListJournal(file, terms, PROPOSAL_JOURNAL)
-
-/** The ids of rows: equal rows are numbered, so that each is proposed. */
-export function rowIds(texts: readonly string[]): string[] {
-  const counts = new Map<string, number>()
-  return texts.map((text) => {
-    const before = counts.get(text) ?? 0
-    counts.set(text, before + 1)
-    return `${before}:${text}`
+export const proposalListJournal = (file: string, terms: ProposalTerms, head?: JournalHead): ProposalListJournal =>
+  new ListJournal(file, terms, {
+    ...PROPOSAL_JOURNAL,
+    ...(head === undefined ? {} : { first: () => head.first, isHead: head.isHead }),
   })
-}
 
 export async function proposeRows<D extends BuiltTransactions>(
   session: Session,
   flags: SigningFlags,
   acting: ActingVault,
-  { file, journal: place, question: of, rows }: ListToPropose<D>,
+  { file, journal: place, head, rows: rowsOf }: ListToPropose<D>,
 ): Promise<CommandOutcome> {
   if (flags.build_only) throw usage('--build-only prints one proposal; with --from there are many')
   const cluster = await session.cluster()
   if (!flags.dry_run) refuseUnconfirmable(session, cluster)
-  const journal = proposalListJournal(place, { payer: acting.vault, cluster })
+  const journal = proposalListJournal(place, { payer: acting.vault, cluster }, head)
   journal.refuseWhileHeld()
+  const { head: begun } = journal
+  const { question: what, rows, check } = await rowsOf(begun)
   const planned = await plannedRows(session, journal, rows)
   const open = planned.filter(({ status }) => status === 'to propose')
-  const question = `Propose ${of}`
+  const question = `Propose: ${what}`
   return runList(session, flags, {
     question,
     isOpen: open.length > 0,
@@ -105,6 +112,8 @@ export async function proposeRows<D extends BuiltTransactions>(
         await fundsOf(session, built.proposal?.transactions ?? []),
       ])
       const funds = timesOf(each, open.length)
+      const of = signingFor(session, acting.vault, { isRead: flags.dry_run || session.ui.attended, cluster })
+      check?.(of)
       await session.ui.preview([
         question,
         previewLine('cluster', cluster ?? 'only the API knows'),
@@ -112,6 +121,7 @@ export async function proposeRows<D extends BuiltTransactions>(
         previewLine('vault', `${acting.vault} (number ${acting.vaultIndex})`),
         previewLine('member', `${acting.member} proposes, and pays the fee and the rent of the proposals`),
         previewLine('checked', 'here: each act, and that its proposal stores exactly this act'),
+        ...of.notes.map((note) => previewLine('', note)),
         previewLine('rows', `${planned.length}, of which ${open.length} are to be proposed`),
         ...totalLines(funds, acting.member),
         previewLine('journal', journal.file),
@@ -119,6 +129,7 @@ export async function proposeRows<D extends BuiltTransactions>(
       if (!flags.dry_run) requireFunds(funds, cluster)
     },
     async work() {
+      if (JSON.stringify(journal.head) !== JSON.stringify(begun)) throw begunMeanwhile()
       // Another run may have proposed during the confirmation.
       for (const [i, now] of (await plannedRows(session, journal, rows)).entries()) Object.assign(planned[i] ?? {}, now)
       await proposeOpen(session, flags, acting, { journal, planned })
@@ -221,12 +232,10 @@ const proposedRowsOutcome = <D extends BuiltTransactions>(
     columns: ['line', 'name', 'proposal', 'status'],
     cells: ({ row: { line, name }, proposals, status }) => [line, name, proposals.join(' '), status],
     noteOf: ({ row: { line }, error }) => (error === null ? null : `${file}:${line}:1: ${error}`),
-    isLong: true,
     notes: [
       ...notes,
       ...(rows.some(({ status }) => status === 'proposed' || status === 'waits')
         ? ['Members approve each: `svc proposals list --status active`']
         : []),
     ],
-    isDone: rows.every(({ status }) => status !== 'failed'),
   })

@@ -5,7 +5,7 @@ import { ApiError } from '../../src/platform/errors.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { type Session, sessionWith } from '../cli/session.ts'
 import { confirmOn } from '../signing/confirm.ts'
-import { usage } from '../ui/problem.ts'
+import { failure, usage } from '../ui/problem.ts'
 
 export interface ListRun {
   /** What it does, as the start of a question: `Launch 3 tokens`. */
@@ -97,3 +97,7 @@ export function refuseStandardInput(file: string | undefined, param: string): vo
   if (file !== '-') return
   throw usage(`${param} needs a file: a list from standard input could not be read again`, { param })
 }
+
+/** The first line of a journal was written by another run, so this one would do other rows than it has shown. */
+export const begunMeanwhile = () =>
+  failure('another run has begun this list meanwhile', { next: 'run the same command again' })

@@ -18,7 +18,12 @@ const demandsClosing = demanding('it closes this lock, and its rent returns to y
 
 const { simulate, submit, get } = paths.transactions
 export const ACT_CALLS = [simulate, submit, get, paths.locks.get, paths.signer.get]
-export const LOCK = required(text('Address of the lock', { placeholder: 'LOCK' }))
+/** The API calls it `address`. */
+export const lockAddress = (about = 'Address of the lock') => ({
+  ...text(about, { placeholder: 'LOCK' }),
+  field: 'address',
+})
+export const LOCK = required(lockAddress())
 
 /** Raw units of a lock in whole tokens, if its mint still exists. */
 export const wholeIn = ({ decimals }: Pick<LockRead, 'decimals'>, raw: string): string =>

@@ -1,23 +1,24 @@
 /** `svc locks create`: locks tokens of any mint for one recipient, or for every row of a CSV. */
 import type { LockCreated } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
+import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
-import { ALLOW_PROGRAMS, programsField, requireSignedForKey } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { mintState } from '../signing/token-state.ts'
-import { ACT_SIGNING, runAct } from '../tokens/run-act.ts'
+import { ACT_SIGNING, refuseOwnWithSigned, runAct } from '../tokens/run-act.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
-import { chainNow, flagOf, isoOf, lockPlan, SCHEDULE_FLAGS, scheduleFields } from './schedule.ts'
+import { chainClock, flagOf, isoOf, lockPlan, SCHEDULE_FLAGS, scheduleFields } from './schedule.ts'
 import { scheduleLines } from './schedule-lines.ts'
 import { demandedTerms, demandsLock, type LockTerms, PARTIES, termLines, termsOf } from './terms.ts'
 
 export const createVerb = verb({
   about: 'Lock tokens of any mint for a recipient, or for every row of a CSV',
   details:
-    'Jupiter Lock, a public audited program, holds the tokens. The recipient claims what has unlocked. What does not divide evenly unlocks at the cliff. The columns of the CSV are wallet, amount, start, cliff, periods, frequency and cliff_amount; the flags stand for empty cells. A journal is kept beside the CSV: run the same command again after any interruption, and each lock is made once.',
+    'Jupiter Lock, a public audited program, holds the tokens. The recipient claims what has unlocked. What does not divide evenly unlocks at the cliff. The columns of the CSV are wallet, amount, start, cliff, periods, frequency and cliff_amount; the flags stand for empty cells. A journal is kept beside the CSV: run the same command again after any interruption, and each lock is made once. With --squads each row is a proposal.',
   calls: [
     paths.locks.create,
     ...[paths.accounts.get, paths.accounts.batchFetch, paths.signer.get],
@@ -50,8 +51,8 @@ export const createVerb = verb({
     const { start, cliff, cliff_amount, periods, frequency, title, description, allow_programs, ...signing } = flags
     const { cancellable_by = 'none', recipient_changeable_by = 'none', ...own } = signing
     const terms: LockTerms = { cancellable_by, recipient_changeable_by, title, description }
-    const { decimals } = await mintState(session, mint)
-    const now = await chainNow(session)
+    const { decimals, transferFee } = await mintState(session, mint)
+    const { now, epoch } = await chainClock(session)
     const usual = {
       start,
       cliff,
@@ -60,13 +61,15 @@ export const createVerb = verb({
       periods: periods === undefined ? undefined : String(periods),
     }
     if (from !== undefined) {
-      const both = { '<recipient>': input.recipient, '<amount>': input.amount, '--signed': own.signed || undefined }
+      const both = { '<recipient>': input.recipient, '<amount>': input.amount }
       const given = Object.entries(both).find(([, value]) => value !== undefined)
       if (given !== undefined) throw usage(`give either ${given[0]} or --from`, { param: given[0] })
-      requireSignedForKey(own)
-      const { lockAll } = await import('./list-run.ts')
-      const list = { file: from, journal, mint, decimals, raw, now, usual, terms, allow_programs }
-      return lockAll(session, own, list)
+      refuseOwnWithSigned(own)
+      const [{ makeAll }, { lockList }] = await Promise.all([import('../lists/make-all.ts'), import('./lock-list.ts')])
+      const { signed } = own
+      const fee = feeInEpoch({ transferFee }, epoch)
+      const list = { file: from, journal, mint, decimals, raw, now, fee, usual, terms, allow_programs, signed }
+      return makeAll(session, own, lockList(session, list))
     }
     if (journal !== undefined) throw usage('--journal is for --from', { param: '--journal' })
     const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })

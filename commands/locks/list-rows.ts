@@ -1,7 +1,6 @@
 /** Reads the CSV of `svc locks create --from`: a lock for each row, and every fault with its line and column. */
 import { walletFault, walletKey } from '../../src/merkle/base58.ts'
-import { type PlacedFault, type PlacedRow, placedProblem, readCsvRows, withLines } from '../lists/csv.ts'
-import { readBytes } from '../ui/files.ts'
+import { type PlacedFault, type PlacedRow, readRows } from '../lists/csv.ts'
 import { Problem } from '../ui/problem.ts'
 import { type LockPlan, lockPlan, type ScheduleField, type ScheduleTexts } from './schedule.ts'
 
@@ -28,15 +27,8 @@ export interface ListUnits {
 }
 
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
-export async function readLockRows(file: string, units: ListUnits): Promise<LockRow[]> {
-  const bytes = await readBytes(file)
-  const faults: PlacedFault[] = []
-  const placed = readCsvRows(file, bytes, CSV_COLUMNS, faults)
-  const rows = placed.flatMap((row) => lockRow(row, units, faults))
-  if (rows.length === 0 && faults.length === 0) faults.push({ offset: 0, message: 'no rows; a row is wallet,amount' })
-  if (faults.length > 0) throw placedProblem(file, bytes, faults)
-  return withLines(bytes, rows)
-}
+export const readLockRows = (file: string, units: ListUnits): Promise<LockRow[]> =>
+  readRows(file, CSV_COLUMNS, 'wallet,amount', (row, faults) => lockRow(row, units, faults))
 
 /** The row, or none if it has a fault, which is added. */
 function lockRow({ fields, offset, offsetOf }: PlacedRow, { decimals, now, usual }: ListUnits, faults: PlacedFault[]) {

@@ -1,4 +1,4 @@
-/** `svc locks plan`: what unlocks when, of a schedule or of a lock on chain, as a table, a drawing and a CSV. */
+/** `svc locks plan`: what unlocks when, of a schedule, a list or a lock on chain, as a table, a drawing and a CSV. */
 import type { LockRead } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
 import { Amount, groupedDecimalOf } from '../cli/amounts.ts'
@@ -9,7 +9,8 @@ import { mintState } from '../signing/token-state.ts'
 import { drawingLines, drawingSvg, writePicture } from '../ui/drawing.ts'
 import { SVG } from '../ui/drawing-flags.ts'
 import { usage } from '../ui/problem.ts'
-import { readLock } from './acts.ts'
+import { lockAddress, readLock } from './acts.ts'
+import { readLockRows } from './list-rows.ts'
 import { chainNow, flagOf, isoOf, type LockPlan, lockPlan, SCHEDULE_FLAGS } from './schedule.ts'
 import { type Unlock, type UnlockSpan, unlockDrawing, unlocksOf } from './schedule-lines.ts'
 
@@ -19,13 +20,14 @@ const USUAL_DECIMALS = 6
 const MOST_SHOWN = 24
 
 export const planVerb = verb({
-  about: 'Show what unlocks when, before a lock is made or of one on chain',
+  about: 'Show what unlocks when, before locks are made or of one on chain',
   details:
-    'The CSV has a line for each unlock, with dates in UTC and amounts in whole tokens. Beyond 10,000 unlocks a line is a day, a month or a year, and still adds up to the unit. For a lock on chain, claimable is what can be claimed at that moment if nothing more is claimed before.',
+    'The CSV has a line for each unlock, with dates in UTC and amounts in whole tokens. Beyond 10,000 unlocks a line is a day, a month or a year, and still adds up to the unit. With --from it is the sum of all rows, for which the flags stand as in `svc locks create --from`. For a lock on chain, claimable is what can be claimed at that moment if nothing more is claimed before.',
   calls: [paths.locks.get, paths.accounts.get],
-  args: { amount: requiredUnless('lock', text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' })) },
+  args: { amount: requiredUnless(['lock', 'from'], text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' })) },
   flags: {
-    lock: text('A lock on chain, instead of an amount and a schedule', { placeholder: 'LOCK' }),
+    lock: lockAddress('A lock on chain, instead of an amount and a schedule'),
+    from: text('CSV with a lock for each row, instead of an amount', { placeholder: 'FILE', existing: true }),
     ...SCHEDULE_FLAGS,
     mint: mintAddress('Mint whose decimals count'),
     decimals: integer(`Decimals without --mint (default ${USUAL_DECIMALS})`, { min: 0, max: 255 }),
@@ -35,29 +37,35 @@ export const planVerb = verb({
   },
   examples: [
     'svc locks plan 48000 --cliff 365d --cliff-amount 25% --periods 36 --frequency 30d',
+    'svc locks plan --from team.csv --cliff 365d --periods 36 --frequency 30d --csv vesting.csv',
     'svc locks plan --lock GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --svg vesting.svg --csv vesting.csv',
   ],
-  async run({ lock: address, amount, mint, decimals: given, raw, svg, csv, ...texts }, session) {
+  async run({ lock: address, from, amount, mint, decimals: given, raw, svg, csv, ...texts }, session) {
     if (address !== undefined) {
-      const own = { '<amount>': amount, '--mint': mint, '--decimals': given, ...flagsOf(texts) }
+      const own = { '--from': from, '<amount>': amount, '--mint': mint, '--decimals': given, ...flagsOf(texts) }
       const both = Object.entries(own).find(([, value]) => value !== undefined)
       if (both !== undefined) throw usage(`give either ${both[0]} or --lock`, { param: both[0] })
       const lock = await readLock(session, address)
       return outcomeOf(
-        { plan: planOf(lock), decimals: lock.decimals ?? 0, now: await chainNow(session), lock },
+        { plans: [planOf(lock)], decimals: lock.decimals ?? 0, now: await chainNow(session), lock },
         { svg, csv },
       )
+    }
+    if (from !== undefined && amount !== undefined) {
+      throw usage('give either <amount> or --from', { param: '<amount>' })
     }
     if (mint !== undefined && given !== undefined)
       throw usage('give either --mint or --decimals', { param: '--decimals' })
     const decimals = mint === undefined ? (given ?? USUAL_DECIMALS) : (await mintState(session, mint)).decimals
     const now = mint === undefined ? BigInt(Math.floor(session.clock.now() / 1000)) : await chainNow(session)
     const { periods } = texts
-    const plan = lockPlan(
-      { ...texts, amount: amount ?? '', periods: periods === undefined ? undefined : String(periods) },
-      { decimals: raw ? 0 : decimals, now, shown: flagOf },
-    )
-    return outcomeOf({ plan, decimals, now, lock: null }, { svg, csv })
+    const usual = { ...texts, periods: periods === undefined ? undefined : String(periods) }
+    const units = { decimals: raw ? 0 : decimals, now }
+    const plans =
+      from === undefined
+        ? [lockPlan({ ...usual, amount: amount ?? '' }, { ...units, shown: flagOf })]
+        : (await readLockRows(from, { ...units, usual })).map(({ plan }) => plan)
+    return outcomeOf({ plans, decimals, now, lock: null }, { svg, csv })
   },
 })
 
@@ -82,7 +90,7 @@ function planOf(lock: LockRead): LockPlan {
 }
 
 interface Planned {
-  plan: LockPlan
+  plans: readonly LockPlan[]
   decimals: number
   now: bigint
   /** Null for a lock that does not exist yet. */
@@ -92,10 +100,11 @@ interface Planned {
 const UNLOCK_COLUMNS = ['date', 'unlocked', 'cumulative', 'claimable'] as const
 
 async function outcomeOf(
-  { plan, decimals, now, lock }: Planned,
+  { plans, decimals, now, lock }: Planned,
   { svg, csv }: { svg: string | undefined; csv: string | undefined },
 ): Promise<CommandOutcome> {
-  const { each, unlocks } = unlocksOf([plan])
+  const { each, unlocks } = unlocksOf(plans)
+  const amount = plans.reduce((sum, plan) => sum + plan.amount, 0n)
   const claimed = BigInt(lock?.claimed ?? 0)
   const claimable = ({ cumulative }: Unlock) => (cumulative > claimed ? cumulative - claimed : 0n)
   const raws = (unlock: Unlock) => [unlock.unlocked, unlock.cumulative, claimable(unlock)]
@@ -103,8 +112,8 @@ async function outcomeOf(
     await writeCsv('-', unlocks, raws, decimals)
     return { data: undefined, rows: { columns: [], rows: [] } }
   }
-  const title = `Unlocked of ${groupedDecimalOf(plan.amount, decimals)}`
-  const drawing = unlockDrawing([plan], { title, decimals, now })
+  const title = `Unlocked of ${groupedDecimalOf(amount, decimals)}`
+  const drawing = unlockDrawing(plans, { title, decimals, now })
   const notes = svg === undefined ? [] : writePicture(svg, drawingSvg(drawing))
   if (csv !== undefined) {
     await writeCsv(csv, unlocks, raws, decimals)
@@ -113,7 +122,7 @@ async function outcomeOf(
   const shown = unlocks.length <= MOST_SHOWN ? unlocks : [...unlocks.slice(0, MOST_SHOWN - 2), ...unlocks.slice(-1)]
   const hidden = unlocks.length - shown.length
   if (hidden > 0) notes.push(`${hidden} more are between the last two: --csv FILE has all of them.`)
-  if (each !== 'unlock') notes.push(`A line is a ${each}: there are ${plan.periods} periods.`)
+  if (each !== 'unlock') notes.push(`A line is a ${each}: there are more than 10,000 unlocks.`)
   const whole = (raw: bigint) => new Amount(raw, decimals)
   return {
     data: {
@@ -121,13 +130,8 @@ async function outcomeOf(
         ? {}
         : { lock: lock.address, mint: lock.mint, claimed: lock.claimed, claimable: lock.claimable }),
       decimals,
-      amount: String(plan.amount),
-      starts_at: isoOf(plan.startTime),
-      cliff_at: isoOf(plan.cliffTime),
-      cliff_amount: String(plan.cliffAmount),
-      frequency: String(plan.frequency),
-      periods: String(plan.periods),
-      amount_per_period: String(plan.amountPerPeriod),
+      amount: String(amount),
+      ...termsShown(plans),
       each,
       unlocks: unlocks.map((unlock) => {
         const [unlocked, cumulative, free] = raws(unlock).map(String)
@@ -141,6 +145,20 @@ async function outcomeOf(
     },
     drawing: drawingLines(drawing),
     notes,
+  }
+}
+
+/** The terms of one lock, or the number of several. */
+function termsShown(plans: readonly LockPlan[]): Record<string, unknown> {
+  const [plan] = plans
+  if (plan === undefined || plans.length > 1) return { locks: plans.length }
+  return {
+    starts_at: isoOf(plan.startTime),
+    cliff_at: isoOf(plan.cliffTime),
+    cliff_amount: String(plan.cliffAmount),
+    frequency: String(plan.frequency),
+    periods: String(plan.periods),
+    amount_per_period: String(plan.amountPerPeriod),
   }
 }
 

@@ -41,23 +41,21 @@ export type UnlockSpan = 'unlock' | 'day' | 'month' | 'year'
 
 /** What unlocks when, of several schedules together; the sum is the whole amount to the unit. */
 export function unlocksOf(plans: readonly LockPlan[]): { each: UnlockSpan; unlocks: Unlock[] } {
-  const moments = momentsOf(plans)
-  let before = 0n
-  const unlocks = moments.at.flatMap((at): Unlock[] => {
-    const cumulative = plans.reduce((sum, plan) => sum + unlockedAt(plan, at), 0n)
-    const unlocked = cumulative - before
-    before = cumulative
-    return unlocked === 0n ? [] : [{ at, unlocked, cumulative }]
+  const sums = eachUnlock(plans)
+  const { each, at } = sums === null ? spansOf(plans) : { each: 'unlock' as const, at: [...sums.keys()].sort(byTime) }
+  let cumulative = 0n
+  const unlocks = at.flatMap((moment): Unlock[] => {
+    const until = () => plans.reduce((sum, plan) => sum + unlockedAt(plan, moment), 0n)
+    const unlocked = sums === null ? until() - cumulative : (sums.get(moment) ?? 0n)
+    cumulative += unlocked
+    return unlocked === 0n ? [] : [{ at: moment, unlocked, cumulative }]
   })
-  return { each: moments.each, unlocks }
+  return { each, unlocks }
 }
 
-function momentsOf(plans: readonly LockPlan[]): { each: UnlockSpan; at: bigint[] } {
-  const count = plans.reduce((sum, { periods }) => sum + periods + 1n, 0n)
-  if (count <= MOST_UNLOCKS) {
-    const all = new Set(plans.flatMap(eachUnlock))
-    return { each: 'unlock', at: [...all].sort((a, b) => (a < b ? -1 : 1)) }
-  }
+const byTime = (a: bigint, b: bigint) => (a < b ? -1 : 1)
+
+function spansOf(plans: readonly LockPlan[]): { each: UnlockSpan; at: bigint[] } {
   const first = plans.map(({ cliffTime }) => cliffTime).reduce((least, at) => (at < least ? at : least))
   const last = plans.map(endOf).reduce((most, at) => (at > most ? at : most))
   for (const each of ['day', 'month', 'year'] as const) {
@@ -67,14 +65,16 @@ function momentsOf(plans: readonly LockPlan[]): { each: UnlockSpan; at: bigint[]
   throw new Error('a schedule has more than 10,000 years')
 }
 
-function eachUnlock(plan: LockPlan): bigint[] {
-  const moments: bigint[] = []
-  let next = nextUnlock(plan, -1n)
-  while (next !== null) {
-    moments.push(next.at)
-    next = nextUnlock(plan, next.at)
+/** What all of them unlock at each moment; null for more than 10,000 moments. */
+function eachUnlock(plans: readonly LockPlan[]): Map<bigint, bigint> | null {
+  const sums = new Map<bigint, bigint>()
+  for (const plan of plans) {
+    for (let next = nextUnlock(plan, -1n); next !== null; next = nextUnlock(plan, next.at)) {
+      sums.set(next.at, (sums.get(next.at) ?? 0n) + next.amount)
+      if (sums.size > MOST_UNLOCKS) return null
+    }
   }
-  return moments
+  return sums
 }
 
 /** The beginnings of the spans after `first`, up to the one that holds `last`, in UTC; null for more than 10,000. */

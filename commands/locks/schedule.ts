@@ -145,15 +145,17 @@ export const scheduleFields = (plan: LockPlan) => ({
 
 export const isoOf = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString()
 
-const [TIMESTAMP_AT, CLOCK_BYTES] = [32, 40]
+const [EPOCH_AT, TIMESTAMP_AT, CLOCK_BYTES] = [16, 32, 40]
 
-/** Unix seconds of the chain's clock, as the API reads it. */
-export async function chainNow({ client }: Pick<Session, 'client'>): Promise<bigint> {
+/** Unix seconds and the epoch of the chain's clock, as the API reads it. */
+export async function chainClock({ client }: Pick<Session, 'client'>): Promise<{ now: bigint; epoch: bigint }> {
   const { data } = (await client.accounts.get({ address: CLOCK_SYSVAR })).data
   const bytes = Buffer.from(data ?? '', 'base64')
   if (bytes.length < CLOCK_BYTES) throw new Problem('internal_error', "the API does not show the chain's clock")
-  return bytes.readBigInt64LE(TIMESTAMP_AT)
+  return { now: bytes.readBigInt64LE(TIMESTAMP_AT), epoch: bytes.readBigUInt64LE(EPOCH_AT) }
 }
+
+export const chainNow = async (session: Pick<Session, 'client'>): Promise<bigint> => (await chainClock(session)).now
 
 /** How the messages of a command call a field of a schedule. */
 export const flagOf = (field: string) => (field === 'amount' ? '<amount>' : `--${field.replaceAll('_', '-')}`)

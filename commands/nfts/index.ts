@@ -4,6 +4,8 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb, recordVerb } from '../cli/reads.ts'
+import { makeAll } from '../lists/make-all.ts'
+import { refuseStandardInput } from '../lists/run.ts'
 import { demanding } from '../signing/demand.ts'
 import { burnsNft } from '../signing/demanded-assets.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from '../signing/flags.ts'
@@ -11,9 +13,7 @@ import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
-import { mintAll } from './mint-all.ts'
-import { demandsMint } from './mint-rows.ts'
-import { proposeMints } from './propose-mints.ts'
+import { demandsMint, mintList } from './mint-list.ts'
 
 const demandsBurn = demanding('it burns this asset', burnsNft)
 
@@ -54,9 +54,8 @@ export const nftsNoun: Noun = {
           const both = Object.entries(single).find(([, value]) => value !== undefined)
           if (both !== undefined) throw usage(`give either --from or ${both[0]}`, { param: both[0] })
           const list = { file: from, journal, collection, platform_id, allow_programs: flags.allow_programs }
-          return flags.squads === undefined
-            ? mintAll(session, flags, list)
-            : proposeMints(session, flags, list, flags.squads)
+          refuseStandardInput(from, '--from')
+          return makeAll(session, flags, await mintList(session, list))
         }
         if (journal !== undefined) throw usage('--journal needs --from', { param: '--journal' })
         if (name === undefined) throw missingFlag('--name')

@@ -1,7 +1,6 @@
 /** Reads the CSV of `svc nfts mint --from`: a row for each NFT, and every fault with its line and column. */
 import { walletFault, walletKey } from '../../src/merkle/base58.ts'
-import { type PlacedFault, type PlacedRow, placedProblem, readCsvRows, withLines } from '../lists/csv.ts'
-import { readBytes } from '../ui/files.ts'
+import { type PlacedFault, type PlacedRow, readRows } from '../lists/csv.ts'
 
 export interface NftRow {
   name: string
@@ -24,14 +23,8 @@ const CSV_COLUMNS = {
 
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
 export async function readNftRows(file: string): Promise<NftRow[]> {
-  const bytes = await readBytes(file)
   const check = await nftRowChecks()
-  const faults: PlacedFault[] = []
-  const placed = readCsvRows(file, bytes, CSV_COLUMNS, faults)
-  const rows = placed.flatMap((row) => nftRow(row, check, faults))
-  if (rows.length === 0 && faults.length === 0) faults.push({ offset: 0, message: 'no rows; a row is name,uri' })
-  if (faults.length > 0) throw placedProblem(file, bytes, faults)
-  return withLines(bytes, rows)
+  return readRows(file, CSV_COLUMNS, 'name,uri', (row, faults) => nftRow(row, check, faults))
 }
 
 type NftTexts = Record<NftColumn, string>

@@ -47,7 +47,6 @@ export const launchListOutcome = (
     noteOf: ({ row, error }) => (error === null ? null : `${file}:${row.line}:1: ${error}`),
     isLong: false,
     notes,
-    isDone: rows.every(({ status }) => status !== 'failed'),
   })
 
 export function rehearsedListOutcome(done: readonly { row: LaunchRow; report: PoolRehearsal }[]): CommandOutcome {

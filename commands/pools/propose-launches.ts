@@ -22,30 +22,32 @@ export async function proposeLaunches(
   return proposeRows<PoolCreated>(session, input, acting, {
     file,
     journal: input.journal ?? `${file}.proposals.json`,
-    question: `the launch of ${counted(rows.length, 'token')}`,
-    rows: rows.map((row) => {
-      const { line, fields, sha256 } = row
-      const build = async (creator: string, more: { dry_run?: true } = {}) => {
-        const body = {
-          ...(await bodyOfRow(row)),
-          creator,
-          ...txVersionField(input),
-          ...approverField({ squads: acting }),
+    rows: async () => ({
+      question: `Launch ${counted(rows.length, 'token')}`,
+      rows: rows.map((row) => {
+        const { line, fields, sha256 } = row
+        const build = async (creator: string, more: { dry_run?: true } = {}) => {
+          const body = {
+            ...(await bodyOfRow(row)),
+            creator,
+            ...txVersionField(input),
+            ...approverField({ squads: acting }),
+          }
+          return session.client.pools.create({ ...body, ...more })
         }
-        return session.client.pools.create({ ...body, ...more })
-      }
-      return {
-        id: `${fields.symbol} ${sha256}`,
-        line,
-        name: fields.symbol,
-        run: {
-          what: `Launch ${fields.name} (${fields.symbol}), row ${sha256}`,
-          build: (creator: string) => build(creator),
-          demand: (of, data) =>
-            launchDemand(session, of, { creator: of.payer, body: fields, bounds: input, answer: launchAnswer(data) }),
-        },
-        tryBuild: async (creator: string) => (await build(creator, { dry_run: true })).data,
-      }
+        return {
+          id: `${fields.symbol} ${sha256}`,
+          line,
+          name: fields.symbol,
+          run: {
+            what: `Launch ${fields.name} (${fields.symbol}), row ${sha256}`,
+            build: (creator: string) => build(creator),
+            demand: (of, data) =>
+              launchDemand(session, of, { creator: of.payer, body: fields, bounds: input, answer: launchAnswer(data) }),
+          },
+          tryBuild: async (creator: string) => (await build(creator, { dry_run: true })).data,
+        }
+      }),
     }),
   })
 }

@@ -4,6 +4,7 @@
 
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import type { MintExtensions } from '../../src/solana/token-extensions.ts'
 import { inWhole } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
 import { nullIfNotFound, Problem } from '../ui/problem.ts'
@@ -11,6 +12,8 @@ import { nullIfNotFound, Problem } from '../ui/problem.ts'
 export interface MintOnChain {
   decimals: number
   isToken2022: boolean
+  /** The transfer fee of Token-2022, before and from an epoch on; null without one. */
+  transferFee: MintExtensions['transferFee']
 }
 
 /** The state of a mint; throws not_found if there is none. */
@@ -19,7 +22,10 @@ export async function mintState(session: Session, mint: string): Promise<MintOnC
   const account = await accountAt(session, mint)
   const state = account && readMint(account)
   if (account === null || state === null) throw new Problem('not_found', `there is no token mint at ${mint}`)
-  return { decimals: state.decimals, isToken2022: account.owner === TOKEN_2022_PROGRAM }
+  const isToken2022 = account.owner === TOKEN_2022_PROGRAM
+  const { readMintExtensions } = await import('../../src/solana/token-extensions.ts')
+  const transferFee = isToken2022 ? readMintExtensions(account.data).transferFee : null
+  return { decimals: state.decimals, isToken2022, transferFee }
 }
 
 /** The decimals of a mint; null if the chain has no such mint. */

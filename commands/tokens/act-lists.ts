@@ -12,7 +12,7 @@ import { Amount, groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { stateFile, writeStateFile } from '../cli/state-file.ts'
-import { type PlacedFault, placedProblem, readCsvRows } from '../lists/csv.ts'
+import { readRows } from '../lists/csv.ts'
 import type { JournalKind } from '../lists/journal.ts'
 import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
 import { runList } from '../lists/run.ts'
@@ -28,7 +28,6 @@ import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
-import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import { type ActFlags, refuseOwnWithSigned } from './run-act.ts'
@@ -152,26 +151,21 @@ async function readAmounts(session: Session, file: string, decimals: number | un
 }
 
 /** Reads a CSV whose first or only column is the wallet; throws a usage problem with line and column of each fault. */
-async function readWallets(file: string): Promise<ListedWallet[]> {
-  const bytes = await readBytes(file)
-  const faults: PlacedFault[] = []
+function readWallets(file: string): Promise<ListedWallet[]> {
   const columns = { all: ['wallet', 'amount'], needed: ['wallet'], withoutHeader: () => ['wallet', 'amount'] }
   const known = new Set<string>()
-  const wallets = readCsvRows(file, bytes, columns, faults).flatMap((row) => {
-    const wallet = String(row.fields.get('wallet')?.value ?? '')
+  return readRows(file, columns, 'a wallet', ({ fields, offset, offsetOf }, faults) => {
+    const wallet = String(fields.get('wallet')?.value ?? '')
     const fault =
       walletKey(wallet) === undefined
         ? `not a wallet: ${walletFault(wallet)}`
         : known.has(wallet)
           ? 'is in the list twice'
           : null
-    if (fault !== null) faults.push({ offset: row.offsetOf('wallet'), message: `wallet ${fault}` })
+    if (fault !== null) faults.push({ offset: offsetOf('wallet'), message: `wallet ${fault}` })
     known.add(wallet)
-    return fault === null ? [{ wallet, amount: 0n }] : []
+    return fault === null ? [{ wallet, amount: 0n, offset }] : []
   })
-  if (wallets.length === 0 && faults.length === 0) faults.push({ offset: 0, message: 'no rows; a row is a wallet' })
-  if (faults.length > 0) throw placedProblem(file, bytes, faults)
-  return wallets
 }
 
 /** Throws a usage problem if the list now has another amount for a wallet, or lacks one that may still be done. */
@@ -337,7 +331,6 @@ function actOutcome({ kind, token, rows, journal }: ActRun, notes: readonly stri
       row.signature,
     ],
     noteOf: (row) => (row.note === null || DONE.includes(row.status) ? null : row.note),
-    isLong: true,
     notes,
     isDone: rows.every(({ status, amount }) => DONE.includes(status) || (amounts && amount === 0n)),
   })

@@ -30,7 +30,19 @@ export type CallOptions = Parameters<Client['tokens']['transferAuthority']>[1]
 
 type Decimals = Readonly<Record<string, number>>
 type ActAnswer = (BuiltTransactions & { mode: 'unsigned' }) | { mode: 'signed'; signature: string }
-type Unsigned<D> = Extract<D, { mode: 'unsigned' }>
+export type Unsigned<D> = Extract<D, { mode: 'unsigned' }>
+
+/** The answer, which is unsigned; throws a failure for one that nobody asked for. */
+export function unsignedAnswer<D extends { mode: string }>({ data }: { data: D }): { data: Unsigned<D> } {
+  if (data.mode === 'unsigned') return { data: data as Unsigned<D> }
+  throw failure('the API answered with a signed transaction, but none was requested')
+}
+
+/** The answer of the platform wallet. */
+export function signedAnswer<D extends { mode: string }>({ data }: { data: D }): Extract<D, { mode: 'signed' }> {
+  if (data.mode === 'signed') return data as Extract<D, { mode: 'signed' }>
+  throw failure('the API answered without a signature: it did not sign')
+}
 
 export interface TokenAct<D extends ActAnswer> {
   /** What it does, for a question. */
@@ -54,9 +66,7 @@ export async function runAct<D extends ActAnswer>(
     what,
     async build(payer) {
       const dry_run = flags.signed || flags.dry_run
-      const { data } = await call({ payer, ...buildFields({ ...flags, dry_run }) })
-      if (data.mode === 'unsigned') return { data: data as Unsigned<D> }
-      throw failure('the API answered with a signed transaction, but none was requested')
+      return unsignedAnswer(await call({ payer, ...buildFields({ ...flags, dry_run }) }))
     },
     demand,
     preview,
@@ -65,8 +75,7 @@ export async function runAct<D extends ActAnswer>(
     platform: (payer) => ({
       what,
       async sign(options) {
-        const { data } = await call({ payer, ...txVersionField(flags), mode: 'signed' }, options)
-        if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
+        const data = signedAnswer(await call({ payer, ...txVersionField(flags), mode: 'signed' }, options))
         return { signature: data.signature, show: () => show(data), decimals: decimalsOf(data) }
       },
     }),

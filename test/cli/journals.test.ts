@@ -5,9 +5,12 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { LaunchJournal } from '../../commands/airdrops/launch-journal.ts'
 import { SendJournal } from '../../commands/airdrops/sending/journal.ts'
+import type { Session } from '../../commands/cli/session.ts'
 import type { ListJournal } from '../../commands/lists/journal.ts'
+import { planRows } from '../../commands/lists/keyed-rows.ts'
 import { proposalListJournal } from '../../commands/lists/propose-rows.ts'
-import { keyRows, mintJournal } from '../../commands/nfts/mint-journal.ts'
+import { lockJournal } from '../../commands/locks/lock-list.ts'
+import { MINT_KIND, mintJournal } from '../../commands/nfts/mint-list.ts'
 import { launchListJournal } from '../../commands/pools/list-journal.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
@@ -16,6 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let count = 0
 const newFile = () => join(folder, `journal-${count++}`)
 
+const lockTerms = { mint: 'mint', terms: '["none"]', signer: 'a keypair' }
 const terms = { payer: 'payer', cluster: 'embedded' }
 interface Kind {
   open(file: string, changed?: object): ListJournal<Record<string, never>, object>
@@ -68,6 +72,17 @@ const KINDS: Record<string, Kind> = {
     others: [
       [{ payer: 'other' }, 'the vault payer, not other'],
       [{ cluster: 'mainnet-beta' }, 'the cluster embedded, not mainnet-beta'],
+    ],
+  }),
+  'locks create --from': kind({
+    open: (file, changed) => lockJournal(file, { ...lockTerms, ...terms, ...changed }, 1n),
+    entry: { wallet: 'wallet', at: 1, signature: null, isMade: false },
+    doing: 'locking',
+    loss: 'another --journal locks every row again',
+    others: [
+      [{ mint: 'other' }, 'the mint mint, not other'],
+      [{ terms: '[]' }, 'the terms ["none"], not []'],
+      [{ signer: 'the platform wallet' }, 'the signer a keypair, not the platform wallet'],
     ],
   }),
   'nfts mint --from': kind({
@@ -210,14 +225,21 @@ it('A batch of a list never gets the number of another, even if a line was remov
   ])
 })
 
-it('The keys of a list of NFTs are derived from the seed of its journal', () => {
+it('The keys of a list of NFTs are derived from the seed of its journal', async () => {
   const file = newFile()
   const first = mintJournal(file, { collection: 'collection', ...terms })
   writeFileSync(file, `${JSON.stringify({ ...first.head, seed: '07'.repeat(32) })}\n`)
   const journal = mintJournal(file, { collection: 'collection', ...terms })
-  const rows = [{ name: '#1', uri: 'https://example.com/1.json', owner: null, line: 2 }]
-  const keyed = keyRows(journal, 'payer', rows)
-  expect(keyed.map(({ owner, assetSeed }) => [owner, Buffer.from(assetSeed).toString('hex')])).toEqual([
-    ['payer', '719453f1e97e63a679e49efa8b204f344f65918c07136333144733cd3c369d0a'],
+  const session = {
+    wallet: { derive: async (seed: Uint8Array) => ({ address: Buffer.from(seed).toString('hex'), secretKey: [] }) },
+    clock: { now: () => 1 },
+    ui: { progress: () => () => undefined, clear: () => undefined },
+    client: { accounts: { batchFetch: async () => ({ data: { accounts: [null] } }) } },
+  } as unknown as Session
+  const listed = [{ name: '#1', uri: 'https://example.com/1.json', owner: 'payer', line: 2 }]
+  const contentOf = ({ name, uri, owner }: (typeof listed)[number]) => [name, uri, owner]
+  const planned = await planRows(session, { kind: MINT_KIND, journal, contentOf, listed })
+  expect(planned.map(({ account }) => account)).toEqual([
+    '719453f1e97e63a679e49efa8b204f344f65918c07136333144733cd3c369d0a',
   ])
 })

@@ -53,6 +53,54 @@ describe('A schedule of svc locks plan', () => {
     expect(plan.unlocks.at(-1)).toMatchObject({ at: '2030-12-16T00:00:00.000Z', cumulative: '48000000007' })
   })
 
+  it('of a list is the sum of its rows, to the unit, with the flags for empty cells', async () => {
+    const rows = [
+      'wallet,amount,start,cliff',
+      `${addressOf(recipient)},10.000001,,`,
+      `${addressOf(heir)},5,2027-01-02,0s`,
+    ]
+    const file = cli.file('sum.csv', rows.join('\n'))
+    const csv = join(cli.home, 'sum-unlocks.csv')
+    const usual = [
+      '--start',
+      '2027-01-01',
+      '--cliff',
+      '1d',
+      '--cliff-amount',
+      '0',
+      '--periods',
+      '2',
+      '--frequency',
+      '1d',
+    ]
+    const plan = await json(['locks', 'plan', '--from', file, ...usual, '--csv', csv])
+    expect(plan).toMatchObject({ locks: 2, amount: '15000001', each: 'unlock' })
+    const days = [
+      ['2027-01-02T00:00:00.000Z', '0.000001', '0.000001'],
+      ['2027-01-03T00:00:00.000Z', '7.5', '7.500001'],
+      ['2027-01-04T00:00:00.000Z', '7.5', '15.000001'],
+    ]
+    expect(readFileSync(csv, 'utf8').split('\r\n')).toEqual([
+      'date,unlocked,cumulative,claimable',
+      ...days.map(([date, unlocked, all]) => `${date},${unlocked},${all},${all}`),
+      '',
+    ])
+    const shown = await svc(['locks', 'plan', '--from', file, ...usual])
+    expect(shown.stdout).toContain('Unlocked of 15.000001')
+    const faulty = cli.file('faulty.csv', `${addressOf(recipient)},0\n`)
+    const refused = await svc(['locks', 'plan', '--from', faulty])
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringMatching(/faulty\.csv:1:\d+: the amount/)])
+    for (const more of [['5'], ['--lock', addressOf(heir)]]) {
+      const both = await svc(['locks', 'plan', ...more, '--from', file])
+      expect([both.exitCode, both.stderr]).toEqual([
+        2,
+        expect.stringMatching(/^error: give either .* or --(from|lock)/m),
+      ])
+    }
+    const none = await svc(['locks', 'plan'])
+    expect(none.stderr).toContain('or give --lock, --from')
+  })
+
   it('is written for accountants and as a picture', async () => {
     const files = ['--csv', join(cli.home, 'plan.csv'), '--svg', join(cli.home, 'plan.svg')]
     const { exitCode, stdout, stderr } = await svc([
@@ -123,6 +171,19 @@ describe.skipIf(lacksLock !== '')(`svc locks ${lacksLock}`, () => {
     const closed = await json(['locks', 'close', made.address, '-k', key('creator')])
     expect(closed).toMatchObject({ address: made.address, mint })
     expect(await json(['locks', 'list', '--mint', mint])).toEqual([])
+  })
+
+  it.each([
+    ['get', [], '<lock>'],
+    ['claim', [], '<lock>'],
+    ['cancel', [], '<lock>'],
+    ['close', [], '<lock>'],
+    ['transfer', [addressOf(heir)], '<lock>'],
+    ['update', ['--title', 'Team'], '<lock>'],
+  ])('%s names the lock as it was typed, if it is wrong', async (verb, more, shown) => {
+    const wrong = await svc(['locks', verb, 'nonsense', ...more, ...(verb === 'get' ? [] : ['-k', key('recipient')])])
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining(shown)])
+    expect(wrong.stderr).not.toMatch(/\baddress[: ]+(must|is)/)
   })
 
   it('cancels, transfers and titles a lock', async () => {
@@ -218,10 +279,11 @@ describe.skipIf(lacksLock !== '')(`svc locks create --from ${lacksLock}`, () => 
 
 describe('svc locks claim --all', () => {
   it('ends if a list of locks never does, because anybody can make locks for a wallet', async () => {
+    let pages = 0
     const endless = { claimable: '1', mint: addressOf(heir), address: addressOf(creator) }
     const server = createServer((request, response) => {
       const isList = request.url?.startsWith('/v2/locks') === true
-      const page = { data: Array.from({ length: 100 }, () => endless), meta: { next_cursor: 'more' } }
+      const page = { data: Array.from({ length: 100 }, () => endless), meta: { next_cursor: `more ${++pages}` } }
       const body = isList ? page : { error: { code: 'not_found', message: 'nothing here' } }
       response.writeHead(isList ? 200 : 404).end(JSON.stringify(body))
     })

@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Session } from '../../commands/cli/session.ts'
-import { planMints } from '../../commands/nfts/list-plan.ts'
-import type { MintJournal } from '../../commands/nfts/mint-journal.ts'
+import { type KeyedJournal, planRows } from '../../commands/lists/keyed-rows.ts'
+import { MINT_KIND } from '../../commands/nfts/mint-list.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
@@ -44,9 +44,13 @@ const journalOf = (begun: Record<string, number> = {}) =>
     file: 'j',
     head: { seed: '00'.repeat(32) },
     entries: new Map(Object.entries(begun).map(([name, at]) => [name, { name, at }])),
-  }) as unknown as MintJournal
+  }) as unknown as KeyedJournal
+const contentOf = ({ name, uri, owner }: ReturnType<typeof listed>[number]) => [name, uri, owner]
+const listOf = (count: number, begun?: Record<string, number>) => ({
+  ...{ kind: MINT_KIND, journal: journalOf(begun), contentOf, listed: listed(count) },
+})
 const plan = (session: Session, count: number, begun?: Record<string, number>) =>
-  planMints(session, journalOf(begun), { payer: 'o', listed: listed(count) })
+  planRows(session, listOf(count, begun))
 const quota = () => new ApiError('rate_limited', 'Too many requests this minute')
 
 describe('A list of NFTs', () => {
@@ -63,9 +67,9 @@ describe('A list of NFTs', () => {
     const { session, asked } = api([], ['n1'])
     const before = await plan(session, 3)
     const later = api([], ['n1', 'n2'])
-    const now = await planMints(later.session, journalOf(), { payer: 'o', listed: listed(3), before })
+    const now = await planRows(later.session, { ...listOf(3), before })
     expect([asked, later.asked]).toEqual([[['n0', 'n1', 'n2']], [['n0', 'n2']]])
-    expect(now.map(({ status }) => status)).toEqual(['to mint', 'there already', 'there already'])
+    expect(now.map(({ status }) => status)).toEqual(['to do', 'there already', 'there already'])
   })
 
   it('gives up on any refusal except the rate limit', async () => {

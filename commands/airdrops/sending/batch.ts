@@ -2,13 +2,13 @@
 import { ApiError } from '../../../src/platform/errors.ts'
 import type { ApiCaller, Session } from '../../cli/session.ts'
 import { type SignedSending, sendOne } from '../../lists/attempt.ts'
+import { requireSameCaller, requireTrusted, UntrustedKey } from '../../lists/key-trust.ts'
 import { patiently } from '../../lists/patience.ts'
 import type { BuiltTransactions } from '../../signing/built-transactions.ts'
 import { checkedBuild, type Demand, demanding, sendsTokens, signingFor } from '../../signing/demand.ts'
 import { signOne } from '../../signing/device.ts'
 import { failure } from '../../ui/problem.ts'
 import type { BatchSending, BatchTerms, OpenBatch, RequestedBatch, SendJournal, SendTermsOfList } from './journal.ts'
-import { otherCaller, requireTrusted, UntrustedKey, untrusted } from './key-trust.ts'
 import { leaveOut, type SendForecast, type SendRow } from './rows.ts'
 
 export const demandsTransfers = demanding('these transfers', sendsTokens, { inOrder: true })
@@ -95,10 +95,7 @@ function sendToAll(session: Session, run: SendRun, rows: readonly SendRow[], beg
       throw failure('the API answered without a signature: it did not sign')
     },
     keep(sending: BatchSending, end) {
-      const other =
-        end === undefined || end === 'confirmed' || !('key' in sending) ? null : otherCaller(sending, caller)
-      // Another API may not know the transaction that the first one still sends.
-      if (other !== null) throw untrusted(sending as RequestedBatch, other)
+      if ('key' in sending) requireSameCaller(sending, end, caller)
       batch ??= journal.next()
       journal.write(batch, { recipients: pairs, sending, end })
       if (end !== undefined) batch = null

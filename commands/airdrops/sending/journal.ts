@@ -1,8 +1,7 @@
 /** The journal of a list that is sent: every batch with its signed bytes, stored before they are sent, and how it ended. */
-
-import type { ApiCaller } from '../../cli/session.ts'
-import type { RequestedSending, SignedSending } from '../../lists/attempt.ts'
+import type { SignedSending } from '../../lists/attempt.ts'
 import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from '../../lists/journal.ts'
+import type { CallerRequest } from '../../lists/key-trust.ts'
 import type { SignedEnd } from '../../lists/until-ended.ts'
 
 /** The token, sender and cluster of a list, the same in every run. */
@@ -26,9 +25,7 @@ export type SendTermsOfList = {
 export type BatchTerms = { payer: string; mint: string } & Record<string, unknown>
 
 /** The request to the platform wallet. */
-export interface RequestedBatch extends RequestedSending {
-  /** Who asked, and which API: under a key, only the same caller gets the signed transaction again. */
-  caller?: ApiCaller
+export interface RequestedBatch extends CallerRequest {
   /** The request without its recipients; a key is valid only for the same request. */
   body: BatchTerms & { tx_version?: 1; mode: 'signed' }
 }

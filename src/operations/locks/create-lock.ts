@@ -4,7 +4,6 @@ import type { Input, Result } from '../../api/route.ts'
 import {
   type BeforeLock,
   buildLock,
-  depositOf,
   ESCROW_BYTES,
   LAST_SECOND,
   LOCK_UNITS,
@@ -16,6 +15,7 @@ import { decimalsProof } from '../../chain/programs/tokens/index.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
+import { depositOf } from '../../solana/lock-deposit.ts'
 import { splitLock } from '../../solana/lock-schedule.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'

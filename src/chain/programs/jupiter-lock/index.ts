@@ -16,7 +16,6 @@ export {
 } from './building.ts'
 export { type GoldLockChange, goldLockChangesIn, type LockChange, lockChangesIn } from './changes.ts'
 export { type VestingClaimChange, vestingClaimsIn } from './claim-changes.ts'
-export { depositOf } from './deposit.ts'
 export {
   decodeEscrow,
   ESCROW_BYTES,

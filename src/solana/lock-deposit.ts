@@ -1,6 +1,6 @@
 /** Computes what a lock takes from its creator if the mint withholds a transfer fee. */
-import type { TransferFee } from '../../../solana/token-extensions.ts'
-import { MAX_U64 } from '../../../solana/u64.ts'
+import type { TransferFee } from './token-extensions.ts'
+import { MAX_U64 } from './u64.ts'
 
 const WHOLE = 10_000n
 

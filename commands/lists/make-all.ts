@@ -1,0 +1,175 @@
+/**
+ * Makes one account on chain for every row of a CSV once, however often the command is interrupted and run again: the
+ * keypair signs, the platform wallet, or a vault to which each row is proposed.
+ */
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { refuseUnconfirmable } from '../signing/confirm.ts'
+import { checkedBuild, type Signing, signingFor } from '../signing/demand.ts'
+import { approverField, type SigningFlags, txVersionField } from '../signing/flags.ts'
+import { canPay, fundsOf, requireFunds, timesOf, totalLines } from '../signing/funds.ts'
+import { platformAddress } from '../signing/platform-wallet.ts'
+import { failureLines, previewLine } from '../signing/preview.ts'
+import { forecastOf, wouldFail } from '../signing/run-failures.ts'
+import { signingWallet } from '../signing/signing-wallet.ts'
+import type { ActingVault } from '../signing/wallet.ts'
+import { EXIT, usage } from '../ui/problem.ts'
+import type { BuiltRow, KeyedList, KeyedRun, ListFlags } from './keyed-list.ts'
+import { type PlannedRow, planRows, type RowStatus, withIds } from './keyed-rows.ts'
+import { makeOpen, writeRow } from './make-rows.ts'
+import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
+import { proposeRows } from './propose-rows.ts'
+import { begunMeanwhile, refuseStandardInput, runList } from './run.ts'
+
+export async function makeAll<R extends { line: number }, D extends BuiltRow>(
+  session: Session,
+  flags: ListFlags,
+  list: KeyedList<R, D>,
+): Promise<CommandOutcome> {
+  const { signed: isSigned = false, squads } = flags
+  if (flags.build_only) throw usage('--build-only prints one transaction; with --from there are many')
+  if (flags.idempotency_key !== undefined) throw usage('--idempotency-key is for one transaction, not for --from')
+  if (isSigned && flags.wait === 'none') throw usage('with --signed each row is waited for', { param: '--wait' })
+  refuseStandardInput(list.file, '--from')
+  if (squads !== undefined) return proposeAll(session, flags, list, squads)
+  const payer = isSigned ? await platformAddress(session) : await signingWallet(session, flags)
+  const cluster = await session.cluster()
+  if (!flags.dry_run) refuseUnconfirmable(session, cluster)
+  const journal = list.journal(list.place ?? `${list.file}${list.ending}`, payer, cluster)
+  journal.refuseWhileHeld()
+  const { head } = journal
+  const listed = await list.read(payer, head)
+  const { kind, contentOf } = list
+  const plan = { kind, journal, contentOf, listed, isSigned }
+  let rows = await planRows(session, plan)
+  const open = rows.filter(({ status }) => status === 'to do')
+  const run = { list, payer, journal, isSigned }
+  const question = list.question(open)
+  let wouldSucceed = true
+  return runList(session, flags, {
+    question,
+    isOpen: open.length > 0,
+    begin: () => journal.begin(),
+    async preview() {
+      wouldSucceed = await previewRows(session, question, run, { rows, open, isDryRun: flags.dry_run })
+    },
+    async work() {
+      if (JSON.stringify(journal.head) !== JSON.stringify(head)) throw begunMeanwhile()
+      // Another run may have made some during the confirmation.
+      rows = await planRows(session, { ...plan, before: rows })
+      for (const row of rows) {
+        if (row.status === 'there already' && journal.entries.get(row.id)?.isMade !== true) {
+          writeRow(session, run, row, { isMade: true })
+        }
+      }
+      await makeOpen(session, flags, run, rows)
+    },
+    outcome(notes) {
+      const outcome = listOutcome(rows, run, notes)
+      return wouldSucceed ? outcome : { ...outcome, exitCode: EXIT.failed }
+    },
+  })
+}
+
+/** Shows the cost of all, measured by simulating the dearest row; false if that simulation failed. */
+async function previewRows<R extends { line: number }, D extends BuiltRow>(
+  session: Session,
+  question: string,
+  { list, payer, journal, isSigned }: KeyedRun<R, D>,
+  { rows, open, isDryRun }: { rows: readonly PlannedRow<R>[]; open: readonly PlannedRow<R>[]; isDryRun: boolean },
+): Promise<boolean> {
+  const [first] = open.toSorted(list.dearestFirst)
+  if (first === undefined) return true
+  const key = isSigned ? null : first.key.address
+  const { data } = await list.build({ payer, dry_run: true }, first, key)
+  const isRead = isDryRun || session.ui.attended
+  const of = signingFor(session, payer, { isRead, cluster: await session.cluster() })
+  list.check?.(of)
+  const demand = await list.demand(of, first, { key, account: first.account ?? list.accountIn(data) })
+  const forecast = await forecastOf(session, await checkedBuild(session, data.transaction, demand), payer)
+  const { cluster, simulation, fault } = forecast
+  const all = timesOf(await fundsOf(session, [data.transaction]), open.length)
+  const funds = list.funds?.(all, open, data) ?? all
+  await session.ui.preview([
+    question,
+    previewLine('cluster', cluster ?? 'only the API knows'),
+    previewLine('signer', isSigned ? `${payer}, the platform wallet` : payer),
+    ...(isSigned ? [] : [previewLine('checked', `here, each before it is signed: ${demand.says}`)]),
+    ...of.notes.map((note) => previewLine('', note)),
+    previewLine('rows', `${rows.length}, of which ${rows.length - open.length} are ${list.kind.done} already`),
+    ...list.lines(open, { first, data, simulation, payer }),
+    ...totalLines(funds, payer),
+    previewLine('journal', journal.file),
+    ...(fault === null ? [] : failureLines(simulation, fault)),
+  ])
+  if (isDryRun) return fault === null && canPay(funds)
+  requireFunds(funds, cluster)
+  if (fault !== null) throw wouldFail(forecast, fault)
+  return true
+}
+
+function listOutcome<R extends { line: number }, D extends BuiltRow>(
+  planned: readonly PlannedRow<R>[],
+  { list, journal }: KeyedRun<R, D>,
+  notes: readonly string[],
+): CommandOutcome {
+  const { kind, names, columns, file } = list
+  const todo = `to ${kind.verb}`
+  const words: Partial<Record<RowStatus, string>> = { 'to do': todo, done: kind.done }
+  const rows = planned.map(({ status, ...row }) => ({
+    line: row.line,
+    ...list.record(row as unknown as R),
+    // The seed is final only once the journal is written.
+    [names.account]: status === 'to do' ? null : row.account,
+    status: words[status] ?? status,
+    error: row.error,
+  }))
+  const shown = ['line', ...columns, names.account, 'status']
+  return rowsOutcome({
+    rows,
+    journal: journal.file,
+    fields: list.fields(planned),
+    statuses: [
+      [kind.done, kind.done, kind.done],
+      ['there already', 'there_already', 'there already'],
+      ['submitted', 'submitted', 'submitted and not waited for'],
+      [todo, `to_${kind.verb}`, todo],
+      ['failed', 'failed', FAILED_WORDS],
+    ],
+    records: [names.rows, (row) => row],
+    columns: shown,
+    cells: (row) => shown.map((column) => (row as Record<string, unknown>)[column]),
+    file,
+    notes,
+  })
+}
+
+/** Proposes every row to a multisig, whose vault makes its account. */
+async function proposeAll<R extends { line: number }, D extends BuiltRow>(
+  session: Session,
+  flags: SigningFlags,
+  list: KeyedList<R, D>,
+  acting: ActingVault,
+): Promise<CommandOutcome> {
+  const common = { ...approverField({ squads: acting }), ...txVersionField(flags) }
+  return proposeRows<D>(session, flags, acting, {
+    file: list.file,
+    journal: list.place ?? `${list.file}.proposals.json`,
+    ...(list.head === undefined ? {} : { head: list.head }),
+    async rows(head) {
+      const listed = await list.read(acting.vault, head)
+      const rows = withIds(listed, list.contentOf).map((row) => ({
+        id: row.id,
+        line: row.line,
+        name: String((row as Record<string, unknown>)[list.kind.label]),
+        run: {
+          what: `${list.question([row])}, row ${row.id}`,
+          build: (payer: string) => list.build({ ...common, payer }, row, null),
+          demand: (of: Signing, data: D) => list.demand(of, row, { key: null, account: list.accountIn(data) }),
+        },
+        tryBuild: async (payer: string) => (await list.build({ ...common, payer, dry_run: true }, row, null)).data,
+      }))
+      return { question: list.question(listed), rows, ...(list.check === undefined ? {} : { check: list.check }) }
+    },
+  })
+}

@@ -1,0 +1,163 @@
+/** `svc locks create --from`: makes the lock of every row of a CSV once, however often it is interrupted and run again. */
+import type { LockCreated } from '../../src/api/locks.ts'
+import { depositOf } from '../../src/solana/lock-deposit.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import type { TransferFee } from '../../src/solana/token-extensions.ts'
+import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
+import type { Session } from '../cli/session.ts'
+import type { KeyedList } from '../lists/keyed-list.ts'
+import { type KeyedJournal, type KeyedKind, keyedJournal } from '../lists/keyed-rows.ts'
+import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
+import { readKey } from '../merkle/built-record.ts'
+import { programsField } from '../signing/flags.ts'
+import type { Funds } from '../signing/funds.ts'
+import { previewLine } from '../signing/preview.ts'
+import { signedAnswer, type Unsigned, unsignedAnswer } from '../tokens/run-act.ts'
+import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
+import { type LockRow, readLockRows } from './list-rows.ts'
+import { isoOf, type ScheduleTexts, scheduleFields } from './schedule.ts'
+import { endOf } from './schedule-lines.ts'
+import { demandedTerms, demandsLock, type LockTerms, termLines, termsOf } from './terms.ts'
+
+export interface LockList {
+  file: string
+  journal: string | undefined
+  mint: string
+  decimals: number
+  raw: boolean
+  now: bigint
+  /** The transfer fee of the mint now; null without one. */
+  fee: TransferFee | null
+  usual: Omit<ScheduleTexts, 'amount'>
+  terms: LockTerms
+  allow_programs: boolean
+  /** Whether the platform wallet signs. */
+  signed: boolean
+}
+
+export const LOCK_KIND: KeyedKind = {
+  ...{ verb: 'lock', done: 'locked', doing: 'Locking', label: 'wallet' },
+  nameOf: (wallet) => `the row for ${wallet}`,
+  program: PROGRAMS.lock.id,
+  accountOf: ({ wallet }, base) => wallet.lockAddress(base),
+}
+
+/** The same in every run. */
+export type ListTerms = {
+  mint: string
+  payer: string
+  /** The cluster's label; null if only the API knows it. */
+  cluster: string | null
+  /** Who may cancel and change the recipient, with the texts. */
+  terms: string
+  /** Whose key signs, which decides who chooses the keys of the locks. */
+  signer: string
+}
+
+/** `now` is when the schedules begin that have no start of their own, in Unix seconds. */
+const headOf = (now: bigint) => ({
+  first: { now: String(now) },
+  isHead: (head: Record<string, unknown>) => /^\d{1,12}$/.test(String(head.now)),
+})
+
+export const lockJournal = (file: string, terms: ListTerms, now: bigint): KeyedJournal =>
+  keyedJournal(file, terms, {
+    kind: 'svc-locks',
+    command: '`svc locks create --from`',
+    doing: 'locking',
+    names: {
+      ...{ mint: 'the mint', payer: 'the keypair', cluster: 'the cluster', terms: 'the terms', signer: 'the signer' },
+    },
+    anew: 'lock the list as a new one',
+    loss: 'another --journal locks every row again',
+    label: LOCK_KIND.label,
+    ...headOf(now),
+  })
+
+/** What leaves the wallet for these rows, with the transfer fees that the mint withholds. */
+const depositsOf = (rows: readonly LockRow[], fee: TransferFee | null) =>
+  rows.reduce((sum, { plan }) => sum + (depositOf(fee, plan.amount) ?? plan.amount), 0n)
+const totalOf = (rows: readonly LockRow[]) => rows.reduce((sum, { plan }) => sum + plan.amount, 0n)
+
+export function lockList(session: Session, list: LockList): KeyedList<LockRow, Unsigned<LockCreated>> {
+  const { file, mint, decimals, terms, allow_programs, usual } = list
+  readKey(mint, '<mint>')
+  const named = JSON.stringify(Object.values(termsOf(terms)))
+  const signer = list.signed ? 'the platform wallet' : 'a keypair'
+  const whole = (raw: bigint) => groupedDecimalOf(raw, decimals)
+  const fieldsOf = ({ wallet, plan }: LockRow) => ({
+    ...{ mint, recipient: wallet, ...scheduleFields(plan), ...termsOf(terms), ...programsField({ allow_programs }) },
+  })
+  const head = headOf(list.now)
+  let begins = list.now
+  return {
+    kind: LOCK_KIND,
+    file,
+    place: list.journal,
+    ending: '.locks.json',
+    head,
+    journal: (place, payer, cluster) => lockJournal(place, { mint, payer, cluster, terms: named, signer }, list.now),
+    async read(_, { now }) {
+      begins = BigInt(String(now))
+      const rows = await readLockRows(file, { decimals: list.raw ? 0 : decimals, now: begins, usual })
+      await refuseOthersThanWallets(session, { file, allow_programs, whose: 'recipient' }, rows)
+      return rows
+    },
+    contentOf: ({ wallet, plan }) => {
+      const schedule = [plan.startTime, plan.cliffTime, plan.cliffAmount, plan.frequency, plan.periods]
+      return [wallet, ...[plan.amount, ...schedule].map(String)]
+    },
+    build: async (body, row, base) =>
+      unsignedAnswer(
+        await session.client.locks.create({ ...fieldsOf(row), ...(base === null ? {} : { base }), ...body }),
+      ),
+    async sign(payer, row, options) {
+      const body = { payer, mode: 'signed' as const, ...fieldsOf(row) }
+      const { signature, address } = signedAnswer(await session.client.locks.create(body, options))
+      return { signature, account: address }
+    },
+    demand: (of, { wallet, plan }, { account, key }) =>
+      demandsLock(of, {
+        ...{ address: account, mint, recipient: wallet, schedule: plan, decimals, base: key },
+        ...demandedTerms(terms),
+      }),
+    accountIn: ({ address }) => address,
+    question: (rows) => `Lock ${whole(totalOf(rows))} of ${mint} for ${counted(rows.length, 'recipient')}`,
+    dearestFirst: (a, b) => (a.plan.amount > b.plan.amount ? -1 : 1),
+    funds: ({ payments, ...funds }, rows): Funds => {
+      const total = depositsOf(rows, list.fee)
+      const payment = (each: Funds['payments'][number]) =>
+        each.mint === mint ? { ...each, amount: total, needed: total } : each
+      return { ...funds, payments: payments.map(payment) }
+    },
+    check(of) {
+      // The time of an earlier run was agreed to then.
+      if (begins !== list.now || usual.start !== undefined || of.isNow(String(begins))) return
+      of.apiSays(`locks without a start begin at ${timeText(isoOf(begins))} by the chain's clock`, '--start')
+    },
+    lines(rows, { first, data }) {
+      const [total, deposits] = [totalOf(rows), depositsOf(rows, list.fee)]
+      const ends = rows.map(({ plan }) => endOf(plan)).reduce((most, at) => (at > most ? at : most), 0n)
+      return [
+        previewLine('largest', `${whole(first.plan.amount)} for ${first.wallet}`),
+        previewLine('ends', `the last one at ${timeText(isoOf(ends))}`),
+        ...termLines(terms),
+        previewLine('rent', `${solOf(BigInt(data.rent) * BigInt(rows.length))} SOL, which closing the locks returns`),
+        ...(list.fee === null || deposits === total
+          ? []
+          : [
+              previewLine(
+                'withheld',
+                `${whole(deposits - total)} by the mint, whose transfer fee is ${list.fee.basisPoints / 100} %`,
+              ),
+              previewLine('takes', `${whole(deposits)} with it; each claim pays the fee once more`),
+            ]),
+      ]
+    },
+    names: { rows: 'locks', account: 'lock' },
+    fields: (rows) => ({ mint, amount: String(totalOf(rows)) }),
+    record: ({ wallet, plan }) => ({ wallet, amount: String(plan.amount) }),
+    columns: ['wallet', 'amount'],
+  }
+}

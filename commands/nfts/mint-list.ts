@@ -1,0 +1,108 @@
+/** `svc nfts mint --from`: mints every row of a CSV once, however often the command is interrupted and run again. */
+import type { NftCreated } from '../../src/api/nfts.ts'
+import { uriWarnings } from '../../src/api/uris.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { solOf } from '../cli/amounts.ts'
+import type { Session } from '../cli/session.ts'
+import type { KeyedList } from '../lists/keyed-list.ts'
+import { type KeyedJournal, type KeyedKind, keyedJournal } from '../lists/keyed-rows.ts'
+import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
+import { readKey } from '../merkle/built-record.ts'
+import { demanding } from '../signing/demand.ts'
+import { mintsNft } from '../signing/demanded-assets.ts'
+import { programsField } from '../signing/flags.ts'
+import { previewLine } from '../signing/preview.ts'
+import { usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
+import { type NftRow, readNftRows } from './rows.ts'
+
+export const demandsMint = demanding('this asset, to this owner, without plugins', mintsNft)
+
+export interface MintList {
+  file: string
+  journal: string | undefined
+  collection: string
+  platform_id: string
+  allow_programs: boolean
+}
+
+/** An account that Metaplex Core owns at an asset's address was minted, and remains after a burn. */
+export const MINT_KIND: KeyedKind = {
+  ...{ verb: 'mint', done: 'minted', doing: 'Minting', label: 'name' },
+  nameOf: (name) => `"${name}"`,
+  program: PROGRAMS.core.id,
+  accountOf: (_, key) => key,
+}
+
+/** The collection, payer and cluster of a list, the same in every run. */
+export type MintTerms = { collection: string; payer: string; cluster: string | null }
+
+export const mintJournal = (file: string, terms: MintTerms): KeyedJournal =>
+  keyedJournal(file, terms, {
+    kind: 'svc-nft-mints',
+    command: '`svc nfts mint --from`',
+    doing: 'minting',
+    names: { collection: 'the collection', payer: 'the keypair', cluster: 'the cluster' },
+    anew: 'mint the list as a new one',
+    loss: 'another --journal mints every row again',
+    label: MINT_KIND.label,
+  })
+
+type OwnedRow = NftRow & { owner: string }
+
+const textsOf = ({ name, uri }: NftRow) => Buffer.byteLength(name) + Buffer.byteLength(uri)
+
+export async function mintList(session: Session, list: MintList): Promise<KeyedList<OwnedRow, NftCreated>> {
+  const { collection, file, platform_id, allow_programs } = list
+  readKey(collection, '--collection')
+  const listed = await readNftRows(file)
+  let collectionName = collection
+  return {
+    kind: MINT_KIND,
+    file,
+    place: list.journal,
+    ending: '.mint.json',
+    journal: (place, payer, cluster) => mintJournal(place, { collection, payer, cluster }),
+    async read(payer) {
+      ;({ name: collectionName } = await requireAuthority(session, collection, payer))
+      const [insecure, ...others] = listed.flatMap(({ uri, line }) => uriWarnings({ [`${file}:${line}`]: uri }))
+      if (insecure !== undefined)
+        session.ui.warn(others.length === 0 ? insecure : `${insecure} (and ${others.length} more)`)
+      const owners = listed.flatMap(({ owner, line }) => (owner === null ? [] : [{ wallet: owner, line }]))
+      const foreign = owners.filter(({ wallet }) => wallet !== payer)
+      await refuseOthersThanWallets(session, { file, allow_programs, whose: 'owner' }, foreign)
+      return listed.map((row) => ({ ...row, owner: row.owner ?? payer }))
+    },
+    contentOf: ({ name, uri, owner }) => [name, uri, owner],
+    build: (body, { name, uri, owner }, asset) =>
+      session.client.nfts.create({
+        ...{ platform_id, collection, name, uri, owner, ...programsField(list) },
+        ...(asset === null ? {} : { asset }),
+        ...body,
+      }),
+    demand: (of, { name, uri, owner }, { account: asset }) => demandsMint(of, { asset, collection, owner, name, uri }),
+    accountIn: ({ asset }) => asset,
+    question: (rows) => `Mint ${counted(rows.length, 'NFT')} into ${collectionName}`,
+    // The asset with the longest texts pays the most rent.
+    dearestFirst: (a, b) => textsOf(b) - textsOf(a),
+    lines(_, { simulation, payer }) {
+      const own = simulation.balance_changes.find(({ address, mint }) => address === payer && mint === null)
+      return own === undefined ? [] : [previewLine('each', `${solOf(-BigInt(own.change))} SOL`)]
+    },
+    names: { rows: 'nfts', account: 'asset' },
+    fields: () => ({ collection }),
+    record: ({ name, owner }) => ({ name, owner }),
+    columns: ['name'],
+  }
+}
+
+/** Throws a usage problem if the payer may not mint into the collection; checked before anything is written. */
+async function requireAuthority({ client }: Session, address: string, payer: string) {
+  const collection = (await client.collections.get({ address })).data
+  const { update_authority, update_delegates, cosigned } = collection
+  if (cosigned || update_authority === payer || update_delegates.includes(payer)) return collection
+  throw usage(`${update_authority} is the update authority of ${address}: ${payer} may not mint into it`, {
+    param: '--collection',
+    next: 'give its keypair with -k FILE, or have yours made a delegate of the collection',
+  })
+}
