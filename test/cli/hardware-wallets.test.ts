@@ -394,6 +394,8 @@ describe.skipIf(lacksPrograms)('A launch', () => {
   })
   const launchOf = (name: string, symbol: string, url: string) => [
     ...['pools', 'create', '--name', name, '--symbol', symbol, '--image', logo, '--buy', '0.1', '-k', url],
+    // The mint is a key of the user's, which signs here besides the device.
+    ...['--mint-keypair', cli.keypair(`${symbol}.json`).file],
   ]
 
   it('is confirmed on a Ledger one transaction at a time, each with a blockhash of its own', async () => {

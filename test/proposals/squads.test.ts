@@ -119,6 +119,11 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
   it('of a launch with a first buy makes its pool live with one event', async () => {
     const { vault, post, approver, put, a, follow, proposalOf, carryOut, events, ask } = at
     const body = { creator: vault, name: 'Vault Token', symbol: 'VLT', image: IMAGE, buy_amount: 1 }
+    const chosen = { base_mint: addressOf(Keypair.generate()), approver: approver() }
+    expect((await ask('POST', '/v2/pools', { ...body, ...chosen })).error).toMatchObject({
+      param: 'base_mint',
+      message: expect.stringContaining('a vault makes its mints itself'),
+    })
     const data = await post('/v2/pools', { ...body, approver: approver() })
     expect(data.required_signers).toEqual({ base_mint_secret_key: [], config_secret_key: [] })
     put(data.proposal, a)
