@@ -53,7 +53,14 @@ describe('a share of a report', () => {
 const token = { mintAuthority: null, freezeAuthority: null, metadata: null, metadataElsewhere: null, extensions: null }
 const pool = (more: object) => ({
   ...{ address: keyOf('pool'), type: 'damm_v2', quote_mint: WRAPPED_SOL, quote_decimals: 9 },
-  ...{ base_amount: '100', quote_amount: '100', locked_bps: 10_000, vesting_bps: 0, unlocked_bps: 0 },
+  ...{
+    base_amount: '100',
+    quote_amount: '100',
+    locked_bps: 10_000,
+    vesting_bps: 0,
+    unlocked_bps: 0,
+    burnt_positions: [],
+  },
   ...{ migrated_locked_bps: null, ...more },
 })
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
@@ -72,6 +79,22 @@ describe('the verdict on liquidity', () => {
     ['less than a percent that is free', [pool({ unlocked_bps: 99 })], 'ok'],
     ['a percent that is free', [pool({ unlocked_bps: 100 })], 'warning'],
     ['half of it that is free', [pool({ unlocked_bps: 5_000 })], 'danger'],
+    ['positions that were not read', [pool({ locked_bps: 5_000, vesting_bps: null, unlocked_bps: null })], 'unknown'],
+    [
+      'positions that were not read beside a little that is free',
+      [pool({ locked_bps: 5_000, vesting_bps: null, unlocked_bps: null }), pool({ unlocked_bps: 100 })],
+      'unknown',
+    ],
+    [
+      'positions that were not read beside a danger',
+      [pool({ locked_bps: 5_000, vesting_bps: null, unlocked_bps: null }), pool({ unlocked_bps: 5_000 })],
+      'danger',
+    ],
+    [
+      'positions that were not read in a pool that is locked all the same',
+      [pool({ locked_bps: 9_901, vesting_bps: null, unlocked_bps: null })],
+      'ok',
+    ],
     ['a schedule that ends', [pool({ vesting_bps: 5_000 })], 'warning'],
     ['a curve whose migration frees a part', [pool({ type: 'dbc', migrated_locked_bps: 5_000 })], 'warning'],
     ['a curve whose migration locks all', [pool({ type: 'dbc', migrated_locked_bps: 10_000 })], 'ok'],

@@ -4,6 +4,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
+import { reportText } from '../commands/tokens/report-text.ts'
 import { TOKEN_RISKS, type TokenReport, type TokenRisk } from '../src/api/token-report.ts'
 import { NodeRefusal } from '../src/chain/nodes/node-call.ts'
 import { createMetadata } from '../src/chain/programs/tokens/metaplex.ts'
@@ -190,7 +191,7 @@ describe('the report of a mint of Token-2022 with extensions', () => {
       pausable: 'danger',
     })
     for (const { level, finding, remedy } of facts.risks) {
-      expect(finding).toMatch(/^[A-Z1-9].*\.$/)
+      expect(finding).toMatch(/^[A-Za-z1-9].*\.$/)
       if (level === 'ok') expect(remedy).toBeNull()
     }
   })
@@ -270,6 +271,38 @@ describe('the holders of a report', () => {
     expect(verdict(facts, 'large_holder')).toMatchObject({ level: 'unknown' })
     expect(verdict(await report(mint, '?holder_limit=22'), 'large_holder')).toMatchObject({ level: 'ok' })
     expect(verdict(await report(mint, '?holder_limit=1'), 'large_holder')).toMatchObject({ level: 'warning' })
+  })
+
+  it('are labelled if they are accounts of another program, and count, because nobody knows whose they are', async () => {
+    const { chain, report } = await opened()
+    const mint = keyOf('report mint of a foreign pool')
+    const [vault, derived] = namedOwners('report program', 2, false) as [Uint8Array, Uint8Array]
+    putOwned(chain, vault, PROGRAMS.squads.id)
+    const people = wallets.map((owner) => ({ owner, amount: 1n }))
+    await putHolders(chain, {
+      mint,
+      holders: [{ owner: vault, amount: 80n }, { owner: derived, amount: 8n }, ...people],
+    })
+    const facts = await report(mint)
+    expect(facts.holders!.top.slice(0, 3)).toMatchObject([
+      { wallet: addressOfBytes(vault), kind: 'program', program: PROGRAMS.squads.id, share_bps: 8_000 },
+      { wallet: addressOfBytes(derived), kind: 'pda', program: null, share_bps: 800 },
+      { kind: 'wallet', program: null },
+    ])
+    expect(verdict(facts, 'large_holder')).toMatchObject({
+      level: 'danger',
+      finding: `${addressOfBytes(vault)} holds 80 % of the supply; it is held by the program ${PROGRAMS.squads.id}, such as a multisig or a pool that is not read.`,
+    })
+    const text = reportText(facts)
+    expect(text).toContain(`held by the program ${PROGRAMS.squads.name}`)
+    expect(text).toContain('liquidity elsewhere is not counted')
+    chain.setAccount(addressOfBytes(vault), {
+      lamports: 0n,
+      owner: PROGRAMS.squads.id,
+      data: new Uint8Array(),
+      executable: false,
+    })
+    expect(verdict(await report(mint), 'large_holder').finding).toContain('it is an address of a program, such as')
   })
 
   it('come from the newest snapshot if the node shows accounts that do not add up, and the gap says so', async () => {

@@ -7,7 +7,7 @@ import { SVG } from '../ui/drawing-flags.ts'
 export const inspectVerb = verb({
   about: 'Read everything that the chain shows about a token, with a verdict on each risk',
   details:
-    'Supply, authorities, extensions, holders, locks of Jupiter Lock, and pools of Meteora DBC and DAMM v2, whoever made them. Vaults of pools, locks and distributors do not count as holders. A part that the RPC node does not show is unknown, and the reason is given.',
+    'Supply, authorities, extensions, holders, locks of Jupiter Lock, and pools of Meteora DBC and DAMM v2, whoever made them. Pools of other programs are not read: liquidity elsewhere is not counted, and their vaults look like holders. Vaults of pools, locks and distributors do not count as holders, except for what a lock pays at any time: what is due counts for its recipient, and what a cancellation returns for its creator. A part that the RPC node does not show is unknown, and the reason is given.',
   calls: [paths.tokens.report],
   args: { mint: required(mintAddress('Mint of the token, or its symbol')) },
   flags: {

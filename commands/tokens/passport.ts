@@ -14,7 +14,7 @@ const MOST_POOLS = 10
 export const passportVerb = verb({
   about: 'Write the report of a token as a static page, which proves each fact in the browser',
   details:
-    'DIR gets a page for any static host. The visitor’s browser reads the chain itself, compares supply, authorities, metadata, locks and locked liquidity with the report, and marks what changed and what it could not prove. DIR appears only when it is complete.',
+    'DIR gets a page for any static host. The visitor’s browser reads the chain itself, compares supply, authorities, metadata, locks and locked liquidity with the report, and marks what changed and what it could not prove. Liquidity elsewhere than on Meteora is not counted. DIR appears only when it is complete.',
   calls: [paths.tokens.report, paths.service.cluster],
   args: { mint: required(mintAddress('Mint of the token, or its symbol')) },
   flags: {

@@ -1,6 +1,7 @@
 /** The report of a token as a terminal shows it: facts, who holds it, and the verdicts. */
-import type { TokenReport, TokenRisk } from '../../src/api/token-report.ts'
+import type { TokenReport, TokenReportPools, TokenRisk } from '../../src/api/token-report.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { programName } from '../../src/solana/programs.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { showsBraille } from '../ui/plot.ts'
 import { timeText } from '../ui/times.ts'
@@ -12,6 +13,7 @@ const [NAMES, LEVELS, RISKS] = [13, 9, 20]
 const BAR_COLUMNS = 20
 const ADDRESS_COLUMNS = 44
 const INDENT = '  '
+const ELSEWHERE = 'liquidity elsewhere is not counted'
 
 /** Lines of at most 80 columns, unless a sentence has an address; the terminal breaks those. */
 export function reportText(report: TokenReport): string {
@@ -50,7 +52,14 @@ function holderLines({ holders }: TokenReport): string[] {
   const { source, slot, top, top_share_bps: share } = holders
   const where = source === 'chain' ? `at slot ${slot}` : `by the snapshot of slot ${slot}`
   const largest = top.length === 0 ? '' : `; the ${top.length} largest have ${percent(share)}`
-  return [fact('holders', `${counted(holders.holders, 'holder')} ${where}${largest}`)]
+  return [
+    fact('holders', `${counted(holders.holders, 'holder')} ${where}${largest}`),
+    ...top.flatMap(({ wallet, program }) =>
+      program === null
+        ? []
+        : [fact('', wallet), fact('', `${INDENT}held by the program ${programName(program) ?? program}`)],
+    ),
+  ]
 }
 
 function lockLines({ locks, decimals }: TokenReport): string[] {
@@ -70,23 +79,27 @@ function lockLines({ locks, decimals }: TokenReport): string[] {
 
 function poolLines({ pools, decimals }: TokenReport): string[] {
   if (pools === null) return [fact('pools', 'unknown')]
-  if (pools.found === 0) return [fact('pools', 'none')]
+  if (pools.found === 0) return [fact('pools', `none on Meteora; ${ELSEWHERE}`)]
   const sol = pools.sol_amount === '0' ? '' : ` and ${solOf(BigInt(pools.sol_amount))} SOL`
   return [
     fact(
       'pools',
       `${counted(pools.found, 'pool')} with ${groupedDecimalOf(BigInt(pools.base_amount), decimals)}${sol}`,
     ),
+    fact('', ELSEWHERE),
     ...pools.pools.flatMap((pool) => {
       const quote = groupedDecimalOf(BigInt(pool.quote_amount), pool.quote_decimals)
       const unit = pool.quote_mint === WRAPPED_SOL ? 'SOL' : `of ${pool.quote_mint.slice(0, 4)}…`
       return [
         fact('', `${pool.address} ${pool.type === 'dbc' ? 'launch curve' : 'DAMM v2'}`),
-        fact('', `${INDENT}${quote} ${unit}, ${percent(pool.locked_bps)} locked, ${percent(pool.unlocked_bps)} free`),
+        fact('', `${INDENT}${quote} ${unit}, ${percent(pool.locked_bps)} locked, ${freePart(pool)}`),
       ]
     }),
   ]
 }
+
+const freePart = ({ unlocked_bps: free }: TokenReportPools['pools'][number]): string =>
+  free === null ? 'the rest was not read' : `${percent(free)} free`
 
 function distributionLines(report: TokenReport): string[] {
   const parts = partsOfSupply(report)

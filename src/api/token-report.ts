@@ -55,8 +55,21 @@ const reportHolders = z
       .array(z.object({ kind: z.enum(HOLDER_KINDS), addresses: z.int().min(0), amount: digits, share_bps: shareBps }))
       .meta({ description: 'Who holds the supply, by kind of address' }),
     top: z
-      .array(z.object({ wallet: address, kind: z.enum(HOLDER_KINDS), amount: digits, share_bps: shareBps }))
-      .meta({ description: 'The ten largest holders, the largest first' }),
+      .array(
+        z.object({
+          wallet: address,
+          kind: z.enum(HOLDER_KINDS),
+          program: address
+            .nullable()
+            .meta({ description: 'Program whose account the holder is; null if it is none, or of a snapshot' }),
+          amount: digits,
+          share_bps: shareBps,
+        }),
+      )
+      .meta({
+        description:
+          'The ten largest holders, the largest first. One of the kind `pda` or `program` may be a multisig, or the vault of a pool that is not read',
+      }),
     top_share_bps: shareBps,
     withheld: digits.meta({ description: 'Withheld transfer fees, which belong to no holder' }),
     confidential: digits.meta({ description: 'Confidential balances, which only their holders can read' }),
@@ -93,9 +106,20 @@ const reportPool = z
     quote_decimals: z.int().min(0).max(255),
     base_amount: digits.meta({ description: 'Raw units of the token in the pool, unclaimed fees included' }),
     quote_amount: digits.meta({ description: 'Raw units of the quote in the pool, unclaimed fees included' }),
-    locked_bps: bps.meta({ description: 'Part of the liquidity that nobody can ever withdraw, rounded down' }),
-    vesting_bps: bps.meta({ description: 'Part that a schedule locks until later, rounded down' }),
-    unlocked_bps: bps.meta({ description: 'The rest, which its owners can withdraw now' }),
+    locked_bps: bps.meta({
+      description:
+        'Part of the liquidity that nobody can ever withdraw, rounded down: locked for good, or of positions in burn addresses',
+    }),
+    vesting_bps: bps.nullable().meta({
+      description:
+        'Part that a schedule, or a lock that has the position, frees later, rounded down. Null if the positions were not read; `gaps` says why',
+    }),
+    unlocked_bps: bps
+      .nullable()
+      .meta({ description: 'The rest, which its owners can withdraw now; null if the positions were not read' }),
+    burnt_positions: z
+      .array(z.object({ address, nft_mint: mintAddress, nft_account: address }))
+      .meta({ description: 'Large positions whose NFT is in a burn address, at most 20' }),
     migrated_locked_bps: bps.nullable().meta({
       description: 'For a launch curve: part of the liquidity that its migration locks for good; null for other pools',
     }),
@@ -173,7 +197,7 @@ export const tokenReports = {
     tag: TOKENS_TAG,
     summary: 'Read everything that the chain shows about a token, with a verdict on each known risk',
     description:
-      'For a token of any creator: supply, authorities, extensions, holders, locks of Jupiter Lock, pools of Meteora DBC and DAMM v2. Holders are read now if there are up to 50,000 token accounts, otherwise from the newest snapshot (`POST /v2/holder-snapshots`). A part that the node does not show is null, and `gaps` says why. It can take 20 seconds.',
+      'For a token of any creator: supply, authorities, extensions, holders, locks of Jupiter Lock, pools of Meteora DBC and DAMM v2. Holders are read now if there are up to 50,000 token accounts, otherwise from the newest snapshot (`POST /v2/holder-snapshots`). Pools of other programs are not read: liquidity elsewhere is not counted. A part that the node does not show is null, and `gaps` says why. A report makes at most 200 calls to the node and takes at most 30 seconds.',
     params: z.object({ mint: mintAddress }),
     query: z.strictObject({
       holder_limit: z

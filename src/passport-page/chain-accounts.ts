@@ -125,8 +125,9 @@ export function lockOf(account: ShownAccount | null, now: bigint): ShownLock | n
 
 export interface ShownPool {
   mints: string[]
-  /** Part of the liquidity that nobody can ever withdraw, in hundredths of a percent, rounded down. */
-  lockedBps: number
+  liquidity: bigint
+  /** Liquidity that the pool itself counts as locked for good. */
+  locked: bigint
   isMigrated: boolean
 }
 
@@ -148,13 +149,22 @@ export function poolOf(account: ShownAccount | null, type: 'dbc' | 'damm_v2'): S
   if (type === 'dbc') {
     if (owner !== PROGRAMS.dbc.id || data.length < 312 || !CURVE_ACCOUNTS.some((each) => equalBytes(kind, each)))
       return null
-    return { mints: [key(136)], lockedBps: 10_000, isMigrated: data[305] === 1 }
+    return { mints: [key(136)], liquidity: 1n, locked: 1n, isMigrated: data[305] === 1 }
   }
   if (owner !== PROGRAMS.dammV2.id || data.length < 1_112 || !equalBytes(kind, POOL_ACCOUNT)) return null
-  const liquidity = u128(data, 360)
   const locked = u128(data, 552) + (data[484] === COMPOUNDING ? DEAD_LIQUIDITY : 0n)
-  const lockedBps = liquidity === 0n ? 0 : locked >= liquidity ? 10_000 : Number((locked * 10_000n) / liquidity)
-  return { mints: [key(168), key(200)], lockedBps, isMigrated: false }
+  return { mints: [key(168), key(200)], liquidity: u128(data, 360), locked, isMigrated: false }
+}
+
+const POSITION_ACCOUNT = Uint8Array.of(0xaa, 0xbc, 0x8f, 0xe4, 0x7a, 0x40, 0xf7, 0xd0)
+
+/** Liquidity of a pool's position that is not locked for good; 0 for any other account. */
+export function positionLiquidity(account: ShownAccount | null, pool: string, nftMint: string): bigint {
+  if (account?.owner !== PROGRAMS.dammV2.id || account.data.length < 408) return 0n
+  const { data } = account
+  const key = (at: number) => base58Of(data.subarray(at, at + 32))
+  if (!equalBytes(data.subarray(0, 8), POSITION_ACCOUNT) || key(8) !== pool || key(40) !== nftMint) return 0n
+  return u128(data, 152) + u128(data, 168)
 }
 
 const u128 = (data: Uint8Array, at: number): bigint => readU64(data, at) + (readU64(data, at + 8) << 64n)

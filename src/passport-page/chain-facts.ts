@@ -3,6 +3,7 @@ import { utf8 } from '../claim-page/browser/bytes.ts'
 import { foreignWords } from '../claim-page/browser/page-fault.ts'
 import { base58Of, findProgramAddress, requireKey } from '../claim-page/browser/program-addresses.ts'
 import { groupedDecimalOf } from '../solana/amounts.ts'
+import { isBurntNft } from '../solana/burnt-nfts.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../solana/programs.ts'
 import { type MintState, readMint, readTokenAccount } from '../solana/token-accounts.ts'
@@ -15,10 +16,11 @@ import {
   metaplexOf,
   ownMetadataOf,
   poolOf,
+  positionLiquidity,
   type ShownAccount,
   type ShownMetadata,
 } from './chain-accounts.ts'
-import type { Passport } from './passport-file.ts'
+import type { BurntPosition, Passport } from './passport-file.ts'
 
 export type FactState = 'proven' | 'changed' | 'unproven'
 
@@ -79,7 +81,7 @@ export async function proveFacts(call: Call, passport: Passport): Promise<Proven
       }),
       ...powerFacts(passport, state, extensions, epoch),
       ...lockFacts(passport, lockAccounts, { now, isToken2022: extensions !== null }),
-      ...poolFacts(passport, poolAccounts),
+      ...(await poolFacts(call, passport, poolAccounts)),
       ...passport.missing.map((group): Fact => ({ group, name: 'All', value: UNREAD, state: 'unproven' })),
       ...(await holderFacts(call, passport, state.supply)),
     ],
@@ -221,24 +223,55 @@ const timeText = (seconds: bigint): string =>
     ? 'a time after the year 9999'
     : `${new Date(Number(seconds) * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-function poolFacts({ mint, pools }: Passport, accounts: readonly (ShownAccount | null)[]): Fact[] {
-  return pools.map(({ address, type, lockedBps }, i) => {
+async function poolFacts(
+  call: Call,
+  { mint, pools }: Passport,
+  accounts: readonly (ShownAccount | null)[],
+): Promise<Fact[]> {
+  const facts: Fact[] = [
+    { group: 'Liquidity', name: 'Other programs', value: 'Liquidity elsewhere is not counted', state: 'unproven' },
+  ]
+  for (const [i, { address, type, lockedBps, burnt }] of pools.entries()) {
     const fact = { group: 'Liquidity' as const, name: `${type === 'dbc' ? 'Launch curve' : 'Pool'} ${address}` }
     const pool = poolOf(accounts[i] ?? null, type)
-    const share = (bps: number) => `${bps / 100} % of the liquidity can never be withdrawn`
-    if (pool === null || !pool.mints.includes(mint))
-      return { ...fact, value: 'There is no such pool', state: 'changed' }
-    if (pool.isMigrated) return { ...fact, value: 'The curve is full and has migrated to a pool', state: 'changed' }
-    if (type === 'dbc') return { ...fact, value: 'The curve holds the liquidity until it is full', state: 'proven' }
-    // More that is locked is no harm.
-    if (pool.lockedBps >= lockedBps) return { ...fact, value: share(pool.lockedBps), state: 'proven' }
-    return {
-      ...fact,
-      value: share(pool.lockedBps),
-      state: 'changed',
-      note: `When this page was written: ${share(lockedBps)}`,
+    if (pool === null || !pool.mints.includes(mint)) {
+      facts.push({ ...fact, value: 'There is no such pool', state: 'changed' })
+    } else if (pool.isMigrated) {
+      facts.push({ ...fact, value: 'The curve is full and has migrated to a pool', state: 'changed' })
+    } else if (type === 'dbc') {
+      facts.push({ ...fact, value: 'The curve holds the liquidity until it is full', state: 'proven' })
+    } else {
+      const bps = partOf(pool.locked + (await burntLiquidity(call, address, burnt)), pool.liquidity)
+      const share = (part: number) => `${part / 100} % of the liquidity can never be withdrawn`
+      // More that is locked is no harm.
+      facts.push(
+        bps >= lockedBps
+          ? { ...fact, value: share(bps), state: 'proven' }
+          : { ...fact, value: share(bps), state: 'changed', note: `When this page was written: ${share(lockedBps)}` },
+      )
     }
-  })
+  }
+  return facts
+}
+
+/** In hundredths of a percent, rounded down. */
+const partOf = (part: bigint, whole: bigint): number =>
+  whole === 0n ? 0 : part >= whole ? 10_000 : Number((part * 10_000n) / whole)
+
+/** What burnt positions of a pool hold, each counted once. The page read their accounts itself. */
+async function burntLiquidity(call: Call, pool: string, burnt: readonly BurntPosition[]): Promise<bigint> {
+  const once = burnt.filter(({ address }, i) => burnt.findIndex((each) => each.address === address) === i)
+  if (once.length === 0) return 0n
+  const addresses = once.flatMap(({ address, nftMint, nftAccount }) => [address, nftMint, nftAccount])
+  const { accounts } = await accountsOf(call, addresses)
+  const at = (place: number) => {
+    const account = accounts[place] ?? null
+    return account === null ? null : { ...account, lamports: 0n, executable: false }
+  }
+  return once.reduce((sum, { nftMint }, i) => {
+    if (!isBurntNft(at(3 * i + 1), nftMint, at(3 * i + 2))) return sum
+    return sum + positionLiquidity(accounts[3 * i] ?? null, pool, nftMint)
+  }, 0n)
 }
 
 /** The largest token accounts as the node lists them, with their owners; the number of holders takes a whole scan. */

@@ -5,13 +5,20 @@ import { safeUrl } from '../claim-page/browser/site-files.ts'
 
 export const PASSPORT_FORMAT = 'svc-token-passport/1'
 const MOST_CHARACTERS = 262_144
-const [MOST_LOCKS, MOST_POOLS, MOST_NODES] = [20, 10, 8]
+const [MOST_LOCKS, MOST_POOLS, MOST_BURNT, MOST_NODES] = [20, 10, 20, 8]
 const PUBLIC_NODES: Readonly<Record<string, string>> = {
   mainnet: 'https://api.mainnet-beta.solana.com',
   devnet: 'https://api.devnet.solana.com',
   testnet: 'https://api.testnet.solana.com',
 }
 const LOCAL_NODE = 'http://127.0.0.1:8899'
+
+/** A position whose NFT is in a burn address. */
+export interface BurntPosition {
+  address: string
+  nftMint: string
+  nftAccount: string
+}
 
 /** What was read when the passport was written. Amounts are raw units. */
 export interface Passport {
@@ -27,7 +34,7 @@ export interface Passport {
   authorities: ReadonlyMap<string, string | null>
   isMutable: boolean
   locks: { address: string; recipient: string; amount: bigint }[]
-  pools: { address: string; type: 'dbc' | 'damm_v2'; lockedBps: number }[]
+  pools: { address: string; type: 'dbc' | 'damm_v2'; lockedBps: number; burnt: BurntPosition[] }[]
   holders: { count: number; slot: number } | null
   /** Parts that could not be read when the passport was written. */
   missing: ('Locks' | 'Liquidity')[]
@@ -68,9 +75,16 @@ export function readPassport(text: string): Passport {
       }
     }),
     pools: listOf(fieldsOf(report.pools).pools, MOST_POOLS).map((each) => {
-      const { address, type, locked_bps } = fieldsOf(each)
+      const { address, type, locked_bps, burnt_positions } = fieldsOf(each)
       if (type !== 'dbc' && type !== 'damm_v2') throw new Error('pools in passport.json have another form')
-      return { address: addressIn(address, 'pools'), type, lockedBps: wholeIn(locked_bps, 10_000, 'pools') }
+      const burnt = listOf(burnt_positions, MOST_BURNT).map((position) => {
+        const fields = fieldsOf(position)
+        const [own, nftMint, nftAccount] = [fields.address, fields.nft_mint, fields.nft_account].map((key) =>
+          addressIn(key, 'burnt_positions'),
+        ) as [string, string, string]
+        return { address: own, nftMint, nftAccount }
+      })
+      return { address: addressIn(address, 'pools'), type, lockedBps: wholeIn(locked_bps, 10_000, 'pools'), burnt }
     }),
     holders: holdersIn(report.holders),
     missing: [

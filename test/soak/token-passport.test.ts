@@ -99,7 +99,7 @@ describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’
     ] as const) {
       const { page, complaints, close } = await open(width, dark)
       expect(await summary(page)).toMatch(
-        /^\d+ of \d+ facts are proven on chain at slot \d+ by 127\.0\.0\.1:\d+\. 1 cannot be proven here\.$/,
+        /^\d+ of \d+ facts are proven on chain at slot \d+ by 127\.0\.0\.1:\d+\. 2 cannot be proven here\.$/,
       )
       expect(await marks(page, 'changed')).toBe(0)
       const text = await page.innerText('#facts')
@@ -172,7 +172,7 @@ describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’
     const passport = JSON.parse(readFileSync(file, 'utf8'))
     writeFileSync(file, JSON.stringify({ ...passport, report: { ...passport.report, locks: null, pools: null } }))
     const partial = await open()
-    expect(await summary(partial.page)).toMatch(/ 3 cannot be proven here\.$/)
+    expect(await summary(partial.page)).toMatch(/ 4 cannot be proven here\.$/)
     await partial.close()
     writeFileSync(file, JSON.stringify({ ...passport, report: { ...passport.report, mint: 'x' } }))
     const broken = await open()

@@ -30,7 +30,7 @@ export {
   type WantedAmounts,
 } from './liquidity.ts'
 export type { PlatformShare } from './lock.ts'
-export { type PoolOfMint, type PoolsOfMint, poolsOfMint } from './of-mint.ts'
+export { type LockedLiquidity, lockedForGood, lockedLiquidity, type PoolsOfMint, poolsOfMint } from './of-mint.ts'
 export { FEE_BPS } from './opening.ts'
 export {
   buildLiquidityAddition,

@@ -6,6 +6,7 @@ import type { Chain } from '../../connection.ts'
 import { scanAccounts } from '../../holders/scan.ts'
 import type { ChainTime } from '../../reads/chain-clock.ts'
 import { accountsAt } from '../../sending/runs.ts'
+import { type BurntPosition, burntAmong } from './burnt-positions.ts'
 import { POSITION_DISCRIMINATOR_BYTES } from './program.ts'
 import { type DammV2Pool, readDammV2Pools } from './state.ts'
 
@@ -17,18 +18,21 @@ interface ChainReading {
   at: ChainTime
 }
 
-/** A pool with the parts of its liquidity. */
-export interface PoolOfMint {
-  pool: DammV2Pool
-  /** Liquidity that is locked for good, or belongs to nobody. */
+/** The parts of a pool's liquidity that its owners cannot withdraw now. */
+export interface LockedLiquidity {
+  /** Liquidity that is locked for good, belongs to nobody, or to a burnt position. */
   locked: bigint
   /** Liquidity that a schedule still locks. */
   vesting: bigint
+  /** Positions whose NFT is in a burn address, so nobody can act on them. */
+  burnt: BurntPosition[]
+  /** The largest positions whose liquidity is free, with all that can be withdrawn of each. */
+  free: { nftMint: string; liquidity: bigint }[]
 }
 
 export interface PoolsOfMint {
   /** The pools with most of the token, the one with most first. */
-  pools: PoolOfMint[]
+  pools: DammV2Pool[]
   /** All pools that hold some of the token. */
   found: number
 }
@@ -40,22 +44,28 @@ const MOST_POOLS = 50
 
 /** Places of the two mints and vaults in a pool's account. */
 const [MINT_A_AT, MINT_B_AT, VAULTS_AT, POOL_BYTES] = [168, 200, 232, 1_112]
-/** Places of the pool, of unlocked, vested and locked liquidity, and of the schedule in a position's account. */
-const [POOL_AT, LIQUIDITY_AT, SCHEDULE_AT, POSITION_BYTES] = [8, 152, 312, 408]
+/** Places of the pool, the NFT, unlocked, vested and locked liquidity, and the schedule in a position's account. */
+const [POOL_AT, NFT_AT, LIQUIDITY_AT, SCHEDULE_AT, POSITION_BYTES] = [8, 40, 152, 312, 408]
 const SCHEDULE_BYTES = 66
 /** Places of the position and of the schedule in the account of a schedule that was added later. */
 const [VESTED_POSITION_AT, ADDED_SCHEDULE_AT, ADDED_BYTES] = [8, 40, 184]
-/** Positions whose added schedules are searched; what others have vested counts as withdrawable. */
-const MOST_VESTED = 20
+/**
+ * Positions whose added schedules are searched, and whose NFTs are looked for in burn addresses: the largest ones, each
+ * with at least a thousandth of the pool. What others have counts as withdrawable.
+ */
+const MOST_POSITIONS = 20
+const LEAST_PARTS = 1_000n
+/** Free positions that are named. */
+const MOST_FREE = 3
 /** Liquidity without an owner in a pool that compounds its fees. */
 const DEAD_LIQUIDITY = 100n << 64n
 
 /**
- * Takes a search for each side of a pool, and one for the positions of each pool that is not locked as a whole. Throws
- * internal_error when the node fails, does not list the accounts of programs, or shows more than are read.
+ * Takes a search for each side of a pool, and a reading for every hundred pools. Throws internal_error when the node
+ * fails, does not list the accounts of programs, or shows more than are read.
  */
-export async function poolsOfMint(chain: ScanChain, mint: string, reading: ChainReading): Promise<PoolsOfMint> {
-  const sides = await Promise.all([MINT_A_AT, MINT_B_AT].map((place) => vaultsOf(chain, mint, place, reading.slot)))
+export async function poolsOfMint(chain: ScanChain, mint: string, minSlot: number): Promise<PoolsOfMint> {
+  const sides = await Promise.all([MINT_A_AT, MINT_B_AT].map((place) => vaultsOf(chain, mint, place, minSlot)))
   const found = sides.flat()
   const vaults = await accountsAt(
     chain,
@@ -69,10 +79,7 @@ export async function poolsOfMint(chain: ScanChain, mint: string, reading: Chain
     .filter(({ amount }) => amount > 0n)
     .sort((a, b) => (a.amount === b.amount ? (a.address < b.address ? -1 : 1) : a.amount > b.amount ? -1 : 1))
   const largest = holding.slice(0, MOST_POOLS).map(({ address }) => address)
-  const pools: PoolOfMint[] = []
-  for (const pool of await readDammV2Pools(chain, largest)) {
-    if (pool !== null) pools.push({ pool, ...(await lockedParts(chain, pool, reading)) })
-  }
+  const pools = (await readDammV2Pools(chain, largest)).filter((pool) => pool !== null)
   return { pools, found: holding.length }
 }
 
@@ -102,38 +109,61 @@ async function vaultsOf(
   return found
 }
 
-async function lockedParts(
+/** Liquidity that the pool itself counts as locked for good. It takes no call. */
+export function lockedForGood({ collectFeeMode, permanentLockLiquidity, liquidity }: DammV2Pool): bigint {
+  const all = permanentLockLiquidity + (collectFeeMode === 'compounding' ? DEAD_LIQUIDITY : 0n)
+  return all < liquidity ? all : liquidity
+}
+
+/**
+ * Takes a search for the positions, one call for their NFTs, and a search for each large position with vested
+ * liquidity; none for a pool that is locked as a whole. Throws like `poolsOfMint`.
+ */
+export async function lockedLiquidity(
   chain: ScanChain,
   pool: DammV2Pool,
   { slot, at }: ChainReading,
-): Promise<Pick<PoolOfMint, 'locked' | 'vesting'>> {
-  const dead = pool.collectFeeMode === 'compounding' ? DEAD_LIQUIDITY : 0n
-  const all = pool.permanentLockLiquidity + dead
-  const locked = all < pool.liquidity ? all : pool.liquidity
-  if (locked === pool.liquidity) return { locked, vesting: 0n }
+): Promise<LockedLiquidity> {
+  const forGood = lockedForGood(pool)
+  if (forGood === pool.liquidity) return { locked: forGood, vesting: 0n, burnt: [], free: [] }
   const point = pool.activationType === 'slot' ? BigInt(at.slot) : BigInt(at.unixSeconds)
-  const vested = await vestedPositions(chain, pool.address, slot)
-  let vesting = 0n
-  for (const position of vested.slice(0, MOST_VESTED)) {
-    const own = stillLocked(position.schedule, point)
-    const left = position.vested - own
-    const added = left > 0n ? await addedSchedules(chain, position.address, slot) : []
-    const byAdded = added.reduce((sum, schedule) => sum + stillLocked(schedule, point), 0n)
-    vesting += own + (byAdded < left ? byAdded : left)
+  const positions = (await positionsIn(chain, pool.address, slot))
+    .filter((each) => (each.unlocked + each.vested) * LEAST_PARTS >= pool.liquidity)
+    .slice(0, MOST_POSITIONS)
+  const burnt = await burntAmong(chain, positions)
+  let [locked, vesting] = [forGood, 0n]
+  const free: LockedLiquidity['free'] = []
+  for (const position of positions) {
+    const { address, nftMint, unlocked, vested, schedule } = position
+    if (burnt.some((each) => each.position === address)) {
+      locked += unlocked + vested
+      continue
+    }
+    const own = vested === 0n ? 0n : stillLocked(schedule, point)
+    const left = vested - own
+    const added = left > 0n ? await addedSchedules(chain, address, slot) : []
+    const byAdded = added.reduce((sum, each) => sum + stillLocked(each, point), 0n)
+    const later = own + (byAdded < left ? byAdded : left)
+    vesting += later
+    if (unlocked + vested > later) free.push({ nftMint, liquidity: unlocked + vested - later })
   }
-  return { locked, vesting: vesting < pool.liquidity - locked ? vesting : pool.liquidity - locked }
+  locked = locked < pool.liquidity ? locked : pool.liquidity
+  const rest = pool.liquidity - locked
+  return { locked, vesting: vesting < rest ? vesting : rest, burnt, free: free.slice(0, MOST_FREE) }
 }
 
-interface VestedPosition {
+interface PoolPosition {
   address: string
+  nftMint: string
+  unlocked: bigint
   vested: bigint
   schedule: Buffer
 }
 
-/** The positions with vested liquidity, the largest first. */
-async function vestedPositions(chain: ScanChain, pool: string, minSlot: number): Promise<VestedPosition[]> {
-  const positions: VestedPosition[] = []
-  const length = SCHEDULE_AT + SCHEDULE_BYTES - LIQUIDITY_AT
+/** The positions with liquidity that is not locked for good, the largest first. */
+async function positionsIn(chain: ScanChain, pool: string, minSlot: number): Promise<PoolPosition[]> {
+  const positions: PoolPosition[] = []
+  const length = SCHEDULE_AT + SCHEDULE_BYTES - NFT_AT
   await scanAccounts(
     chain,
     {
@@ -144,18 +174,20 @@ async function vestedPositions(chain: ScanChain, pool: string, minSlot: number):
         { memcmp: { offset: 0, bytes: POSITION_DISCRIMINATOR_BYTES.toString('base64'), encoding: 'base64' } },
         { memcmp: { offset: POOL_AT, bytes: pool } },
       ],
-      dataSlice: { offset: LIQUIDITY_AT, length },
+      dataSlice: { offset: NFT_AT, length },
       minSlot,
       commitment: 'confirmed',
       limits: LIMITS,
     },
     ({ address, data }) => {
       if (data.length !== length) return
-      const vested = u128(data, 16)
-      if (vested > 0n) positions.push({ address, vested, schedule: data.subarray(SCHEDULE_AT - LIQUIDITY_AT) })
+      const [unlocked, vested] = [u128(data, LIQUIDITY_AT - NFT_AT), u128(data, LIQUIDITY_AT - NFT_AT + 16)]
+      if (unlocked + vested === 0n) return
+      const [nftMint, schedule] = [addressOf(data.subarray(0, 32)), data.subarray(SCHEDULE_AT - NFT_AT)]
+      positions.push({ address, nftMint, unlocked, vested, schedule })
     },
   )
-  return positions.sort((a, b) => (a.vested > b.vested ? -1 : 1))
+  return positions.sort((a, b) => (a.unlocked + a.vested > b.unlocked + b.vested ? -1 : 1))
 }
 
 async function addedSchedules(chain: ScanChain, position: string, minSlot: number): Promise<Buffer[]> {

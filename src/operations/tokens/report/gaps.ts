@@ -6,15 +6,18 @@ import { ApiError } from '../../../platform/errors.ts'
 export type Gaps = TokenReport['gaps']
 
 /** Returns what is read; for a fault of the node or a refusal, null and a gap. Other errors are thrown. */
-export async function orGap<T>(gaps: Gaps, part: Gaps[number]['part'], read: () => Promise<T>): Promise<T | null> {
+export async function orGap<T>(
+  gaps: Gaps,
+  part: Gaps[number]['part'],
+  read: () => Promise<T>,
+  say: (reason: string) => string = (reason) => reason,
+): Promise<T | null> {
   try {
     return await read()
   } catch (error) {
     if (!(error instanceof ApiError) && !(error instanceof UnbelievableAnswer)) throw error
-    gaps.push({
-      part,
-      reason: error instanceof ApiError ? error.message : `The RPC node contradicts itself: ${error.message}`,
-    })
+    const reason = error instanceof ApiError ? error.message : `The RPC node contradicts itself: ${error.message}`
+    gaps.push({ part, reason: say(reason) })
     return null
   }
 }

@@ -6,6 +6,7 @@ import { locksOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
 import { type OnChainToken, readTokenAtTime, tokenStatus } from '../../../chain/programs/tokens/index.ts'
 import type { Context } from '../../../context.ts'
 import { cleanLabel } from '../labels.ts'
+import { REPORT_BUDGETS, withinBudget } from './budget.ts'
 import { type Gaps, orGap } from './gaps.ts'
 import { holderFacts } from './holder-facts.ts'
 import { atHandIn, lockFacts, timeOf } from './lock-facts.ts'
@@ -21,14 +22,19 @@ const [MOST_NAME, MOST_SYMBOL, MOST_URI] = [32, 10, 200]
 export async function getTokenReport(
   context: Context,
   { mint, holder_limit }: Input<TokenReportRoute>,
+  budgets = REPORT_BUDGETS,
 ): Promise<Result<TokenReportRoute>> {
   const { chain } = context
   const { slot, token, at } = await readTokenAtTime(chain, mint)
   const gaps: Gaps = []
+  const [forLocks, forPools] = [
+    withinBudget(chain, 'The locks', budgets.locks),
+    withinBudget(chain, 'The pools', budgets.pools),
+  ]
   const [holders, found, pools] = await Promise.all([
-    holderFacts(context, mint, gaps),
-    orGap(gaps, 'locks', () => locksOfMint(chain, mint, slot)),
-    orGap(gaps, 'pools', () => poolFacts(context, mint, { slot, at }, gaps)),
+    holderFacts(context, withinBudget(chain, 'The holders', budgets.holders), mint, gaps),
+    orGap(gaps, 'locks', () => locksOfMint(forLocks, mint, slot)),
+    orGap(gaps, 'pools', () => poolFacts(forPools, mint, { slot, at }, gaps)),
   ])
   return {
     mint,

@@ -10,6 +10,7 @@ import { turnsOf } from '../../../platform/timing.ts'
 import { addressOf } from '../../../solana/addresses.ts'
 import { type HolderSnapshotRow, pageHolderSnapshots } from '../../../store/resources/holder-snapshots.ts'
 import { openHolderPiece } from '../../holder-snapshots/open-piece.ts'
+import type { ReportChain } from './budget.ts'
 import { type Gaps, orGap } from './gaps.ts'
 import { bpsOf } from './shares.ts'
 
@@ -26,15 +27,20 @@ const HOLDING: readonly HolderKind[] = ['wallet', 'pda', 'program']
 let readings = 0
 
 /** Returns null if the node shows no holders and no snapshot is stored; the gaps then say why. */
-export async function holderFacts(context: Context, mint: string, gaps: Gaps): Promise<TokenReport['holders']> {
+export async function holderFacts(
+  context: Context,
+  chain: ReportChain,
+  mint: string,
+  gaps: Gaps,
+): Promise<TokenReport['holders']> {
   const [snapshot] = (await pageHolderSnapshots(context.store.db, { address: mint, limit: 1 })).rows
   if (snapshot !== undefined && snapshot.accounts > LIMITS.accounts) return fromSnapshot(context, snapshot)
-  const read = await orGap(gaps, 'holders', () => fromChain(context, mint))
+  const read = await orGap(gaps, 'holders', () => fromChain(chain, mint))
   if (read !== null || snapshot === undefined) return read
   return fromSnapshot(context, snapshot)
 }
 
-async function fromChain({ chain }: Context, mint: string): Promise<TokenReportHolders> {
+async function fromChain(chain: ReportChain, mint: string): Promise<TokenReportHolders> {
   if (readings >= MOST_READINGS) {
     throw conflict(`The holders of ${readings} tokens are being read, which is the most at once: try again soon`)
   }
@@ -45,8 +51,8 @@ async function fromChain({ chain }: Context, mint: string): Promise<TokenReportH
     const nextTurn = turnsOf(TURN_MS)
     const kinds = await ownerKinds(chain, addressesOf(read), { owners: 'off_curve', minSlot: slot, nextTurn })
     const sums = new HolderSums()
-    for (const [i, { kind }] of (kinds as OwnerKind[]).entries())
-      sums.add(owners.at(i).owner, owners.at(i).amount, kind)
+    for (const [i, { kind, program }] of (kinds as OwnerKind[]).entries())
+      sums.add(owners.at(i).owner, owners.at(i).amount, kind, program)
     return {
       source: 'chain',
       snapshot_id: null,
@@ -91,6 +97,7 @@ interface Holder {
   wallet: string
   kind: HolderKind
   amount: bigint
+  program: string | null
 }
 
 /** The sums by kind, and the largest holders so far. */
@@ -98,12 +105,12 @@ class HolderSums {
   readonly #kinds = new Map<HolderKind, { addresses: number; amount: bigint }>()
   #top: Holder[] = []
 
-  add(owner: Uint8Array, amount: bigint, kind: HolderKind): void {
+  add(owner: Uint8Array, amount: bigint, kind: HolderKind, program: string | null = null): void {
     const { addresses, amount: sum } = this.#kinds.get(kind) ?? { addresses: 0, amount: 0n }
     this.#kinds.set(kind, { addresses: addresses + 1, amount: sum + amount })
     const least = this.#top.length < TOP ? -1n : (this.#top.at(-1)?.amount ?? -1n)
     if (!HOLDING.includes(kind) || amount <= least) return
-    this.#top.push({ wallet: addressOf(owner), kind, amount })
+    this.#top.push({ wallet: addressOf(owner), kind, amount, program })
     this.#top.sort((a, b) => (a.amount === b.amount ? (a.wallet < b.wallet ? -1 : 1) : a.amount > b.amount ? -1 : 1))
     this.#top = this.#top.slice(0, TOP)
   }
@@ -117,7 +124,7 @@ class HolderSums {
         const part = this.#kinds.get(kind)
         return part === undefined ? [] : [{ kind, addresses: part.addresses, ...shown(part.amount) }]
       }),
-      top: this.#top.map(({ wallet, kind, amount }) => ({ wallet, kind, ...shown(amount) })),
+      top: this.#top.map(({ wallet, kind, amount, program }) => ({ wallet, kind, program, ...shown(amount) })),
       top_share_bps: bpsOf(
         this.#top.reduce((sum, { amount }) => sum + amount, 0n),
         supply,

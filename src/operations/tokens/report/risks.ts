@@ -1,8 +1,8 @@
 /** Gives a verdict on each risk that wallets and scanners flag: a level, one sentence, and what would close it. */
-import type { TokenReport, TokenRisk } from '../../../api/token-report.ts'
+import type { TokenReport, TokenReportHolders, TokenRisk } from '../../../api/token-report.ts'
 import type { OnChainToken } from '../../../chain/programs/tokens/index.ts'
-import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import type { TransferFee } from '../../../solana/token-extensions.ts'
+import { relevantPools } from './relevant-pools.ts'
 import { bpsOf, percentText } from './shares.ts'
 
 export interface RiskFacts extends Pick<TokenReport, 'holders' | 'pools'> {
@@ -22,15 +22,9 @@ const HIGH_FEE_BPS = 1_000
 const MAJORITY_BPS = 5_000
 /** Withdrawable liquidity below this part does not matter, and above the other one it is a danger. */
 const [LITTLE_BPS, MOST_BPS] = [100, 5_000]
-/** A pool counts if it has at least this part of the token in pools, or of the SOL or a dollar in them. */
-const RELEVANT_PARTS = 10n
-/** Quotes of value: anybody can make other tokens, and a pool full of them is worth nothing. SOL, USDC, USDT. */
-const MONEY = [
-  WRAPPED_SOL,
-  'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-  'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
-]
-
+const WHOLE_BPS = 10_000
+/** `gaps` of the report says what stopped the reading. */
+const READ_AGAIN = 'Read the report again, or set rpc-url to a faster node.'
 const ok = (finding: string): Verdict => ({ level: 'ok', finding, remedy: null })
 const unknown = (finding: string, remedy: string | null = null): Verdict => ({ level: 'unknown', finding, remedy })
 const warning = (finding: string, remedy: string | null): Verdict => ({ level: 'warning', finding, remedy })
@@ -160,6 +154,7 @@ function holderVerdict({ holders, holderLimit, atHand, token: { supply } }: Risk
   }
   const limit = holderLimit * 100
   const inTop = new Map(holders.top.map(({ wallet, share_bps }) => [wallet, share_bps]))
+  const ofPrograms = new Map(holders.top.flatMap((each) => (each.kind === 'wallet' ? [] : [[each.wallet, each]])))
   const [largest] = [...new Set([...inTop.keys(), ...(atHand?.keys() ?? [])])]
     .map((wallet) => {
       const inLocks = bpsOf(atHand?.get(wallet) ?? 0n, supply)
@@ -169,7 +164,7 @@ function holderVerdict({ holders, holderLimit, atHand, token: { supply } }: Risk
   if (largest !== undefined && largest.share > limit) {
     const { wallet, inLocks, share } = largest
     const withLocks = inLocks > 0 ? `, of which ${percentText(inLocks)} are in locks that pay it at any time` : ''
-    const finding = `${wallet} holds ${percentText(share)} of the supply${withLocks}.`
+    const finding = `${wallet} holds ${percentText(share)} of the supply${withLocks}${programText(ofPrograms.get(wallet))}.`
     const remedy = 'It locks its tokens, or spreads them.'
     return share > MAJORITY_BPS ? danger(finding, remedy) : warning(finding, remedy)
   }
@@ -188,34 +183,41 @@ function holderVerdict({ holders, holderLimit, atHand, token: { supply } }: Risk
   )
 }
 
+/** Not every program is read, so such a holder is neither proven to be one person nor to be many. */
+function programText(holder: TokenReportHolders['top'][number] | undefined): string {
+  if (holder === undefined) return ''
+  const what = holder.program === null ? 'an address of a program' : `held by the program ${holder.program}`
+  return `; it is ${what}, such as a multisig or a pool that is not read`
+}
+
 function liquidityVerdict(pools: TokenReport['pools']): Verdict {
   if (pools === null)
     return unknown('The pools could not be read.', 'Set rpc-url to a node that lists the accounts of programs.')
-  const base = BigInt(pools.base_amount)
-  const quotes = new Map(MONEY.map((mint) => [mint, quoteIn(pools, mint)]))
-  const relevant = pools.pools.filter(({ base_amount, quote_amount, quote_mint }) => {
-    const quote = quotes.get(quote_mint) ?? 0n
-    return (
-      BigInt(base_amount) * RELEVANT_PARTS >= base || (quote > 0n && BigInt(quote_amount) * RELEVANT_PARTS >= quote)
-    )
-  })
+  const relevant = relevantPools(pools.pools, BigInt(pools.base_amount))
   if (relevant.length === 0) {
-    return unknown('Neither Meteora DBC nor DAMM v2 has a pool of it, and pools elsewhere are not read.')
+    return unknown('Neither Meteora DBC nor DAMM v2 has a pool of it; liquidity elsewhere is not counted.')
   }
-  const worst = relevant.reduce((a, b) => (b.unlocked_bps > a.unlocked_bps ? b : a))
-  if (worst.unlocked_bps >= LITTLE_BPS) {
-    const finding = `Its owners can withdraw ${percentText(worst.unlocked_bps)} of the liquidity of ${worst.address}.`
+  const freeIn = ({ unlocked_bps }: (typeof relevant)[number]) => unlocked_bps ?? 0
+  const worst = relevant.reduce((a, b) => (freeIn(b) > freeIn(a) ? b : a))
+  const unread = relevant.find(
+    ({ unlocked_bps, locked_bps }) => unlocked_bps === null && locked_bps <= WHOLE_BPS - LITTLE_BPS,
+  )
+  if (unread !== undefined && freeIn(worst) < MOST_BPS) {
+    return unknown(`It was not read who can withdraw the liquidity of ${unread.address}.`, READ_AGAIN)
+  }
+  if (freeIn(worst) >= LITTLE_BPS) {
+    const finding = `Its owners can withdraw ${percentText(freeIn(worst))} of the liquidity of ${worst.address}.`
     const remedy = 'They lock their positions for good.'
-    return worst.unlocked_bps >= MOST_BPS ? danger(finding, remedy) : warning(finding, remedy)
+    return freeIn(worst) >= MOST_BPS ? danger(finding, remedy) : warning(finding, remedy)
   }
-  const vesting = relevant.find(({ vesting_bps }) => vesting_bps >= LITTLE_BPS)
+  const vesting = relevant.find(({ vesting_bps }) => (vesting_bps ?? 0) >= LITTLE_BPS)
   if (vesting !== undefined) {
     return warning(
-      `A schedule unlocks ${percentText(vesting.vesting_bps)} of the liquidity of ${vesting.address} later.`,
+      `A schedule unlocks ${percentText(vesting.vesting_bps ?? 0)} of the liquidity of ${vesting.address} later.`,
       'Its owners lock their positions for good.',
     )
   }
-  const curve = relevant.find(({ migrated_locked_bps: later }) => later !== null && later <= 10_000 - LITTLE_BPS)
+  const curve = relevant.find(({ migrated_locked_bps: later }) => later !== null && later <= WHOLE_BPS - LITTLE_BPS)
   if (curve !== undefined) {
     return warning(
       `The curve ${curve.address} holds the liquidity, and its migration locks ${percentText(curve.migrated_locked_bps ?? 0)} for good.`,
@@ -230,10 +232,7 @@ function liquidityVerdict(pools: TokenReport['pools']): Verdict {
   }
   return ok(
     relevant.length === pools.pools.length
-      ? 'Nobody can withdraw the liquidity of its pools.'
+      ? 'Nobody can withdraw the liquidity of its pools on Meteora; liquidity elsewhere is not counted.'
       : `Nobody can withdraw the liquidity of its ${relevant.length === 1 ? 'largest pool' : `${relevant.length} largest pools`}; smaller ones are not judged.`,
   )
 }
-
-const quoteIn = ({ pools }: NonNullable<TokenReport['pools']>, mint: string): bigint =>
-  pools.reduce((sum, { quote_mint, quote_amount }) => (quote_mint === mint ? sum + BigInt(quote_amount) : sum), 0n)
