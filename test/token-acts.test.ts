@@ -8,7 +8,6 @@ import { approversOf, decide, NOTHING_WAITS } from './support/approvers.ts'
 import { addressOf, createMint, type Extension, give, run, tokenAccountOf, unitsIn } from './support/gold.ts'
 import { sharedPlatform, startPlatform } from './support/platform-wallet.ts'
 import { runs } from './support/runs.ts'
-import { lacksTreasury, sharedTreasury, type Treasury } from './support/treasury.ts'
 
 const SOL = 1_000_000_000n
 const shared = sharedPlatform()
@@ -169,29 +168,6 @@ describe.each(PROGRAMS)('a token of %s', (_, program) => {
     expect([isFrozen(holder), isFrozen(other)]).toEqual([false, false])
     const mixed = { payer, wallets: [wallet, addressOf(funded())] }
     expect(await refused('POST', 'freezes', mixed)).toMatchObject({ param: 'wallets.1' })
-  })
-
-  it('names who holds the authority that a payer lacks, and says of a lost one that it was given up', async () => {
-    const { refused, authority, funded, setAuthority } = await opened(program)
-    const stranger = addressOf(funded())
-    const acts = [
-      ['POST', 'mints', { amount: '1' }],
-      ['POST', 'freezes', { wallet: stranger }],
-      ['DELETE', `freezes/${stranger}`, {}],
-      ['DELETE', 'freezes', { wallets: [stranger] }],
-    ] as const
-    for (const [method, path, more] of acts) {
-      const { param, message, details } = await refused(method, path, { payer: stranger, ...more })
-      expect([param, details]).toEqual(['payer', { authority: addressOf(authority) }])
-      expect(message).toContain(`is ${addressOf(authority)}; only it can sign this`)
-    }
-    setAuthority(spl.AuthorityType.MintTokens, null)
-    setAuthority(spl.AuthorityType.FreezeAccount, null)
-    for (const [method, path, more] of acts) {
-      const { param, message, details } = await refused(method, path, { payer: addressOf(authority), ...more })
-      expect([param, details]).toEqual(['mint', { reason: 'given_up' }])
-      expect(message).toMatch(/has no (mint|freeze) authority: it was given up/)
-    }
   })
 
   it('refuses what cannot be meant or done, by the name of the field', async () => {
@@ -490,26 +466,6 @@ describe('a mint of Token-2022', () => {
     expect((await refused('DELETE', '', { payer })).code).toBe('not_found')
   })
 
-  it('without these authorities, or with one that was given up, says that it never can', async () => {
-    const plain = await opened(program)
-    const payer = addressOf(plain.authority)
-    const reasonsOf = async ({ refused }: Pick<typeof plain, 'refused'>, by: string) =>
-      Promise.all(
-        (['PUT pause', 'DELETE pause', 'DELETE '] as const).map(async (line) => {
-          const [method = '', path = ''] = line.split(' ')
-          const { param, details } = await refused(method, path, { payer: by })
-          return [param, details.reason]
-        }),
-      )
-    expect(await reasonsOf(plain, payer)).toEqual(Array(3).fill(['mint', 'no_authority']))
-    const old = await opened(spl.TOKEN_PROGRAM_ID)
-    expect(await reasonsOf(old, addressOf(old.authority))).toEqual(Array(3).fill(['mint', 'spl']))
-    const given = await opened(program, [PAUSABLE, CLOSABLE])
-    given.setAuthority(spl.AuthorityType.PausableConfig, null)
-    given.setAuthority(spl.AuthorityType.CloseMint, null)
-    expect(await reasonsOf(given, addressOf(given.authority))).toEqual(Array(3).fill(['mint', 'given_up']))
-  })
-
   it('is paused, resumed and closed by the platform wallet if its policy names these powers', async () => {
     const { ask, built, request, key, wallet, setAuthority, chain, mint } = await opened(program, [PAUSABLE, CLOSABLE])
     setAuthority(spl.AuthorityType.PausableConfig, wallet.publicKey)
@@ -594,45 +550,5 @@ describe('wrapped SOL', () => {
     const path = `/v2/tokens/${spl.NATIVE_MINT.toBase58()}/burns`
     const { json } = await request('POST', path, { body: { payer: addressOf(wallet), amount: '1' } })
     expect([json.error.param, json.error.message]).toEqual(['mint', expect.stringContaining('wrapped SOL')])
-  })
-})
-
-describe.skipIf(lacksTreasury)(`a token whose authorities a vault holds${lacksTreasury}`, () => {
-  let at: Treasury
-  sharedTreasury((opened) => {
-    at = opened
-  })
-
-  it.each(PROGRAMS)('is minted and frozen by a proposal of its members: %s', async (_, program) => {
-    const { vault, post, approver, put, a, stranger, follow, carryOut, proposalOf, service } = at
-    const chain = await service.services.chain.local()
-    const token = createMint(chain, a, { program })
-    for (const type of [spl.AuthorityType.MintTokens, spl.AuthorityType.FreezeAccount]) {
-      const to = new PublicKey(vault)
-      const given = spl.createSetAuthorityInstruction(token.mint, a.publicKey, type, to, [], program)
-      expect(run(chain, [given], [a]).err).toBeNull()
-    }
-    const mint = token.mint.toBase58()
-    const recipient = addressOf(stranger)
-    const minted = await post(`/v2/tokens/${mint}/mints`, {
-      payer: vault,
-      amount: '12',
-      recipient,
-      approver: approver(),
-    })
-    put(minted.proposal, a)
-    await follow()
-    await carryOut(minted.proposal.id)
-    expect(await proposalOf(minted.proposal.id)).toMatchObject({
-      status: 'executed',
-      what: `Mint 12 raw units of the token ${mint}`,
-    })
-    expect(unitsIn(chain, tokenAccountOf(token, stranger.publicKey))).toBe(12n)
-    const frozen = await post(`/v2/tokens/${mint}/freezes`, { payer: vault, wallet: recipient, approver: approver() })
-    put(frozen.proposal, a)
-    await follow()
-    await carryOut(frozen.proposal.id)
-    expect(await proposalOf(frozen.proposal.id)).toMatchObject({ what: `Freeze the token ${mint} of ${recipient}` })
-    expect(chain.account(tokenAccountOf(token, stranger.publicKey).toBase58())!.data[108]).toBe(2)
   })
 })

@@ -42,12 +42,13 @@ export interface Extension {
   initialize(mint: PublicKey, program: PublicKey, authority: PublicKey): TransactionInstruction
 }
 
-/** A mint of nine decimals, whose authority is `authority`. */
+/** A mint of nine decimals, whose authority is `authority`; with `isFreezable` false, nobody ever freezes it. */
 export function createMint(
   chain: LocalChain,
   authority: Keypair,
-  { extensions, program = spl.TOKEN_PROGRAM_ID, key = Keypair.generate() }: MintOptions = {},
+  { extensions, program = spl.TOKEN_PROGRAM_ID, key = Keypair.generate(), isFreezable = true }: MintOptions = {},
 ): Mint {
+  const freezer = isFreezable ? authority.publicKey : null
   const space = extensions ? spl.getMintLen(extensions.map(({ type }) => type)) : spl.MINT_SIZE
   const landed = run(
     chain,
@@ -60,7 +61,7 @@ export function createMint(
         programId: program,
       }),
       ...(extensions ?? []).map((each) => each.initialize(key.publicKey, program, authority.publicKey)),
-      spl.createInitializeMint2Instruction(key.publicKey, 9, authority.publicKey, authority.publicKey, program),
+      spl.createInitializeMint2Instruction(key.publicKey, 9, authority.publicKey, freezer, program),
     ],
     [authority, key],
   )
@@ -71,6 +72,7 @@ export interface MintOptions {
   program?: PublicKey
   extensions?: Extension[]
   key?: Keypair
+  isFreezable?: boolean
 }
 
 export const tokenAccountOf = ({ mint, program }: Mint, owner: PublicKey): PublicKey =>

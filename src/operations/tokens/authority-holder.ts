@@ -17,8 +17,10 @@ export function requireHolder(
   { payer, verb }: { payer: string; verb: 'revoke' | 'give away' | 'give up' | 'change' },
 ): void {
   const holder = holderOf(token, type)
-  const { mint } = token
+  const { mint, metadata, metadataElsewhere } = token
   const { name } = TOKEN_AUTHORITIES[type]
+  if (type === 'metadata' && metadata === null && metadataElsewhere === null)
+    throw badRequest(`The token ${mint} has no metadata, so nobody can change it`, { param: 'type' })
   if (holder === undefined) {
     const { extension } = TOKEN_AUTHORITIES[type as MintExtensionAuthority]
     const message = `The token ${mint} has no ${name}: it was created without the extension ${extension}`
