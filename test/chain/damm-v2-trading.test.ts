@@ -6,6 +6,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   buildDammV2Swap,
+  buildLiquidityRemoval,
+  buildPermanentLock,
   buildPositionClaim,
   type DammV2Pool,
   type DammV2Position,
@@ -451,7 +453,8 @@ describe('the transactions of swaps and claims', () => {
     }
   })
 
-  for (const name of ['buy', 'sell', 'claim', 'claim-for', 'v1-buy', 'v1-sell', 'v1-claim', 'v1-claim-for']) {
+  const names = ['buy', 'sell', 'claim', 'claim-for', 'remove', 'remove-part', 'lock']
+  for (const name of names.flatMap((each) => [each, `v1-${each}`])) {
     it.skipIf(RECORDING && !HAS_DAMM_V2)(`are built as recorded: ${name}`, async ({ annotate }) => {
       const { creator, positionNft } = launchKeys()
       const [trader, payer] = [goldenKey(30), goldenKey(31)]
@@ -459,7 +462,7 @@ describe('the transactions of swaps and claims', () => {
       const bytes = await expectGolden(`damm-v2-${name}`, built.transaction, async () => {
         const chain = await openDammV2()
         for (const key of [creator, trader, payer]) chain.chain.airdrop(addressOf(key), 100n * SOL)
-        const opened = await chain.launch(launchKeys())
+        const opened = await chain.launch(launchKeys(), { lockLiquidity: !/remove|lock/.test(name) })
         expect(opened).toMatchObject(GOLDEN_POOL)
         chain.land(await chain.swap(opened, trader, BUY), trader)
         return chain.test
@@ -479,11 +482,21 @@ async function goldenTransaction(recorded: string, { creator, positionNft, trade
     const order = name === 'buy' ? BUY : { side: 'sell' as const, amount: 1_000_000_000n }
     return buildDammV2Swap({ payer: addressOf(trader), pool: GOLDEN_POOL, ...order, minimumOut: 1n, ...terms })
   }
-  const positions = [await positionAddresses(addressOf(positionNft))]
+  const position = await positionAddresses(addressOf(positionNft))
+  const act = { payer: addressOf(creator), pool: GOLDEN_POOL, position, refreshes: false, ...terms }
+  if (name === 'lock') return buildPermanentLock({ ...act, liquidity: PART })
+  if (name.startsWith('remove')) {
+    const [liquidity, minimum] = [name === 'remove' ? null : PART, { amountA: 1n, amountB: 0n }]
+    return buildLiquidityRemoval({ ...act, liquidity, minimum })
+  }
+  const positions = [position]
   const other = name === 'claim' ? {} : { payer: addressOf(payer) }
   const claim = { owner: addressOf(creator), ...other, pool: GOLDEN_POOL, positions, ...terms }
   return (await buildPositionClaim(claim))[0]!
 }
+
+/** Of the liquidity of `launchKeys()`. */
+const PART = 10n ** 30n
 
 /** The pool of `launchKeys()`. */
 const GOLDEN_POOL = goldenPool(launchKeys())
