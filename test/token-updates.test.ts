@@ -1,12 +1,15 @@
 /** Metadata of tokens changed over HTTP, on the real programs: Metaplex Token Metadata, and Token-2022. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { readTokenState } from '../src/chain/programs/tokens/index.ts'
+import { metadataAddressOf, readTokenState } from '../src/chain/programs/tokens/index.ts'
 import { decodeExtensionFields } from '../src/chain/programs/tokens/metadata-extension.ts'
+import { createMetadata } from '../src/chain/programs/tokens/metaplex.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { metadataExtension } from '../src/solana/token-extensions.ts'
+import { createMint, run } from './support/gold.ts'
+import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
-import { sharedService } from './support/service.ts'
+import { type Service, sharedService } from './support/service.ts'
 
 const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/token.json' }
 const shared = sharedService()
@@ -15,10 +18,9 @@ const programs = [
   ['spl', hasProgram(PROGRAMS.tokenMetadata.id)],
 ] as const
 
-async function open() {
-  const { services, request } = await shared()
+async function open(own?: Service, payer = Keypair.generate()) {
+  const { services, request } = own ?? (await shared())
   const chain = await services.chain.local()
-  const payer = Keypair.generate()
   const address = payer.publicKey.toBase58()
   chain.airdrop(address, 100_000_000_000n)
   const land = (transaction: string, ...signers: Keypair[]) => {
@@ -118,5 +120,62 @@ describe('additional fields of a Token-2022 mint', () => {
     const fields = Array.from({ length: 3 }, (_, i) => ({ key: `k${i}`, value: 'v'.repeat(500) }))
     expect((await faultOf(mint, { fields }))[0]).toBe(400)
     expect((await update(mint, { fields, tx_version: 1 })).status).toBe(200)
+  })
+})
+
+/** Where a Metaplex account goes on after its texts, which the program fills up to their longest. */
+const AFTER_TEXTS = 1 + 32 + 32 + (4 + 32) + (4 + 10) + (4 + 200)
+
+describe.skipIf(!hasProgram(PROGRAMS.tokenMetadata.id))('metadata that another tool made with Metaplex', () => {
+  it('keeps royalty, creators, collection and uses through an update of its texts', async () => {
+    const { chain, payer, changed, metadataOf } = await open()
+    const { mint: key } = createMint(chain, payer)
+    const instruction = await createMetadata(key, payer.publicKey, texts)
+    const [collection, creator] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
+    const creators = [
+      Buffer.of(1, 2, 0, 0, 0),
+      ...[payer.publicKey.toBytes(), Buffer.of(1, 60)],
+      ...[creator.toBytes(), Buffer.of(0, 40)],
+    ]
+    const uses = [Buffer.of(1, 1), Buffer.of(3, 0, 0, 0, 0, 0, 0, 0), Buffer.of(5, 0, 0, 0, 0, 0, 0, 0)]
+    // The end of CreateMetadataAccountV3: royalty, creators, collection, uses, whether it is mutable, collection details.
+    instruction.data = Buffer.concat([
+      instruction.data.subarray(0, -7),
+      ...[Buffer.of(244, 1), ...creators, Buffer.of(1, 0), collection.toBytes(), ...uses, Buffer.of(1, 0)],
+    ])
+    expect(run(chain, [instruction], [payer]).err).toBeNull()
+    const mint = key.toBase58()
+    const rest = async () => Buffer.from(chain.account(await metadataAddressOf(mint))!.data.subarray(AFTER_TEXTS))
+    const before = await rest()
+    expect(before.subarray(0, 2).readUInt16LE()).toBe(500)
+    for (const part of [creator, collection]) expect(before.includes(part.toBytes())).toBe(true)
+    await changed(mint, { name: 'Another', uri: 'https://example.com/3.json' })
+    expect(await metadataOf(mint)).toMatchObject({ ...texts, name: 'Another', uri: 'https://example.com/3.json' })
+    expect((await rest()).equals(before)).toBe(true)
+  })
+})
+
+describe.each(programs)('the metadata of a %s token of the platform wallet', (program, runs) => {
+  it.skipIf(!runs)('is changed by it within its policy, whatever the payer of the request is', async () => {
+    const service = await startPlatform()
+    const { create, update, metadataOf, chain, account, payer } = await open(service, service.wallet)
+    const mint = await create(program)
+    const before = account(mint).lamports
+    const body = {
+      payer: Keypair.generate().publicKey.toBase58(),
+      mode: 'signed',
+      name: 'A longer name',
+      symbol: 'NEW',
+    }
+    const { status, json } = await update(mint, body)
+    expect(status, JSON.stringify(json)).toBe(200)
+    expect(json.data).toMatchObject({ mode: 'signed', authority: payer.publicKey.toBase58(), is_mutable: true })
+    chain.advance(1)
+    expect(await metadataOf(mint)).toMatchObject({ ...texts, name: 'A longer name', symbol: 'NEW' })
+    expect(account(mint).lamports - before).toBe(BigInt(json.data.rent_lamports))
+    await service.request('PATCH', '/v2/signer/policy', { body: { max_fee_lamports: '1' } })
+    const refused = await update(mint, { ...body, name: 'Another' })
+    expect([refused.status, refused.json.error.details.rule]).toEqual([400, 'fee'])
+    expect(await metadataOf(mint)).toMatchObject({ name: 'A longer name' })
   })
 })

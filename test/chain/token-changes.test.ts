@@ -124,6 +124,31 @@ describe.each(PROGRAMS)('a transaction for a %s token', (tokenProgram, program) 
   })
 })
 
+it('a mint that is paused, closed or set otherwise is changed, and nothing of it is revoked', () => {
+  const program = spl.TOKEN_2022_PROGRAM_ID
+  const fee = [spl.createSetTransferFeeInstruction, spl.createHarvestWithheldTokensToMintInstruction] as const
+  const changed = [
+    spl.createPauseInstruction(MINT, PAYER, [], program),
+    spl.createResumeInstruction(MINT, PAYER, [], program),
+    spl.createCloseAccountInstruction(MINT, PAYER, PAYER, [], program),
+    fee[0](MINT, PAYER, [], 5, 9n, program),
+    fee[1](MINT, [OTHER], program),
+    spl.createWithdrawWithheldTokensFromMintInstruction(MINT, OTHER, PAYER, [], program),
+    spl.createUpdateDefaultAccountStateInstruction(MINT, spl.AccountState.Frozen, PAYER, [], program),
+    spl.createUpdateRateInterestBearingMintInstruction(MINT, PAYER, 5, [], program),
+    spl.createUpdateMultiplierDataInstruction(MINT, PAYER, 2, 0n, [], program),
+    spl.createUpdateTransferHookInstruction(MINT, PAYER, OTHER, [], program),
+    spl.createUpdateMetadataPointerInstruction(MINT, PAYER, OTHER, [], program),
+  ]
+  for (const each of changed) expect(changesOf(each)).toEqual([{ mint: MINT.toBase58(), created: false, revoked: [] }])
+  const others = [
+    spl.createCloseAccountInstruction(MINT, PAYER, PAYER),
+    spl.createTransferCheckedInstruction(MINT, MINT, OTHER, PAYER, 1n, 6, [], program),
+    spl.createWithdrawWithheldTokensFromAccountsInstruction(MINT, OTHER, PAYER, [], [PAYER], program),
+  ]
+  for (const each of others) expect(changesOf(each)).toEqual([])
+})
+
 it('metadata in the mint whose update authority moves to somebody else is reported and stays changeable', async () => {
   const envelope = { payer: PAYER.toBase58(), mint: MINT.toBase58(), recentBlockhash: BLOCKHASH }
   const built = await buildAuthorityRevocation({ ...envelope, type: 'metadata', tokenProgram: 'token2022' })

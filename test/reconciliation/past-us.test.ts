@@ -16,7 +16,7 @@ import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter
 import { buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { buildAuthorityRevocation, metadataAddressOf } from '../../src/chain/programs/tokens/index.ts'
-import { setUpdateAuthority } from '../../src/chain/programs/tokens/metadata-extension.ts'
+import { setField, setUpdateAuthority } from '../../src/chain/programs/tokens/metadata-extension.ts'
 import { handMetadata } from '../../src/chain/programs/tokens/metaplex.ts'
 import { INSTRUCTIONS_SYSVAR } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
@@ -266,6 +266,45 @@ describe('a Token-2022 token of this service', () => {
     await acts.settle(2)
     const told = await acts.told({ [made.mint]: 'MINT', [addressOf(user)]: 'USER', [addressOf(other)]: 'OTHER' })
     expect(typesOf(told).filter((type) => type === 'token.fully_immutable')).toHaveLength(1)
+  })
+})
+
+describe('a Token-2022 token of this service whose mint others change past it', () => {
+  it('has the new texts and settings in its record, and nothing of the chain once the mint is closed', async () => {
+    const service = await startService()
+    const scene = await assetsOn(service)
+    const acts = await actsOn(scene, 'past')
+    const user = scene.funded()
+    const made = await scene.built('POST', '/v2/tokens', {
+      payer: addressOf(user),
+      name: 'T',
+      symbol: 'T',
+      initial_supply: '1000',
+      token_program: 'token2022',
+      uri: 'https://example.com/t.json',
+      extensions: { pausable: true, closable: true, transfer_fee: { basis_points: 100 } },
+    })
+    const mintKey = Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))
+    await scene.submit(made, [user, mintKey])
+    await acts.settle(2)
+    const [mint, by, program] = [mintKey.publicKey, user.publicKey, spl.TOKEN_2022_PROGRAM_ID]
+    const recordAfter = async (...instructions: TransactionInstruction[]) => {
+      await acts.send(acts.sign(instructions, [user]))
+      await acts.settle(2)
+      const [record] = (await service.request('GET', '/v2/tokens')).json.data
+      return record
+    }
+    expect((await recordAfter(await setField(mint, by, { key: 'name', value: 'U' }))).raw.metadata.name).toBe('U')
+    expect((await recordAfter(spl.createPauseInstruction(mint, by, [], program))).raw.extensions.paused).toBe(true)
+    expect((await recordAfter(spl.createResumeInstruction(mint, by, [], program))).raw.extensions.paused).toBe(false)
+    const fee = spl.createSetTransferFeeInstruction(mint, by, [], 7, 9n, program)
+    expect((await recordAfter(fee)).raw.extensions.transfer_fee).toMatchObject({ basis_points: 7, maximum_fee: '9' })
+    const account = spl.getAssociatedTokenAddressSync(mint, by, false, program)
+    const burned = spl.createBurnInstruction(account, mint, by, 1_000n, [], program)
+    const closed = spl.createCloseAccountInstruction(mint, by, by, [], program)
+    expect(await recordAfter(burned, closed)).toMatchObject({ mint: made.mint, raw: null })
+    const told = await acts.told({})
+    expect(typesOf(told)).toEqual(['token.created', 'token.freeze_authority_revoked'])
   })
 })
 

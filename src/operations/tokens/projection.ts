@@ -1,4 +1,4 @@
-/** Projects confirmed transactions onto tokens: creations, and authorities that are revoked or given away. */
+/** Projects confirmed transactions onto tokens: creations, changes, closings, authorities revoked or given away. */
 
 import type { TrackedResource } from '../../api/index.ts'
 import {
@@ -99,7 +99,11 @@ async function touches({ keys }: DecodedMessage, mint: string): Promise<boolean>
 async function writeTokenChange(tx: Tx, effects: TokenEffects, change: TokenChange): Promise<EventDraft[]> {
   const { mint, created, revoked } = change
   const state = effects.states.get(mint)
-  if (state === undefined) return []
+  if (state === undefined) {
+    // Its mint is closed, so the chain has nothing about it any more.
+    if ((await findToken(tx, mint)) !== null) await updateToken(tx, mint, { raw_json: null })
+    return []
+  }
   const becameImmutable = await writeTokenState(tx, effects, state)
   const events = [
     ...(created ? (['token.created'] as const) : []),

@@ -1,4 +1,4 @@
-/** Reads which tokens a transaction creates, and which authorities it revokes or gives away, by its own instructions. */
+/** Reads which tokens a transaction creates, changes or closes, and which authorities it revokes or gives away. */
 
 import { createHash } from 'node:crypto'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
@@ -11,7 +11,8 @@ export interface TokenChange {
   created: boolean
   /**
    * Revoked authorities in the order mint, freeze, metadata. A mint created without a freeze authority counts as having
-   * revoked it. Without any, and for a token that is not created, an authority has another holder.
+   * revoked it. Without any, and for a token that is not created, an authority has another holder, or the mint's data
+   * changes. An account that was closed may have been no mint.
    */
   revoked: TokenAuthority[]
 }
@@ -39,6 +40,16 @@ const UPDATE_AUTHORITY_DISCRIMINATOR = createHash('sha256')
 const FIELD_DISCRIMINATORS = ['updating_field', 'remove_key_ix'].map((name) =>
   createHash('sha256').update(`spl_token_metadata_interface:${name}`).digest().subarray(0, 8),
 )
+const CLOSE_ACCOUNT = 9
+/**
+ * Other instructions that change the mint in their first account, by their first byte and their second: of transfer
+ * fee, default state, interest, hook, metadata pointer, multiplier and pause.
+ */
+const MINT_INSTRUCTIONS: ReadonlyMap<number | undefined, readonly number[]> = new Map([
+  [26, [2, 4, 5]],
+  ...[28, 33, 36, 39, 43].map((extension): [number, number[]] => [extension, [1]]),
+  [44, [1, 2]],
+])
 const AUTHORITY_ORDER: readonly TokenAuthority[] = ['mint', 'freeze', 'metadata']
 
 /**
@@ -78,6 +89,8 @@ function tokenChangeOf(
   }
   if (program === TOKEN_2022_PROGRAM && FIELD_DISCRIMINATORS.some((each) => each.equals(data.subarray(0, 8))))
     return { created: false, revoked: null }
+  const isOfMint = data[0] === CLOSE_ACCOUNT || MINT_INSTRUCTIONS.get(data[0])?.includes(data[1] ?? -1) === true
+  if (program === TOKEN_2022_PROGRAM && isOfMint) return { created: false, revoked: null }
   if (data[0] === INITIALIZE_MINT || data[0] === INITIALIZE_MINT_2) {
     // Decimals and mint authority precede the freeze authority.
     const freeze = optionAt(data, 34)
