@@ -148,7 +148,7 @@ describe.skipIf(!hasProgram(PROGRAMS.tokenMetadata.id))('metadata that another t
     const rest = async () => Buffer.from(chain.account(await metadataAddressOf(mint))!.data.subarray(AFTER_TEXTS))
     const before = await rest()
     expect(before.subarray(0, 2).readUInt16LE()).toBe(500)
-    for (const part of [creator, collection]) expect(before.includes(part.toBytes())).toBe(true)
+    for (const part of [creator, collection]) expect(before.includes(part.toBuffer())).toBe(true)
     await changed(mint, { name: 'Another', uri: 'https://example.com/3.json' })
     expect(await metadataOf(mint)).toMatchObject({ ...texts, name: 'Another', uri: 'https://example.com/3.json' })
     expect((await rest()).equals(before)).toBe(true)
