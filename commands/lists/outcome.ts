@@ -7,7 +7,8 @@ const MOST_LISTED = 40
 
 export interface ListReport<R extends { status: string }> {
   rows: readonly R[]
-  journal: string
+  /** Without it, the chain alone shows what is done. */
+  journal?: string
   /** Each status with the name of its count in the data and its words; the first is always shown. */
   statuses: readonly (readonly [status: R['status'], field: string, words: string])[]
   /** The first fields of the data. */
@@ -53,7 +54,7 @@ export function rowsOutcome<R extends { status: string }>(report: ListReport<R>)
   return {
     data: {
       ...report.fields,
-      journal,
+      ...(journal === undefined ? {} : { journal }),
       total: rows.length,
       ...Object.fromEntries(counts.map(({ field, count }) => [field, count])),
       [name]: rows.map(record),
@@ -63,7 +64,7 @@ export function rowsOutcome<R extends { status: string }>(report: ListReport<R>)
     notes: [
       ...shown,
       ...(hidden > 0 ? [`… and ${hidden} more${report.allNotes === undefined ? '' : `: ${report.allNotes}`}`] : []),
-      `${isCut ? '' : `${said}. `}Journal: ${journal}`,
+      ...(journal === undefined ? (isCut ? [] : [said]) : [`${isCut ? '' : `${said}. `}Journal: ${journal}`]),
       ...report.notes,
     ],
     exitCode: isDone ? EXIT.done : EXIT.failed,

@@ -10,6 +10,7 @@ import { usage } from '../ui/problem.ts'
 export const RAW = toggle('Amounts are raw units, not whole tokens')
 export const FROM = text('CSV of wallets and amounts, instead of one wallet', { placeholder: 'FILE', existing: true })
 export const FROM_WALLETS = text('CSV of wallets, instead of one', { placeholder: 'FILE', existing: true })
+export const FROM_MINTS = text('CSV of mints, instead of one', { placeholder: 'FILE', existing: true })
 export const JOURNAL = text('With --from: file that records what is done (default: beside the list)', {
   placeholder: 'FILE',
 })

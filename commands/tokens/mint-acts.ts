@@ -1,19 +1,25 @@
 /** `svc tokens pause`, `resume` and `close`: what the authorities of a Token-2022 mint do with all of a token. */
 import { paths } from '../../src/api/paths.ts'
 import type { TokenClosing, TokenPausing } from '../../src/api/token-acts.ts'
+import type { ApiError } from '../../src/platform/errors.ts'
 import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
-import { mintAddress, required, verb } from '../cli/command.ts'
+import { type CommandOutcome, mintAddress, requiredUnless, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { demanding } from '../signing/demand.ts'
 import { actsOnMint } from '../signing/demanded-tokens.ts'
 import { previewLine } from '../signing/preview.ts'
-import { ACT_SIGNING, type ActFlags, runAct } from './run-act.ts'
+import { counted } from '../ui/words.ts'
+import { FROM_MINTS, refuseWithList } from './act-inputs.ts'
+import { actOnMints } from './mint-lists.ts'
+import { readMintRows } from './mint-rows.ts'
+import { ACT_SIGNING, type ActAnswer, type ActFlags, runAct, type TokenAct } from './run-act.ts'
 
 const demandsMintAct = demanding('this act on the mint, and nothing else', actsOnMint)
 
 const { submit, get, simulate } = paths.transactions
 const SENDS = [simulate, submit, get, paths.signer.get]
-const MINT_ARG = required(mintAddress('Mint of the token, or its symbol'))
+const MINT_ARG = requiredUnless('from', mintAddress('Mint of the token, or its symbol'))
+const OF_LIST = 'With --from it is done for each mint of a CSV; run the same command again after any interruption.'
 
 const PAUSING = {
   pause: {
@@ -24,65 +30,105 @@ const PAUSING = {
   resume: { title: 'Resume', meaning: 'it can be minted, burned and sent again', state: 'resumed' },
 } as const
 
-function runPausing(session: Session, flags: ActFlags, { act, mint }: { act: 'pause' | 'resume'; mint: string }) {
-  const { title, meaning, state } = PAUSING[act]
-  const { pause, resume } = session.client.tokens
-  return runAct<TokenPausing>(session, flags, {
-    what: `${title} the token ${mint}`,
-    call: (body, options) => (act === 'pause' ? pause : resume)({ mint, ...body }, options),
+const pausing =
+  ({ client: { tokens } }: Session, act: 'pause' | 'resume') =>
+  (mint: string): TokenAct<TokenPausing> => ({
+    what: `${PAUSING[act].title} the token ${mint}`,
+    call: (body, options) => (act === 'pause' ? tokens.pause : tokens.resume)({ mint, ...body }, options),
     demand: (of) => demandsMintAct(of, { act, mint }),
-    preview: () => [previewLine('effect', meaning)],
-    show: () => ({ mint, state }),
+    preview: () => [previewLine('effect', PAUSING[act].meaning)],
+    show: () => ({ mint, state: PAUSING[act].state }),
+  })
+
+const closing =
+  ({ client: { tokens } }: Session) =>
+  (mint: string): TokenAct<TokenClosing> => ({
+    what: `Close the mint ${mint} for good`,
+    call: (body, options) => tokens.close({ mint, ...body }, options),
+    demand: (of) => demandsMintAct(of, { act: 'close', mint }),
+    preview: ({ lamports }) => [
+      previewLine('returns', `${solOf(BigInt(lamports))} SOL; the mint and its metadata are gone`),
+    ],
+    show: ({ lamports }) => ({ mint, state: 'closed', lamports }),
+    decimals: { lamports: LAMPORT_DECIMALS },
+  })
+
+interface MintActInput extends ActFlags {
+  mint?: string | undefined
+  from?: string | undefined
+}
+
+interface MintActWords {
+  title: string
+  noun: string
+  done: string
+  isDone(error: ApiError): boolean
+}
+
+/** For the mint of the argument, or for each one of a CSV. */
+async function runMintAct<D extends ActAnswer>(
+  session: Session,
+  { mint, from, ...flags }: MintActInput,
+  actOf: (mint: string) => TokenAct<D>,
+  { title, noun, done, isDone }: MintActWords,
+): Promise<CommandOutcome> {
+  if (from === undefined) return runAct(session, flags, actOf(mint ?? ''))
+  refuseWithList({ ...flags, from }, { '<mint>': mint })
+  const rows = await readMintRows(from, { columns: [] })
+  return actOnMints(session, flags, {
+    file: from,
+    question: `${title} ${counted(rows.length, noun)}`,
+    done,
+    acts: rows.map(({ mint: each, line }) => ({ ...actOf(each), mint: each, line, isDone })),
   })
 }
 
+const isUnchanged = ({ details }: ApiError) => details?.reason === 'no_change'
+const pausingWords = (act: 'pause' | 'resume') => ({
+  ...{ title: PAUSING[act].title, noun: 'token', done: PAUSING[act].state, isDone: isUnchanged },
+})
+// A mint that is closed is not there any more.
+const closingWords = { title: 'Close', noun: 'mint', done: 'closed', isDone: ({ code }: ApiError) => code === 'not_found' }
+
 export const pauseVerb = verb({
   about: 'Pause a Token-2022 token',
-  details: `Your keypair must hold its pause authority. Afterwards ${PAUSING.pause.meaning}.`,
+  details: `Your keypair must hold its pause authority. Afterwards ${PAUSING.pause.meaning}. ${OF_LIST}`,
   calls: [paths.tokens.pause, ...SENDS],
   args: { mint: MINT_ARG },
-  flags: ACT_SIGNING,
+  flags: { from: FROM_MINTS, ...ACT_SIGNING },
   examples: [
     'svc tokens pause 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
     'svc tokens pause 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --dry-run',
+    'svc tokens pause --from mints.csv --dry-run',
   ],
-  run: ({ mint, ...flags }, session) => runPausing(session, flags, { act: 'pause', mint }),
+  run: (input, session) => runMintAct(session, input, pausing(session, 'pause'), pausingWords('pause')),
 })
 
 export const resumeVerb = verb({
   about: 'Resume a paused token',
-  details: 'Your keypair must hold its pause authority.',
+  details: `Your keypair must hold its pause authority. ${OF_LIST}`,
   calls: [paths.tokens.resume, ...SENDS],
   args: { mint: MINT_ARG },
-  flags: ACT_SIGNING,
+  flags: { from: FROM_MINTS, ...ACT_SIGNING },
   examples: [
     'svc tokens resume 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
     'svc tokens resume 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --dry-run',
+    'svc tokens resume --from mints.csv --dry-run',
   ],
-  run: ({ mint, ...flags }, session) => runPausing(session, flags, { act: 'resume', mint }),
+  run: (input, session) => runMintAct(session, input, pausing(session, 'resume'), pausingWords('resume')),
 })
 
 export const closeVerb = verb({
   about: 'Close the mint of a Token-2022 token for good',
   details:
-    'Your keypair must hold its close authority, and all of the token must be burned before. The rent of the mint returns to you.',
+    `Your keypair must hold its close authority, and all of the token must be burned before. The rent of the mint returns to you. ${OF_LIST}`,
   calls: [paths.tokens.close, ...SENDS],
   args: { mint: MINT_ARG },
-  flags: ACT_SIGNING,
+  flags: { from: FROM_MINTS, ...ACT_SIGNING },
   examples: [
     'svc tokens close 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
     'svc tokens close 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --dry-run',
+    'svc tokens close --from mints.csv --dry-run',
   ],
-  async run({ mint, ...flags }, session) {
-    return runAct<TokenClosing>(session, flags, {
-      what: `Close the mint ${mint} for good`,
-      call: (body, options) => session.client.tokens.close({ mint, ...body }, options),
-      demand: (of) => demandsMintAct(of, { act: 'close', mint }),
-      preview: ({ lamports }) => [
-        previewLine('returns', `${solOf(BigInt(lamports))} SOL; the mint and its metadata are gone`),
-      ],
-      show: ({ lamports }) => ({ mint, state: 'closed', lamports }),
-      decimals: { lamports: LAMPORT_DECIMALS },
-    })
-  },
+  run: (input, session) => runMintAct(session, input, closing(session), closingWords),
 })

@@ -29,7 +29,7 @@ export type ActBody = { payer: string; mode?: 'signed'; tx_version?: 1 } & Retur
 export type CallOptions = Parameters<Client['tokens']['transferAuthority']>[1]
 
 type Decimals = Readonly<Record<string, number>>
-type ActAnswer = (BuiltTransactions & { mode: 'unsigned' }) | { mode: 'signed'; signature: string }
+export type ActAnswer = (BuiltTransactions & { mode: 'unsigned' }) | { mode: 'signed'; signature: string }
 export type Unsigned<D> = Extract<D, { mode: 'unsigned' }>
 
 /** The answer, which is unsigned; throws a failure for one that nobody asked for. */
@@ -58,16 +58,27 @@ export interface TokenAct<D extends ActAnswer> {
 export async function runAct<D extends ActAnswer>(
   session: Session,
   flags: ActFlags & RunFlags,
-  { what, call, demand, preview, show, decimals }: TokenAct<D>,
+  act: TokenAct<D>,
 ): Promise<CommandOutcome> {
   refuseOwnWithSigned(flags)
+  return runSigned<Unsigned<D>>(session, flags, signedActOf(flags, act))
+}
+
+/** Requests the unsigned transaction. */
+export const unsignedActOf =
+  <D extends ActAnswer>(flags: ActFlags, { call }: TokenAct<D>, { dry_run = flags.dry_run } = {}) =>
+  async (payer: string): Promise<{ data: Unsigned<D> }> =>
+    unsignedAnswer(await call({ payer, ...buildFields({ ...flags, dry_run: flags.signed || dry_run }) }))
+
+export function signedActOf<D extends ActAnswer>(
+  flags: ActFlags,
+  act: TokenAct<D>,
+): SignedRun<Unsigned<D>> & { what: string } {
+  const { what, call, demand, preview, show, decimals } = act
   const decimalsOf = (data: D): Decimals => (typeof decimals === 'function' ? decimals(data) : (decimals ?? {}))
-  return runSigned<Unsigned<D>>(session, flags, {
+  return {
     what,
-    async build(payer) {
-      const dry_run = flags.signed || flags.dry_run
-      return unsignedAnswer(await call({ payer, ...buildFields({ ...flags, dry_run }) }))
-    },
+    build: unsignedActOf(flags, act),
     demand,
     preview,
     show,
@@ -79,7 +90,7 @@ export async function runAct<D extends ActAnswer>(
         return { signature: data.signature, show: () => show(data), decimals: decimalsOf(data) }
       },
     }),
-  })
+  }
 }
 
 /** Throws a usage problem for flags of the user's own keypair beside --signed, and for a key without it. */

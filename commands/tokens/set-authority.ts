@@ -2,12 +2,18 @@
 import { paths } from '../../src/api/paths.ts'
 import type { TokenAuthorityTransfer } from '../../src/api/tokens.ts'
 import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../src/solana/token-authorities.ts'
-import { choiceOf, mintAddress, required, text, verb } from '../cli/command.ts'
+import { walletKey } from '../../src/merkle/base58.ts'
+import { choiceOf, mintAddress, requiredUnless, text, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { demanding } from '../signing/demand.ts'
 import { givesAuthority, revokes } from '../signing/demanded-tokens.ts'
 import { ALLOW_PROGRAMS, programsField, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
-import { ACT_SIGNING, runAct } from './run-act.ts'
+import { counted } from '../ui/words.ts'
+import { FROM_MINTS, refuseWithList } from './act-inputs.ts'
+import { actOnMints } from './mint-lists.ts'
+import { readMintRows } from './mint-rows.ts'
+import { ACT_SIGNING, runAct, type TokenAct } from './run-act.ts'
 
 export const AUTHORITIES = ['mint', 'freeze', 'metadata'] as const
 
@@ -22,14 +28,15 @@ const { submit, get, simulate } = paths.transactions
 export const setAuthorityVerb = verb({
   about: "Give an authority of a token to another wallet or a multisig's vault, or up for good",
   details:
-    'The present holder signs. Only the new holder can give it back, so check the address; with none nobody can ever have it again. For the vault of a multisig add --allow-programs. `svc tokens get` shows the authorities.',
+    'The present holder signs. Only the new holder can give it back, so check the address; with none nobody can ever have it again. For the vault of a multisig add --allow-programs. `svc tokens get` shows the authorities. With --from each row is mint,type,new_authority; run the same command again after any interruption.',
   calls: [paths.tokens.transferAuthority, simulate, submit, get, paths.signer.get],
   args: {
-    mint: required(mintAddress('Mint of the token, or its symbol')),
-    type: required(choiceOf(TYPES, 'Authority to give', MEANINGS)),
-    new_authority: required(text('Address that gets it, or none')),
+    mint: requiredUnless('from', mintAddress('Mint of the token, or its symbol')),
+    type: requiredUnless('from', choiceOf(TYPES, 'Authority to give', MEANINGS)),
+    new_authority: requiredUnless('from', text('Address that gets it, or none')),
   },
   flags: {
+    from: FROM_MINTS,
     allow_programs: ALLOW_PROGRAMS,
     authority: text('Wallet that signs elsewhere and holds it, the same as --payer; with --build-only', WALLET_ADDRESS),
     ...ACT_SIGNING,
@@ -38,14 +45,59 @@ export const setAuthorityVerb = verb({
     'svc tokens set-authority 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY mint 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78',
     'svc tokens set-authority 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY pause none',
     'svc tokens set-authority 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY metadata 7Kqa3YXKZzUhDpVB3XcxZcQnGs5Bs2Tn1zZ1mcKjqAVA --allow-programs --dry-run',
+    'svc tokens set-authority --from authorities.csv --dry-run',
   ],
-  async run({ mint, type, new_authority: typed, allow_programs, ...flags }, session) {
-    const to = typed === 'none' ? null : typed
+  async run({ mint, type, new_authority: typed, from, allow_programs, ...flags }, session) {
+    const actOf = authorityChange(session, allow_programs)
+    if (from === undefined) {
+      if (type === undefined) throw new Error('the command was started without <type>')
+      return runAct(session, flags, actOf({ mint: mint ?? '', type, to: holderOf(typed ?? '') }))
+    }
+    refuseWithList({ ...flags, from }, { '<mint>': mint, '<type>': type, '<new_authority>': typed })
+    const rows = await readMintRows(from, {
+      columns: ['type', 'new_authority'],
+      needed: ['type', 'new_authority'],
+      keys: ['type'],
+      fault: ({ type: text = '', new_authority: holder = '' }) =>
+        !isType(text)
+          ? { column: 'type', message: `"${text}" is not an authority; they are ${TYPES.join(', ')}` }
+          : holder !== 'none' && walletKey(holder) === undefined
+            ? { column: 'new_authority', message: 'the new_authority is neither an address nor none' }
+            : null,
+    })
+    return actOnMints(session, flags, {
+      file: from,
+      question: `Make ${counted(rows.length, 'change')} of authorities`,
+      done: 'set',
+      acts: rows.map(({ mint: each, line, cells }) => {
+        const to = holderOf(cells.new_authority ?? '')
+        return {
+          ...actOf({ mint: each, type: cells.type as TokenAuthorityType, to }),
+          ...{ mint: each, line },
+          isDone: ({ details }) => (to === null ? details?.reason === 'given_up' : details?.authority === to),
+        }
+      }),
+    })
+  },
+})
+
+const isType = (text: string): text is TokenAuthorityType => (TYPES as readonly string[]).includes(text)
+const holderOf = (typed: string): string | null => (typed === 'none' ? null : typed)
+
+interface AuthorityChange {
+  mint: string
+  type: TokenAuthorityType
+  to: string | null
+}
+
+const authorityChange =
+  ({ client: { tokens } }: Session, allow_programs: boolean) =>
+  ({ mint, type, to }: AuthorityChange): TokenAct<TokenAuthorityTransfer> => {
     const { name, can } = TOKEN_AUTHORITIES[type]
-    return runAct<TokenAuthorityTransfer>(session, flags, {
+    return {
       what: to === null ? `Give up the ${name} of ${mint} for good` : `Give the ${name} of ${mint} to ${to}`,
       call: (body, options) =>
-        session.client.tokens.transferAuthority(
+        tokens.transferAuthority(
           { mint, type, new_authority: to, ...programsField({ allow_programs }), ...body },
           options,
         ),
@@ -59,6 +111,5 @@ export const setAuthorityVerb = verb({
         ...warnings.map((warning) => previewLine('check', warning)),
       ],
       show: ({ authority }) => ({ mint, type, authority, new_authority: to }),
-    })
-  },
-})
+    }
+  }

@@ -2,13 +2,18 @@
 import { paths } from '../../src/api/paths.ts'
 import type { MetadataUpdate } from '../../src/api/token-updates.ts'
 import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
-import { listOf, mintAddress, required, text, toggle, verb } from '../cli/command.ts'
+import { listOf, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { demanding } from '../signing/demand.ts'
 import { changesMetadata } from '../signing/demanded-metadata.ts'
 import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
-import { ACT_SIGNING, runAct } from './run-act.ts'
+import { FROM_MINTS, refuseWithList } from './act-inputs.ts'
+import { actOnMints } from './mint-lists.ts'
+import { readMintRows } from './mint-rows.ts'
+import { ACT_SIGNING, runAct, type TokenAct } from './run-act.ts'
 
 const demandsChange = demanding('changes this of the metadata, and nothing else', changesMetadata)
 
@@ -17,10 +22,11 @@ const { submit, get, simulate } = paths.transactions
 export const updateVerb = verb({
   about: 'Change the metadata of a token, or make it immutable',
   details:
-    'Your keypair must hold the metadata authority. Only what you name changes. Additional fields are for Token-2022, whose mint grows with them: the preview shows the rent. With --immutable nobody can ever change the metadata again.',
+    'Your keypair must hold the metadata authority. Only what you name changes. Additional fields are for Token-2022, whose mint grows with them: the preview shows the rent. With --immutable nobody can ever change the metadata again. With --from each row is mint,name,symbol,uri, and an empty cell stays as it is; run the same command again after any interruption.',
   calls: [paths.tokens.updateMetadata, simulate, submit, get, paths.signer.get],
-  args: { mint: required(mintAddress('Mint of the token, or its symbol')) },
+  args: { mint: requiredUnless('from', mintAddress('Mint of the token, or its symbol')) },
   flags: {
+    from: FROM_MINTS,
     name: text('New name, up to 32 bytes'),
     symbol: text('New symbol, up to 10 bytes'),
     uri: text('Where its metadata is from now on', { placeholder: 'URL' }),
@@ -36,42 +42,81 @@ export const updateVerb = verb({
     'svc tokens update 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --name "My Token" --symbol MTK --uri https://example.com/mtk.json',
     'svc tokens update 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --field website=example.com --dry-run',
     'svc tokens update 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --immutable',
+    'svc tokens update --from texts.csv --dry-run',
   ],
-  async run({ mint, name, symbol, uri, field, remove_field: removed = [], immutable, ...flags }, session) {
+  async run({ mint, from, name, symbol, uri, field, remove_field: removed = [], immutable, ...flags }, session) {
     const fields = fieldsOf(field ?? [])
-    const texts = Object.entries({ name, symbol, uri }).filter(([, value]) => value !== undefined)
-    if (texts.length + fields.length + removed.length === 0 && !immutable)
-      throw usage('give at least one of --name, --symbol, --uri, --field, --remove-field, --immutable')
-    if (uri !== undefined) warnOfHttp(session, { '--uri': uri })
-    const asked: Partial<Record<'name' | 'symbol' | 'uri', string>> = Object.fromEntries(texts)
-    return runAct<MetadataUpdate>(session, flags, {
-      what: `${immutable ? 'Make the metadata immutable' : 'Change the metadata'} of the token ${mint}`,
-      call: (body, options) =>
-        session.client.tokens.updateMetadata(
-          {
-            mint,
-            ...asked,
-            ...(fields.length === 0 ? {} : { fields }),
-            ...(removed.length === 0 ? {} : { remove_fields: removed }),
-            ...(immutable ? { immutable } : {}),
-            ...body,
-          },
-          options,
-        ),
-      demand: (of, { source, metadata: after }) =>
-        demandsChange(of, { mint, source, ...asked, fields, removed, immutable, after }),
-      preview: ({ rent_lamports: rent }) => [
-        ...texts.map(([key, value]) => previewLine(key, value ?? '')),
-        ...fields.map(({ key, value }) => previewLine('field', `${key}=${value}`)),
-        ...removed.map((key) => previewLine('removed', key)),
-        ...(rent === '0' ? [] : [previewLine('rent', `${solOf(BigInt(rent))} SOL, because the mint grows`)]),
-        ...(immutable ? [previewLine('after this', 'nobody can ever change the metadata again')] : []),
-      ],
-      show: ({ metadata, is_mutable, rent_lamports }) => ({ mint, ...metadata, is_mutable, rent_lamports }),
-      decimals: { rent_lamports: LAMPORT_DECIMALS },
+    const asked = textsOf({ name, symbol, uri })
+    const actOf = metadataChange(session)
+    if (from === undefined) {
+      if (Object.keys(asked).length + fields.length + removed.length === 0 && !immutable)
+        throw usage('give at least one of --name, --symbol, --uri, --field, --remove-field, --immutable')
+      if (uri !== undefined) warnOfHttp(session, { '--uri': uri })
+      return runAct(session, flags, actOf({ mint: mint ?? '', asked, fields, removed, immutable }))
+    }
+    const typed = { '--name': name, '--symbol': symbol, '--uri': uri, '--field': field?.[0], '--remove-field': removed[0] }
+    refuseWithList({ ...flags, from }, { '<mint>': mint, ...typed, '--immutable': immutable ? '' : undefined })
+    const rows = await readMintRows(from, {
+      columns: ['name', 'symbol', 'uri'],
+      fault: (cells) =>
+        Object.keys(cells).length > 0 ? null : { column: 'mint', message: 'the row has neither name, symbol nor uri' },
+    })
+    warnOfHttp(session, Object.fromEntries(rows.map(({ line, cells }) => [`${from}:${line}`, cells.uri])))
+    return actOnMints(session, flags, {
+      file: from,
+      question: `Change the metadata of ${counted(rows.length, 'token')}`,
+      done: 'changed',
+      acts: rows.map(({ mint: each, line, cells }) => ({
+        ...actOf({ mint: each, asked: cells, fields: [], removed: [], immutable: false }),
+        ...{ mint: each, line },
+        isDone: ({ details }) => details?.reason === 'no_change',
+      })),
     })
   },
 })
+
+type Texts = Partial<Record<'name' | 'symbol' | 'uri', string>>
+
+/** Those that were given. */
+const textsOf = (texts: Record<keyof Texts, string | undefined>): Texts =>
+  Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined))
+
+interface MetadataChange {
+  mint: string
+  asked: Texts
+  fields: { key: string; value: string }[]
+  removed: string[]
+  immutable: boolean
+}
+
+const metadataChange =
+  ({ client: { tokens } }: Session) =>
+  ({ mint, asked, fields, removed, immutable }: MetadataChange): TokenAct<MetadataUpdate> => ({
+    what: `${immutable ? 'Make the metadata immutable' : 'Change the metadata'} of the token ${mint}`,
+    call: (body, options) =>
+      tokens.updateMetadata(
+        {
+          mint,
+          ...asked,
+          ...(fields.length === 0 ? {} : { fields }),
+          ...(removed.length === 0 ? {} : { remove_fields: removed }),
+          ...(immutable ? { immutable } : {}),
+          ...body,
+        },
+        options,
+      ),
+    demand: (of, { source, metadata: after }) =>
+      demandsChange(of, { mint, source, ...asked, fields, removed, immutable, after }),
+    preview: ({ rent_lamports: rent }) => [
+      ...Object.entries(asked).map(([key, value]) => previewLine(key, value)),
+      ...fields.map(({ key, value }) => previewLine('field', `${key}=${value}`)),
+      ...removed.map((key) => previewLine('removed', key)),
+      ...(rent === '0' ? [] : [previewLine('rent', `${solOf(BigInt(rent))} SOL, because the mint grows`)]),
+      ...(immutable ? [previewLine('after this', 'nobody can ever change the metadata again')] : []),
+    ],
+    show: ({ metadata, is_mutable, rent_lamports }) => ({ mint, ...metadata, is_mutable, rent_lamports }),
+    decimals: { rent_lamports: LAMPORT_DECIMALS },
+  })
 
 /** Lists are divided at commas; a part without an equals sign goes on with the value before it. */
 function fieldsOf(parts: readonly string[]): { key: string; value: string }[] {

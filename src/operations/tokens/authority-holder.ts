@@ -26,7 +26,10 @@ export function requireHolder(
     const message = `The token ${mint} has no ${name}: it was created without the extension ${extension}`
     throw badRequest(message, { param: 'type' })
   }
-  if (holder === null) throw badRequest(`The token ${mint} has no ${name}: it is already revoked`, { param: 'type' })
+  if (holder === null) {
+    const details = { reason: 'given_up' }
+    throw badRequest(`The token ${mint} has no ${name}: it is already revoked`, { param: 'type', details })
+  }
   if (holder !== payer) {
     throw badRequest(
       `The ${name} of ${mint} is ${holder}; only it can ${verb} ${verb === 'change' ? 'the metadata' : 'it'}`,

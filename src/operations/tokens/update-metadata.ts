@@ -52,6 +52,7 @@ async function planUpdate(context: Context, input: UpdateInput): Promise<Planned
   if (immutable) requireOwnPointer(token, payer)
   const texts = textsOf(input)
   const growth = growthOf(account.data, metadata, { texts, fields, removed })
+  if (!immutable) requireChange(metadata, growth.present, { texts, fields, removed })
   const bytes = growth.bytes === 0 ? null : account.data.length + growth.bytes
   let topUp = 0n
   const built = await buildTransaction(context, {
@@ -116,15 +117,28 @@ function textsOf(input: UpdateInput) {
   return texts
 }
 
+/** Throws bad_request if all of it is so already. */
+function requireChange(
+  metadata: OnChainMetadata,
+  present: ReadonlyMap<string, string>,
+  { texts, fields, removed }: Parameters<typeof metadataGrowth>[2],
+): void {
+  const asked = Object.keys(texts) as (keyof typeof texts)[]
+  const isSame = asked.every((each) => texts[each] === metadata[each])
+  if (!isSame || removed.length > 0 || fields.some(({ key, value }) => present.get(key) !== value)) return
+  const param = asked[0] ?? 'fields'
+  throw badRequest(`${param}: the metadata has this already`, { param, details: { reason: 'no_change' } })
+}
+
 /** Metaplex's account has a fixed size, and no additional fields. */
 function growthOf(
   data: Uint8Array,
   metadata: OnChainMetadata,
   change: Parameters<typeof metadataGrowth>[2],
-): { bytes: number } {
+): { present: ReadonlyMap<string, string>; bytes: number } {
   if (metadata.source === 'metaplex') {
     const param = change.fields.length > 0 ? 'fields' : 'remove_fields'
-    if (change.fields.length + change.removed.length === 0) return { bytes: 0 }
+    if (change.fields.length + change.removed.length === 0) return { present: new Map(), bytes: 0 }
     throw badRequest(`${param}: metadata of Metaplex has no additional fields, only that in a Token-2022 mint`, {
       param,
     })
@@ -135,5 +149,5 @@ function growthOf(
   const missing = change.removed.find((key) => !present.has(key))
   if (missing !== undefined)
     throw badRequest(`remove_fields: the metadata has no field ${missing}`, { param: 'remove_fields' })
-  return { bytes }
+  return { present, bytes }
 }

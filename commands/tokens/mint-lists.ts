@@ -1,0 +1,247 @@
+/**
+ * Does an act on each mint of a CSV once. The chain shows which are done, so the same command goes on after any
+ * interruption, without a journal.
+ */
+import { ApiError } from '../../src/platform/errors.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
+import { patiently } from '../lists/patience.ts'
+import { proposeRows } from '../lists/propose-rows.ts'
+import { atOnce, runList, workThrough } from '../lists/run.ts'
+import { transactionsOf } from '../signing/built-transactions.ts'
+import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
+import { checkedBuild, signingFor } from '../signing/demand.ts'
+import { canPay, fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
+import { platformAddress } from '../signing/platform-wallet.ts'
+import { failureLines, previewLine } from '../signing/preview.ts'
+import { forecastOf, wouldFail } from '../signing/run-failures.ts'
+import { signingWallet } from '../signing/signing-wallet.ts'
+import { WaitsForApproval } from '../signing/waits-for-approval.ts'
+import { EXIT } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
+import {
+  type ActAnswer,
+  type ActFlags,
+  refuseOwnWithSigned,
+  runAct,
+  signedActOf,
+  type TokenAct,
+  type Unsigned,
+  unsignedActOf,
+} from './run-act.ts'
+
+/** The act of one row; `line` is that of the CSV. */
+export type ListedMint<D extends ActAnswer> = TokenAct<D> & {
+  line: number
+  mint: string
+  /** Whether this refusal means that it is done already. */
+  isDone(error: ApiError): boolean
+}
+
+export interface MintList<D extends ActAnswer> {
+  file: string
+  /** What all rows do, as in `Pause 3 tokens`. */
+  question: string
+  /** What a row is afterwards, as in `3 paused`. */
+  done: string
+  acts: readonly ListedMint<D>[]
+}
+
+type Status = 'to do' | 'done' | 'done already' | 'waits' | 'left out' | 'failed'
+interface MintRow<D extends ActAnswer> {
+  act: ListedMint<D>
+  status: Status
+  /** Its transaction as it would be now. */
+  data: Unsigned<D> | null
+  note: string | null
+  signature: string | null
+}
+
+const CONCURRENT_ROWS = 8
+/** Rows that the preview shows; of a longer list it counts the others. */
+const MOST_SHOWN = 20
+
+export async function actOnMints<D extends ActAnswer>(
+  session: Session,
+  flags: ActFlags,
+  list: MintList<D>,
+): Promise<CommandOutcome> {
+  refuseOwnWithSigned(flags)
+  if (flags.squads !== undefined) return proposeMintActs(session, flags, list)
+  const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
+  const cluster = await session.cluster()
+  if (!flags.dry_run) refuseUnconfirmable(session, cluster)
+  const rows = await planRows(session, flags, payer, list)
+  const open = rows.filter(({ status }) => status === 'to do')
+  let wouldSucceed = true
+  return runList(session, flags, {
+    question: list.question,
+    isOpen: open.length > 0,
+    async preview() {
+      wouldSucceed = await previewRows(session, list, { payer, rows, open, isDryRun: flags.dry_run })
+    },
+    work: () => workOnRows(session, flags, payer, rows),
+    outcome(notes) {
+      const outcome = listOutcome(rows, list, notes)
+      return wouldSucceed ? outcome : { ...outcome, exitCode: EXIT.failed }
+    },
+  })
+}
+
+/** Builds every act without storing anything, so that what cannot be done is known before. */
+async function planRows<D extends ActAnswer>(
+  session: Session,
+  flags: ActFlags,
+  payer: string,
+  { acts }: MintList<D>,
+): Promise<MintRow<D>[]> {
+  const bar = session.ui.progress('Reading the chain')
+  const rows: MintRow<D>[] = []
+  for (const act of acts) {
+    const row: MintRow<D> = { act, status: 'to do', data: null, note: null, signature: null }
+    rows.push(row)
+    try {
+      row.data = await tryAct(session, flags, payer, act)
+    } catch (error) {
+      if (!(error instanceof ApiError) || !['bad_request', 'not_found'].includes(error.code)) throw error
+      Object.assign(row, act.isDone(error) ? { status: 'done already' } : { status: 'left out', note: error.message })
+    }
+    bar(rows.length, acts.length)
+  }
+  session.ui.clear()
+  return rows
+}
+
+const tryAct = <D extends ActAnswer>(session: Session, flags: ActFlags, payer: string, act: ListedMint<D>) =>
+  patiently(session, async () => (await unsignedActOf(flags, act, { dry_run: true })(payer)).data)
+
+interface Preview<D extends ActAnswer> {
+  payer: string
+  rows: readonly MintRow<D>[]
+  open: readonly MintRow<D>[]
+  isDryRun: boolean
+}
+
+/** Shows what each row does and what all cost; false if the first one would fail. */
+async function previewRows<D extends ActAnswer>(
+  session: Session,
+  { question }: MintList<D>,
+  { payer, rows, open, isDryRun }: Preview<D>,
+): Promise<boolean> {
+  const built = open.flatMap(({ act, data }) => (data === null ? [] : [{ act, data }]))
+  const [first] = built
+  if (first === undefined) return true
+  const demand = await first.act.demand(signingFor(session, payer), first.data)
+  const [transaction = ''] = transactionsOf(first.data)
+  const forecast = await forecastOf(session, await checkedBuild(session, transaction, demand), payer)
+  const { cluster, simulation, fault } = forecast
+  const funds = await fundsOf(
+    session,
+    built.flatMap(({ data }) => transactionsOf(data)),
+  )
+  await session.ui.preview([
+    question,
+    previewLine('cluster', cluster ?? 'only the API knows'),
+    previewLine('signer', payer),
+    previewLine('checked', `here, each before it is signed: ${demand.says}`),
+    previewLine('rows', `${rows.length}, of which ${open.length} are to be done`),
+    ...built
+      .slice(0, MOST_SHOWN)
+      .flatMap(({ act, data }) => [previewLine(`line ${act.line}`, act.what), ...act.preview(data)]),
+    ...(built.length > MOST_SHOWN ? [previewLine('', `and ${counted(built.length - MOST_SHOWN, 'more row')}`)] : []),
+    ...totalLines(funds, payer),
+    ...(fault === null ? [] : failureLines(simulation, fault)),
+  ])
+  if (isDryRun) return fault === null && canPay(funds)
+  requireFunds(funds, cluster)
+  if (fault !== null) throw wouldFail(forecast, fault)
+  return true
+}
+
+async function workOnRows<D extends ActAnswer>(
+  session: Session,
+  flags: ActFlags,
+  payer: string,
+  rows: readonly MintRow<D>[],
+): Promise<void> {
+  const isOpen = ({ status }: MintRow<D>) => status === 'to do'
+  return workThrough(session, {
+    doing: 'Sending',
+    atOnce: await atOnce(session, flags.keypair, CONCURRENT_ROWS),
+    jobs: rows.filter(isOpen),
+    async work(quiet, row) {
+      try {
+        const { data } = await runAct(agreedSession(quiet), flags, row.act)
+        const { signature = null } = data as { signature?: string }
+        Object.assign(row, { status: 'done', signature })
+      } catch (error) {
+        if (error instanceof WaitsForApproval) {
+          Object.assign(row, { status: 'waits', note: `it waits for approvals: svc proposals show ${error.proposal.id}` })
+        } else if (await isDoneNow(session, flags, payer, row.act)) row.status = 'done already'
+        else throw error
+      }
+      return []
+    },
+    failed: (row, { message }) => Object.assign(row, { status: 'failed', note: message }),
+    progress: () => [rows.length - rows.filter(isOpen).length, rows.length],
+  })
+}
+
+/** Whether another run did it meanwhile, or this one without seeing it. */
+async function isDoneNow<D extends ActAnswer>(session: Session, flags: ActFlags, payer: string, act: ListedMint<D>) {
+  try {
+    await tryAct(session, flags, payer, act)
+    return false
+  } catch (error) {
+    return error instanceof ApiError && act.isDone(error)
+  }
+}
+
+function proposeMintActs<D extends ActAnswer>(
+  session: Session,
+  flags: ActFlags,
+  { file, question, acts }: MintList<D>,
+): Promise<CommandOutcome> {
+  const { squads: acting } = flags
+  if (acting === undefined) throw new Error('a list was proposed without a vault')
+  return proposeRows<Unsigned<D>>(session, flags, acting, {
+    file,
+    journal: `${file}.proposals.json`,
+    question: `${question[0]?.toLowerCase() ?? ''}${question.slice(1)}`,
+    rows: acts.map((act) => ({
+      id: act.what,
+      line: act.line,
+      name: act.mint,
+      run: signedActOf(flags, act),
+      tryBuild: async (vault) => (await unsignedActOf(flags, act, { dry_run: true })(vault)).data,
+    })),
+  })
+}
+
+const listOutcome = <D extends ActAnswer>(
+  rows: readonly MintRow<D>[],
+  { file, done }: MintList<D>,
+  notes: readonly string[],
+): CommandOutcome =>
+  rowsOutcome({
+    rows,
+    statuses: [
+      ['done', 'done', done],
+      ['done already', 'done_already', `${done} already`],
+      ['waits', 'waiting', 'wait for approvals'],
+      ['to do', 'to_do', 'to do'],
+      ['left out', 'left_out', 'left out'],
+      ['failed', 'failed', FAILED_WORDS],
+    ],
+    records: [
+      'rows',
+      ({ act: { line, mint }, status, signature, note }) => ({ line, mint, status, signature, note }),
+    ],
+    columns: ['line', 'mint', 'status', 'signature'],
+    cells: ({ act: { line, mint }, status, signature }) => [line, mint, status, signature],
+    noteOf: ({ act: { line }, note }) => (note === null ? null : `${file}:${line}:1: ${note}`),
+    isLong: true,
+    notes,
+    isDone: rows.every(({ status }) => status !== 'failed' && status !== 'left out'),
+  })
