@@ -1,8 +1,8 @@
 /** Metadata of tokens changed over HTTP, on the real programs: Metaplex Token Metadata, and Token-2022. */
-import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { metadataAddressOf, readTokenState } from '../src/chain/programs/tokens/index.ts'
-import { decodeExtensionFields } from '../src/chain/programs/tokens/metadata-extension.ts'
+import { decodeExtensionFields, setField } from '../src/chain/programs/tokens/metadata-extension.ts'
 import { createMetadata } from '../src/chain/programs/tokens/metaplex.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { metadataExtension } from '../src/solana/token-extensions.ts'
@@ -112,6 +112,32 @@ describe('additional fields of a Token-2022 mint', () => {
     const shrunk = await changed(mint, { fields: [{ key: 'site', value: 's' }], remove_fields: ['x'], name: 'Other' })
     expect(shrunk.rent_lamports).toBe('0')
     expect(fieldsOf(mint)).toEqual({ site: 's' })
+  })
+
+  it('are shown by the token, cut to what can be read, and nothing if they are cut off', async () => {
+    const { create, chain, request, payer, account } = await open()
+    const mint = await create('token2022')
+    const shown = async () => (await request('GET', `/v2/tokens/${mint}`)).json.data.raw.metadata
+    expect(await shown()).not.toHaveProperty('fields')
+    const key = new PublicKey(mint)
+    chain.airdrop(mint, 100_000_000n)
+    const write = async (field: { key: string; value: string }) =>
+      expect(run(chain, [await setField(key, payer.publicKey, field)], [payer]).err).toBeNull()
+    await write({ key: 'site', value: 'a.b' })
+    await write({ key: 'k'.repeat(80), value: 'v'.repeat(900) })
+    const long = { key: `${'k'.repeat(64)}…`, value: 'v'.repeat(900) }
+    expect((await shown()).fields).toEqual([{ key: 'site', value: 'a.b' }, long])
+    for (let i = 0; i < 31; i++) await write({ key: `n${i}`, value: '' })
+    const many = await shown()
+    expect([many.fields.length, many.more_fields, many.fields.at(-1)]).toEqual([32, true, { key: 'n29', value: '' }])
+    // As if the program had written a count that is not there.
+    const { lamports, owner, data } = account(mint)
+    const at = Buffer.from(data).indexOf(Buffer.from([4, 0, 0, 0, ...Buffer.from('site')]))
+    const spoilt = Buffer.from(data)
+    spoilt.writeUInt32LE(0xffff_ffff, at)
+    chain.setAccount(mint, { lamports, owner, data: spoilt, executable: false })
+    expect(await shown()).toMatchObject(texts)
+    expect(await shown()).not.toHaveProperty('fields')
   })
 
   it('are refused if they do not fit in one transaction, and fit in version 1', async () => {

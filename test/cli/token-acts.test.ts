@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { setField } from '../../src/chain/programs/tokens/metadata-extension.ts'
+import { run as runOn } from '../support/gold.ts'
 import { quickProgramsDir } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -92,6 +94,18 @@ describe('svc tokens', () => {
     expect(await json(own(['tokens', 'resume', mint]))).toMatchObject({ mint, state: 'resumed' })
     const never = await run(own(['tokens', 'close', mint]))
     expect([never.exitCode, never.stderr]).toEqual([2, expect.stringContaining('made without a close authority')])
+  })
+
+  it('shows the additional fields of the metadata, without what a terminal would obey', async () => {
+    const key = new PublicKey(mint)
+    const local = await daemon.local()
+    local.airdrop(mint, 10_000_000n)
+    const hostile = await setField(key, payer.publicKey, { key: 'web\u001b[2J', value: 'a.b\u001b]0;x\u0007' })
+    expect(runOn(local, [hostile], [payer]).err).toBeNull()
+    const shown = await run(['tokens', 'get', mint])
+    expect([shown.exitCode, shown.stdout]).toEqual([0, expect.stringContaining('a.b')])
+    for (const control of ['\u001b', '\u0007']) expect(shown.stdout).not.toContain(control)
+    expect((await json(['tokens', 'get', mint])).raw.metadata.fields).toHaveLength(1)
   })
 
   it('names the flag or argument that is wrong', async () => {

@@ -17,6 +17,8 @@ export function rawTokenOf(token: OnChainToken) {
       uri: metadata.uri,
       update_authority: metadata.updateAuthority,
       is_mutable: metadata.isMutable,
+      ...(metadata.fields === undefined ? {} : { fields: metadata.fields }),
+      ...(metadata.hasMoreFields ? { more_fields: true } : {}),
     },
     ...(token.extensions === null ? {} : { extensions: rawExtensions(token.extensions) }),
   }

@@ -98,6 +98,25 @@ export function decodeExtensionFields(data: Uint8Array): Map<string, string> {
   return additional
 }
 
+/** The fields that are read of a mint, whose creator can write any number of them, and the characters of each. */
+const [MOST_FIELDS, MOST_KEY, MOST_VALUE] = [32, 64, 1_000]
+
+/** Returns the first additional fields, cut to a length that can be shown; none for truncated data. */
+function shownFields(fields: ReturnType<typeof borshReader>): Pick<OnChainMetadata, 'fields' | 'hasMoreFields'> {
+  const shown: { key: string; value: string }[] = []
+  const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text)
+  try {
+    const count = fields.u32()
+    while (shown.length < Math.min(count, MOST_FIELDS)) {
+      shown.push({ key: cut(fields.string(), MOST_KEY), value: cut(fields.string(), MOST_VALUE) })
+    }
+    return { ...(count === 0 ? {} : { fields: shown }), ...(count > MOST_FIELDS ? { hasMoreFields: true } : {}) }
+  } catch (error) {
+    if (error instanceof RangeError) return {}
+    throw error
+  }
+}
+
 /** Throws RangeError for truncated data. */
 export function decodeExtension(data: Uint8Array): OnChainMetadata {
   const fields = borshReader(data)
@@ -105,5 +124,6 @@ export function decodeExtension(data: Uint8Array): OnChainMetadata {
   fields.take(32)
   const [name, symbol, uri] = [fields.string(), fields.string(), fields.string()]
   const updateAuthority = authority.equals(NO_AUTHORITY) ? null : base58.encode(authority)
-  return { name, symbol, uri, updateAuthority, isMutable: updateAuthority !== null, source: 'extension' }
+  const isMutable = updateAuthority !== null
+  return { name, symbol, uri, updateAuthority, isMutable, source: 'extension', ...shownFields(fields) }
 }

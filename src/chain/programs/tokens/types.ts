@@ -15,6 +15,10 @@ export interface OnChainMetadata {
   isMutable: boolean
   /** Location of the metadata: an account of Metaplex Token Metadata, or the Token-2022 mint itself. */
   source: 'metaplex' | 'extension'
+  /** Additional fields of Token-2022, as many as are read; absent without any. */
+  fields?: readonly { key: string; value: string }[]
+  /** Whether there is more than was read. */
+  hasMoreFields?: boolean
 }
 
 export interface OnChainToken {
