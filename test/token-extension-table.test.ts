@@ -11,7 +11,7 @@ import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@s
 import BN from 'bn.js'
 import { afterAll, describe, expect, it } from 'vitest'
 import { buildDammV2Swap, readDammV2Pool } from '../src/chain/programs/damm-v2/index.ts'
-import { buildDbcLaunch, curveOf, requireQuoteMint } from '../src/chain/programs/dbc/index.ts'
+import { buildDbcLaunch, curveOf, dbcPoolAddress, requireQuoteMint } from '../src/chain/programs/dbc/index.ts'
 import { buildLock } from '../src/chain/programs/jupiter-lock/index.ts'
 import { buildCreation } from '../src/chain/programs/merkle-distributor/index.ts'
 import { MEMO_PROGRAM } from '../src/solana/program-ids.ts'
@@ -40,7 +40,7 @@ const TOKENS = {
 type Row = keyof typeof TOKENS
 const ROWS = Object.keys(TOKENS) as Row[]
 
-/** Cells of the table by row and column, each the first word of it. */
+/** Cells of the table by row and column. */
 function documented(): Map<string, Map<string, string>> {
   const page = readFileSync(join(import.meta.dirname, '../docs/token-extensions.md'), 'utf8')
   const lines = page.slice(page.indexOf('## What other parts do')).split('\n')
@@ -54,10 +54,7 @@ function documented(): Map<string, Map<string, string>> {
     )
   const [head = [], , ...body] = rows
   return new Map(
-    body.map(([name = '', ...cells]) => [
-      name,
-      new Map(cells.map((cell, i) => [head[i + 1] ?? '', /^(yes|no)\b/.exec(cell)?.[1] ?? cell])),
-    ]),
+    body.map(([name = '', ...cells]) => [name, new Map(cells.map((cell, i) => [head[i + 1] ?? '', cell]))]),
   )
 }
 
@@ -68,6 +65,7 @@ interface World {
   chain: Chain
   payer: Keypair
   mints: Map<Row, string>
+  pools: Map<string, Promise<string | null>>
 }
 let opened: Promise<World> | undefined
 const world = () => (opened ??= open())
@@ -81,7 +79,7 @@ async function open(): Promise<World> {
   const payer = Keypair.generate()
   chain.airdrop(addressOf(payer), 1_000_000_000_000n)
   const mints = new Map<Row, string>()
-  const it = { service, chain, payer, mints }
+  const it = { service, chain, payer, mints, pools: new Map() }
   for (const row of ROWS) {
     const body = {
       payer: addressOf(payer),
@@ -136,8 +134,8 @@ const amountIn = ({ chain }: World, account: PublicKey) => {
 
 interface Part {
   needs: readonly string[]
-  /** Whether the whole way is gone. */
-  works(it: World, mint: string): Promise<boolean>
+  /** Whether the whole way is gone; the whole cell if only a part of it is. */
+  works(it: World, mint: string): Promise<boolean | string>
   /** The same without the checks of the service; nothing if the service has none. */
   program?(it: World, mint: string): Promise<boolean>
 }
@@ -271,44 +269,87 @@ const PARTS: Record<string, Part> = {
         expect(error).toMatchObject({ code: 'bad_request', param: 'preset' })
         return false
       }
-      return launches(it, mint)
+      return (await launches(it, mint)) !== null
     },
-    program: (it, mint) => launches(it, mint),
+    program: async (it, mint) => (await launches(it, mint)) !== null,
   },
   'DAMM v2 pools': {
     needs: [PROGRAMS.dammV2.id],
-    works: (it, mint) => trades(it, mint),
+    works: async (it, mint) => (await trades(it, mint)) !== null,
+  },
+  'fee claims and splits': {
+    needs: [PROGRAMS.dbc.id, PROGRAMS.dammV2.id, PROGRAMS.tokenMetadata.id],
+    async works(it, mint) {
+      const [claims, splits] = [await claimsOfPool(it, mint), await splitsOfLaunch(it, mint)]
+      return claims && !splits ? 'yes, less the fee; no splits' : claims && splits
+    },
   },
 }
 
-/** Whether a curve opens in this quote, and its first buy is paid in it. */
-async function launches(it: World, quoteMint: string): Promise<boolean> {
-  const curve = await curveOf(presetWith({ quote_mint: quoteMint, quote_decimals: 6 }))
-  const [mint, config] = [Keypair.generate(), Keypair.generate()]
-  const built = await buildDbcLaunch(
-    await launchOf(it.chain.latestBlockhash().blockhash, {
-      creator: addressOf(it.payer),
-      mint: addressOf(mint),
-      config: addressOf(config),
-      curve,
-      quoteProgram: 'token2022',
-      buyLamports: 1_000_000n,
-    }),
+/** Whether a position is paid the fees that its pool takes in the token. */
+async function claimsOfPool(it: World, mint: string): Promise<boolean> {
+  const pool = await trades(it, mint)
+  if (pool === null) return false
+  const payer = addressOf(it.payer)
+  const body = { payer, owner: payer, kind: 'damm_v2', beneficiary: 'creator' }
+  const { status, json } = await it.service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
+  expect(status, JSON.stringify(json)).toBe(200)
+  expect(Number(json.data.estimated_base)).toBeGreaterThan(0)
+  const before = amountIn(it, accountOf(mint, it.payer.publicKey))
+  return (
+    landed(it, json.data.tx.transaction, it.payer) === null &&
+    amountIn(it, accountOf(mint, it.payer.publicKey)) > before
   )
-  for (const { transaction } of built) {
-    if (landed(it, Buffer.from(transaction).toString('base64'), it.payer, mint, config) !== null) return false
-  }
-  return true
 }
 
-/** Whether a pool of the token and SOL opens, and somebody buys from it. */
-async function trades(it: World, mint: string): Promise<boolean> {
+/** Whether the fees of a launch in this quote are claimed and split to two wallets, to the unit. */
+async function splitsOfLaunch(it: World, mint: string): Promise<boolean> {
+  const pool = await launches(it, mint)
+  if (pool === null) return false
+  const wallets = [Keypair.generate(), Keypair.generate()]
+  const splits = wallets.map((wallet, i) => ({ recipient: addressOf(wallet), bps: i === 0 ? 6_000 : 4_000 }))
+  const body = { payer: addressOf(it.payer), splits }
+  const { status, json } = await it.service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
+  expect(status, JSON.stringify(json)).toBe(200)
+  expect(landed(it, json.data.tx.transaction, it.payer)).toBeNull()
+  const paid = wallets.map(({ publicKey }) => amountIn(it, accountOf(mint, publicKey)))
+  expect(String(paid[0]! + paid[1]!)).toBe(json.data.estimated_quote)
+  return paid.every((amount) => amount > 0n)
+}
+
+/** The curve that opens in this quote, and whose first buy is paid in it; null if the program refuses it. */
+async function launches(it: World, quoteMint: string): Promise<string | null> {
+  const curve = await curveOf(presetWith({ quote_mint: quoteMint, quote_decimals: 6 }))
+  const [mint, config] = [Keypair.generate(), Keypair.generate()]
+  const launch = await launchOf(it.chain.latestBlockhash().blockhash, {
+    creator: addressOf(it.payer),
+    feeClaimer: addressOf(it.payer),
+    mint: addressOf(mint),
+    config: addressOf(config),
+    curve,
+    quoteProgram: 'token2022',
+    buyLamports: 1_000_000n,
+  })
+  for (const { transaction } of await buildDbcLaunch(launch)) {
+    if (landed(it, Buffer.from(transaction).toString('base64'), it.payer, mint, config) !== null) return null
+  }
+  return dbcPoolAddress({ ...launch, quoteMint })
+}
+
+/** The one pool of the token and SOL, in which somebody buys; null if the program refuses it. */
+function trades(it: World, mint: string): Promise<string | null> {
+  const opened = it.pools.get(mint) ?? openPool(it, mint)
+  it.pools.set(mint, opened)
+  return opened
+}
+
+async function openPool(it: World, mint: string): Promise<string | null> {
   const [positionNft, { publicKey: payer }] = [Keypair.generate(), it.payer]
   const client = strangersClient()
   const initSqrtPrice = cpAmm.getSqrtPriceFromPrice('0.00001', 6, 9)
   const tokenAAmount = new BN(10_000_000)
   const prices = { minSqrtPrice: initSqrtPrice, maxSqrtPrice: cpAmm.MAX_SQRT_PRICE, initSqrtPrice }
-  const collectFeeMode = cpAmm.CollectFeeMode.OnlyB
+  const collectFeeMode = cpAmm.CollectFeeMode.BothToken
   const account = it.chain.account(mint)!
   const info = {
     data: Buffer.from(account.data),
@@ -343,7 +384,7 @@ async function trades(it: World, mint: string): Promise<boolean> {
     tokenAProgram: spl.TOKEN_2022_PROGRAM_ID,
     tokenBProgram: spl.TOKEN_PROGRAM_ID,
   })
-  if (sent(it, opening.tx.instructions, positionNft) !== null) return false
+  if (sent(it, opening.tx.instructions, positionNft) !== null) return null
   const before = amountIn(it, accountOf(mint, payer))
   const pool = await readDammV2Pool(it.service.services.chain, opening.pool.toBase58())
   expect(pool).not.toBeNull()
@@ -356,7 +397,7 @@ async function trades(it: World, mint: string): Promise<boolean> {
     minimumOut: 0n,
   })
   const err = landed(it, Buffer.from(transaction).toString('base64'), it.payer)
-  return err === null && amountIn(it, accountOf(mint, payer)) > before
+  return err === null && amountIn(it, accountOf(mint, payer)) > before ? opening.pool.toBase58() : null
 }
 
 describe('the table of extensions', () => {
@@ -372,11 +413,12 @@ describe('the table of extensions', () => {
       const it = await world()
       const mint = it.mints.get(row)!
       const doesWork = await works(it, mint)
+      const cell = documented().get(row)?.get(part) ?? ''
+      const said = typeof doesWork === 'string' ? cell : cell.replace(/,.*/, '')
       const found = [
-        doesWork ? 'yes' : 'no',
+        typeof doesWork === 'string' ? doesWork : doesWork ? 'yes' : 'no',
         program && !doesWork ? ((await program(it, mint)) ? 'taken' : 'refused') : '',
       ]
-      const said = documented().get(row)?.get(part)
       expect(found).toEqual([said, program && said === 'no' ? 'refused' : ''])
     })
   }

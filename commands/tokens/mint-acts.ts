@@ -88,7 +88,12 @@ const pausingWords = (act: 'pause' | 'resume') => ({
   ...{ title: PAUSING[act].title, noun: 'token', done: PAUSING[act].state, isDone: isUnchanged },
 })
 // A mint that is closed is not there any more.
-const closingWords = { title: 'Close', noun: 'mint', done: 'closed', isDone: ({ code }: ApiError) => code === 'not_found' }
+const closingWords = {
+  title: 'Close',
+  noun: 'mint',
+  done: 'closed',
+  isDone: ({ code }: ApiError) => code === 'not_found',
+}
 
 export const pauseVerb = verb({
   about: 'Pause a Token-2022 token',
@@ -120,8 +125,7 @@ export const resumeVerb = verb({
 
 export const closeVerb = verb({
   about: 'Close the mint of a Token-2022 token for good',
-  details:
-    `Your keypair must hold its close authority, and all of the token must be burned before. The rent of the mint returns to you. ${OF_LIST}`,
+  details: `Your keypair must hold its close authority, and all of the token must be burned before. The rent of the mint returns to you. ${OF_LIST}`,
   calls: [paths.tokens.close, ...SENDS],
   args: { mint: MINT_ARG },
   flags: { from: FROM_MINTS, ...ACT_SIGNING },

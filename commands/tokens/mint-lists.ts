@@ -177,7 +177,10 @@ async function workOnRows<D extends ActAnswer>(
         Object.assign(row, { status: 'done', signature })
       } catch (error) {
         if (error instanceof WaitsForApproval) {
-          Object.assign(row, { status: 'waits', note: `it waits for approvals: svc proposals show ${error.proposal.id}` })
+          Object.assign(row, {
+            status: 'waits',
+            note: `it waits for approvals: svc proposals show ${error.proposal.id}`,
+          })
         } else if (await isDoneNow(session, flags, payer, row.act)) row.status = 'done already'
         else throw error
       }
@@ -234,10 +237,7 @@ const listOutcome = <D extends ActAnswer>(
       ['left out', 'left_out', 'left out'],
       ['failed', 'failed', FAILED_WORDS],
     ],
-    records: [
-      'rows',
-      ({ act: { line, mint }, status, signature, note }) => ({ line, mint, status, signature, note }),
-    ],
+    records: ['rows', ({ act: { line, mint }, status, signature, note }) => ({ line, mint, status, signature, note })],
     columns: ['line', 'mint', 'status', 'signature'],
     cells: ({ act: { line, mint }, status, signature }) => [line, mint, status, signature],
     noteOf: ({ act: { line }, note }) => (note === null ? null : `${file}:${line}:1: ${note}`),

@@ -29,7 +29,11 @@ export async function readMintRows<C extends string>(
   const faults: PlacedFault[] = []
   const known = new Set<string>()
   const all = ['mint', ...columns]
-  const format = { all, needed: ['mint', ...needed], withoutHeader: (count: number) => all.slice(0, Math.max(1, count)) }
+  const format = {
+    all,
+    needed: ['mint', ...needed],
+    withoutHeader: (count: number) => all.slice(0, Math.max(1, count)),
+  }
   const rows = readCsvRows(file, bytes, format, faults).flatMap(({ fields, offset, offsetOf }) => {
     const cells = Object.fromEntries(
       columns.flatMap((column) => (fields.has(column) ? [[column, String(fields.get(column)?.value)]] : [])),

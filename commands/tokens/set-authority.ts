@@ -1,8 +1,8 @@
 /** `svc tokens set-authority`: gives an authority of a token to another wallet or a multisig's vault, or up for good. */
 import { paths } from '../../src/api/paths.ts'
 import type { TokenAuthorityTransfer } from '../../src/api/tokens.ts'
-import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../src/solana/token-authorities.ts'
 import { walletKey } from '../../src/merkle/base58.ts'
+import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../src/solana/token-authorities.ts'
 import { choiceOf, mintAddress, requiredUnless, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { demanding } from '../signing/demand.ts'

@@ -54,7 +54,13 @@ export const updateVerb = verb({
       if (uri !== undefined) warnOfHttp(session, { '--uri': uri })
       return runAct(session, flags, actOf({ mint: mint ?? '', asked, fields, removed, immutable }))
     }
-    const typed = { '--name': name, '--symbol': symbol, '--uri': uri, '--field': field?.[0], '--remove-field': removed[0] }
+    const typed = {
+      '--name': name,
+      '--symbol': symbol,
+      '--uri': uri,
+      '--field': field?.[0],
+      '--remove-field': removed[0],
+    }
     refuseWithList({ ...flags, from }, { '<mint>': mint, ...typed, '--immutable': immutable ? '' : undefined })
     const rows = await readMintRows(from, {
       columns: ['name', 'symbol', 'uri'],
