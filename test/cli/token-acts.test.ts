@@ -135,7 +135,7 @@ describe('svc tokens', () => {
     const [wallet] = strangers(1) as [string]
     await json(own(['tokens', 'set-authority', mint, 'freeze', address(platform)]))
     await json(own(['tokens', 'transfer', mint, wallet, '1']))
-    await json(['signer', 'policy', '--per-transaction', '1', '--per-day', '10', '--yes'])
+    await json(['signer', 'policy', '--per-transaction', '1', '--per-day', '10', '--powers', 'freeze', '--yes'])
     const frozen = await json(['tokens', 'freeze', mint, wallet, '--signed'])
     expect(frozen).toMatchObject({ mint, wallet, state: 'frozen' })
     expect(await read(wallet)).toMatchObject({ isFrozen: true })
