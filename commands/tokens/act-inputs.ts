@@ -11,6 +11,10 @@ export const RAW = toggle('Amounts are raw units, not whole tokens')
 export const FROM = text('CSV of wallets and amounts, instead of one wallet', { placeholder: 'FILE', existing: true })
 export const FROM_WALLETS = text('CSV of wallets, instead of one', { placeholder: 'FILE', existing: true })
 export const FROM_MINTS = text('CSV of mints, instead of one', { placeholder: 'FILE', existing: true })
+export const PROPOSALS_JOURNAL = text(
+  'With --from and --squads: file that records what is proposed (default: beside the list)',
+  { placeholder: 'FILE' },
+)
 export const JOURNAL = text('With --from: file that records what is done (default: beside the list)', {
   placeholder: 'FILE',
 })

@@ -9,7 +9,7 @@ import { demanding } from '../signing/demand.ts'
 import { actsOnMint } from '../signing/demanded-tokens.ts'
 import { previewLine } from '../signing/preview.ts'
 import { counted } from '../ui/words.ts'
-import { FROM_MINTS, refuseWithList } from './act-inputs.ts'
+import { FROM_MINTS, PROPOSALS_JOURNAL, refuseWithList, withoutList } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
 import { ACT_SIGNING, type ActAnswer, type ActFlags, runAct, type TokenAct } from './run-act.ts'
@@ -56,6 +56,7 @@ const closing =
 interface MintActInput extends ActFlags {
   mint?: string | undefined
   from?: string | undefined
+  journal?: string | undefined
 }
 
 interface MintActWords {
@@ -68,18 +69,21 @@ interface MintActWords {
 /** For the mint of the argument, or for each one of a CSV. */
 async function runMintAct<D extends ActAnswer>(
   session: Session,
-  { mint, from, ...flags }: MintActInput,
+  { mint, from, journal, ...flags }: MintActInput,
   actOf: (mint: string) => TokenAct<D>,
   { title, noun, done, isDone }: MintActWords,
 ): Promise<CommandOutcome> {
-  if (from === undefined) return runAct(session, flags, actOf(mint ?? ''))
+  if (from === undefined) {
+    withoutList({ journal })
+    return runAct(session, flags, actOf(mint ?? ''))
+  }
   refuseWithList({ ...flags, from }, { '<mint>': mint })
   const rows = await readMintRows(from, { columns: [] })
   return actOnMints(session, flags, {
-    file: from,
+    ...{ file: from, journal },
     question: `${title} ${counted(rows.length, noun)}`,
     done,
-    acts: rows.map(({ mint: each, line }) => ({ ...actOf(each), mint: each, line, isDone })),
+    acts: rows.map(({ mint: each, line }) => ({ ...actOf(each), mint: each, content: each, line, isDone })),
   })
 }
 
@@ -100,7 +104,7 @@ export const pauseVerb = verb({
   details: `Your keypair must hold its pause authority. Afterwards ${PAUSING.pause.meaning}. ${OF_LIST}`,
   calls: [paths.tokens.pause, ...SENDS],
   args: { mint: MINT_ARG },
-  flags: { from: FROM_MINTS, ...ACT_SIGNING },
+  flags: { from: FROM_MINTS, journal: PROPOSALS_JOURNAL, ...ACT_SIGNING },
   examples: [
     'svc tokens pause 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
     'svc tokens pause 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --dry-run',
@@ -114,7 +118,7 @@ export const resumeVerb = verb({
   details: `Your keypair must hold its pause authority. ${OF_LIST}`,
   calls: [paths.tokens.resume, ...SENDS],
   args: { mint: MINT_ARG },
-  flags: { from: FROM_MINTS, ...ACT_SIGNING },
+  flags: { from: FROM_MINTS, journal: PROPOSALS_JOURNAL, ...ACT_SIGNING },
   examples: [
     'svc tokens resume 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
     'svc tokens resume 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --dry-run',
@@ -128,7 +132,7 @@ export const closeVerb = verb({
   details: `Your keypair must hold its close authority, and all of the token must be burned before. The rent of the mint returns to you. ${OF_LIST}`,
   calls: [paths.tokens.close, ...SENDS],
   args: { mint: MINT_ARG },
-  flags: { from: FROM_MINTS, ...ACT_SIGNING },
+  flags: { from: FROM_MINTS, journal: PROPOSALS_JOURNAL, ...ACT_SIGNING },
   examples: [
     'svc tokens close 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
     'svc tokens close 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --dry-run',

@@ -18,7 +18,7 @@ import { failureLines, previewLine } from '../signing/preview.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { WaitsForApproval } from '../signing/waits-for-approval.ts'
-import { EXIT } from '../ui/problem.ts'
+import { EXIT, usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import {
   type ActAnswer,
@@ -35,12 +35,16 @@ import {
 export type ListedMint<D extends ActAnswer> = TokenAct<D> & {
   line: number
   mint: string
+  /** All that the row says, so that a changed row is proposed as another one. */
+  content: string
   /** Whether this refusal means that it is done already. */
   isDone(error: ApiError): boolean
 }
 
 export interface MintList<D extends ActAnswer> {
   file: string
+  /** Of the proposals to a multisig; nothing else needs one. */
+  journal: string | undefined
   /** What all rows do, as in `Pause 3 tokens`. */
   question: string
   /** What a row is afterwards, as in `3 paused`. */
@@ -69,6 +73,8 @@ export async function actOnMints<D extends ActAnswer>(
 ): Promise<CommandOutcome> {
   refuseOwnWithSigned(flags)
   if (flags.squads !== undefined) return proposeMintActs(session, flags, list)
+  if (list.journal !== undefined)
+    throw usage('--journal is for what is proposed with --squads: the chain shows the rest', { param: '--journal' })
   const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const cluster = await session.cluster()
   if (!flags.dry_run) refuseUnconfirmable(session, cluster)
@@ -204,16 +210,16 @@ async function isDoneNow<D extends ActAnswer>(session: Session, flags: ActFlags,
 function proposeMintActs<D extends ActAnswer>(
   session: Session,
   flags: ActFlags,
-  { file, question, acts }: MintList<D>,
+  { file, journal = `${file}.proposals.json`, question, acts }: MintList<D>,
 ): Promise<CommandOutcome> {
   const { squads: acting } = flags
   if (acting === undefined) throw new Error('a list was proposed without a vault')
   return proposeRows<Unsigned<D>>(session, flags, acting, {
     file,
-    journal: `${file}.proposals.json`,
+    journal,
     question: `${question[0]?.toLowerCase() ?? ''}${question.slice(1)}`,
     rows: acts.map((act) => ({
-      id: act.what,
+      id: act.content,
       line: act.line,
       name: act.mint,
       run: signedActOf(flags, act),

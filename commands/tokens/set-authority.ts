@@ -10,7 +10,7 @@ import { givesAuthority, revokes } from '../signing/demanded-tokens.ts'
 import { ALLOW_PROGRAMS, programsField, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { counted } from '../ui/words.ts'
-import { FROM_MINTS, refuseWithList } from './act-inputs.ts'
+import { FROM_MINTS, PROPOSALS_JOURNAL, refuseWithList, withoutList } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
 import { ACT_SIGNING, runAct, type TokenAct } from './run-act.ts'
@@ -37,6 +37,7 @@ export const setAuthorityVerb = verb({
   },
   flags: {
     from: FROM_MINTS,
+    journal: PROPOSALS_JOURNAL,
     allow_programs: ALLOW_PROGRAMS,
     authority: text('Wallet that signs elsewhere and holds it, the same as --payer; with --build-only', WALLET_ADDRESS),
     ...ACT_SIGNING,
@@ -47,9 +48,10 @@ export const setAuthorityVerb = verb({
     'svc tokens set-authority 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY metadata 7Kqa3YXKZzUhDpVB3XcxZcQnGs5Bs2Tn1zZ1mcKjqAVA --allow-programs --dry-run',
     'svc tokens set-authority --from authorities.csv --dry-run',
   ],
-  async run({ mint, type, new_authority: typed, from, allow_programs, ...flags }, session) {
+  async run({ mint, type, new_authority: typed, from, journal, allow_programs, ...flags }, session) {
     const actOf = authorityChange(session, allow_programs)
     if (from === undefined) {
+      withoutList({ journal })
       if (type === undefined) throw new Error('the command was started without <type>')
       return runAct(session, flags, actOf({ mint: mint ?? '', type, to: holderOf(typed ?? '') }))
     }
@@ -66,14 +68,14 @@ export const setAuthorityVerb = verb({
             : null,
     })
     return actOnMints(session, flags, {
-      file: from,
+      ...{ file: from, journal },
       question: `Make ${counted(rows.length, 'change')} of authorities`,
       done: 'set',
       acts: rows.map(({ mint: each, line, cells }) => {
         const to = holderOf(cells.new_authority ?? '')
         return {
           ...actOf({ mint: each, type: cells.type as TokenAuthorityType, to }),
-          ...{ mint: each, line },
+          ...{ mint: each, content: JSON.stringify([each, cells]), line },
           isDone: ({ details }) => (to === null ? details?.reason === 'given_up' : details?.authority === to),
         }
       }),

@@ -10,7 +10,7 @@ import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
-import { FROM_MINTS, refuseWithList } from './act-inputs.ts'
+import { FROM_MINTS, PROPOSALS_JOURNAL, refuseWithList, withoutList } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
 import { ACT_SIGNING, runAct, type TokenAct } from './run-act.ts'
@@ -27,6 +27,7 @@ export const updateVerb = verb({
   args: { mint: requiredUnless('from', mintAddress('Mint of the token, or its symbol')) },
   flags: {
     from: FROM_MINTS,
+    journal: PROPOSALS_JOURNAL,
     name: text('New name, up to 32 bytes'),
     symbol: text('New symbol, up to 10 bytes'),
     uri: text('Where its metadata is from now on', { placeholder: 'URL' }),
@@ -44,11 +45,15 @@ export const updateVerb = verb({
     'svc tokens update 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --immutable',
     'svc tokens update --from texts.csv --dry-run',
   ],
-  async run({ mint, from, name, symbol, uri, field, remove_field: removed = [], immutable, ...flags }, session) {
+  async run(
+    { mint, from, journal, name, symbol, uri, field, remove_field: removed = [], immutable, ...flags },
+    session,
+  ) {
     const fields = fieldsOf(field ?? [])
     const asked = textsOf({ name, symbol, uri })
     const actOf = metadataChange(session)
     if (from === undefined) {
+      withoutList({ journal })
       if (Object.keys(asked).length + fields.length + removed.length === 0 && !immutable)
         throw usage('give at least one of --name, --symbol, --uri, --field, --remove-field, --immutable')
       if (uri !== undefined) warnOfHttp(session, { '--uri': uri })
@@ -69,12 +74,12 @@ export const updateVerb = verb({
     })
     warnOfHttp(session, Object.fromEntries(rows.map(({ line, cells }) => [`${from}:${line}`, cells.uri])))
     return actOnMints(session, flags, {
-      file: from,
+      ...{ file: from, journal },
       question: `Change the metadata of ${counted(rows.length, 'token')}`,
       done: 'changed',
       acts: rows.map(({ mint: each, line, cells }) => ({
         ...actOf({ mint: each, asked: cells, fields: [], removed: [], immutable: false }),
-        ...{ mint: each, line },
+        ...{ mint: each, content: JSON.stringify([each, cells]), line },
         isDone: ({ details }) => details?.reason === 'no_change',
       })),
     })

@@ -1,4 +1,6 @@
 /** `svc proposals` on the real program: two of three members decide about what a vault does, and what is refused says the way out. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { lacksTreasury } from '../support/treasury.ts'
@@ -128,6 +130,28 @@ describe.skipIf(lacksTreasury)(`svc proposals${lacksTreasury}`, () => {
     expect((await cli.svc(['proposals', 'show', id])).stdout).toContain('it can be executed from')
     await cli.json(['localnet', 'advance', '4000'])
     expect(await step('execute', id, a!)).toMatchObject({ lifecycle: CONFIRMED })
+  })
+
+  it('are made for each mint of a list once, and each row is done by the members', async () => {
+    const texts = ['--name', 'Listed', '--symbol', 'LST', '--uri', 'https://example.com/l.json', '--supply', '0']
+    const made = ['tokens', 'create', ...texts, '--token-program', 'token2022', '--pausable', '-k', a!.file]
+    const mints = [(await cli.json(made)).mint, (await cli.json(made)).mint]
+    const list = join(cli.home, 'mints.csv')
+    writeFileSync(list, mints.map((mint) => `${mint},pause,${vault}\n`).join(''))
+    const given = ['tokens', 'set-authority', '--from', list, '--allow-programs', '-k', a!.file]
+    expect(await cli.json(given)).toMatchObject({ done: 2 })
+    writeFileSync(list, mints.map((mint) => `${mint}\n`).join(''))
+    const pause = ['tokens', 'pause', '--from', list, '--squads', multisig, '-k', server!.file]
+    const proposed = await cli.json(pause)
+    expect(proposed).toMatchObject({ proposed: 2, failed: 0, journal: `${list}.proposals.json` })
+    expect(await cli.json(pause)).toMatchObject({ proposed: 0, waiting: 2 })
+    for (const { proposals } of proposed.rows) {
+      for (const by of [a!, b!]) await step('approve', proposals[0], by)
+      await step('execute', proposals[0], a!)
+    }
+    expect(await cli.json(pause)).toMatchObject({ proposed: 0, executed: 2 })
+    for (const mint of mints) expect((await cli.json(['tokens', 'get', mint])).raw.extensions.paused).toBe(true)
+    await cli.refused(['tokens', 'pause', '--from', list, '--journal', 'j', '-k', a!.file], '--journal is for what')
   })
 
   it('import what is on the chain, and say what is not', async () => {
