@@ -217,14 +217,16 @@ function proposeMintActs<D extends ActAnswer>(
   return proposeRows<Unsigned<D>>(session, flags, acting, {
     file,
     journal,
-    question: `${question[0]?.toLowerCase() ?? ''}${question.slice(1)}`,
-    rows: acts.map((act) => ({
-      id: act.content,
-      line: act.line,
-      name: act.mint,
-      run: signedActOf(flags, act),
-      tryBuild: async (vault) => (await unsignedActOf(flags, act, { dry_run: true })(vault)).data,
-    })),
+    rows: async () => ({
+      question,
+      rows: acts.map((act) => ({
+        id: act.content,
+        line: act.line,
+        name: act.mint,
+        run: signedActOf(flags, act),
+        tryBuild: async (vault) => (await unsignedActOf(flags, act, { dry_run: true })(vault)).data,
+      })),
+    }),
   })
 }
 
