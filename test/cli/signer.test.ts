@@ -107,6 +107,8 @@ describe('svc signer', () => {
     [['--token', 'x'], '--token must be MINT:UNITS_PER_TRANSACTION:UNITS_PER_DAY'],
     [['--token', 'x:1:1'], '--token item 1 (mint)'],
     [['--programs', 'nobody'], '--programs item 1'],
+    [['--powers', 'freeze,mint'], '--powers does not know "mint"'],
+    [['--wait', 'powers'], 'say with --approvals how many approvals it needs'],
   ])('policy %j is refused and nothing changes', async (flags, message) => {
     await cli.refused(['signer', 'policy', ...flags, '--yes'], message)
   })
@@ -135,6 +137,15 @@ describe('svc signer', () => {
       ...['--token', `${mint}:0:0,${made.mint}:0:0`],
       ...['--programs', DEFAULT_PROGRAMS.join(','), '--yes'],
     ])
+  })
+
+  it('policy names the powers over holders, which are none at first', async () => {
+    expect((await json(['signer', 'policy'])).policy.powers).toEqual([])
+    expect((await svc(['signer', 'status'])).stdout).toMatch(/powers +none/)
+    const { stderr } = await svc(['signer', 'policy', '--powers', 'pause,freeze', '--yes'])
+    expect(stderr).toMatch(/powers +none → freeze, pause/)
+    expect((await svc(['signer', 'status'])).stdout).toMatch(/powers +freeze, pause/)
+    expect((await json(['signer', 'policy', '--powers', 'none', '--yes'])).policy.powers).toEqual([])
   })
 
   it('policy needs a yes', async () => {

@@ -87,6 +87,23 @@ describe('the audit log', () => {
     expect(await verifyAuditEntries(services as never, {})).toMatchObject({ intact: true, broken: null })
   })
 
+  it('finds a policy intact that was stored before there were powers, and one with another power changed', async () => {
+    const service = await logged()
+    const { policy_json } = await service.services.store.db
+      .selectFrom('signer_policies')
+      .selectAll()
+      .executeTakeFirstOrThrow()
+    const { powers, ...old } = JSON.parse(policy_json)
+    expect(powers).toBeNull()
+    await change(service, setPolicy({ policy_json: JSON.stringify(old) }))
+    expect(await verdict(service)).toMatchObject({ intact: true, broken: null })
+    await change(service, setPolicy({ policy_json: JSON.stringify({ ...old, powers: ['freeze'] }) }))
+    expect(await verdict(service)).toMatchObject({
+      intact: false,
+      broken: { why: expect.stringContaining('has another powers') },
+    })
+  })
+
   it('shows a policy and spends that differ from their entries', async () => {
     const service = await logged()
     const policy = await service.services.store.db.selectFrom('signer_policies').selectAll().executeTakeFirstOrThrow()

@@ -5,9 +5,10 @@ import { SIGNING_RULES } from '../../src/api/signer.ts'
 import type { Movement } from '../../src/policy/movement/movement.ts'
 import type { Approvals } from '../../src/policy/policy.ts'
 import { DEFAULT_POLICY, DEFAULT_PROGRAMS, type SigningPolicy, type Spent } from '../../src/policy/policy.ts'
-import { checkPolicy, type PolicyRule } from '../../src/policy/rules/check-policy.ts'
+import { checkPolicy, judgeMovement, type PolicyRule } from '../../src/policy/rules/check-policy.ts'
 import { spendOf } from '../../src/policy/rules/spend.ts'
 import type { PolicyCheckOptions, SponsoredOutflow } from '../../src/policy/rules/violation.ts'
+import { HOLDER_POWERS } from '../../src/solana/token-authorities.ts'
 import { runs } from '../support/runs.ts'
 
 const WALLET = 'So11111111111111111111111111111111111111112'
@@ -284,6 +285,32 @@ describe('the rules of a policy', () => {
         expect(refusal?.message).toContain(`rule ${broken[0]}`)
       }),
       { numRuns: 500 },
+    )
+  })
+
+  it('permit no use of a power that the policy does not name, and let it wait only if it may', () => {
+    const uses = fc.array(fc.constantFrom(...HOLDER_POWERS, null), { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(uses, fc.subarray([...HOLDER_POWERS]), fc.boolean(), fc.boolean(), (used, powers, waits, named) => {
+        const asked = movement({
+          powers: used.map((power) => ({ mint: MINTS[0]!, power, account: MINTS[0]!, what: 'it would be paused' })),
+        })
+        const may = used.every((power) => power !== null && powers.includes(power))
+        const approvals = {
+          ...WAITING,
+          rules: { ...WAITING.rules, power: waits, operations: named ? (['token.pause'] as const) : [], hours: null },
+        }
+        const policy = { ...OPEN, powers, approvals }
+        expect(checkPolicy(asked, { ...policy, approvals: null }, NOTHING, PAYS)?.rule).toBe(may ? undefined : 'power')
+        const act = { operation: 'token.pause', at: NOON }
+        const { kind } = judgeMovement(asked, policy, NOTHING, { ...PAYS, act })
+        expect(kind).toBe(named ? 'waits' : may ? 'permits' : waits ? 'waits' : 'refuses')
+        // Nothing waits that the wallet only cosigns.
+        if (!may) {
+          const cosigned = judgeMovement(asked, policy, NOTHING, { role: 'cosigns', act })
+          expect(cosigned.kind).toBe('refuses')
+        }
+      }),
     )
   })
 
