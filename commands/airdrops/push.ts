@@ -61,6 +61,7 @@ export const airdropPushVerb = verb({
       token,
       list,
       journal: journal ?? stateFile(PUSHES_FOLDER, [await session.cluster(), id], 'jsonl'),
+      proposals: journal ?? stateFile(PUSHES_FOLDER, [await session.cluster(), id, flags.squads?.vault], 'jsonl'),
       airdrop_id: id,
     })
   },

@@ -9,7 +9,7 @@ import { sendList } from './sending/list.ts'
 export const airdropSendVerb = verb({
   about: 'Send a token to every wallet of a CSV, each once',
   details:
-    'A CSV needs --decimals, which must be those of the mint, or --raw. Each transaction pays as many wallets as fit. Missing token accounts are opened at your cost, which is shown first. Signed transactions are stored in a journal before they are sent (FILE.send.jsonl): run the same command again after any interruption, and nobody is paid twice. Wallets that cannot receive are named and left out. The exit code is 1 until everybody is paid.',
+    'A CSV needs --decimals, which must be those of the mint, or --raw. Each transaction pays as many wallets as fit. Missing token accounts are opened at your cost, which is shown first. Signed transactions are stored in a journal before they are sent (FILE.send.jsonl): run the same command again after any interruption, and nobody is paid twice. Wallets that cannot receive are named and left out. The exit code is 1 until everybody is paid. With --squads each transaction is a proposal of the vault (journal: FILE.proposals.json).',
   calls: SEND_CALLS,
   args: { file: required(text('CSV of wallets and amounts', { placeholder: 'FILE', existing: true })) },
   flags: {
@@ -38,6 +38,7 @@ export const airdropSendVerb = verb({
       token,
       list: read.list,
       journal: journal ?? `${file}.send.jsonl`,
+      proposals: journal ?? `${file}.proposals.json`,
     })
     return withListNotes(outcome, read)
   },

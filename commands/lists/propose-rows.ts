@@ -21,6 +21,8 @@ export interface RowToPropose<D extends BuiltTransactions> {
   id: string
   line: number
   name: string
+  /** Where it is, for a failure; its line of the file unless given. */
+  place?: string
   run: ProposedRun<D>
   /** Builds it without storing anything. */
   tryBuild(vault: string): Promise<D>
@@ -40,6 +42,8 @@ export interface ListToPropose<D extends BuiltTransactions> {
   rows(head: Readonly<JournalFields>): Promise<{
     question: string
     rows: readonly RowToPropose<D>[]
+    /** More lines of the preview. */
+    lines?: readonly string[]
     /** Adds to the preview what only the API knows. */
     check?(of: Signing): void
   }>
@@ -94,7 +98,7 @@ export async function proposeRows<D extends BuiltTransactions>(
   const journal = proposalListJournal(place, { payer: acting.vault, cluster }, head)
   journal.refuseWhileHeld()
   const { head: begun } = journal
-  const { question: what, rows, check } = await rowsOf(begun)
+  const { question: what, rows, lines = [], check } = await rowsOf(begun)
   const planned = await plannedRows(session, journal, rows)
   const open = planned.filter(({ status }) => status === 'to propose')
   const question = `Propose: ${what}`
@@ -120,6 +124,7 @@ export async function proposeRows<D extends BuiltTransactions>(
         previewLine('multisig', acting.multisig),
         previewLine('vault', `${acting.vault} (number ${acting.vaultIndex})`),
         previewLine('member', `${acting.member} proposes, and pays the fee and the rent of the proposals`),
+        ...lines,
         previewLine('checked', 'here: each act, and that its proposal stores exactly this act'),
         ...of.notes.map((note) => previewLine('', note)),
         previewLine('rows', `${planned.length}, of which ${open.length} are to be proposed`),
@@ -192,16 +197,25 @@ async function plannedRows<D extends BuiltTransactions>(
   return planned
 }
 
+/** A proposal of the journal. Throws a failure if the API does not know it: it may be executed all the same. */
+export async function knownProposal(client: Session['client'], id: string): Promise<Proposal> {
+  const answer = await nullIfNotFound(client.proposals.get({ id }))
+  if (answer !== null) return answer.data
+  throw failure(`the API does not know the proposal ${id} of an earlier run, which may still be executed`, {
+    next: 'use the API with which the list was begun: `svc config list`',
+  })
+}
+
 /** What became of the proposals of a row. Throws a failure if only some of them can still be executed. */
 async function statusOf({ client }: Session, ids: readonly string[]): Promise<Status> {
-  const all: (Proposal | null)[] = []
-  for (const id of ids) all.push((await nullIfNotFound(client.proposals.get({ id })))?.data ?? null)
-  const count = (...of: string[]) => all.filter((each) => each !== null && of.includes(each.status)).length
+  const all: Proposal[] = []
+  for (const id of ids) all.push(await knownProposal(client, id))
+  const count = (...of: string[]) => all.filter(({ status }) => of.includes(status)).length
   const [executed, open] = [count('executed'), count('active', 'approved')]
   if (executed === ids.length && ids.length > 0) return 'executed'
   if (executed + open === ids.length && ids.length > 0) return 'waits'
   if (executed + open === 0) return 'to propose'
-  const broken = all.find((each) => each !== null && !['executed', 'active', 'approved'].includes(each.status))
+  const broken = all.find(({ status }) => !['executed', 'active', 'approved'].includes(status))
   throw failure(
     `a row is done in part: its proposal ${broken?.id ?? ids.join(', ')} is ${broken?.status ?? 'unknown'}`,
     {
@@ -231,7 +245,7 @@ const proposedRowsOutcome = <D extends BuiltTransactions>(
     ],
     columns: ['line', 'name', 'proposal', 'status'],
     cells: ({ row: { line, name }, proposals, status }) => [line, name, proposals.join(' '), status],
-    noteOf: ({ row: { line }, error }) => (error === null ? null : `${file}:${line}:1: ${error}`),
+    noteOf: ({ row: { line, place = `${file}:${line}:1` }, error }) => (error === null ? null : `${place}: ${error}`),
     notes: [
       ...notes,
       ...(rows.some(({ status }) => status === 'proposed' || status === 'waits')

@@ -1,6 +1,8 @@
 /** `--from` with --squads: lists of NFTs and of launches, of which each row is a proposal of its own. */
+import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { base58 } from '@scure/base'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
@@ -60,6 +62,60 @@ describe.skipIf(lacks)('A list of a vault', () => {
         ['Two', world.vault],
       ].toSorted(),
     )
+  })
+
+  it('of transfers is proposed batch by batch, and each wallet is paid once', async () => {
+    const token = ['--name', 'Pay', '--symbol', 'PAY', '--uri', 'https://example.com/p.json', '--supply', '1000']
+    const { mint } = await ok(['tokens', 'create', ...token, '-k', ada.file])
+    const wallets = Array.from({ length: 12 }, () => base58.encode(randomBytes(32)))
+    const written = (amountOf: (i: number) => number) =>
+      cli.file('pay.csv', ['wallet,amount', ...wallets.map((wallet, i) => `${wallet},${amountOf(i)}`), ''].join('\n'))
+    const list = written((i) => i + 1)
+    const send = ['airdrops', 'send', list, '--mint', mint, '--decimals', '6', '--allow-programs', ...by()]
+    await cli.refused(send, `${world.vault} holds 0 of`, 1)
+    await ok(['wallet', 'send', world.vault, '100', '--mint', mint, '--allow-programs', '-k', ada.file])
+    const known = (await ok(['proposals', 'list'])).length
+    const dry = await cli.svc([...send, '--dry-run'])
+    expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining('78 with what waits, of 100 in the vault')])
+    expect(await ok(['proposals', 'list'])).toHaveLength(known)
+
+    const first = await ok(send)
+    expect(statuses(first)).toEqual(['proposed', 'proposed'])
+    const [one, two] = firstIds(first) as [string, string]
+    await carryOut(one)
+    await ok(['proposals', 'reject', two, '-k', ben.file])
+    expect(statuses(await ok(send))).toEqual(['executed', 'proposed'])
+    const [, again] = firstIds(await ok(send)) as [string, string]
+    expect(again).not.toBe(two)
+    expect(first.rows[0].name).toBe(`${wallets[0]} and 8 more`)
+
+    written((i) => (i === 0 ? 5 : i + 1))
+    await cli.refused(send, `${wallets[0]} was sent 1000000 raw units by the proposal ${one}`)
+    written((i) => (i === 11 ? 5 : i + 1))
+    await cli.refused(send, `${wallets[11]} is to be sent 12000000 raw units by the proposal ${again}`)
+    written((i) => i + 1)
+    await cli.refused([...send, '--journal', join(cli.home, 'other.json')], 'was sent before, by the journal')
+
+    await carryOut(again)
+    const out = join(cli.home, 'paid.csv')
+    expect(statuses(await ok([...send, '--out', out]))).toEqual(['executed', 'executed'])
+    const lines = readFileSync(out, 'utf8').trim().split('\n').slice(1)
+    expect(lines).toHaveLength(12)
+    for (const line of lines) expect(line).toMatch(/^\w+,\d+000000,sent already,\w{64,}/)
+    for (const [i, owner] of wallets.entries()) {
+      const { address } = await ok(['pdas', 'derive', 'ata', `owner=${owner}`, `mint=${mint}`])
+      const { data } = await ok(['accounts', 'get', address])
+      expect(Buffer.from(data, 'base64').readBigUInt64LE(64)).toBe(BigInt(i + 1) * 1_000_000n)
+    }
+
+    // A stored list is pushed in the same way; a wallet that cannot receive is named.
+    const stored = cli.file('push.csv', `${ben.address},3\n${world.multisig},4\n`)
+    const built = await ok(['merkle', 'build', stored, '--mint', mint, '--decimals', '6', '--persist'])
+    const { id } = Array.isArray(built) ? built[0] : built
+    const push = ['airdrops', 'push', id, '--list', stored, '--decimals', '6', ...by()]
+    const pushed = await cli.svc([...push, '--json'])
+    expect([pushed.exitCode, pushed.stderr]).toEqual([1, expect.stringContaining(world.multisig)])
+    expect(statuses(JSON.parse(pushed.stdout))).toEqual(['proposed'])
   })
 
   it('that lacks a row which waits is refused, so that nothing is proposed beside it', async () => {

@@ -1,7 +1,6 @@
 /** Sends a token to every wallet of a list once, however often the command is interrupted and run again. */
-import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type EntryList, listHash } from '../../../src/merkle/entry-list.ts'
+import { listHash } from '../../../src/merkle/entry-list.ts'
 import { LAMPORTS_PER_SIGNATURE } from '../../../src/solana/fees.ts'
 import { groupedDecimalOf, solOf } from '../../cli/amounts.ts'
 import type { CommandOutcome } from '../../cli/command.ts'
@@ -9,7 +8,6 @@ import type { Session } from '../../cli/session.ts'
 import { stateFile, writeStateFile } from '../../cli/state-file.ts'
 import { atOnce, runList, workThrough } from '../../lists/run.ts'
 import { amountWords, type ListToken } from '../../merkle/list-units.ts'
-import { refuseVault } from '../../signing/acting-vault.ts'
 import { refuseUnconfirmable } from '../../signing/confirm.ts'
 import { checkedBuild } from '../../signing/demand.ts'
 import { txVersionField } from '../../signing/flags.ts'
@@ -18,40 +16,21 @@ import { platformAddress } from '../../signing/platform-wallet.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
-import type { ActingVault } from '../../signing/wallet.ts'
-import { EXIT, failure, usage } from '../../ui/problem.ts'
+import { EXIT, usage } from '../../ui/problem.ts'
 import { batchDemand, type SendRun, sendBatch, tryBatch } from './batch.ts'
 import { type OpenBatch, SendJournal, type SendTermsOfList } from './journal.ts'
+import { type ListToSend, refuseOtherJournal, requireTokens, type SendFlags, SENDS_FOLDER } from './list-terms.ts'
 import { sendOutcome, writeSentRows } from './outcome.ts'
 import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow } from './rows.ts'
 
-export interface ListToSend {
-  /** The file, or the airdrop, as messages name it. */
-  name: string
-  token: ListToken
-  list: EntryList
-  journal: string
-  airdrop_id?: string
-}
-
-export interface SendFlags {
-  keypair?: string | undefined
-  squads?: ActingVault | undefined
-  tx_version?: '0' | '1' | undefined
-  dry_run: boolean
-  signed: boolean
-  again: boolean
-  allow_programs: boolean
-  accept_transfer_fee: boolean
-  out?: string | undefined
-}
-
 /** Batches that are under way at the same time; each waits for its transaction most of the time. */
 const CONCURRENT_BATCHES = 8
-const SENDS_FOLDER = 'sends'
 
 export async function sendList(session: Session, flags: SendFlags, list: ListToSend): Promise<CommandOutcome> {
-  refuseVault(flags, 'A list is sent with your own wallet, not with a vault')
+  if (flags.squads !== undefined) {
+    const { proposeSends } = await import('./propose.ts')
+    return proposeSends(session, flags, list, flags.squads)
+  }
   if (flags.signed && flags.keypair !== undefined) {
     throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
   }
@@ -112,28 +91,6 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
       const outcome = sendOutcome(rows, { mint, journal: journal.file, decimals, out }, notes)
       return dry_run && notes.length > 0 ? { ...outcome, exitCode: EXIT.done } : outcome
     },
-  })
-}
-
-/** The same list under another journal would pay everybody a second time. */
-export function refuseOtherJournal(
-  known: string,
-  { journal, name }: Pick<ListToSend, 'journal' | 'name'>,
-  { done, again } = { done: 'sent', again: 'pays every wallet of the list once more' },
-): void {
-  let earlier: unknown
-  try {
-    earlier = (JSON.parse(readFileSync(known, 'utf8')) as { journal?: unknown }).journal
-  } catch {
-    return
-  }
-  if (typeof earlier !== 'string') return
-  const isSame = earlier === resolve(journal)
-  if (isSame && existsSync(journal)) return
-  const lost = existsSync(earlier) ? '' : ', which is gone'
-  throw usage(`the list of ${name} was ${done} before, by the journal ${earlier}${lost}`, {
-    param: '--journal',
-    next: `${lost === '' ? `continue with --journal ${earlier}` : 'restore it'}; --again ${again}`,
   })
 }
 
@@ -205,22 +162,6 @@ async function previewSending(session: Session, preview: Preview): Promise<void>
 
 const totalOf = (rows: readonly SendRow[]) => rows.reduce((sum, { amount }) => sum + amount, 0n)
 const countOf = (rows: readonly SendRow[]) => rows.filter(({ status }) => status === 'to send').length
-
-function requireTokens(
-  { payer, mint }: SendTermsOfList,
-  need: bigint,
-  { held, decimals, source }: Pick<SendForecast, 'held' | 'decimals' | 'source'>,
-): void {
-  if (held >= need) return
-  const missing = groupedDecimalOf(need - held, decimals)
-  throw failure(
-    `${payer} holds ${groupedDecimalOf(held, decimals)} of ${mint}, and ${groupedDecimalOf(need, decimals)} are to be sent`,
-    {
-      next: `send ${missing} more to ${payer} (token account ${source})`,
-      details: { have: String(held), need: String(need) },
-    },
-  )
-}
 
 /** The first batch as a transaction, tried without sending; null if the sender cannot pay for a trial. */
 async function tryTokens(

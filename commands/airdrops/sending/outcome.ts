@@ -49,7 +49,7 @@ export function sendOutcome(
   })
 }
 
-const leftOutLine = (wallet: string, note: string) => printable(note.includes(wallet) ? note : `${wallet}: ${note}`)
+export const leftOutLine = (wallet: string, note: string) => printable(note.includes(wallet) ? note : `${wallet}: ${note}`)
 
 /** Writes every wallet with its amount in raw units, what became of it, and its transaction. */
 export const writeSentRows = (file: string, rows: readonly SendRow[]): Promise<void> =>

@@ -4,7 +4,7 @@ import { type EntryList, entryAt } from '../../../src/merkle/entry-list.ts'
 import type { Session } from '../../cli/session.ts'
 import { patiently } from '../../lists/patience.ts'
 import { usage } from '../../ui/problem.ts'
-import type { SendJournal, SendTermsOfList } from './journal.ts'
+import type { PaidWallet, SendJournal, SendTermsOfList } from './journal.ts'
 
 export interface SendRow {
   wallet: string
@@ -37,13 +37,14 @@ export interface SendForecast {
 const ROWS_PER_PLAN = 500
 
 /** Throws a usage problem if the list now has another amount for a wallet that was paid, or may still be paid. */
-export function rowsOf(list: EntryList, journal: SendJournal, listName: string): SendRow[] {
+export function rowsOf(list: EntryList, journal: SendJournal | null, listName: string): SendRow[] {
   if (list.locked !== undefined) {
     throw usage(`${listName} has locked amounts, which a transfer would pay at once`, {
       next: 'make a list of what is to be sent now; what vests is claimed from an airdrop (svc airdrops launch)',
     })
   }
-  const [paidWallets, open] = [journal.paid(), new Map(journal.open().flatMap(({ recipients }) => recipients))]
+  const paidWallets = journal?.paid() ?? new Map<string, PaidWallet>()
+  const open = new Map((journal?.open() ?? []).flatMap(({ recipients }) => recipients))
   const rows = Array.from({ length: list.count }, (_, i): SendRow => {
     const { wallet, amount } = entryAt(list, i)
     const paid = paidWallets.get(wallet)
@@ -56,7 +57,7 @@ export function rowsOf(list: EntryList, journal: SendJournal, listName: string):
     return amount === 0n ? { ...rest, status: 'left out', note: 'its amount is 0' } : { ...rest, status: 'to send' }
   })
   const [gone] = open.keys()
-  if (gone === undefined) return rows
+  if (journal === null || gone === undefined) return rows
   throw usage(
     `${gone} was sent ${open.get(gone)} raw units in an earlier run, which may still land, and is no longer in ${listName}`,
     {
