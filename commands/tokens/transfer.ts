@@ -44,7 +44,13 @@ export const transferVerb = verb({
         { decimals: raw ? undefined : token.decimals, duplicates: undefined },
         session.ui,
       )
-      const list = { name: from, token, list: read.list, journal: journal ?? `${from}.send.jsonl`, proposals: journal ?? `${from}.proposals.json` }
+      const list = {
+        name: from,
+        token,
+        list: read.list,
+        journal: journal ?? `${from}.send.jsonl`,
+        proposals: journal ?? `${from}.proposals.json`,
+      }
       return withListNotes(await sendList(session, { ...flags, again }, list), read)
     }
     withoutList({ journal, again })

@@ -89,4 +89,30 @@ describe('svc proposals', () => {
       )
     },
   )
+
+  const lacks = [PROGRAMS.tokenMetadata, PROGRAMS.distributor].some(({ id }) => !hasProgram(id))
+  it.skipIf(lacks)('of an airdrop can be executed until it expires, because its start is after that', async () => {
+    const named = ['--name', 'Late', '--symbol', 'LATE', '--uri', 'https://example.com/l.json']
+    const { mint } = await json(['tokens', 'create', ...named, '--supply', '1000', '-k', wallet.file])
+    const ceiling = ['--approved-token', `${mint}:9000000:9000000`, '--approved-per-transaction', '1']
+    const policy = ['--approvals', '1', ...ceiling, '--approved-per-day', '2', '--wait', 'airdrop.create', '--yes']
+    await json(['signer', 'policy', ...policy])
+    const list = cli.file('late.csv', `wallet,amount\n${ada.address},1.5\n${bob.address},2\n`)
+    const built = await json(['merkle', 'build', list, '--mint', mint, '--decimals', '6', '--persist'])
+    const { id: airdrop } = Array.isArray(built) ? built[0] : built
+    const asked = await svc(['airdrops', 'init', airdrop, '--list', list, '--decimals', '6', '--signed', '--yes'])
+    expect([asked.exitCode, asked.stdout], asked.stderr).toEqual([0, expect.stringContaining('it waits')])
+    const [{ id, expires_at }] = await json(['proposals', 'list', '--status', 'active'])
+
+    // Without the later start, the program would refuse it five minutes after it was proposed.
+    await json(['localnet', 'advance', '36000'])
+    const approved = await svc(['proposals', 'approve', id, '-k', ada.file, '--yes'])
+    expect([approved.exitCode, approved.stdout]).toEqual([0, expect.stringContaining(`Executed ${id}: `)])
+    const { starts_at } = await json(['airdrops', 'status', airdrop])
+    expect(Math.abs(Date.parse(starts_at) - Date.parse(expires_at))).toBeLessThan(60_000)
+
+    // The start is a formality: it can be claimed from at once.
+    await json(['localnet', 'airdrop', ada.address, '1'])
+    await json(['airdrops', 'claim', airdrop, '-k', ada.file])
+  })
 })

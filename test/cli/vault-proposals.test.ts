@@ -75,8 +75,7 @@ describe.skipIf(lacks)('A multisig by command line', () => {
 
   it('is never left out in silence: what cannot propose refuses the flag and the setting', async () => {
     const list = cli.file('list.csv', `${ben.address},1\n`)
-    const mint = ['--mint', world.mint, '--decimals', '6']
-    const all = [['airdrops', 'send', list, ...mint]]
+    const all = [['tokens', 'mint', world.mint, '--from', list]]
     for (const args of all) {
       const refused = await cli.svc([...args, '-k', ada.file, '--yes', '--squads', world.multisig])
       expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('--squads none')])

@@ -19,7 +19,7 @@ import { signingWallet } from '../../signing/signing-wallet.ts'
 import { EXIT, usage } from '../../ui/problem.ts'
 import { batchDemand, type SendRun, sendBatch, tryBatch } from './batch.ts'
 import { type OpenBatch, SendJournal, type SendTermsOfList } from './journal.ts'
-import { type ListToSend, refuseOtherJournal, requireTokens, type SendFlags, SENDS_FOLDER } from './list-terms.ts'
+import { type ListToSend, refuseOtherJournal, requireTokens, SENDS_FOLDER, type SendFlags } from './list-terms.ts'
 import { sendOutcome, writeSentRows } from './outcome.ts'
 import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow } from './rows.ts'
 

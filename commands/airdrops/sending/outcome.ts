@@ -49,7 +49,8 @@ export function sendOutcome(
   })
 }
 
-export const leftOutLine = (wallet: string, note: string) => printable(note.includes(wallet) ? note : `${wallet}: ${note}`)
+export const leftOutLine = (wallet: string, note: string) =>
+  printable(note.includes(wallet) ? note : `${wallet}: ${note}`)
 
 /** Writes every wallet with its amount in raw units, what became of it, and its transaction. */
 export const writeSentRows = (file: string, rows: readonly SendRow[]): Promise<void> =>

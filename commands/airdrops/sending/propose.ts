@@ -63,24 +63,31 @@ export async function proposeSends(
   const left = rows.filter(({ status, amount }) => status === 'left out' && amount > 0n)
   const { keypair, tx_version, dry_run } = flags
   const signing = { keypair, tx_version, dry_run, wait: undefined, build_only: false, force: false }
-  const { exitCode, notes = [], ...outcome } = await proposeRows<TokenTransfer & { mode: 'unsigned' }>(
-    session,
-    signing,
-    acting,
-    {
-      file: list.name,
-      journal: list.proposals,
-      rows: async () => ({
-        question: `Send ${symbol ?? mint} to ${counted(batches.flatMap((batch) => batch.rows).length, 'wallet')}`,
-        rows: batches.map((batch, i) => rowOf(session, batch, i, { acting, terms, fields: txVersionField(flags), decimals, begin: () => begin(known, list) })),
-        lines: [
-          previewLine('mint', mint),
-          ...(forecast === null ? [] : tokenLines(forecast, needed)),
-          ...(left.length === 0 ? [] : [previewLine('left out', counted(left.length, 'wallet'))]),
-        ],
-      }),
-    },
-  )
+  const {
+    exitCode,
+    notes = [],
+    ...outcome
+  } = await proposeRows<TokenTransfer & { mode: 'unsigned' }>(session, signing, acting, {
+    file: list.name,
+    journal: list.proposals,
+    rows: async () => ({
+      question: `Send ${symbol ?? mint} to ${counted(batches.flatMap((batch) => batch.rows).length, 'wallet')}`,
+      rows: batches.map((batch, i) =>
+        rowOf(session, batch, i, {
+          acting,
+          terms,
+          fields: txVersionField(flags),
+          decimals,
+          begin: () => begin(known, list),
+        }),
+      ),
+      lines: [
+        previewLine('mint', mint),
+        ...(forecast === null ? [] : tokenLines(forecast, needed)),
+        ...(left.length === 0 ? [] : [previewLine('left out', counted(left.length, 'wallet'))]),
+      ],
+    }),
+  })
   if (flags.out !== undefined) {
     if (!flags.dry_run) await markPaid(session, batches, proposalListJournal(list.proposals, { payer: vault, cluster }))
     await writeSentRows(flags.out, rows)
@@ -189,7 +196,12 @@ async function keptBatches(
 
 function refuseChanged(
   [wallet, amount]: readonly [string, string],
-  { fate, proposals, now, list }: { fate: Fate; proposals: readonly string[]; now: bigint | undefined; list: ListToSend },
+  {
+    fate,
+    proposals,
+    now,
+    list,
+  }: { fate: Fate; proposals: readonly string[]; now: bigint | undefined; list: ListToSend },
 ): never {
   const listed = now === undefined ? 'the list has no such wallet now' : `the list has ${now} for it now`
   const done = fate === 'executed' ? 'was sent' : 'is to be sent'

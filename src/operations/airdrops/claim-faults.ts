@@ -13,7 +13,7 @@ import { describeUnixTime, isoOfUnixTime } from './unix-times.ts'
  * A start at most this far ahead may be a formality. The time exceeds the margin of any tool and the lag of any node.
  */
 const FORMAL_WITHIN_S = 3_600n
-/** The same for an airdrop that was proposed to a multisig: its start leaves the members days. */
+/** The same for an airdrop that has waited for a multisig or for approvers: its start leaves the people days. */
 const PROPOSED_WITHIN_S = FORMAL_WITHIN_S + BigInt(PROPOSED_START_DAYS * DAY_SECONDS)
 
 export interface ClaimQuestion {
@@ -27,6 +27,8 @@ export interface ClaimQuestion {
   root: string | null
   address: string
   distributor: Distributor | null
+  /** Address of the platform wallet; null without one. */
+  platform: string | null
   vaultAddress: string
   vault: TokenAccountState | null
   /** Reasons as sentences, empty when there is none. */
@@ -117,12 +119,13 @@ function vaultClawedBack({ id, distributor }: Parameters<ClaimCheck>[0]): ClaimF
 /**
  * Unlocked amounts are paid even before the start. If nothing vests, the start is only the creator's intent. The
  * program requires a start of every new distributor, so a start within the hour directly followed by the end is not a
- * real schedule. An admin without a key is the vault of a multisig.
+ * real schedule. An admin without a key is the vault of a multisig; what the platform wallet makes may have waited too.
  */
-function notStarted({ id, distributor, now, vests }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+function notStarted({ id, distributor, now, vests, platform }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   if (vests) return null
   const { startsAt, endsAt, admin } = distributor
-  const within = keyFault(addressBytes(admin)) === null ? FORMAL_WITHIN_S : PROPOSED_WITHIN_S
+  const hasWaited = admin === platform || keyFault(addressBytes(admin)) !== null
+  const within = hasWaited ? PROPOSED_WITHIN_S : FORMAL_WITHIN_S
   const isFormal = endsAt - startsAt <= 1n && startsAt - now <= within
   if (startsAt <= now || isFormal) return null
   const message = `The airdrop ${id} has not started: it starts at ${describeUnixTime(startsAt)}`

@@ -21,6 +21,7 @@ import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
 import { hashBytesOf, keyBytesOf } from '../merkle-trees/tree-keys.ts'
+import { trySigner } from '../signing/require-signer.ts'
 import { claimFault } from './claim-faults.ts'
 import { claimPayment } from './claim-payment.ts'
 import {
@@ -53,9 +54,10 @@ export interface PayableClaim {
 
 /** Throws bad_request with `details.reason` for a claim that would not be paid, not_found without a distributor. */
 export async function requireClaim(
-  { chain, txVersion }: Pick<Context, 'chain' | 'txVersion'>,
+  context: Pick<Context, 'chain' | 'txVersion' | 'signer' | 'log'>,
   { id, claimer, leaf }: { id: string; claimer: string; leaf: ClaimLeaf },
 ): Promise<PayableClaim> {
+  const { chain, txVersion } = context
   const { mint } = airdropKeyOf(id)
   requireRoomForProof(leaf.proof.length, txVersion)
   const account = await tokenAccountAddress(mint, claimer)
@@ -74,6 +76,7 @@ export async function requireClaim(
     ...airdrop,
     claimer,
     payment,
+    platform: (await trySigner(context))?.address ?? null,
     vests: leaf.locked > 0n || (leaf.tree !== null && leaf.tree.total_locked !== '0'),
     root: leaf.tree?.root ?? null,
     reasonsNotToFund: await reasonsNotToFund(mint, airdrop.distributor, leaf.tree),

@@ -29,6 +29,8 @@ async function signedCreation(context: Context, input: Input<CreateAirdropRoute>
   const plan = run.resumed ?? (await planSignedCreation(context, input, run.wallet))
   return signAndSubmit(context, run, plan, {
     reserve: (tx) => requireStoredRoot(tx, input),
+    // The program creates no airdrop after its start.
+    waits: async (seconds) => signingDraft((await planCreation(context, input, run.wallet, seconds)).built),
     answer: ([signature]) => ({ mode: 'signed', signature }),
   })
 }

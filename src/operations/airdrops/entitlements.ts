@@ -13,6 +13,7 @@ import type { Context } from '../../context.ts'
 import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
 import { vestedAt } from '../../solana/unlock-schedule.ts'
 import type { Row } from '../../store/schema.ts'
+import { trySigner } from '../signing/require-signer.ts'
 import { claimFault } from './claim-faults.ts'
 import { claimPayment } from './claim-payment.ts'
 import { currentStatus } from './get-airdrop.ts'
@@ -30,11 +31,13 @@ export interface Entitled {
 const ACCOUNTS_PER_AIRDROP = 4
 
 export async function readEntitlements(
-  { chain }: Pick<Context, 'chain'>,
+  context: Pick<Context, 'chain' | 'signer' | 'log'>,
   wallet: string,
   entitled: readonly Entitled[],
 ): Promise<AirdropEntitlement[]> {
   if (entitled.length === 0) return []
+  const { chain } = context
+  const platform = (await trySigner(context))?.address ?? null
   const placed = await Promise.all(
     entitled.map(async (each) => ({ ...each, addresses: await airdropAddressesOf(each.row, wallet) })),
   )
@@ -55,6 +58,7 @@ export async function readEntitlements(
     const fault = claimFault({
       id: row.id,
       claimer: wallet,
+      platform,
       payment,
       vests: row.total_locked !== '0',
       root: row.root,

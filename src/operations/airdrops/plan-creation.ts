@@ -31,8 +31,8 @@ type StoredTree = Row<'merkle_trees'> | null
  * of a blockhash, for clusters whose clock lags.
  */
 const START_DELAY_S = 300n
-/** The same for an airdrop that is proposed, because its members need days to execute it. */
-const PROPOSED_START_DELAY_S = BigInt(PROPOSED_START_DAYS * DAY_SECONDS)
+/** The same for an airdrop that is proposed, because its members need days to execute it, and the most for any. */
+const PROPOSED_START_S = PROPOSED_START_DAYS * DAY_SECONDS
 /** Longest vesting, a hundred years, so that a mistyped year is noticed. */
 const MOST_VESTING_DAYS = 36_525
 
@@ -41,11 +41,15 @@ export interface AirdropCreationPlan {
   built: BuiltTransaction
 }
 
-/** Throws bad_request naming the field that does not match or the entry that cannot claim, not_found without the mint. */
+/**
+ * `waits` are the seconds that people have to approve it, and the start is after them. Throws bad_request naming the field
+ * that does not match or the entry that cannot claim, not_found without the mint.
+ */
 export async function planCreation(
   context: Context,
   input: CreateAirdropInput,
   payer: string,
+  waits = context.vaultActing === undefined ? 0 : PROPOSED_START_S,
 ): Promise<AirdropCreationPlan> {
   const { chain, store } = context
   const { mint, airdrop_count: airdropCount } = input
@@ -58,7 +62,7 @@ export async function planCreation(
   const decimals = airdropMintDecimals(mint, airdrop.accounts.get(mint) ?? null)
   const { startsAt, endsAt } = scheduleOf(input, tree, {
     now: airdrop.now,
-    isProposed: context.vaultActing !== undefined,
+    waits: BigInt(Math.min(waits, PROPOSED_START_S)),
   })
   await requireProgram(chain, PROGRAMS.distributor)
   await requireFreeCount(context, airdrop, { payer, root, tree })
@@ -95,10 +99,10 @@ export async function planCreation(
 function scheduleOf(
   { starts_at, ends_at }: CreateAirdropInput,
   tree: StoredTree,
-  { now, isProposed }: { now: bigint; isProposed: boolean },
+  { now, waits }: { now: bigint; waits: bigint },
 ): { startsAt: bigint; endsAt: bigint } {
   const soonest = now + START_DELAY_S
-  const usual = isProposed ? now + PROPOSED_START_DELAY_S : soonest
+  const usual = waits > START_DELAY_S ? now + waits : soonest
   const refuse = (param: string, message: string) => badRequest(`${param}: ${message}`, { param })
   if (ends_at === undefined) {
     if (tree === null || tree.total_locked === '0') return { startsAt: usual, endsAt: usual + 1n }

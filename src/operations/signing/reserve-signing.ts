@@ -55,8 +55,10 @@ export async function reserveSigning(
   const bytes = Buffer.from(raw)
   const signing = { id, operation, transaction: bytes, message_sha256, genesis, since_slot: movement.slot, created_at }
   const act = first === null ? undefined : { operation, at: created_at }
+  let expiresIn = 0
   const verdict = await store.write(async (tx) => {
     const state = await lockPolicyState(tx, clock, wallet)
+    expiresIn = state.policy.approvals?.expires_in ?? 0
     const verdict = policyVerdict(state, movement, { role: 'pays', cosigners, uncapped, sponsored, act })
     if (verdict.kind !== 'permits') return verdict
     if (await isMessageKnown(tx, message_sha256)) throw messageKnown()
@@ -69,7 +71,7 @@ export async function reserveSigning(
   })
   if (verdict.kind === 'permits') return signing
   if (verdict.kind === 'waits' && first !== null && context.proposing !== undefined) {
-    return { draft, movement, refusals: verdict.refusals, genesis }
+    return { draft, movement, refusals: verdict.refusals, genesis, expiresIn }
   }
   throw await auditedRefusal(context, signer, operation, verdict.refusals[0])
 }

@@ -128,7 +128,10 @@ async function reserveStep<D>(signing: Signing<D>, id: string, step: number): Pr
   const { context, run, plan, steps } = signing
   const first = step > 0 ? null : { plan: sealPlan(context, id, plan), reserve: steps.reserve?.bind(steps) }
   const draft = await stepDraft(signing, step)
-  const reserved = await reserveSigning(context, run.signer, draft, { id, operation: run.operation, first })
+  const reserve = (of: SigningDraft) => reserveSigning(context, run.signer, of, { id, operation: run.operation, first })
+  let reserved = await reserve(draft)
+  if ('refusals' in reserved && steps.waits !== undefined)
+    reserved = await reserve(await steps.waits(reserved.expiresIn))
   return 'refusals' in reserved ? proposeSigning(context, run, plan, reserved) : reserved
 }
 

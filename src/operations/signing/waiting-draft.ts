@@ -14,6 +14,8 @@ export interface MustWait {
   /** The rules that would refuse it without approvals. */
   refusals: readonly [Refusal, ...Refusal[]]
   genesis: string
+  /** Seconds that the people have. */
+  expiresIn: number
 }
 
 /** The blockhash of 32 zero bytes. */

@@ -60,7 +60,7 @@ export interface SponsoredClaimTerms {
 
 /** Throws like `requireClaim`, and not_found for a wallet that is not listed. */
 export async function sponsoredClaimTerms(
-  context: Pick<Context, 'store' | 'chain' | 'txVersion'>,
+  context: Pick<Context, 'store' | 'chain' | 'txVersion' | 'signer' | 'log'>,
   id: string,
   claimer: string,
 ): Promise<SponsoredClaimTerms> {

@@ -6,6 +6,7 @@ import { isoTime, SECOND_MS } from '../../../platform/timing.ts'
 import { type ApprovedMovement, approvedMovement } from '../../../policy/approved-movement.ts'
 import { groupedDecimalOf, solText } from '../../../solana/amounts.ts'
 import { plainText } from '../../../solana/decision-texts.ts'
+import { decodeWireTransaction } from '../../../solana/messages.ts'
 import { newId, randomText } from '../../../store/id.ts'
 import { insertProposal, openRuleProposals } from '../../../store/proposals/proposals.ts'
 import type { Row } from '../../../store/schema.ts'
@@ -18,6 +19,7 @@ import type { NewSigningPlan, SigningContext, SigningPlan } from '../../signing/
 import { type MustWait, timeless, timelessSha256, waitingDraft } from '../../signing/waiting-draft.ts'
 import { requireProposal } from '../get-proposal.ts'
 import { proposalRecord } from '../proposal-record.ts'
+import { lastMomentOf } from '../squads/last-moment.ts'
 import { eligibleApprovers } from './approvals.ts'
 import { Proposed, type ProposedAnswer } from './proposed.ts'
 
@@ -74,7 +76,12 @@ async function storeProposal(
   const id = newId('prp')
   const approved = approvedMovement(movement)
   const message_sha256 = timelessSha256(draft.transaction)
-  const expires_at = now + approvals.expires_in * SECOND_MS
+  const { message } = decodeWireTransaction(draft.transaction)
+  // Nobody approves what can no longer be done.
+  const expires_at = Math.min(
+    now + approvals.expires_in * SECOND_MS,
+    lastMomentOf(message, message.keys) ?? Number.MAX_SAFE_INTEGER,
+  )
   await insertSigning(tx, {
     id: signing_id,
     signer: wallet,

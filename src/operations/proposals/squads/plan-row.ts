@@ -3,6 +3,7 @@ import type { Simulation, SquadsApprover, TrackedResource } from '../../../api/i
 import type { Executed } from '../../../chain/programs/squads/index.ts'
 import type { Context } from '../../../context.ts'
 import {
+  addressesOf,
   type Multisig,
   squadsProposalAddress,
   squadsTransactionAddress,
@@ -65,7 +66,7 @@ export function planRow(
     forecast_json: forecast === null ? null : JSON.stringify(forecast),
     subject: plan.subject,
     needed: multisig.threshold,
-    expires_at: lastMomentOf(message),
+    expires_at: lastMomentOf(message, addressesOf(message)),
     next_look_at: plan.nextLookAt,
     external_uid: externalUid ?? null,
     metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
