@@ -1226,6 +1226,13 @@ function timeless(transaction: string): string {
 const sendsToken = () => ['wallet', 'send', addressOf(friend), '1.5', '--mint', world.mint, '-k', files.own]
 const sponsored = () => ['airdrops', 'claim', world.tree, '--sponsor', '-k', files.friend]
 const listOfLocks = () => [...['locks', 'create', world.mint, '--from', files.locks, '--cliff', '1d', '-k', files.own]]
+/** The clock of the chain, ten years ahead. */
+function laterClock(answer: Record<string, unknown>) {
+  if (answer.owner !== 'Sysvar1111111111111111111111111111111111111') return answer
+  const bytes = Buffer.from(String(answer.data), 'base64')
+  bytes.writeBigInt64LE(bytes.readBigInt64LE(32) + 315_360_000n, 32)
+  return { ...answer, data: bytes.toString('base64') }
+}
 const listOfNfts = () => ['nfts', 'mint', '--collection', world.collection, '--from', files.nfts, '-k', files.own]
 const listOfLaunches = () => ['pools', 'create', '--from', files.launches, '-k', files.own]
 const advancesNonce = () =>
@@ -1301,6 +1308,17 @@ describe.skipIf(lacks)('A proposal that the API built otherwise than asked', () 
 
   it('is refused with another act, whatever its proposal stores', async () => {
     await expectRefused(proposed(world.multisig), account(SYSTEM_PROGRAM, 1))
+  })
+
+  it('is refused for the rows of a list, with another recipient or another clock of the chain', async () => {
+    const give = ['wallet', 'send', world.vault, '2', '--mint', world.mint, '--allow-programs', '-k', files.own]
+    await ok(give)
+    const own = listOfLocks()
+    const vaults = [...own, '--squads', world.multisig]
+    const isSaid = /the chain's clock[\s\S]*--start/
+    await expectUnsigned([...own, '--journal', `${files.locks}.later.json`], null, laterClock, isSaid)
+    await expectUnsigned(vaults, null, laterClock, isSaid)
+    await expectRefused(vaults, account(LOCK, 6))
   })
 
   it('is signed if the API is honest, and nothing is done yet', async () => {
