@@ -2,7 +2,7 @@
 import type { Simulation } from '../../src/api/transactions.ts'
 import type { BuiltTransactions } from '../signing/built-transactions.ts'
 import type { Demand, Signing } from '../signing/demand.ts'
-import type { approverField, SigningFlags } from '../signing/flags.ts'
+import type { buildFields, SigningFlags } from '../signing/flags.ts'
 import type { Funds } from '../signing/funds.ts'
 import type { JournalFields } from './journal.ts'
 import type { KeyedJournal, KeyedKind } from './keyed-rows.ts'
@@ -12,7 +12,7 @@ import type { JournalHead } from './propose-rows.ts'
 export type BuiltRow = BuiltTransactions & { transaction: string }
 
 /** The fields of every request, beside those of the row. */
-export type RowBody = { payer: string; dry_run?: true; tx_version?: 1 } & ReturnType<typeof approverField>
+export type RowBody = { payer: string } & ReturnType<typeof buildFields>
 
 export interface KeyedList<R extends { line: number }, D extends BuiltRow> {
   kind: KeyedKind
@@ -30,7 +30,11 @@ export interface KeyedList<R extends { line: number }, D extends BuiltRow> {
   /** The account has the key `key`, or one that the API chooses. */
   build(body: RowBody, row: R, key: string | null): Promise<{ data: D }>
   /** The platform wallet signs; a list without it has no flag `--signed`. */
-  sign?(payer: string, row: R, options: { idempotencyKey: string }): Promise<{ signature: string; account: string }>
+  sign?(
+    body: { payer: string; tx_version?: 1 },
+    row: R,
+    options: { idempotencyKey: string },
+  ): Promise<{ signature: string; account: string }>
   demand(of: Signing, row: R, made: { account: string; key: string | null }): Promise<Demand>
   accountIn(data: D): string
   /** What is done to these rows, as the start of a question: `Mint 3 NFTs into Apes`. */
@@ -56,6 +60,7 @@ export interface KeyedRun<R extends { line: number }, D extends BuiltRow> {
   payer: string
   journal: KeyedJournal
   isSigned: boolean
+  flags: ListFlags
 }
 
 export type ListFlags = SigningFlags & { signed?: boolean; idempotency_key?: string | undefined }

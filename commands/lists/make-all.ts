@@ -6,7 +6,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, type Signing, signingFor } from '../signing/demand.ts'
-import { approverField, type SigningFlags, txVersionField } from '../signing/flags.ts'
+import { buildFields, type SigningFlags } from '../signing/flags.ts'
 import { canPay, fundsOf, requireFunds, timesOf, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { failureLines, previewLine } from '../signing/preview.ts'
@@ -43,7 +43,7 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   const plan = { kind, journal, contentOf, listed, isSigned }
   let rows = await planRows(session, plan)
   const open = rows.filter(({ status }) => status === 'to do')
-  const run = { list, payer, journal, isSigned }
+  const run = { list, payer, journal, isSigned, flags }
   const question = list.question(open)
   let wouldSucceed = true
   return runList(session, flags, {
@@ -62,7 +62,7 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
           writeRow(session, run, row, { isMade: true })
         }
       }
-      await makeOpen(session, flags, run, rows)
+      await makeOpen(session, run, rows)
     },
     outcome(notes) {
       const outcome = listOutcome(rows, run, notes)
@@ -75,13 +75,13 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
 async function previewRows<R extends { line: number }, D extends BuiltRow>(
   session: Session,
   question: string,
-  { list, payer, journal, isSigned }: KeyedRun<R, D>,
+  { list, payer, journal, isSigned, flags }: KeyedRun<R, D>,
   { rows, open, isDryRun }: { rows: readonly PlannedRow<R>[]; open: readonly PlannedRow<R>[]; isDryRun: boolean },
 ): Promise<boolean> {
   const [first] = open.toSorted(list.dearestFirst)
   if (first === undefined) return true
   const key = isSigned ? null : first.key.address
-  const { data } = await list.build({ payer, dry_run: true }, first, key)
+  const { data } = await list.build({ payer, ...buildFields({ ...flags, dry_run: true }) }, first, key)
   const isRead = isDryRun || session.ui.attended
   const of = signingFor(session, payer, { isRead, cluster: await session.cluster() })
   list.check?.(of)
@@ -151,7 +151,7 @@ async function proposeAll<R extends { line: number }, D extends BuiltRow>(
   list: KeyedList<R, D>,
   acting: ActingVault,
 ): Promise<CommandOutcome> {
-  const common = { ...approverField({ squads: acting }), ...txVersionField(flags) }
+  const fields = (dry_run: boolean) => buildFields({ ...flags, dry_run, squads: acting })
   return proposeRows<D>(session, flags, acting, {
     file: list.file,
     journal: list.place ?? `${list.file}.proposals.json`,
@@ -164,10 +164,10 @@ async function proposeAll<R extends { line: number }, D extends BuiltRow>(
         name: String((row as Record<string, unknown>)[list.kind.label]),
         run: {
           what: `${list.question([row])}, row ${row.id}`,
-          build: (payer: string) => list.build({ ...common, payer }, row, null),
+          build: (payer: string) => list.build({ payer, ...fields(false) }, row, null),
           demand: (of: Signing, data: D) => list.demand(of, row, { key: null, account: list.accountIn(data) }),
         },
-        tryBuild: async (payer: string) => (await list.build({ ...common, payer, dry_run: true }, row, null)).data,
+        tryBuild: async (payer: string) => (await list.build({ payer, ...fields(true) }, row, null)).data,
       }))
       return { question: list.question(listed), rows, ...(list.check === undefined ? {} : { check: list.check }) }
     },

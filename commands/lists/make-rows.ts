@@ -3,11 +3,11 @@ import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
 import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { signOne } from '../signing/device.ts'
-import { txVersionField } from '../signing/flags.ts'
+import { buildFields, txVersionField } from '../signing/flags.ts'
 import { sendAll } from '../signing/sending.ts'
 import { sendOne } from './attempt.ts'
 import { type CallerRequest, requireSameCaller, requireTrusted, UntrustedKey } from './key-trust.ts'
-import type { BuiltRow, KeyedRun, ListFlags } from './keyed-list.ts'
+import type { BuiltRow, KeyedRun } from './keyed-list.ts'
 import { type BegunRow, isMade, type PlannedRow, type RowStatus } from './keyed-rows.ts'
 import { patiently } from './patience.ts'
 import { atOnce, workThrough } from './run.ts'
@@ -18,18 +18,17 @@ const CONCURRENT_ROWS = 8
 /** Makes the open rows, several at a time, each until it is confirmed. */
 export async function makeOpen<R extends { line: number }, D extends BuiltRow>(
   session: Session,
-  flags: ListFlags,
   run: KeyedRun<R, D>,
   rows: readonly PlannedRow<R>[],
 ): Promise<void> {
   const { kind } = run.list
   return workThrough(session, {
     doing: kind.doing,
-    atOnce: run.isSigned ? CONCURRENT_ROWS : await atOnce(session, flags.keypair, CONCURRENT_ROWS),
+    atOnce: run.isSigned ? CONCURRENT_ROWS : await atOnce(session, run.flags.keypair, CONCURRENT_ROWS),
     jobs: rows.filter(({ status }) => status === 'to do'),
     async work(quiet, row) {
       try {
-        const make = () => makeOnce(quiet, flags, run, row)
+        const make = () => makeOnce(quiet, run, row)
         const status = run.isSigned ? await makeByPlatform(quiet, run, row) : await patiently(session, make)
         Object.assign(row, { status })
       } catch (error) {
@@ -62,14 +61,14 @@ export function writeRow<R extends { line: number }, D extends BuiltRow>(
  */
 async function makeOnce<R extends { line: number }, D extends BuiltRow>(
   session: Session,
-  { keypair, wait, ...flags }: ListFlags,
   run: KeyedRun<R, D>,
   row: PlannedRow<R>,
 ): Promise<RowStatus> {
-  const { list, payer, journal } = run
+  const { list, payer, journal, flags } = run
+  const { keypair, wait } = flags
   const { address: key, secretKey } = row.key
   try {
-    const { data } = await list.build({ payer, ...txVersionField(flags) }, row, key)
+    const { data } = await list.build({ payer, ...buildFields({ ...flags, dry_run: false }) }, row, key)
     const demand = await list.demand(signingFor(session, payer), row, { key, account: row.account ?? '' })
     const checked = await checkedBuild(session, data.transaction, demand)
     const signed = await signOne(session, checked, { built: data, secretKeys: [secretKey], demand, keypair })
@@ -93,7 +92,7 @@ async function makeByPlatform<R extends { line: number }, D extends BuiltRow>(
   run: KeyedRun<R, D>,
   row: PlannedRow<R>,
 ): Promise<RowStatus> {
-  const { list, payer, journal } = run
+  const { list, payer, journal, flags } = run
   const caller = await session.caller()
   await sendOne<CallerRequest>(session, {
     begun: journal.entries.get(row.id)?.request ?? null,
@@ -102,7 +101,7 @@ async function makeByPlatform<R extends { line: number }, D extends BuiltRow>(
       // Each attempt checks it, because waiting for a rate limit may take longer than the API keeps the key.
       requireTrusted(request, caller, session.clock.now())
       if (list.sign === undefined) throw new Error('a list without --signed was started with it')
-      const { signature, account } = await list.sign(payer, row, options)
+      const { signature, account } = await list.sign({ payer, ...txVersionField(flags) }, row, options)
       row.account = account
       return { signature }
     },

@@ -112,9 +112,9 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
       unsignedAnswer(
         await session.client.locks.create({ ...fieldsOf(row), ...(base === null ? {} : { base }), ...body }),
       ),
-    async sign(payer, row, options) {
-      const body = { payer, mode: 'signed' as const, ...fieldsOf(row) }
-      const { signature, address } = signedAnswer(await session.client.locks.create(body, options))
+    async sign(body, row, options) {
+      const request = { ...body, mode: 'signed' as const, ...fieldsOf(row) }
+      const { signature, address } = signedAnswer(await session.client.locks.create(request, options))
       return { signature, account: address }
     },
     demand: (of, { wallet, plan }, { account, key }) =>
