@@ -1,4 +1,4 @@
-/** Positions of DAMM v2 pools over HTTP: opened, added to, vested, and signed for by the platform wallet; on the real program. */
+/** Positions of DAMM v2 pools over HTTP: opened, added to, vested, closed, and signed for by the platform wallet; on the real program. */
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -149,6 +149,61 @@ describe.skipIf(lacksPools)('liquidity of a DAMM v2 pool', () => {
       expect(await held()).toMatchObject({ vesting_liquidity: '0' })
     })
     await fc.assert(property, { numRuns: 8 })
+  })
+
+  it('that is all withdrawn lets its position be closed, which pays its fees and returns its rent', async () => {
+    const { creator, pool, land, ask, faultOf, buy, held, list, wallet, lamports } = await open()
+    await buy(creator, 5n * SOL)
+    const payer = addressOf(creator)
+    const first = (await held()).position
+    const before = lamports(creator)
+    const opened = await ask(`/v2/pools/${pool}/positions`, { payer, amount_b: String(SOL / 5n) })
+    land(opened.transaction, [creator])
+    const rent = before - lamports(creator) - BigInt(opened.amount_b) - 2n * FEE
+    expect(rent).toBeGreaterThan(0n)
+    await buy(wallet(), 5n * SOL)
+    const at = (act: string) => `/v2/pools/${pool}/positions/${opened.position}/${act}`
+    expect((await faultOf(at('closings'), { payer }))[2]).toContain('withdraw all of it first')
+    // The fees of one position are claimed by themselves, and those of the other one stay.
+    const other = await held(first)
+    const claim = { payer, kind: 'damm_v2', owner: payer, position: opened.position }
+    const claimed = await ask(`/v2/pools/${pool}/fee-claims`, claim)
+    expect(claimed.estimated_quote).toBe((await held(opened.position)).fee_b)
+    land(claimed.tx.transaction, [creator])
+    expect(await held(opened.position)).toMatchObject({ fee_a: '0', fee_b: '0' })
+    expect((await held(first)).fee_b).toBe(other.fee_b)
+    const foreign = await faultOf(`/v2/pools/${pool}/fee-claims`, { ...claim, position: payer })
+    expect(foreign.slice(0, 2)).toEqual([400, 'position'])
+
+    await buy(wallet(), 5n * SOL)
+    land((await ask(at('removals'), { payer })).transaction, [creator])
+    const had = lamports(creator)
+    const closing = await ask(at('closings'), { payer })
+    expect(BigInt(closing.fee_b)).toBeGreaterThan(0n)
+    land(closing.transaction, [creator])
+    expect(lamports(creator) - had).toBe(BigInt(closing.fee_b) + rent - FEE)
+    expect((await list(payer)).positions).toMatchObject([{ position: first }])
+    expect((await faultOf(at('closings'), { payer })).slice(0, 2)).toEqual([400, 'position'])
+
+    // So does one that was sent, whose NFT is in another token account.
+    const friend = wallet()
+    const sent = { payer, new_owner: addressOf(friend), position: first }
+    land((await ask(`/v2/pools/${pool}/position-transfers`, sent)).tx.transaction, [creator])
+    const its = `/v2/pools/${pool}/positions/${first}`
+    const by = { payer: addressOf(friend) }
+    land((await ask(`${its}/removals`, by)).transaction, [friend])
+    land((await ask(`${its}/closings`, by)).transaction, [friend])
+    expect((await list(addressOf(friend))).positions).toEqual([])
+  })
+
+  it('that is locked for good keeps its position open', async () => {
+    const { creator, pool, land, ask, faultOf, held } = await open()
+    const { position } = await held()
+    const payer = addressOf(creator)
+    const at = (act: string) => `/v2/pools/${pool}/positions/${position}/${act}`
+    land((await ask(at('locks'), { payer, liquidity: '1' })).transaction, [creator])
+    land((await ask(at('removals'), { payer })).transaction, [creator])
+    expect(await faultOf(at('closings'), { payer })).toEqual([400, 'position', expect.stringContaining('for good')])
   })
 
   it('names the field of each wrong amount and schedule', async () => {

@@ -340,5 +340,7 @@ export function firstSpelling(argv: readonly string[], noun?: Noun): readonly st
   const aliases = noun !== undefined && 'verbs' in noun ? (noun.aliases ?? {}) : {}
   const verb = typed !== undefined && Object.hasOwn(aliases, typed) ? aliases[typed] : undefined
   if (entry === undefined) return argv
-  return argv.map((word, at) => (at === nounAt ? entry.name : at === verbAt ? (verb ?? word) : word))
+  return argv.flatMap((word, at) =>
+    at === nounAt ? [entry.name] : at === verbAt && verb !== undefined ? verb.split(' ') : [word],
+  )
 }

@@ -25,6 +25,8 @@ export interface FeeClaimRequest {
   kind: FeeClaimKind
   beneficiary?: Beneficiary | undefined
   owner?: string | undefined
+  /** Only this position, with kind `damm_v2`. */
+  position?: string | undefined
   splits: readonly Split[] | undefined
 }
 export type PreparedClaim = Omit<FeeClaimCreated, 'tx'> & { transaction: string; last_valid_block_height: number }
@@ -47,11 +49,12 @@ export async function prepareClaim(
 }
 
 /** The fields of a request; those that are not given are left out, because older daemons do not know them. */
-const claimBody = ({ address, kind, beneficiary, owner }: Omit<FeeClaimRequest, 'splits'>) => ({
+const claimBody = ({ address, kind, beneficiary, owner, position }: Omit<FeeClaimRequest, 'splits'>) => ({
   address,
   kind,
   ...(beneficiary === undefined ? {} : { beneficiary }),
   ...(owner === undefined ? {} : { owner }),
+  ...(position === undefined ? {} : { position }),
 })
 
 /** What a kind claims, after `the`. */
@@ -65,7 +68,8 @@ const CLAIMED: Readonly<Record<FeeClaimKind, string>> = {
   vesting: 'vested tokens',
 }
 
-const claimQuestion = ({ address, kind, beneficiary, splits }: FeeClaimRequest) => {
+const claimQuestion = ({ address, kind, beneficiary, position, splits }: FeeClaimRequest) => {
+  if (position !== undefined) return `Claim the fees of the position ${position}`
   const whose = beneficiary === 'creator' ? "creator's " : ''
   return `Claim the ${whose}${CLAIMED[kind]} of ${address}${splits === undefined ? '' : `, split ${splits.length} ways`}`
 }
@@ -110,7 +114,7 @@ function amountLines(
  */
 export async function claimDemand(
   of: Signing,
-  { address, kind, owner, splits = [] }: FeeClaimRequest,
+  { address, kind, owner, position, splits = [] }: FeeClaimRequest,
   data: Omit<FeeClaimCreated, 'tx'>,
   mostQuote: string | undefined = undefined,
 ): Promise<Demand> {
@@ -127,6 +131,7 @@ export async function claimDemand(
     beneficiary: data.beneficiary,
     claimer: data.claimer,
     delegate: data.delegate,
+    position,
     baseMint: data.base_mint,
     quoteMint: data.quote_mint,
     amount: BigInt(data.estimated_quote ?? 0),

@@ -16,7 +16,6 @@ import { share } from './share.ts'
 import { percentOf } from './state.ts'
 import { swap } from './swap.ts'
 import { transferCreatorVerb } from './transfer-creator.ts'
-import { transferPositionVerb } from './transfer-position.ts'
 import { poolVerifyVerb } from './verify.ts'
 import { watch } from './watch.ts'
 
@@ -27,6 +26,7 @@ const PENDING =
 
 export const poolsNoun: Noun = {
   groups: { positions: 'Liquidity of migrated pools that wallets hold' },
+  aliases: { 'transfer-position': 'positions transfer' },
   verbs: {
     create,
     list: listVerb({
@@ -96,7 +96,6 @@ export const poolsNoun: Noun = {
     swap,
     migrate,
     'transfer-creator': transferCreatorVerb,
-    'transfer-position': transferPositionVerb,
     ...positionVerbs,
     watch,
   },

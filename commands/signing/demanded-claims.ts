@@ -15,6 +15,8 @@ export interface AskedClaim {
   claimer: string
   /** The wallet that signs for the claimer, as the delegate of its positions. */
   delegate?: string | undefined
+  /** The one position that is claimed; without it, any of the claimer. */
+  position?: string | undefined
   baseMint: string
   quoteMint: string
   /** Claimed raw units of the quote, as in the preview. */
@@ -62,7 +64,7 @@ const take = (call: string, fields: Call['fields'], program: string = PROGRAMS.d
 })
 
 function takes(
-  { pool, kind, beneficiary, claimer, delegate = claimer, amount, baseMint }: AskedClaim,
+  { pool, kind, beneficiary, claimer, delegate = claimer, position, amount, baseMint }: AskedClaim,
   base: Wanted,
   quote: Wanted,
 ): Call {
@@ -91,8 +93,12 @@ function takes(
       }
     case 'damm_v2':
       return {
-        ...take('claim_position_fee', { ...accounts, signer: delegate }, PROGRAMS.dammV2.id),
-        most: POSITIONS_PER_CLAIM.own,
+        ...take(
+          'claim_position_fee',
+          { ...accounts, signer: delegate, ...(position === undefined ? {} : { position }) },
+          PROGRAMS.dammV2.id,
+        ),
+        most: position === undefined ? POSITIONS_PER_CLAIM.own : 1,
       }
   }
 }

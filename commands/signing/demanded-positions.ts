@@ -1,4 +1,4 @@
-/** Lists the calls that open a position in a DAMM v2 pool, and that add, withdraw, lock or vest its liquidity. */
+/** Lists the calls that open or close a position in a DAMM v2 pool, and that add, withdraw, lock or vest its liquidity. */
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
@@ -187,3 +187,26 @@ function vestingData({ cliffPoint, frequency, cliffLiquidity, liquidityPerPeriod
     little(BigInt(periods), 2),
   ].join('')
 }
+
+/** Fees go to the payer's own accounts, and the rent to the payer. The program closes only an empty position. */
+export const demandsPositionClosing = demanding(
+  'this position closed, with its fees and its rent for you, and nothing else',
+  async ({ payer, accounts }: Signing, asked: Omit<AskedPosition, 'liquidity'>): Promise<Call[]> => {
+    const { pool, position, mintA, mintB } = asked
+    const [token_a_account, token_b_account] = [await accounts(mintA, payer), await accounts(mintB, payer)]
+    const wrapped = [mintA, mintB].includes(WRAPPED_SOL) ? await accounts(WRAPPED_SOL, payer) : null
+    const claim: Call = {
+      program,
+      call: 'claim_position_fee',
+      fields: { pool, position, token_a_account, token_b_account, signer: payer },
+      least: 0,
+    }
+    return [
+      opens(payer, payer, mintA),
+      opens(payer, payer, mintB),
+      claim,
+      ...(wrapped === null ? [] : [closes(payer, wrapped)]),
+      { program, call: 'close_position', fields: { pool, position, owner: payer, rent_receiver: payer } },
+    ]
+  },
+)

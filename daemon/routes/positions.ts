@@ -1,6 +1,7 @@
 /** Mounts the routes of positions, one line per verb. */
 import { poolPositions } from '../../src/api/pool-positions.ts'
 import { addLiquidity } from '../../src/operations/positions/add-liquidity.ts'
+import { closePosition } from '../../src/operations/positions/close-position.ts'
 import { listPositions } from '../../src/operations/positions/list-positions.ts'
 import { lockPosition } from '../../src/operations/positions/lock-position.ts'
 import { openPosition } from '../../src/operations/positions/open-position.ts'
@@ -15,4 +16,5 @@ export function positionsRoutes(mount: Mount): void {
   mount(poolPositions.remove, removeLiquidity)
   mount(poolPositions.lock, lockPosition)
   mount(poolPositions.vest, vestPosition)
+  mount(poolPositions.close, closePosition)
 }

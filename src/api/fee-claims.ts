@@ -186,10 +186,11 @@ export const feeClaims = {
         description:
           'Wallet whose positions are claimed, only with kind `damm_v2`. By default the fee claimer of the curve or the platform wallet; for the creator’s share, the creator of the pool',
       }),
+      position: address.optional().meta({ description: 'Claims only this position, with kind `damm_v2`' }),
       payer: address.meta({ description: 'Pays the transaction; in `signed` mode the platform wallet pays' }),
       splits: feeSplits.optional(),
       allow_programs: allowProgramsField,
-    }).superRefine(({ kind, beneficiary, owner, splits }, context) => {
+    }).superRefine(({ kind, beneficiary, owner, position, splits }, context) => {
       const [only, other] = BENEFICIARIES_OF[kind]
       if (beneficiary !== undefined && other === undefined && beneficiary !== only) {
         const message = `kind ${kind} pays only the ${only}`
@@ -197,6 +198,9 @@ export const feeClaims = {
       }
       if (owner !== undefined && kind !== 'damm_v2') {
         context.addIssue({ code: 'custom', path: ['owner'], message: 'owner is only valid with kind damm_v2' })
+      }
+      if (position !== undefined && kind !== 'damm_v2') {
+        context.addIssue({ code: 'custom', path: ['position'], message: 'position is only valid with kind damm_v2' })
       }
       if (splits && kind !== 'dbc') {
         context.addIssue({ code: 'custom', path: ['splits'], message: 'splits are only valid with kind dbc' })

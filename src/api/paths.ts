@@ -32,6 +32,7 @@ export const paths = {
     remove: ['post', '/v2/pools/{address}/positions/{position}/removals'],
     lock: ['post', '/v2/pools/{address}/positions/{position}/locks'],
     vest: ['post', '/v2/pools/{address}/positions/{position}/vestings'],
+    close: ['post', '/v2/pools/{address}/positions/{position}/closings'],
   },
   feeClaims: {
     create: ['post', '/v2/pools/{address}/fee-claims'],

@@ -21,6 +21,7 @@ export const PAYABLE_ROUTES = [
   { name: 'positions.remove', at: positions.remove, account: 'payer' },
   { name: 'positions.lock', at: positions.lock, account: 'payer' },
   { name: 'positions.vest', at: positions.vest, account: 'payer' },
+  { name: 'positions.close', at: positions.close, account: 'payer' },
   { name: 'pools.migrate', at: pools.migrate, account: 'payer' },
   { name: 'pools.share', at: pools.share, account: 'payer' },
   { name: 'feeClaims.create', at: feeClaims.create, account: 'payer' },

@@ -167,6 +167,15 @@ export const positionVesting = eitherMode({
 }).openapi('PositionVesting', afterwards)
 export type PositionVesting = z.output<typeof positionVesting>
 
+export const positionClosing = eitherMode({
+  ...sides,
+  position: positionAddress,
+  nft_mint: mintAddress.meta({ description: 'Mint of the NFT that is burnt' }),
+  fee_a: digits.meta({ description: 'Raw units of token A that are claimed in the same transaction' }),
+  fee_b: digits,
+}).openapi('PositionClosing')
+export type PositionClosing = z.output<typeof positionClosing>
+
 const poolParams = z.object({ address: poolAddress })
 const positionParams = z.object({ address: poolAddress, position: positionAddress })
 const holder = address.meta({ description: 'Wallet that holds the NFT of the position, pays and signs' })
@@ -178,7 +187,8 @@ const SIGNED = 'With `mode: signed` the platform wallet acts for itself, whateve
 
 export const POSITIONS_TAG: Tag = {
   name: 'Positions',
-  description: 'Liquidity of DAMM v2 pools in positions: list, open, add, withdraw, lock for good or for a time.',
+  description:
+    'Liquidity of DAMM v2 pools in positions: list, open, add, withdraw, lock for good or for a time, close.',
 }
 
 export const poolPositions = {
@@ -266,6 +276,16 @@ export const poolPositions = {
     }),
     example: { cliff_at: '2028-01-01T00:00:00.000Z', frequency: 2_592_000, periods: 12 },
     data: positionVesting,
+    signed: '*',
+  }),
+  close: defineRoute({
+    at: ['post', '/v2/pools/{address}/positions/{position}/closings'],
+    tag: POSITIONS_TAG,
+    summary: 'Build the closing of an empty position',
+    description: `Burns its NFT and returns the rent of its accounts to the holder. Fees that it still has are claimed in the same transaction. A position with liquidity is refused. ${SIGNED}`,
+    params: positionParams,
+    body: buildBody({ payer: holder }),
+    data: positionClosing,
     signed: '*',
   }),
 }

@@ -12,6 +12,7 @@ export const SIGNED_OPERATIONS = [
   'lock.entitle',
   'pool.create',
   'position.add',
+  'position.close',
   'position.lock',
   'position.open',
   'position.remove',

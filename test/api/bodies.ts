@@ -41,6 +41,7 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'positions.remove': { payer: A },
   'positions.lock': { payer: A },
   'positions.vest': { payer: A },
+  'positions.close': { payer: A },
   'feeClaims.create': { payer: A },
   'feeClaims.delegate': { payer: A, delegate: B },
   'feeSchedules.create': { cron: '0 6 * * *' },

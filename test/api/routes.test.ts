@@ -34,6 +34,7 @@ describe('the routes', () => {
       POST /v2/pools/{address}/positions/{position}/removals
       POST /v2/pools/{address}/positions/{position}/locks
       POST /v2/pools/{address}/positions/{position}/vestings
+      POST /v2/pools/{address}/positions/{position}/closings
       POST /v2/pools/{address}/migrations
       GET /v2/pool-presets
       GET /v2/pool-presets/{name}/preview
@@ -224,6 +225,7 @@ describe('the routes', () => {
       'positions.remove': '*',
       'positions.lock': '*',
       'positions.vest': '*',
+      'positions.close': '*',
       'feeClaims.create': 'fees:claim',
       'feeClaims.delegate': 'fees:claim',
       'airdrops.create': 'airdrop:admin',

@@ -5,6 +5,7 @@ import {
   buildLiquidityAddition,
   buildLiquidityRemoval,
   buildPermanentLock,
+  buildPositionClosing,
   buildPositionOpening,
   buildPositionVesting,
   positionAddresses,
@@ -19,13 +20,24 @@ const addressOf = ({ publicKey }: Keypair) => publicKey.toBase58()
 const LIQUIDITY = 10n ** 20n
 const POOL = { ...goldenPool(KEYS), tokenADecimals: 6, tokenBDecimals: 9 }
 
-/** The chain of the pool with an unlocked position, in which its owner has bought. */
-async function arrange() {
+/** The chain of the pool with an unlocked position, in which its owner has bought; to close one, a second that is empty. */
+async function arrange(name: string) {
   const chain = await openDammV2()
   chain.chain.airdrop(addressOf(KEYS.creator), 1_000n * SOL)
   const pool = await chain.launch(KEYS, { lockLiquidity: false })
   chain.land(await chain.swap(pool, KEYS.creator, { side: 'buy', amount: 5n * SOL }), KEYS.creator)
   expect(pool).toMatchObject(POOL)
+  if (name === 'close') {
+    const { open } = await transactions(0)
+    chain.land(open, KEYS.creator, NFT)
+    const nothing = { amountA: 0n, amountB: 0n }
+    const position = await positionAddresses(addressOf(NFT))
+    const removal = { payer: addressOf(KEYS.creator), recentBlockhash: GOLDEN_BLOCKHASH, pool: POOL, position }
+    chain.land(
+      await buildLiquidityRemoval({ ...removal, refreshes: false, liquidity: null, minimum: nothing }),
+      KEYS.creator,
+    )
+  }
   return chain.test
 }
 
@@ -35,6 +47,7 @@ async function transactions(version: 0 | 1) {
     ...{ payer: addressOf(KEYS.creator), recentBlockhash: GOLDEN_BLOCKHASH, pool: POOL, position },
     ...(version === 1 ? { messageConfig: GOLDEN_CONFIG } : {}),
   }
+  const empty = await positionAddresses(addressOf(NFT))
   const maximum = { amountA: 1_000_000_000n, amountB: 1_000_000n }
   const schedule = { cliffPoint: null, frequency: 3_600n, cliffLiquidity: 10n, liquidityPerPeriod: 7n, periods: 12 }
   const nothing = { amountA: 0n, amountB: 0n }
@@ -44,17 +57,18 @@ async function transactions(version: 0 | 1) {
     remove: await buildLiquidityRemoval({ ...act, refreshes: true, liquidity: LIQUIDITY, minimum: nothing }),
     'remove-all': await buildLiquidityRemoval({ ...act, refreshes: false, liquidity: null, minimum: nothing }),
     lock: await buildPermanentLock({ ...act, refreshes: true, liquidity: LIQUIDITY }),
+    close: await buildPositionClosing({ ...act, position: { ...empty, nftMint: addressOf(NFT) }, claims: true }),
     vest: await buildPositionVesting({ ...act, refreshes: false, schedule }),
   }
 }
 
 describe('the transaction of a position', () => {
   for (const version of [0, 1] as const) {
-    for (const name of ['open', 'add', 'remove', 'remove-all', 'lock', 'vest'] as const) {
+    for (const name of ['open', 'add', 'remove', 'remove-all', 'lock', 'vest', 'close'] as const) {
       it(`to ${name} is the one that the program took, in version ${version}`, async ({ annotate }) => {
         const { transaction } = (await transactions(version))[name]
         const file = `damm-v2-position-${version === 1 ? 'v1-' : ''}${name}`
-        await annotate(`${name}: ${await expectGolden(file, transaction, arrange)} bytes`, 'size')
+        await annotate(`${name}: ${await expectGolden(file, transaction, () => arrange(name))} bytes`, 'size')
       })
     }
   }

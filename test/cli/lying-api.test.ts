@@ -299,6 +299,9 @@ beforeAll(async () => {
   world.position = (
     await ok(['pools', 'positions', 'list', world.mine, '--owner', addressOf(own)])
   ).positions[0].position
+  const added = ['--amount-a', '100000000', '--amount-b', '0.1', ...by]
+  world.empty = (await ok(['pools', 'positions', 'open', world.mine, ...added])).position
+  await ok(['pools', 'positions', 'remove', world.mine, world.empty, '--all', ...by])
   // A program before 0.2.5 has no delegates, so one is set as it would leave it.
   const chain = await daemon.local()
   for (const { position } of (await ok(['fees', 'delegate', 'list', world.direct, '--owner', addressOf(own)]))
@@ -787,6 +790,20 @@ const CASES = casesOf({
       'more periods': data(PROGRAMS.dammV2.id, written(Buffer.from([9]), 57)),
     },
   },
+  'pools positions claim': {
+    args: () => ['pools', 'positions', 'claim', world.mine, world.position, '-k', files.own],
+    lies: {
+      'another account of the SOL': account(PROGRAMS.dammV2.id, 4),
+      'another position': account(PROGRAMS.dammV2.id, 2),
+    },
+  },
+  'pools positions close': {
+    args: () => ['pools', 'positions', 'close', world.mine, world.empty, '-k', files.own],
+    lies: {
+      'another position': account(PROGRAMS.dammV2.id, 3),
+      'the rent for another wallet': account(PROGRAMS.dammV2.id, 5),
+    },
+  },
   'pools positions lock': {
     args: () => [
       ...['pools', 'positions', 'lock', world.mine, world.position, '--liquidity', '1000000000000000000000'],
@@ -797,8 +814,8 @@ const CASES = casesOf({
       'another position': account(PROGRAMS.dammV2.id, 1),
     },
   },
-  'pools transfer-position': {
-    args: () => ['pools', 'transfer-position', world.direct, '--to', addressOf(friend), '-k', files.own],
+  'pools positions transfer': {
+    args: () => ['pools', 'positions', 'transfer', world.direct, '--to', addressOf(friend), '-k', files.own],
     lies: {
       'another receiver': account(TOKEN_2022_PROGRAM, 2),
       'another token': (all) => account(TOKEN_2022_PROGRAM, 1, 0, new PublicKey(world.gold))(all),

@@ -154,6 +154,32 @@ describe.skipIf(lackingPrograms.length > 0)(`svc pools positions (${lackingProgr
     expect(BigInt(quarter.removed_liquidity)).toBe(whole - 5n * ((whole - whole / 4n) / 5n))
   })
 
+  it('claim pays the fees of one position, and close returns the rent of an empty one', async () => {
+    const amounts = ['--amount-a', '100000000', '--amount-b', '0.1']
+    const made = await cli.json(['pools', 'positions', 'open', pool, ...amounts, '-k', own])
+    await cli.json(['pools', 'swap', pool, '--buy', '5', '-k', own])
+    const one = (verb: string, ...more: string[]) => [
+      'pools',
+      'positions',
+      verb,
+      pool,
+      made.position,
+      ...more,
+      '-k',
+      own,
+    ]
+    await cli.refused(one('close'), 'withdraw all of it first')
+    const shown = await cli.svc(one('claim', '--dry-run'))
+    expect(shown.stdout).toContain('this claim, into accounts of the wallet that it pays')
+    expect(await cli.json(one('claim'))).toMatchObject({ kind: 'damm_v2', claimer: owner.publicKey.toBase58() })
+    await cli.refused(one('claim'), 'nothing to claim')
+    await cli.json(one('remove', '--all'))
+    const closing = await cli.svc(one('close', '--dry-run'))
+    expect(closing.stdout).toContain('this position closed, with its fees and its rent for you')
+    expect(await cli.json(one('close'))).toMatchObject({ position: made.position, nft_mint: made.nft_mint })
+    await cli.refused(one('close'), 'holds no position')
+  })
+
   it('lock --signed locks a position of the platform wallet, and no other', async () => {
     const signed = ['pools', 'positions', 'lock', pool, position, '--liquidity', '7', '--signed', '--yes']
     await cli.refused(signed, 'holds no position')
@@ -168,7 +194,7 @@ describe.skipIf(lackingPrograms.length > 0)(`svc pools positions (${lackingProgr
       position,
       ...['--amount-a', '1000', '--amount-b', '1', '-k', own],
     ])
-    await cli.json(['pools', 'transfer-position', pool, '--to', to, '--position', position, '-k', own])
+    await cli.json(['pools', 'positions', 'transfer', pool, '--to', to, '--position', position, '-k', own])
     expect((await cli.json(signed)).locked_liquidity).toBe('7')
   })
 })

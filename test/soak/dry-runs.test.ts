@@ -122,7 +122,9 @@ const RUNS: Record<string, () => string[][]> = {
   ],
   'pools positions vest': () => [[world.mine!, world.position!, '--all', '--cliff', '2d']],
   'pools positions lock': () => [[world.mine!, world.position!, '--all']],
-  'pools transfer-position': () => [[world.direct!, '--to', address(other)]],
+  'pools positions close': () => [[world.mine!, world.empty!]],
+  'pools positions claim': () => [[world.mine!, world.position!]],
+  'pools positions transfer': () => [[world.direct!, '--to', address(other)]],
   'collections transfer-authority': () => [[world.collection!, address(other)]],
   'pools transfer-creator': () => [[world.pool!, '--to', address(other)]],
   'pools swap': () => [[world.pool!, '--buy', '0.1']],
@@ -326,6 +328,9 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     expect(listed.exitCode, listed.stderr).toBe(0)
     const { positions } = listed.data as unknown as { positions: { position: string }[] }
     world.position = positions[0]!.position
+    const opened = ['--amount-a', '1000000', '--amount-b', '0.1']
+    world.empty = (await done(['pools', 'positions', 'open', world.mine, ...opened])).position!
+    await done(['pools', 'positions', 'remove', world.mine, world.empty, '--all'])
     await done([...pool, '--symbol', 'BUILT', '--build-only'])
     const { multisig, vault } = await done(['multisig', 'create', '--member', address(user), '--threshold', '1'])
     await done(['localnet', 'airdrop', vault!, '1'])

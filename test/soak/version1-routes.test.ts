@@ -437,7 +437,12 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     land('removal', (await ask('positions.remove', `${at}/removals`, part)).transaction, [wallet])
     const some = { payer: keyAddress(wallet), amount_a: '1000000' }
     land('addition', (await ask('positions.add', `${at}/additions`, some)).transaction, [wallet])
-    land('opening', (await ask('positions.open', list, some)).transaction, [wallet])
+    const opened = await ask('positions.open', list, some)
+    land('opening', opened.transaction, [wallet])
+    const fresh = `${list}/${opened.position}`
+    const all = { payer: keyAddress(wallet) }
+    land('removal of all', (await ask('positions.remove', `${fresh}/removals`, all)).transaction, [wallet])
+    land('closing', (await ask('positions.close', `${fresh}/closings`, all)).transaction, [wallet])
     land('permanent lock', (await ask('positions.lock', `${at}/locks`, part)).transaction, [wallet])
     land(
       'vesting',

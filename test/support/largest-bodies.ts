@@ -53,6 +53,7 @@ export const COSTS: Record<string, Cost> = {
   'positions.remove': { largest: { liquidity: String(2n ** 128n - 1n) }, stores: 64 },
   'positions.lock': { largest: { liquidity: String(2n ** 128n - 1n) }, stores: 64 },
   'positions.vest': { largest: { liquidity: String(2n ** 128n - 1n), cliff_slot: U64_MAX }, stores: 64 },
+  'positions.close': { largest: {}, stores: 64 },
   'feeClaims.delegate': { largest: {}, stores: 64 },
   'feeClaims.create': { largest: { splits: repeat(10, (n) => ({ recipient: wallet(n), bps: 1000 })) }, stores: 64 },
   'feeSchedules.create': {

@@ -1,9 +1,12 @@
 /** `svc pools positions`: liquidity of DAMM v2 pools that a wallet holds in positions. */
 import type { Verb } from '../../cli/command.ts'
 import { addVerb, openVerb } from './add.ts'
+import { claimVerb } from './claim.ts'
+import { closeVerb } from './close.ts'
 import { listVerb } from './list.ts'
 import { lockVerb } from './lock.ts'
 import { removeVerb } from './remove.ts'
+import { transferVerb } from './transfer.ts'
 import { vestVerb } from './vest.ts'
 
 export const positionVerbs: Record<string, Verb> = {
@@ -13,4 +16,7 @@ export const positionVerbs: Record<string, Verb> = {
   'positions remove': removeVerb,
   'positions lock': lockVerb,
   'positions vest': vestVerb,
+  'positions claim': claimVerb,
+  'positions transfer': transferVerb,
+  'positions close': closeVerb,
 }

@@ -11,6 +11,7 @@ import {
 } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { buildTransaction } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
@@ -39,7 +40,7 @@ export async function planPositionClaim(
   const found = await requirePositionPool(context, input.address)
   const { pool } = found
   const owner = input.owner ?? (await ownerOf(context, beneficiary, found))
-  const { positions, delegate } = await claimablePositions(context, { pool, owner, payer })
+  const { positions, delegate } = await claimablePositions(context, { pool, owner, payer, only: input.position })
   const ownAccounts = await claimAccounts(pool, owner)
   if (payer !== owner && delegate === undefined) await requireClaimerRent(context, owner, ownAccounts)
   const chosen = positions.slice(0, positionsPerClaim({ owner, payer }))
@@ -83,9 +84,14 @@ export async function planPositionClaim(
  */
 async function claimablePositions(
   { chain }: ClaimContext,
-  { pool, owner, payer }: { pool: DammV2Pool; owner: string; payer: string },
+  { pool, owner, payer, only }: { pool: DammV2Pool; owner: string; payer: string; only: string | undefined },
 ): Promise<{ positions: DammV2Position[]; delegate: string | undefined }> {
-  const held = (await positionsOf(chain, pool.address, owner)).filter(({ feeA, feeB }) => feeA > 0n || feeB > 0n)
+  const all = await positionsOf(chain, pool.address, owner)
+  if (only !== undefined && !all.some(({ position }) => position === only)) {
+    throw badRequest(`${owner} holds no position ${only} in the pool ${pool.address}`, { param: 'position' })
+  }
+  const asked = only === undefined ? all : all.filter(({ position }) => position === only)
+  const held = asked.filter(({ feeA, feeB }) => feeA > 0n || feeB > 0n)
   if (held.length === 0) throw nothingToClaim(pool.address, ` for ${owner}`)
   held.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
   const delegated = payer === owner ? [] : held.filter((position) => claimDelegateOf(position) === payer)

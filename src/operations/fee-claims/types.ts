@@ -7,7 +7,7 @@ import type { BuiltTransaction } from '../building.ts'
 
 export type FeeClaimInput = Pick<
   Input<Api['feeClaims']['create']>,
-  'address' | 'kind' | 'beneficiary' | 'owner' | 'splits'
+  'address' | 'kind' | 'beneficiary' | 'owner' | 'position' | 'splits'
 > & { allow_programs?: boolean }
 
 /** Whose share is claimed, and the wallet that it belongs to. */

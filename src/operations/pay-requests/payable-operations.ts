@@ -32,6 +32,7 @@ const OPERATIONS: Record<PayableName, () => Promise<Operate>> = {
   'positions.remove': async () => (await import('../positions/remove-liquidity.ts')).removeLiquidity,
   'positions.lock': async () => (await import('../positions/lock-position.ts')).lockPosition,
   'positions.vest': async () => (await import('../positions/vest-position.ts')).vestPosition,
+  'positions.close': async () => (await import('../positions/close-position.ts')).closePosition,
   'pools.migrate': async () => (await import('../pools/migrate-pool.ts')).migratePool,
   'pools.share': async () => (await import('../pools/share-preset.ts')).sharePreset,
   'feeClaims.create': async () => (await import('../fee-claims/create-fee-claim.ts')).createFeeClaim,

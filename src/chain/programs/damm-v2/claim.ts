@@ -49,14 +49,30 @@ export async function buildPositionClaim(input: PositionClaim): Promise<Unsigned
   if (positions.length === 0) {
     throw badRequest(`${owner} has no position to claim from in the pool ${pool.address}`, { param: 'address' })
   }
+  return Promise.all(
+    chunksOf(positions, positionsPerClaim({ owner, payer })).map(async (part) =>
+      compileUnsigned(
+        { payer, recentBlockhash, messageConfig, before },
+        await claimInstructions({ owner, delegate, pool, positions: part }),
+      ),
+    ),
+  )
+}
+
+/** Opens missing token accounts, claims, and unwraps SOL, which only the owner can. */
+export async function claimInstructions({
+  owner,
+  delegate,
+  pool,
+  positions,
+}: Pick<PositionClaim, 'owner' | 'delegate' | 'pool' | 'positions'>): Promise<TransactionInstruction[]> {
   const { PublicKey } = await import('@solana/web3.js')
-  const ownerKey = new PublicKey(owner)
   const signer = new PublicKey(delegate ?? owner)
   const [{ tokenA, tokenB, opening, closing }, keys] = await Promise.all([
-    tokenAccounts(pool, ownerKey, signer),
+    tokenAccounts(pool, new PublicKey(owner), signer),
     poolKeys(pool),
   ])
-  const claimOf = ({ position, positionNftAccount }: PositionClaim['positions'][number]) =>
+  const claims = positions.map(({ position, positionNftAccount }) =>
     dammV2Instruction('claimPositionFee', [], {
       ...keys,
       position: new PublicKey(position),
@@ -64,15 +80,7 @@ export async function buildPositionClaim(input: PositionClaim): Promise<Unsigned
       tokenAAccount: tokenA,
       tokenBAccount: tokenB,
       signer,
-    })
-  return Promise.all(
-    chunksOf(positions, positionsPerClaim({ owner, payer })).map(async (part) => {
-      const claims = await Promise.all(part.map(claimOf))
-      return compileUnsigned({ payer, recentBlockhash, messageConfig, before }, [
-        ...opening,
-        ...claims,
-        ...(delegate === undefined ? closing : []),
-      ])
     }),
   )
+  return [...opening, ...(await Promise.all(claims)), ...(delegate === undefined ? closing : [])]
 }

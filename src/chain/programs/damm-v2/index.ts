@@ -36,6 +36,7 @@ export {
   buildLiquidityAddition,
   buildLiquidityRemoval,
   buildPermanentLock,
+  buildPositionClosing,
   buildPositionOpening,
   buildPositionVesting,
   POSITION_ACT_UNITS,

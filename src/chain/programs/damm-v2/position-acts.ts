@@ -4,6 +4,7 @@ import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { decimalsProof } from '../tokens/index.ts'
 import { positionAddresses } from './addresses.ts'
+import { claimInstructions } from './claim.ts'
 import type { TokenAmounts } from './liquidity.ts'
 import type { DammV2Position, PositionSchedule } from './positions.ts'
 import { dammV2Instruction, loadSdk } from './program.ts'
@@ -11,7 +12,14 @@ import type { DammV2Pool } from './state.ts'
 import { type PoolAccounts, poolKeys, tokenAccounts, wrapping } from './swap.ts'
 
 /** Compute limits if the transaction cannot be simulated, above the highest measured costs. */
-export const POSITION_ACT_UNITS = { add: 250_000, open: 400_000, remove: 200_000, lock: 60_000, vest: 60_000 } as const
+export const POSITION_ACT_UNITS = {
+  add: 250_000,
+  open: 400_000,
+  remove: 200_000,
+  lock: 60_000,
+  vest: 60_000,
+  close: 250_000,
+} as const
 
 interface PositionAct extends Envelope {
   pool: PoolAccounts
@@ -175,6 +183,29 @@ export async function buildPositionVesting(input: PositionVesting): Promise<Unsi
       ...(await positionAccounts(input)),
       pool: new PublicKey(input.pool.address),
       signer: owner,
+    }),
+  ])
+}
+
+export interface PositionClosing extends Omit<PositionAct, 'refreshes'> {
+  position: Pick<DammV2Position, 'position' | 'positionNftAccount' | 'nftMint'>
+  /** Whether it has fees, which must be claimed first. */
+  claims: boolean
+}
+
+/** Burns the NFT of an empty position, and returns the rent of its accounts to the payer. */
+export async function buildPositionClosing(input: PositionClosing): Promise<UnsignedTransaction> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const [owner, { pool, position }] = [new PublicKey(input.payer), input]
+  return compileUnsigned(input, [
+    ...(input.claims ? await claimInstructions({ owner: input.payer, pool, positions: [position] }) : []),
+    await dammV2Instruction('closePosition', [], {
+      ...(await positionAccounts(input)),
+      positionNftMint: new PublicKey(position.nftMint),
+      pool: new PublicKey(pool.address),
+      rentReceiver: owner,
+      owner,
+      tokenProgram: new PublicKey(TOKEN_2022_PROGRAM),
     }),
   ])
 }

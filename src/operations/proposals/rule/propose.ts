@@ -166,6 +166,7 @@ const ACTS: Readonly<Record<SignedOperation, string> & Partial<Record<UnwaitingO
   'lock.create': 'Lock tokens',
   'lock.entitle': 'Give a lock its title',
   'position.add': 'Add liquidity to a position',
+  'position.close': 'Close an empty position',
   'position.lock': 'Lock liquidity of a position for good',
   'position.open': 'Open a position',
   'position.remove': 'Withdraw liquidity of a position',

@@ -35,6 +35,8 @@ const WORDS: Record<string, (input: Fields) => string> = {
     `Lock liquidity of the position ${text(position)} in the pool ${text(address)} for good`,
   'POST /v2/pools/{address}/positions/{position}/vestings': ({ address, position }) =>
     `Vest liquidity of the position ${text(position)} in the pool ${text(address)}`,
+  'POST /v2/pools/{address}/positions/{position}/closings': ({ address, position }) =>
+    `Close the position ${text(position)} in the pool ${text(address)}`,
   'POST /v2/pools/{address}/migrations': ({ address }) => `Migrate the pool ${text(address)}`,
   'POST /v2/airdrops': ({ mint, airdrop_count: count }) => `Launch airdrop ${text(count)} of the token ${text(mint)}`,
   'POST /v2/airdrops/{id}/claims': ({ id }) => `Claim from the airdrop ${text(id)}`,
