@@ -138,6 +138,7 @@ function changed(base64: string, lie: Lie): string {
 
 const world = {
   position: '',
+  empty: '',
   mine: '',
   mint: '',
   gold: '',
