@@ -940,6 +940,8 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
     ['a list of NFTs', () => listOfNfts(), account(CORE, 4)],
     ['a list of locks', () => listOfLocks(), account(LOCK, 6)],
     ['a list of launches', () => listOfLaunches(), account(DBC, 4, -1)],
+    ['a list of mints to pause', () => listOfMints(), account(TOKEN_2022_PROGRAM, 0)],
+    ['a list of mints to pause, and a transfer', () => listOfMints(), (all) => all.push(ADDED[0]!())],
   ])('is refused with %s', async (_, args, lie) => {
     await expectRefused(args(), lie)
   })
@@ -1252,6 +1254,7 @@ function laterClock(answer: Record<string, unknown>) {
   return { ...answer, data: bytes.toString('base64') }
 }
 const listOfNfts = () => ['nfts', 'mint', '--collection', world.collection, '--from', files.nfts, '-k', files.own]
+const listOfMints = () => ['tokens', 'pause', '--from', cli.file('mints.csv', `${world.pausable}\n`), '-k', files.own]
 const listOfLaunches = () => ['pools', 'create', '--from', files.launches, '-k', files.own]
 const advancesNonce = () =>
   SystemProgram.nonceAdvance({ noncePubkey: thief.publicKey, authorizedPubkey: own.publicKey })
