@@ -45,6 +45,12 @@ export const migrate = verb({
     const { step, outcome } = await sendStep(session, address, flags)
     const isSent = !flags.dry_run && !flags.build_only
     if (step === 'migrate' || !isSent) return outcome
+    if (flags.squads !== undefined) {
+      return {
+        ...outcome,
+        notes: [...(outcome.notes ?? []), `Once it is executed: \`svc pools migrate ${address}\` again`],
+      }
+    }
     if (flags.wait === 'none') {
       return { ...outcome, notes: [...(outcome.notes ?? []), `Then: \`svc pools migrate ${address}\` again`] }
     }

@@ -17,6 +17,7 @@ import {
 import { compileUnsigned, type UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { freshKey } from '../../src/solana/signatures.ts'
 import {
   addressOf,
   CONFIG,
@@ -108,7 +109,7 @@ describe.skipIf(lacksDbc)('a migration on chain (needs DBC, DAMM v2, Metaplex an
 describe('a migration', () => {
   it.skipIf(RECORDING && lacksDbc)('is built as recorded', async ({ annotate }) => {
     const pool = await goldenPool({ migrationProgress: 2 })
-    const step = await buildMigrationStep({ ...common, pool, positionSeeds: SEEDS })
+    const step = await buildMigrationStep({ ...common, pool, positionKeys: [freshKey(SEEDS[0]), freshKey(SEEDS[1])] })
     const bytes = await expectGolden('dbc-migrate', step.transaction, async () => {
       const opened = await openDbcChain()
       await opened.fill(await opened.launch())

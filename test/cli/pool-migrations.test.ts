@@ -1,11 +1,13 @@
 /** A full curve on the command line: what happens next, who does it, and the migration that anybody may send. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { feeSchedulesWorker } from '../../daemon/workers/fee-schedules.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
 import { lackingPrograms } from '../support/pool-platform.ts'
+import { hasProgram } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -84,6 +86,24 @@ describe.skipIf(lackingPrograms.length > 0)(`A daemon with a platform wallet (${
     expect((await cli.json(['pools', 'get', done.damm_pool_address])).type).toBe('damm_v2')
     await cli.refused(['pools', 'migrate', address, '-k', own], 'has migrated')
   })
+
+  it.skipIf(!hasProgram(PROGRAMS.squads.id))(
+    'lets a vault pay for a migration, which its members execute',
+    async () => {
+      const address = await launched('VLT', 'tiny')
+      await cli.svc(['pools', 'swap', address, '--buy', '5', '-k', own])
+      const self = Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(own, 'utf8')))).publicKey.toBase58()
+      const made = await cli.json(['multisig', 'create', '--member', self, '--threshold', '1', '-k', own])
+      await cli.json(['localnet', 'airdrop', made.vault, '1'])
+      const { proposal } = await cli.json(['pools', 'migrate', address, '--squads', made.multisig, '-k', own])
+      await cli.json(['proposals', 'approve', proposal, '-k', own])
+      const done = await cli.json(['proposals', 'execute', proposal, '-k', own])
+      expect(done).toMatchObject({ proposal_status: 'executed' })
+      await expect
+        .poll(async () => (await cli.json(['pools', 'get', address])).status, { timeout: 60_000 })
+        .toBe('migrated')
+    },
+  )
 
   it('names why it does not run a fee schedule, and the command that lifts it', async () => {
     const { id } = await cli.json(['fees', 'schedule', 'create', '--cron', '@yearly'])

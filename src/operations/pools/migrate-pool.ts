@@ -8,7 +8,7 @@ import {
   openMigrationStep,
 } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
-import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { buildTransaction, newKey, trackingOf, unsignedAnswer } from '../building.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
 import { requireCurve } from './on-chain.ts'
 
@@ -21,12 +21,14 @@ export async function migratePool(
 ): Promise<Result<MigrateRoute>> {
   const pool = await requireCurve(context.chain, address)
   const step = openMigrationStep(pool)
+  // A build is tried first: both take the same keys.
+  const positionKeys = step === 'migrate' ? ([newKey(context), newKey(context)] as const) : undefined
   let keys: readonly Uint8Array[] = []
   const built = await buildTransaction(context, {
     payer,
     fallbackUnits: MIGRATION_UNITS[step],
     async build(envelope) {
-      const migration = await buildMigrationStep({ ...envelope, pool })
+      const migration = await buildMigrationStep({ ...envelope, pool, positionKeys })
       keys = migration.secretKeys
       return migration
     },

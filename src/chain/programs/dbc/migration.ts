@@ -1,6 +1,6 @@
 /** Migrates a full launch curve to its DAMM v2 pool: determines the next step, and builds its transaction. Anyone may pay. */
 import { badRequest } from '../../../platform/errors.ts'
-import { freshKey } from '../../../solana/signatures.ts'
+import { type FreshKey, freshKey } from '../../../solana/signatures.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { baseAccount, type Dbc, openDbc, quoteAccount } from './program.ts'
 import type { DbcPool } from './types.ts'
@@ -14,10 +14,12 @@ export const MIGRATION_UNITS = { create_locker: 145_000, migrate: 470_000 } as c
 const STEPS: readonly MigrationStep[] = ['not_full', 'create_locker', 'migrate', 'done']
 const DAMM_V2 = 1
 
+type PositionKey = Pick<FreshKey, 'address' | 'secretKey'>
+
 export interface Migration extends Envelope {
   pool: DbcPool
-  /** Seeds of 32 bytes for the keys of the two position NFTs. They are generated when left out. */
-  positionSeeds?: readonly [Uint8Array, Uint8Array]
+  /** Keys of the two position NFTs. They are generated when left out; a vault has addresses for which its program signs. */
+  positionKeys?: readonly [PositionKey, PositionKey] | undefined
 }
 
 export interface MigrationTransaction extends UnsignedTransaction {
@@ -96,10 +98,10 @@ async function buildLocker(migration: Migration) {
 
 async function buildMigration(migration: Migration) {
   const dbc = await openDbc()
-  const { sdk, spl, web3, key, methods, poolAuthority, systemProgram } = dbc
-  const { pool, positionSeeds } = migration
-  const [first, second] = [freshKey(positionSeeds?.[0]), freshKey(positionSeeds?.[1])]
-  const [firstMint, secondMint] = [new web3.PublicKey(first.publicKey), new web3.PublicKey(second.publicKey)]
+  const { sdk, spl, key, methods, poolAuthority, systemProgram } = dbc
+  const { pool, positionKeys = [freshKey(), freshKey()] } = migration
+  const [first, second] = positionKeys
+  const [firstMint, secondMint] = [key(first.address), key(second.address)]
   const address = dammPool(dbc, pool)
   const [virtualPool, baseMint, quoteMint] = [key(pool.address), key(pool.baseMint), key(pool.quoteMint)]
   const instruction = await methods
