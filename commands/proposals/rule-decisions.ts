@@ -1,7 +1,8 @@
 /** Decides about a proposal of a rule: reads its transaction here, shows it, and signs the text of the decision. */
 import type { Proposal, RuleApprover } from '../../src/api/proposals.ts'
-import { groupedDecimalOf, solText } from '../../src/solana/amounts.ts'
+import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { decisionText } from '../../src/solana/decision-texts.ts'
+import { Amount, wholeOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { contentOutcome } from '../signing/content.ts'
@@ -89,15 +90,13 @@ const decimalsIn = ({ instructions }: DescribedContent): ReadonlyMap<string, num
 
 /** What may leave, who may receive it, and which control goes to somebody else, as the proposal says. */
 function movementLines(
-  { lamports, receivers, tokens, authorities, delegates, closes }: RuleApprover['movement'],
+  { lamports, receivers, tokens, authorities, delegates, powers, closes }: RuleApprover['movement'],
   decimals: ReadonlyMap<string, number>,
 ): string[] {
   const units = (mint: string | null, amount: string) => {
-    if (mint === null) return solText(amount)
+    if (mint === null) return `${grouped(amount, SOL_DECIMALS)} SOL`
     const digits = decimals.get(mint)
-    return digits === undefined
-      ? `${groupedDecimalOf(BigInt(amount), 0)} raw units of ${mint}`
-      : `${groupedDecimalOf(BigInt(amount), digits)} of ${mint}`
+    return digits === undefined ? `${grouped(amount, 0)} raw units of ${mint}` : `${grouped(amount, digits)} of ${mint}`
   }
   return [
     `  leaves        at most ${[units(null, lamports), ...tokens.map(({ mint, amount }) => units(mint, amount))].join(', ')}`,
@@ -106,8 +105,14 @@ function movementLines(
     ),
     ...authorities.map(({ address, what, to }) => `  gives away    ${what} of ${address} to ${to ?? 'nobody'}`),
     ...delegates.map(({ address, kind, delegate }) => `  delegates     ${kind} ${address} to ${delegate ?? 'nobody'}`),
+    ...powers.map(({ mint, what }) => `  to holders    ${what} (${mint})`),
     ...closes.map(({ address, what }) => `  closes        ${what} ${address}`),
   ].map(printable)
+}
+
+function grouped(amount: string, decimals: number): string {
+  const whole = wholeOf(amount, decimals)
+  return whole instanceof Amount ? whole.grouped : String(whole)
 }
 
 /** Who has decided, and who may still. */
