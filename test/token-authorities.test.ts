@@ -66,7 +66,7 @@ const POINTER: Extension = {
 describe('the new holder of an authority', () => {
   it('is another address, and that of a program only if the request allows it', async () => {
     const { create, give, address } = await holder()
-    const mint = await create({})
+    const mint = await create({ token_program: 'token2022' })
     for (const type of ['mint', 'freeze']) {
       expect((await give(mint, type, address)).json.error.param).toBe('new_authority')
       const vault = vaultOf(new PublicKey(address))

@@ -26,6 +26,8 @@ export interface RowToPropose<D extends BuiltTransactions> {
   run: ProposedRun<D>
   /** Builds it without storing anything. */
   tryBuild(vault: string): Promise<D>
+  /** Whether the chain no longer shows what an executed proposal did, so that it is proposed again. */
+  isUndone?(): Promise<boolean>
 }
 
 /** What the first line of a journal has beside its terms. */
@@ -100,6 +102,7 @@ export async function proposeRows<D extends BuiltTransactions>(
   const { head: begun } = journal
   const { question: what, rows, lines = [], check } = await rowsOf(begun)
   const planned = await plannedRows(session, journal, rows)
+  const known = new Set([...journal.entries.keys(), ...rows.map(({ id }) => id)])
   const open = planned.filter(({ status }) => status === 'to propose')
   const question = `Propose: ${what}`
   return runList(session, flags, {
@@ -134,7 +137,8 @@ export async function proposeRows<D extends BuiltTransactions>(
       if (!flags.dry_run) requireFunds(funds, cluster)
     },
     async work() {
-      if (JSON.stringify(journal.head) !== JSON.stringify(begun)) throw begunMeanwhile()
+      const isSame = [...journal.entries.keys()].every((id) => known.has(id))
+      if (!isSame || JSON.stringify(journal.head) !== JSON.stringify(begun)) throw begunMeanwhile()
       // Another run may have proposed during the confirmation.
       for (const [i, now] of (await plannedRows(session, journal, rows)).entries()) Object.assign(planned[i] ?? {}, now)
       await proposeOpen(session, flags, acting, { journal, planned })
@@ -192,7 +196,9 @@ async function plannedRows<D extends BuiltTransactions>(
   const planned: PlannedRow<D>[] = []
   for (const row of rows) {
     const { proposals = [] } = journal.entries.get(row.id) ?? {}
-    planned.push({ row, proposals, status: await statusOf(session, proposals), error: null })
+    const was = await statusOf(session, proposals)
+    const status = was === 'executed' && (await row.isUndone?.()) ? 'to propose' : was
+    planned.push({ row, proposals, status, error: null })
   }
   return planned
 }

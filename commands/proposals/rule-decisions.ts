@@ -90,7 +90,7 @@ const decimalsIn = ({ instructions }: DescribedContent): ReadonlyMap<string, num
 
 /** What may leave, who may receive it, and which control goes to somebody else, as the proposal says. */
 function movementLines(
-  { lamports, receivers, tokens, authorities, delegates, powers, closes }: RuleApprover['movement'],
+  { lamports, receivers, tokens, authorities, delegates, powers = [], closes }: RuleApprover['movement'],
   decimals: ReadonlyMap<string, number>,
 ): string[] {
   const units = (mint: string | null, amount: string) => {

@@ -60,9 +60,11 @@ interface MintActInput extends ActFlags {
 }
 
 interface MintActWords {
+  verb: string
   title: string
   noun: string
   done: string
+  doneBefore?: string
   isDone(error: ApiError): boolean
 }
 
@@ -71,7 +73,7 @@ async function runMintAct<D extends ActAnswer>(
   session: Session,
   { mint, from, journal, ...flags }: MintActInput,
   actOf: (mint: string) => TokenAct<D>,
-  { title, noun, done, isDone }: MintActWords,
+  { title, noun, isDone, ...words }: MintActWords,
 ): Promise<CommandOutcome> {
   if (from === undefined) {
     withoutList({ journal })
@@ -80,22 +82,23 @@ async function runMintAct<D extends ActAnswer>(
   refuseWithList({ ...flags, from }, { '<mint>': mint })
   const rows = await readMintRows(from, { columns: [] })
   return actOnMints(session, flags, {
-    ...{ file: from, journal },
+    ...{ file: from, journal, ...words },
     question: `${title} ${counted(rows.length, noun)}`,
-    done,
     acts: rows.map(({ mint: each, line }) => ({ ...actOf(each), mint: each, content: each, line, isDone })),
   })
 }
 
 const isUnchanged = ({ details }: ApiError) => details?.reason === 'no_change'
 const pausingWords = (act: 'pause' | 'resume') => ({
-  ...{ title: PAUSING[act].title, noun: 'token', done: PAUSING[act].state, isDone: isUnchanged },
+  ...{ verb: act, title: PAUSING[act].title, noun: 'token', done: PAUSING[act].state, isDone: isUnchanged },
 })
-// A mint that is closed is not there any more.
 const closingWords = {
+  verb: 'close',
   title: 'Close',
   noun: 'mint',
   done: 'closed',
+  // The chain shows neither a mint that was closed nor one that never was.
+  doneBefore: 'not on chain: closed before, or never made',
   isDone: ({ code }: ApiError) => code === 'not_found',
 }
 

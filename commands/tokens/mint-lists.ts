@@ -45,10 +45,14 @@ export interface MintList<D extends ActAnswer> {
   file: string
   /** Of the proposals to a multisig; nothing else needs one. */
   journal: string | undefined
+  /** The verb, which names that journal: another act on the same mints has its own. */
+  verb: string
   /** What all rows do, as in `Pause 3 tokens`. */
   question: string
   /** What a row is afterwards, as in `3 paused`. */
   done: string
+  /** What a row was before; `paused already` unless given. */
+  doneBefore?: string
   acts: readonly ListedMint<D>[]
 }
 
@@ -210,7 +214,7 @@ async function isDoneNow<D extends ActAnswer>(session: Session, flags: ActFlags,
 function proposeMintActs<D extends ActAnswer>(
   session: Session,
   flags: ActFlags,
-  { file, journal = `${file}.proposals.json`, question, acts }: MintList<D>,
+  { file, verb, journal = `${file}.${verb}.proposals.json`, question, acts }: MintList<D>,
 ): Promise<CommandOutcome> {
   const { squads: acting } = flags
   if (acting === undefined) throw new Error('a list was proposed without a vault')
@@ -224,7 +228,8 @@ function proposeMintActs<D extends ActAnswer>(
         line: act.line,
         name: act.mint,
         run: signedActOf(flags, act),
-        tryBuild: async (vault) => (await unsignedActOf(flags, act, { dry_run: true })(vault)).data,
+        tryBuild: (vault) => tryAct(session, flags, vault, act),
+        isUndone: async () => !(await isDoneNow(session, flags, acting.vault, act)),
       })),
     }),
   })
@@ -232,14 +237,14 @@ function proposeMintActs<D extends ActAnswer>(
 
 const listOutcome = <D extends ActAnswer>(
   rows: readonly MintRow<D>[],
-  { file, done }: MintList<D>,
+  { file, done, doneBefore = `${done} already` }: MintList<D>,
   notes: readonly string[],
 ): CommandOutcome =>
   rowsOutcome({
     rows,
     statuses: [
       ['done', 'done', done],
-      ['done already', 'done_already', `${done} already`],
+      ['done already', 'done_already', doneBefore],
       ['waits', 'waiting', 'wait for approvals'],
       ['to do', 'to_do', 'to do'],
       ['left out', 'left_out', 'left out'],

@@ -68,7 +68,7 @@ export const setAuthorityVerb = verb({
             : null,
     })
     return actOnMints(session, flags, {
-      ...{ file: from, journal },
+      ...{ file: from, journal, verb: 'set-authority' },
       question: `Make ${counted(rows.length, 'change')} of authorities`,
       done: 'set',
       acts: rows.map(({ mint: each, line, cells }) => {

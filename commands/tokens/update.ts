@@ -74,7 +74,7 @@ export const updateVerb = verb({
     })
     warnOfHttp(session, Object.fromEntries(rows.map(({ line, cells }) => [`${from}:${line}`, cells.uri])))
     return actOnMints(session, flags, {
-      ...{ file: from, journal },
+      ...{ file: from, journal, verb: 'update' },
       question: `Change the metadata of ${counted(rows.length, 'token')}`,
       done: 'changed',
       acts: rows.map(({ mint: each, line, cells }) => ({

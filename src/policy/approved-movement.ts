@@ -71,7 +71,8 @@ export function excessOver(approved: ApprovedMovement, movement: Movement): stri
       approved.delegates.filter(({ amount, address }) => fits(amount, now, address)).map(withoutAmount),
       ({ address, kind }) => `the ${kind} ${address} would get another delegate`,
     ) ??
-    strange(now.powers, approved.powers, ({ mint, what }) => `of ${mint}, ${what}`) ??
+    // What was approved before there were powers has none.
+    strange(now.powers, approved.powers ?? [], ({ mint, what }) => `of ${mint}, ${what}`) ??
     strange(now.closes, approved.closes, ({ address }) => `${address} would be closed`) ??
     strange(now.programs, approved.programs, (program) => `the program ${program} would run`)
   )

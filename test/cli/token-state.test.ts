@@ -27,13 +27,13 @@ describe('A command with a metadata provider', () => {
     const payer = wallet()
     const [mint, newer] = [mintFor(payer, 5n), mintFor(payer, 5n, spl.TOKEN_2022_PROGRAM_ID)]
     expect((await ok('GET', `/v2/tokens/${mint}`)).raw).toMatchObject({ interface: 'FungibleToken' })
-    expect(await mintState(session, mint)).toEqual({ decimals: 6, isToken2022: false })
-    expect(await mintState(session, newer)).toEqual({ decimals: 6, isToken2022: true })
+    expect(await mintState(session, mint)).toEqual({ decimals: 6, isToken2022: false, transferFee: null })
+    expect(await mintState(session, newer)).toEqual({ decimals: 6, isToken2022: true, transferFee: null })
     const extended = chain.account(newer)!
     const data = Buffer.concat([extended.data, Buffer.alloc(88)])
     data[165] = 1
     chain.setAccount(newer, { ...extended, data })
-    expect(await mintState(session, newer)).toEqual({ decimals: 6, isToken2022: true })
+    expect(await mintState(session, newer)).toEqual({ decimals: 6, isToken2022: true, transferFee: null })
     const { tokenAccount } = await payerOf(session, addressOf(payer), mint)
     for (const other of [addressOf(payer), tokenAccount, addressOf(Keypair.generate())]) {
       await expect(mintState(session, other)).rejects.toMatchObject({ code: 'not_found' })

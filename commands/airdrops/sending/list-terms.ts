@@ -34,7 +34,7 @@ export interface SendFlags {
   out?: string | undefined
 }
 
-/** The same list under another journal would pay everybody a second time. */
+/** The same list under another journal would pay everybody a second time, whoever the sender is. */
 export function refuseOtherJournal(
   known: string,
   { journal, name }: Pick<ListToSend, 'journal' | 'name'>,

@@ -40,7 +40,7 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
   if (!flags.dry_run) refuseUnconfirmable(session, cluster)
   const journal = new SendJournal(list.journal, { mint, payer, cluster })
   journal.refuseWhileHeld()
-  const known = stateFile(SENDS_FOLDER, [cluster, mint, payer, listHash(list.list)])
+  const known = stateFile(SENDS_FOLDER, [cluster, mint, listHash(list.list)])
   if (!flags.again) refuseOtherJournal(known, list)
 
   const rows = rowsOf(list.list, journal, list.name)

@@ -39,7 +39,7 @@ export async function proposeSends(
   const cluster = await session.cluster()
   const journal = proposalListJournal(list.proposals, { payer: vault, cluster })
   journal.refuseWhileHeld()
-  const known = stateFile(SENDS_FOLDER, [cluster, mint, vault, listHash(list.list)])
+  const known = stateFile(SENDS_FOLDER, [cluster, mint, listHash(list.list)])
   if (!flags.again) refuseOtherJournal(known, { name: list.name, journal: list.proposals })
   const rows = rowsOf(list.list, null, list.name)
   const byWallet = new Map(rows.map((row) => [row.wallet, row]))
