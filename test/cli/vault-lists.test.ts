@@ -95,6 +95,8 @@ describe.skipIf(lacks)('A list of a vault', () => {
     await cli.refused(send, `${wallets[11]} is to be sent 12000000 raw units by the proposal ${again}`)
     written((i) => i + 1)
     await cli.refused([...send, '--journal', join(cli.home, 'other.json')], 'was sent before, by the journal')
+    const own = send.slice(0, -by().length)
+    await cli.refused([...own, '-k', ada.file], 'was sent before, by the journal')
 
     await carryOut(again)
     const out = join(cli.home, 'paid.csv')
@@ -116,6 +118,30 @@ describe.skipIf(lacks)('A list of a vault', () => {
     const pushed = await cli.svc([...push, '--json'])
     expect([pushed.exitCode, pushed.stderr]).toEqual([1, expect.stringContaining(world.multisig)])
     expect(statuses(JSON.parse(pushed.stdout))).toEqual(['proposed'])
+  })
+
+  it('of pauses has a journal of its own, and proposes again what was undone since', async () => {
+    const token = ['--name', 'Stop', '--symbol', 'STOP', '--uri', 'https://example.com/s.json', '--supply', '1']
+    const { mint } = await ok([
+      'tokens',
+      'create',
+      ...token,
+      '--token-program',
+      'token2022',
+      '--pausable',
+      '-k',
+      ada.file,
+    ])
+    await ok(['tokens', 'set-authority', mint, 'pause', world.vault, '--allow-programs', '-k', ada.file])
+    const list = cli.file('mints.csv', `mint\n${mint}\n`)
+    const act = async (verb: string) => ok(['tokens', verb, '--from', list, ...by()])
+    for (const verb of ['pause', 'resume', 'pause']) {
+      const proposed = await act(verb)
+      expect([verb, statuses(proposed)]).toEqual([verb, ['proposed']])
+      expect([verb, statuses(await act(verb))]).toEqual([verb, ['waits']])
+      await carryOut(firstIds(proposed)[0]!)
+      expect([verb, statuses(await act(verb))]).toEqual([verb, ['executed']])
+    }
   })
 
   it('that lacks a row which waits is refused, so that nothing is proposed beside it', async () => {
