@@ -259,6 +259,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
     combine: async (copies) => (await wallet()).combine(copies),
     tokenAccounts: async (mint, program, wallets) => (await wallet()).tokenAccounts(mint, program, wallets),
     metadataAccount: async (mint) => (await wallet()).metadataAccount(mint),
+    positionAddress: async (nftMint) => (await wallet()).positionAddress(nftMint),
     claimAddresses: async (mint, count, claimer) => (await wallet()).claimAddresses(mint, count, claimer),
     lockAddress: async (base) => (await wallet()).lockAddress(base),
     differsInBlockhashAlone: async (one, other) => (await wallet()).differsInBlockhashAlone(one, other),

@@ -22,6 +22,8 @@ export interface Signing {
   accounts(mint: string, wallet: string): Promise<string[]>
   /** The account of a mint's Metaplex metadata, derived here. */
   metadata(mint: string): Promise<string>
+  /** The position in a DAMM v2 pool whose NFT this is, derived here. */
+  position(nftMint: string): Promise<string>
   /** The accounts of a wallet's claim from an airdrop, derived here. */
   claim(mint: string, airdropCount: number, claimer: string): Promise<ClaimAddresses>
   /** Adds a line to the preview, about something in the transaction that could not be requested. */
@@ -73,6 +75,7 @@ export function signingFor(
     accounts: async (mint, owner) =>
       (await Promise.all(TOKEN_PROGRAMS.map((program) => wallet.tokenAccounts(mint, program, [owner])))).flat(),
     metadata: (mint) => wallet.metadataAccount(mint),
+    position: (nftMint) => wallet.positionAddress(nftMint),
     claim: (mint, count, claimer) => wallet.claimAddresses(mint, count, claimer),
     note: (text) => void notes.add(text),
     apiSays(text, flag) {

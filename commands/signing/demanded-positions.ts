@@ -1,4 +1,5 @@
 /** Lists the calls that open or close a position in a DAMM v2 pool, and that add, withdraw, lock or vest its liquidity. */
+import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
@@ -9,6 +10,7 @@ import {
   provesDecimals,
   type Signing,
   same,
+  unexpectedBuild,
   type Wanted,
   wraps,
 } from './demand.ts'
@@ -37,7 +39,7 @@ export interface AskedAddition extends Omit<AskedPosition, 'position' | 'liquidi
   position: Wanted
   /** As the API computed it. The program takes for it what its price says, and never more than the maxima. */
   liquidity: string
-  /** Decimals with which amounts were converted; the chain checks them. */
+  /** Decimals with which amounts were converted; the chain checks them, except for SOL, whose decimals are known. */
   decimalsA: number
   decimalsB: number
   /** The most raw units that may leave, as the transaction enforces it. */
@@ -56,6 +58,11 @@ async function adds(of: Signing, asked: AskedAddition): Promise<Call[]> {
     { mint: mintA, own: await accounts(mintA, payer), decimals: asked.decimalsA, most: mostA },
     { mint: mintB, own: await accounts(mintB, payer), decimals: asked.decimalsB, most: mostB },
   ] as const
+  for (const { mint, decimals } of sides) {
+    if (mint === WRAPPED_SOL && decimals !== SOL_DECIMALS) {
+      throw unexpectedBuild(`SOL has ${SOL_DECIMALS} decimals, not ${decimals}`)
+    }
+  }
   const calls = await Promise.all(
     sides.map(async ({ mint, own, decimals, most }) =>
       mint === WRAPPED_SOL

@@ -30,6 +30,8 @@ export interface Wallet {
   tokenAccounts(mint: string, tokenProgram: string, wallets: readonly string[]): Promise<string[]>
   /** The account of a mint's Metaplex metadata, derived here without the API. */
   metadataAccount(mint: string): Promise<string>
+  /** The position in a DAMM v2 pool whose NFT this is, derived here without the API. */
+  positionAddress(nftMint: string): Promise<string>
   /** The accounts of a wallet's claim from the airdrop of a mint and count, derived here without the API. */
   claimAddresses(mint: string, airdropCount: number, claimer: string): Promise<ClaimAddresses>
   /** The address of the lock of a base, derived here without the API. */

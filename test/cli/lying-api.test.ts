@@ -18,7 +18,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Noun } from '../../commands/cli/command.ts'
 import { NOUNS } from '../../commands/cli/nouns.ts'
 import type { PoolCreated } from '../../src/api/pools.ts'
@@ -172,6 +172,8 @@ let proxy: Server
 const liar = {
   lie: null as Lie | null,
   answer: (data: Record<string, unknown>) => data,
+  /** What it makes of the address and of the body of a request. */
+  asks: (sent: string) => sent,
   submitted: 0,
   swallows: false,
   everyOne: false,
@@ -347,8 +349,8 @@ beforeAll(async () => {
       if (liar.swallows) return response.writeHead(400, { 'content-type': 'application/json' }).end(SWALLOWED)
     }
     const headers = { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' }
-    const init = { method: request.method ?? 'GET', headers, ...(body === '' ? {} : { body }) }
-    const answer = await fetch(`${daemon.url}${request.url}`, init)
+    const init = { method: request.method ?? 'GET', headers, ...(body === '' ? {} : { body: liar.asks(body) }) }
+    const answer = await fetch(`${daemon.url}${liar.asks(request.url ?? '')}`, init)
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(lied(await answer.text()))
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')
@@ -1180,6 +1182,52 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
   it('is refused by svc stakes create if only another wallet could release it', async () => {
     const thawedByThief = data(CORE, () => Buffer.from([2, 1, 1, 1, 3, ...thief.publicKey.toBytes()]))
     await expectUnsigned(CASES['stakes create'].args(), thawedByThief, liar.answer, /only \w+ can release it/)
+  })
+
+  describe('about positions of a pool', () => {
+    const asSaid = liar.answer
+    afterEach(() => {
+      liar.asks = (sent) => sent
+    })
+
+    it('is refused by svc pools positions open with another pool, also by a vault', async () => {
+      await ok(['pools', 'swap', world.direct, '--buy', '0.1', '-k', files.own])
+      const open = CASES['pools positions open'].args()
+      liar.asks = (sent) => sent.replace(world.mine, world.direct)
+      const message = new RegExp(`${world.mine} became the pool ${world.direct}; nothing was signed`)
+      await expectUnsigned(open, null, asSaid, message)
+      await expectUnsigned([...open, '--squads', world.group], null, asSaid, message)
+    })
+
+    it('is refused by svc pools positions open and add with other decimals of SOL', async () => {
+      const hundredth = (verb: 'open' | 'add') => CASES[`pools positions ${verb}`].args().with(-3, '0.01')
+      const later = (data: Record<string, unknown>) => ('maximum_b' in data ? saying({ decimals_b: 11 })(data) : data)
+      for (const args of [hundredth('open'), hundredth('add')]) {
+        await expectUnsigned(args, null, saying({ decimals_b: 11 }), /SOL has 9 decimals, not 11/)
+        await expectUnsigned(args, null, later, /its decimals_b is 11, and was 9 before/)
+      }
+    })
+
+    it('is refused by svc pools positions transfer with another position than was asked for', async () => {
+      const send = ['pools', 'positions', 'transfer', world.mine, '--to', addressOf(friend), '-k', files.own]
+      const one = [...send, '--position', world.position]
+      liar.asks = (sent) => sent.replace(world.position, world.empty)
+      await expectRefused(one, null)
+      await expectRefused(one, null, {}, saying({ position: world.position }))
+      await expectRefused(send, null, {}, saying({ position: addressOf(thief) }))
+    })
+
+    it('shows in svc pools positions lock and vest --all how much all is', async () => {
+      const all = (verb: string) => ['pools', 'positions', verb, world.mine, world.position, '--all', '-k', files.own]
+      const units = Buffer.concat([amountOf(BigInt(SOL)), amountOf(0n)])
+      liar.lie = data(PROGRAMS.dammV2.id, written(units, 8), -1)
+      liar.answer = saying({ newly_locked_liquidity: String(SOL) })
+      const locks = await run([...all('lock'), '--dry-run'])
+      Object.assign(liar, { lie: null, answer: asSaid })
+      expect(locks.stdout).toContain(`all that can be withdrawn are ${SOL} units of liquidity, as the API reads it`)
+      const vests = await run([...all('vest'), '--cliff', '2d', '--dry-run'])
+      expect(vests.stdout).toMatch(/all that can be withdrawn are \d+ units of liquidity, as the API reads it/)
+    })
   })
 
   it('is not suspected by svc pools swap and gold lock if the API is honest', async () => {

@@ -84,6 +84,10 @@ export function createWallet(
       const seeds = [Buffer.from('metadata'), program.toBytes(), new PublicKey(mint).toBytes()]
       return addressOfKey(deriver.find(seeds, program)[0])
     },
+    async positionAddress(nftMint) {
+      const { positionAddresses } = await import('../../../src/chain/programs/damm-v2/addresses.ts')
+      return (await positionAddresses(nftMint)).position
+    },
     async claimAddresses(mint, airdropCount, claimer) {
       const derived = await import('../../../src/chain/programs/merkle-distributor/addresses.ts')
       const distributor = await derived.distributorAddress({ mint, airdropCount })

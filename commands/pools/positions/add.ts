@@ -4,7 +4,7 @@ import type { LiquidityAddition, PositionOpening } from '../../../src/api/pool-p
 import { rawUnits } from '../../cli/amounts.ts'
 import { integer, text, verb } from '../../cli/command.ts'
 import type { Session } from '../../cli/session.ts'
-import type { Signing } from '../../signing/demand.ts'
+import { type Signing, unexpectedBuild } from '../../signing/demand.ts'
 import { type AskedAddition, demandsAddition, demandsOpening } from '../../signing/demanded-positions.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { ACT_SIGNING, runAct } from '../../tokens/run-act.ts'
@@ -70,8 +70,15 @@ function requireAmount({ amount_a, amount_b }: Typed): void {
 type Paid = Pick<LiquidityAddition, keyof Sides> &
   Pick<LiquidityAddition, 'pool_address' | 'added_liquidity' | 'amount_a' | 'amount_b' | 'maximum_a' | 'maximum_b'>
 
-/** What of an addition was asked for. Of a token without an amount, only the API knows how much goes in. */
+/**
+ * What of an addition was asked for. Of a token without an amount, only the API knows how much goes in. Throws a failure
+ * if the answer has other tokens or decimals than those that the amounts were converted with.
+ */
 function askedOf(of: Signing, data: Paid, wanted: Wanted, { slippage_bps }: Typed): Omit<AskedAddition, 'position'> {
+  for (const name of ['mint_a', 'mint_b', 'decimals_a', 'decimals_b'] as const) {
+    if (data[name] !== wanted[name])
+      throw unexpectedBuild(`its ${name} is ${data[name]}, and was ${wanted[name]} before`)
+  }
   const [textA, textB] = amountTexts(data, data.maximum_a, data.maximum_b)
   const most = (amount: bigint | null, stated: string, said: string, flag: string): AskedAddition['mostA'] => {
     if (amount === null && stated !== '0') of.apiSays(`up to ${said} go in too`, flag)
@@ -130,9 +137,16 @@ export const openVerb = verb({
         wanted = await wantedOf(session, address, body.payer, typed)
         return session.client.positions.open({ address, ...wantedFields(wanted, typed), ...body }, options)
       },
-      demand: (of, data) => demandsOpening(of, { ...askedOf(of, data, wanted, typed), nftMint: data.nft_mint }),
+      demand(of, data) {
+        if (data.pool_address !== address) of.apiSays(`${address} became the pool ${data.pool_address}`, '<address>')
+        return demandsOpening(of, { ...askedOf(of, data, wanted, typed), nftMint: data.nft_mint })
+      },
       decimals: (data) => decimalsOfBoth(PAID_FIELDS, data),
-      preview: (data) => [previewLine('position', data.position), ...paidLines(data, typed)],
+      preview: (data) => [
+        previewLine('pool', data.pool_address),
+        previewLine('position', data.position),
+        ...paidLines(data, typed),
+      ],
       show: (data) => ({
         pool_address: data.pool_address,
         position: data.position,

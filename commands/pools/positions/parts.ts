@@ -51,10 +51,11 @@ export function chosenOf({ all, percent, liquidity }: Choice): Chosen {
   return bps === 10_000n ? { kind: 'all' } : { kind: 'share', bps: Number(bps) }
 }
 
-/** Which part a percentage selects is known only to the API. */
+/** How much a percentage selects, and how much can be withdrawn, is known only to the API. */
 export function noteShare(of: Signing, chosen: Chosen, liquidity: string): void {
-  if (chosen.kind !== 'share') return
-  of.apiSays(`${chosen.bps / 100} % of what can be withdrawn are ${liquidity} units of liquidity`, '--liquidity')
+  const are = `are ${liquidity} units of liquidity`
+  if (chosen.kind === 'all') of.note(`all that can be withdrawn ${are}, as the API reads it`)
+  if (chosen.kind === 'share') of.apiSays(`${chosen.bps / 100} % of what can be withdrawn ${are}`, '--liquidity')
 }
 
 export const partOf = (chosen: Chosen): string =>

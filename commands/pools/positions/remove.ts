@@ -49,7 +49,8 @@ export const removeVerb = verb({
       call: (body, options) =>
         session.client.positions.remove({ address, position, slippage_bps, ...choiceFields(chosen), ...body }, options),
       demand(of, data) {
-        noteShare(of, chosen, data.removed_liquidity)
+        // The program itself knows what all is.
+        if (chosen.kind !== 'all') noteShare(of, chosen, data.removed_liquidity)
         return demandsRemoval(of, {
           pool: data.pool_address,
           position,

@@ -3,7 +3,7 @@ import { paths } from '../../../src/api/paths.ts'
 import type { PoolPositionTransfer } from '../../../src/api/position-transfers.ts'
 import { TOKEN_2022_PROGRAM } from '../../../src/solana/program-ids.ts'
 import { poolAddress, required, text, verb } from '../../cli/command.ts'
-import { type Call, closes, demanding, opens, type Signing } from '../../signing/demand.ts'
+import { type Call, closes, demanding, opens, type Signing, unexpectedBuild } from '../../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../../signing/flags.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { runSigned } from '../../signing/run.ts'
@@ -29,6 +29,25 @@ const demandsTransfer = demanding(
       )
     ).flat(),
 )
+
+/**
+ * The NFTs of these positions. Throws a failure if a position is not that of its NFT, or another than the only one that
+ * was asked for.
+ */
+async function nftsOf(
+  of: Signing,
+  { pool_address, positions }: PoolPositionTransfer,
+  only: string | undefined,
+): Promise<string[]> {
+  for (const { position, nft_mint } of positions) {
+    if ((await of.position(nft_mint)) !== position) throw unexpectedBuild(`${nft_mint} is not the NFT of ${position}`)
+  }
+  if (only === undefined) of.note(`they are positions of the pool ${pool_address}, as the API reads it`)
+  else if (positions.length !== 1 || positions[0]?.position !== only) {
+    throw unexpectedBuild(`it sends ${positions.map(({ position }) => position).join(', ') || 'nothing'}, not ${only}`)
+  }
+  return positions.map(({ nft_mint }) => nft_mint)
+}
 
 const { submit, get, simulate } = paths.transactions
 
@@ -64,7 +83,7 @@ export const transferVerb = verb({
         const { transaction, last_valid_block_height } = data.tx
         return { data: { ...data, transaction, last_valid_block_height } }
       },
-      demand: (of, { positions }) => demandsTransfer(of, { mints: positions.map(({ nft_mint }) => nft_mint), to }),
+      demand: async (of, data) => demandsTransfer(of, { mints: await nftsOf(of, data, position), to }),
       preview: ({ positions, remaining_positions }) => [
         ...positions.map((each) => previewLine('position', each.position)),
         ...(remaining_positions === 0
