@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { CommandInput, Verb } from '../commands/cli/command.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from '../commands/cli/nouns.ts'
-import { flagNames } from '../commands/cli/parsed-command.ts'
+import { flagName, flagNames } from '../commands/cli/parsed-command.ts'
 import { alsoSpelled, choicesText, usageOf } from '../commands/cli/program.ts'
 
 const FILE = 'docs/cli.md'
@@ -15,8 +15,9 @@ function inputRow(name: string, input: CommandInput): string {
   const { about, required, unless, kind } = input
   const choices = choicesText(input, code)
   const allowed = choices === '' ? '' : `: ${choices}`
+  const other = unless?.map((key) => code(flagName(key))).join(' or ')
   const notes = [
-    ...(required ? [unless === undefined ? 'required' : `required without \`--${unless}\``] : []),
+    ...(required ? [other === undefined ? 'required' : `required without ${other}`] : []),
     ...(kind === 'list' && name.includes('--') ? ['comma-separated or repeated'] : []),
   ]
   return `| ${code(name)} | ${cell(about)}${allowed}${notes.length > 0 ? ` (${notes.join(', ')})` : ''} |`

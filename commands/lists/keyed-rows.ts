@@ -64,7 +64,7 @@ const isTextOrNone = (value: unknown) => isNone(value) || typeof value === 'stri
 const isRequest = ({ key, at, signature }: JournalFields) =>
   typeof key === 'string' && Number.isSafeInteger(at) && isTextOrNone(signature)
 
-export type RowStatus = 'to do' | 'done' | 'there already' | 'submitted' | 'failed'
+export type RowStatus = 'to do' | 'done' | 'there already' | 'submitted' | 'unknown' | 'failed'
 
 export type PlannedRow<R> = R & {
   /** Names the row in the journal. */

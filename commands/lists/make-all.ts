@@ -9,7 +9,7 @@ import { checkedBuild, type Signing, signingFor } from '../signing/demand.ts'
 import { buildFields, type SigningFlags } from '../signing/flags.ts'
 import { canPay, fundsOf, requireFunds, timesOf, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
-import { failureLines, previewLine } from '../signing/preview.ts'
+import { failureLines, listSignerLines, previewLine } from '../signing/preview.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
@@ -93,8 +93,7 @@ async function previewRows<R extends { line: number }, D extends BuiltRow>(
   await session.ui.preview([
     question,
     previewLine('cluster', cluster ?? 'only the API knows'),
-    previewLine('signer', isSigned ? `${payer}, the platform wallet` : payer),
-    ...(isSigned ? [] : [previewLine('checked', `here, each before it is signed: ${demand.says}`)]),
+    ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
     ...of.notes.map((note) => previewLine('', note)),
     previewLine('rows', `${rows.length}, of which ${rows.length - open.length} are ${list.kind.done} already`),
     ...list.lines(open, { first, data, simulation, payer }),
@@ -134,6 +133,7 @@ function listOutcome<R extends { line: number }, D extends BuiltRow>(
       ['there already', 'there_already', 'there already'],
       ['submitted', 'submitted', 'submitted and not waited for'],
       [todo, `to_${kind.verb}`, todo],
+      ['unknown', 'unknown', 'not known'],
       ['failed', 'failed', FAILED_WORDS],
     ],
     records: [names.rows, (row) => row],
@@ -141,6 +141,7 @@ function listOutcome<R extends { line: number }, D extends BuiltRow>(
     cells: (row) => shown.map((column) => (row as Record<string, unknown>)[column]),
     file,
     notes,
+    isDone: rows.every(({ status }) => status !== 'failed' && status !== 'unknown'),
   })
 }
 

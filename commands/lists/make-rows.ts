@@ -33,7 +33,7 @@ export async function makeOpen<R extends { line: number }, D extends BuiltRow>(
         Object.assign(row, { status })
       } catch (error) {
         if (!(error instanceof UntrustedKey)) throw error
-        Object.assign(row, { status: 'failed', error: error.message })
+        Object.assign(row, { status: 'unknown', error: error.message })
       }
       return []
     },
@@ -94,12 +94,13 @@ async function makeByPlatform<R extends { line: number }, D extends BuiltRow>(
 ): Promise<RowStatus> {
   const { list, payer, journal, flags } = run
   const caller = await session.caller()
+  const anew = `if it was not ${list.kind.done}, put the row into a list of its own with another --journal`
   await sendOne<CallerRequest>(session, {
     begun: journal.entries.get(row.id)?.request ?? null,
     sign: async () => ({ key: crypto.randomUUID(), at: session.clock.now(), signature: null, caller }),
     async ask(request, options) {
       // Each attempt checks it, because waiting for a rate limit may take longer than the API keeps the key.
-      requireTrusted(request, caller, session.clock.now())
+      requireTrusted(request, { caller, now: session.clock.now(), anew })
       if (list.sign === undefined) throw new Error('a list without --signed was started with it')
       const { signature, account } = await list.sign({ payer, ...txVersionField(flags) }, row, options)
       row.account = account
@@ -107,7 +108,7 @@ async function makeByPlatform<R extends { line: number }, D extends BuiltRow>(
     },
     keep(sending, end) {
       if (!('key' in sending)) return
-      requireSameCaller(sending, end, caller)
+      requireSameCaller(sending, { caller, end, anew })
       const isOver = end === 'failed' || end === 'expired'
       const { signature } = sending
       writeRow(session, run, row, { signature, isMade: end === 'confirmed', request: isOver ? null : sending })

@@ -46,10 +46,9 @@ export const migrate = verb({
     const isSent = !flags.dry_run && !flags.build_only
     if (step === 'migrate' || !isSent) return outcome
     if (flags.squads !== undefined) {
-      return {
-        ...outcome,
-        notes: [...(outcome.notes ?? []), `Once it is executed: \`svc pools migrate ${address}\` again`],
-      }
+      const { multisig, vaultIndex } = flags.squads
+      const again = `svc pools migrate ${address} --squads ${multisig}:${vaultIndex}`
+      return { ...outcome, notes: [...(outcome.notes ?? []), `Once it is executed: \`${again}\` again`] }
     }
     if (flags.wait === 'none') {
       return { ...outcome, notes: [...(outcome.notes ?? []), `Then: \`svc pools migrate ${address}\` again`] }

@@ -2,6 +2,7 @@
 import { paths } from '../../src/api/paths.ts'
 import type { SignerState } from '../../src/api/signer.ts'
 import { solText } from '../../src/solana/amounts.ts'
+import { HOLDER_POWERS } from '../../src/solana/token-authorities.ts'
 import { type CommandOutcome, listOf, type Noun, text, toggle, verb } from '../cli/command.ts'
 import type { Session, SettingRow } from '../cli/session.ts'
 import { confirmOn } from '../signing/confirm.ts'
@@ -100,7 +101,7 @@ export const signerNoun: Noun = {
         token: listOf('Limits of a mint in raw units; 0:0 takes it off the list', { placeholder: 'MINT:TX:DAY,…' }),
         destinations: listOf('Wallets that may receive, or any', { placeholder: 'ADDR,…' }),
         programs: listOf('Programs that may be invoked', { placeholder: 'ADDR,…' }),
-        powers: listOf('Authorities of mints it may use on holders, such as freeze; or none', {
+        powers: listOf(`Powers over holders it may use: ${HOLDER_POWERS.join(', ')}; or none`, {
           placeholder: 'NAME,…',
         }),
         ...APPROVAL_FLAGS,

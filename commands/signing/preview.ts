@@ -11,6 +11,12 @@ import type { Explanation, TransactionContent } from './wallet.ts'
 
 const LOG_LINES = 8
 
+/** Who signs the transactions of a list. What the platform wallet signs on the server is not checked here. */
+export const listSignerLines = (signer: string, isSigned: boolean, checked: string): string[] =>
+  isSigned
+    ? [previewLine('signer', `${signer}, the platform wallet`)]
+    : [previewLine('signer', signer), previewLine('checked', checked)]
+
 export interface RunPreview {
   /** The command's own lines, shown before the changes. */
   preview?: readonly string[] | undefined

@@ -26,7 +26,7 @@ import { actsOnWallets } from '../signing/demanded-tokens.ts'
 import { programsField, txVersionField } from '../signing/flags.ts'
 import { type Funds, lamportsOf, requireFunds, solPayment, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
-import { previewLine } from '../signing/preview.ts'
+import { listSignerLines, previewLine } from '../signing/preview.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { usage } from '../ui/problem.ts'
@@ -70,7 +70,7 @@ const hasAmounts = (act: ListedAct) => act === 'mint' || act === 'burn'
 export async function actOnList(session: Session, flags: ActFlags, list: ActList): Promise<CommandOutcome> {
   const { act, mint, file } = list
   const { title, done, to, doing } = WORDS[act]
-  refuseVault(flags, 'A list is signed by your own wallet, not by a vault')
+  refuseVault(flags, `\`svc tokens ${act} --from\` is signed by your own wallet, not by a vault`)
   refuseOwnWithSigned(flags)
   const token = await listToken(session, mint)
   const listed = hasAmounts(act)
@@ -195,6 +195,7 @@ function batchAct(act: ListedAct, { mint, decimals }: ListToken, payer: string):
   const amounts = (rows: readonly SendRow[]) => rows.map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
   return {
     list: WORDS[act].list,
+    done: WORDS[act].done,
     call({ client: { tokens } }, terms, rows, options) {
       const body = { ...terms, mint }
       if (act === 'mint') return tokens.mint({ ...body, recipients: amounts(rows) }, options)
@@ -264,9 +265,8 @@ async function previewActs(
   await session.ui.preview([
     question,
     previewLine('cluster', cluster ?? 'only the API knows'),
-    previewLine('signer', terms.payer),
+    ...listSignerLines(terms.payer, run.signed, 'here: each transaction before it is signed, wallet by wallet'),
     previewLine('mint', terms.mint),
-    previewLine('checked', 'here: each transaction before it is signed, wallet by wallet'),
     previewLine(
       'wallets',
       `${rows.length}, of which ${doable.length} are to be ${WORDS[kind].done} and ${left} are left out`,

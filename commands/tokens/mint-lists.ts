@@ -14,7 +14,7 @@ import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
 import { canPay, fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
-import { failureLines, previewLine } from '../signing/preview.ts'
+import { failureLines, listSignerLines, previewLine } from '../signing/preview.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { WaitsForApproval } from '../signing/waits-for-approval.ts'
@@ -89,7 +89,13 @@ export async function actOnMints<D extends ActAnswer>(
     question: list.question,
     isOpen: open.length > 0,
     async preview() {
-      wouldSucceed = await previewRows(session, list, { payer, rows, open, isDryRun: flags.dry_run })
+      wouldSucceed = await previewRows(session, list, {
+        payer,
+        isSigned: flags.signed,
+        rows,
+        open,
+        isDryRun: flags.dry_run,
+      })
     },
     work: () => workOnRows(session, flags, payer, rows),
     outcome(notes) {
@@ -128,6 +134,7 @@ const tryAct = <D extends ActAnswer>(session: Session, flags: ActFlags, payer: s
 
 interface Preview<D extends ActAnswer> {
   payer: string
+  isSigned: boolean
   rows: readonly MintRow<D>[]
   open: readonly MintRow<D>[]
   isDryRun: boolean
@@ -137,7 +144,7 @@ interface Preview<D extends ActAnswer> {
 async function previewRows<D extends ActAnswer>(
   session: Session,
   { question }: MintList<D>,
-  { payer, rows, open, isDryRun }: Preview<D>,
+  { payer, isSigned, rows, open, isDryRun }: Preview<D>,
 ): Promise<boolean> {
   const built = open.flatMap(({ act, data }) => (data === null ? [] : [{ act, data }]))
   const [first] = built
@@ -153,8 +160,7 @@ async function previewRows<D extends ActAnswer>(
   await session.ui.preview([
     question,
     previewLine('cluster', cluster ?? 'only the API knows'),
-    previewLine('signer', payer),
-    previewLine('checked', `here, each before it is signed: ${demand.says}`),
+    ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
     previewLine('rows', `${rows.length}, of which ${open.length} are to be done`),
     ...built
       .slice(0, MOST_SHOWN)
@@ -178,7 +184,7 @@ async function workOnRows<D extends ActAnswer>(
   const isOpen = ({ status }: MintRow<D>) => status === 'to do'
   return workThrough(session, {
     doing: 'Sending',
-    atOnce: await atOnce(session, flags.keypair, CONCURRENT_ROWS),
+    atOnce: flags.signed ? CONCURRENT_ROWS : await atOnce(session, flags.keypair, CONCURRENT_ROWS),
     jobs: rows.filter(isOpen),
     async work(quiet, row) {
       try {

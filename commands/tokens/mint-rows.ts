@@ -1,7 +1,6 @@
 /** Reads a CSV of mints, with what each of its rows says about a mint, and every fault with its line and column. */
 import { walletKey } from '../../src/merkle/base58.ts'
-import { type PlacedFault, placedProblem, readCsvRows, withLines } from '../lists/csv.ts'
-import { readBytes } from '../ui/files.ts'
+import { readRows } from '../lists/csv.ts'
 
 export interface MintCells<C extends string> {
   mint: string
@@ -25,8 +24,6 @@ export async function readMintRows<C extends string>(
   file: string,
   { columns, needed = [], keys = [], fault }: MintColumns<C>,
 ): Promise<MintCells<C>[]> {
-  const bytes = await readBytes(file)
-  const faults: PlacedFault[] = []
   const known = new Set<string>()
   const all = ['mint', ...columns]
   const format = {
@@ -34,7 +31,7 @@ export async function readMintRows<C extends string>(
     needed: ['mint', ...needed],
     withoutHeader: (count: number) => all.slice(0, Math.max(1, count)),
   }
-  const rows = readCsvRows(file, bytes, format, faults).flatMap(({ fields, offset, offsetOf }) => {
+  return readRows(file, format, ['mint', ...needed].join(','), ({ fields, offset, offsetOf }, faults) => {
     const cells = Object.fromEntries(
       columns.flatMap((column) => (fields.has(column) ? [[column, String(fields.get(column)?.value)]] : [])),
     ) as Partial<Record<C, string>>
@@ -54,9 +51,4 @@ export async function readMintRows<C extends string>(
     faults.push({ offset: offsetOf(found.column), message: found.message })
     return []
   })
-  if (rows.length === 0 && faults.length === 0) {
-    faults.push({ offset: 0, message: `no rows; a row is ${['mint', ...(needed.length > 0 ? needed : [])].join(',')}` })
-  }
-  if (faults.length > 0) throw placedProblem(file, bytes, faults)
-  return withLines(bytes, rows)
 }

@@ -195,6 +195,7 @@ describe('svc airdrops send', () => {
     const other = JSON.parse(stdout)
     expect([exitCode, other.sent, other.unknown]).toEqual([1, 0, 12])
     expect(other.recipients[0].note).toContain('with another API key; it is not asked again')
+    expect(other.recipients[0].note).toContain('if nothing was paid, put it into a list of its own')
     expect(readFileSync(journal, 'utf8')).not.toContain(key)
     expect(await held(wallets[11]!)).toBe(1_000_000n)
     expect(await json(signed)).toMatchObject({ sent: 12, unknown: 0 })

@@ -90,8 +90,12 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
     // After half an hour the API may have forgotten the key, and would sign once more.
     cut(1)
     const late = await svc([...list, '--json'])
-    expect([late.exitCode, JSON.parse(late.stdout)]).toEqual([1, expect.objectContaining({ failed: 1, locked: 0 })])
+    expect([late.exitCode, JSON.parse(late.stdout)]).toEqual([
+      1,
+      expect.objectContaining({ unknown: 1, failed: 0, locked: 0 }),
+    ])
     expect(late.stdout).toContain('it is not asked again')
+    expect(late.stdout).toMatch(/if it was not locked, put the row into a list of its own with another --journal"/)
     for (const wallet of wallets) expect(await lockedFor(wallet)).toHaveLength(1)
     const own = await svc([...list.slice(0, -1), '-k', ada.file])
     expect([own.exitCode, own.stderr]).toEqual([2, expect.stringContaining('was started with the')])

@@ -140,6 +140,10 @@ describe('svc tokens', () => {
     expect(frozen).toMatchObject({ mint, wallet, state: 'frozen' })
     expect(await read(wallet)).toMatchObject({ isFrozen: true })
     const list = file('thawed.csv', `${wallet}\n`)
+    // The server signs it, so nothing is checked here.
+    const { stderr: dry } = await run(['tokens', 'thaw', mint, '--from', list, '--signed', '--dry-run'])
+    expect(dry).toContain(`${address(platform)}, the platform wallet`)
+    expect(dry).not.toMatch(/^ {2}checked/m)
     expect(await json(['tokens', 'thaw', mint, '--from', list, '--signed'])).toMatchObject({ thawed: 1, failed: 0 })
     expect(await read(wallet)).toMatchObject({ isFrozen: false })
   })

@@ -28,6 +28,8 @@ export interface BatchAct {
     options?: { idempotencyKey: string },
   ): Promise<{ data: BatchAnswer }>
   demand(session: Session, rows: readonly SendRow[]): Promise<Demand>
+  /** What is done to them, as in `minted`. */
+  done: string
   /** The field of the request that lists the rows, by which a refusal names one. */
   list: string
 }
@@ -81,6 +83,7 @@ export async function sendBatch(
 /** Sends to all of the rows in one transaction, and returns its signature. Throws the refusal of a row. */
 function sendToAll(session: Session, run: SendRun, rows: readonly SendRow[], begun: OpenBatch | null): Promise<string> {
   const { journal, caller } = run
+  const anew = `if nothing was ${actOf(run).done}, put it into a list of its own with another --journal (and --again if that list is the same)`
   const recipients = recipientsOf(rows)
   const pairs = recipients.map(({ wallet, amount }) => [wallet, amount] as const)
   let batch = begun?.batch ?? null
@@ -89,13 +92,13 @@ function sendToAll(session: Session, run: SendRun, rows: readonly SendRow[], beg
     sign: () => (run.signed ? Promise.resolve(requestOf(session, run)) : signedBatch(session, run, rows)),
     async ask(request, options) {
       // Each attempt checks it, because waiting for a rate limit may take longer than the API keeps the key.
-      requireTrusted(request, caller, session.clock.now())
+      requireTrusted(request, { caller, now: session.clock.now(), anew })
       const { data } = await actOf(run).call(session, request.body, rows, options)
       if (data.mode === 'signed') return data
       throw failure('the API answered without a signature: it did not sign')
     },
     keep(sending: BatchSending, end) {
-      if ('key' in sending) requireSameCaller(sending, end, caller)
+      if ('key' in sending) requireSameCaller(sending, { caller, end, anew })
       batch ??= journal.next()
       journal.write(batch, { recipients: pairs, sending, end })
       if (end !== undefined) batch = null
@@ -128,6 +131,7 @@ const actOf = (run: Pick<SendRun, 'act' | 'terms' | 'forecast'>): BatchAct =>
     call: (session, body, rows, options) =>
       session.client.tokenTransfers.create({ ...(body as SendTermsOfList), recipients: recipientsOf(rows) }, options),
     demand: (session, rows) => batchDemand(session, run, rows),
+    done: 'paid',
     list: 'recipients',
   }
 

@@ -13,7 +13,7 @@ import { checkedBuild } from '../../signing/demand.ts'
 import { txVersionField } from '../../signing/flags.ts'
 import { type Funds, requireFunds, solPayment, totalLines } from '../../signing/funds.ts'
 import { platformAddress } from '../../signing/platform-wallet.ts'
-import { previewLine } from '../../signing/preview.ts'
+import { listSignerLines, previewLine } from '../../signing/preview.ts'
 import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
 import { EXIT, usage } from '../../ui/problem.ts'
@@ -123,9 +123,8 @@ async function previewSending(session: Session, preview: Preview): Promise<void>
   await session.ui.preview([
     question,
     previewLine('cluster', cluster ?? 'only the API knows'),
-    previewLine('signer', run.terms.payer),
+    ...listSignerLines(run.terms.payer, run.signed, 'here: each transaction before it is signed, wallet by wallet'),
     previewLine('mint', run.terms.mint),
-    previewLine('checked', 'here: each transaction before it is signed, wallet by wallet'),
     previewLine('wallets', `${rows.length}, of which ${open.length} are to be paid and ${left} are left out`),
     ...(pending === 0
       ? []
