@@ -25,6 +25,7 @@ import {
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
+import { requireUnsigned } from '../signing/run-act.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf, seenHere } from './meant-list.ts'
@@ -89,13 +90,8 @@ export const airdropInitVerb = verb({
     const shown = { mint: tree.mint, airdrop_count: tree.airdrop_count, root: tree.merkle_root }
     return runSigned(session, input, {
       what,
-      async build(payer) {
-        const { data } = await session.client.airdrops.create({ ...body, payer, ...buildFields(input) })
-        if (data.mode === 'unsigned') return { data }
-        throw failure('the API answered with a signed transaction, but none was requested', {
-          next: `\`svc tx get ${data.signature}\``,
-        })
-      },
+      build: async (payer) =>
+        requireUnsigned(await session.client.airdrops.create({ ...body, payer, ...buildFields(input) })),
       demand: (of) =>
         demandsInit(of, {
           ...agreed,

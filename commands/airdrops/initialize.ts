@@ -1,4 +1,5 @@
 /** Puts one airdrop on chain and funds it, once, however often the launch is interrupted. */
+
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
@@ -8,6 +9,7 @@ import { checkedBuild, demanding, signingFor } from '../signing/demand.ts'
 import { opensAirdrop } from '../signing/demanded-airdrops.ts'
 import { approverField, programsField } from '../signing/flags.ts'
 import { type Funds, fundsOf, sumOf, UNKNOWN_FUNDS } from '../signing/funds.ts'
+import { requireUnsigned } from '../signing/run-act.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signCompletely } from '../signing/signatures.ts'
 import type { ActingVault } from '../signing/wallet.ts'
@@ -86,8 +88,7 @@ export const launchTermsOf = (
 async function signLaunch(session: Session, options: LaunchOptions, record: TreeRecord): Promise<LaunchSending> {
   if (options.signed) return { key: crypto.randomUUID(), at: session.clock.now(), signature: null }
   const { keypair, payer } = options
-  const { data } = await session.client.airdrops.create(launchBody(options, record))
-  if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, but none was requested')
+  const { data } = requireUnsigned(await session.client.airdrops.create(launchBody(options, record)))
   const of = signingFor(session, payer.address, { cluster: await session.cluster() })
   const demand = await demandsLaunchedAirdrop(of, { ...record, ...options, deposit: record.total, isProposed: false })
   const checked = await checkedBuild(session, data.transaction, demand)
@@ -108,14 +109,13 @@ export async function launchFunds(
   const asked = { ...launchBody(options, record), ...approverField({ squads: acting }), dry_run: true as const }
   // A tree that replaces a stored one cannot be built before it is stored.
   const data = await session.client.airdrops.create(asked).then(
-    (answer) => answer.data,
+    (answer) => requireUnsigned(answer).data,
     (error: unknown) => {
       if (error instanceof ApiError && error.code === 'bad_request' && !error.param?.startsWith('approver')) return null
       throw error
     },
   )
   if (data === null) return UNKNOWN_FUNDS
-  if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, but none was requested')
   const { payments, ...funds } = sumOf([
     await fundsOf(session, [data.transaction]),
     ...(data.proposal === undefined ? [] : [await fundsOf(session, data.proposal.transactions)]),

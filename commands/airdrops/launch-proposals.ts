@@ -1,4 +1,5 @@
 /** The proposals of an airdrop's parts to a multisig: finds those that wait, and proposes the others. */
+
 import { PROPOSED_START_DAYS } from '../../src/api/airdrop-terms.ts'
 import type { Proposal } from '../../src/api/proposals.ts'
 import { pagesOf } from '../cli/pages.ts'
@@ -8,6 +9,7 @@ import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { approverField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { propose } from '../signing/propose.ts'
+import { requireUnsigned } from '../signing/run-act.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
@@ -106,11 +108,10 @@ export async function proposePart(
   }
   const run = {
     what: `Create and fund airdrop ${airdrop_count} of ${mint}, root ${root}`,
-    async build() {
-      const { data } = await session.client.airdrops.create({ ...launchBody(options, record), ...approverField(flags) })
-      if (data.mode === 'unsigned') return { data }
-      throw failure('the API answered with a signed transaction, but none was requested')
-    },
+    build: async () =>
+      requireUnsigned(
+        await session.client.airdrops.create({ ...launchBody(options, record), ...approverField(flags) }),
+      ),
     demand: (of: Parameters<typeof demandsLaunchedAirdrop>[0]) =>
       demandsLaunchedAirdrop(of, { ...record, ...options, deposit: record.total, isProposed: true }),
   }

@@ -106,7 +106,7 @@ export interface ListToPlan<R> {
  * The rows with their state. Throws a usage problem if a row that was begun has been changed or removed, because it
  * would be made again.
  */
-export async function planRows<R>(session: Session, list: ListToPlan<R>): Promise<PlannedRow<R>[]> {
+export async function planKeyedRows<R>(session: Session, list: ListToPlan<R>): Promise<PlannedRow<R>[]> {
   const { kind, journal, listed, before = [], isSigned = false } = list
   const keyed = withIds(listed, list.contentOf)
   await refuseGone(session, list, new Set(keyed.map(({ id }) => id)))

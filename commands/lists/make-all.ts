@@ -7,15 +7,15 @@ import type { Session } from '../cli/session.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, type Signing, signingFor } from '../signing/demand.ts'
 import { buildFields, type SigningFlags } from '../signing/flags.ts'
-import { canPay, fundsOf, requireFunds, timesOf, totalLines } from '../signing/funds.ts'
+import { fundsOf, timesOf, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { failureLines, listSignerLines, previewLine } from '../signing/preview.ts'
-import { forecastOf, wouldFail } from '../signing/run-failures.ts'
+import { forecastOf, requireSuccess } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import type { BuiltRow, KeyedList, KeyedRun, ListFlags } from './keyed-list.ts'
-import { type PlannedRow, planRows, type RowStatus, withIds } from './keyed-rows.ts'
+import { type PlannedRow, planKeyedRows, type RowStatus, withIds } from './keyed-rows.ts'
 import { makeOpen, writeRow } from './make-rows.ts'
 import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
 import { proposeRows } from './propose-rows.ts'
@@ -41,7 +41,7 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   const listed = await list.read(payer, head)
   const { kind, contentOf } = list
   const plan = { kind, journal, contentOf, listed, isSigned }
-  let rows = await planRows(session, plan)
+  let rows = await planKeyedRows(session, plan)
   const open = rows.filter(({ status }) => status === 'to do')
   const run = { list, payer, journal, isSigned, flags }
   const question = list.question(open)
@@ -56,7 +56,7 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
     async work() {
       if (JSON.stringify(journal.head) !== JSON.stringify(head)) throw begunMeanwhile()
       // Another run may have made some during the confirmation.
-      rows = await planRows(session, { ...plan, before: rows })
+      rows = await planKeyedRows(session, { ...plan, before: rows })
       for (const row of rows) {
         if (row.status === 'there already' && journal.entries.get(row.id)?.isMade !== true) {
           writeRow(session, run, row, { isMade: true })
@@ -101,10 +101,7 @@ async function previewRows<R extends { line: number }, D extends BuiltRow>(
     previewLine('journal', journal.file),
     ...(fault === null ? [] : failureLines(simulation, fault)),
   ])
-  if (isDryRun) return fault === null && canPay(funds)
-  requireFunds(funds, cluster)
-  if (fault !== null) throw wouldFail(forecast, fault)
-  return true
+  return requireSuccess(forecast, funds, isDryRun)
 }
 
 function listOutcome<R extends { line: number }, D extends BuiltRow>(

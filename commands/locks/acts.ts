@@ -8,7 +8,7 @@ import { demanding } from '../signing/demand.ts'
 import { cancelsLock, closesLock, entitlesLock, givesLock } from '../signing/demanded-locks.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
-import { ACT_SIGNING, runAct } from '../tokens/run-act.ts'
+import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { printable } from '../ui/render.ts'
 
 const demandsCancellation = demanding('it pays the recipient what has unlocked, and the creator the rest', cancelsLock)
@@ -16,8 +16,7 @@ const demandsChange = demanding('it gives this lock to this wallet, and changes 
 const demandsTexts = demanding('it writes these texts, and changes nothing else', entitlesLock)
 const demandsClosing = demanding('it closes this lock, and its rent returns to you', closesLock)
 
-const { simulate, submit, get } = paths.transactions
-export const ACT_CALLS = [simulate, submit, get, paths.locks.get, paths.signer.get]
+export const LOCK_CALLS = [...ACT_CALLS, paths.locks.get]
 /** The API calls it `address`. */
 export const lockAddress = (about = 'Address of the lock') => ({
   ...text(about, { placeholder: 'LOCK' }),
@@ -38,7 +37,7 @@ export const readLock = async ({ client }: Session, address: string): Promise<Lo
 export const cancelVerb = verb({
   about: 'End a lock: the recipient gets what has unlocked, and the creator the rest',
   details: 'Only who was named when it was made can. If the creator cancels, the rent returns in the same transaction.',
-  calls: [paths.locks.cancel, ...ACT_CALLS],
+  calls: [paths.locks.cancel, ...LOCK_CALLS],
   args: { lock: LOCK },
   flags: ACT_SIGNING,
   examples: [
@@ -68,7 +67,7 @@ export const transferVerb = verb({
   about: 'Give a lock to another recipient, with everything that is not claimed',
   details:
     'Only who was named when it was made can. The new recipient also gets what has unlocked and is not claimed: claim it first to keep it.',
-  calls: [paths.locks.changeRecipient, ...ACT_CALLS],
+  calls: [paths.locks.changeRecipient, ...LOCK_CALLS],
   args: { lock: LOCK, new_recipient: required(text('Wallet that gets it', { placeholder: 'WALLET' })) },
   flags: { allow_programs: ALLOW_PROGRAMS, ...ACT_SIGNING },
   examples: [
@@ -96,7 +95,7 @@ export const transferVerb = verb({
 export const updateVerb = verb({
   about: 'Write the title and description of a lock that has none',
   details: 'Its creator can, once: the program never changes them. Everybody can read them.',
-  calls: [paths.locks.entitle, ...ACT_CALLS],
+  calls: [paths.locks.entitle, ...LOCK_CALLS],
   args: { lock: LOCK },
   flags: {
     title: required(text('Title, at most 64 bytes')),
@@ -129,7 +128,7 @@ export const updateVerb = verb({
 
 export const closeVerb = verb({
   about: 'Close a lock that is claimed or cancelled, which returns its rent to its creator',
-  calls: [paths.locks.close, ...ACT_CALLS],
+  calls: [paths.locks.close, ...LOCK_CALLS],
   args: { lock: LOCK },
   flags: ACT_SIGNING,
   examples: [

@@ -12,20 +12,20 @@ import { demanding } from '../signing/demand.ts'
 import { claimsLock } from '../signing/demanded-locks.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
+import { ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { mintDecimals } from '../signing/token-state.ts'
-import { ACT_SIGNING, type ActFlags, runAct } from '../tokens/run-act.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
-import { ACT_CALLS, decimalsIn, lockAddress, readLock, wholeIn } from './acts.ts'
+import { decimalsIn, LOCK_CALLS, lockAddress, readLock, wholeIn } from './acts.ts'
 
 const demandsClaim = demanding('it pays you this amount of this lock', claimsLock)
 
 export const claimVerb = verb({
   about: 'Claim what has unlocked of a lock, or of all locks for your wallet',
   details: 'The recipient signs and is paid. A lock whose rent is yours is closed by the claim of its last units.',
-  calls: [paths.locks.claim, paths.locks.list, paths.accounts.get, ...ACT_CALLS],
+  calls: [paths.locks.claim, paths.locks.list, paths.accounts.get, ...LOCK_CALLS],
   args: { lock: requiredUnless('all', lockAddress()) },
   flags: {
     all: toggle('Claim from every lock for your wallet, whoever made it'),

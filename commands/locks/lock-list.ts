@@ -12,7 +12,7 @@ import { readKey } from '../merkle/built-record.ts'
 import { programsField } from '../signing/flags.ts'
 import type { Funds } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
-import { signedAnswer, type Unsigned, unsignedAnswer } from '../tokens/run-act.ts'
+import { requireUnsigned, signedAnswer, type Unsigned } from '../signing/run-act.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { type LockRow, readLockRows } from './list-rows.ts'
@@ -36,7 +36,7 @@ export interface LockList {
   signed: boolean
 }
 
-export const LOCK_KIND: KeyedKind = {
+const LOCK_KIND: KeyedKind = {
   ...{ verb: 'lock', done: 'locked', doing: 'Locking', label: 'wallet' },
   nameOf: (wallet) => `the row for ${wallet}`,
   program: PROGRAMS.lock.id,
@@ -109,7 +109,7 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
       return [wallet, ...[plan.amount, ...schedule].map(String)]
     },
     build: async (body, row, base) =>
-      unsignedAnswer(
+      requireUnsigned(
         await session.client.locks.create({ ...fieldsOf(row), ...(base === null ? {} : { base }), ...body }),
       ),
     async sign(body, row, options) {

@@ -59,7 +59,7 @@ async function withSymbol({ client }: Session, mint: string, state: MintOnChain)
 }
 
 /** The name of whole tokens, such as `FIRST`. */
-export const unitName = ({ symbol }: Pick<ListToken, 'symbol'>): string => symbol ?? 'tokens'
+const unitName = ({ symbol }: Pick<ListToken, 'symbol'>): string => symbol ?? 'tokens'
 
 /** Throws a usage problem for both flags, or for decimals that the mint does not have. */
 export function requireUnits({ decimals, raw }: UnitChoice, token: ListToken | null): void {

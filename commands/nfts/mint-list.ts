@@ -18,7 +18,7 @@ import { type NftRow, readNftRows } from './rows.ts'
 
 export const demandsMint = demanding('this asset, to this owner, without plugins', mintsNft)
 
-export interface MintList {
+export interface NftList {
   file: string
   journal: string | undefined
   collection: string
@@ -52,7 +52,7 @@ type OwnedRow = NftRow & { owner: string }
 
 const textsOf = ({ name, uri }: NftRow) => Buffer.byteLength(name) + Buffer.byteLength(uri)
 
-export async function mintList(session: Session, list: MintList): Promise<KeyedList<OwnedRow, NftCreated>> {
+export async function mintList(session: Session, list: NftList): Promise<KeyedList<OwnedRow, NftCreated>> {
   const { collection, file, platform_id, allow_programs } = list
   readKey(collection, '--collection')
   const listed = await readNftRows(file)

@@ -5,7 +5,7 @@ import { dirname, extname, resolve, sep } from 'node:path'
 import { locate } from '../../src/merkle/csv-scanner.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { type PlacedFault, type PlacedValue, placedProblem, readCsvRows, withLines } from '../lists/csv.ts'
-import { readMint } from '../signing/mint-keypair.ts'
+import { readMintKeypair } from '../signing/mint-keypair.ts'
 import { readBytes, reason } from '../ui/files.ts'
 import { Problem, usage } from '../ui/problem.ts'
 import { type PoolBody, solNumber } from './launch-body.ts'
@@ -222,7 +222,7 @@ async function mintBelow(
   if (given === undefined) return null
   try {
     const path = await fileBelow(folder, 'mint_keypair', given, refuse)
-    return path === null ? null : { path, address: (await readMint(path)).address }
+    return path === null ? null : { path, address: (await readMintKeypair(path)).address }
   } catch (error) {
     const next = error instanceof Problem ? error.next : undefined
     const why = error instanceof Problem ? error.message : `the mint_keypair cannot be read: ${reason(error)}`
@@ -243,7 +243,7 @@ function sha256OfRow(fields: LaunchRow['fields'], image: Uint8Array): string {
  */
 export async function ownKeysOf({ fields, mintKeypair }: LaunchRow): Promise<number[][]> {
   if (mintKeypair === null) return []
-  const { address, secretKey } = await readMint(mintKeypair)
+  const { address, secretKey } = await readMintKeypair(mintKeypair)
   if (address !== fields.base_mint) throw changedFile(mintKeypair)
   return [secretKey]
 }

@@ -29,11 +29,11 @@ export async function mintKeyOf(input: {
   if (squads !== undefined)
     throw usage(`${param} is for a wallet of your own: a vault makes its mints itself`, { param })
   if (qr !== undefined) throw usage(`${param} signs here, and with --qr the phone signs alone`, { param })
-  return readMint(file)
+  return readMintKeypair(file)
 }
 
 /** Reads the file anew. Throws a problem that names it if it is no keypair, or if others can read it. */
-export async function readMint(file: string): Promise<MintKey> {
+export async function readMintKeypair(file: string): Promise<MintKey> {
   const { readMintKey } = await import('../machine/wallets/keypair-file.ts')
   return readMintKey(file)
 }

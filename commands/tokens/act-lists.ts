@@ -27,11 +27,11 @@ import { programsField, txVersionField } from '../signing/flags.ts'
 import { type Funds, lamportsOf, requireFunds, solPayment, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { listSignerLines, previewLine } from '../signing/preview.ts'
+import { type ActFlags, refuseOwnWithSigned } from '../signing/run-act.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
-import { type ActFlags, refuseOwnWithSigned } from './run-act.ts'
 
 export type ListedAct = 'mint' | 'burn' | 'freeze' | 'thaw'
 

@@ -6,20 +6,11 @@ import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cl
 import type { Session } from '../cli/session.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
+import { ACT_CALLS, ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
 import { FROM, FROM_WALLETS, JOURNAL, openingLine, RAW, refuseWithList, unitsOf, withoutList } from './act-inputs.ts'
 import { actOnList, demandsActs } from './act-lists.ts'
-import { ACT_SIGNING, type ActFlags, runAct } from './run-act.ts'
 
-const { submit, get, simulate } = paths.transactions
-const SENDS = [
-  simulate,
-  submit,
-  get,
-  paths.signer.get,
-  paths.accounts.get,
-  paths.tokens.batchFetch,
-  paths.service.cluster,
-]
+const SENDS = [...ACT_CALLS, paths.accounts.get, paths.tokens.batchFetch, paths.service.cluster]
 
 const MINT_ARG = required(mintAddress('Mint of the token, or its symbol'))
 const AMOUNT = requiredUnless('from', text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' }))

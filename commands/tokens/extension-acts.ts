@@ -9,18 +9,17 @@ import { demanding } from '../signing/demand.ts'
 import { harvestsFees, updatesExtensions, withdrawsFees } from '../signing/demanded-tokens.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
+import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { mintState } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import { basisPointsOf, EXTENSION_FLAGS, rateOf } from './extension-flags.ts'
-import { ACT_SIGNING, runAct } from './run-act.ts'
 
 const demandsWithdrawal = demanding('moves transfer fees of this token to this wallet, and nothing else', withdrawsFees)
 const demandsHarvest = demanding('moves transfer fees into the mint of this token, and nothing else', harvestsFees)
 const demandsUpdates = demanding('sets these values of this token, and nothing else', updatesExtensions)
 
-const { submit, get, simulate } = paths.transactions
-const SENDS = [simulate, submit, get, paths.signer.get, paths.accounts.get]
+const SENDS = [...ACT_CALLS, paths.accounts.get]
 
 const MINT_ARG = required(mintAddress('Mint of the token, or its symbol'))
 const ACCOUNTS = {

@@ -8,16 +8,14 @@ import type { Session } from '../cli/session.ts'
 import { demanding } from '../signing/demand.ts'
 import { actsOnMint } from '../signing/demanded-tokens.ts'
 import { previewLine } from '../signing/preview.ts'
+import { ACT_CALLS, ACT_SIGNING, type Act, type ActAnswer, type ActFlags, runAct } from '../signing/run-act.ts'
 import { counted } from '../ui/words.ts'
 import { FROM_MINTS, PROPOSALS_JOURNAL, refuseWithList, withoutList } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
-import { ACT_SIGNING, type ActAnswer, type ActFlags, runAct, type TokenAct } from './run-act.ts'
 
 const demandsMintAct = demanding('this act on the mint, and nothing else', actsOnMint)
 
-const { submit, get, simulate } = paths.transactions
-const SENDS = [simulate, submit, get, paths.signer.get]
 const MINT_ARG = requiredUnless('from', mintAddress('Mint of the token, or its symbol'))
 const OF_LIST = 'With --from it is done for each mint of a CSV; run the same command again after any interruption.'
 
@@ -32,7 +30,7 @@ const PAUSING = {
 
 const pausing =
   ({ client: { tokens } }: Session, act: 'pause' | 'resume') =>
-  (mint: string): TokenAct<TokenPausing> => ({
+  (mint: string): Act<TokenPausing> => ({
     what: `${PAUSING[act].title} the token ${mint}`,
     call: (body, options) => (act === 'pause' ? tokens.pause : tokens.resume)({ mint, ...body }, options),
     demand: (of) => demandsMintAct(of, { act, mint }),
@@ -42,7 +40,7 @@ const pausing =
 
 const closing =
   ({ client: { tokens } }: Session) =>
-  (mint: string): TokenAct<TokenClosing> => ({
+  (mint: string): Act<TokenClosing> => ({
     what: `Close the mint ${mint} for good`,
     call: (body, options) => tokens.close({ mint, ...body }, options),
     demand: (of) => demandsMintAct(of, { act: 'close', mint }),
@@ -72,7 +70,7 @@ interface MintActWords {
 async function runMintAct<D extends ActAnswer>(
   session: Session,
   { mint, from, journal, ...flags }: MintActInput,
-  actOf: (mint: string) => TokenAct<D>,
+  actOf: (mint: string) => Act<D>,
   { title, noun, isDone, ...words }: MintActWords,
 ): Promise<CommandOutcome> {
   if (from === undefined) {
@@ -105,7 +103,7 @@ const closingWords = {
 export const pauseVerb = verb({
   about: 'Pause a Token-2022 token',
   details: `Your keypair must hold its pause authority. Afterwards ${PAUSING.pause.meaning}. ${OF_LIST}`,
-  calls: [paths.tokens.pause, ...SENDS],
+  calls: [paths.tokens.pause, ...ACT_CALLS],
   args: { mint: MINT_ARG },
   flags: { from: FROM_MINTS, journal: PROPOSALS_JOURNAL, ...ACT_SIGNING },
   examples: [
@@ -119,7 +117,7 @@ export const pauseVerb = verb({
 export const resumeVerb = verb({
   about: 'Resume a paused token',
   details: `Your keypair must hold its pause authority. ${OF_LIST}`,
-  calls: [paths.tokens.resume, ...SENDS],
+  calls: [paths.tokens.resume, ...ACT_CALLS],
   args: { mint: MINT_ARG },
   flags: { from: FROM_MINTS, journal: PROPOSALS_JOURNAL, ...ACT_SIGNING },
   examples: [
@@ -133,7 +131,7 @@ export const resumeVerb = verb({
 export const closeVerb = verb({
   about: 'Close the mint of a Token-2022 token for good',
   details: `Your keypair must hold its close authority, and all of the token must be burned before. The rent of the mint returns to you. ${OF_LIST}`,
-  calls: [paths.tokens.close, ...SENDS],
+  calls: [paths.tokens.close, ...ACT_CALLS],
   args: { mint: MINT_ARG },
   flags: { from: FROM_MINTS, journal: PROPOSALS_JOURNAL, ...ACT_SIGNING },
   examples: [

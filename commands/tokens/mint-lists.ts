@@ -12,27 +12,27 @@ import { atOnce, runList, workThrough } from '../lists/run.ts'
 import { transactionsOf } from '../signing/built-transactions.ts'
 import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
-import { canPay, fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
+import { fundsOf, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { failureLines, listSignerLines, previewLine } from '../signing/preview.ts'
-import { forecastOf, wouldFail } from '../signing/run-failures.ts'
-import { signingWallet } from '../signing/signing-wallet.ts'
-import { WaitsForApproval } from '../signing/waits-for-approval.ts'
-import { EXIT, usage } from '../ui/problem.ts'
-import { counted } from '../ui/words.ts'
 import {
+  type Act,
   type ActAnswer,
   type ActFlags,
   refuseOwnWithSigned,
   runAct,
   signedActOf,
-  type TokenAct,
   type Unsigned,
   unsignedActOf,
-} from './run-act.ts'
+} from '../signing/run-act.ts'
+import { forecastOf, requireSuccess } from '../signing/run-failures.ts'
+import { signingWallet } from '../signing/signing-wallet.ts'
+import { WaitsForApproval } from '../signing/waits-for-approval.ts'
+import { EXIT, usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 
 /** The act of one row; `line` is that of the CSV. */
-export type ListedMint<D extends ActAnswer> = TokenAct<D> & {
+export type ListedMint<D extends ActAnswer> = Act<D> & {
   line: number
   mint: string
   /** All that the row says, so that a changed row is proposed as another one. */
@@ -169,10 +169,7 @@ async function previewRows<D extends ActAnswer>(
     ...totalLines(funds, payer),
     ...(fault === null ? [] : failureLines(simulation, fault)),
   ])
-  if (isDryRun) return fault === null && canPay(funds)
-  requireFunds(funds, cluster)
-  if (fault !== null) throw wouldFail(forecast, fault)
-  return true
+  return requireSuccess(forecast, funds, isDryRun)
 }
 
 async function workOnRows<D extends ActAnswer>(

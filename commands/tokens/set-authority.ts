@@ -9,11 +9,11 @@ import { demanding } from '../signing/demand.ts'
 import { givesAuthority, revokes } from '../signing/demanded-tokens.ts'
 import { ALLOW_PROGRAMS, programsField, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
+import { ACT_CALLS, ACT_SIGNING, type Act, runAct } from '../signing/run-act.ts'
 import { counted } from '../ui/words.ts'
 import { FROM_MINTS, PROPOSALS_JOURNAL, refuseWithList, withoutList } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
-import { ACT_SIGNING, runAct, type TokenAct } from './run-act.ts'
 
 export const AUTHORITIES = ['mint', 'freeze', 'metadata'] as const
 
@@ -23,13 +23,11 @@ const MEANINGS = Object.fromEntries(TYPES.map((type) => [type, `can ${TOKEN_AUTH
 const demandsTransfer = demanding('gives this authority to this address, and changes nothing else', givesAuthority)
 const demandsEnd = demanding('gives up this authority, and changes nothing else', revokes)
 
-const { submit, get, simulate } = paths.transactions
-
 export const setAuthorityVerb = verb({
   about: "Give an authority of a token to another wallet or a multisig's vault, or up for good",
   details:
     'The present holder signs. Only the new holder can give it back, so check the address; with none nobody can ever have it again. For the vault of a multisig add --allow-programs. `svc tokens get` shows the authorities. With --from each row is mint,type,new_authority; run the same command again after any interruption.',
-  calls: [paths.tokens.transferAuthority, simulate, submit, get, paths.signer.get],
+  calls: [paths.tokens.transferAuthority, ...ACT_CALLS],
   args: {
     mint: requiredUnless('from', mintAddress('Mint of the token, or its symbol')),
     type: requiredUnless('from', choiceOf(TYPES, 'Authority to give', MEANINGS)),
@@ -94,7 +92,7 @@ interface AuthorityChange {
 
 const authorityChange =
   ({ client: { tokens } }: Session, allow_programs: boolean) =>
-  ({ mint, type, to }: AuthorityChange): TokenAct<TokenAuthorityTransfer> => {
+  ({ mint, type, to }: AuthorityChange): Act<TokenAuthorityTransfer> => {
     const { name, can } = TOKEN_AUTHORITIES[type]
     return {
       what: to === null ? `Give up the ${name} of ${mint} for good` : `Give the ${name} of ${mint} to ${to}`,

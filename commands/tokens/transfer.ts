@@ -8,8 +8,8 @@ import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cl
 import { listToken } from '../merkle/list-units.ts'
 import { readRecipients, withListNotes } from '../merkle/recipients.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
+import { ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { FROM, JOURNAL, openingLine, RAW, refuseWithList, unitsOf, withoutList } from './act-inputs.ts'
-import { ACT_SIGNING, runAct } from './run-act.ts'
 
 export const transferVerb = verb({
   about: 'Send a token to a wallet, or to every wallet of a CSV',

@@ -7,23 +7,21 @@ import type { Session } from '../cli/session.ts'
 import { demanding } from '../signing/demand.ts'
 import { changesMetadata } from '../signing/demanded-metadata.ts'
 import { previewLine } from '../signing/preview.ts'
+import { ACT_CALLS, ACT_SIGNING, type Act, runAct } from '../signing/run-act.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
 import { FROM_MINTS, PROPOSALS_JOURNAL, refuseWithList, withoutList } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
-import { ACT_SIGNING, runAct, type TokenAct } from './run-act.ts'
 
 const demandsChange = demanding('changes this of the metadata, and nothing else', changesMetadata)
-
-const { submit, get, simulate } = paths.transactions
 
 export const updateVerb = verb({
   about: 'Change the metadata of a token, or make it immutable',
   details:
     'Your keypair must hold the metadata authority. Only what you name changes. Additional fields are for Token-2022, whose mint grows with them: the preview shows the rent. With --immutable nobody can ever change the metadata again. With --from each row is mint,name,symbol,uri, and an empty cell stays as it is; run the same command again after any interruption.',
-  calls: [paths.tokens.updateMetadata, simulate, submit, get, paths.signer.get],
+  calls: [paths.tokens.updateMetadata, ...ACT_CALLS],
   args: { mint: requiredUnless('from', mintAddress('Mint of the token, or its symbol')) },
   flags: {
     from: FROM_MINTS,
@@ -102,7 +100,7 @@ interface MetadataChange {
 
 const metadataChange =
   ({ client: { tokens } }: Session) =>
-  ({ mint, asked, fields, removed, immutable }: MetadataChange): TokenAct<MetadataUpdate> => ({
+  ({ mint, asked, fields, removed, immutable }: MetadataChange): Act<MetadataUpdate> => ({
     what: `${immutable ? 'Make the metadata immutable' : 'Change the metadata'} of the token ${mint}`,
     call: (body, options) =>
       tokens.updateMetadata(

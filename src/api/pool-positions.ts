@@ -1,12 +1,11 @@
 /** Positions of DAMM v2 pools: who holds which liquidity, and what its owner may do with it. */
 import { z } from '@hono/zod-openapi'
+import { MAX_U128 } from '../solana/u64.ts'
 import { address, digits, mintAddress, poolAddress, u64Digits } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { eitherMode } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { nullOr, timestamp } from './scalars.ts'
-
-const MAX_U128 = 2n ** 128n - 1n
 
 const positionAddress = address.meta({
   description: 'Address of the position: GET /v2/pools/{address}/positions lists those of a wallet',

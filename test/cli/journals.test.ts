@@ -7,7 +7,7 @@ import { LaunchJournal } from '../../commands/airdrops/launch-journal.ts'
 import { SendJournal } from '../../commands/airdrops/sending/journal.ts'
 import type { Session } from '../../commands/cli/session.ts'
 import type { ListJournal } from '../../commands/lists/journal.ts'
-import { planRows } from '../../commands/lists/keyed-rows.ts'
+import { planKeyedRows } from '../../commands/lists/keyed-rows.ts'
 import { proposalListJournal } from '../../commands/lists/propose-rows.ts'
 import { lockJournal } from '../../commands/locks/lock-list.ts'
 import { MINT_KIND, mintJournal } from '../../commands/nfts/mint-list.ts'
@@ -238,7 +238,7 @@ it('The keys of a list of NFTs are derived from the seed of its journal', async 
   } as unknown as Session
   const listed = [{ name: '#1', uri: 'https://example.com/1.json', owner: 'payer', line: 2 }]
   const contentOf = ({ name, uri, owner }: (typeof listed)[number]) => [name, uri, owner]
-  const planned = await planRows(session, { kind: MINT_KIND, journal, contentOf, listed })
+  const planned = await planKeyedRows(session, { kind: MINT_KIND, journal, contentOf, listed })
   expect(planned.map(({ account }) => account)).toEqual([
     '719453f1e97e63a679e49efa8b204f344f65918c07136333144733cd3c369d0a',
   ])

@@ -57,7 +57,7 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
     await advance(2)
     expect(await ok(['locks', 'claim', address, '--signed'])).toMatchObject({ amount: '4000000', received: '3960000' })
     const other = await svc(['locks', 'claim', address, '--signed', '-k', ada.file])
-    expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('--keypair is for an authority')])
+    expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('--keypair is for what your own keypair signs')])
   })
 
   it('is made once for each row of a list with --signed, also if a run was killed before its answer', async () => {

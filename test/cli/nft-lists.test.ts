@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Session } from '../../commands/cli/session.ts'
-import { type KeyedJournal, planRows } from '../../commands/lists/keyed-rows.ts'
+import { type KeyedJournal, planKeyedRows } from '../../commands/lists/keyed-rows.ts'
 import { MINT_KIND } from '../../commands/nfts/mint-list.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 
@@ -50,7 +50,7 @@ const listOf = (count: number, begun?: Record<string, number>) => ({
   ...{ kind: MINT_KIND, journal: journalOf(begun), contentOf, listed: listed(count) },
 })
 const plan = (session: Session, count: number, begun?: Record<string, number>) =>
-  planRows(session, listOf(count, begun))
+  planKeyedRows(session, listOf(count, begun))
 const quota = () => new ApiError('rate_limited', 'Too many requests this minute')
 
 describe('A list of NFTs', () => {
@@ -67,7 +67,7 @@ describe('A list of NFTs', () => {
     const { session, asked } = api([], ['n1'])
     const before = await plan(session, 3)
     const later = api([], ['n1', 'n2'])
-    const now = await planRows(later.session, { ...listOf(3), before })
+    const now = await planKeyedRows(later.session, { ...listOf(3), before })
     expect([asked, later.asked]).toEqual([[['n0', 'n1', 'n2']], [['n0', 'n2']]])
     expect(now.map(({ status }) => status)).toEqual(['to do', 'there already', 'there already'])
   })

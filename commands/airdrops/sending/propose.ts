@@ -1,4 +1,5 @@
 /** Proposes a list of transfers to a multisig: each batch of wallets is one proposal, and each wallet is paid once. */
+
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Proposal } from '../../../src/api/proposals.ts'
@@ -13,8 +14,9 @@ import { patiently } from '../../lists/patience.ts'
 import { knownProposal, proposalListJournal, proposeRows, type RowToPropose } from '../../lists/propose-rows.ts'
 import { approverField, txVersionField } from '../../signing/flags.ts'
 import { previewLine } from '../../signing/preview.ts'
+import { requireUnsigned } from '../../signing/run-act.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
-import { EXIT, failure, usage } from '../../ui/problem.ts'
+import { EXIT, usage } from '../../ui/problem.ts'
 import { counted } from '../../ui/words.ts'
 import { demandsTransfers } from './batch.ts'
 import type { SendTermsOfList } from './journal.ts'
@@ -131,17 +133,18 @@ function rowOf(
   const [first] = recipients
   const name = `${first?.wallet ?? ''}${recipients.length > 1 ? ` and ${recipients.length - 1} more` : ''}`
   const call = async (more: { dry_run?: true } = {}) => {
-    const { data } = await patiently(session, () =>
-      session.client.tokenTransfers.create({
-        ...terms,
-        ...fields,
-        ...approverField({ squads: acting }),
-        recipients: recipients.map(({ wallet, amount }) => ({ wallet, amount: String(amount) })),
-        ...more,
-      }),
+    const { data } = requireUnsigned(
+      await patiently(session, () =>
+        session.client.tokenTransfers.create({
+          ...terms,
+          ...fields,
+          ...approverField({ squads: acting }),
+          recipients: recipients.map(({ wallet, amount }) => ({ wallet, amount: String(amount) })),
+          ...more,
+        }),
+      ),
     )
-    if (data.mode === 'unsigned') return data
-    throw failure('the API answered with a signed transaction, but none was requested')
+    return data
   }
   return {
     id,

@@ -7,10 +7,9 @@ import type { Session } from '../../cli/session.ts'
 import { type Signing, unexpectedBuild } from '../../signing/demand.ts'
 import { type AskedAddition, demandsAddition, demandsOpening } from '../../signing/demanded-positions.ts'
 import { previewLine } from '../../signing/preview.ts'
-import { ACT_SIGNING, runAct } from '../../tokens/run-act.ts'
+import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
 import { usage } from '../../ui/problem.ts'
 import {
-  ACT_CALLS,
   amountTexts,
   DEFAULT_SLIPPAGE_BPS,
   decimalsOfBoth,

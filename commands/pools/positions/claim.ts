@@ -4,9 +4,9 @@ import { text, verb } from '../../cli/command.ts'
 import { claimFees } from '../../fees/one-claim.ts'
 import { WALLET_ADDRESS } from '../../signing/flags.ts'
 import { platformAddress } from '../../signing/platform-wallet.ts'
+import { ACT_CALLS, ACT_SIGNING, refuseOwnWithSigned } from '../../signing/run-act.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
-import { ACT_SIGNING, refuseOwnWithSigned } from '../../tokens/run-act.ts'
-import { ACT_CALLS, EXAMPLE_POOL, EXAMPLE_POSITION, POSITION } from './parts.ts'
+import { EXAMPLE_POOL, EXAMPLE_POSITION, POSITION } from './parts.ts'
 
 export const claimVerb = verb({
   about: 'Claim the fees of one position',

@@ -4,8 +4,8 @@ import type { PositionClosing } from '../../../src/api/pool-positions.ts'
 import { verb } from '../../cli/command.ts'
 import { demandsPositionClosing } from '../../signing/demanded-positions.ts'
 import { previewLine } from '../../signing/preview.ts'
-import { ACT_SIGNING, runAct } from '../../tokens/run-act.ts'
-import { ACT_CALLS, amountTexts, decimalsOfBoth, EXAMPLE_POOL, EXAMPLE_POSITION, POSITION } from './parts.ts'
+import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
+import { amountTexts, decimalsOfBoth, EXAMPLE_POOL, EXAMPLE_POSITION, POSITION } from './parts.ts'
 
 export const closeVerb = verb({
   about: 'Close an empty position, which returns its rent',

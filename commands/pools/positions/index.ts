@@ -3,14 +3,14 @@ import type { Verb } from '../../cli/command.ts'
 import { addVerb, openVerb } from './add.ts'
 import { claimVerb } from './claim.ts'
 import { closeVerb } from './close.ts'
-import { listVerb } from './list.ts'
+import { positionListVerb } from './list.ts'
 import { lockVerb } from './lock.ts'
 import { removeVerb } from './remove.ts'
 import { transferVerb } from './transfer.ts'
 import { vestVerb } from './vest.ts'
 
 export const positionVerbs: Record<string, Verb> = {
-  'positions list': listVerb,
+  'positions list': positionListVerb,
   'positions open': openVerb,
   'positions add': addVerb,
   'positions remove': removeVerb,

@@ -7,7 +7,7 @@ import { EXAMPLE_POOL, POOL, percentOfParts, unitOf } from './parts.ts'
 
 const COLUMNS = ['position', 'token_a', 'token_b', 'free', 'released_later', 'locked', 'fee_a', 'fee_b'] as const
 
-export const listVerb = verb({
+export const positionListVerb = verb({
   about: 'List the positions of a wallet in a pool, with what they are worth',
   details:
     'For pools of anybody. Free liquidity can be withdrawn now; what is locked for good earns fees, and nobody can ever withdraw it. Fees are claimed with `svc fees claim --kind damm_v2`.',

@@ -4,9 +4,8 @@ import type { PositionLock } from '../../../src/api/pool-positions.ts'
 import { verb } from '../../cli/command.ts'
 import { demandsPermanentLock } from '../../signing/demanded-positions.ts'
 import { previewLine } from '../../signing/preview.ts'
-import { ACT_SIGNING, runAct } from '../../tokens/run-act.ts'
+import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
 import {
-  ACT_CALLS,
   amountTexts,
   CHOICE,
   choiceFields,

@@ -1,6 +1,5 @@
 /** What the verbs of `svc pools positions` share: a pool's position, the chosen part of it, and amounts in both tokens. */
 
-import { paths } from '../../../src/api/paths.ts'
 import type { HeldPositions, PositionLock } from '../../../src/api/pool-positions.ts'
 import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
 import { groupedDecimalOf, rawUnits } from '../../cli/amounts.ts'
@@ -12,9 +11,6 @@ import { usage } from '../../ui/problem.ts'
 export const POOL = { address: required(poolAddress('Address or symbol of the pool, or of the curve that became it')) }
 export const POSITION = { ...POOL, position: required(text('Position, as `svc pools positions list` shows it')) }
 export const DEFAULT_SLIPPAGE_BPS = 100
-
-const { submit, get, simulate } = paths.transactions
-export const ACT_CALLS = [simulate, submit, get, paths.signer.get]
 
 /** A pool and a position for examples. */
 export const [EXAMPLE_POOL, EXAMPLE_POSITION] = [

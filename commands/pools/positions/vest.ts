@@ -8,11 +8,10 @@ import { isoOf, momentOf, spanOf } from '../../locks/schedule.ts'
 import type { Signing } from '../../signing/demand.ts'
 import { demandsVesting } from '../../signing/demanded-positions.ts'
 import { previewLine } from '../../signing/preview.ts'
-import { ACT_SIGNING, runAct } from '../../tokens/run-act.ts'
+import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
 import { usage } from '../../ui/problem.ts'
 import { timeText } from '../../ui/times.ts'
 import {
-  ACT_CALLS,
   amountTexts,
   CHOICE,
   choiceFields,

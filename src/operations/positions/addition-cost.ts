@@ -7,9 +7,8 @@ import {
   type TokenAmounts,
 } from '../../chain/programs/damm-v2/index.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { MAX_U64 } from '../../solana/u64.ts'
+import { MAX_U64, MAX_U128 } from '../../solana/u64.ts'
 
-const MAX_U128 = 2n ** 128n - 1n
 const WHOLE_BPS = 10_000n
 
 export interface AdditionInput {

@@ -39,6 +39,9 @@ export async function requireHeldPosition(
   return { pool, moment, position, parts: liquidityParts(position, moment.point) }
 }
 
+/** What the points of a pool's schedules count. */
+export const unitOf = ({ activationType }: DammV2Pool) => (activationType === 'timestamp' ? 'seconds' : 'slots')
+
 export interface ChosenLiquidity {
   liquidity: bigint
   /** Whether everything that can be withdrawn was asked for. */
@@ -47,14 +50,15 @@ export interface ChosenLiquidity {
 
 /** Throws bad_request for a choice by both ways, and for more than can be withdrawn now, which says why. */
 export function chosenLiquidity(
-  { position, parts, moment }: FoundPosition,
+  found: FoundPosition,
   { share_bps, liquidity: units }: { share_bps?: number | undefined; liquidity?: string | undefined },
 ): ChosenLiquidity {
   if (share_bps !== undefined && units !== undefined) {
     throw badRequest('give either share_bps or liquidity', { param: 'liquidity' })
   }
+  const { position, parts } = found
   const { unlocked } = parts
-  if (unlocked === 0n) throw badRequest(nothingFree(position, parts, moment), { param: 'position' })
+  if (unlocked === 0n) throw badRequest(nothingFree(found), { param: 'position' })
   const liquidity = units === undefined ? (unlocked * BigInt(share_bps ?? 10_000)) / 10_000n : BigInt(units)
   if (liquidity > unlocked) {
     throw badRequest(
@@ -66,17 +70,18 @@ export function chosenLiquidity(
   return { liquidity, isAll: units === undefined && (share_bps ?? 10_000) === 10_000 }
 }
 
-function nothingFree(position: DammV2Position, { vesting, locked }: LiquidityParts, moment: PoolMoment): string {
+function nothingFree(found: FoundPosition): string {
+  const { position, parts } = found
   const begin = `Nothing of the position ${position.position} can be withdrawn`
-  if (vesting > 0n) return `${begin} now: ${nextRelease(position, moment)}`
-  return locked > 0n ? `${begin}: it is locked for good` : `${begin}: it has no liquidity`
+  if (parts.vesting > 0n) return `${begin} now: ${nextRelease(found)}`
+  return parts.locked > 0n ? `${begin}: it is locked for good` : `${begin}: it has no liquidity`
 }
 
-function nextRelease({ schedule }: DammV2Position, { point, state }: PoolMoment): string {
+function nextRelease({ pool, position: { schedule }, moment: { point } }: FoundPosition): string {
   if (schedule === null) return 'a schedule in an account of its own releases it later'
   const { cliffPoint, frequency } = schedule
   const next = point < cliffPoint ? cliffPoint : cliffPoint + ((point - cliffPoint) / frequency + 1n) * frequency
-  return `its schedule releases the next part at ${state.activationType === 0 ? `slot ${next}` : timeOfPoint(next)}`
+  return `its schedule releases the next part at ${unitOf(pool) === 'slots' ? `slot ${next}` : timeOfPoint(next)}`
 }
 
 const timeOfPoint = (seconds: bigint): string => isoOfPoint(seconds) ?? `Unix time ${seconds}`

@@ -14,7 +14,7 @@ import {
 import type { Context } from '../../context.ts'
 import { largestFirst } from '../fee-claims/delegate-fees.ts'
 import { requirePositionPool } from '../fee-claims/plan-positions.ts'
-import { isoOfPoint, partsRecord, sidesOf } from './held-position.ts'
+import { isoOfPoint, partsRecord, sidesOf, unitOf } from './held-position.ts'
 
 type ListPositionsRoute = Api['positions']['list']
 type ScheduleRecord = NonNullable<HeldPosition['schedule']>
@@ -61,8 +61,6 @@ async function positionRecord(
         : scheduleRecord(pool, position.schedule, liquidityParts(position, moment.point).due),
   }
 }
-
-const unitOf = ({ activationType }: DammV2Pool) => (activationType === 'timestamp' ? 'seconds' : 'slots')
 
 /** `due` is what has been released and not refreshed yet. */
 export function scheduleRecord(pool: DammV2Pool, schedule: PositionSchedule, due: bigint): ScheduleRecord {

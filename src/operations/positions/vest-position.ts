@@ -5,7 +5,6 @@ import {
   amountsOf,
   buildPositionVesting,
   POSITION_ACT_UNITS,
-  type PoolMoment,
   type PositionSchedule,
 } from '../../chain/programs/damm-v2/index.ts'
 import type { Context } from '../../context.ts'
@@ -13,7 +12,14 @@ import { badRequest } from '../../platform/errors.ts'
 import { splitLock } from '../../solana/lock-schedule.ts'
 import { buildTransaction } from '../building.ts'
 import { type PositionBuild, positionInEitherMode, type SummaryOf } from './either-mode.ts'
-import { chosenLiquidity, partsRecord, requireHeldPosition, sidesOf } from './held-position.ts'
+import {
+  chosenLiquidity,
+  type FoundPosition,
+  partsRecord,
+  requireHeldPosition,
+  sidesOf,
+  unitOf,
+} from './held-position.ts'
 import { scheduleRecord } from './list-positions.ts'
 
 type VestPositionRoute = Api['positions']['vest']
@@ -39,7 +45,7 @@ async function planVesting(
     )
   }
   const { liquidity } = chosenLiquidity(found, input)
-  const schedule = scheduleOf(input, moment, liquidity)
+  const schedule = scheduleOf(input, found, liquidity)
   // An omitted cliff is when the transaction runs, because the program refuses one in the past.
   const isNow = input.cliff_at === undefined && input.cliff_slot === undefined
   const written = { ...schedule, cliffPoint: isNow ? null : schedule.cliffPoint }
@@ -67,17 +73,22 @@ async function planVesting(
 const unreleased = ({ cliffLiquidity, liquidityPerPeriod, periods, released }: PositionSchedule): bigint =>
   cliffLiquidity + liquidityPerPeriod * BigInt(periods) - released
 
-function scheduleOf(input: VestingInput, { state, point }: PoolMoment, liquidity: bigint): PositionSchedule {
-  const unit = state.activationType === 0 ? 'slots' : 'seconds'
+function scheduleOf(
+  input: VestingInput,
+  { pool, moment: { point } }: Pick<FoundPosition, 'pool' | 'moment'>,
+  liquidity: bigint,
+): PositionSchedule {
+  const unit = unitOf(pool)
+  const cliffParam = unit === 'slots' ? 'cliff_slot' : 'cliff_at'
   const cliffPoint = cliffOf(input, unit) ?? point
   if (cliffPoint < point) {
-    const param = unit === 'slots' ? 'cliff_slot' : 'cliff_at'
-    throw badRequest(`${param} is in the past: it is ${point} now`, { param })
+    throw badRequest(`${cliffParam} is in the past: it is ${point} now`, { param: cliffParam })
   }
   const periods = BigInt(input.periods)
   if (periods === 0n && cliffPoint === point) {
-    const param = unit === 'slots' ? 'cliff_slot' : 'cliff_at'
-    throw badRequest(`give ${param}, periods, or both: otherwise everything is released at once`, { param })
+    throw badRequest(`give ${cliffParam}, periods, or both: otherwise everything is released at once`, {
+      param: cliffParam,
+    })
   }
   if (periods > 0n && input.frequency === undefined) {
     throw badRequest(`frequency is required with periods: the ${unit} of a period`, { param: 'frequency' })
@@ -91,7 +102,7 @@ function scheduleOf(input: VestingInput, { state, point }: PoolMoment, liquidity
   const frequency = periods === 0n ? 0n : BigInt(input.frequency ?? 0)
   if (cliffPoint - point + frequency * periods > LONGEST[unit]) {
     throw badRequest('The last part is released after more than ten years: send fewer or shorter periods', {
-      param: periods === 0n ? (unit === 'slots' ? 'cliff_slot' : 'cliff_at') : 'periods',
+      param: periods === 0n ? cliffParam : 'periods',
     })
   }
   const atCliff = (liquidity * BigInt(input.cliff_share_bps ?? 0)) / 10_000n

@@ -4,7 +4,7 @@ import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { CurvePreset } from '../../../api/pool-presets.ts'
 import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { MAX_U64 } from '../../../solana/u64.ts'
+import { MAX_U64, MAX_U128 } from '../../../solana/u64.ts'
 import { isCompounding, migratedBase, migratedQuote, opensCompounding } from './migrating-amounts.ts'
 import { presetFault } from './preset-amounts.ts'
 import { type FeeParameters, feeParameters } from './preset-fees.ts'
@@ -15,7 +15,6 @@ import { bigintOf, type Dbc, openDbc } from './program.ts'
 import { type CurveSegments, segmentsOf } from './shapes.ts'
 import type { LaunchCurve } from './types.ts'
 
-const MAX_U128 = 2n ** 128n - 1n
 /** Limit of the correction rounds. More than a few are never needed. */
 const MAX_ROUNDS = 100
 /** Values of the program for who can change a token's metadata. */

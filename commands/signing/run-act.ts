@@ -1,8 +1,10 @@
-/** Runs an act on a token that the holder of an authority signs: the user's keypair, or the platform wallet. */
+/** Runs an act that your keypair, a vault or the platform wallet signs. */
+import { paths } from '../../src/api/paths.ts'
 import type { Client } from '../../src/client.ts'
 import { type CommandOutcome, toggle } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import type { BuiltTransactions } from '../signing/built-transactions.ts'
+import { failure, usage } from '../ui/problem.ts'
+import type { BuiltTransactions } from './built-transactions.ts'
 import {
   buildFields,
   IDEMPOTENCY_KEY,
@@ -10,18 +12,21 @@ import {
   SIGNING,
   type SigningFlags,
   txVersionField,
-} from '../signing/flags.ts'
-import { runSigned } from '../signing/run.ts'
-import type { RunFlags, SignedRun } from '../signing/signed-run.ts'
-import { refuseNamedWallet } from '../signing/signing-wallet.ts'
-import { failure, usage } from '../ui/problem.ts'
+} from './flags.ts'
+import { runSigned } from './run.ts'
+import type { RunFlags, SignedRun } from './signed-run.ts'
+import { refuseNamedWallet } from './signing-wallet.ts'
 
 /** The flags of an act that the platform wallet may sign too. */
 export const ACT_SIGNING = {
-  signed: toggle('The platform wallet signs with its own authority, instead of your keypair'),
+  signed: toggle('The platform wallet signs, instead of your keypair'),
   idempotency_key: IDEMPOTENCY_KEY,
   ...SIGNING,
 }
+const { simulate, submit, get } = paths.transactions
+/** What each act calls besides its own route. */
+export const ACT_CALLS = [simulate, submit, get, paths.signer.get]
+
 export type ActFlags = SigningFlags & { signed: boolean; idempotency_key?: string | undefined }
 
 /** The fields that every request of an act has, besides its own. */
@@ -33,9 +38,15 @@ export type ActAnswer = (BuiltTransactions & { mode: 'unsigned' }) | { mode: 'si
 export type Unsigned<D> = Extract<D, { mode: 'unsigned' }>
 
 /** The answer, which is unsigned; throws a failure for one that nobody asked for. */
-export function unsignedAnswer<D extends { mode: string }>({ data }: { data: D }): { data: Unsigned<D> } {
+export function requireUnsigned<D extends { mode: string; signature?: string }>({
+  data,
+}: {
+  data: D
+}): { data: Unsigned<D> } {
   if (data.mode === 'unsigned') return { data: data as Unsigned<D> }
-  throw failure('the API answered with a signed transaction, but none was requested')
+  throw failure('the API answered with a signed transaction, but none was requested', {
+    ...(data.signature === undefined ? {} : { next: `\`svc tx get ${data.signature}\`` }),
+  })
 }
 
 /** The answer of the platform wallet. */
@@ -44,7 +55,7 @@ export function signedAnswer<D extends { mode: string }>({ data }: { data: D }):
   throw failure('the API answered without a signature: it did not sign')
 }
 
-export interface TokenAct<D extends ActAnswer> {
+export interface Act<D extends ActAnswer> {
   /** What it does, for a question. */
   what: string
   call(body: ActBody, options?: CallOptions): Promise<{ data: D }>
@@ -58,7 +69,7 @@ export interface TokenAct<D extends ActAnswer> {
 export async function runAct<D extends ActAnswer>(
   session: Session,
   flags: ActFlags & RunFlags,
-  act: TokenAct<D>,
+  act: Act<D>,
 ): Promise<CommandOutcome> {
   refuseOwnWithSigned(flags)
   return runSigned<Unsigned<D>>(session, flags, signedActOf(flags, act))
@@ -66,13 +77,13 @@ export async function runAct<D extends ActAnswer>(
 
 /** Requests the unsigned transaction. */
 export const unsignedActOf =
-  <D extends ActAnswer>(flags: ActFlags, { call }: TokenAct<D>, { dry_run = flags.dry_run } = {}) =>
+  <D extends ActAnswer>(flags: ActFlags, { call }: Act<D>, { dry_run = flags.dry_run } = {}) =>
   async (payer: string): Promise<{ data: Unsigned<D> }> =>
-    unsignedAnswer(await call({ payer, ...buildFields({ ...flags, dry_run: flags.signed || dry_run }) }))
+    requireUnsigned(await call({ payer, ...buildFields({ ...flags, dry_run: flags.signed || dry_run }) }))
 
 export function signedActOf<D extends ActAnswer>(
   flags: ActFlags,
-  act: TokenAct<D>,
+  act: Act<D>,
 ): SignedRun<Unsigned<D>> & { what: string } {
   const { what, call, demand, preview, show, decimals } = act
   const decimalsOf = (data: D): Decimals => (typeof decimals === 'function' ? decimals(data) : (decimals ?? {}))
@@ -99,7 +110,7 @@ export function refuseOwnWithSigned(flags: ActFlags): void {
   if (!flags.signed) return
   if (flags.keypair !== undefined || flags.build_only) {
     const shown = flags.build_only ? '--build-only' : '--keypair'
-    throw usage(`${shown} is for an authority of your own keypair, not for --signed`, { param: shown })
+    throw usage(`${shown} is for what your own keypair signs, not for --signed`, { param: shown })
   }
   refuseNamedWallet(flags, '--signed')
 }
