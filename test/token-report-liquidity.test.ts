@@ -108,16 +108,16 @@ describe.skipIf(!HAS_DAMM_V2)('a position whose NFT', () => {
       nft_mint: nft.toBase58(),
       nft_account: held.toBase58(),
     }
-    expect(after.pools!.pools[0]!.burnt_positions).toEqual([burnt])
+    expect(after.pools!.pools[0]!.burned_positions).toEqual([burnt])
     const all = '100 % of the liquidity can never be withdrawn'
     expect(await facts(after)).toMatchObject({ state: 'proven', value: all })
     // Whoever writes the file can neither name a position twice nor one that nobody burnt.
     const none = (pools: TokenReport['pools']) => {
-      pools!.pools[0]!.burnt_positions = []
+      pools!.pools[0]!.burned_positions = []
     }
     expect(await facts(after, none)).toMatchObject({ state: 'changed', value: expect.stringMatching(/^0 %/) })
     const claim = (pools: TokenReport['pools']) => {
-      Object.assign(pools!.pools[0]!, { locked_bps: 10_000, burnt_positions: [burnt, burnt] })
+      Object.assign(pools!.pools[0]!, { locked_bps: 10_000, burned_positions: [burnt, burnt] })
     }
     const account = chain.account(held.toBase58())!
     const data = Buffer.from(account.data)

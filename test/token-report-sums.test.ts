@@ -59,7 +59,7 @@ const pool = (more: object) => ({
     locked_bps: 10_000,
     vesting_bps: 0,
     unlocked_bps: 0,
-    burnt_positions: [],
+    burned_positions: [],
   },
   ...{ migrated_locked_bps: null, ...more },
 })

@@ -41,7 +41,7 @@ export interface KeyedList<R extends { line: number }, D extends BuiltRow> {
   question(rows: readonly R[]): string
   /** Sorts the row that costs most to the front; the others are assumed to cost as much. */
   dearestFirst(a: R, b: R): number
-  /** The funds of all rows, where they are not those of the dearest row times their number. */
+  /** The funds of all rows, if they are not those of the dearest row times their number. */
   funds?(funds: Funds, rows: readonly R[], data: D): Funds
   /** Adds to the preview what only the API knows. */
   check?(of: Signing): void

@@ -14,7 +14,7 @@ import type { ActingVault } from '../signing/wallet.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { type JournalFields, type JournalKind, ListJournal } from './journal.ts'
 import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
-import { begunMeanwhile, runList } from './run.ts'
+import { begunMeanwhile, forOneTransaction, runList } from './run.ts'
 
 /** One row; `id` has all of its content, so that a changed row is another one. */
 export interface RowToPropose<D extends BuiltTransactions> {
@@ -94,7 +94,7 @@ export async function proposeRows<D extends BuiltTransactions>(
   acting: ActingVault,
   { file, journal: place, head, rows: rowsOf }: ListToPropose<D>,
 ): Promise<CommandOutcome> {
-  if (flags.build_only) throw usage('--build-only prints one proposal; with --from there are many')
+  if (flags.build_only) throw forOneTransaction('--build-only')
   const cluster = await session.cluster()
   if (!flags.dry_run) refuseUnconfirmable(session, cluster)
   const journal = proposalListJournal(place, { payer: acting.vault, cluster }, head)

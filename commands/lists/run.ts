@@ -92,6 +92,10 @@ export async function workThrough<J>(session: Session, { doing, jobs, ...run }: 
   }
 }
 
+/** The problem of a flag that a list cannot have. */
+export const forOneTransaction = (param: string) =>
+  usage(`${param} is for one transaction; a list takes several, and waits for each`, { param })
+
 /** The next run reads the list again, so it must be a file. */
 export function refuseStandardInput(file: string | undefined, param: string): void {
   if (file !== '-') return

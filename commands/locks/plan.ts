@@ -20,7 +20,7 @@ const USUAL_DECIMALS = 6
 const MOST_SHOWN = 24
 
 export const planVerb = verb({
-  about: 'Show what unlocks when, before locks are made or of one on chain',
+  about: 'Show what unlocks when, for planned locks or for one on chain',
   details:
     'The CSV has a line for each unlock, with dates in UTC and amounts in whole tokens. Beyond 10,000 unlocks a line is a day, a month or a year, and still adds up to the unit. With --from it is the sum of all rows, for which the flags stand as in `svc locks create --from`. For a lock on chain, claimable is what can be claimed at that moment if nothing more is claimed before.',
   calls: [paths.locks.get, paths.accounts.get],

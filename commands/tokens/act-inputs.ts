@@ -2,7 +2,7 @@
 import { rawUnits, solOf } from '../cli/amounts.ts'
 import { text, toggle } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { refuseStandardInput } from '../lists/run.ts'
+import { forOneTransaction, refuseStandardInput } from '../lists/run.ts'
 import { previewLine } from '../signing/preview.ts'
 import { mintState } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
@@ -46,8 +46,7 @@ export function refuseWithList(flags: OneActFlags, replaced: Readonly<Record<str
   const { build_only, force, wait, idempotency_key } = flags
   const single = { '--build-only': build_only, '--force': force, '--wait': wait, '--idempotency-key': idempotency_key }
   const shown = Object.entries(single).find(([, value]) => value !== undefined && value !== false)?.[0]
-  if (shown !== undefined)
-    throw usage(`${shown} is for one transaction; a list takes several, and waits for each`, { param: shown })
+  if (shown !== undefined) throw forOneTransaction(shown)
 }
 
 /** Throws a usage problem for flags that only a list has. */

@@ -169,7 +169,7 @@ export type PositionVesting = z.output<typeof positionVesting>
 export const positionClosing = eitherMode({
   ...sides,
   position: positionAddress,
-  nft_mint: mintAddress.meta({ description: 'Mint of the NFT that is burnt' }),
+  nft_mint: mintAddress.meta({ description: 'Mint of the NFT that is burned' }),
   fee_a: digits.meta({ description: 'Raw units of token A that are claimed in the same transaction' }),
   fee_b: digits,
 }).openapi('PositionClosing')

@@ -117,7 +117,7 @@ const reportPool = z
     unlocked_bps: bps
       .nullable()
       .meta({ description: 'The rest, which its owners can withdraw now; null if the positions were not read' }),
-    burnt_positions: z
+    burned_positions: z
       .array(z.object({ address, nft_mint: mintAddress, nft_account: address }))
       .meta({ description: 'Large positions whose NFT is in a burn address, at most 20' }),
     migrated_locked_bps: bps.nullable().meta({

@@ -75,12 +75,12 @@ export function readPassport(text: string): Passport {
       }
     }),
     pools: listOf(fieldsOf(report.pools).pools, MOST_POOLS).map((each) => {
-      const { address, type, locked_bps, burnt_positions } = fieldsOf(each)
+      const { address, type, locked_bps, burned_positions } = fieldsOf(each)
       if (type !== 'dbc' && type !== 'damm_v2') throw new Error('pools in passport.json have another form')
-      const burnt = listOf(burnt_positions, MOST_BURNT).map((position) => {
+      const burnt = listOf(burned_positions, MOST_BURNT).map((position) => {
         const fields = fieldsOf(position)
         const [own, nftMint, nftAccount] = [fields.address, fields.nft_mint, fields.nft_account].map((key) =>
-          addressIn(key, 'burnt_positions'),
+          addressIn(key, 'burned_positions'),
         ) as [string, string, string]
         return { address: own, nftMint, nftAccount }
       })

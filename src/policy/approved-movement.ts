@@ -72,7 +72,7 @@ export function excessOver(approved: ApprovedMovement, movement: Movement): stri
       ({ address, kind }) => `the ${kind} ${address} would get another delegate`,
     ) ??
     // What was approved before there were powers has none.
-    strange(now.powers, approved.powers ?? [], ({ mint, what }) => `of ${mint}, ${what}`) ??
+    strange(now.powers, approved.powers ?? [], ({ mint, what }) => `${what} (mint ${mint})`) ??
     strange(now.closes, approved.closes, ({ address }) => `${address} would be closed`) ??
     strange(now.programs, approved.programs, (program) => `the program ${program} would run`)
   )

@@ -100,7 +100,7 @@ describe.skipIf(!HAS_DAMM_V2)('liquidity that is added (needs Meteora DAMM v2 in
     await fc.assert(property, { numRuns: 20 })
   })
 
-  it('can be the first of a new position, and is then all that it holds', async () => {
+  it('opens a position that holds exactly it', async () => {
     const { chain, creator, payer, address, buy, tokens, read } = await openedPool('that takes fees in SOL')
     await buy(5n * SOL)
     const { pool, moment } = await read()

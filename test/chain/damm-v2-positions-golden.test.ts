@@ -62,10 +62,10 @@ async function transactions(version: 0 | 1) {
   }
 }
 
-describe('the transaction of a position', () => {
+describe('a built transaction of a position', () => {
   for (const version of [0, 1] as const) {
     for (const name of ['open', 'add', 'remove', 'remove-all', 'lock', 'vest', 'close'] as const) {
-      it(`to ${name} is the one that the program took, in version ${version}`, async ({ annotate }) => {
+      it(`${name}, version ${version}, equals the recorded one that the program accepted`, async ({ annotate }) => {
         const { transaction } = (await transactions(version))[name]
         const file = `damm-v2-position-${version === 1 ? 'v1-' : ''}${name}`
         await annotate(`${name}: ${await expectGolden(file, transaction, () => arrange(name))} bytes`, 'size')

@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => daemon?.stop())
 
 describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with a transfer fee ${lacksLock}`, () => {
-  it('is made, titled and cancelled with --signed, is not given away, and one for it is claimed', async () => {
+  it('is made, titled and cancelled with --signed, is not given away, and the wallet claims a lock that it receives', async () => {
     const made = await ok(create(ben.address, '100', '--signed'))
     expect(made).toMatchObject({ mint: world.mint, recipient: ben.address, amount: '100000000' })
     await ok(['locks', 'update', made.address, '--title', 'Team', '--signed'])
@@ -57,7 +57,10 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
     await advance(2)
     expect(await ok(['locks', 'claim', address, '--signed'])).toMatchObject({ amount: '4000000', received: '3960000' })
     const other = await svc(['locks', 'claim', address, '--signed', '-k', ada.file])
-    expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('--keypair is for what your own keypair signs')])
+    expect([other.exitCode, other.stderr]).toEqual([
+      2,
+      expect.stringContaining('--keypair is for what your own keypair signs'),
+    ])
   })
 
   it('is made once for each row of a list with --signed, also if a run was killed before its answer', async () => {
@@ -149,7 +152,7 @@ describe.skipIf(lacks)('A lock of a vault, of a mint with a transfer fee', () =>
     ])
   })
 
-  it('is made, titled, given away and cancelled with --squads, and one for it is claimed', async () => {
+  it('is made, titled, given away and cancelled with --squads, and the vault claims a lock that it receives', async () => {
     await done(create(ben.address, '100'))
     const [{ address }] = await ok(['locks', 'list', '--creator', world.vault])
     await done(['locks', 'update', address, '--title', 'Vault'])

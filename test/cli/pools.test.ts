@@ -760,7 +760,7 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     expect(pool.signatures).toHaveLength(1)
   })
 
-  it('create --mint-keypair launches at the address of the key, which only signs, and refuses what cannot be', async () => {
+  it('create --mint-keypair launches at the address of the key, which only signs, and refuses a key that cannot be the mint', async () => {
     const { file, address, secretKey } = ownMint('mint.json')
     const own = (symbol: string, ...more: string[]) =>
       launched(symbol, '--preset', 'tiny', '--mint-keypair', file, '--yes', ...more)

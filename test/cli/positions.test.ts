@@ -88,7 +88,7 @@ describe.skipIf(lackingPrograms.length > 0)(`svc pools positions (${lackingProgr
     await cli.refused(act('lock', '--all'), 'it is locked for good')
   })
 
-  it('add says what goes in of both tokens, needs both amounts from a script, and leaves no more than they say', async () => {
+  it('add shows both amounts, needs both from a script, and takes no more than shown', async () => {
     await cli.json(['pools', 'swap', pool, '--buy', '5', '-k', own])
     expect((await cli.svc(act('add'))).exitCode).toBe(2)
     await cli.refused(act('add', '--amount-b', '0.1'), '--amount-a')

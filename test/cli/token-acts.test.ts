@@ -123,7 +123,9 @@ describe('svc tokens', () => {
     expect(await said(['tokens', 'mint', mint, '--from', list, '--to', wallet])).toContain('either --to or --from')
     expect(await said(['tokens', 'mint', mint, '--from', list, '--build-only'])).toContain('--build-only is for one')
     expect(await said(['tokens', 'mint', mint, '1', '--journal', 'j'])).toContain('--journal is for a list')
-    expect(await said(['tokens', 'mint', mint, '1', '--signed'])).toContain('--keypair is for what your own keypair signs')
+    expect(await said(['tokens', 'mint', mint, '1', '--signed'])).toContain(
+      '--keypair is for what your own keypair signs',
+    )
     expect(await said(['tokens', 'burn', mint, '--from', '-'])).toContain('standard input')
     const bad = file('bad.csv', `wallet\nnobody\n${wallet}\n${wallet}\n`)
     const faults = await said(['tokens', 'freeze', mint, '--from', bad])

@@ -10,7 +10,7 @@ import { amountTexts, decimalsOfBoth, EXAMPLE_POOL, EXAMPLE_POSITION, POSITION }
 export const closeVerb = verb({
   about: 'Close an empty position, which returns its rent',
   details:
-    'All liquidity must be withdrawn before: `svc pools positions remove --all`. Fees that it still has are claimed in the same transaction. Its NFT is burnt. A position with locked liquidity can never be closed.',
+    'All liquidity must be withdrawn before: `svc pools positions remove --all`. Fees that it still has are claimed in the same transaction. Its NFT is burned. A position with locked liquidity can never be closed.',
   calls: [paths.positions.close, ...ACT_CALLS],
   args: POSITION,
   flags: ACT_SIGNING,

@@ -5,12 +5,12 @@ import { text, verb } from '../../cli/command.ts'
 import { WALLET_ADDRESS } from '../../signing/flags.ts'
 import { EXAMPLE_POOL, POOL, percentOfParts, unitOf } from './parts.ts'
 
-const COLUMNS = ['position', 'token_a', 'token_b', 'free', 'released_later', 'locked', 'fee_a', 'fee_b'] as const
+const COLUMNS = ['position', 'token_a', 'token_b', 'unlocked', 'vesting', 'locked', 'fee_a', 'fee_b'] as const
 
 export const positionListVerb = verb({
   about: 'List the positions of a wallet in a pool, with what they are worth',
   details:
-    'For pools of anybody. Free liquidity can be withdrawn now; what is locked for good earns fees, and nobody can ever withdraw it. Fees are claimed with `svc fees claim --kind damm_v2`.',
+    'For pools of anybody. Unlocked liquidity can be withdrawn now, and vesting liquidity later. Locked liquidity earns fees, and nobody can ever withdraw it. Fees are claimed with `svc pools positions claim`.',
   calls: [paths.positions.list],
   args: POOL,
   flags: { owner: text('Wallet that holds them (default your keypair)', WALLET_ADDRESS) },

@@ -96,8 +96,8 @@ export const partLines = ({ liquidity, unlocked_liquidity, vesting_liquidity, lo
         previewLine(
           'after',
           [
-            `${percentOfParts(unlocked_liquidity, liquidity)} free`,
-            ...(vesting_liquidity === '0' ? [] : [`${percentOfParts(vesting_liquidity, liquidity)} released later`]),
+            `${percentOfParts(unlocked_liquidity, liquidity)} unlocked`,
+            ...(vesting_liquidity === '0' ? [] : [`${percentOfParts(vesting_liquidity, liquidity)} vesting`]),
             `${percentOfParts(locked_liquidity, liquidity)} locked for good`,
           ].join(', '),
         ),

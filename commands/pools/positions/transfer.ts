@@ -2,11 +2,12 @@
 import { paths } from '../../../src/api/paths.ts'
 import type { PoolPositionTransfer } from '../../../src/api/position-transfers.ts'
 import { TOKEN_2022_PROGRAM } from '../../../src/solana/program-ids.ts'
-import { poolAddress, required, text, verb } from '../../cli/command.ts'
+import { required, text, verb } from '../../cli/command.ts'
 import { type Call, closes, demanding, opens, type Signing, unexpectedBuild } from '../../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../../signing/flags.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { runSigned } from '../../signing/run.ts'
+import { EXAMPLE_POOL, POOL } from './parts.ts'
 
 /** The most positions of one transaction. */
 const MOST_POSITIONS = 4
@@ -54,9 +55,9 @@ const { submit, get, simulate } = paths.transactions
 export const transferVerb = verb({
   about: "Send positions of a migrated pool to another wallet or a multisig's vault",
   details:
-    'Whoever holds the NFT of a position owns its liquidity and its fees, also the unclaimed ones: claim them first with `svc pools positions claim`. Locked liquidity stays locked. For the vault of a multisig add --allow-programs.',
+    'Whoever holds the NFT of a position owns its liquidity and its fees, also the unclaimed ones: claim them first with `svc pools positions claim`. Locked liquidity stays locked. Without --position all that you hold are sent, four in a transaction. For the vault of a multisig add --allow-programs.',
   calls: [paths.pools.transferPositions, simulate, submit, get],
-  args: { address: required(poolAddress('Address or symbol of the pool, or of the curve that became it')) },
+  args: POOL,
   flags: {
     to: required(text('Wallet that gets the positions', WALLET_ADDRESS)),
     position: text('Only this position, instead of all that you hold', WALLET_ADDRESS),
@@ -64,8 +65,8 @@ export const transferVerb = verb({
     ...SIGNING,
   },
   examples: [
-    'svc pools positions transfer CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 -k owner.json',
-    'svc pools positions transfer CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --to 7Kqa3YXKZzUhDpVB3XcxZcQnGs5Bs2Tn1zZ1mcKjqAVA --allow-programs --dry-run',
+    `svc pools positions transfer ${EXAMPLE_POOL} --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 -k owner.json`,
+    `svc pools positions transfer ${EXAMPLE_POOL} --to 7Kqa3YXKZzUhDpVB3XcxZcQnGs5Bs2Tn1zZ1mcKjqAVA --allow-programs --dry-run`,
   ],
   run: ({ address, to, position, ...flags }, session) =>
     runSigned<PoolPositionTransfer & { transaction: string; last_valid_block_height: number }>(session, flags, {

@@ -39,7 +39,7 @@ interface Terms {
   unit: HeldPositions['unit']
   /** Null is when the transaction runs. */
   cliffPoint: bigint | null
-  /** Whether the cliff was counted from the time that the API reports. */
+  /** The time of the chain's clock, as the API reads it, from which a span is counted; null if --cliff is no span. */
   countsFrom: bigint | null
   cliffBps: bigint
   periods: number
@@ -138,7 +138,9 @@ export const vestVerb = verb({
       field: 'cliff_at',
     },
     cliff_percent: {
-      ...text('Part that the cliff releases, like 25 (default what does not divide)', { placeholder: 'PERCENT' }),
+      ...text('Part that the cliff releases, like 25 (default: only what the periods do not divide)', {
+        placeholder: 'PERCENT',
+      }),
       field: 'cliff_share_bps',
     },
     periods: integer('Equal parts after the cliff (default none: the cliff releases everything)', {

@@ -81,9 +81,7 @@ export interface SigningSteps<D> {
   answer(signatures: Signatures): D
   /** Builds transaction number `step` (the first is 0) after the one before is confirmed. */
   next?(step: number): Promise<SigningDraft>
-  /**
-   * Builds the first transaction again if it must wait for these seconds, because it has a time in it that would pass.
-   */
+  /** Builds the first transaction again with a later start, if it has to wait this many seconds. */
   waits?(seconds: number): Promise<SigningDraft>
   /** Writes rows with the reservation of the first signing. An error here refuses it before anything is signed. */
   reserve?(tx: Tx): Promise<void>

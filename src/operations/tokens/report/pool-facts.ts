@@ -116,7 +116,7 @@ const curveRecord = (curve: DbcPool): PoolRecord => ({
   locked_bps: WHOLE_BPS,
   vesting_bps: 0,
   unlocked_bps: 0,
-  burnt_positions: [],
+  burned_positions: [],
   migrated_locked_bps: Math.min(curve.migratedLockedPercentage * 100, WHOLE_BPS),
 })
 
@@ -142,7 +142,7 @@ function poolRecord({ pool, ...amounts }: PoolDraft, parts: LockedLiquidity | un
     locked_bps,
     vesting_bps,
     unlocked_bps: vesting_bps === null ? null : rest,
-    burnt_positions: (parts?.burnt ?? []).map(({ position, nftMint, nftAccount }) => {
+    burned_positions: (parts?.burnt ?? []).map(({ position, nftMint, nftAccount }) => {
       return { address: position, nft_mint: nftMint, nft_account: nftAccount }
     }),
     migrated_locked_bps: null,

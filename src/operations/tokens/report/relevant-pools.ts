@@ -4,7 +4,7 @@ import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 
 type Pool = Pick<TokenReportPools['pools'][number], 'base_amount' | 'quote_amount' | 'quote_mint'>
 
-/** A pool counts if it has at least this part of the token in pools, or of the SOL or a dollar in them. */
+/** A pool counts if it has at least this part of the token in pools, or of all SOL, USDC or USDT in pools. */
 const RELEVANT_PARTS = 10n
 /** Quotes of value: anybody can make other tokens, and a pool full of them is worth nothing. SOL, USDC, USDT. */
 const MONEY = [
