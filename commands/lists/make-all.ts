@@ -10,7 +10,7 @@ import { buildFields, type SigningFlags } from '../signing/flags.ts'
 import { fundsOf, timesOf, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { failureLines, listSignerLines, previewLine } from '../signing/preview.ts'
-import { forecastOf, requireSuccess } from '../signing/run-failures.ts'
+import { forecastOf } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { EXIT } from '../ui/problem.ts'
@@ -19,7 +19,7 @@ import { type PlannedRow, planKeyedRows, type RowStatus, withIds } from './keyed
 import { makeOpen, writeRow } from './make-rows.ts'
 import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
 import { proposeRows } from './propose-rows.ts'
-import { begunMeanwhile, forOneTransaction, refuseStandardInput, runList } from './run.ts'
+import { begunMeanwhile, forOneTransaction, refuseStandardInput, requireSuccess, runList } from './run.ts'
 
 export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   session: Session,

@@ -5,6 +5,8 @@ import { ApiError } from '../../src/platform/errors.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { type Session, sessionWith } from '../cli/session.ts'
 import { confirmOn } from '../signing/confirm.ts'
+import { canPay, type Funds, requireFunds } from '../signing/funds.ts'
+import { type Forecast, wouldFail } from '../signing/run-failures.ts'
 import { failure, usage } from '../ui/problem.ts'
 
 export interface ListRun {
@@ -90,6 +92,15 @@ export async function workThrough<J>(session: Session, { doing, jobs, ...run }: 
     session.setInterruptNote(null)
     session.ui.clear()
   }
+}
+
+/** Whether a run of a list would succeed; throws if it would not, and is no trial. */
+export function requireSuccess(forecast: Forecast, funds: Funds, isDryRun: boolean): boolean {
+  const { cluster, fault } = forecast
+  if (isDryRun) return fault === null && canPay(funds)
+  requireFunds(funds, cluster)
+  if (fault !== null) throw wouldFail(forecast, fault)
+  return true
 }
 
 /** The problem of a flag that a list cannot have. */

@@ -2,7 +2,6 @@
 import type { Simulation, Transaction } from '../../src/api/transactions.ts'
 import type { Session } from '../cli/session.ts'
 import { failure, Problem } from '../ui/problem.ts'
-import { canPay, type Funds, requireFunds } from './funds.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
 
 /** What a simulation of the first transaction shows before anything is signed. */
@@ -49,15 +48,6 @@ export function wouldFail({ cluster, signer, simulation }: Forecast, fault: Expl
       details: { err, logs: logs.slice(-20) },
     },
   )
-}
-
-/** Whether a run of a list would succeed; throws if it would not, and is no trial. */
-export function requireSuccess(forecast: Forecast, funds: Funds, isDryRun: boolean): boolean {
-  const { cluster, fault } = forecast
-  if (isDryRun) return fault === null && canPay(funds)
-  requireFunds(funds, cluster)
-  if (fault !== null) throw wouldFail(forecast, fault)
-  return true
 }
 
 /** The failure of a transaction that failed on chain or expired; its error can only be explained with its bytes. */

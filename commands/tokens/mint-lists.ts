@@ -8,7 +8,7 @@ import type { Session } from '../cli/session.ts'
 import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
 import { patiently } from '../lists/patience.ts'
 import { proposeRows } from '../lists/propose-rows.ts'
-import { atOnce, runList, workThrough } from '../lists/run.ts'
+import { atOnce, requireSuccess, runList, workThrough } from '../lists/run.ts'
 import { transactionsOf } from '../signing/built-transactions.ts'
 import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
@@ -25,7 +25,7 @@ import {
   type Unsigned,
   unsignedActOf,
 } from '../signing/run-act.ts'
-import { forecastOf, requireSuccess } from '../signing/run-failures.ts'
+import { forecastOf } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { WaitsForApproval } from '../signing/waits-for-approval.ts'
 import { EXIT, usage } from '../ui/problem.ts'
