@@ -116,6 +116,8 @@ async function opened() {
   const rpc = createRpc(chain, { onError: () => undefined })
   const node = testNode('http://embedded.test', { fetch: localFetch(rpc) as typeof fetch, commitment: 'confirmed' })
   const land = (instructions: TransactionInstruction[], ...more: Keypair[]) => {
+    // The same instructions again are another transaction, with the next blockhash.
+    chain.advance(1)
     const landed = run(chain, instructions, [wallet, ...more])
     expect(landed.err, landed.logs.join('\n')).toBeNull()
   }
@@ -143,7 +145,7 @@ function authoritiesOf(mint: spl.Mint): Record<string, string | null> {
     spl.getTransferHook(mint),
     spl.getPausableConfig(mint),
   ]
-  const has = (type: spl.ExtensionType) => spl.getExtensionTypes(mint.tlvData).includes(type)
+  const has = (type: spl.ExtensionType) => spl.getExtensionTypes(withoutPadding(mint.tlvData)).includes(type)
   return Object.fromEntries(
     [
       feeConfig && ['transfer_fee_config', feeConfig.transferFeeConfigAuthority],
@@ -159,6 +161,16 @@ function authoritiesOf(mint: spl.Mint): Record<string, string | null> {
     ].flatMap((each) => (Array.isArray(each) ? [[each[0], addressOrNull(each[1] as PublicKey)]] : [])),
   )
 }
+
+const AS_LONG_AS_A_MULTISIG = ['transfer_fee_config', 'metadata_pointer', 'default_state', 'non_transferable']
+const withExtensions = (chosen: readonly string[]) => ({
+  extensions: Object.fromEntries(
+    NAMES.map((name) => [name, { chosen: chosen.includes(name), holder: 'payer' as const }]),
+  ),
+  ...{ fee: { bps: 0, most: 0n }, mint: 'payer' as const, freeze: 'payer' as const },
+})
+/** The program adds two bytes to a mint that would be as long as a multisig, and spl-token reads past them. */
+const withoutPadding = (extensions: Buffer) => (extensions.length === 191 ? extensions.subarray(0, 189) : extensions)
 
 describe.each([
   ['SPL Token', spl.TOKEN_PROGRAM_ID],
@@ -180,7 +192,8 @@ describe.each([
           const own = Keypair.generate()
           const account = apart ? own.publicKey : tokenAccountOf(token, owner)
           // Accounts of such a mint must have an owner that cannot change, as associated ones do.
-          const space = spl.getAccountLenForMint(made) + (chosen.includes('non_transferable') ? 4 : 0)
+          const read = { ...made, tlvData: withoutPadding(made.tlvData) }
+          const space = spl.getAccountLenForMint(read) + (chosen.includes('non_transferable') ? 4 : 0)
           const isOpen = chain.account(account.toBase58()) !== null
           const opening = apart
             ? [
@@ -218,7 +231,7 @@ describe.each([
         expect([facts.supply, facts.decimals]).toEqual([String(read.supply), read.decimals])
         expect(facts.supply).toBe((await node.getTokenSupply(mint)).value.amount)
         expect(facts.extensions.map(({ number, name }) => [number, name])).toEqual(
-          spl.getExtensionTypes(read.tlvData).map((type) => [type, Type[type]]),
+          spl.getExtensionTypes(withoutPadding(read.tlvData)).map((type) => [type, Type[type]]),
         )
         expect(facts.extensions).toHaveLength(chosen.length)
         expect(Object.fromEntries(facts.authorities.map(({ type, holder: who }) => [type, who]))).toEqual({
@@ -278,7 +291,10 @@ describe.each([
         expect(level('large_holder')).toBe(share > 5_000 ? 'danger' : share > 1_000 ? 'warning' : 'ok')
         expect(level('unlocked_liquidity')).toBe('unknown')
       }),
-      { numRuns: runs(10, 100) },
+      {
+        numRuns: runs(10, 100),
+        examples: [[{ ...withExtensions(AS_LONG_AS_A_MULTISIG), balances: [{ owner: 0, amount: 0n, apart: true }] }]],
+      },
     )
   }, 120_000)
 })
