@@ -143,7 +143,7 @@ describe.skipIf(lacksTreasury)(`svc proposals${lacksTreasury}`, () => {
     writeFileSync(list, mints.map((mint) => `${mint}\n`).join(''))
     const pause = ['tokens', 'pause', '--from', list, '--squads', multisig, '-k', server!.file]
     const proposed = await cli.json(pause)
-    expect(proposed).toMatchObject({ proposed: 2, failed: 0, journal: `${list}.proposals.json` })
+    expect(proposed).toMatchObject({ proposed: 2, failed: 0, journal: `${list}.pause.proposals.json` })
     expect(await cli.json(pause)).toMatchObject({ proposed: 0, waiting: 2 })
     for (const { proposals } of proposed.rows) {
       for (const by of [a!, b!]) await step('approve', proposals[0], by)
