@@ -70,7 +70,7 @@ export async function openParts(options: LocalChainOptions): Promise<ChainParts>
 /** Begins a new chain or continues one, with the settings that it has from now on. Throws ConsensusKeptError. */
 function openSettings(
   journal: ChainJournal,
-  { dataDir, programsDir, now = Date.now, settings: given, consensus }: LocalChainOptions,
+  { dataDir, programsDir, now = () => Date.now(), settings: given, consensus }: LocalChainOptions,
 ) {
   const own = journal.setting('seed') === null ? DEFAULT_SETTINGS.consensus : consensusIn(journal)
   const fromCache = given === undefined ? readCachedSettings(programsDir, own) : { settings: given, faults: [] }

@@ -269,6 +269,7 @@ describe('rows of many MiB that an earlier version stored', () => {
     'airdrops.claims',
     'merkleTrees.entries',
     'holderSnapshots.holders',
+    'locks.list',
     'ledger.list',
     'ledger.summary',
   ]

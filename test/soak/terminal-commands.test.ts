@@ -66,8 +66,11 @@ describe('svc tokens', () => {
   })
 
   it('create says where to look if Ctrl-C ends the waiting', async () => {
+    // On Tower a transaction is final after seconds; Alpenglow would finalize it before anyone can press Ctrl-C.
+    const tower = { SVC_DATA_DIR: join(cli.home, 'tower'), SVC_CONSENSUS: 'tower' }
+    await json(['localnet', 'airdrop', payer.address, '10'], { env: tower })
     const { exitCode, screen } = await onTerminal(
-      cli,
+      { ...cli, env: { ...cli.env, ...tower } },
       [...token2022, '--supply', '1', '--wait', 'finalized', '--yes'],
       [['waiting until finalized', '\u0003']],
     )
