@@ -5,9 +5,10 @@ import { walletFault, walletKey } from '../../src/merkle/base58.ts'
 import { entryAt, listFromEntries, listHash } from '../../src/merkle/entry-list.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { type BatchAct, type SendRun, tryBatch } from '../airdrops/sending/batch.ts'
-import { isSentBatch, SEND_JOURNAL, SendJournal, type SendTerms } from '../airdrops/sending/journal.ts'
+import { isSentBatch, type PaidWallet, SEND_JOURNAL, SendJournal, type SendTerms } from '../airdrops/sending/journal.ts'
 import { workThroughBatches } from '../airdrops/sending/list.ts'
 import { refuseOtherJournal } from '../airdrops/sending/list-terms.ts'
+import { proposeBatches } from '../airdrops/sending/propose.ts'
 import type { SendRow } from '../airdrops/sending/rows.ts'
 import { Amount, groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
@@ -19,17 +20,17 @@ import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
 import { runList } from '../lists/run.ts'
 import { amountWords, type ListToken, listToken } from '../merkle/list-units.ts'
 import { readRecipients } from '../merkle/recipients.ts'
-import { refuseVault } from '../signing/acting-vault.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, demanding, signingFor } from '../signing/demand.ts'
 import { actsOnWallets } from '../signing/demanded-tokens.ts'
-import { programsField, txVersionField } from '../signing/flags.ts'
+import { approverField, programsField, txVersionField } from '../signing/flags.ts'
 import { type Funds, lamportsOf, requireFunds, solPayment, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { listSignerLines, previewLine } from '../signing/preview.ts'
 import { type ActFlags, refuseOwnWithSigned } from '../signing/run-act.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
+import type { ActingVault } from '../signing/wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 
@@ -61,6 +62,7 @@ export interface ActList {
 
 interface ActRun extends SendRun {
   kind: ListedAct
+  act: BatchAct
   token: ListToken
   rows: readonly SendRow[]
 }
@@ -69,30 +71,25 @@ const hasAmounts = (act: ListedAct) => act === 'mint' || act === 'burn'
 
 export async function actOnList(session: Session, flags: ActFlags, list: ActList): Promise<CommandOutcome> {
   const { act, mint, file } = list
-  const { title, done, to, doing } = WORDS[act]
-  refuseVault(flags, `\`svc tokens ${act} --from\` is signed by your own wallet, not by a vault`)
+  const { title, to, doing } = WORDS[act]
   refuseOwnWithSigned(flags)
   const token = await listToken(session, mint)
   const listed = hasAmounts(act)
     ? await readAmounts(session, file, list.raw ? undefined : token.decimals)
     : await readWallets(file)
+  if (flags.squads !== undefined) return proposeActs(session, flags, list, { token, listed, acting: flags.squads })
   const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const cluster = await session.cluster()
   if (!flags.dry_run) refuseUnconfirmable(session, cluster)
   const journal = new SendJournal(list.journal ?? `${file}.${act}.jsonl`, { mint, payer, cluster }, journalKind(act))
   journal.refuseWhileHeld()
-  const known = hasAmounts(act)
-    ? stateFile(`token-${act}s`, [cluster, mint, payer, listHash(listFromEntries(listed))])
-    : null
-  const named = { journal: journal.file, name: file }
-  if (known !== null && !list.again)
-    refuseOtherJournal(known, named, { done, again: `does it for every wallet of the list once more` })
+  const known = knownList(cluster, list, { listed, journal: journal.file })
   const rows = rowsOf(listed, journal, list)
   const begun = new Set(journal.open().flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
   const open = rows.filter(({ status, wallet }) => status === 'to send' && !begun.has(wallet))
   const run: ActRun = {
     ...{ kind: act, token, rows, journal, forecast: token, keypair: flags.keypair, signed: flags.signed },
-    act: batchAct(act, token, payer),
+    act: batchAct(act, token),
     terms: { payer, mint, ...programsField(list) },
     caller: await session.caller(),
     txVersion: txVersionField(flags),
@@ -108,7 +105,7 @@ export async function actOnList(session: Session, flags: ActFlags, list: ActList
         batches = await previewActs(session, question, run, open, { pending: begun.size, dry: flags.dry_run })
     },
     async work() {
-      if (known !== null) writeStateFile(known, { journal: resolve(journal.file) })
+      known.begin()
       // Another run may have done some of it during the confirmation.
       const paid = journal.paid()
       for (const row of rows) {
@@ -124,6 +121,61 @@ export async function actOnList(session: Session, flags: ActFlags, list: ActList
       })
     },
     outcome: (notes) => actOutcome(run, notes),
+  })
+}
+
+/**
+ * Where it is noted with which journal a list of amounts was begun, whoever signs it. Throws a usage problem if another
+ * journal has it.
+ */
+function knownList(
+  cluster: string | null,
+  { act, mint, file, again }: ActList,
+  { listed, journal }: { listed: readonly ListedWallet[]; journal: string },
+): { begin(): void } {
+  if (!hasAmounts(act)) return { begin() {} }
+  const known = stateFile(`token-${act}s`, [cluster, mint, listHash(listFromEntries(listed))])
+  const words = { done: WORDS[act].done, again: 'does it for every wallet of the list once more' }
+  if (!again) refuseOtherJournal(known, { journal, name: file }, words)
+  return { begin: () => writeStateFile(known, { journal: resolve(journal) }) }
+}
+
+interface VaultActs {
+  token: ListToken
+  listed: readonly ListedWallet[]
+  acting: ActingVault
+}
+
+/** Has a vault do it: each batch of wallets is one proposal. */
+async function proposeActs(
+  session: Session,
+  flags: ActFlags,
+  list: ActList,
+  { token, listed, acting }: VaultActs,
+): Promise<CommandOutcome> {
+  const { act, mint, file } = list
+  const { title, done, to } = WORDS[act]
+  const { vault } = acting
+  const journal = list.journal ?? `${file}.${act}.proposals.json`
+  const known = knownList(await session.cluster(), list, { listed, journal })
+  const built = batchAct(act, token)
+  const terms = { payer: vault, mint, ...programsField(list), ...approverField({ squads: acting }) }
+  return proposeBatches(session, flags, acting, {
+    name: file,
+    journal,
+    rows: rowsOf(listed, null, list),
+    what: (wallets) => `${title} ${token.symbol ?? mint} ${to} ${counted(wallets, 'wallet')}`,
+    done: { past: `had ${done}`, open: `is to have ${done}` },
+    async plan(fresh, promised) {
+      const { batches, supply } = await divided(session, { act: built, terms, txVersion: txVersionField(flags) }, fresh)
+      const total = promised + totalOf(batches.flat())
+      if (batches.length === 0) return { batches, lines: [previewLine('mint', mint)] }
+      return { batches, lines: [previewLine('mint', mint), ...supplyLines(act, token, { supply, total })] }
+    },
+    isMissing: ({ amount }) => !hasAmounts(act) || amount > 0n,
+    begin: known.begin,
+    call: (rows, more) => built.call(session, { ...terms, ...txVersionField(flags), ...more }, rows),
+    demand: built.demand,
   })
 }
 
@@ -170,11 +222,12 @@ function readWallets(file: string): Promise<ListedWallet[]> {
 }
 
 /** Throws a usage problem if the list now has another amount for a wallet, or lacks one that may still be done. */
-function rowsOf(listed: readonly ListedWallet[], journal: SendJournal, { act, file }: ActList): SendRow[] {
-  const [paid, open] = [journal.paid(), new Map(journal.open().flatMap(({ recipients }) => recipients))]
+function rowsOf(listed: readonly ListedWallet[], journal: SendJournal | null, { act, file }: ActList): SendRow[] {
+  const paid = journal?.paid() ?? new Map<string, PaidWallet>()
+  const open = new Map((journal?.open() ?? []).flatMap(({ recipients }) => recipients))
   const earlier = (wallet: string, before: string | undefined, now: string) =>
     usage(`${wallet} had ${before} raw units ${WORDS[act].done} in an earlier run, and ${file} has ${now} for it now`, {
-      next: `put the row back as it was; it is in ${journal.file}`,
+      next: `put the row back as it was; it is in ${journal?.file}`,
     })
   const rows = listed.map(({ wallet, amount }): SendRow => {
     const done = paid.get(wallet)
@@ -191,7 +244,7 @@ function rowsOf(listed: readonly ListedWallet[], journal: SendJournal, { act, fi
   return rows
 }
 
-function batchAct(act: ListedAct, { mint, decimals }: ListToken, payer: string): BatchAct {
+function batchAct(act: ListedAct, { mint, decimals }: ListToken): BatchAct {
   const amounts = (rows: readonly SendRow[]) => rows.map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
   return {
     list: WORDS[act].list,
@@ -205,18 +258,73 @@ function batchAct(act: ListedAct, { mint, decimals }: ListToken, payer: string):
         ? tokens.freeze({ ...body, wallets }, options)
         : tokens.thawList({ ...body, wallets }, options)
     },
-    demand: (session, rows) =>
-      demandsActs(signingFor(session, payer), {
+    demand: (of, rows) =>
+      demandsActs(of, {
         ...{ act, mint, decimals },
         wallets: rows.map(({ wallet, amount }) => ({ wallet, amount: hasAmounts(act) ? amount : null })),
       }),
   }
 }
 
-/**
- * Builds every transaction without signing, so that the cost and whoever is left out are known before. Returns the
- * batches.
- */
+/** A list in transactions, none of them signed. */
+interface Divided {
+  batches: SendRow[][]
+  /** The first transaction; null if there is none. */
+  first: string | null
+  /** Lamports in all. */
+  rent: bigint
+  fee: bigint
+  /** Raw units of the token that exist now. */
+  supply: bigint
+}
+
+/** Builds every transaction without signing, so that the cost and whoever is left out are known before. */
+async function divided(
+  session: Session,
+  run: Pick<ActRun, 'act' | 'terms' | 'txVersion'>,
+  open: readonly SendRow[],
+): Promise<Divided> {
+  const bar = session.ui.progress('Reading the chain')
+  const found: Divided = { batches: [], first: null, rent: 0n, fee: 0n, supply: 0n }
+  const all = open.filter(({ status }) => status === 'to send')
+  let [waiting, size] = [[...all], MOST_IN_REQUEST]
+  while (waiting.length > 0) {
+    const part = waiting.splice(0, size)
+    const later: SendRow[] = []
+    const tried = await tryBatch(session, run, part, later)
+    waiting = [...later, ...waiting]
+    if (tried !== null) {
+      const { data, rows } = tried as { data: Partial<TokenMinting> & { transaction: string }; rows: SendRow[] }
+      found.first ??= data.transaction
+      if (found.batches.length === 0) found.supply = BigInt(data.supply ?? 0)
+      found.fee += BigInt((await session.wallet.describe(data.transaction)).fee)
+      found.rent += BigInt(data.rent ?? 0)
+      found.batches.push(rows)
+      if (later.length > 0) size = rows.length
+    }
+    bar(all.length - waiting.length, all.length)
+  }
+  session.ui.clear()
+  return found
+}
+
+/** The supply before and after. Throws a usage problem if the mint cannot have that much. */
+function supplyLines(
+  act: ListedAct,
+  { decimals }: ListToken,
+  { supply, total }: { supply: bigint; total: bigint },
+): string[] {
+  if (!hasAmounts(act)) return []
+  if (act === 'mint' && supply + total > MAX_U64) {
+    throw usage(`the list comes to ${total} raw units, and only ${MAX_U64 - supply} more can be minted`, {
+      param: '--from',
+    })
+  }
+  const units = (amount: bigint) => groupedDecimalOf(amount, decimals)
+  return [previewLine('supply', `${units(supply)} → ${units(act === 'mint' ? supply + total : supply - total)}`)]
+}
+
+/** Shows what the list does and costs. Returns its batches. */
 async function previewActs(
   session: Session,
   question: string,
@@ -225,42 +333,16 @@ async function previewActs(
   { pending, dry }: { pending: number; dry: boolean },
 ): Promise<SendRow[][]> {
   const { kind, token, terms, rows } = run
-  const bar = session.ui.progress('Reading the chain')
-  const batches: SendRow[][] = []
-  let [waiting, size, rent, fee, supply] = [[...open], MOST_IN_REQUEST, 0n, 0n, 0n]
-  while (waiting.length > 0) {
-    const part = waiting.splice(0, size)
-    const later: SendRow[] = []
-    const tried = await tryBatch(session, run, part, later)
-    waiting = [...later, ...waiting]
-    if (tried !== null) {
-      const { data, rows: batch } = tried as { data: Partial<TokenMinting> & { transaction: string }; rows: SendRow[] }
-      if (batches.length === 0) {
-        const demand = await run.act?.demand(session, batch)
-        if (demand === undefined) throw new Error('a list without an act was started')
-        const forecast = await forecastOf(session, await checkedBuild(session, data.transaction, demand), terms.payer)
-        if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
-        supply = BigInt(data.supply ?? 0)
-      }
-      fee += BigInt((await session.wallet.describe(data.transaction)).fee)
-      rent += BigInt(data.rent ?? 0)
-      batches.push(batch)
-      if (later.length > 0) size = batch.length
-    }
-    bar(open.length - waiting.length, open.length)
+  const { batches, first, rent, fee, supply } = await divided(session, run, open)
+  if (first !== null) {
+    const demand = await run.act.demand(signingFor(session, terms.payer), batches[0] ?? [])
+    const forecast = await forecastOf(session, await checkedBuild(session, first, demand), terms.payer)
+    if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
   }
-  session.ui.clear()
   const doable = batches.flat()
-  const total = totalOf(doable)
-  if (kind === 'mint' && supply + total > MAX_U64) {
-    throw usage(`the list comes to ${total} raw units, and only ${MAX_U64 - supply} more can be minted`, {
-      param: '--from',
-    })
-  }
   const paid = solPayment(terms.payer, rent + fee, await lamportsOf(session, terms.payer))
   const funds: Funds = { payments: [paid], isExact: true, fault: null }
   const cluster = await session.cluster()
-  const units = (amount: bigint) => groupedDecimalOf(amount, token.decimals)
   const left = rows.filter(({ status }) => status === 'left out' || status === 'unknown').length
   await session.ui.preview([
     question,
@@ -277,7 +359,7 @@ async function previewActs(
     ...(hasAmounts(kind)
       ? [
           previewLine('amounts', amountWords([BigUint64Array.from(doable, ({ amount }) => amount)], token)),
-          previewLine('supply', `${units(supply)} → ${units(kind === 'mint' ? supply + total : supply - total)}`),
+          ...supplyLines(kind, token, { supply, total: totalOf(doable) }),
         ]
       : []),
     previewLine('sending', counted(batches.length, 'transaction')),

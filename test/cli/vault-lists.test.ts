@@ -144,6 +144,68 @@ describe.skipIf(lacks)('A list of a vault', () => {
     }
   })
 
+  it('of a token that is minted, frozen, thawed and burned is proposed batch by batch, and done once', async () => {
+    const token = ['--name', 'Grant', '--symbol', 'GRT', '--uri', 'https://example.com/g.json', '--supply', '0']
+    const extensions = ['--token-program', 'token2022', '--permanent-delegate', world.vault, '--keep-freeze-authority']
+    const { mint } = await ok(['tokens', 'create', ...token, ...extensions, '-k', ada.file])
+    for (const type of ['mint', 'freeze'])
+      await ok(['tokens', 'set-authority', mint, type, world.vault, '--allow-programs', '-k', ada.file])
+    const wallets = Array.from({ length: 26 }, () => base58.encode(randomBytes(32)))
+    const written = (lines: readonly string[]) => cli.file('grants.csv', ['wallet,amount', ...lines, ''].join('\n'))
+    const grants = wallets.map((wallet, i) => `${wallet},${i + 1}`)
+    const list = written(grants)
+    const act = (verb: string) => ['tokens', verb, mint, '--from', list, '--allow-programs', ...by()]
+    const withoutPrograms = (verb: string) => act(verb).filter((word) => word !== '--allow-programs')
+    const stateOf = async (owner: string) => {
+      const { address } = await ok([
+        'pdas',
+        'derive',
+        'ata',
+        `owner=${owner}`,
+        `mint=${mint}`,
+        'token_program=token2022',
+      ])
+      const data = Buffer.from((await ok(['accounts', 'get', address])).data, 'base64')
+      return [data.readBigUInt64LE(64), data[108]]
+    }
+
+    const dry = await cli.svc([...act('mint'), '--dry-run'])
+    expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringMatching(/supply +0 → 351\n/)])
+    const first = await ok(act('mint'))
+    expect(statuses(first)).toEqual(['proposed', 'proposed', 'proposed'])
+    const [one, two, three] = firstIds(first) as [string, string, string]
+    await carryOut(one)
+    await carryOut(three)
+    await ok(['proposals', 'reject', two, '-k', ben.file])
+    written(grants.with(0, `${wallets[0]},5`))
+    await cli.refused(act('mint'), `${wallets[0]} had minted 1000000 raw units by the proposal ${one}`)
+    written(grants)
+    await cli.refused([...act('mint'), '--journal', join(cli.home, 'o.json')], 'was minted before, by the journal')
+    const second = await ok(act('mint'))
+    expect(statuses(second)).toEqual(['executed', 'executed', 'proposed'])
+    await carryOut(firstIds(second)[2]!)
+    expect(statuses(await ok(act('mint')))).toEqual(['executed', 'executed', 'executed'])
+    for (const [i, wallet] of wallets.entries()) expect(await stateOf(wallet)).toEqual([BigInt(i + 1) * 1_000_000n, 1])
+
+    for (const [verb, state] of [
+      ['freeze', 2],
+      ['thaw', 1],
+    ] as const) {
+      const proposed = await ok(withoutPrograms(verb))
+      // One transaction freezes more wallets than another one can execute for a multisig.
+      expect(proposed.rows.map(({ name }: { name: string }) => name.slice(-11))).toEqual(['and 12 more', 'and 12 more'])
+      expect([verb, statuses(await ok(withoutPrograms(verb)))]).toEqual([verb, ['waits', 'waits']])
+      for (const id of firstIds(proposed)) await carryOut(id)
+      expect([verb, statuses(await ok(withoutPrograms(verb)))]).toEqual([verb, ['executed', 'executed']])
+      for (const wallet of wallets) expect([verb, (await stateOf(wallet))[1]]).toEqual([verb, state])
+    }
+
+    const burned = await ok(withoutPrograms('burn'))
+    for (const id of firstIds(burned)) await carryOut(id)
+    for (const wallet of wallets) expect(await stateOf(wallet)).toEqual([0n, 1])
+    expect((await ok(['tokens', 'get', mint])).raw.supply).toBe('0')
+  })
+
   it('that lacks a row which waits is refused, so that nothing is proposed beside it', async () => {
     const journal = `${join(cli.home, 'nfts.csv')}.proposals.json`
     expect(readFileSync(journal, 'utf8')).toContain('svc-list-proposals')

@@ -74,14 +74,10 @@ describe.skipIf(lacks)('A multisig by command line', () => {
   })
 
   it('is never left out in silence: what cannot propose refuses the flag and the setting', async () => {
-    const list = cli.file('list.csv', `${ben.address},1\n`)
-    const all = [['tokens', 'mint', world.mint, '--from', list]]
-    for (const args of all) {
-      const refused = await cli.svc([...args, '-k', ada.file, '--yes', '--squads', world.multisig])
-      expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('--squads none')])
-      const bySetting = { env: { SVC_SQUADS: world.multisig } }
-      expect((await cli.svc([...args, '-k', ada.file, '--yes'], bySetting)).exitCode).toBe(2)
-    }
+    const claim = ['locks', 'claim', '--all', '-k', ada.file, '--yes']
+    const refused = await cli.svc([...claim, '--squads', world.multisig])
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('--squads none')])
+    expect((await cli.svc(claim, { env: { SVC_SQUADS: world.multisig } })).exitCode).toBe(2)
   })
 
   it('gets the rent of the finished proposal back', async () => {

@@ -475,6 +475,41 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     expect((await all.eventsOf(ids[0]!)).filter((type) => type === 'airdrop.vault_drained')).toHaveLength(1)
   })
 
+  it('that no transaction of the asked version could execute is refused; a larger version carries it out', async () => {
+    const { ask, post, put, step, landed, lamports, follow, proposalOf, vault, approver, a, b } = at
+    const to = Array.from({ length: 30 }, () => Keypair.generate().publicKey)
+    const paid = compileTransaction({
+      payer: keyOf(vault),
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: to.map((key) =>
+        SystemProgram.transfer({ fromPubkey: keyOf(vault), toPubkey: key, lamports: 1_000_000 }),
+      ),
+      config: V1_CONFIG,
+      bytesOf: (key: PublicKey) => key.toBytes(),
+    })
+    const body = { transaction: Buffer.from(paid.transaction).toString('base64'), approver: approver() }
+    expect((await ask('POST', '/v2/proposals', body)).error).toMatchObject({
+      code: 'bad_request',
+      param: 'approver',
+      message: expect.stringContaining(
+        'would be larger than the chain takes: do less in one request, or send tx_version 1',
+      ),
+      details: { reason: 'execution_too_large' },
+    })
+    const { proposal } = await post('/v2/proposals', { ...body, tx_version: 1 })
+    put(proposal, a)
+    await follow()
+    for (const member of [a, b]) await step('approvals', proposal.id, member)
+    const { transaction } = await post(`/v2/proposals/${proposal.id}/executions`, {
+      member: addressOf(a),
+      tx_version: 1,
+    })
+    landed(transaction, a)
+    await follow()
+    expect(await proposalOf(proposal.id)).toMatchObject({ status: 'executed' })
+    for (const key of to) expect(lamports(key.toBase58())).toBe(1_000_000n)
+  })
+
   it('of a transaction of any origin is made once for its Idempotency-Key', async () => {
     const { service, approver, put, a, follow, proposalOf } = at
     const unsigned = new VersionedTransaction(at.transferMessage(3_000_000).compileToV0Message()).serialize()

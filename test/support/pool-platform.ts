@@ -14,6 +14,7 @@ import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
 import type { Log } from '../../src/platform/log.ts'
 import { loadConfig, type SettingName } from '../../src/settings/config.ts'
 import { DEFAULT_SETTINGS } from '../../src/solana/cluster-settings.ts'
+import { isVersion1 } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { IMAGES } from '../storage/images.ts'
 import { databaseSettings } from './database.ts'
@@ -25,6 +26,7 @@ import { hasProgram, PROGRAMS_DIR } from './programs.ts'
 import type { randomOf } from './random.ts'
 import { requester } from './request.ts'
 import { ORIGIN } from './service.ts'
+import { signV1 } from './version1.ts'
 
 /** Every program that a launch, a claim and a migration run, as far as the cache lacks them. */
 export const lackingPrograms = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.lock]
@@ -222,7 +224,9 @@ export async function setPolicy({ request }: Pick<Platform, 'request'>, limits: 
 
 /** Base64 of a transaction, signed by those of the keys that it needs. */
 export function signWith(text: string, keys: readonly Keypair[]): string {
-  const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
+  const raw = Buffer.from(text, 'base64')
+  if (isVersion1(raw)) return Buffer.from(signV1(raw, keys)).toString('base64')
+  const transaction = VersionedTransaction.deserialize(raw)
   const { message } = transaction
   const needed = message.staticAccountKeys.slice(0, message.header.numRequiredSignatures)
   addSignatures(

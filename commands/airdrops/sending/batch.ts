@@ -5,7 +5,7 @@ import { type SignedSending, sendOne } from '../../lists/attempt.ts'
 import { requireSameCaller, requireTrusted, UntrustedKey } from '../../lists/key-trust.ts'
 import { patiently } from '../../lists/patience.ts'
 import type { BuiltTransactions } from '../../signing/built-transactions.ts'
-import { checkedBuild, type Demand, demanding, sendsTokens, signingFor } from '../../signing/demand.ts'
+import { checkedBuild, type Demand, demanding, type Signing, sendsTokens, signingFor } from '../../signing/demand.ts'
 import { signOne } from '../../signing/device.ts'
 import { failure } from '../../ui/problem.ts'
 import type { BatchSending, BatchTerms, OpenBatch, RequestedBatch, SendJournal, SendTermsOfList } from './journal.ts'
@@ -14,7 +14,7 @@ import { leaveOut, type SendForecast, type SendRow } from './rows.ts'
 export const demandsTransfers = demanding('these transfers', sendsTokens, { inOrder: true })
 
 /** An answer of the API about a batch. */
-type BatchAnswer =
+export type BatchAnswer =
   | { mode: 'signed'; signature: string }
   | (BuiltTransactions & { mode: 'unsigned'; transaction: string })
 
@@ -27,7 +27,7 @@ export interface BatchAct {
     rows: readonly SendRow[],
     options?: { idempotencyKey: string },
   ): Promise<{ data: BatchAnswer }>
-  demand(session: Session, rows: readonly SendRow[]): Promise<Demand>
+  demand(of: Signing, rows: readonly SendRow[]): Promise<Demand>
   /** What is done to them, as in `minted`. */
   done: string
   /** The field of the request that lists the rows, by which a refusal names one. */
@@ -121,7 +121,7 @@ async function signedBatch(session: Session, run: SendRun, rows: readonly SendRo
   const act = actOf(run)
   const { data: built } = await patiently(session, () => act.call(session, { ...terms, ...txVersion }, rows))
   if (built.mode !== 'unsigned') throw unasked(built)
-  const demand = await act.demand(session, rows)
+  const demand = await act.demand(signingFor(session, terms.payer), rows)
   const checked = await checkedBuild(session, built.transaction, demand)
   return signOne(session, checked, { built, secretKeys: undefined, demand, keypair })
 }
@@ -130,17 +130,17 @@ const actOf = (run: Pick<SendRun, 'act' | 'terms' | 'forecast'>): BatchAct =>
   run.act ?? {
     call: (session, body, rows, options) =>
       session.client.tokenTransfers.create({ ...(body as SendTermsOfList), recipients: recipientsOf(rows) }, options),
-    demand: (session, rows) => batchDemand(session, run, rows),
+    demand: (of, rows) => batchDemand(of, run, rows),
     done: 'paid',
     list: 'recipients',
   }
 
 /** What the transaction of a batch must be. */
 export const batchDemand = (
-  session: Session,
-  { terms: { mint, payer }, forecast: { decimals } }: Pick<SendRun, 'terms' | 'forecast'>,
+  of: Signing,
+  { terms: { mint }, forecast: { decimals } }: Pick<SendRun, 'terms' | 'forecast'>,
   recipients: readonly SendRow[],
-): Promise<Demand> => demandsTransfers(signingFor(session, payer), { mint, decimals, recipients })
+): Promise<Demand> => demandsTransfers(of, { mint, decimals, recipients })
 
 /** Builds without signing, for a preview; faults mark their rows, and those that do not fit are added to `later`. Null if no row is left. */
 export async function tryBatch(
@@ -174,7 +174,8 @@ function withoutFault(
   { later, list }: { later: SendRow[]; list: string },
 ): SendRow[] {
   const { param = '', details = {} } = error
-  const fits = Number(details.fits)
+  // How many a multisig can execute at once is found by halves.
+  const fits = details.reason === 'execution_too_large' ? Math.floor(rows.length / 2) : Number(details.fits)
   if (error.code === 'bad_request' && fits > 0 && fits < rows.length) {
     later.push(...rows.slice(fits))
     return rows.slice(0, fits)
@@ -187,7 +188,8 @@ function withoutFault(
   return rows.filter((each) => each !== row)
 }
 
-const recipientsOf = (rows: readonly SendRow[]) =>
+/** The rows as a request names them. */
+export const recipientsOf = (rows: readonly SendRow[]) =>
   rows.map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
 
 const unasked = ({ mode }: BatchAnswer) =>

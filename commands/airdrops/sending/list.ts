@@ -9,7 +9,7 @@ import { stateFile, writeStateFile } from '../../cli/state-file.ts'
 import { atOnce, runList, workThrough } from '../../lists/run.ts'
 import { amountWords, type ListToken } from '../../merkle/list-units.ts'
 import { refuseUnconfirmable } from '../../signing/confirm.ts'
-import { checkedBuild } from '../../signing/demand.ts'
+import { checkedBuild, signingFor } from '../../signing/demand.ts'
 import { txVersionField } from '../../signing/flags.ts'
 import { type Funds, requireFunds, solPayment, totalLines } from '../../signing/funds.ts'
 import { platformAddress } from '../../signing/platform-wallet.ts'
@@ -172,7 +172,7 @@ async function tryTokens(
   if (forecast.held < totalOf(first) || forecast.lamports <= rent) return null
   const tried = await tryBatch(session, run, first)
   if (tried === null) return null
-  const demand = await batchDemand(session, { ...run, forecast }, tried.rows)
+  const demand = await batchDemand(signingFor(session, run.terms.payer), { ...run, forecast }, tried.rows)
   const transaction = await checkedBuild(session, tried.data.transaction, demand)
   const trial = await forecastOf(session, transaction, run.terms.payer)
   if (trial.fault !== null) throw wouldFail(trial, trial.fault)

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Proposal } from '../../../src/api/proposals.ts'
-import type { TokenTransfer } from '../../../src/api/token-transfers.ts'
 import { listHash } from '../../../src/merkle/entry-list.ts'
 import { groupedDecimalOf } from '../../cli/amounts.ts'
 import type { CommandOutcome } from '../../cli/command.ts'
@@ -12,13 +11,14 @@ import { stateFile, writeStateFile } from '../../cli/state-file.ts'
 import { fieldsOf } from '../../lists/journal.ts'
 import { patiently } from '../../lists/patience.ts'
 import { knownProposal, proposalListJournal, proposeRows, type RowToPropose } from '../../lists/propose-rows.ts'
+import type { Demand, Signing } from '../../signing/demand.ts'
 import { approverField, txVersionField } from '../../signing/flags.ts'
 import { previewLine } from '../../signing/preview.ts'
-import { requireUnsigned } from '../../signing/run-act.ts'
+import { requireUnsigned, type Unsigned } from '../../signing/run-act.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
 import { EXIT, usage } from '../../ui/problem.ts'
 import { counted } from '../../ui/words.ts'
-import { demandsTransfers } from './batch.ts'
+import { type BatchAnswer, demandsTransfers, recipientsOf } from './batch.ts'
 import type { SendTermsOfList } from './journal.ts'
 import { type ListToSend, refuseOtherJournal, requireTokens, SENDS_FOLDER, type SendFlags } from './list-terms.ts'
 import { leftOutLine, writeSentRows } from './outcome.ts'
@@ -27,8 +27,33 @@ import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow } from './
 /** A batch as the journal has it: its wallets with their amounts, which are the id of its row. */
 interface Batch {
   id: string
-  rows: SendRow[]
+  rows: readonly SendRow[]
 }
+
+/** A list whose batches a vault does. */
+export interface BatchesToPropose {
+  /** The file, or the airdrop, as messages name it. */
+  name: string
+  journal: string
+  rows: readonly SendRow[]
+  /** What is done to this many wallets, as in `Send ADA to 3 wallets`. */
+  what(wallets: number): string
+  /** What was done to a wallet of a row that has changed, and what is still to be done to it. */
+  done: { past: string; open: string }
+  /** Divides the rows of no earlier run, and marks who is left out; `promised` is what open proposals will take. */
+  plan(fresh: readonly SendRow[], promised: bigint): Promise<{ batches: SendRow[][]; lines: readonly string[] }>
+  /** Whether a row that is left out makes the list incomplete. */
+  isMissing(row: SendRow): boolean
+  /** Runs before a batch is stored. */
+  begin(): void
+  /** Builds the batch for the vault. */
+  call(rows: readonly SendRow[], more: { dry_run?: true }): Promise<{ data: BatchAnswer }>
+  demand(of: Signing, rows: readonly SendRow[]): Promise<Demand>
+  /** File that gets every wallet of the list with what became of it. */
+  out?: string | undefined
+}
+
+type ProposeFlags = Pick<SendFlags, 'keypair' | 'tx_version' | 'dry_run'>
 
 export async function proposeSends(
   session: Session,
@@ -38,14 +63,8 @@ export async function proposeSends(
 ): Promise<CommandOutcome> {
   const { vault } = acting
   const { mint, symbol } = list.token
-  const cluster = await session.cluster()
-  const journal = proposalListJournal(list.proposals, { payer: vault, cluster })
-  journal.refuseWhileHeld()
-  const known = stateFile(SENDS_FOLDER, [cluster, mint, listHash(list.list)])
+  const known = stateFile(SENDS_FOLDER, [await session.cluster(), mint, listHash(list.list)])
   if (!flags.again) refuseOtherJournal(known, { name: list.name, journal: list.proposals })
-  const rows = rowsOf(list.list, null, list.name)
-  const byWallet = new Map(rows.map((row) => [row.wallet, row]))
-  const { kept, promised } = await keptBatches(session, journal.entries, byWallet, list)
   const terms: SendTermsOfList = {
     payer: vault,
     mint,
@@ -53,55 +72,82 @@ export async function proposeSends(
     accept_transfer_fee: flags.accept_transfer_fee,
     ...(list.airdrop_id === undefined ? {} : { airdrop_id: list.airdrop_id }),
   }
+  let { decimals } = list.token
+  return proposeBatches(session, flags, acting, {
+    name: list.name,
+    journal: list.proposals,
+    rows: rowsOf(list.list, null, list.name),
+    what: (wallets) => `Send ${symbol ?? mint} to ${counted(wallets, 'wallet')}`,
+    done: { past: 'was sent', open: 'is to be sent' },
+    async plan(fresh, promised) {
+      const forecast = await planRows(session, terms, fresh)
+      if (forecast === null) return { batches: [], lines: [previewLine('mint', mint)] }
+      // What the vault executes has more room, but the transaction that executes it names the same accounts.
+      const batches = batchesOf(fresh, forecast.fits.v0)
+      const needed = promised + totalOf(batches.flat())
+      decimals = forecast.decimals
+      if (!flags.dry_run) requireTokens(terms, needed, forecast)
+      return { batches, lines: [previewLine('mint', mint), ...tokenLines(forecast, needed)] }
+    },
+    isMissing: ({ amount }) => amount > 0n,
+    begin: () => writeStateFile(known, { journal: resolve(list.proposals) }),
+    call: (rows, more) =>
+      session.client.tokenTransfers.create({
+        ...terms,
+        ...txVersionField(flags),
+        ...approverField({ squads: acting }),
+        recipients: recipientsOf(rows),
+        ...more,
+      }),
+    demand: (of, recipients) => demandsTransfers(of, { mint, decimals, recipients }),
+    out: flags.out,
+  })
+}
+
+/** Proposes each batch of a list once, however often the command is interrupted and run again. */
+export async function proposeBatches(
+  session: Session,
+  flags: ProposeFlags,
+  acting: ActingVault,
+  list: BatchesToPropose,
+): Promise<CommandOutcome> {
+  const { rows } = list
+  const terms = { payer: acting.vault, cluster: await session.cluster() }
+  const journal = proposalListJournal(list.journal, terms)
+  journal.refuseWhileHeld()
+  const { kept, promised } = await keptBatches(session, journal.entries, list)
   const isKept = new Set(kept.flatMap((batch) => batch.rows))
-  const fresh = rows.filter((row) => !isKept.has(row))
-  const forecast = await planRows(session, terms, fresh)
-  // What the vault executes has more room, but the transaction that executes it names the same accounts.
-  const open = forecast === null ? [] : batchesOf(fresh, forecast.fits.v0)
-  const needed = promised + open.flat().reduce((sum, { amount }) => sum + amount, 0n)
-  const decimals = forecast?.decimals ?? list.token.decimals
-  if (forecast !== null && !flags.dry_run) requireTokens(terms, needed, forecast)
+  const { batches: open, lines } = await list.plan(
+    rows.filter((row) => !isKept.has(row)),
+    promised,
+  )
   const batches = [...kept, ...open.map((part) => ({ id: idOf(part), rows: part }))]
-  const left = rows.filter(({ status, amount }) => status === 'left out' && amount > 0n)
+  const left = rows.filter((row) => row.status === 'left out' && list.isMissing(row))
   const { keypair, tx_version, dry_run } = flags
   const signing = { keypair, tx_version, dry_run, wait: undefined, build_only: false, force: false }
   const {
     exitCode,
     notes = [],
     ...outcome
-  } = await proposeRows<TokenTransfer & { mode: 'unsigned' }>(session, signing, acting, {
+  } = await proposeRows(session, signing, acting, {
     file: list.name,
-    journal: list.proposals,
+    journal: list.journal,
     rows: async () => ({
-      question: `Send ${symbol ?? mint} to ${counted(batches.flatMap((batch) => batch.rows).length, 'wallet')}`,
-      rows: batches.map((batch, i) =>
-        rowOf(session, batch, i, {
-          acting,
-          terms,
-          fields: txVersionField(flags),
-          decimals,
-          begin: () => begin(known, list),
-        }),
-      ),
-      lines: [
-        previewLine('mint', mint),
-        ...(forecast === null ? [] : tokenLines(forecast, needed)),
-        ...(left.length === 0 ? [] : [previewLine('left out', counted(left.length, 'wallet'))]),
-      ],
+      question: list.what(batches.flatMap((batch) => batch.rows).length),
+      rows: batches.map((batch, i) => rowOf(session, list, batch, i)),
+      lines: [...lines, ...(left.length === 0 ? [] : [previewLine('left out', counted(left.length, 'wallet'))])],
     }),
   })
-  if (flags.out !== undefined) {
-    if (!flags.dry_run) await markPaid(session, batches, proposalListJournal(list.proposals, { payer: vault, cluster }))
-    await writeSentRows(flags.out, rows)
+  if (list.out !== undefined) {
+    if (!dry_run) await markPaid(session, batches, proposalListJournal(list.journal, terms))
+    await writeSentRows(list.out, rows)
   }
   return {
     ...outcome,
     notes: [...left.map(({ wallet, note }) => leftOutLine(wallet, note ?? '')), ...notes],
-    exitCode: left.length > 0 && !flags.dry_run ? EXIT.failed : (exitCode ?? EXIT.done),
+    exitCode: left.length > 0 && !dry_run ? EXIT.failed : (exitCode ?? EXIT.done),
   }
 }
-
-const begin = (known: string, list: ListToSend) => writeStateFile(known, { journal: resolve(list.proposals) })
 
 const tokenLines = ({ held, decimals }: SendForecast, needed: bigint) => [
   previewLine(
@@ -110,54 +156,31 @@ const tokenLines = ({ held, decimals }: SendForecast, needed: bigint) => [
   ),
 ]
 
+const totalOf = (rows: readonly SendRow[]) => rows.reduce((sum, { amount }) => sum + amount, 0n)
+
 const idOf = (rows: readonly SendRow[]) => JSON.stringify(rows.map(({ wallet, amount }) => [wallet, String(amount)]))
 
 function rowOf(
   session: Session,
-  { id, rows: recipients }: Batch,
+  list: BatchesToPropose,
+  { id, rows }: Batch,
   i: number,
-  {
-    acting,
-    terms,
-    fields,
-    decimals,
-    begin: begun,
-  }: {
-    acting: ActingVault
-    terms: SendTermsOfList
-    fields: { tx_version?: 1 }
-    decimals: number
-    begin(): void
-  },
-): RowToPropose<TokenTransfer & { mode: 'unsigned' }> {
-  const [first] = recipients
-  const name = `${first?.wallet ?? ''}${recipients.length > 1 ? ` and ${recipients.length - 1} more` : ''}`
-  const call = async (more: { dry_run?: true } = {}) => {
-    const { data } = requireUnsigned(
-      await patiently(session, () =>
-        session.client.tokenTransfers.create({
-          ...terms,
-          ...fields,
-          ...approverField({ squads: acting }),
-          recipients: recipients.map(({ wallet, amount }) => ({ wallet, amount: String(amount) })),
-          ...more,
-        }),
-      ),
-    )
-    return data
-  }
+): RowToPropose<Unsigned<BatchAnswer>> {
+  const [first] = rows
+  const call = async (more: { dry_run?: true } = {}) =>
+    requireUnsigned(await patiently(session, () => list.call(rows, more))).data
   return {
     id,
     line: i + 1,
-    name,
+    name: `${first?.wallet ?? ''}${rows.length > 1 ? ` and ${rows.length - 1} more` : ''}`,
     place: `batch ${i + 1}`,
     run: {
-      what: `Send ${terms.mint} to ${counted(recipients.length, 'wallet')}, batch ${createHash('sha256').update(id).digest('hex').slice(0, 16)}`,
+      what: `${list.what(rows.length)}, batch ${createHash('sha256').update(id).digest('hex').slice(0, 16)}`,
       async build() {
-        begun()
+        list.begin()
         return { data: await call() }
       },
-      demand: (of) => demandsTransfers(of, { mint: terms.mint, decimals, recipients }),
+      demand: (of) => list.demand(of, rows),
     },
     tryBuild: () => call({ dry_run: true }),
   }
@@ -167,32 +190,26 @@ type Entries = ReturnType<typeof proposalListJournal>['entries']
 type Fate = 'open' | 'executed' | 'over'
 
 /**
- * The batches of earlier runs that are still those of the list, and what they will take from the vault. One whose list
- * has changed since counts only if it can no longer be executed. Throws a usage problem for a wallet that is paid, or
- * may still be, and has another amount now.
+ * The batches of earlier runs that are executed or may still be, and what the latter will take from the vault; one that
+ * is over is divided anew. Throws a usage problem for a wallet of theirs that is gone or has another amount now.
  */
 async function keptBatches(
   session: Session,
   entries: Entries,
-  byWallet: ReadonlyMap<string, SendRow>,
-  list: ListToSend,
+  { rows, ...list }: BatchesToPropose,
 ): Promise<{ kept: Batch[]; promised: bigint }> {
+  const byWallet = new Map(rows.map((row) => [row.wallet, row]))
   const kept: Batch[] = []
-  const covered = new Set<string>()
   let promised = 0n
-  // The newest first: a batch that is over may have been divided anew.
-  for (const [id, { proposals }] of [...entries].reverse()) {
-    const pairs = pairsOf(id, list.proposals)
+  for (const [id, { proposals }] of entries) {
+    const pairs = pairsOf(id, list.journal)
     const fate = await fateOf(session, proposals)
+    if (fate === 'over') continue
     const changed = pairs.find(([wallet, amount]) => String(byWallet.get(wallet)?.amount) !== amount)
-    if (fate === 'over' && (changed !== undefined || pairs.some(([wallet]) => covered.has(wallet)))) continue
     if (changed !== undefined) refuseChanged(changed, { fate, proposals, now: byWallet.get(changed[0])?.amount, list })
-    const rows = pairs.flatMap(([wallet]) => byWallet.get(wallet) ?? [])
-    for (const { wallet, amount } of rows) {
-      covered.add(wallet)
-      if (fate !== 'executed') promised += amount
-    }
-    kept.unshift({ id, rows })
+    const batch = pairs.flatMap(([wallet]) => byWallet.get(wallet) ?? [])
+    if (fate === 'open') promised += totalOf(batch)
+    kept.push({ id, rows: batch })
   }
   return { kept, promised }
 }
@@ -203,17 +220,24 @@ function refuseChanged(
     fate,
     proposals,
     now,
-    list,
-  }: { fate: Fate; proposals: readonly string[]; now: bigint | undefined; list: ListToSend },
+    list: { done, journal },
+  }: {
+    fate: Fate
+    proposals: readonly string[]
+    now: bigint | undefined
+    list: Pick<BatchesToPropose, 'done' | 'journal'>
+  },
 ): never {
   const listed = now === undefined ? 'the list has no such wallet now' : `the list has ${now} for it now`
-  const done = fate === 'executed' ? 'was sent' : 'is to be sent'
-  throw usage(`${wallet} ${done} ${amount} raw units by the proposal ${proposals.join(', ')}; ${listed}`, {
-    next:
-      fate === 'executed'
-        ? 'put the row back; what is owed beyond it goes into a list of its own, with another --journal'
-        : `put the row back as it was (${list.proposals} has it), or let the members reject the proposal`,
-  })
+  throw usage(
+    `${wallet} ${fate === 'executed' ? done.past : done.open} ${amount} raw units by the proposal ${proposals.join(', ')}; ${listed}`,
+    {
+      next:
+        fate === 'executed'
+          ? 'put the row back; what is owed beyond it goes into a list of its own, with another --journal'
+          : `put the row back as it was (${journal} has it), or let the members reject the proposal`,
+    },
+  )
 }
 
 /** Whether the proposals of a batch may still be executed. One that was signed may still reach the chain. */
@@ -234,7 +258,7 @@ function pairsOf(id: string, file: string): (readonly [wallet: string, amount: s
   const isPairs =
     Array.isArray(pairs) && pairs.every((pair) => Array.isArray(pair) && pair.every((each) => typeof each === 'string'))
   if (isPairs) return pairs as [string, string][]
-  throw usage(`${file} is not a journal of a list that is sent by a vault`, { param: '--journal' })
+  throw usage(`${file} is not a journal of a list that a vault works through`, { param: '--journal' })
 }
 
 /** The rows that were executed, with their transactions. */

@@ -70,7 +70,7 @@ export async function withFixedBudget<T extends UnsignedTransaction>(
 }
 
 /** Returns limit and price, in the order in which `withTerms` finds them. */
-async function budgetInstructions(units: number, hasPrice: boolean): Promise<TransactionInstruction[]> {
+export async function budgetInstructions(units: number, hasPrice: boolean): Promise<TransactionInstruction[]> {
   const { ComputeBudgetProgram } = await import('@solana/web3.js')
   const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
   return hasPrice ? [limit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 0n })] : [limit]

@@ -1,10 +1,16 @@
 /** Builds votes about a proposal, its execution, and the closing that returns its rent. */
-import { badRequest } from '../../../platform/errors.ts'
+import type { TxVersion } from '../../../api/envelope.ts'
+import { ApiError, badRequest } from '../../../platform/errors.ts'
+import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../../../solana/constants.ts'
+import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
 import { ephemeralSignersOf, isWritablePlace, type PinnedMessage, vaultAddress } from '../../../solana/squads/index.ts'
+import type { TransactionConfig } from '../../../solana/transaction-config.ts'
+import { budgetInstructions } from '../../sending/compute-budget.ts'
 import { compileUnsigned, type Envelope, type LookupTable, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { withHeap } from './creation.ts'
 import {
   bufferClose,
+  LARGEST_HEAP,
   type Role,
   type SquadsVote,
   squadsInstructions,
@@ -15,6 +21,13 @@ import {
 
 /** Compute limit of an execution that cannot be simulated. */
 export const EXECUTION_UNITS = 1_000_000
+/** The largest limits of a transaction of version 1. */
+export const LARGEST_LIMITS = {
+  computeUnitLimit: MAX_COMPUTE_UNITS,
+  loadedAccountsDataSizeLimit: MAX_LOADED_BYTES,
+  priorityFeeLamports: null,
+  heapSize: LARGEST_HEAP,
+} satisfies TransactionConfig
 
 export interface Voting extends Envelope {
   multisig: string
@@ -60,6 +73,27 @@ export async function buildExecution(wish: ProposalExecution): Promise<UnsignedT
   const { envelope, first } = withHeap(make, wish, wish.message)
   const execute = transactionExecute(make, wish, executionAccounts(wish))
   return compileUnsigned(envelope, [...first, execute], lookupTablesOf(wish.message))
+}
+
+/** Throws bad_request if the member cannot execute the message in one transaction of this version. */
+export async function requireExecutable(
+  executed: Executed,
+  { member, version }: { member: string; version: TxVersion },
+): Promise<void> {
+  const limits: Pick<Envelope, 'before' | 'messageConfig'> =
+    version === 1
+      ? { messageConfig: { ...LARGEST_LIMITS, priorityFeeLamports: 0n } }
+      : { before: await budgetInstructions(EXECUTION_UNITS, true) }
+  try {
+    await buildExecution({ payer: member, recentBlockhash: SYSTEM_PROGRAM, ...limits, ...executed, member })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const next = version === 1 ? '' : ', or send tx_version 1 here and when it is executed'
+    throw badRequest(
+      `approver: the transaction in which the multisig executes this would be larger than the chain takes: do less in one request${next}`,
+      { param: 'approver', details: { reason: 'execution_too_large' }, cause: error },
+    )
+  }
 }
 
 /** Signers of the message for which the program does not sign: neither the vault nor an ephemeral signer. */

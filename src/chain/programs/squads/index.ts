@@ -14,6 +14,7 @@ export {
   EXECUTION_UNITS,
   type Executed,
   MOST_CLOSED_BUFFERS,
+  requireExecutable,
 } from './deciding.ts'
 export { readExecution } from './executions.ts'
 export {

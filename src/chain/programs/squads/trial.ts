@@ -4,7 +4,7 @@ import type { Simulation } from '../../../api/index.ts'
 import { NativeModuleFault } from '../../../platform/native-modules.ts'
 import { addressBytes, addressOf } from '../../../solana/addresses.ts'
 import { compileTransaction, TooMuchForVersion1 } from '../../../solana/compiling.ts'
-import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES, MAX_TRANSACTION_BYTES } from '../../../solana/constants.ts'
+import { MAX_TRANSACTION_BYTES } from '../../../solana/constants.ts'
 import { feeOfMessage } from '../../../solana/fees.ts'
 import { CLOCK_SYSVAR, RENT_SYSVAR, RUNTIME_OWNERS, SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
@@ -24,9 +24,9 @@ import { openChain } from '../../sending/series-trial.ts'
 import { simulateDecoded, withRentAndDecimals } from '../../sending/simulations.ts'
 import { decodeTransaction } from '../../sending/transactions.ts'
 import { withinVersion1 } from '../../sending/unsigned.ts'
-import { type Executed, executionAccounts } from './deciding.ts'
+import { type Executed, executionAccounts, LARGEST_LIMITS } from './deciding.ts'
 import { innerInstructions } from './inner-instructions.ts'
-import { LARGEST_HEAP, squadsInstructions, transactionExecute } from './program.ts'
+import { squadsInstructions, transactionExecute } from './program.ts'
 import { checked } from './reading.ts'
 
 export interface ExecutionForecast
@@ -114,12 +114,7 @@ async function version1(instruction: TransactionInstruction): Promise<Uint8Array
       payer: new PublicKey(addressBytes(PAYER)),
       recentBlockhash: SYSTEM_PROGRAM,
       instructions: [instruction],
-      config: {
-        computeUnitLimit: MAX_COMPUTE_UNITS,
-        loadedAccountsDataSizeLimit: MAX_LOADED_BYTES,
-        priorityFeeLamports: null,
-        heapSize: LARGEST_HEAP,
-      },
+      config: LARGEST_LIMITS,
       bytesOf: (key) => key.toBytes(),
     }).transaction
   } catch (error) {
@@ -159,7 +154,6 @@ export async function innerTransaction({ message }: Executed): Promise<Uint8Arra
   }
   const version0 = compileTransaction(request).transaction
   if (version0.length <= MAX_TRANSACTION_BYTES) return version0
-  const limits = { computeUnitLimit: MAX_COMPUTE_UNITS, loadedAccountsDataSizeLimit: MAX_LOADED_BYTES }
-  const config = { ...limits, priorityFeeLamports: null, heapSize: null }
+  const config = { ...LARGEST_LIMITS, heapSize: null }
   return withinVersion1(() => compileTransaction({ ...request, config }).transaction)
 }

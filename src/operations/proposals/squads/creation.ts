@@ -8,6 +8,7 @@ import {
   CREATION_UNITS,
   type Executed,
   readTransactionBuffers,
+  requireExecutable,
   simulateExecution,
 } from '../../../chain/programs/squads/index.ts'
 import { accountsAtSlot } from '../../../chain/reads/node-reads.ts'
@@ -107,6 +108,7 @@ async function prepareProposal(
     ? acting.signers.length
     : 0
   const executed: Executed = { multisig: multisig.address, index, vaultIndex, ephemeralSigners, message: inner }
+  await requireExecutable(executed, { member, version: act.txVersion })
   const creating = { multisig: multisig.address, vaultIndex, index, member, inner, ephemeralSigners, approve: false }
   const built = await buildCreation({ ...context, txVersion: act.txVersion }, creating, follows)
   // What an earlier one of the request makes is not on the chain yet.
