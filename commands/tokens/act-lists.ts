@@ -107,9 +107,9 @@ export async function actOnList(session: Session, flags: ActFlags, list: ActList
     async work() {
       known.begin()
       // Another run may have done some of it during the confirmation.
-      const paid = journal.paid()
+      const paid = hasAmounts(act) ? journal.paid() : null
       for (const row of rows) {
-        const before = paid.get(row.wallet)
+        const before = paid?.get(row.wallet)
         if (before !== undefined) Object.assign(row, { status: 'sent already', signature: before.signature })
       }
       await workThroughBatches(session, run, rows, {
@@ -140,6 +140,8 @@ function knownList(
   return { begin: () => writeStateFile(known, { journal: resolve(journal) }) }
 }
 
+const copiesOf = (rows: readonly SendRow[]) => rows.map((row) => ({ ...row }))
+
 interface VaultActs {
   token: ListToken
   listed: readonly ListedWallet[]
@@ -160,6 +162,7 @@ async function proposeActs(
   const known = knownList(await session.cluster(), list, { listed, journal })
   const built = batchAct(act, token)
   const terms = { payer: vault, mint, ...programsField(list), ...approverField({ squads: acting }) }
+  const run = { act: built, terms, txVersion: txVersionField(flags) }
   return proposeBatches(session, flags, acting, {
     name: file,
     journal,
@@ -167,12 +170,13 @@ async function proposeActs(
     what: (wallets) => `${title} ${token.symbol ?? mint} ${to} ${counted(wallets, 'wallet')}`,
     done: { past: `had ${done}`, open: `is to have ${done}` },
     async plan(fresh, promised) {
-      const { batches, supply } = await divided(session, { act: built, terms, txVersion: txVersionField(flags) }, fresh)
+      const { batches, supply } = await divided(session, run, fresh)
       const total = promised + totalOf(batches.flat())
       if (batches.length === 0) return { batches, lines: [previewLine('mint', mint)] }
       return { batches, lines: [previewLine('mint', mint), ...supplyLines(act, token, { supply, total })] }
     },
     isMissing: ({ amount }) => !hasAmounts(act) || amount > 0n,
+    isUndone: hasAmounts(act) ? undefined : async (rows) => (await tryBatch(session, run, copiesOf(rows))) !== null,
     begin: known.begin,
     call: (rows, more) => built.call(session, { ...terms, ...txVersionField(flags), ...more }, rows),
     demand: built.demand,
@@ -235,7 +239,8 @@ function rowsOf(listed: readonly ListedWallet[], journal: SendJournal | null, { 
     if (before !== undefined && before !== String(amount)) throw earlier(wallet, before, String(amount))
     open.delete(wallet)
     const rest = { wallet, amount, note: null, signature: done?.signature ?? null, opens: false }
-    if (done !== undefined) return { ...rest, status: 'sent already' }
+    // Whether an account is frozen the chain says, because somebody may have undone it since.
+    if (done !== undefined && hasAmounts(act)) return { ...rest, status: 'sent already' }
     if (hasAmounts(act) && amount === 0n) return { ...rest, status: 'left out', note: 'its amount is 0' }
     return { ...rest, status: 'to send' }
   })

@@ -147,6 +147,13 @@ describe('svc tokens', () => {
     expect(dry).toContain(`${address(platform)}, the platform wallet`)
     expect(dry).not.toMatch(/^ {2}checked/m)
     expect(await json(['tokens', 'thaw', mint, '--from', list, '--signed'])).toMatchObject({ thawed: 1, failed: 0 })
+    // Done once for the same state of the chain: what was undone since is done again by the same list and journal.
+    const freezing = ['tokens', 'freeze', mint, '--from', list, '--signed']
+    for (const expected of [{ frozen: 1 }, { frozen: 0, frozen_already: 1 }])
+      expect(await json(freezing)).toMatchObject({ ...expected, failed: 0 })
+    await json(['tokens', 'thaw', mint, wallet, '--signed'])
+    expect(await json(freezing)).toMatchObject({ frozen: 1, failed: 0 })
+    await json(['tokens', 'thaw', mint, wallet, '--signed'])
     expect(await read(wallet)).toMatchObject({ isFrozen: false })
   })
 })

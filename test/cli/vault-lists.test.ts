@@ -198,6 +198,15 @@ describe.skipIf(lacks)('A list of a vault', () => {
       for (const id of firstIds(proposed)) await carryOut(id)
       expect([verb, statuses(await ok(withoutPrograms(verb)))]).toEqual([verb, ['executed', 'executed']])
       for (const wallet of wallets) expect([verb, (await stateOf(wallet))[1]]).toEqual([verb, state])
+      if (verb === 'thaw') continue
+      // What was undone since is proposed again, alone.
+      await carryOut((await ok(['tokens', 'thaw', mint, wallets[0]!, ...by()])).proposal)
+      const anew = (await ok(withoutPrograms(verb))).rows.filter(
+        ({ status }: { status: string }) => status === 'proposed',
+      )
+      expect(anew.map(({ name }: { name: string }) => name)).toEqual([wallets[0]])
+      await carryOut(anew[0].proposals[0])
+      expect((await stateOf(wallets[0]!))[1]).toBe(2)
     }
 
     const burned = await ok(withoutPrograms('burn'))

@@ -44,6 +44,8 @@ export interface BatchesToPropose {
   plan(fresh: readonly SendRow[], promised: bigint): Promise<{ batches: SendRow[][]; lines: readonly string[] }>
   /** Whether a row that is left out makes the list incomplete. */
   isMissing(row: SendRow): boolean
+  /** Whether what was executed for some of the rows is undone by now; left out if that is not possible. */
+  isUndone?: ((rows: readonly SendRow[]) => Promise<boolean>) | undefined
   /** Runs before a batch is stored. */
   begin(): void
   /** Builds the batch for the vault. */
@@ -167,6 +169,7 @@ function rowOf(
   i: number,
 ): RowToPropose<Unsigned<BatchAnswer>> {
   const [first] = rows
+  const { isUndone } = list
   const call = async (more: { dry_run?: true } = {}) =>
     requireUnsigned(await patiently(session, () => list.call(rows, more))).data
   return {
@@ -183,6 +186,7 @@ function rowOf(
       demand: (of) => list.demand(of, rows),
     },
     tryBuild: () => call({ dry_run: true }),
+    ...(isUndone === undefined ? {} : { isUndone: () => isUndone(rows) }),
   }
 }
 
@@ -191,14 +195,14 @@ type Fate = 'open' | 'executed' | 'over'
 
 /**
  * The batches of earlier runs that are executed or may still be, and what the latter will take from the vault; one that
- * is over is divided anew. Throws a usage problem for a wallet of theirs that is gone or has another amount now.
+ * is over or undone is divided anew. Throws a usage problem for a wallet of theirs that is gone or has another amount now.
  */
 async function keptBatches(
   session: Session,
   entries: Entries,
-  { rows, ...list }: BatchesToPropose,
+  list: BatchesToPropose,
 ): Promise<{ kept: Batch[]; promised: bigint }> {
-  const byWallet = new Map(rows.map((row) => [row.wallet, row]))
+  const byWallet = new Map(list.rows.map((row) => [row.wallet, row]))
   const kept: Batch[] = []
   let promised = 0n
   for (const [id, { proposals }] of entries) {
@@ -208,6 +212,7 @@ async function keptBatches(
     const changed = pairs.find(([wallet, amount]) => String(byWallet.get(wallet)?.amount) !== amount)
     if (changed !== undefined) refuseChanged(changed, { fate, proposals, now: byWallet.get(changed[0])?.amount, list })
     const batch = pairs.flatMap(([wallet]) => byWallet.get(wallet) ?? [])
+    if (fate === 'executed' && (await list.isUndone?.(batch))) continue
     if (fate === 'open') promised += totalOf(batch)
     kept.push({ id, rows: batch })
   }
