@@ -1,12 +1,7 @@
 /** `svc merkle build`: builds the tree of a CSV and prints it, writes it to a file with its proofs, or stores it through the API. */
-import type { TreeCreated, TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeCreated } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList, totalAmount } from '../../src/merkle/entry-list.ts'
-import type { MerkleTree } from '../../src/merkle/tree.ts'
-import { CATEGORY_FIELDS } from '../../src/merkle/tree-files/jito-reader.ts'
-import { jitoTreeChunks } from '../../src/merkle/tree-files/jito-writer.ts'
-import { streamflowCsvChunks } from '../../src/merkle/tree-files/streamflow.ts'
-import type { JitoDetail, TreeFormat } from '../../src/merkle/tree-files/tree-file.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { listWarnings } from '../../src/merkle/unusable-wallets.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
@@ -16,8 +11,7 @@ import { usage } from '../ui/problem.ts'
 import { builtTreeRecord, readKey } from './built-record.ts'
 import { junitFlag, withJunitReport } from './junit.ts'
 import { chosenUnits, listTokenIfRead, listWords, requireUnits, unitFlags } from './list-units.ts'
-import { hashRoot, hashTree, type Recipients, readRecipients, withListNotes } from './recipients.ts'
-import { shardFile, svcTreeChunks, writeTreeFile } from './tree-file.ts'
+import { hashRoot, hashTree, readRecipients, withListNotes } from './recipients.ts'
 
 export const buildTreeOfCsv = verb({
   about: 'Build the tree of a CSV; no network or database unless --persist',
@@ -92,7 +86,8 @@ export const buildTreeOfCsv = verb({
           record = await storeTree(session, rooted, record, replace)
         } else if (warnings.length > 0) record = { ...record, warnings }
         if (out !== undefined && tree !== undefined) {
-          const chunks = chunksOf(format, tree, record, jitoPart(recipients, i))
+          const { jitoPart, shardFile, treeChunks, writeTreeFile } = await import('./tree-file.ts')
+          const chunks = treeChunks(format, tree, record, recipients.jito && jitoPart(recipients.jito, i))
           await writeTreeFile(shard ? shardFile(out, first + i) : out, chunks)
         }
         records.push(record)
@@ -107,22 +102,6 @@ export const buildTreeOfCsv = verb({
     })
   },
 })
-
-function chunksOf(
-  format: TreeFormat | undefined,
-  tree: MerkleTree,
-  record: TreeRecord,
-  jito: JitoDetail | undefined,
-): Iterable<string> {
-  if (format === 'jito') return jitoTreeChunks(tree, jito)
-  return format === 'streamflow' ? streamflowCsvChunks(tree.list) : svcTreeChunks(tree, record)
-}
-
-/** What a Jito file says about the leaves in one part of its list, so that the part is written unchanged. */
-function jitoPart({ jito }: Recipients, part: number): JitoDetail | undefined {
-  const from = part * MAX_STORED_LEAVES * CATEGORY_FIELDS.length
-  return jito && { ...jito, amounts: jito.amounts.slice(from) }
-}
 
 const treeOutcome = (record: TreeCreated, decimals: number | undefined): CommandOutcome => ({
   data: record,

@@ -2,14 +2,10 @@
 import { paths } from '../../src/api/paths.ts'
 import { type EntryList, entryAt, MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
 import { toHex } from '../../src/merkle/tree.ts'
-import { checkTreeFile } from '../../src/merkle/tree-files/tree-file.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { integer, required, text, toggle, verb } from '../cli/command.ts'
 import { usage } from '../ui/problem.ts'
 import { builtTreeRecord, readHash, readKey } from './built-record.ts'
-import { openTreeFile, requireWhole } from './recipients.ts'
-import { writeTreeFile } from './tree-file.ts'
-import { requireRoot, treeFileRecord } from './verify-tree-file.ts'
 
 const ROWS_A_CHUNK = 1000
 
@@ -39,6 +35,8 @@ export const importTree = verb({
     }
     if (mint !== undefined) readKey(mint, '--mint')
     const expected = root === undefined ? undefined : toHex(readHash(root, '--root'))
+    const { checkTreeFile, openTreeFile, requireWhole } = await import('./json-recipients.ts')
+    const { requireRoot, treeFileRecord } = await import('./verify-tree-file.ts')
     const read = await openTreeFile(file)
     requireRoot(file, read, expected)
     const checked = checkTreeFile(read)
@@ -48,6 +46,7 @@ export const importTree = verb({
       throw usage(`the tree of ${file} has the root ${data.root}, expected ${expected}`, { param: '--root' })
     }
     if (csv !== undefined) {
+      const { writeTreeFile } = await import('./tree-file.ts')
       await writeTreeFile(csv, csvChunks(read.list))
       return { data: { ...data, csv } }
     }

@@ -1,22 +1,14 @@
 /** Reads a recipient list for the merkle commands: a CSV, or the file of a tree. */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
-import type { CsvOptions } from '../../src/merkle/csv.ts'
 import { readingNotes } from '../../src/merkle/csv-columns.ts'
 import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
 import type { EntryList } from '../../src/merkle/entry-list.ts'
-import { issueLine, MerkleInputError, type MerkleIssue, quoted } from '../../src/merkle/errors.ts'
-import { readJsonList } from '../../src/merkle/json-list.ts'
+import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
 import type { BuildProgress } from '../../src/merkle/progress.ts'
 import { readRecipientCsv, recipientRoot, recipientTree } from '../../src/merkle/recipient-tree.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
-import { isTreeJson, readTreeFile } from '../../src/merkle/tree-files/read-tree-file.ts'
-import {
-  type CheckedTreeFile,
-  checkTreeFile,
-  type JitoDetail,
-  type TreeFile,
-} from '../../src/merkle/tree-files/tree-file.ts'
+import type { JitoDetail } from '../../src/merkle/tree-files/tree-file.ts'
 import { type CommandOutcome, choiceOf, integer } from '../cli/command.ts'
 import { readBytes, unreadable } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
@@ -70,7 +62,11 @@ export async function readRecipients(file: string, choices: CsvChoices, ui: Ui):
   const { source, close } = await openRecipients(file)
   try {
     const options = { name, duplicates: duplicates ?? 'reject', onProgress: treeProgress(ui) } as const
-    if (isJson(source)) return await jsonRecipients(source.all(), options, { ui, units })
+    if (isJson(source)) {
+      // A CSV, which most lists are, needs none of it.
+      const { jsonRecipients } = await import('./json-recipients.ts')
+      return await jsonRecipients(source.all(), options, { ui, units })
+    }
     const decimals = await units(name)
     const { columns, comments, ...rows } = readRecipientCsv(source, { ...options, decimals })
     const notes = readingNotes({ columns, comments, separator: rows.separator })
@@ -86,7 +82,7 @@ export async function readRecipients(file: string, choices: CsvChoices, ui: Ui):
 }
 
 /** Prints what a person should know about the list; with JSON it is in the answer. */
-async function sayNotes(ui: Ui, name: string, notes: readonly string[]): Promise<void> {
+export async function sayNotes(ui: Ui, name: string, notes: readonly string[]): Promise<void> {
   if (notes.length > 0) await ui.preview(notes.map((note) => `${name}: ${note}`))
 }
 
@@ -146,77 +142,12 @@ function treeProgress(ui: Ui): BuildProgress {
 }
 
 /** The usage problem of an input, with its first hundred faults as lines and the count of all. */
-function inputProblem(error: MerkleInputError) {
+export function inputProblem(error: MerkleInputError) {
   const lines = error.issues.map(issueLine)
   const hidden = error.issueCount - error.issues.length
   if (hidden > 0) lines.push(`… and ${hidden} more`)
   return usage(lines[0] ?? error.message, { lines, details: { issue_count: error.issueCount, issues: error.issues } })
 }
-
-/**
- * A JSON list, or the leaves of a tree file; a tree of another tool must have the proofs and the root of its leaves.
- */
-async function jsonRecipients(
-  bytes: Uint8Array,
-  options: CsvOptions & { name: string },
-  { ui, units }: { ui: Ui; units: (name: string) => Promise<number | undefined> },
-): Promise<Recipients> {
-  const { name } = options
-  if (isTreeOf(bytes, name)) {
-    const file = parseTreeFile(bytes, name)
-    if (file.format !== 'svc') requireWhole(name, checkTreeFile(file))
-    const { list, jito } = file
-    const none = { merged: 0, zeroAmounts: 0, decimals: undefined, ignored_columns: [], comment_rows: 0 }
-    return { list, hasDecimals: false, ...none, ...(jito === undefined ? {} : { jito }) }
-  }
-  const decimals = await units(name)
-  const { isRaw, ignored, ...rows } = readJsonList(bytes, { ...options, decimals })
-  const isScaled = !isRaw && decimals !== undefined
-  await sayNotes(ui, name, [
-    `JSON with amounts in ${isScaled ? `whole tokens of ${decimals} decimals` : 'raw units'}`,
-    ...(isRaw ? ['each owner of a token account gets its amount; make sure that the file has all pages'] : []),
-    ...(ignored.length === 0 ? [] : [`not read: ${ignored.map(quoted).join(', ')}`]),
-  ])
-  return { ...rows, hasDecimals: !isRaw, decimals, ignored_columns: ignored, comment_rows: 0 }
-}
-
-function isTreeOf(bytes: Uint8Array, name: string): boolean {
-  try {
-    return isTreeJson(bytes)
-  } catch (error) {
-    if (error instanceof MerkleInputError) throw inputProblem(inFile(name, error.issues, error.issueCount))
-    throw error
-  }
-}
-
-/** Reads a tree file; throws a usage problem with one line for each fault of its form. */
-export async function openTreeFile(file: string): Promise<TreeFile> {
-  return parseTreeFile(await readBytes(file), file === '-' ? 'stdin' : file)
-}
-
-function parseTreeFile(bytes: Uint8Array, name: string): TreeFile {
-  try {
-    return readTreeFile(bytes)
-  } catch (error) {
-    if (error instanceof MerkleInputError) throw inputProblem(inFile(name, error.issues, error.issueCount))
-    throw error
-  }
-}
-
-/** Throws a usage problem with a line for each node, or other field, that does not match the rest of the file. */
-export function requireWhole(name: string, { faults, faultCount }: CheckedTreeFile): void {
-  if (faultCount > 0) throw inputProblem(inFile(name, faults, faultCount))
-}
-
-/** The faults of a tree file, with its name before their position. */
-const inFile = (name: string, issues: readonly MerkleIssue[], count: number) =>
-  new MerkleInputError(
-    issues.map(({ position, message }) => ({
-      position: position === '' ? name : `${name}: ${position}`,
-      message,
-    })),
-    count,
-  )
 
 /** Whether the file is JSON; a CSV never starts with a brace or a bracket. */
 function isJson(source: CsvSource): boolean {

@@ -4,8 +4,12 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
-import { entryAt } from '../../src/merkle/entry-list.ts'
+import { entryAt, MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'
+import { CATEGORY_FIELDS } from '../../src/merkle/tree-files/jito-reader.ts'
+import { jitoTreeChunks } from '../../src/merkle/tree-files/jito-writer.ts'
+import { streamflowCsvChunks } from '../../src/merkle/tree-files/streamflow.ts'
+import type { JitoDetail, TreeFormat } from '../../src/merkle/tree-files/tree-file.ts'
 import { replaceWith } from '../../src/platform/files.ts'
 import { reason } from '../ui/files.ts'
 import { failure } from '../ui/problem.ts'
@@ -37,8 +41,25 @@ export function shardFile(file: string, airdropCount: number): string {
   return `${file.slice(0, at)}.${airdropCount}${file.slice(at)}`
 }
 
+/** Yields the text of the file in the form of the tool that reads it. */
+export function treeChunks(
+  format: TreeFormat | undefined,
+  tree: MerkleTree,
+  record: TreeRecord,
+  jito: JitoDetail | undefined,
+): Iterable<string> {
+  if (format === 'jito') return jitoTreeChunks(tree, jito)
+  return format === 'streamflow' ? streamflowCsvChunks(tree.list) : svcTreeChunks(tree, record)
+}
+
+/** What a Jito file says about the leaves in one part of its list, so that the part is written unchanged. */
+export function jitoPart(jito: JitoDetail, part: number): JitoDetail {
+  const from = part * MAX_STORED_LEAVES * CATEGORY_FIELDS.length
+  return { ...jito, amounts: jito.amounts.slice(from) }
+}
+
 /** Yields the text of the file in its own form. */
-export function* svcTreeChunks(tree: MerkleTree, record: TreeRecord): Generator<string> {
+function* svcTreeChunks(tree: MerkleTree, record: TreeRecord): Generator<string> {
   const head = JSON.stringify({ format: 'svc-merkle-tree/1', ...record }, undefined, 2)
   yield `${head.slice(0, -2)},\n  "claims": [\n`
   const { count } = tree.list

@@ -8,7 +8,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { readHash } from './built-record.ts'
-import { openTreeFile } from './recipients.ts'
+import { openTreeFile } from './json-recipients.ts'
 
 /** What a list or a tree is compared with. */
 export interface Against {

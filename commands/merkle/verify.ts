@@ -17,7 +17,7 @@ import { junitFlag, withJunitReport } from './junit.ts'
 import { listWords } from './list-units.ts'
 import { type CsvChoices, csvFlags, hashRoot, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
-import { type Against, verifyTreeFile } from './verify-tree-file.ts'
+import type { Against } from './verify-tree-file.ts'
 
 export const verifyTree = verb({
   about: 'Check a list against a root, or one proof; exit 0 yes, 1 no',
@@ -52,6 +52,7 @@ export const verifyTree = verb({
       const single = [proof, wallet, amount, amount_locked, siblings].some((given) => given !== undefined)
       if (tree !== undefined) {
         if (file !== undefined || single) throw usage('give --tree, or a FILE, or a proof', { param: '--tree' })
+        const { verifyTreeFile } = await import('./verify-tree-file.ts')
         return verifyTreeFile(tree, { root, id }, session)
       }
       if (file !== undefined) {

@@ -43,11 +43,15 @@ function jacobi(a: bigint, n: bigint): number {
     if (zeros > 0) {
       a >>= BigInt(zeros)
       low = lowBits(a)
-      const rest = lowOfN & 7
-      if (zeros % 2 === 1 && (rest === 3 || rest === 5)) sign = -sign
+      const eighth = lowOfN & 7
+      if (zeros % 2 === 1 && (eighth === 3 || eighth === 5)) sign = -sign
     }
     if ((low & 3) === 3 && (lowOfN & 3) === 3) sign = -sign
-    ;[a, n, lowOfN] = [n % a, a, low]
+    // The remainder of least absolute value takes fewer steps; a negative one changes the sign as -1 does.
+    const rest = n % a
+    const isOver = a - rest < rest
+    if (isOver && (low & 3) === 3) sign = -sign
+    ;[a, n, lowOfN] = [isOver ? a - rest : rest, a, low]
   }
   return n === 1n ? sign : 0
 }

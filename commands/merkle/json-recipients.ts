@@ -1,0 +1,76 @@
+/** Reads recipients that are JSON: a list, or the file of a tree. */
+import type { CsvOptions } from '../../src/merkle/csv.ts'
+import { MerkleInputError, type MerkleIssue, quoted } from '../../src/merkle/errors.ts'
+import { readJsonList } from '../../src/merkle/json-list.ts'
+import { isTreeJson, readTreeFile } from '../../src/merkle/tree-files/read-tree-file.ts'
+import { type CheckedTreeFile, checkTreeFile, type TreeFile } from '../../src/merkle/tree-files/tree-file.ts'
+import { readBytes } from '../ui/files.ts'
+import type { Ui } from '../ui/ui.ts'
+import { inputProblem, type Recipients, sayNotes } from './recipients.ts'
+
+export { checkTreeFile }
+
+/**
+ * A JSON list, or the leaves of a tree file; a tree of another tool must have the proofs and the root of its leaves.
+ */
+export async function jsonRecipients(
+  bytes: Uint8Array,
+  options: CsvOptions & { name: string },
+  { ui, units }: { ui: Ui; units: (name: string) => Promise<number | undefined> },
+): Promise<Recipients> {
+  const { name } = options
+  if (isTreeOf(bytes, name)) {
+    const file = parseTreeFile(bytes, name)
+    if (file.format !== 'svc') requireWhole(name, checkTreeFile(file))
+    const { list, jito } = file
+    const none = { merged: 0, zeroAmounts: 0, decimals: undefined, ignored_columns: [], comment_rows: 0 }
+    return { list, hasDecimals: false, ...none, ...(jito === undefined ? {} : { jito }) }
+  }
+  const decimals = await units(name)
+  const { isRaw, ignored, ...rows } = readJsonList(bytes, { ...options, decimals })
+  const isScaled = !isRaw && decimals !== undefined
+  await sayNotes(ui, name, [
+    `JSON with amounts in ${isScaled ? `whole tokens of ${decimals} decimals` : 'raw units'}`,
+    ...(isRaw ? ['each owner of a token account gets its amount; make sure that the file has all pages'] : []),
+    ...(ignored.length === 0 ? [] : [`not read: ${ignored.map(quoted).join(', ')}`]),
+  ])
+  return { ...rows, hasDecimals: !isRaw, decimals, ignored_columns: ignored, comment_rows: 0 }
+}
+
+function isTreeOf(bytes: Uint8Array, name: string): boolean {
+  try {
+    return isTreeJson(bytes)
+  } catch (error) {
+    if (error instanceof MerkleInputError) throw inputProblem(inFile(name, error.issues, error.issueCount))
+    throw error
+  }
+}
+
+/** Reads a tree file; throws a usage problem with one line for each fault of its form. */
+export async function openTreeFile(file: string): Promise<TreeFile> {
+  return parseTreeFile(await readBytes(file), file === '-' ? 'stdin' : file)
+}
+
+function parseTreeFile(bytes: Uint8Array, name: string): TreeFile {
+  try {
+    return readTreeFile(bytes)
+  } catch (error) {
+    if (error instanceof MerkleInputError) throw inputProblem(inFile(name, error.issues, error.issueCount))
+    throw error
+  }
+}
+
+/** Throws a usage problem with a line for each node, or other field, that does not match the rest of the file. */
+export function requireWhole(name: string, { faults, faultCount }: CheckedTreeFile): void {
+  if (faultCount > 0) throw inputProblem(inFile(name, faults, faultCount))
+}
+
+/** The faults of a tree file, with its name before their position. */
+const inFile = (name: string, issues: readonly MerkleIssue[], count: number) =>
+  new MerkleInputError(
+    issues.map(({ position, message }) => ({
+      position: position === '' ? name : `${name}: ${position}`,
+      message,
+    })),
+    count,
+  )
