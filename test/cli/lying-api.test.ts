@@ -1208,6 +1208,17 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
       }
     })
 
+    it('does not change the decimals of SOL in what svc pools positions remove shows', async () => {
+      const remove = ['pools', 'positions', 'remove', world.mine, world.position, '--percent', '50']
+      const dry = [...remove, '-k', files.own, '--dry-run']
+      const shownSol = async () => (await run(dry)).stdout.match(/[\d.,]*[1-9] SOL$/gm)
+      const before = await shownSol()
+      liar.answer = saying({ decimals_b: 11 })
+      expect(await shownSol()).toEqual(before)
+      liar.answer = asSaid
+      expect(before).toHaveLength(3)
+    })
+
     it('is refused by svc pools positions transfer with another position than was asked for', async () => {
       const send = ['pools', 'positions', 'transfer', world.mine, '--to', addressOf(friend), '-k', files.own]
       const one = [...send, '--position', world.position]

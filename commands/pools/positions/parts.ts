@@ -2,7 +2,7 @@
 
 import type { HeldPositions, PositionLock } from '../../../src/api/pool-positions.ts'
 import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
-import { groupedDecimalOf, rawUnits } from '../../cli/amounts.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS, rawUnits } from '../../cli/amounts.ts'
 import { poolAddress, required, text, toggle } from '../../cli/command.ts'
 import type { Signing } from '../../signing/demand.ts'
 import { previewLine } from '../../signing/preview.ts'
@@ -63,6 +63,9 @@ export const partOf = (chosen: Chosen): string =>
 
 export type Sides = Pick<HeldPositions, 'mint_a' | 'mint_b' | 'decimals_a' | 'decimals_b'>
 
+/** Nobody has to be believed about the decimals of SOL. */
+const decimalsOf = (mint: string, said: number): number => (mint === WRAPPED_SOL ? LAMPORT_DECIMALS : said)
+
 export const unitOf = (mint: string): string => (mint === WRAPPED_SOL ? 'SOL' : mint)
 
 /** `1,000.5 MINT` and `2 SOL`. */
@@ -71,8 +74,8 @@ export const amountTexts = (
   a: string,
   b: string,
 ): [string, string] => [
-  `${groupedDecimalOf(BigInt(a), decimals_a)} ${unitOf(mint_a)}`,
-  `${groupedDecimalOf(BigInt(b), decimals_b)} ${unitOf(mint_b)}`,
+  `${groupedDecimalOf(BigInt(a), decimalsOf(mint_a, decimals_a))} ${unitOf(mint_a)}`,
+  `${groupedDecimalOf(BigInt(b), decimalsOf(mint_b, decimals_b))} ${unitOf(mint_b)}`,
 ]
 
 /** `60 %` of a position; all digits stay exact until the last, which is rounded down. */
@@ -115,5 +118,10 @@ export const choiceFields = (chosen: Chosen): { share_bps?: number; liquidity?: 
   chosen.kind === 'all' ? {} : chosen.kind === 'share' ? { share_bps: chosen.bps } : { liquidity: chosen.liquidity }
 
 /** Decimals of fields in raw units of either token. */
-export const decimalsOfBoth = (names: readonly string[], { decimals_a, decimals_b }: Sides): Record<string, number> =>
-  Object.fromEntries(names.map((name) => [name, name.endsWith('_a') ? decimals_a : decimals_b]))
+export const decimalsOfBoth = (
+  names: readonly string[],
+  { mint_a, mint_b, decimals_a, decimals_b }: Sides,
+): Record<string, number> =>
+  Object.fromEntries(
+    names.map((name) => [name, name.endsWith('_a') ? decimalsOf(mint_a, decimals_a) : decimalsOf(mint_b, decimals_b)]),
+  )
