@@ -19,8 +19,8 @@ export async function jsonRecipients(
   { ui, units }: { ui: Ui; units: (name: string) => Promise<number | undefined> },
 ): Promise<Recipients> {
   const { name } = options
-  if (isTreeOf(bytes, name)) {
-    const file = parseTreeFile(bytes, name)
+  if (namingFaults(name, () => isTreeJson(bytes))) {
+    const file = namingFaults(name, () => readTreeFile(bytes))
     if (file.format !== 'svc') requireWhole(name, checkTreeFile(file))
     const { list, jito } = file
     const none = { merged: 0, zeroAmounts: 0, decimals: undefined, ignored_columns: [], comment_rows: 0 }
@@ -37,23 +37,16 @@ export async function jsonRecipients(
   return { ...rows, hasDecimals: !isRaw, decimals, ignored_columns: ignored, comment_rows: 0 }
 }
 
-function isTreeOf(bytes: Uint8Array, name: string): boolean {
-  try {
-    return isTreeJson(bytes)
-  } catch (error) {
-    if (error instanceof MerkleInputError) throw inputProblem(inFile(name, error.issues, error.issueCount))
-    throw error
-  }
-}
-
 /** Reads a tree file; throws a usage problem with one line for each fault of its form. */
 export async function openTreeFile(file: string): Promise<TreeFile> {
-  return parseTreeFile(await readBytes(file), file === '-' ? 'stdin' : file)
+  const bytes = await readBytes(file)
+  return namingFaults(file === '-' ? 'stdin' : file, () => readTreeFile(bytes))
 }
 
-function parseTreeFile(bytes: Uint8Array, name: string): TreeFile {
+/** Throws the faults that `read` finds as a usage problem, with the file's name in each line. */
+function namingFaults<T>(name: string, read: () => T): T {
   try {
-    return readTreeFile(bytes)
+    return read()
   } catch (error) {
     if (error instanceof MerkleInputError) throw inputProblem(inFile(name, error.issues, error.issueCount))
     throw error

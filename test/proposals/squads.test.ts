@@ -25,6 +25,19 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     return { status, ...error }
   }
 
+  /** Payments of the vault as one unsigned transaction, of version 1 for its size. */
+  const paid = (keys: readonly PublicKey[]) => {
+    const from = { fromPubkey: keyOf(at.vault), lamports: 1_000_000 }
+    const { transaction } = compileTransaction({
+      payer: keyOf(at.vault),
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: keys.map((toPubkey) => SystemProgram.transfer({ ...from, toPubkey })),
+      config: V1_CONFIG,
+      bytesOf: (key: PublicKey) => key.toBytes(),
+    })
+    return Buffer.from(transaction).toString('base64')
+  }
+
   it('of a transfer waits for two members, is executed once, and pays exactly', async () => {
     const { stranger, proposalOf, carryOut, lamports, a, ask } = at
     const recipient = addressOf(stranger)
@@ -70,20 +83,8 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
   })
 
   it('that was given up leaves a buffer, whose rent returns once its transactions can no longer land', async () => {
-    const { post, landed, lamports, a, b, vault, approver, ask, service } = at
+    const { post, landed, lamports, a, b, approver, ask, service } = at
     const to = Array.from({ length: 24 }, () => keyOf(addressOf(Keypair.generate())))
-    const paid = (keys: readonly PublicKey[]) =>
-      Buffer.from(
-        compileTransaction({
-          payer: keyOf(vault),
-          recentBlockhash: PublicKey.default.toBase58(),
-          instructions: keys.map((key) =>
-            SystemProgram.transfer({ fromPubkey: keyOf(vault), toPubkey: key, lamports: 1_000_000 }),
-          ),
-          config: V1_CONFIG,
-          bytesOf: (key: PublicKey) => key.toBytes(),
-        }).transaction,
-      ).toString('base64')
     const left: { id: string; transactions: string[] } = (
       await post('/v2/proposals', { transaction: paid(to), approver: approver() })
     ).proposal
@@ -476,18 +477,9 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
   })
 
   it('that no transaction of the asked version could execute is refused; a larger version carries it out', async () => {
-    const { ask, post, put, step, landed, lamports, follow, proposalOf, vault, approver, a, b } = at
+    const { ask, post, put, step, landed, lamports, follow, proposalOf, approver, a, b } = at
     const to = Array.from({ length: 30 }, () => Keypair.generate().publicKey)
-    const paid = compileTransaction({
-      payer: keyOf(vault),
-      recentBlockhash: PublicKey.default.toBase58(),
-      instructions: to.map((key) =>
-        SystemProgram.transfer({ fromPubkey: keyOf(vault), toPubkey: key, lamports: 1_000_000 }),
-      ),
-      config: V1_CONFIG,
-      bytesOf: (key: PublicKey) => key.toBytes(),
-    })
-    const body = { transaction: Buffer.from(paid.transaction).toString('base64'), approver: approver() }
+    const body = { transaction: paid(to), approver: approver() }
     expect((await ask('POST', '/v2/proposals', body)).error).toMatchObject({
       code: 'bad_request',
       param: 'approver',
