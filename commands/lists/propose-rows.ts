@@ -40,8 +40,16 @@ export interface ListToPropose<D extends BuiltTransactions> {
   file: string
   journal: string
   head?: JournalHead
-  /** What all rows do, such as `Mint 3 NFTs into Apes`, and the rows; `head` is the first line of the journal. */
-  rows(head: Readonly<JournalFields>): Promise<{
+  /** The token and the act of all rows. */
+  of?: Pick<ProposalTerms, 'mint' | 'act'>
+  /**
+   * What all rows do, such as `Mint 3 NFTs into Apes`, and the rows. `head` is the first line of the journal, and
+   * `entries` are its other lines.
+   */
+  rows(
+    head: Readonly<JournalFields>,
+    entries: ProposalListJournal['entries'],
+  ): Promise<{
     question: string
     rows: readonly RowToPropose<D>[]
     /** More lines of the preview. */
@@ -51,10 +59,12 @@ export interface ListToPropose<D extends BuiltTransactions> {
   }>
 }
 
-/** The vault and cluster of a list, the same in every run. */
+/** What is the same in every run of a list: its vault and cluster, and what it does to which token, if that is one. */
 export type ProposalTerms = {
   payer: string
   cluster: string | null
+  mint: string | null
+  act: string | null
 }
 
 /** The proposals of a row, in their order. */
@@ -67,6 +77,8 @@ interface PlannedRow<D extends BuiltTransactions> {
   row: RowToPropose<D>
   status: Status
   proposals: readonly string[]
+  /** Whether its proposals were executed, and what they did is undone. */
+  isUndone: boolean
   error: string | null
 }
 
@@ -74,13 +86,13 @@ const PROPOSAL_JOURNAL: JournalKind<ProposalTerms> = {
   kind: 'svc-list-proposals',
   command: '`--from` with --squads',
   doing: 'proposing',
-  names: { payer: 'the vault', cluster: 'the cluster' },
+  names: { payer: 'the vault', cluster: 'the cluster', mint: 'the token', act: 'the act' },
   anew: 'propose the list as a new one',
   loss: 'another --journal proposes every row again',
   isEntry: ({ proposals }) => Array.isArray(proposals) && proposals.every((id) => typeof id === 'string'),
 }
 
-type ProposalListJournal = ListJournal<ProposalTerms, BegunRow>
+export type ProposalListJournal = ListJournal<ProposalTerms, BegunRow>
 
 export const proposalListJournal = (file: string, terms: ProposalTerms, head?: JournalHead): ProposalListJournal =>
   new ListJournal(file, terms, {
@@ -92,15 +104,15 @@ export async function proposeRows<D extends BuiltTransactions>(
   session: Session,
   flags: SigningFlags,
   acting: ActingVault,
-  { file, journal: place, head, rows: rowsOf }: ListToPropose<D>,
+  { file, journal: place, head, of: about = { mint: null, act: null }, rows: rowsOf }: ListToPropose<D>,
 ): Promise<CommandOutcome> {
   if (flags.build_only) throw forOneTransaction('--build-only')
   const cluster = await session.cluster()
   if (!flags.dry_run) refuseUnconfirmable(session, cluster)
-  const journal = proposalListJournal(place, { payer: acting.vault, cluster }, head)
+  const journal = proposalListJournal(place, { payer: acting.vault, cluster, ...about }, head)
   journal.refuseWhileHeld()
   const { head: begun } = journal
-  const { question: what, rows, lines = [], check } = await rowsOf(begun)
+  const { question: what, rows, lines = [], check } = await rowsOf(begun, journal.entries)
   const planned = await plannedRows(session, journal, rows)
   const known = new Set([...journal.entries.keys(), ...rows.map(({ id }) => id)])
   const open = planned.filter(({ status }) => status === 'to propose')
@@ -165,7 +177,7 @@ async function proposeOpen<D extends BuiltTransactions>(
       Object.assign(next, { proposals })
     }
     try {
-      const { proposal } = await propose(quiet, flags, { ...next.row.run, onSigned }, acting)
+      const { proposal } = await propose(quiet, flags, { ...next.row.run, onSigned, isUndone: next.isUndone }, acting)
       if (next.proposals.length === 0) onSigned([proposal.id])
       next.status = 'proposed'
     } catch (error) {
@@ -197,8 +209,8 @@ async function plannedRows<D extends BuiltTransactions>(
   for (const row of rows) {
     const { proposals = [] } = journal.entries.get(row.id) ?? {}
     const was = await statusOf(session, proposals)
-    const status = was === 'executed' && (await row.isUndone?.()) ? 'to propose' : was
-    planned.push({ row, proposals, status, error: null })
+    const isUndone = was === 'executed' && (await row.isUndone?.()) === true
+    planned.push({ row, proposals, status: isUndone ? 'to propose' : was, isUndone, error: null })
   }
   return planned
 }

@@ -41,6 +41,8 @@ export interface ProposedRun<D extends BuiltTransactions>
   demand: SignedRun<D>['demand'] | null
   /** Called with the ids of the proposals once they are signed, before they are sent. */
   onSigned?(ids: string[]): void
+  /** Whether what an executed proposal of this act did is undone, so that the act is proposed again. */
+  isUndone?: boolean
 }
 
 const OWN_ACT = [previewLine('checked', 'here: the act is the transaction that you gave')]
@@ -79,7 +81,7 @@ export async function propose<D extends BuiltTransactions>(
   refuseUnconfirmable(session, await session.cluster())
   const journal = await journalOf(session, flags, run, acting)
   const begun = journal.begun()
-  const earlier = begun === null ? null : await finishBegun(session, flags, begun)
+  const earlier = begun === null ? null : await finishBegun(session, flags, { ...begun, isUndone: run.isUndone })
   if (earlier !== null) {
     journal.remove()
     return { proposal: earlier, signatures: [], fields: {}, last: undefined }
@@ -224,10 +226,15 @@ export function sendCreation(
 }
 
 /** The proposal of an interrupted run if it is on chain or gets there now; null if it never will. */
-async function finishBegun(session: Session, flags: RunFlags, { id, signed }: BegunProposal): Promise<Proposal | null> {
+async function finishBegun(
+  session: Session,
+  flags: RunFlags,
+  { id, signed, isUndone = false }: BegunProposal & { isUndone?: boolean | undefined },
+): Promise<Proposal | null> {
   const read = () => nullIfNotFound(proposalNow(session, id))
   const before = await read()
   if (before === null || NEVER_EXECUTED.has(before.status)) return null
+  if (isUndone && before.status === 'executed') return null
   if (isOnChain(before)) return before
   session.ui.note('An earlier run was interrupted: what it signed is sent again')
   try {

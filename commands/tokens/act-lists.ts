@@ -1,10 +1,13 @@
-/** Mints, burns, freezes or thaws for every wallet of a list once, however often the command is run again. */
+/**
+ * Mints or burns for every wallet of a list once, however often the command is run again; freezes or thaws every wallet
+ * that is not.
+ */
 import { resolve } from 'node:path'
 import type { TokenMinting } from '../../src/api/token-acts.ts'
 import { walletFault, walletKey } from '../../src/merkle/base58.ts'
 import { entryAt, listFromEntries, listHash } from '../../src/merkle/entry-list.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
-import { type BatchAct, type SendRun, tryBatch } from '../airdrops/sending/batch.ts'
+import { type BatchAct, recipientsOf, type SendRun, tryBatch } from '../airdrops/sending/batch.ts'
 import { isSentBatch, type PaidWallet, SEND_JOURNAL, SendJournal, type SendTerms } from '../airdrops/sending/journal.ts'
 import { workThroughBatches } from '../airdrops/sending/list.ts'
 import { refuseOtherJournal } from '../airdrops/sending/list-terms.ts'
@@ -94,15 +97,16 @@ export async function actOnList(session: Session, flags: ActFlags, list: ActList
     caller: await session.caller(),
     txVersion: txVersionField(flags),
   }
-  const question = `${title} ${hasAmounts(act) ? groupedDecimalOf(totalOf(open), token.decimals) : 'the token'} ${hasAmounts(act) ? 'of ' : ''}${token.symbol ?? mint} ${to} ${counted(open.length + begun.size, 'wallet')}`
-  let batches: SendRow[][] = []
+  const plan = await divided(session, run, open)
+  const { batches } = plan
+  const question = `${title} ${hasAmounts(act) ? groupedDecimalOf(totalOf(batches.flat()), token.decimals) : 'the token'} ${hasAmounts(act) ? 'of ' : ''}${token.symbol ?? mint} ${to} ${counted(batches.flat().length + begun.size, 'wallet')}`
   return runList(session, flags, {
     question,
-    isOpen: open.length > 0 || begun.size > 0,
+    isOpen: batches.length > 0 || begun.size > 0,
     begin: () => journal.begin(),
     async preview() {
-      if (open.length > 0)
-        batches = await previewActs(session, question, run, open, { pending: begun.size, dry: flags.dry_run })
+      if (batches.length > 0)
+        await previewActs(session, question, run, plan, { pending: begun.size, dry: flags.dry_run })
     },
     async work() {
       known.begin()
@@ -168,7 +172,9 @@ async function proposeActs(
     journal,
     rows: rowsOf(listed, null, list),
     what: (wallets) => `${title} ${token.symbol ?? mint} ${to} ${counted(wallets, 'wallet')}`,
-    done: { past: `had ${done}`, open: `is to have ${done}` },
+    of: { mint, act },
+    done: (amount, isExecuted) =>
+      `${isExecuted ? 'had' : 'is to have'} ${hasAmounts(act) ? `${amount} raw units` : 'its account'} ${done}`,
     async plan(fresh, promised) {
       const { batches, supply } = await divided(session, run, fresh)
       const total = promised + totalOf(batches.flat())
@@ -192,7 +198,7 @@ const journalKind = (act: ListedAct): JournalKind<SendTerms> => ({
   doing: WORDS[act].doing.toLowerCase(),
   names: { mint: 'the token', payer: 'the signer', cluster: 'the cluster' },
   anew: 'do the list as a new one',
-  loss: 'another --journal does everything again',
+  loss: `another --journal ${hasAmounts(act) ? 'does everything again' : 'has no transactions of earlier runs'}`,
   isEntry: isSentBatch,
 })
 
@@ -238,9 +244,9 @@ function rowsOf(listed: readonly ListedWallet[], journal: SendJournal | null, { 
     const before = done?.amount ?? open.get(wallet)
     if (before !== undefined && before !== String(amount)) throw earlier(wallet, before, String(amount))
     open.delete(wallet)
-    const rest = { wallet, amount, note: null, signature: done?.signature ?? null, opens: false }
-    // Whether an account is frozen the chain says, because somebody may have undone it since.
-    if (done !== undefined && hasAmounts(act)) return { ...rest, status: 'sent already' }
+    const rest = { wallet, amount, note: null, signature: null, opens: false }
+    // The chain says whether an account is frozen, because somebody may have undone it since.
+    if (done !== undefined && hasAmounts(act)) return { ...rest, signature: done.signature, status: 'sent already' }
     if (hasAmounts(act) && amount === 0n) return { ...rest, status: 'left out', note: 'its amount is 0' }
     return { ...rest, status: 'to send' }
   })
@@ -250,14 +256,13 @@ function rowsOf(listed: readonly ListedWallet[], journal: SendJournal | null, { 
 }
 
 function batchAct(act: ListedAct, { mint, decimals }: ListToken): BatchAct {
-  const amounts = (rows: readonly SendRow[]) => rows.map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
   return {
     list: WORDS[act].list,
     done: WORDS[act].done,
     call({ client: { tokens } }, terms, rows, options) {
       const body = { ...terms, mint }
-      if (act === 'mint') return tokens.mint({ ...body, recipients: amounts(rows) }, options)
-      if (act === 'burn') return tokens.burn({ ...body, holders: amounts(rows) }, options)
+      if (act === 'mint') return tokens.mint({ ...body, recipients: recipientsOf(rows) }, options)
+      if (act === 'burn') return tokens.burn({ ...body, holders: recipientsOf(rows) }, options)
       const wallets = rows.map(({ wallet }) => wallet)
       return act === 'freeze'
         ? tokens.freeze({ ...body, wallets }, options)
@@ -329,16 +334,15 @@ function supplyLines(
   return [previewLine('supply', `${units(supply)} → ${units(act === 'mint' ? supply + total : supply - total)}`)]
 }
 
-/** Shows what the list does and costs. Returns its batches. */
+/** Shows what the list does and costs. Throws if it would fail. */
 async function previewActs(
   session: Session,
   question: string,
   run: ActRun,
-  open: readonly SendRow[],
+  { batches, first, rent, fee, supply }: Divided,
   { pending, dry }: { pending: number; dry: boolean },
-): Promise<SendRow[][]> {
+): Promise<void> {
   const { kind, token, terms, rows } = run
-  const { batches, first, rent, fee, supply } = await divided(session, run, open)
   if (first !== null) {
     const demand = await run.act.demand(signingFor(session, terms.payer), batches[0] ?? [])
     const forecast = await forecastOf(session, await checkedBuild(session, first, demand), terms.payer)
@@ -374,7 +378,6 @@ async function previewActs(
     previewLine('journal', run.journal.file),
   ])
   if (!dry) requireFunds(funds, cluster)
-  return batches
 }
 
 const DONE: readonly SendRow['status'][] = ['sent', 'sent already']

@@ -11,7 +11,7 @@ import { readV1 } from './message-v1.ts'
 export { MalformedTransaction } from './message-reader.ts'
 
 /** Maximum number of accounts that a transaction may lock on mainnet. */
-const MAX_ACCOUNT_LOCKS = 64
+export const MAX_ACCOUNT_LOCKS = 64
 
 /**
  * Returns the key at an index of a message's own keys, such as an instruction's program. Throws RangeError for an index

@@ -65,12 +65,14 @@ const KINDS: Record<string, Kind> = {
     ],
   }),
   'pools create --from --squads': kind({
-    open: (file, changed) => proposalListJournal(file, { ...terms, ...changed }),
+    open: (file, changed) => proposalListJournal(file, { ...terms, mint: 'A', act: 'mint', ...changed }),
     entry: { proposals: ['prp_1'] },
     doing: 'proposing',
     loss: 'another --journal proposes every row again',
     others: [
       [{ payer: 'other' }, 'the vault payer, not other'],
+      [{ mint: 'B' }, 'the token A, not B'],
+      [{ act: 'burn' }, 'the act mint, not burn'],
       [{ cluster: 'mainnet-beta' }, 'the cluster embedded, not mainnet-beta'],
     ],
   }),

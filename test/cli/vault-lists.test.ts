@@ -178,9 +178,11 @@ describe.skipIf(lacks)('A list of a vault', () => {
     await carryOut(three)
     await ok(['proposals', 'reject', two, '-k', ben.file])
     written(grants.with(0, `${wallets[0]},5`))
-    await cli.refused(act('mint'), `${wallets[0]} had minted 1000000 raw units by the proposal ${one}`)
+    await cli.refused(act('mint'), `${wallets[0]} had 1000000 raw units minted by the proposal ${one}`)
     written(grants)
     await cli.refused([...act('mint'), '--journal', join(cli.home, 'o.json')], 'was minted before, by the journal')
+    const { mint: other } = await ok(['tokens', 'create', ...token, '-k', ada.file])
+    await cli.refused(act('mint').with(2, other), `was started with the token ${mint}, not ${other}`)
     const second = await ok(act('mint'))
     expect(statuses(second)).toEqual(['executed', 'executed', 'proposed'])
     await carryOut(firstIds(second)[2]!)
@@ -207,6 +209,10 @@ describe.skipIf(lacks)('A list of a vault', () => {
       expect(anew.map(({ name }: { name: string }) => name)).toEqual([wallets[0]])
       await carryOut(anew[0].proposals[0])
       expect((await stateOf(wallets[0]!))[1]).toBe(2)
+      // A wallet may be taken off a list that is done.
+      written(grants.slice(1))
+      expect(statuses(await ok(withoutPrograms(verb)))).not.toContain('proposed')
+      written(grants)
     }
 
     const burned = await ok(withoutPrograms('burn'))

@@ -2,6 +2,7 @@
 import { ApiError } from '../../../src/platform/errors.ts'
 import type { ApiCaller, Session } from '../../cli/session.ts'
 import { type SignedSending, sendOne } from '../../lists/attempt.ts'
+import { fieldsOf } from '../../lists/journal.ts'
 import { requireSameCaller, requireTrusted, UntrustedKey } from '../../lists/key-trust.ts'
 import { patiently } from '../../lists/patience.ts'
 import type { BuiltTransactions } from '../../signing/built-transactions.ts'
@@ -167,25 +168,56 @@ export async function tryBatch(
   return null
 }
 
-/** The rows without the one that a refusal names, or without those that do not fit; throws any other refusal. */
+/** The rows without those that a refusal names, or without those that do not fit; throws any other refusal. */
 function withoutFault(
   error: ApiError,
   rows: readonly SendRow[],
   { later, list }: { later: SendRow[]; list: string },
 ): SendRow[] {
-  const { param = '', details = {} } = error
+  const { code, param = '', details = {}, message } = error
   // How many a multisig can execute at once is found by halves.
   const fits = details.reason === 'execution_too_large' ? Math.floor(rows.length / 2) : Number(details.fits)
-  if (error.code === 'bad_request' && fits > 0 && fits < rows.length) {
+  if (code === 'bad_request' && Number.isSafeInteger(fits) && fits > 0 && fits < rows.length) {
     later.push(...rows.slice(fits))
     return rows.slice(0, fits)
   }
-  const [named, field] = param.split('.')
-  const place = named === list && field !== undefined && /^\d+$/.test(field) ? field : undefined
-  const row = place === undefined ? undefined : rows[Number(place)]
-  if (error.code !== 'bad_request' || row === undefined || typeof details.reason !== 'string') throw error
-  leaveOut(row, details.reason, error.message.replace(`${param}: `, ''))
-  return rows.filter((each) => each !== row)
+  const [named, field = ''] = param.split('.')
+  const index = named === list && /^\d+$/.test(field) ? Number(field) : -1
+  const first = { index, reason: details.reason, note: message.replace(`${param}: `, '') }
+  const faults = rows[index] === undefined ? [] : [first, ...faultsIn(details.faults)]
+  const known = faults.flatMap(({ index: at, reason, note }) => {
+    const row = rows[at]
+    return row === undefined || typeof reason !== 'string' ? [] : [{ row, reason, note }]
+  })
+  if (code !== 'bad_request' || known.length === 0) throw error
+  for (const { row, reason, note } of known.toReversed()) leaveOut(row, reason, note)
+  const out = new Set(known.map(({ row }) => row))
+  return rows.filter((row) => !out.has(row))
+}
+
+/** The faults of all rows, as far as the API says them. */
+const faultsIn = (faults: unknown): { index: number; reason: unknown; note: string }[] =>
+  Array.isArray(faults)
+    ? faults.map(fieldsOf).map(({ index, reason, note }) => ({ index: Number(index), reason, note: String(note) }))
+    : []
+
+/** Divides the parts further until each fits into one transaction; faults mark their rows, which are in no batch. */
+export async function fittingBatches(
+  session: Session,
+  run: Pick<SendRun, 'act' | 'terms' | 'txVersion'>,
+  parts: readonly (readonly SendRow[])[],
+): Promise<SendRow[][]> {
+  const batches: SendRow[][] = []
+  for (const part of parts) {
+    let rest: readonly SendRow[] = part
+    while (rest.length > 0) {
+      const later: SendRow[] = []
+      const tried = await tryBatch(session, run, rest, later)
+      if (tried !== null) batches.push(tried.rows)
+      rest = later
+    }
+  }
+  return batches
 }
 
 /** The rows as a request names them. */

@@ -1,4 +1,4 @@
-/** Proposes a list of transfers to a multisig: each batch of wallets is one proposal, and each wallet is paid once. */
+/** Proposes what a list does to wallets to a multisig: each batch of them is one proposal, and each wallet is in one. */
 
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
@@ -10,7 +10,13 @@ import type { Session } from '../../cli/session.ts'
 import { stateFile, writeStateFile } from '../../cli/state-file.ts'
 import { fieldsOf } from '../../lists/journal.ts'
 import { patiently } from '../../lists/patience.ts'
-import { knownProposal, proposalListJournal, proposeRows, type RowToPropose } from '../../lists/propose-rows.ts'
+import {
+  knownProposal,
+  type ProposalListJournal,
+  proposalListJournal,
+  proposeRows,
+  type RowToPropose,
+} from '../../lists/propose-rows.ts'
 import type { Demand, Signing } from '../../signing/demand.ts'
 import { approverField, txVersionField } from '../../signing/flags.ts'
 import { previewLine } from '../../signing/preview.ts'
@@ -18,7 +24,7 @@ import { requireUnsigned, type Unsigned } from '../../signing/run-act.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
 import { EXIT, usage } from '../../ui/problem.ts'
 import { counted } from '../../ui/words.ts'
-import { type BatchAnswer, demandsTransfers, recipientsOf } from './batch.ts'
+import { type BatchAnswer, demandsTransfers, fittingBatches, recipientsOf } from './batch.ts'
 import type { SendTermsOfList } from './journal.ts'
 import { type ListToSend, refuseOtherJournal, requireTokens, SENDS_FOLDER, type SendFlags } from './list-terms.ts'
 import { leftOutLine, writeSentRows } from './outcome.ts'
@@ -38,8 +44,10 @@ export interface BatchesToPropose {
   rows: readonly SendRow[]
   /** What is done to this many wallets, as in `Send ADA to 3 wallets`. */
   what(wallets: number): string
-  /** What was done to a wallet of a row that has changed, and what is still to be done to it. */
-  done: { past: string; open: string }
+  /** The token, and the verb that does it. */
+  of: { mint: string; act: string }
+  /** What the proposals did to a wallet with this amount, or are to do, as in `was sent 5 raw units`. */
+  done(amount: string, isExecuted: boolean): string
   /** Divides the rows of no earlier run, and marks who is left out; `promised` is what open proposals will take. */
   plan(fresh: readonly SendRow[], promised: bigint): Promise<{ batches: SendRow[][]; lines: readonly string[] }>
   /** Whether a row that is left out makes the list incomplete. */
@@ -80,15 +88,19 @@ export async function proposeSends(
     journal: list.proposals,
     rows: rowsOf(list.list, null, list.name),
     what: (wallets) => `Send ${symbol ?? mint} to ${counted(wallets, 'wallet')}`,
-    done: { past: 'was sent', open: 'is to be sent' },
+    of: { mint, act: 'send' },
+    done: (amount, isExecuted) => `${isExecuted ? 'was sent' : 'is to be sent'} ${amount} raw units`,
     async plan(fresh, promised) {
       const forecast = await planRows(session, terms, fresh)
       if (forecast === null) return { batches: [], lines: [previewLine('mint', mint)] }
       // What the vault executes has more room, but the transaction that executes it names the same accounts.
-      const batches = batchesOf(fresh, forecast.fits.v0)
-      const needed = promised + totalOf(batches.flat())
+      const parts = batchesOf(fresh, forecast.fits.v0)
+      const needed = promised + totalOf(parts.flat())
       decimals = forecast.decimals
       if (!flags.dry_run) requireTokens(terms, needed, forecast)
+      const run = { terms: { ...terms, ...approverField({ squads: acting }) }, txVersion: txVersionField(flags) }
+      // Without the tokens no transaction can be tried.
+      const batches = forecast.held < needed ? parts : await fittingBatches(session, run, parts)
       return { batches, lines: [previewLine('mint', mint), ...tokenLines(forecast, needed)] }
     },
     isMissing: ({ amount }) => amount > 0n,
@@ -113,18 +125,9 @@ export async function proposeBatches(
   acting: ActingVault,
   list: BatchesToPropose,
 ): Promise<CommandOutcome> {
-  const { rows } = list
-  const terms = { payer: acting.vault, cluster: await session.cluster() }
-  const journal = proposalListJournal(list.journal, terms)
-  journal.refuseWhileHeld()
-  const { kept, promised } = await keptBatches(session, journal.entries, list)
-  const isKept = new Set(kept.flatMap((batch) => batch.rows))
-  const { batches: open, lines } = await list.plan(
-    rows.filter((row) => !isKept.has(row)),
-    promised,
-  )
-  const batches = [...kept, ...open.map((part) => ({ id: idOf(part), rows: part }))]
-  const left = rows.filter((row) => row.status === 'left out' && list.isMissing(row))
+  const { rows, of, journal } = list
+  let batches: Batch[] = []
+  let left: SendRow[] = []
   const { keypair, tx_version, dry_run } = flags
   const signing = { keypair, tx_version, dry_run, wait: undefined, build_only: false, force: false }
   const {
@@ -132,16 +135,24 @@ export async function proposeBatches(
     notes = [],
     ...outcome
   } = await proposeRows(session, signing, acting, {
-    file: list.name,
-    journal: list.journal,
-    rows: async () => ({
-      question: list.what(batches.flatMap((batch) => batch.rows).length),
-      rows: batches.map((batch, i) => rowOf(session, list, batch, i)),
-      lines: [...lines, ...(left.length === 0 ? [] : [previewLine('left out', counted(left.length, 'wallet'))])],
-    }),
+    ...{ file: list.name, journal, of },
+    async rows(_, entries) {
+      const { kept, promised } = await keptBatches(session, entries, list)
+      const isKept = new Set(kept.flatMap((batch) => batch.rows))
+      const fresh = rows.filter((row) => !isKept.has(row))
+      const { batches: open, lines } = await list.plan(fresh, promised)
+      batches = [...kept, ...open.map((part) => ({ id: idOf(part), rows: part }))]
+      left = rows.filter((row) => row.status === 'left out' && list.isMissing(row))
+      return {
+        question: list.what(batches.flatMap((batch) => batch.rows).length),
+        rows: batches.map((batch, i) => rowOf(session, list, batch, i)),
+        lines: [...lines, ...(left.length === 0 ? [] : [previewLine('left out', counted(left.length, 'wallet'))])],
+      }
+    },
   })
   if (list.out !== undefined) {
-    if (!dry_run) await markPaid(session, batches, proposalListJournal(list.journal, terms))
+    const terms = { payer: acting.vault, cluster: await session.cluster(), ...of }
+    if (!dry_run) await markPaid(session, batches, proposalListJournal(journal, terms))
     await writeSentRows(list.out, rows)
   }
   return {
@@ -178,7 +189,10 @@ function rowOf(
     name: `${first?.wallet ?? ''}${rows.length > 1 ? ` and ${rows.length - 1} more` : ''}`,
     place: `batch ${i + 1}`,
     run: {
-      what: `${list.what(rows.length)}, batch ${createHash('sha256').update(id).digest('hex').slice(0, 16)}`,
+      what: `${list.what(rows.length)}, batch ${createHash('sha256')
+        .update(JSON.stringify([list.of, id]))
+        .digest('hex')
+        .slice(0, 16)}`,
       async build() {
         list.begin()
         return { data: await call() }
@@ -190,7 +204,7 @@ function rowOf(
   }
 }
 
-type Entries = ReturnType<typeof proposalListJournal>['entries']
+type Entries = ProposalListJournal['entries']
 type Fate = 'open' | 'executed' | 'over'
 
 /**
@@ -209,10 +223,13 @@ async function keptBatches(
     const pairs = pairsOf(id, list.journal)
     const fate = await fateOf(session, proposals)
     if (fate === 'over') continue
+    // What the chain shows may be taken off the list once it is done.
+    const mayChange = fate === 'executed' && list.isUndone !== undefined
     const changed = pairs.find(([wallet, amount]) => String(byWallet.get(wallet)?.amount) !== amount)
-    if (changed !== undefined) refuseChanged(changed, { fate, proposals, now: byWallet.get(changed[0])?.amount, list })
+    if (changed !== undefined && !mayChange)
+      refuseChanged(changed, { fate, proposals, now: byWallet.get(changed[0])?.amount, list })
     const batch = pairs.flatMap(([wallet]) => byWallet.get(wallet) ?? [])
-    if (fate === 'executed' && (await list.isUndone?.(batch))) continue
+    if (fate === 'executed' && (batch.length === 0 || (await list.isUndone?.(batch)))) continue
     if (fate === 'open') promised += totalOf(batch)
     kept.push({ id, rows: batch })
   }
@@ -234,15 +251,12 @@ function refuseChanged(
   },
 ): never {
   const listed = now === undefined ? 'the list has no such wallet now' : `the list has ${now} for it now`
-  throw usage(
-    `${wallet} ${fate === 'executed' ? done.past : done.open} ${amount} raw units by the proposal ${proposals.join(', ')}; ${listed}`,
-    {
-      next:
-        fate === 'executed'
-          ? 'put the row back; what is owed beyond it goes into a list of its own, with another --journal'
-          : `put the row back as it was (${journal} has it), or let the members reject the proposal`,
-    },
-  )
+  throw usage(`${wallet} ${done(amount, fate === 'executed')} by the proposal ${proposals.join(', ')}; ${listed}`, {
+    next:
+      fate === 'executed'
+        ? 'put the row back; what is owed beyond it goes into a list of its own, with another --journal'
+        : `put the row back as it was (${journal} has it), or let the members reject the proposal`,
+  })
 }
 
 /** Whether the proposals of a batch may still be executed. One that was signed may still reach the chain. */

@@ -3,7 +3,7 @@ import { paths } from '../../../src/api/paths.ts'
 import { Amount } from '../../cli/amounts.ts'
 import { text, verb } from '../../cli/command.ts'
 import { WALLET_ADDRESS } from '../../signing/flags.ts'
-import { EXAMPLE_POOL, POOL, percentOfParts, unitOf } from './parts.ts'
+import { decimalsOfBoth, EXAMPLE_POOL, POOL, percentOfParts, unitOf } from './parts.ts'
 
 const COLUMNS = ['position', 'token_a', 'token_b', 'unlocked', 'vesting', 'locked', 'fee_a', 'fee_b'] as const
 
@@ -21,20 +21,21 @@ export const positionListVerb = verb({
   async run({ address, owner }, session) {
     const holder = owner ?? (await session.wallet.address())
     const { data } = await session.client.positions.list({ address, owner: holder })
-    const { decimals_a, decimals_b, positions, remaining_positions: more } = data
+    const { positions, remaining_positions: more } = data
+    const { amount_a: a = 0, amount_b: b = 0 } = decimalsOfBoth(['amount_a', 'amount_b'], data)
     return {
       data,
       rows: {
         columns: COLUMNS,
         rows: positions.map((each) => [
           each.position,
-          new Amount(each.amount_a, decimals_a),
-          new Amount(each.amount_b, decimals_b),
+          new Amount(each.amount_a, a),
+          new Amount(each.amount_b, b),
           percentOfParts(each.unlocked_liquidity, each.liquidity),
           percentOfParts(each.vesting_liquidity, each.liquidity),
           percentOfParts(each.locked_liquidity, each.liquidity),
-          new Amount(each.fee_a, decimals_a),
-          new Amount(each.fee_b, decimals_b),
+          new Amount(each.fee_a, a),
+          new Amount(each.fee_b, b),
         ]),
       },
       notes: [

@@ -2,6 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { ReclaimFault } from '../../api/rent-reclaims.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { MOST_EXECUTED_ACCOUNTS } from '../../chain/programs/squads/index.ts'
 import {
   buildReclaim,
   type LeftOutAccount,
@@ -71,7 +72,7 @@ async function planReclaim(
 ): Promise<{ built: BuiltTransaction; summary: ReclaimSummary }> {
   const [pending, knownMints] = await Promise.all([pendingReclaims(context, payer), recordedMints(context.store.db)])
   const found = await readReclaimable(context.chain, { wallet: payer, closesEmpty: close_empty, knownMints })
-  const most = MOST_RECLAIMED[context.txVersion]
+  const most = context.vaultActing === undefined ? MOST_RECLAIMED[context.txVersion] : MOST_EXECUTED_ACCOUNTS
   const left: LeftOutAccount[] = [...found.leftOut]
   let open = withoutThose(found.accounts, pending, 'pending', left)
   for (let refused = 0; ; refused++) {

@@ -2,6 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { findWithheld, readWithheld, type WithheldAccount } from '../../chain/holders/withheld.ts'
+import { MOST_EXECUTED_ACCOUNTS } from '../../chain/programs/squads/index.ts'
 import {
   buildHarvest,
   buildWithheldWithdrawal,
@@ -131,11 +132,11 @@ interface Chosen {
 
 /** Throws bad_request naming an account of the request that is not one of the mint, or for too many of them. */
 async function chooseWithheld(
-  { chain, txVersion }: Context,
+  { chain, txVersion, vaultActing }: Context,
   mint: string,
   asked: readonly string[] | undefined,
 ): Promise<Chosen> {
-  const most = MOST_WITHHELD[txVersion]
+  const most = vaultActing === undefined ? MOST_WITHHELD[txVersion] : MOST_EXECUTED_ACCOUNTS
   if (asked !== undefined && asked.length > most) {
     throw badRequest(`accounts: ${asked.length} do not fit into one transaction, ${most} do: send those first`, {
       param: 'accounts',

@@ -2,6 +2,7 @@
 import type { TxVersion } from '../../../api/envelope.ts'
 import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../../../solana/constants.ts'
+import { decodeWireTransaction, MAX_ACCOUNT_LOCKS } from '../../../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
 import { ephemeralSignersOf, isWritablePlace, type PinnedMessage, vaultAddress } from '../../../solana/squads/index.ts'
 import type { TransactionConfig } from '../../../solana/transaction-config.ts'
@@ -21,6 +22,8 @@ import {
 
 /** Compute limit of an execution that cannot be simulated. */
 export const EXECUTION_UNITS = 1_000_000
+/** Accounts of an act for which every execution has room, beside those that all acts name. */
+export const MOST_EXECUTED_ACCOUNTS = 20
 /** The largest limits of a transaction of version 1. */
 export const LARGEST_LIMITS = {
   computeUnitLimit: MAX_COMPUTE_UNITS,
@@ -85,15 +88,26 @@ export async function requireExecutable(
       ? { messageConfig: { ...LARGEST_LIMITS, priorityFeeLamports: 0n } }
       : { before: await budgetInstructions(EXECUTION_UNITS, true) }
   try {
-    await buildExecution({ payer: member, recentBlockhash: SYSTEM_PROGRAM, ...limits, ...executed, member })
+    const { transaction } = await buildExecution({
+      ...{ payer: member, recentBlockhash: SYSTEM_PROGRAM, member },
+      ...limits,
+      ...executed,
+    })
+    const { keys } = decodeWireTransaction(transaction).message
+    const { writable, readonly } = executed.message.loaded
+    if (new Set([...keys, ...writable, ...readonly]).size > MAX_ACCOUNT_LOCKS) throw executionTooLarge(version)
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const next = version === 1 ? '' : ', or send tx_version 1 here and when it is executed'
-    throw badRequest(
-      `approver: the transaction in which the multisig executes this would be larger than the chain takes: do less in one request${next}`,
-      { param: 'approver', details: { reason: 'execution_too_large' }, cause: error },
-    )
+    throw error instanceof ApiError ? executionTooLarge(version, error) : error
   }
+}
+
+/** The refusal of what no transaction of this version can execute. */
+export function executionTooLarge(version: TxVersion = 1, cause?: unknown) {
+  const next = version === 1 ? '' : ', or send tx_version 1 here and when it is executed'
+  return badRequest(
+    `approver: the transaction in which the multisig executes this would be larger than the chain takes: do less in one request${next}`,
+    { param: 'approver', details: { reason: 'execution_too_large' }, ...(cause === undefined ? {} : { cause }) },
+  )
 }
 
 /** Signers of the message for which the program does not sign: neither the vault nor an ephemeral signer. */

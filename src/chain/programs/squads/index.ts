@@ -13,7 +13,9 @@ export {
   buildVote,
   EXECUTION_UNITS,
   type Executed,
+  executionTooLarge,
   MOST_CLOSED_BUFFERS,
+  MOST_EXECUTED_ACCOUNTS,
   requireExecutable,
 } from './deciding.ts'
 export { readExecution } from './executions.ts'

@@ -7,6 +7,7 @@ import {
   buildProposalCreation,
   CREATION_UNITS,
   type Executed,
+  executionTooLarge,
   readTransactionBuffers,
   requireExecutable,
   simulateExecution,
@@ -108,11 +109,11 @@ async function prepareProposal(
     ? acting.signers.length
     : 0
   const executed: Executed = { multisig: multisig.address, index, vaultIndex, ephemeralSigners, message: inner }
-  await requireExecutable(executed, { member, version: act.txVersion })
   const creating = { multisig: multisig.address, vaultIndex, index, member, inner, ephemeralSigners, approve: false }
   const built = await buildCreation({ ...context, txVersion: act.txVersion }, creating, follows)
+  await requireExecutable(executed, { member, version: act.txVersion })
   // What an earlier one of the request makes is not on the chain yet.
-  const forecast = follows === undefined ? await forecastOf(context, executed) : null
+  const forecast = follows === undefined ? await forecastOf(context, executed, requireShortTrace) : null
   const row = planRow(context, {
     genesis: await context.chain.genesisHash(),
     multisig,
@@ -207,9 +208,19 @@ class InSeveral extends Error {
   override readonly name = 'InSeveral'
 }
 
-/** Balance changes of an execution, or null if it would fail now. */
-export async function forecastOf(context: Pick<ProposalContext, 'chain' | 'config'>, executed: Executed) {
+/** Unlike other failures this one stays, because it follows from the instructions alone. */
+function requireShortTrace(err: unknown): void {
+  if (JSON.stringify(err).includes('MaxInstructionTraceLengthExceeded')) throw executionTooLarge()
+}
+
+/** Balance changes of an execution, or null if it would fail now; `check` gets the error. */
+export async function forecastOf(
+  context: Pick<ProposalContext, 'chain' | 'config'>,
+  executed: Executed,
+  check?: (err: unknown) => void,
+) {
   const { err, balance_changes } = await simulateExecution(context.chain, programsDirOf(context), executed)
+  check?.(err)
   return err === null ? balance_changes : null
 }
 

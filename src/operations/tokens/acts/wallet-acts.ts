@@ -157,7 +157,7 @@ function named(wallets: readonly TransferRecipient[]): string {
   return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Throws bad_request naming the first wallet for which it would fail. */
+/** Throws bad_request naming the first wallet for which it would fail; `details.faults` has every one. */
 async function readActed(
   context: Context,
   { token, payer, allowsPrograms }: { token: OnChainToken; payer: string; allowsPrograms: boolean },
@@ -169,19 +169,25 @@ async function readActed(
     tokenProgram,
     wallets: wallets.map(({ wallet }) => wallet ?? payer),
   })
-  return receivers.map((receiver, i) => {
-    const amount = BigInt(wallets[i]?.amount ?? 0)
+  const faults: { index: number; reason: string; note: string }[] = []
+  const acted = receivers.map((receiver, index) => {
+    const amount = BigInt(wallets[index]?.amount ?? 0)
     const terms = { token, act, payer, amount, allowsPrograms, vaultActing: context.vaultActing }
     const fault = actFault(receiver, terms)
+    if (fault !== null) faults.push({ index, reason: fault, note: actNote(fault, receiver, terms) })
     const { tokenAccount, state } = act === 'mint' ? receiver : actedAccount(receiver, mint)
     const { wallet, hasLamports } = receiver
-    if (fault === null) return { wallet, tokenAccount, amount, opens: state === null, hasLamports }
-    const field = fault === 'too_little' && list === null ? one.amount : one.wallet
-    const param = list === null ? field : list === 'wallets' ? `${list}.${i}` : `${list}.${i}.wallet`
-    throw badRequest(`${param}: ${actNote(fault, receiver, terms)}`, {
-      param,
-      details: { reason: fault, wallet, token_account: tokenAccount },
-    })
+    return { wallet, tokenAccount, amount, opens: state === null, hasLamports }
+  })
+  const [first] = faults
+  if (first === undefined) return acted
+  const { index, reason, note } = first
+  const field = reason === 'too_little' && list === null ? one.amount : one.wallet
+  const param = list === null ? field : list === 'wallets' ? `${list}.${index}` : `${list}.${index}.wallet`
+  const { wallet, tokenAccount } = acted[index] as TransferRecipient
+  throw badRequest(`${param}: ${note}`, {
+    param,
+    details: { reason, wallet, token_account: tokenAccount, ...(list === null ? {} : { faults }) },
   })
 }
 
