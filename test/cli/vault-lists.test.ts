@@ -221,6 +221,23 @@ describe.skipIf(lacks)('A list of a vault', () => {
     expect((await ok(['tokens', 'get', mint])).raw.supply).toBe('0')
   })
 
+  it('of mints is divided so that it can be executed, although strangers sent SOL to missing token accounts', async () => {
+    const texts = ['--name', 'Gift', '--symbol', 'GFT', '--uri', 'https://example.com/g.json', '--supply', '0']
+    const { mint } = await ok(['tokens', 'create', ...texts, '-k', ada.file])
+    await ok(['tokens', 'set-authority', mint, 'mint', world.vault, '--allow-programs', '-k', ada.file])
+    const wallets = Array.from({ length: 10 }, () => base58.encode(randomBytes(32)))
+    for (const owner of wallets) {
+      const { address } = await ok(['pdas', 'derive', 'ata', `owner=${owner}`, `mint=${mint}`])
+      await ok(['localnet', 'airdrop', address, '0.0009'])
+    }
+    const list = cli.file('gifts.csv', `${wallets.map((wallet) => `${wallet},1`).join('\n')}\n`)
+    const give = ['tokens', 'mint', mint, '--from', list, '--allow-programs', ...by()]
+    const proposed = await ok(give)
+    expect(proposed.rows.length).toBeGreaterThan(1)
+    for (const id of firstIds(proposed)) await carryOut(id)
+    expect((await ok(['tokens', 'get', mint])).raw.supply).toBe('10000000')
+  })
+
   it('that lacks a row which waits is refused, so that nothing is proposed beside it', async () => {
     const journal = `${join(cli.home, 'nfts.csv')}.proposals.json`
     expect(readFileSync(journal, 'utf8')).toContain('svc-list-proposals')

@@ -1,5 +1,12 @@
 /** Acts of a vault over HTTP, from the build to the record: 2 of 3 members of a multisig on the real programs. */
-import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { instructions } from '@sqds/multisig'
 import { describe, expect, it, vi } from 'vitest'
 import { innerInstructions } from '../../src/chain/programs/squads/inner-instructions.ts'
@@ -500,6 +507,19 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     await follow()
     expect(await proposalOf(proposal.id)).toMatchObject({ status: 'executed' })
     for (const key of to) expect(lamports(key.toBase58())).toBe(1_000_000n)
+  })
+
+  it('of an instruction that the program cannot store is refused as a bad request', async () => {
+    const { vault, approver, ask } = at
+    const keys = Array.from({ length: 300 }, () => ({ pubkey: keyOf(vault), isSigner: false, isWritable: true }))
+    const { transaction } = compileTransaction({
+      payer: keyOf(vault),
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: [new TransactionInstruction({ keys, programId: SystemProgram.programId })],
+      bytesOf: (key: PublicKey) => key.toBytes(),
+    })
+    const body = { transaction: Buffer.from(transaction).toString('base64'), approver: approver() }
+    expect(await ask('POST', '/v2/proposals', body)).toMatchObject({ status: 400, error: { code: 'bad_request' } })
   })
 
   it('of a transaction of any origin is made once for its Idempotency-Key', async () => {

@@ -11,6 +11,7 @@ import {
   readProposal,
   readTransactionBuffers,
   readVaultTransaction,
+  requireExecutable,
 } from '../../src/chain/programs/squads/index.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction, maxBytesOf } from '../../src/solana/messages.ts'
@@ -91,6 +92,35 @@ describe('a stored message', () => {
       }),
       { numRuns: runs(500, 20_000) },
     )
+  })
+})
+
+describe('an execution', () => {
+  it('that locks more than 64 accounts is refused before it is proposed, also if a lookup table has them', async () => {
+    const multisig = someone().toBase58()
+    const vault = vaultAddress(multisig, 0)
+    const member = someone().toBase58()
+    const withTable = (count: number) => {
+      const places = Uint8Array.from({ length: count }, (_, place) => place)
+      const writable = Array.from({ length: count }, () => someone().toBase58())
+      const shape = {
+        signers: 1,
+        writableSigners: 1,
+        writableOthers: 0,
+        keys: [vault, SystemProgram.programId.toBase58()],
+      }
+      const lookups = [{ table: someone().toBase58(), writable: places, readonly: new Uint8Array() }]
+      const instructions = [{ programIdIndex: 1, accounts: places.map((place) => place + 2), data: new Uint8Array() }]
+      return pinMessage({ ...shape, instructions, lookups }, { writable, readonly: [] })
+    }
+    const execution = (count: number, version: 0 | 1) =>
+      requireExecutable(
+        { multisig, index: 1n, vaultIndex: 0, ephemeralSigners: 0, message: withTable(count) },
+        { member, version },
+      )
+    await execution(40, 0)
+    for (const version of [0, 1] as const)
+      await expect(execution(60, version)).rejects.toMatchObject({ details: { reason: 'execution_too_large' } })
   })
 })
 
