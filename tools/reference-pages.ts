@@ -124,6 +124,12 @@ export const REASONS = [
     at: 'token-acts.md#what-is-refused',
   },
   {
+    what: 'A proposal to a multisig',
+    field: 'details.reason',
+    values: ['proposal_open', 'execution_too_large'],
+    at: 'approvals.md#by-a-multisig-from-the-command-line',
+  },
+  {
     what: 'Any other recipient or authority',
     field: 'details.reason',
     values: ADDRESS_FAULTS,
