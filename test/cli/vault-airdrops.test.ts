@@ -88,7 +88,7 @@ describe.skipIf(lacks)('An airdrop in three parts of a vault', () => {
 
   it('with a start that is near is proposed with a warning, and shown with the time until which it can be executed', async () => {
     const list = cli.file('locked.csv', `wallet,amount,locked\n${claimer.address},1,5\n`)
-    const start = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3 * 3_600_000).toISOString()
+    const start = new Date(Math.ceil(Date.now() / 1000) * 1000 + 2.5 * 3_600_000).toISOString()
     const times = ['--starts-at', start, '--ends-at', '2099-01-01']
     const args = ['airdrops', 'launch', list, '--mint', world.mint, '--raw', '--airdrop-count', '9', ...times]
     const ran = await cli.svc([...args, '--squads', world.multisig, '-k', ada.file, '--json'])
