@@ -1,6 +1,7 @@
 /** A worker's lease on its name: claimed before a tick, renewed while the tick runs and released at its end. */
 import type { Services } from '../../src/context.ts'
 import { internal } from '../../src/platform/errors.ts'
+import { SECOND_MS } from '../../src/platform/timing.ts'
 import { aheadBy, claimLease, findLease, heldLeases, releaseLease, renewLease } from '../../src/store/workers/leases.ts'
 import { isDeadOwner } from '../owners.ts'
 import type { Timing } from './timing.ts'
@@ -77,16 +78,19 @@ export async function takeLease(
     })
   let cancel = planRenewal()
 
+  /** A process that was suspended loses its lease; the worker goes on when it has the lease again. */
+  const lost = (message: string) => internal(message, { retryAfter: Math.ceil(leaseMs / SECOND_MS) })
+
   async function renew(): Promise<void> {
     if (ended || controller.signal.aborted) return
     try {
       const next = clock.now() + leaseMs
       const isRenewed = await store.write((tx) => renewLease(tx, { name, owner }, next), UNSEEN)
-      if (!isRenewed) return controller.abort(internal('the lease was taken over by another process'))
+      if (!isRenewed) return controller.abort(lost('the lease was taken over by another process'))
       until = next
     } catch (error) {
       log.warn({ err: error, worker: name }, 'a lease could not be renewed')
-      if (clock.now() >= until) return controller.abort(new Error('the lease expired because it could not be renewed'))
+      if (clock.now() >= until) return controller.abort(lost('the lease expired because it could not be renewed'))
     }
     if (!ended) cancel = planRenewal()
   }

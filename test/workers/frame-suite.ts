@@ -231,7 +231,7 @@ export function frameSuite(database: TestDatabase): void {
     test('is aborted when another process has taken its lease over', async () => {
       const [store, other] = await twoStores(database)
       const { pass, entered } = gate()
-      const { workers, timing, clock } = await startFrame(store, [
+      const { workers, timing, clock, logged } = await startFrame(store, [
         definition(({ signal }) => {
           const aborted = new Promise<void>((_, reject) => {
             signal.addEventListener('abort', () => reject(signal.reason))
@@ -250,6 +250,8 @@ export function frameSuite(database: TestDatabase): void {
         errors_total: 1,
         last_error: 'the lease was taken over by another process',
       })
+      // A retry time marks what is foreseen, which the log shows without a stack.
+      expect(logged).toMatchObject([{ message: 'a tick failed', fields: { err: { retryAfter: LEASE_MS / 1_000 } } }])
     })
   })
 
