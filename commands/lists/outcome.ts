@@ -48,8 +48,6 @@ export function rowsOutcome<R extends { status: string }>(report: ListReport<R>)
     (row) => (report.noteOf === undefined ? errorOf(row, report.file) : report.noteOf(row)) ?? [],
   )
   const isCut = isLong && rows.length > MOST_LISTED
-  const shown = isLong ? notes.slice(0, MOST_LISTED) : notes
-  const hidden = notes.length - shown.length
   const [name, record] = records
   return {
     data: {
@@ -62,13 +60,19 @@ export function rowsOutcome<R extends { status: string }>(report: ListReport<R>)
     rows: { columns: report.columns, rows: rows.map(cells) },
     ...(isCut ? { text: said } : {}),
     notes: [
-      ...shown,
-      ...(hidden > 0 ? [`… and ${hidden} more${report.allNotes === undefined ? '' : `: ${report.allNotes}`}`] : []),
+      ...(isLong ? firstNotes(notes, report.allNotes) : notes),
       ...(journal === undefined ? (isCut ? [] : [said]) : [`${isCut ? '' : `${said}. `}Journal: ${journal}`]),
       ...report.notes,
     ],
     exitCode: isDone ? EXIT.done : EXIT.failed,
   }
+}
+
+/** As many notes as a person reads, and how many are not shown; `all` says where they are. */
+export function firstNotes(notes: readonly string[], all?: string): string[] {
+  const hidden = notes.length - MOST_LISTED
+  const more = `… and ${hidden} more${all === undefined ? '' : `: ${all}`}`
+  return [...notes.slice(0, MOST_LISTED), ...(hidden > 0 ? [more] : [])]
 }
 
 function errorOf(row: object, file = ''): string | null {

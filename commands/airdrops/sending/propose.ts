@@ -9,6 +9,7 @@ import type { CommandOutcome } from '../../cli/command.ts'
 import type { Session } from '../../cli/session.ts'
 import { stateFile, writeStateFile } from '../../cli/state-file.ts'
 import { fieldsOf } from '../../lists/journal.ts'
+import { firstNotes } from '../../lists/outcome.ts'
 import { patiently } from '../../lists/patience.ts'
 import {
   knownProposal,
@@ -157,7 +158,7 @@ export async function proposeBatches(
   }
   return {
     ...outcome,
-    notes: [...left.map(({ wallet, note }) => leftOutLine(wallet, note ?? '')), ...notes],
+    notes: [...firstNotes(left.map(({ wallet, note }) => leftOutLine(wallet, note ?? ''))), ...notes],
     exitCode: left.length > 0 && !dry_run ? EXIT.failed : (exitCode ?? EXIT.done),
   }
 }
