@@ -23,31 +23,31 @@ interface Point {
   /** Ctrl-C instead of kill -9. */
   isInterrupt?: true
 }
-const killed = (verb: Verb, call: string, when: Trap['when'], nth = 1): Point => ({ verb, trap: { call, when, nth } })
+const point = (verb: Verb, call: string, when: Trap['when'], nth = 1): Point => ({ verb, trap: { call, when, nth } })
 const interrupted = (point: Point): Point => ({ ...point, isInterrupt: true })
 
 const POINTS: readonly Point[] = [
-  killed('send', 'POST /v2/sol-transfers', 'asked'),
-  killed('send', 'POST /v2/sol-transfers', 'answered'),
-  killed('send', 'POST /v2/transaction-simulations', 'answered'),
-  killed('send', SUBMITS, 'asked'),
-  killed('send', SUBMITS, 'answered'),
-  killed('send', LOOKS, 'asked'),
-  killed('send', LOOKS, 'answered'),
-  killed('send', 'GET /v2/proposals', 'answered'),
-  interrupted(killed('send', SUBMITS, 'asked')),
-  interrupted(killed('send', LOOKS, 'answered')),
-  killed('many', 'POST /v2/proposals', 'answered'),
-  killed('many', SUBMITS, 'asked'),
-  killed('many', SUBMITS, 'answered'),
-  killed('many', SUBMITS, 'asked', 2),
-  killed('many', SUBMITS, 'answered', 2),
-  killed('approve', SUBMITS, 'asked'),
-  killed('approve', SUBMITS, 'answered'),
-  killed('approve', LOOKS, 'answered'),
-  killed('execute', SUBMITS, 'asked'),
-  killed('execute', SUBMITS, 'answered'),
-  killed('execute', LOOKS, 'answered'),
+  point('send', 'POST /v2/sol-transfers', 'asked'),
+  point('send', 'POST /v2/sol-transfers', 'answered'),
+  point('send', 'POST /v2/transaction-simulations', 'answered'),
+  point('send', SUBMITS, 'asked'),
+  point('send', SUBMITS, 'answered'),
+  point('send', LOOKS, 'asked'),
+  point('send', LOOKS, 'answered'),
+  point('send', 'GET /v2/proposals', 'answered'),
+  interrupted(point('send', SUBMITS, 'asked')),
+  interrupted(point('send', LOOKS, 'answered')),
+  point('many', 'POST /v2/proposals', 'answered'),
+  point('many', SUBMITS, 'asked'),
+  point('many', SUBMITS, 'answered'),
+  point('many', SUBMITS, 'asked', 2),
+  point('many', SUBMITS, 'answered', 2),
+  point('approve', SUBMITS, 'asked'),
+  point('approve', SUBMITS, 'answered'),
+  point('approve', LOOKS, 'answered'),
+  point('execute', SUBMITS, 'asked'),
+  point('execute', SUBMITS, 'answered'),
+  point('execute', LOOKS, 'answered'),
 ]
 
 /** Each act pays a recipient of its own, or many. */
@@ -145,7 +145,11 @@ async function start() {
   }
 
   return {
-    ...{ proxy, daemon, acts, done, kill, lastNumber, multisig },
+    ...{ proxy, daemon, acts, done, kill, killAt, lastNumber, multisig, vault, ada, someone },
+    async carryOut(proposal: string) {
+      for (const by of [ben, cy]) await done(['proposals', 'approve', proposal, '-k', by.file])
+      await done(['proposals', 'execute', proposal, '-k', cy.file])
+    },
     missed,
     lamports: async (address: string) => (await daemon.local()).account(address)?.lamports ?? 0n,
   }
@@ -175,6 +179,25 @@ killTest({
     },
     'each kill meets its request'({ missed }) {
       expect(missed).toEqual([])
+    },
+    async 'a freeze whose command was killed after it landed is proposed again once it is undone'(world) {
+      const { done, killAt, carryOut, someone, ada, multisig, vault } = world
+      const texts = ['--name', 'Cold', '--symbol', 'CLD', '--uri', 'https://example.com/c.json', '--supply', '1']
+      const own = ['-k', ada.file]
+      const { mint } = await done(['tokens', 'create', ...texts, '--keep-freeze-authority', ...own])
+      await done(['tokens', 'set-authority', mint, 'freeze', vault, '--allow-programs', ...own])
+      const owner = someone()
+      await done(['wallet', 'send', owner, '1', '--mint', mint, ...own])
+      const by = ['--squads', multisig, ...own]
+      const freeze = ['tokens', 'freeze', mint, '--from', cli.file('cold.csv', `${owner}\n`), ...by]
+      expect(await killAt(point('send', 'GET /v2/proposals', 'answered'), freeze)).toBe(false)
+      const waiting = await done(freeze)
+      expect(waiting.rows).toMatchObject([{ status: 'waits' }])
+      await carryOut(waiting.rows[0].proposals[0])
+      await carryOut((await done(['tokens', 'thaw', mint, owner, ...by])).proposal)
+      const [row] = (await done(freeze)).rows
+      expect(row).toMatchObject({ status: 'proposed' })
+      expect(await done(['proposals', 'show', row.proposals[0]])).toMatchObject({ status: 'active' })
     },
   },
 })
