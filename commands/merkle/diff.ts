@@ -9,6 +9,7 @@ import { toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { writePieces } from '../ledger/csv.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import {
   amountText,
@@ -54,7 +55,6 @@ export const diff = verb({
       const comparison = compareLists(before, after)
       const differences = differencesOf(comparison)
       const report = { before: listSummary(a, before), after: listSummary(b, after), comparison, differences }
-      const { writePieces } = await import('../ledger/csv.ts')
       if (csvFile !== undefined) await writePieces(csvFile, differenceCsv(differences, shown))
       if (markdown !== undefined) await writePieces(markdown, only(differenceMarkdown({ ...report, decimals: shown })))
       return diffOutcome({ ...report, decimals: shown }, exit_code)

@@ -35,7 +35,8 @@ export const importTree = verb({
     }
     if (mint !== undefined) readKey(mint, '--mint')
     const expected = root === undefined ? undefined : toHex(readHash(root, '--root'))
-    const { checkTreeFile, openTreeFile, requireWhole } = await import('./json-recipients.ts')
+    const { checkTreeFile } = await import('../../src/merkle/tree-files/tree-file.ts')
+    const { openTreeFile, requireWhole } = await import('./json-recipients.ts')
     const { requireRoot, treeFileRecord } = await import('./verify-tree-file.ts')
     const read = await openTreeFile(file)
     requireRoot(file, read, expected)

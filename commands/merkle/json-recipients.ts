@@ -8,8 +8,6 @@ import { readBytes } from '../ui/files.ts'
 import type { Ui } from '../ui/ui.ts'
 import { inputProblem, type Recipients, sayNotes } from './recipients.ts'
 
-export { checkTreeFile }
-
 /**
  * A JSON list, or the leaves of a tree file; a tree of another tool must have the proofs and the root of its leaves.
  */

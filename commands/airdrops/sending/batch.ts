@@ -184,13 +184,13 @@ function withoutFault(
   const [named, field = ''] = param.split('.')
   const index = named === list && /^\d+$/.test(field) ? Number(field) : -1
   const first = { index, reason: details.reason, note: message.replace(`${param}: `, '') }
-  const faults = rows[index] === undefined ? [] : [first, ...faultsIn(details.faults)]
+  const faults = rows[index] === undefined ? [] : [...faultsIn(details.faults), first]
   const known = faults.flatMap(({ index: at, reason, note }) => {
     const row = rows[at]
     return row === undefined || typeof reason !== 'string' ? [] : [{ row, reason, note }]
   })
   if (code !== 'bad_request' || known.length === 0) throw error
-  for (const { row, reason, note } of known.toReversed()) leaveOut(row, reason, note)
+  for (const { row, reason, note } of known) leaveOut(row, reason, note)
   const out = new Set(known.map(({ row }) => row))
   return rows.filter((row) => !out.has(row))
 }

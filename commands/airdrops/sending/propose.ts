@@ -35,6 +35,8 @@ import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow } from './
 interface Batch {
   id: string
   rows: readonly SendRow[]
+  /** Whether an earlier run has proposed it, and it counts. */
+  isKept: boolean
 }
 
 /** A list whose batches a vault does. */
@@ -142,7 +144,7 @@ export async function proposeBatches(
       const isKept = new Set(kept.flatMap((batch) => batch.rows))
       const fresh = rows.filter((row) => !isKept.has(row))
       const { batches: open, lines } = await list.plan(fresh, promised)
-      batches = [...kept, ...open.map((part) => ({ id: idOf(part), rows: part }))]
+      batches = [...kept, ...open.map((part) => ({ id: idOf(part), rows: part, isKept: false }))]
       left = rows.filter((row) => row.status === 'left out' && list.isMissing(row))
       return {
         question: list.what(batches.flatMap((batch) => batch.rows).length),
@@ -177,11 +179,12 @@ const idOf = (rows: readonly SendRow[]) => JSON.stringify(rows.map(({ wallet, am
 function rowOf(
   session: Session,
   list: BatchesToPropose,
-  { id, rows }: Batch,
+  { id, rows, isKept }: Batch,
   i: number,
 ): RowToPropose<Unsigned<BatchAnswer>> {
   const [first] = rows
-  const { isUndone } = list
+  // That of a kept batch was asked when it was kept.
+  const isUndone = isKept ? undefined : list.isUndone
   const call = async (more: { dry_run?: true } = {}) =>
     requireUnsigned(await patiently(session, () => list.call(rows, more))).data
   return {
@@ -232,7 +235,7 @@ async function keptBatches(
     const batch = pairs.flatMap(([wallet]) => byWallet.get(wallet) ?? [])
     if (fate === 'executed' && (batch.length === 0 || (await list.isUndone?.(batch)))) continue
     if (fate === 'open') promised += totalOf(batch)
-    kept.push({ id, rows: batch })
+    kept.push({ id, rows: batch, isKept: true })
   }
   return { kept, promised }
 }
