@@ -37,8 +37,8 @@ const demandsDelegation = demanding(
     const permission = delegate === null ? 0 : CLAIM_TO_OWNER
     return [
       delegate === null
-        ? { program: TOKEN_2022_PROGRAM, call: 'revoke', fields: { owner }, most }
-        : { program: TOKEN_2022_PROGRAM, call: 'approve', fields: { owner, delegate, amount: '0' }, most },
+        ? { program: TOKEN_2022_PROGRAM, call: 'revoke', fields: { authority: owner }, most }
+        : { program: TOKEN_2022_PROGRAM, call: 'approve', fields: { authority: owner, delegate, amount: 0 }, most },
       {
         program: PROGRAMS.dammV2.id,
         call: 'update_delegate_permission',

@@ -825,6 +825,10 @@ const CASES = casesOf({
     },
   },
 })
+/** Their dry run checks no transaction: what each batch does is checked before it is signed. */
+const CHECKED_BEFORE_EACH_BATCH: readonly string[] = [
+  ...['wallet reclaim', 'airdrops launch', 'airdrops send', 'airdrops push'],
+]
 /** Commands that have no flag for the version, or whose lists are another's. */
 const VERSION_0_ALONE: readonly string[] = ['airdrops launch']
 
@@ -853,6 +857,14 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
   )
   it.each(rows)('is refused by svc %s: %s', { tags: 'sampled' }, async (_, __, args, lie) => {
     await expectRefused(args(), lie)
+  })
+
+  // A demand with a field that no decoder gives would refuse the truth too, and so pass for careful.
+  const requests = commands.map(([command, { args }]) => [command, args] as const)
+  it.each(requests)('is not suspected by svc %s if the API is honest', async (command, args) => {
+    const { stdout, stderr } = await run([...args(), '--dry-run'])
+    expect(`${stdout}${stderr}`).not.toMatch(/another transaction than requested/)
+    if (!CHECKED_BEFORE_EACH_BATCH.includes(command)) expect(stdout).toMatch(/checked +here: /)
   })
 
   // Every third command meets each of the four calls, as three and four have no common divisor.
