@@ -15,7 +15,7 @@ const FAULTS: Record<string, string> = {
 
 /** Milliseconds between Node's checks for slow clients; its default would add up to 30 s to every timeout. */
 const SILENCE_CHECK_MS = 1_000
-/** Milliseconds without traffic after which a connection is closed. The longest request takes half of that. */
+/** Milliseconds without traffic after which a connection with a request is closed. The longest takes half of that. */
 const SILENCE_MS = 300_000
 /** A connection with more unanswered requests is closed. Clients that use pipelining at all send a few. */
 const MOST_UNANSWERED = 100
@@ -55,7 +55,16 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
     },
   )
   server.timeout = SILENCE_MS
+  // A proxy that keeps a connection for longer would send a POST into the closing one, and answer 502. The timeouts
+  // for headers and bodies begin with the first byte of a request, so idleness does not use them up.
+  server.keepAliveTimeout = values['idle-timeout-seconds'] * 1_000
   server.maxConnections = values['max-connections']
+  // Idle connections give way before a client is refused.
+  server.on('connection', () =>
+    server.getConnections((_, count) => {
+      if (count >= server.maxConnections) server.closeIdleConnections()
+    }),
+  )
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
     else void answerRaw(socket, app.refuse(badRequest(FAULTS[error.code ?? ''] ?? 'The request is not valid HTTP')))

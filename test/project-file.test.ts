@@ -30,6 +30,7 @@ describe('a project file', () => {
       'json-limit-kib',
       'header-timeout-seconds',
       'request-timeout-seconds',
+      'idle-timeout-seconds',
       'max-connections',
       'rate-per-minute',
       'rate-per-day',

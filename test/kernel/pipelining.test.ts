@@ -1,9 +1,10 @@
-/** Requests that a client sends on one connection without waiting for the answers. */
+/** A connection with several requests: sent together, or after a time without any. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHttpServer } from '../../daemon/http-server.ts'
-import { loadConfig } from '../../src/settings/config.ts'
+import { type Config, loadConfig } from '../../src/settings/config.ts'
 
 const ask = 'GET /v2/health HTTP/1.1\r\nHost: a\r\n\r\n'
 
@@ -50,4 +51,58 @@ describe('a connection', () => {
     }
     expect(text.split('HTTP/1.1 200')).toHaveLength(101)
   })
+
+  it('stays open without a request for idle-timeout-seconds, which every answer announces', async () => {
+    const { values } = loadConfig({ env: {}, cwd: '/' })
+    // 0.4 s, and the second that Node adds; the timeout for headers is shorter and has not begun.
+    const short = { ...values, 'idle-timeout-seconds': 0.4, 'header-timeout-seconds': 0.2 }
+    const { open } = await listening(short)
+    const [line, idle] = [await open(), await open()]
+    for (const { socket } of [line, idle]) socket.write(ask)
+    await delay(700)
+    line.socket.write(ask)
+    await Promise.all([line.closed, idle.closed])
+    expect(line.text().split('HTTP/1.1 200')).toHaveLength(3)
+    const standard = await (await listening(values)).open()
+    standard.socket.write(ask)
+    await expect.poll(standard.text).toMatch(/\r\nkeep-alive: timeout=90\r\n/i)
+  })
+
+  it('gives its place to a new one if it is idle and max-connections are open', async () => {
+    const { values } = loadConfig({ env: {}, cwd: '/' })
+    const { open } = await listening({ ...values, 'max-connections': 2 })
+    const first = await open()
+    first.socket.write(ask)
+    await expect.poll(first.text).toContain('HTTP/1.1 200')
+    const second = await open()
+    await first.closed
+    second.socket.write(ask)
+    await expect.poll(second.text).toContain('HTTP/1.1 200')
+    const third = await open()
+    await second.closed
+    third.socket.write(ask)
+    await expect.poll(third.text).toContain('HTTP/1.1 200')
+  })
 })
+
+/** A server that answers everything at once, and connections to it. */
+async function listening(values: Config['values']) {
+  const app = { fetch: async () => new Response('x'), refuse: () => new Response('refused', { status: 400 }) }
+  const server = createHttpServer(app, { values })
+  onTestFinished(() => void server.close().closeAllConnections())
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  return {
+    async open() {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('latin1')
+      onTestFinished(() => void socket.destroy())
+      socket.on('error', () => {})
+      const closed = new Promise((resolve) => socket.once('close', resolve))
+      let text = ''
+      socket.on('data', (piece) => {
+        text += piece
+      })
+      await once(socket, 'connect')
+      return { socket, closed, text: () => text }
+    },
+  }
+}

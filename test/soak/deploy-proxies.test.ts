@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { request as askPlainly } from 'node:http'
 import { Agent, request as ask } from 'node:https'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ROOT } from '../../tools/source.ts'
 import { makeAuthority, withoutOpenssl } from '../support/certificates.ts'
@@ -121,6 +122,7 @@ describe.each(Object.entries(PROXIES))('%s', (name, place) => {
         await ended
       })
       const agent = new Agent({ rejectUnauthorized: false })
+      onTestFinished(() => agent.destroy())
       const get = (path: string, from = '127.0.0.1', headers: Record<string, string> = {}, body?: string) =>
         new Promise<{ status: number; text: string }>((settle, fail) => {
           const options = { host: '127.0.0.1', port, path, localAddress: from, headers, method: body ? 'POST' : 'GET' }
@@ -166,6 +168,24 @@ describe.each(Object.entries(PROXIES))('%s', (name, place) => {
           status === 401 ? 'unauthorized' : 'bad_request',
         ])
       }
+    })
+
+    it('answers no POST with 502, however long the connections behind it were idle', async () => {
+      const headers = { authorization: `Bearer ${daemon.operator}`, 'content-type': 'application/json' }
+      const body = JSON.stringify({ args: { user: '1'.repeat(32) } })
+      const together = <T>(ask: () => Promise<T>) => Promise.all(Array.from({ length: 40 }, ask))
+      // The daemon closed after 6.0 s once; the samples close after 60 s.
+      const waits = [5_900, 5_960, 6_000, 6_040, 6_100, 59_900, 60_000, 60_100, 61_000]
+      const statuses = await Promise.all(
+        waits.map(async (ms) => {
+          const { get } = await proxy()
+          await together(() => get('/v2/health'))
+          await delay(ms)
+          const answers = await together(() => get('/v2/pdas/gold_lock', '127.0.0.1', headers, body))
+          return [ms, [...new Set(answers.map(({ status }) => status))]]
+        }),
+      )
+      expect(statuses).toEqual(waits.map((ms) => [ms, [200]]))
     })
 
     it('has each visitor counted by its own address, whatever the visitor says of it', async () => {

@@ -96,6 +96,14 @@ export const serviceSettings = define({
     about: 'How long a client may take to send a request with its body',
     project: true,
   },
+  'idle-timeout-seconds': {
+    kind: 'integer',
+    default: 90,
+    min: 5,
+    max: 3_600,
+    about: 'How long a connection without a request stays open; longer than a proxy in front keeps it',
+    project: true,
+  },
   'max-connections': {
     kind: 'integer',
     default: 1_024,
