@@ -223,6 +223,8 @@ describe.skipIf(lacksLock !== '')(`a lock ${lacksLock}`, () => {
       [{ mint: addressOf(Keypair.generate()) }, 'mint', /no token mint/],
       [{ recipient: it.mint }, 'recipient', /a mint or a token account/],
       [{ periods: 3 }, 'frequency', /required with periods/],
+      [{ frequency: 86_400 }, 'periods', /required with frequency: how many periods/],
+      [{ cliff_at: '2030-02-30T00:00:00Z' }, 'cliff_at', /ISO/],
       [{ periods: 1_001, frequency: 1 }, 'periods', /less than one for each/],
       [{ cliff_amount: '1001' }, 'cliff_amount', /more than the amount/],
       [{ cliff_amount: '10' }, 'cliff_amount', /without periods everything/],
@@ -237,6 +239,16 @@ describe.skipIf(lacksLock !== '')(`a lock ${lacksLock}`, () => {
     const nowhere = addressOf(Keypair.generate())
     expect((await it.ask('POST', `/v2/locks/${nowhere}/claims`, { payer: body.payer })).status).toBe(404)
     expect((await it.refused('GET', `/v2/locks/${nowhere}`))[0]).toBe('address')
+  })
+
+  it('that unlocks everything in one moment says so in its warnings', async () => {
+    const it = await open()
+    expect((await it.create()).warnings).toEqual([expect.stringMatching(/^Nothing is locked: .* can claim everything/)])
+    const cliff_at = isoOf(it.now() + 1_000)
+    const warnings = [`Everything unlocks in one moment, ${cliff_at}: no periods follow`]
+    expect((await it.create({ cliff_at })).warnings).toEqual(warnings)
+    expect((await it.create({ cliff_at, periods: 0, frequency: 1 })).warnings).toEqual(warnings)
+    expect((await it.create({ cliff_at, periods: 2, frequency: 1 })).warnings).toBeUndefined()
   })
 
   it('leaves nothing after a dry run, and is built as version 1 too', async () => {
@@ -268,7 +280,7 @@ describe.skipIf(lacksLock !== '')(`a lock of a Token-2022 mint ${lacksLock}`, ()
       const made = await it.create({ amount: '12345' })
       expect(1_000_000n - it.units(it.creator)).toBe(BigInt(made.deposit))
       expect(BigInt((await it.get(made.address)).held)).toBeGreaterThanOrEqual(12_345n)
-      expect(made.warnings).toEqual([expect.stringContaining(`a fee of ${basisPoints / 100} %`)])
+      expect(made.warnings).toContainEqual(expect.stringContaining(`a fee of ${basisPoints / 100} %`))
       const claim = await it.built('POST', `/v2/locks/${made.address}/claims`, { payer: addressOf(it.recipient) })
       it.land(claim, it.recipient)
       expect(it.units(it.recipient)).toBe(BigInt(claim.received))
@@ -342,7 +354,7 @@ describe.skipIf(lacksLock !== '')(`a lock of a Token-2022 mint ${lacksLock}`, ()
       ],
     })
     const made = await it.create()
-    expect(made.warnings).toEqual([expect.stringContaining('is the permanent delegate of the mint')])
+    expect(made.warnings).toContainEqual(expect.stringContaining('is the permanent delegate of the mint'))
     const from = tokenAccountOf(it.gold, new PublicKey(made.address))
     const burn = spl.createBurnInstruction(from, it.gold.mint, it.issuer.publicKey, 400n, [], it.gold.program)
     expect(run(it.chain, [burn], [it.issuer]).err).toBeNull()

@@ -1,5 +1,6 @@
 /** The flags of an airdrop's times: when locked amounts vest, and when what is left can be withdrawn. */
 import { CLAWBACK_DAYS, PROPOSED_START_DAYS } from '../../src/api/airdrop-terms.ts'
+import { calendarMoment, momentFault } from '../../src/platform/calendar.ts'
 import { integer, text } from '../cli/command.ts'
 import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
@@ -74,12 +75,8 @@ export const vestingLines = ({ starts_at, ends_at }: VestingTimes, isProposed = 
  * machine.
  */
 function isoMoment(given: string, flag: string): string {
-  const hasZone = /^\d{4}-\d{2}-\d{2}(?:T.+(?:Z|[+-]\d{2}:?\d{2}))?$/i.test(given)
-  const at = hasZone ? Date.parse(given) : Number.NaN
-  if (Number.isNaN(at)) {
-    throw usage(`${flag} must be a time in ISO 8601 with a zone, such as 2027-12-31T00:00:00Z, not "${given}"`, {
-      param: flag,
-    })
-  }
-  return new Date(at).toISOString()
+  const at = calendarMoment(given)
+  if (at !== null) return new Date(at).toISOString()
+  const wanted = 'a time in ISO 8601 with a zone, such as 2027-12-31T00:00:00Z'
+  throw usage(`${flag} ${momentFault(given, wanted)}`, { param: flag })
 }

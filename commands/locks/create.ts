@@ -12,7 +12,7 @@ import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { chainClock, flagOf, isoOf, lockPlan, SCHEDULE_FLAGS, scheduleFields } from './schedule.ts'
-import { scheduleLines } from './schedule-lines.ts'
+import { requireSteps, scheduleLines } from './schedule-lines.ts'
 import { demandedTerms, demandsLock, type LockTerms, PARTIES, termLines, termsOf } from './terms.ts'
 
 export const createVerb = verb({
@@ -37,6 +37,7 @@ export const createVerb = verb({
     recipient_changeable_by: choiceOf(PARTIES, 'Who may give it to another recipient (default none)'),
     title: text('Title, stored on chain for everybody to read'),
     description: text('Description, stored on chain like the title'),
+    all_at_once: toggle('Without a terminal, or with --yes: everything may unlock in one moment'),
     raw: toggle('Amounts are raw units, not whole tokens'),
     allow_programs: ALLOW_PROGRAMS,
     ...ACT_SIGNING,
@@ -47,10 +48,11 @@ export const createVerb = verb({
     'svc locks create 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --from team.csv --cliff 365d --periods 36 --frequency 30d --dry-run',
   ],
   async run(input, session) {
-    const { mint, recipient = '', amount = '', from, journal, raw, ...flags } = input
+    const { mint, recipient = '', amount = '', from, journal, raw, all_at_once: isMeant, ...flags } = input
     const { start, cliff, cliff_amount, periods, frequency, title, description, allow_programs, ...signing } = flags
     const { cancellable_by = 'none', recipient_changeable_by = 'none', ...own } = signing
     const terms: LockTerms = { cancellable_by, recipient_changeable_by, title, description }
+    const release = { isMeant, isRead: own.dry_run || session.ui.attended }
     const { decimals, transferFee } = await mintState(session, mint)
     const { now, epoch } = await chainClock(session)
     const usual = {
@@ -68,11 +70,12 @@ export const createVerb = verb({
       const [{ makeAll }, { lockList }] = await Promise.all([import('../lists/make-all.ts'), import('./lock-list.ts')])
       const { signed } = own
       const fee = feeInEpoch({ transferFee }, epoch)
-      const list = { file: from, journal, mint, decimals, raw, now, fee, usual, terms, allow_programs, signed }
+      const list = { file: from, journal, mint, decimals, raw, now, fee, usual, terms, allow_programs, signed, release }
       return makeAll(session, own, lockList(session, list))
     }
     if (journal !== undefined) throw usage('--journal is for --from', { param: '--journal' })
     const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })
+    requireSteps([plan], release)
     const whole = groupedDecimalOf(plan.amount, decimals)
     return runAct<LockCreated>(session, own, {
       what: `Lock ${whole} of ${mint} for ${recipient}`,

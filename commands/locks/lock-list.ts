@@ -1,6 +1,7 @@
 /** `svc locks create --from`: makes the lock of every row of a CSV once, however often it is interrupted and run again. */
 import type { LockCreated } from '../../src/api/locks.ts'
 import { depositOf } from '../../src/solana/lock-deposit.ts'
+import { unlocksAtOnce } from '../../src/solana/lock-schedule.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransferFee } from '../../src/solana/token-extensions.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
@@ -17,7 +18,7 @@ import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { type LockRow, readLockRows } from './list-rows.ts'
 import { isoOf, type ScheduleTexts, scheduleFields } from './schedule.ts'
-import { endOf } from './schedule-lines.ts'
+import { endOf, requireSteps } from './schedule-lines.ts'
 import { demandedTerms, demandsLock, type LockTerms, termLines, termsOf } from './terms.ts'
 
 export interface LockList {
@@ -34,6 +35,8 @@ export interface LockList {
   allow_programs: boolean
   /** Whether the platform wallet signs. */
   signed: boolean
+  /** Whether somebody reads the preview, or a flag says that locks may unlock everything in one moment. */
+  release: Parameters<typeof requireSteps>[1]
 }
 
 const LOCK_KIND: KeyedKind = {
@@ -101,6 +104,10 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
     async read(_, { now }) {
       begins = BigInt(String(now))
       const rows = await readLockRows(file, { decimals: list.raw ? 0 : decimals, now: begins, usual })
+      requireSteps(
+        rows.map(({ plan, line }) => ({ ...plan, line })),
+        list.release,
+      )
       await refuseOthersThanWallets(session, { file, allow_programs, whose: 'recipient' }, rows)
       return rows
     },
@@ -138,10 +145,19 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
     },
     lines(rows, { first, data }) {
       const [total, deposits] = [totalOf(rows), depositsOf(rows, list.fee)]
+      const sudden = rows.filter(({ plan }) => unlocksAtOnce(plan))
       const ends = rows.map(({ plan }) => endOf(plan)).reduce((most, at) => (at > most ? at : most), 0n)
       return [
         previewLine('largest', `${whole(first.plan.amount)} for ${first.wallet}`),
         previewLine('ends', `the last one at ${timeText(isoOf(ends))}`),
+        ...(sudden.length === 0
+          ? []
+          : [
+              previewLine(
+                'unlocks',
+                `${sudden.length} of ${counted(rows.length, 'lock')} all at once: no periods follow`,
+              ),
+            ]),
         ...termLines(terms),
         previewLine('rent', `${solOf(BigInt(data.rent) * BigInt(rows.length))} SOL, which closing the locks returns`),
         ...(list.fee === null || deposits === total

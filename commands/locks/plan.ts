@@ -46,10 +46,8 @@ export const planVerb = verb({
       const both = Object.entries(own).find(([, value]) => value !== undefined)
       if (both !== undefined) throw usage(`give either ${both[0]} or --lock`, { param: both[0] })
       const lock = await readLock(session, address)
-      return outcomeOf(
-        { plans: [planOf(lock)], decimals: lock.decimals ?? 0, now: await chainNow(session), lock },
-        { svg, csv },
-      )
+      const now = await chainNow(session)
+      return outcomeOf({ plans: [planOf(lock, now)], decimals: lock.decimals ?? 0, now, lock }, { svg, csv })
     }
     if (from !== undefined && amount !== undefined) {
       throw usage('give either <amount> or --from', { param: '<amount>' })
@@ -72,7 +70,7 @@ export const planVerb = verb({
 const flagsOf = (texts: object) => Object.fromEntries(Object.entries(texts).map(([key, value]) => [flagOf(key), value]))
 
 /** The schedule of a lock on chain; a time beyond the year 9999 cannot be drawn. */
-function planOf(lock: LockRead): LockPlan {
+function planOf(lock: LockRead, now: bigint): LockPlan {
   const seconds = (moment: string | null) => {
     if (moment === null) throw usage('the schedule of this lock goes beyond the year 9999', { param: '--lock' })
     return BigInt(Math.floor(Date.parse(moment) / 1000))
@@ -80,6 +78,7 @@ function planOf(lock: LockRead): LockPlan {
   seconds(lock.ends_at)
   return {
     amount: BigInt(lock.amount),
+    now,
     startTime: seconds(lock.starts_at),
     cliffTime: seconds(lock.cliff_at),
     cliffAmount: BigInt(lock.cliff_amount),

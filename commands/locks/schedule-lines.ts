@@ -1,10 +1,12 @@
 /** Says in words what unlocks when, and draws it. */
 import { formatDuration } from '../../src/api/durations.ts'
-import { nextUnlock, totalOf, unlockedAt } from '../../src/solana/lock-schedule.ts'
+import { nextUnlock, totalOf, unlockedAt, unlocksAtOnce } from '../../src/solana/lock-schedule.ts'
 import { groupedDecimalOf, ratioOf } from '../cli/amounts.ts'
 import { previewLine } from '../signing/preview.ts'
 import type { Drawing } from '../ui/drawing.ts'
+import { usage } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
 import { isoOf, type LockPlan } from './schedule.ts'
 
 export const endOf = ({ cliffTime, frequency, periods }: Pick<LockPlan, 'cliffTime' | 'frequency' | 'periods'>) =>
@@ -23,7 +25,30 @@ export function scheduleLines(plan: LockPlan, decimals: number): string[] {
           `${whole(amountPerPeriod)} after each ${formatDuration(Number(frequency))}, ${periods} times, until ${at(endOf(plan))}`,
         ]
   const starts = cliffTime === startTime ? [] : [previewLine('starts', at(startTime))]
-  return [...starts, ...[...cliff, ...steps].map((line, i) => previewLine(i === 0 ? 'unlocks' : '', line))]
+  const once = unlocksAtOnce(plan) ? [`${releaseText(plan)}; no periods follow`] : []
+  return [...starts, ...[...cliff, ...steps, ...once].map((line, i) => previewLine(i === 0 ? 'unlocks' : '', line))]
+}
+
+/** Says when a lock that unlocks everything in one moment does so. */
+const releaseText = ({ cliffTime, now }: LockPlan): string =>
+  cliffTime <= now ? 'everything at once, so that nothing is locked' : `everything at ${timeText(isoOf(cliffTime))}`
+
+/**
+ * Throws a usage problem for locks that unlock everything in one moment, if nobody reads the preview and the flag does
+ * not say that this is meant: a forgotten period would pay all of it early.
+ */
+export function requireSteps(
+  plans: readonly (LockPlan & { line?: number })[],
+  { isRead, isMeant }: { isRead: boolean; isMeant: boolean },
+): void {
+  const [first, ...others] = isRead || isMeant ? [] : plans.filter(unlocksAtOnce)
+  if (first === undefined) return
+  const row = first.line === undefined ? 'this lock unlocks' : `the lock of line ${first.line} unlocks`
+  const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'other row')})`
+  throw usage(`${row} ${releaseText(first)}${more}; nothing was signed`, {
+    param: '--all-at-once',
+    next: 'add --periods and --frequency, or --all-at-once if this is meant',
+  })
 }
 
 /** One moment at which something unlocks. */

@@ -1,4 +1,5 @@
 /** Reads the schedule of a lock as people type it: times, spans such as 30d, amounts and shares of them. */
+import { calendarMoment, momentFault } from '../../src/platform/calendar.ts'
 import { DAY_SECONDS } from '../../src/platform/timing.ts'
 import { type LockSchedule, splitLock } from '../../src/solana/lock-schedule.ts'
 import { CLOCK_SYSVAR } from '../../src/solana/program-ids.ts'
@@ -41,6 +42,8 @@ export type ScheduleField = keyof ScheduleTexts
 export interface LockPlan extends LockSchedule {
   amount: bigint
   startTime: bigint
+  /** Unix seconds by the clock of the chain, from which an open schedule counts. */
+  now: bigint
 }
 
 export interface ScheduleTerms {
@@ -57,6 +60,9 @@ const LAST_SECOND = 253_402_300_799n
 const UNITS: Readonly<Record<string, number>> = {
   ...{ s: 1, min: 60, h: 3_600, d: DAY_SECONDS, w: 7 * DAY_SECONDS, y: 365 * DAY_SECONDS },
 }
+const A_TIME = 'a time in ISO 8601 with a zone'
+/** What a cliff must be. */
+export const TIME_OR_SPAN = `${A_TIME}, or a span such as 365d`
 const SPAN = /^(\d{1,12})(s|min|h|d|w|y)$/
 const SHARE = /^(\d{1,3})(?:\.(\d{1,6}))?%$/
 /** Percent with six more digits. */
@@ -74,12 +80,12 @@ export function lockPlan(texts: ScheduleTexts, terms: ScheduleTerms): LockPlan {
 
   const typedStart = given('start')
   const startTime = typedStart === undefined ? now : momentOf(typedStart)
-  if (startTime === null) throw refuse('start', `must be a time in ISO 8601 with a zone, not "${typedStart}"`)
+  if (startTime === null) throw refuse('start', momentFault(typedStart ?? '', A_TIME))
   const typedCliff = given('cliff')
   const span = typedCliff === undefined ? 0n : spanOf(typedCliff)
   const cliffTime = span === null ? momentOf(typedCliff ?? '') : startTime + span
   if (cliffTime === null) {
-    throw refuse('cliff', `must be a time in ISO 8601 with a zone, or a span such as 365d, not "${typedCliff}"`)
+    throw refuse('cliff', momentFault(typedCliff ?? '', TIME_OR_SPAN))
   }
   if (startTime < 0n) throw refuse('start', 'is before 1970')
   if (cliffTime < startTime) throw refuse('cliff', 'is before the start')
@@ -106,7 +112,7 @@ export function lockPlan(texts: ScheduleTexts, terms: ScheduleTerms): LockPlan {
   if (cliffTime + (frequency ?? 0n) * periods > LAST_SECOND) {
     throw refuse(periods > 0n ? 'periods' : 'cliff', 'reaches beyond the year 9999')
   }
-  return { amount, startTime, cliffTime, cliffAmount, amountPerPeriod, periods, frequency: frequency ?? 1n }
+  return { amount, now, startTime, cliffTime, cliffAmount, amountPerPeriod, periods, frequency: frequency ?? 1n }
 }
 
 /** Raw units of an amount, or of a share of the whole, rounded down. */
@@ -124,9 +130,8 @@ export function spanOf(typed: string): bigint | null {
 
 /** Unix seconds of a time with a zone, or of the beginning of a date in UTC; null for another text. */
 export function momentOf(typed: string): bigint | null {
-  const hasZone = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2}))?$/i.test(typed)
-  const at = hasZone ? Date.parse(typed) : Number.NaN
-  return Number.isNaN(at) ? null : BigInt(Math.floor(at / 1000))
+  const at = calendarMoment(typed)
+  return at === null ? null : BigInt(Math.floor(at / 1000))
 }
 
 /** The fields of the schedule in a request. */

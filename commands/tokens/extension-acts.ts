@@ -2,6 +2,7 @@
 import { percentText } from '../../src/api/extension-meanings.ts'
 import { paths } from '../../src/api/paths.ts'
 import type { ExtensionUpdate, FeeHarvest, WithheldWithdrawal } from '../../src/api/token-extensions.ts'
+import { calendarMoment, momentFault } from '../../src/platform/calendar.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { choiceOf, listOf, mintAddress, required, text, verb } from '../cli/command.ts'
@@ -217,9 +218,9 @@ export const setExtensionsVerb = verb({
 
 /** ISO 8601 of a time that was typed; throws a usage problem for another text. */
 function timeOf(typed: string): string {
-  const ms = Date.parse(typed)
-  if (!Number.isNaN(ms) && ms > 0) return new Date(ms).toISOString()
-  throw usage(`--at must be a time such as 2030-01-01T00:00:00Z, not "${typed}"`, { param: '--at' })
+  const at = calendarMoment(typed)
+  if (at !== null && at > 0) return new Date(at).toISOString()
+  throw usage(`--at ${momentFault(typed, 'a time such as 2030-01-01T00:00:00Z')}`, { param: '--at' })
 }
 
 /** Unix seconds; 0 is at once. */

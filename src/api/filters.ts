@@ -1,12 +1,15 @@
 /** Schemas of list filters: times and flags, which are text in a query. */
 import { z } from '@hono/zod-openapi'
+import { calendarMoment } from '../platform/calendar.ts'
 
-/** A time as ISO 8601 or Unix seconds; it is converted to Unix milliseconds. */
+const UNIX_SECONDS = /^[0-9]{1,11}$/
+
+/** A time or a date as ISO 8601, or Unix seconds; it is converted to Unix milliseconds. */
 export const moment = z
-  .union([z.iso.datetime({ offset: true }), z.string().regex(/^[0-9]{1,11}$/), z.int().min(0).max(99_999_999_999)], {
-    error: 'must be an ISO 8601 time or Unix seconds',
-  })
-  .transform((input) => (/^[0-9]+$/.test(String(input)) ? Number(input) * 1000 : Date.parse(String(input))))
+  .union([z.string(), z.int()])
+  .transform((input) => (UNIX_SECONDS.test(String(input)) ? Number(input) * 1000 : calendarMoment(String(input))))
+  .refine((at) => at !== null, 'must be an ISO 8601 time or Unix seconds')
+  .transform((at) => at ?? 0)
   .openapi({
     type: ['string', 'integer'],
     description: 'ISO 8601 time, or Unix seconds',

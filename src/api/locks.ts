@@ -162,7 +162,7 @@ export const locks = {
     tag: LOCKS_TAG,
     summary: 'Build a lock of tokens for a recipient',
     description:
-      'The cliff amount unlocks at the cliff, and the rest in equal parts at the end of each period after it. What does not divide evenly is added to the cliff amount, so that the parts are the amount to the unit. Without periods everything unlocks at the cliff. The generated key of the lock has already signed. With `mode: signed` the platform wallet locks its own tokens, whatever `payer` says, if its policy permits.',
+      'The cliff amount unlocks at the cliff, and the rest in equal parts at the end of each period after it. What does not divide evenly is added to the cliff amount, so that the parts are the amount to the unit. Without periods everything unlocks at the cliff, which `warnings` says. The generated key of the lock has already signed. With `mode: signed` the platform wallet locks its own tokens, whatever `payer` says, if its policy permits.',
     body: buildBody({
       payer: address.meta({ description: 'Wallet whose tokens are locked; it pays fee and rent' }),
       mint: mintAddress,
@@ -178,7 +178,9 @@ export const locks = {
         description: 'Raw units that unlock at the cliff (default 0, or everything without periods)',
       }),
       frequency: z.int().min(1).optional().meta({ description: 'Seconds of a period; required with periods' }),
-      periods: z.int().min(0).default(0).meta({ description: 'Number of periods after the cliff' }),
+      periods: z.int().min(0).optional().meta({
+        description: 'Number of periods after the cliff (default 0); required with frequency',
+      }),
       cancellable_by: whoMay.meta({ description: 'Who may end the lock: the creator gets what has not unlocked' }),
       recipient_changeable_by: whoMay.meta({ description: 'Who may give the lock to another recipient' }),
       title: lockText(LOCK_TEXT_BYTES.title).optional().meta({ description: 'Stored on chain for everybody to read' }),

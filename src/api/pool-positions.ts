@@ -271,7 +271,9 @@ export const poolPositions = {
         description: 'Part that the cliff releases, in hundredths of a percent (default 0, or all without periods)',
       }),
       frequency: z.int().min(1).optional().meta({ description: 'Seconds or slots of a period; required with periods' }),
-      periods: z.int().min(0).max(65_535).default(0).meta({ description: 'Number of periods after the cliff' }),
+      periods: z.int().min(0).max(65_535).optional().meta({
+        description: 'Number of periods after the cliff (default 0); required with frequency',
+      }),
     }),
     example: { cliff_at: '2028-01-01T00:00:00.000Z', frequency: 2_592_000, periods: 12 },
     data: positionVesting,

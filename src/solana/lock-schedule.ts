@@ -29,6 +29,10 @@ export function splitLock({ amount, cliffAmount, periods }: { amount: bigint; cl
 export const totalOf = ({ cliffAmount, amountPerPeriod, periods }: Omit<LockSchedule, 'cliffTime' | 'frequency'>) =>
   cliffAmount + amountPerPeriod * periods
 
+/** Whether everything unlocks in one moment, the cliff. */
+export const unlocksAtOnce = ({ amountPerPeriod, periods, frequency }: LockSchedule): boolean =>
+  periods === 0n || amountPerPeriod === 0n || frequency === 0n
+
 /** Returns the periods that have ended at a time, in Unix seconds; null before the cliff. */
 function periodsEnded({ cliffTime, frequency, periods }: LockSchedule, at: bigint): bigint | null {
   if (at < cliffTime) return null

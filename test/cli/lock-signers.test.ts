@@ -66,7 +66,7 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
   it('is made once for each row of a list with --signed, also if a run was killed before its answer', async () => {
     const wallets = [fresh(), fresh(), fresh()]
     const file = cli.file('signed.csv', wallets.map((wallet, i) => `${wallet},${i + 1}\n`).join(''))
-    const list = ['locks', 'create', world.mint, '--from', file, '--cliff', '1d', '--signed']
+    const list = ['locks', 'create', world.mint, '--from', file, '--cliff', '1d', '--all-at-once', '--signed']
     const dry = await svc([...list, '--dry-run'])
     expect(dry.exitCode, dry.stderr).toBe(0)
     expect(dry.stderr).toMatch(/^ {2}withheld +0\.060609 by the mint, whose transfer fee is 1 %$/m)
@@ -111,7 +111,7 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
       [ben.address, '1'],
       ['--from', file],
     ]) {
-      const { exitCode, stderr } = await svc(['locks', 'create', mint, ...more, '-k', ada.file])
+      const { exitCode, stderr } = await svc(['locks', 'create', mint, ...more, '--all-at-once', '-k', ada.file])
       expect([exitCode, stderr]).toEqual([
         2,
         expect.stringMatching(/cannot be locked: every transfer calls the program/),

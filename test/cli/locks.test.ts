@@ -186,6 +186,20 @@ describe.skipIf(lacksLock !== '')(`svc locks ${lacksLock}`, () => {
     expect(wrong.stderr).not.toMatch(/\baddress[: ]+(must|is)/)
   })
 
+  it('that unlocks everything in one moment is shown as such, and unattended needs a flag', async () => {
+    for (const [schedule, when] of [
+      [[], 'everything at once, so that nothing is locked'],
+      [['--cliff', '30d'], 'everything at 20'],
+    ] as const) {
+      const dry = await svc(create('5', ...schedule, '--dry-run'))
+      expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining(when)])
+      const bare = await svc([...create('5', ...schedule), '--yes'])
+      expect([bare.exitCode, bare.stderr]).toEqual([2, expect.stringContaining(`this lock unlocks ${when}`)])
+      expect(bare.stderr).toContain('--all-at-once')
+      expect(await json(create('5', ...schedule, '--all-at-once'))).toMatchObject({ amount: '5000000' })
+    }
+  })
+
   it('cancels, transfers and titles a lock', async () => {
     const made = await json(
       create(
@@ -212,7 +226,7 @@ describe.skipIf(lacksLock !== '')(`svc locks ${lacksLock}`, () => {
 
 describe.skipIf(lacksLock !== '')(`svc locks create --from ${lacksLock}`, () => {
   const from = (file: string, ...more: string[]) => [
-    ...['locks', 'create', mint, '--from', file, '-k', key('creator')],
+    ...['locks', 'create', mint, '--from', file, '--all-at-once', '-k', key('creator')],
     ...more,
   ]
 
@@ -247,6 +261,21 @@ describe.skipIf(lacksLock !== '')(`svc locks create --from ${lacksLock}`, () => 
     ])
   })
 
+  it('refuses dates that do not exist, with their line and column', async () => {
+    const file = cli.file('feb30.csv', `wallet,amount,start,cliff\n${addressOf(heir)},1,2027-06-31,2030-02-30\n`)
+    const at = addressOf(heir).length + 4
+    for (const args of [from(file), ['locks', 'plan', '--from', file]]) {
+      const { exitCode, stderr } = await svc(args)
+      expect([exitCode, stderr]).toEqual([
+        2,
+        expect.stringContaining(`feb30.csv:2:${at}: the start is "2027-06-31", a date`),
+      ])
+    }
+    const cliff = cli.file('cliff.csv', `wallet,amount,cliff\n${addressOf(heir)},1,2030-02-30\n`)
+    const { stderr } = await svc(from(cliff))
+    expect(stderr).toContain(`cliff.csv:2:${at}: the cliff is "2030-02-30", a date that does not exist`)
+  })
+
   it('locks each row once, also those that say the same, and refuses a row that is gone', async () => {
     const wallet = addressOf(Keypair.generate())
     const lines = [`${wallet},5,,,,`, `${wallet},5,,,,`, `${addressOf(heir)},6,2027-01-01,30d,3,7d`]
@@ -269,6 +298,8 @@ describe.skipIf(lacksLock !== '')(`svc locks create --from ${lacksLock}`, () => 
         cliff_at: '2027-01-31T00:00:00.000Z',
       },
     })
+    const bare = await svc([...from(file, '--cliff', '1d', '--title', 'Team').filter((word) => word !== '--all-at-once'), '--yes'])
+    expect([bare.exitCode, bare.stderr]).toEqual([2, expect.stringMatching(/line 2 unlocks .* \(and 1 other row\)/)])
     const other = await svc(from(file, '--cliff', '1d'))
     expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('was started with the terms')])
     cli.file('team.csv', ['wallet,amount,start,cliff,periods,frequency', ...lines.slice(1), ''].join('\n'))

@@ -321,7 +321,7 @@ beforeAll(async () => {
   await ok(['airdrops', 'init', world.tree, ...by])
   await ok(['airdrops', 'sponsor', world.tree, '--budget', '1'])
   const lock = async (wallet: Keypair, ...more: string[]) =>
-    (await ok(['locks', 'create', world.mint, addressOf(wallet), '3', ...more, ...by])).address
+    (await ok(['locks', 'create', world.mint, addressOf(wallet), '3', '--all-at-once', ...more, ...by])).address
   const changeable = ['--cancellable-by', 'creator', '--recipient-changeable-by', 'creator']
   world.lock = await lock(friend, '--periods', '3', '--frequency', '365d', ...changeable)
   world.ownLock = await lock(own)
@@ -1316,7 +1316,9 @@ function timeless(transaction: string): string {
 
 const sendsToken = () => ['wallet', 'send', addressOf(friend), '1.5', '--mint', world.mint, '-k', files.own]
 const sponsored = () => ['airdrops', 'claim', world.tree, '--sponsor', '-k', files.friend]
-const listOfLocks = () => [...['locks', 'create', world.mint, '--from', files.locks, '--cliff', '1d', '-k', files.own]]
+const listOfLocks = () => [
+  ...['locks', 'create', world.mint, '--from', files.locks, '--cliff', '1d', '--all-at-once', '-k', files.own],
+]
 /** The clock of the chain, ten years ahead. */
 function laterClock(answer: Record<string, unknown>) {
   if (answer.owner !== 'Sysvar1111111111111111111111111111111111111') return answer

@@ -168,6 +168,8 @@ describe('svc tokens create', () => {
       ['tokens', 'set-extensions', mint, '--multiplier', '2', '--at', 'soon'],
       '--at must be a time such as',
     )
+    const unreal = ['tokens', 'set-extensions', mint, '--multiplier', '2', '--at', '2030-02-30T00:00:00Z']
+    await cli.refused(unreal, '--at is "2030-02-30T00:00:00Z", a date that does not exist')
     const later = ['--multiplier', '4', '--at', '2099-01-01T00:00:00+01:00']
     await json(['tokens', 'set-extensions', mint, ...later])
     expect((await rawOf(mint)).extensions.ui_multiplier).toEqual({

@@ -288,7 +288,7 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     const may = ['--cancellable-by', 'creator', '--recipient-changeable-by', 'creator']
     world.lock = (await done([...lock, '--periods', '1', '--frequency', '365d', '--cliff-amount', '1', ...may]))
       .address!
-    world.spentLock = (await done(lock)).address!
+    world.spentLock = (await done([...lock, '--all-at-once'])).address!
     world.locks = cli.file('locks.csv', `wallet,amount\n${address(other)},2\n`)
     const claimed = await run(['locks', 'claim', world.spentLock, '-k', world.other])
     expect(claimed.exitCode, claimed.stderr).toBe(0)

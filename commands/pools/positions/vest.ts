@@ -1,10 +1,11 @@
 /** `svc pools positions vest`: locks liquidity of a position until a schedule releases it. */
 import { paths } from '../../../src/api/paths.ts'
 import type { HeldPositions, PositionVesting } from '../../../src/api/pool-positions.ts'
+import { momentFault } from '../../../src/platform/calendar.ts'
 import { splitLock } from '../../../src/solana/lock-schedule.ts'
 import { groupedDecimalOf, rawUnits } from '../../cli/amounts.ts'
 import { integer, text, verb } from '../../cli/command.ts'
-import { isoOf, momentOf, spanOf } from '../../locks/schedule.ts'
+import { isoOf, momentOf, spanOf, TIME_OR_SPAN } from '../../locks/schedule.ts'
 import type { Signing } from '../../signing/demand.ts'
 import { demandsVesting } from '../../signing/demanded-positions.ts'
 import { previewLine } from '../../signing/preview.ts'
@@ -75,9 +76,7 @@ function termsOf({ cliff, cliff_percent, periods, frequency }: Typed, unit: Term
   const span = cliff === undefined ? null : spanOf(cliff)
   const cliffPoint = cliff === undefined ? null : span === null ? momentOf(cliff) : now + span
   if (cliff !== undefined && cliffPoint === null) {
-    throw usage(`--cliff must be a time in ISO 8601 with a zone, or a span such as 365d, not "${cliff}"`, {
-      param: '--cliff',
-    })
+    throw usage(`--cliff ${momentFault(cliff, TIME_OR_SPAN)}`, { param: '--cliff' })
   }
   const period = frequency === undefined ? 0n : spanOf(frequency)
   if (period === null || (frequency !== undefined && period === 0n)) {

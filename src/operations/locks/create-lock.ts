@@ -16,7 +16,7 @@ import { rentFor } from '../../chain/reads/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { depositOf } from '../../solana/lock-deposit.ts'
-import { splitLock } from '../../solana/lock-schedule.ts'
+import { splitLock, unlocksAtOnce } from '../../solana/lock-schedule.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
@@ -87,7 +87,7 @@ async function planLock(context: Context, input: CreateLockInput): Promise<LockB
     ...(texts === undefined ? [] : [textsBytes(texts)]),
   ]
   const rents = await Promise.all(sizes.map((bytes) => rentFor(context.chain, bytes)))
-  const warnings = mintWarnings(token, before.at.epoch)
+  const warnings = [...releaseWarnings(terms, before.at.unixSeconds), ...mintWarnings(token, before.at.epoch)]
   const mayEnd = input.cancellable_by === 'none' ? 'nobody' : input.cancellable_by
   return {
     built,
@@ -109,7 +109,10 @@ function scheduleOf(input: CreateLockInput, now: number): LockTerms {
   const startTime = secondsOf(input.starts_at, 'starts_at') ?? BigInt(now)
   const cliffTime = secondsOf(input.cliff_at, 'cliff_at') ?? startTime
   if (cliffTime < startTime) throw badRequest('cliff_at is before starts_at', { param: 'cliff_at' })
-  const periods = BigInt(input.periods)
+  if (input.frequency !== undefined && input.periods === undefined) {
+    throw badRequest('periods is required with frequency: how many periods follow the cliff', { param: 'periods' })
+  }
+  const periods = BigInt(input.periods ?? 0)
   if (periods > 0n && input.frequency === undefined) {
     throw badRequest('frequency is required with periods: the seconds of a period', { param: 'frequency' })
   }
@@ -140,6 +143,14 @@ function scheduleOf(input: CreateLockInput, now: number): LockTerms {
     updateRecipientMode: modeOf(input.recipient_changeable_by),
     cancelMode: modeOf(input.cancellable_by),
   }
+}
+
+/** A lock that pays everything in one moment may be meant, or a forgotten period. */
+function releaseWarnings(terms: LockTerms, now: number): string[] {
+  if (!unlocksAtOnce(terms)) return []
+  return terms.cliffTime <= BigInt(now)
+    ? ['Nothing is locked: the recipient can claim everything now. Send cliff_at, or periods and frequency']
+    : [`Everything unlocks in one moment, ${momentOf(terms.cliffTime)}: no periods follow`]
 }
 
 /** Returns whole Unix seconds; undefined without a time. */

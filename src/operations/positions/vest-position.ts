@@ -84,7 +84,10 @@ function scheduleOf(
   if (cliffPoint < point) {
     throw badRequest(`${cliffParam} is in the past: it is ${point} now`, { param: cliffParam })
   }
-  const periods = BigInt(input.periods)
+  if (input.frequency !== undefined && input.periods === undefined) {
+    throw badRequest('periods is required with frequency: how many periods follow the cliff', { param: 'periods' })
+  }
+  const periods = BigInt(input.periods ?? 0)
   if (periods === 0n && cliffPoint === point) {
     throw badRequest(`give ${cliffParam}, periods, or both: otherwise everything is released at once`, {
       param: cliffParam,
