@@ -298,7 +298,10 @@ describe.skipIf(lacksLock !== '')(`svc locks create --from ${lacksLock}`, () => 
         cliff_at: '2027-01-31T00:00:00.000Z',
       },
     })
-    const bare = await svc([...from(file, '--cliff', '1d', '--title', 'Team').filter((word) => word !== '--all-at-once'), '--yes'])
+    const bare = await svc([
+      ...from(file, '--cliff', '1d', '--title', 'Team').filter((word) => word !== '--all-at-once'),
+      '--yes',
+    ])
     expect([bare.exitCode, bare.stderr]).toEqual([2, expect.stringMatching(/line 2 unlocks .* \(and 1 other row\)/)])
     const other = await svc(from(file, '--cliff', '1d'))
     expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('was started with the terms')])
