@@ -469,7 +469,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
       ask({ symbol: 'TWO', base_mint: address(Keypair.generate()), mode: 'signed' }),
     ])
     expect(refusals.map(({ status, json }) => `${status} ${json.error.param}: ${json.error.message}`)).toEqual([
-      expect.stringContaining(`409 base_mint: base_mint: an account exists at ${base_mint} already`),
+      expect.stringContaining(`400 base_mint: base_mint: an account exists at ${base_mint} already`),
       expect.stringContaining('400 base_mint: base_mint must not be a wallet that pays or signs'),
       expect.stringContaining(`400 base_mint: base_mint ${data.pool.address} has no key that could sign`),
       expect.stringContaining('400 base_mint: base_mint: base_mint is only valid with mode unsigned'),
@@ -487,7 +487,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
       const { data } = (await ask({ name: 'Second' })).json
       // A pool without a config of its own has the same address, which stays its creator's.
       const isSame = type === 'damm_v2'
-      expect([data.pool.address === first.pool.address, stranger.status]).toEqual([isSame, isSame ? 409 : 201])
+      expect([data.pool.address === first.pool.address, stranger.status]).toEqual([isSame, isSame ? 400 : 201])
       expect(data.pool).toMatchObject({ name: 'Second', status: 'pending' })
       const keys = { ...data.required_signers, base_mint_secret_key: [...mintKey.secretKey] }
       const raws = land(data.transactions, keys)
@@ -499,7 +499,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
         if (i > 0) continue
         const again = await ask({ symbol: 'OTHER' })
         const why = isSame ? 'an account exists' : `the pool ${data.pool.address} of the mint`
-        expect([again.status, again.json.error.message]).toEqual([409, expect.stringContaining(`base_mint: ${why}`)])
+        expect([again.status, again.json.error.message]).toEqual([400, expect.stringContaining(`base_mint: ${why}`)])
       }
       await settle()
       const { address: resource_id } = data.pool

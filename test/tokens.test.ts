@@ -55,7 +55,7 @@ describe.each(programs)('a token of the program %s', (token_program, runs) => {
       raw: { supply: '1000000000000' },
     })
     const again = await ask({})
-    expect([again.status, again.json.error.param]).toEqual([409, 'mint'])
+    expect([again.status, again.json.error.param]).toEqual([400, 'mint'])
     const own = await ask({ mint: address })
     expect([own.status, own.json.error.param]).toEqual([400, 'mint'])
   })

@@ -21,7 +21,7 @@ export async function patiently<T>({ clock }: Pick<Session, 'clock'>, work: () =
       if (!(error instanceof ApiError) || error instanceof UnexpectedBuild || error instanceof LedgerProblem)
         throw error
       const isLimit = error.code === 'rate_limited'
-      const isPassing = isLimit || error.code === 'internal_error' || error.code === 'conflict'
+      const isPassing = isLimit || error.code === 'internal_error' || error.retryAfter !== undefined
       const asked = (error.retryAfter ?? 0) * SECOND_MS
       const pause = isLimit ? Math.max(RATE_LIMIT_PAUSE_MS, asked) : PASSING_PAUSES_MS[tries++]
       if (pause === undefined || pause > LONGEST_WAIT_MS || !isPassing) throw error

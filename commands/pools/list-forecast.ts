@@ -59,8 +59,7 @@ export async function requireBuildable(
 
 /** Whether the API refuses this row: its values, or a mint that exists. */
 const isOfRow = (error: unknown): error is ApiError =>
-  error instanceof ApiError &&
-  (error.code === 'bad_request' || (error.code === 'conflict' && error.param !== undefined))
+  error instanceof ApiError && error.code === 'bad_request' && error.retryAfter === undefined
 
 export interface ListCost {
   /** What the payer pays for all of them. */

@@ -9,11 +9,13 @@ import { mountBelow, pathHead } from '../routes/index.ts'
 import { makeContext } from './context.ts'
 import type { Handler } from './handler.ts'
 import { inputOf } from './read.ts'
+import { requireSignable } from './signable.ts'
 
 /** Throws not_found without such a route, bad_request for fields that it no longer takes, and what the operation throws. */
 export async function repeatRequest(services: Services, request: StoredRequest, as: RepeatedAs): Promise<unknown> {
   const { route, operation, params } = await handlerOf(request)
   const { target, fields } = request
+  if (fields.mode === 'signed') requireSignable(route, fields)
   const input: Record<string, unknown> = {
     ...inputOf(route, { version: undefined, headers: new Headers(), target, params }),
     ...(route.body ? validateInput(route.body, fields) : {}),

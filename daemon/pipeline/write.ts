@@ -29,6 +29,7 @@ import type { AskedRequest, Handler } from './handler.ts'
 import { claimIdempotencyKey, type KeyClaim, type ReplayedAnswer, readIdempotencyKey } from './idempotency.ts'
 import { type Answer, answerText, inputOf } from './read.ts'
 import { hashRequest } from './request-hash.ts'
+import { requireSignable } from './signable.ts'
 
 /** A body that has not been read yet. */
 export interface IncomingBody {
@@ -104,14 +105,8 @@ async function perform(
   const fields = route.raw ? {} : await parseBody(kernel, route, body)
   if (turn) await turn()
   const signed = fields.mode === 'signed'
-  // With an approver the platform wallet signs the proposal, not the act.
-  const signedScope = fields.approver !== undefined && route.signed === 'refused' ? '*' : route.signed
-  if (signed && signedScope === 'refused') {
-    throw badRequest('mode "signed" is not possible here: only the user\'s wallet may sign. Use mode "unsigned"', {
-      param: 'mode',
-    })
-  }
-  if (key && signed && signedScope) requireScopes(JSON.parse(key.scopes_json), [signedScope])
+  if (signed) requireSignable(route, fields)
+  if (key && signed && route.signed) requireScopes(JSON.parse(key.scopes_json), [route.signed])
 
   const input: Record<string, unknown> = {
     ...inputOf(route, asked),

@@ -63,7 +63,8 @@ export const ERRORS = {
   400: {
     code: 'bad_request',
     description: 'Invalid input or a violated business rule; `param` names the field',
-    remedy: 'Correct the field that `param` names. The same request fails again, unless a state on chain has changed',
+    remedy:
+      'Correct the field that `param` names. The same request fails again, unless the state that it names has changed; with `Retry-After`, it may succeed after that time',
     example: {
       message: 'mint: must be a base58 address of 32 to 44 characters',
       param: 'mint',
@@ -91,8 +92,9 @@ export const ERRORS = {
   },
   409: {
     code: 'conflict',
-    description: 'The Idempotency-Key was used with another request, or another request is in the way',
-    remedy: 'Take a new Idempotency-Key for another request. Otherwise repeat the request later, with the same key',
+    description: 'The Idempotency-Key was used with another request, or its first request is still running',
+    remedy:
+      'Take a new Idempotency-Key for another request. If the first one is running, repeat it a second later with the same key',
     example: { message: 'This Idempotency-Key was used with another request', param: 'Idempotency-Key' },
   },
   429: {

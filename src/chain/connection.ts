@@ -1,7 +1,7 @@
 /** Opens the chain of this process on first use, for any cluster. */
 import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
-import { type ApiError, conflict, internal } from '../platform/errors.ts'
+import { type ApiError, badRequest, internal } from '../platform/errors.ts'
 import { type Log, silentLog } from '../platform/log.ts'
 import { pause, rejectLate } from '../platform/timing.ts'
 import { type Cluster, clusterOf } from '../settings/cluster.ts'
@@ -261,7 +261,7 @@ async function openEmbedded({ dataDir, programsDir, values }: Config, timeoutMs:
     try {
       return await openLocalChain({ dataDir, programsDir, consensus: values.consensus as Consensus | undefined })
     } catch (error) {
-      if (error instanceof Error && error.name === 'ConsensusKeptError') throw conflict(error.message)
+      if (error instanceof Error && error.name === 'ConsensusKeptError') throw badRequest(error.message)
       if (!(error instanceof Error) || error.name !== 'ChainLockedError') throw error
       if (Date.now() >= until) throw internal(error.message, { cause: error })
     }

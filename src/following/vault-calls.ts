@@ -3,7 +3,7 @@ import type { Services } from '../context.ts'
 import type { CompiledInstruction, DecodedMessage } from '../solana/decoded-message.ts'
 import { loadedCount } from '../solana/lookup-tables.ts'
 import { PROGRAMS } from '../solana/programs.ts'
-import { executedAccounts, unwrapMessage } from '../solana/squads/index.ts'
+import { executedTransactions, unwrapMessage } from '../solana/squads/index.ts'
 import { executedMessages } from '../store/proposals/proposals.ts'
 import { unpackMessage } from '../store/proposals/stored-message.ts'
 
@@ -13,10 +13,10 @@ export async function withVaultCalls(
   message: DecodedMessage,
   signature: string,
 ): Promise<DecodedMessage> {
-  const { keys, instructions } = message
+  const { keys } = message
   // Another program may call it, and tables may load the program's address.
   if (message.lookups.length === 0 && !keys.includes(PROGRAMS.squads.id)) return message
-  const addresses = instructions.flatMap((each) => executedAccounts(keys, each)?.transaction ?? [])
+  const addresses = executedTransactions(message)
   const genesis = await chain.genesisHash()
   const proposals = await executedMessages(store.db, { genesis, addresses, signature })
   return proposals.reduce((whole, { stored_message: stored }) => {

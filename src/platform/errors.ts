@@ -55,12 +55,20 @@ export class Overloaded extends ApiError {
   }
 }
 
+/** Another request or process was faster. Nothing was done, and the same request may succeed a moment later. */
+export class Overtaken extends ApiError {
+  constructor(message: string, extras: ErrorExtras = {}) {
+    super('bad_request', message, { retryAfter: 1, ...extras })
+  }
+}
+
 /** The message of an internal error that hides its cause. */
 export const GENERIC_MESSAGE = 'Something went wrong'
 
 export const badRequest = (message: string, extras?: ErrorExtras) => new ApiError('bad_request', message, extras)
 export const forbidden = (message: string, extras?: ErrorExtras) => new ApiError('forbidden', message, extras)
 export const notFound = (message: string, extras?: ErrorExtras) => new ApiError('not_found', message, extras)
+/** Only for an Idempotency-Key that is in use; the command line also uses it for a file or a port that is. */
 export const conflict = (message: string, extras?: ErrorExtras) => new ApiError('conflict', message, extras)
 export const internal = (message: string, extras?: ErrorExtras) => new ApiError('internal_error', message, extras)
 

@@ -51,7 +51,7 @@ export interface Store {
   /**
    * Runs `work` in a transaction and resolves once it is durable. `work` may await only that transaction, because
    * SQLite commits concurrent writes together. It may be rolled back and run again: on PostgreSQL after a conflict, on
-   * SQLite if another work of the same commit fails. A duplicate unique key throws `conflict`.
+   * SQLite if another work of the same commit fails. A duplicate unique key throws `Overtaken`.
    */
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   /** Wake-ups of workers in this process and, on PostgreSQL, in all processes. */

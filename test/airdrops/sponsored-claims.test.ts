@@ -155,7 +155,7 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
       await claimBy(late)
       expect([tokensOf(mint, late), lamportsOf(late)]).toEqual([2_000n + 2_000n, 0n])
       const again = await refused('POST', buildsOf(id), { claimer: addressOf(late) })
-      expect([again.status, again.details.reason]).toEqual([409, 'sponsored_already'])
+      expect([again.status, again.details.reason]).toEqual([400, 'sponsored_already'])
       // Whoever made its first claim by itself has one paid for later, which costs the fee alone.
       chain.airdrop(addressOf(own), 10_000_000n)
       const body = { claimer: addressOf(own), platform_id: 'acme', amount: '0' }
@@ -190,8 +190,8 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
       }
       expect((await again()).json.data.signature).toBe(signature)
       // Two builds of the same second are the same message.
-      if (other.id !== one.id) expect(await others()).toEqual([409, 'sponsored_already', signature])
-      expect(await built()).toEqual([409, 'sponsored_already', signature])
+      if (other.id !== one.id) expect(await others()).toEqual([400, 'sponsored_already', signature])
+      expect(await built()).toEqual([400, 'sponsored_already', signature])
       expect(await sponsorship()).toMatchObject({
         used: String(SPONSORED_COST),
         pending: passed ? 0 : 1,
@@ -458,7 +458,7 @@ describe.skipIf(lacksDistributor)('what a sponsored claim costs (needs the Jito 
     // Another build of the same wallet waits for this one.
     all.chain.advance(1)
     const other = await all.request('POST', buildsOf(all.id), { body: { claimer: addressOf(first) } })
-    expect([other.status, other.json.error.details]).toEqual([409, { reason: 'sponsored_already' }])
+    expect([other.status, other.json.error.details]).toEqual([400, { reason: 'sponsored_already' }])
     expect((await sendTo(living, all, built, first)).status).toBe(200)
     expect([made.length, new Set(made).size]).toEqual([2, 1])
     expect((await submitted(built, first)).status).toBe(200)

@@ -82,7 +82,7 @@ describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle 
     expect([tokensOf(mint, first), before - lamportsOf(platform)]).toEqual([1_000n, SPONSORED_COST])
     const again = await buildFor(first)
     const { signature } = done.json.data
-    expect([again.status, again.json.error.details]).toEqual([409, { reason: 'sponsored_already', signature }])
+    expect([again.status, again.json.error.details]).toEqual([400, { reason: 'sponsored_already', signature }])
     expect(await sponsorship()).toMatchObject({ pending: 1 })
     const entries = await services.store.db.selectFrom('audit_entries').select(['action', 'api_key_id']).execute()
     const signed = entries.filter(({ action }) => action.startsWith('signing.'))

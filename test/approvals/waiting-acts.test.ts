@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { followRuleProposals } from '../../src/operations/proposals/rule/follow.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { findProposal, insertProposal } from '../../src/store/proposals/proposals.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { approversOf, decide, NOTHING_WAITS, type Person, person, textOf } from '../support/approvers.ts'
 import { type Limits, type PlatformService, startPlatform, submitMemo } from '../support/platform-wallet.ts'
@@ -93,7 +94,7 @@ describe.each(['SQLite', 'PostgreSQL'])('an act that waits, on %s', (name) => {
     const { json } = await service.request('GET', `/v2/transactions/${done.signature}`)
     expect(json.data.signature).toBe(done.signature)
     expect((await service.request('GET', '/v2/signer')).json.data.spent.lamports).toBe('5000')
-    expect((await decide(service, proposal, cem)).status).toBe(409)
+    expect((await decide(service, proposal, cem)).status).toBe(400)
     expect((await service.request('POST', `/v2/proposals/${proposal.id}/executions`)).json.data.proposal).toEqual(done)
     const log = await actions(service)
     expect(log.slice(log.indexOf('proposal.created'))).toEqual([
@@ -163,8 +164,8 @@ describe.each(['SQLite', 'PostgreSQL'])('an act that waits, on %s', (name) => {
     const stolen = { approver: bob.address, signature: ada.sign(text) }
     expect((await service.request('POST', `/v2/proposals/${proposal.id}/approvals`, { body: stolen })).status).toBe(400)
     expect((await decide(service, proposal, ada)).status).toBe(200)
-    expect((await decide(service, proposal, ada)).status).toBe(409)
-    expect((await decide(service, proposal, ada, { decision: 'rejected' })).status).toBe(409)
+    expect((await decide(service, proposal, ada)).status).toBe(400)
+    expect((await decide(service, proposal, ada, { decision: 'rejected' })).status).toBe(400)
     expect(await read(service, proposal)).toMatchObject({ status: 'active', decisions: [{ approver: ada.address }] })
     expect(await signings(service)).toMatchObject([{ state: 'waiting' }])
   })
@@ -376,7 +377,7 @@ describe.each(['SQLite', 'PostgreSQL'])('an act that waits, on %s', (name) => {
       fault: `its transaction ${failed.signature} expired before it was in a block, so nothing has happened`,
       next: 'Repeat the request, with another Idempotency-Key, to propose it anew',
     })
-    expect((await service.request('POST', `/v2/proposals/${lost.id}/executions`)).status).toBe(409)
+    expect((await service.request('POST', `/v2/proposals/${lost.id}/executions`)).status).toBe(400)
     for (const seconds of [1, 20, 20]) {
       local.advance(seconds)
       service.clock.advance(10_000)
@@ -406,14 +407,14 @@ describe.each(['SQLite', 'PostgreSQL'])('an act that waits, on %s', (name) => {
     const unwanted = await proposed(service, 'b')
     expect((await decide(service, unwanted, ada, { decision: 'rejected' })).json.data.proposal.status).toBe('active')
     expect((await decide(service, unwanted, bob, { decision: 'rejected' })).json.data.proposal.status).toBe('rejected')
-    expect((await decide(service, unwanted, cem)).status).toBe(409)
+    expect((await decide(service, unwanted, cem)).status).toBe(400)
 
     const cancelled = await proposed(service, 'c')
     const key = await service.key()
     expect((await service.request('POST', `/v2/proposals/${cancelled.id}/cancellations`, { key })).status).toBe(403)
     const { data } = (await service.request('POST', `/v2/proposals/${cancelled.id}/cancellations`)).json
     expect(data.proposal.status).toBe('cancelled')
-    expect((await decide(service, cancelled, ada)).status).toBe(409)
+    expect((await decide(service, cancelled, ada)).status).toBe(400)
     expect((await signings(service)).map(({ state, plan }) => [state, plan])).toEqual(
       Array(3).fill(['abandoned', null]),
     )
@@ -439,6 +440,39 @@ describe.each(['SQLite', 'PostgreSQL'])('an act that waits, on %s', (name) => {
     expect(done).toMatchObject({ status: 'executed', fault: null })
     expect(await signings(service)).toMatchObject([{ state: 'signed', signature: done.signature }])
     expect((await actions(service)).filter((action) => action === 'signing.signed')).toHaveLength(1)
+  })
+
+  test('of one API key takes at most half of the places, so that others can still ask', async () => {
+    const { service } = await started(name)
+    const { db } = service.services.store
+    const greedy = await service.key({ scopes: ['*'] })
+    const { id } = await proposed(service, 'first', greedy)
+    const { seq: _, ...row } = (await findProposal(db, id))!
+    const copies = Array.from({ length: 249 }, (_, i) => ({ ...row, id: `${id}-${i}`, signing_id: null }))
+    for (const copy of copies) await service.services.store.write((tx) => insertProposal(tx, copy))
+    const more = { body: { submit: true, memo: 'one more' }, key: greedy }
+    const refused = await service.request('POST', '/v2/signer/tests', more)
+    expect([refused.status, refused.json.error.details]).toEqual([400, { waiting: 250 }])
+    expect((await proposed(service, 'other')).status).toBe('active')
+  })
+
+  test('is cancelled with the API key that asked, and frees its places', async () => {
+    const { service, approvers } = await started(name)
+    const [ada, bob] = approvers as [Person, Person]
+    const { json } = await service.request('POST', '/v2/api-keys', { body: { name: 'leaked', scopes: ['*'] } })
+    const { id, key } = json.data
+    const [one, two] = [await proposed(service, 'a', key), await proposed(service, 'b', key)]
+    const kept = await proposed(service, 'c')
+    await decide(service, one, ada)
+    expect((await service.request('DELETE', `/v2/api-keys/${id}`)).status).toBe(200)
+    for (const each of [one, two]) {
+      const fault = `the API key ${id}, which asked for it, was revoked`
+      expect(await read(service, each)).toMatchObject({ status: 'cancelled', fault })
+      expect((await decide(service, each, bob)).json.error.message).toContain(fault)
+    }
+    expect(await read(service, kept)).toMatchObject({ status: 'active', fault: null })
+    expect((await signings(service)).map(({ state }) => state).sort()).toEqual(['abandoned', 'abandoned', 'waiting'])
+    expect((await service.request('GET', '/v2/audit-verification')).json.data).toMatchObject({ intact: true })
   })
 
   test('is refused above the amount that approvals permit, and by rules that never wait', async () => {

@@ -68,7 +68,7 @@ describe.skipIf(lacksTreasury)(`a step that always waits${lacksTreasury}`, () =>
     await at.step('executions', first, at.a)
     expect(await approve(data.proposal)).toMatchObject({ status: 'approved', signature: null })
     const again = await at.ask('POST', `/v2/proposals/${data.proposal.id}/executions`)
-    expect([again.status, again.error.details.reason]).toEqual([409, 'execution_fails'])
+    expect([again.status, again.error.details.reason]).toEqual([400, 'execution_fails'])
   })
 
   it("is the transfer of a token's authority", async () => {

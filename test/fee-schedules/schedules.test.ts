@@ -340,7 +340,7 @@ describe.skipIf(lackingPrograms.length > 0)(`a fee schedule (${lackingPrograms.j
       const ask = () => platform.request('POST', `/v2/fee-schedules/${schedule}/runs`, { body: {} })
       expect((await ask()).status).toBe(201)
       const twice = await ask()
-      expect([twice.status, twice.json.error.code]).toEqual([409, 'conflict'])
+      expect([twice.status, twice.json.error.code]).toEqual([400, 'bad_request'])
       const paused = await platform.request('PATCH', `/v2/fee-schedules/${schedule}`, { body: { active: false } })
       expect(paused.json.data).toMatchObject({ active: false, next_run_at: null })
       at.nextHour()

@@ -93,7 +93,7 @@ describe('a node that lists holders', () => {
     const open = opened()
     spoil(open)
     const fault = await open.read().catch((error: ApiError) => error)
-    expect(fault).toMatchObject({ code: 'conflict', message: expect.stringMatching(message) })
+    expect(fault).toMatchObject({ code: 'bad_request', message: expect.stringMatching(message) })
     expect(fault).toHaveProperty('message', expect.stringMatching(/Nothing was stored; try again when less is traded/))
     expect(open.pauses).toEqual([500, 1_000, 2_000])
   })

@@ -196,7 +196,7 @@ describe('a snapshot of a mint of SPL Token', () => {
     const { chain, refused, service } = await opened()
     await putHolders(chain, { mint, holders, supply: total + 1n })
     const fault = await refused({ mint })
-    expect(fault).toMatchObject({ status: 409, code: 'conflict' })
+    expect(fault).toMatchObject({ status: 400, code: 'bad_request' })
     expect(fault.message).toMatch(
       new RegExp(
         `could not be read whole in 4 tries: its 12 accounts hold ${total} raw units at slot \\d+, and the supply is ${total + 1n}. Nothing was stored; try again`,
@@ -339,7 +339,7 @@ describe('requests for snapshots', () => {
     await isReached
     const second = await create()
     release()
-    expect([(await first).status, second.status]).toEqual([201, 409])
+    expect([(await first).status, second.status]).toEqual([201, 400])
     expect(second.json.error.message).toMatch(/one snapshot is read at a time/)
     chain.callLarge = callLarge
     expect((await create()).status).toBe(201)

@@ -146,9 +146,9 @@ describe('a second tree with the same mint and count', () => {
     }
     const answers = await Promise.all([send(1), send(2)])
     store.write = write
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409])
-    const { json } = answers.find(({ status }) => status === 409)!
-    expect([json.error.code, json.error.param]).toEqual(['conflict', 'airdrop_count'])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 400])
+    const { json } = answers.find(({ status }) => status === 400)!
+    expect([json.error.code, json.error.param]).toEqual(['bad_request', 'airdrop_count'])
     expect(json.error.message).toMatch(/send this request again/)
     expect((await send(3)).status).toBe(201)
   })

@@ -261,8 +261,11 @@ describe('mode signed', () => {
     expect(USER_SIGNED).toHaveLength(11)
     for (const [method, path, body] of USER_SIGNED) {
       for (const bearer of keys) {
-        const { status, json } = await request(method, path, { key: bearer, body: { ...body, mode: 'signed' } })
-        expect([path, status, json.error?.code, json.error?.param]).toEqual([path, 400, 'bad_request', 'mode'])
+        for (const more of [{}, { approver: { kind: 'squads', multisig: A } }]) {
+          const asked = { key: bearer, body: { ...body, ...more, mode: 'signed' } }
+          const { status, json } = await request(method, path, asked)
+          expect([path, status, json.error?.code, json.error?.param]).toEqual([path, 400, 'bad_request', 'mode'])
+        }
       }
       const unsigned = await request(method, path, { body })
       expect(unsigned.json.error?.param, path).not.toBe('mode')

@@ -110,7 +110,7 @@ describe.skipIf(lacksTreasury)(`a proposal in hostile hands${lacksTreasury}`, ()
       'expired',
       expect.stringMatching(/taken by another transaction.*change of the members/),
     ])
-    expect((await ask('POST', `/v2/proposals/${id}/approvals`, { member: addressOf(a) })).status).toBe(409)
+    expect((await ask('POST', `/v2/proposals/${id}/approvals`, { member: addressOf(a) })).status).toBe(400)
   })
 
   it('that was built twice for the same number is one proposal, and the other says which', async () => {
@@ -125,7 +125,7 @@ describe.skipIf(lacksTreasury)(`a proposal in hostile hands${lacksTreasury}`, ()
     // Of the same act, the last plan stands for all.
     expect([won.id, lost.renewed_by]).toEqual([second.id, won.id])
     const { status, error } = await ask('POST', `/v2/proposals/${lost.id}/approvals`, { member: addressOf(a) })
-    expect([status, error.message]).toEqual([409, expect.stringContaining(won.id)])
+    expect([status, error.message]).toEqual([400, expect.stringContaining(won.id)])
   })
 
   it('that two requests import at once is one proposal', async () => {

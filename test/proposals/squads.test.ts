@@ -16,7 +16,7 @@ import { unpackMessage } from '../../src/store/proposals/stored-message.ts'
 import { airdropsOn, claimBody, createBody, entriesFor } from '../support/airdrops.ts'
 import { V1_CONFIG } from '../support/local-chain.ts'
 import { transfer } from '../support/local-chain-transactions.ts'
-import { IMAGE } from '../support/pool-platform.ts'
+import { IMAGE, signWith } from '../support/pool-platform.ts'
 import { keyOf } from '../support/squads.ts'
 import { addressOf, lacksTreasury, SOL, sharedTreasury, type Treasury } from '../support/treasury.ts'
 
@@ -69,14 +69,14 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     expect(after.signature).not.toBeNull()
     expect(after.decisions).toHaveLength(2)
     expect(lamports(recipient) - before).toBe(SOL)
-    expect(await refused('executions', id, a)).toMatchObject({ status: 409, code: 'conflict' })
+    expect(await refused('executions', id, a)).toMatchObject({ status: 400, code: 'bad_request' })
     expect(lamports(recipient) - before).toBe(SOL)
   })
 
   it('returns its rent to the rent collector, and says how much', async () => {
     const { post, landed, lamports, a, b, proposalOf, carryOut, follow } = at
     const { id } = await at.payment()
-    expect(await refused('reclaims', id, b)).toMatchObject({ status: 409, message: expect.stringContaining('active') })
+    expect(await refused('reclaims', id, b)).toMatchObject({ status: 400, message: expect.stringContaining('active') })
     await carryOut(id)
     const { transaction, returns } = await post(`/v2/proposals/${id}/reclaims`, { member: addressOf(b) })
     expect(returns.to).toBe(addressOf(a))
@@ -97,11 +97,11 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     ).proposal
     landed(left.transactions[0]!, a)
     expect(await refused('reclaims', left.id, a)).toMatchObject({
-      status: 409,
+      status: 400,
       message: expect.stringMatching(new RegExp(`is filled for the proposal ${left.id}: run its command again`)),
     })
     expect(await refused('reclaims', left.id, b)).toMatchObject({
-      status: 409,
+      status: 400,
       message: expect.stringMatching('no buffer'),
     })
 
@@ -196,7 +196,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     await carryOut(claim.proposal.id)
     const before = splits.map(({ recipient }) => lamports(recipient))
     expect(await refused('executions', third.proposal.id, a)).toMatchObject({
-      ...{ status: 409, details: { reason: expect.stringMatching(/changed|execution_fails/) } },
+      ...{ status: 400, details: { reason: expect.stringMatching(/changed|execution_fails/) } },
       message: expect.stringContaining(`svc proposals cancel ${third.proposal.id}`),
     })
     expect(splits.map(({ recipient }) => lamports(recipient))).toEqual(before)
@@ -267,7 +267,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     await follow()
     chain.airdrop(vault, 1_000n * SOL)
     expect(await refused('executions', id, a)).toMatchObject({
-      ...{ status: 409, message: expect.stringContaining(`svc proposals show ${id}`) },
+      ...{ status: 400, message: expect.stringContaining(`svc proposals show ${id}`) },
       details: {
         reason: 'not_seen',
         balance_changes: expect.arrayContaining([expect.objectContaining({ address: vault })]),
@@ -275,7 +275,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     })
     // It would get fewer tokens, though not fewer than the purchase permits.
     await trade()
-    expect(await refused('executions', id, a)).toMatchObject({ status: 409, details: { reason: 'changed' } })
+    expect(await refused('executions', id, a)).toMatchObject({ status: 400, details: { reason: 'changed' } })
 
     const { pool: second } = await earningPool()
     const approved = await unpayable(second)
@@ -320,7 +320,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
       expect((await refused('approvals', id, by)).message).toContain(words)
     }
     await step('approvals', id, a)
-    expect(await refused('approvals', id, a)).toMatchObject({ status: 409, param: 'member' })
+    expect(await refused('approvals', id, a)).toMatchObject({ status: 400, param: 'member' })
     expect((await refused('executions', id, a)).message).toContain('is active, not approved')
     await step('approvals', id, b)
     expect(await refused('executions', id, platform)).toMatchObject({ status: 400, param: 'member' })
@@ -350,7 +350,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     expect(await proposalOf(two.proposal.id)).toMatchObject({ status: 'active', fault: null })
     expect(await proposalOf(one.proposal.id)).toMatchObject({ status: 'expired' })
     expect((await proposalOf(one.proposal.id)).fault).toContain('was taken by')
-    expect(await refused('approvals', one.proposal.id, b)).toMatchObject({ status: 409 })
+    expect(await refused('approvals', one.proposal.id, b)).toMatchObject({ status: 400 })
   })
 
   it('whose number somebody else took with other amounts is never approved', async () => {
@@ -368,7 +368,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     expect(await proposalOf(plan.proposal.id)).toMatchObject({ status: 'expired' })
     expect((await proposalOf(plan.proposal.id)).fault).toContain('has other data')
     expect(await refused('approvals', plan.proposal.id, a)).toMatchObject({
-      ...{ status: 409, message: expect.stringContaining('is not what was planned') },
+      ...{ status: 400, message: expect.stringContaining('is not what was planned') },
     })
     const imported = await post('/v2/proposals/imports', { multisig, transaction_index: index })
     expect(imported).toMatchObject({ status: 'active', asked_by: null, fault: null })
@@ -418,7 +418,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     await step('cancellations', cancelled.id, a)
     await step('cancellations', cancelled.id, b)
     expect(await proposalOf(cancelled.id)).toMatchObject({ status: 'cancelled' })
-    expect(await refused('executions', cancelled.id, a)).toMatchObject({ status: 409 })
+    expect(await refused('executions', cancelled.id, a)).toMatchObject({ status: 400 })
   })
 
   it('waits for the time lock of its multisig', async () => {
@@ -427,7 +427,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     const { id } = await at.payment(of)
     await step('approvals', id, a)
     await step('approvals', id, b)
-    expect(await refused('executions', id, a)).toMatchObject({ status: 409, details: { reason: 'time_lock' } })
+    expect(await refused('executions', id, a)).toMatchObject({ status: 400, details: { reason: 'time_lock' } })
     chain.advance(4_000)
     await follow()
     await step('executions', id, a)
@@ -538,17 +538,13 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
   })
 
   it('is made by the platform wallet in mode signed, once for its Idempotency-Key', async () => {
-    const { service, vault, multisig, stranger, platform, follow, proposalOf, carryOut } = at
+    const { service, multisig, platform, follow, proposalOf, carryOut } = at
     const limits = { lamports_per_transaction: String(SOL), lamports_per_day: String(SOL) }
     expect((await service.request('PATCH', '/v2/signer/policy', { body: limits })).status).toBe(200)
-    const body = {
-      ...{ payer: vault, recipient: addressOf(stranger), lamports: '5000000', mode: 'signed' },
-      approver: { kind: 'squads', multisig },
-    }
-    const ask = () =>
-      service.request('POST', '/v2/sol-transfers', { body, headers: { 'idempotency-key': 'a payment' } })
+    const body = { transaction: paid([at.stranger.publicKey]), mode: 'signed', approver: { kind: 'squads', multisig } }
+    const ask = () => service.request('POST', '/v2/proposals', { body, headers: { 'idempotency-key': 'a payment' } })
     const first = await ask()
-    expect([first.status, first.json.error]).toEqual([200, undefined])
+    expect([first.status, first.json.error]).toEqual([201, undefined])
     const { proposal } = first.json.data
     expect(proposal.signatures).toHaveLength(1)
     expect((await ask()).json.data).toEqual(first.json.data)
@@ -562,6 +558,47 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     expect(await proposalOf(proposal.id)).toMatchObject({ status: 'executed' })
   })
 
+  it('is never signed by the platform wallet where only the wallet of the user may sign, also if it is renewed', async () => {
+    const { a, b, vault, multisig, stranger, ask, step, nextIndex } = at
+    const index = nextIndex()
+    const body = { payer: vault, recipient: addressOf(stranger), lamports: '5000000' }
+    const signed = { mode: 'signed', approver: { kind: 'squads', multisig } }
+    const refusal = { code: 'bad_request', param: 'mode', message: expect.stringContaining('POST /v2/proposals') }
+    expect((await ask('POST', '/v2/sol-transfers', { ...body, ...signed })).error).toMatchObject(refusal)
+    expect(nextIndex()).toBe(index)
+    const { id } = await at.payment()
+    for (const by of [a, b]) await step('rejections', id, by)
+    expect((await ask('POST', `/v2/proposals/${id}/renewals`, { mode: 'signed' })).error).toMatchObject(refusal)
+    expect(await at.proposalOf(id)).toMatchObject({ status: 'rejected', renewed_by: null })
+  })
+
+  it('gives the id of its request to the records and events of its execution, whoever sends it', async () => {
+    const { a, b, vault, ask, post, approver, put, follow, foreign, step } = at
+    const about = { externalUid: 'invoice-7', metadata: { customer: '42' } }
+    const body = { payer: vault, name: 'Named', symbol: 'NMD', uri: 'https://example.com/token.json' }
+    const token = { ...body, initial_supply: '1000', token_program: 'token2022', approver: approver(), ...about }
+    const execute = async (id: string, index: string, by: 'api' | 'elsewhere') => {
+      if (by === 'elsewhere') return foreign([await at.foreignExecution(index, b)], b)
+      const { transaction } = await post(`/v2/proposals/${id}/executions`, { member: addressOf(a) })
+      return (await post('/v2/transactions', { transaction: signWith(transaction, [a]) })).signature as string
+    }
+    for (const by of ['api', 'elsewhere'] as const) {
+      const { proposal, mint } = await post('/v2/tokens', token)
+      put(proposal, a)
+      await follow()
+      for (const each of [a, b]) await step('approvals', proposal.id, each)
+      const signature = await execute(proposal.id, proposal.transaction_index, by)
+      await follow()
+      const { data } = await ask('GET', '/v2/events')
+      const own = data.filter(({ data: { object } }: { data: { object: { resource_id: string } } }) =>
+        [signature, mint].includes(object.resource_id),
+      )
+      expect(own.map(({ type }: { type: string }) => type)).toContain('token.created')
+      for (const { type, external_uid, metadata } of own)
+        expect([by, type, external_uid, metadata]).toEqual([by, type, about.externalUid, about.metadata])
+    }
+  })
+
   it('becomes stale when its multisig changes before it is approved', async () => {
     const { a, b, c, follow, proposalOf } = at
     const { id, transaction_index: index } = await at.payment()
@@ -572,7 +609,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     at.foreign([instructions.configTransactionExecute({ ...base, rentPayer: a.publicKey })], a)
     await follow()
     expect(await proposalOf(id)).toMatchObject({ status: 'stale', next: `Propose it anew: svc proposals renew ${id}` })
-    expect(await refused('approvals', id, c)).toMatchObject({ status: 409 })
+    expect(await refused('approvals', id, c)).toMatchObject({ status: 400 })
   })
 
   it('is proposed anew once, also if two ask at the same time', async () => {
@@ -583,7 +620,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     const renew = (member: Keypair) => ask('POST', `/v2/proposals/${id}/renewals`, { member: addressOf(member) })
     const answers = await Promise.all([renew(a), renew(b)])
     const [made, late] = answers.toSorted((one, other) => one.status - other.status)
-    expect([made?.status, late?.status]).toEqual([201, 409])
+    expect([made?.status, late?.status]).toEqual([201, 400])
     const { id: next } = made?.data.proposal ?? {}
     expect(late?.error).toMatchObject({ message: expect.stringContaining(next), details: { proposal: next } })
     expect(await proposalOf(id)).toMatchObject({ renewed_by: next })
@@ -613,6 +650,6 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     expect(await proposalOf(proposal.id)).toMatchObject({ status: 'executed' })
     const paid = at.lamports(body.splits[0]!.recipient) - before
     expect(paid).toBeGreaterThan(BigInt(data.estimated_quote) / 2n)
-    expect((await renew()).status).toBe(409)
+    expect((await renew()).status).toBe(400)
   })
 })

@@ -124,7 +124,7 @@ describe.each(['SQLite', 'PostgreSQL'])('the audit log on %s', (name) => {
     expect(await message(0, hash)).toEqual([400, 'through', expect.any(String)])
     await change(service, (tx) => tx.updateTable('audit_entries').set({ at: 1 }).where('sequence', '=', 1).execute())
     expect(await message(2, hash)).toEqual([
-      409,
+      400,
       'through',
       expect.stringContaining('Nothing was cut, because entry 1 does not verify'),
     ])

@@ -344,7 +344,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the page of a proposal in a browser (nee
     expect((await world.service.request('POST', `/v2/proposals/${world.proposal.id}/cancellations`)).status).toBe(200)
     await page.evaluate('approve()')
     await shows(page, /^Nothing was recorded\. The proposal .* is cancelled/)
-    expect((await decide(world.service, world.proposal, person(world.bob))).status).toBe(409)
+    expect((await decide(world.service, world.proposal, person(world.bob))).status).toBe(400)
     expect(await read(world)).toMatchObject({ status: 'cancelled', signature: null })
   })
 })

@@ -155,7 +155,9 @@ export function recordsSuite(database: TestDatabase): void {
       expect(again).toEqual({ ...key, status: 'revoked', revoked_at: 5 })
       expect(await findApiKey(store.db, 'key_1')).toEqual(again)
       expect(await store.write((tx) => revokeApiKey(tx, 'key_2', 6))).toBeNull()
-      await expect(store.write((tx) => insertApiKey(tx, apiKey('key_1')))).rejects.toMatchObject({ code: 'conflict' })
+      await expect(store.write((tx) => insertApiKey(tx, apiKey('key_1')))).rejects.toMatchObject({
+        code: 'bad_request',
+      })
       expect((await pageApiKeys(store.db, { limit: 5 })).rows).toEqual([again])
     })
 
@@ -306,7 +308,7 @@ export function recordsSuite(database: TestDatabase): void {
       expect(await readBlob(db, 'tree', 'leaves', 149)).toEqual(Buffer.alloc(1000, 149))
       expect(await readBlob(db, 'tree', 'leaves', 150)).toBeNull()
       const other = store.write((tx) => insertTree(tx, tree({ id: 'other name' }), []))
-      await expect(other).rejects.toMatchObject({ code: 'conflict' })
+      await expect(other).rejects.toMatchObject({ code: 'bad_request' })
       const replaced = await store.write((tx) => replaceTree(tx, tree({ root: 'root 2' }), [piece(7)]))
       expect(replaced).toEqual({ ...stored, root: 'root 2' })
       expect(await readBlob(db, 'tree', 'leaves', 149)).toBeNull()
@@ -319,7 +321,7 @@ export function recordsSuite(database: TestDatabase): void {
       await store.write((tx) => insertTree(tx, tree(), []))
       await store.write((tx) => updateAirdrop(tx, 'tree', { status: 'initialized' }))
       const replacing = store.write((tx) => replaceTree(tx, tree({ root: 'root 2' }), []))
-      await expect(replacing).rejects.toMatchObject({ code: 'conflict' })
+      await expect(replacing).rejects.toMatchObject({ code: 'bad_request' })
       expect(await findTree(store.db, 'tree')).toMatchObject({ root: 'root 1', status: 'initialized' })
       expect((await pageAirdrops(store.db, { limit: 5, mint: 'other' })).rows).toEqual([])
     })

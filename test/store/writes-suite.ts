@@ -131,7 +131,7 @@ export function writesSuite(database: TestDatabase): void {
       await store.write((tx) => insertPlainly(tx, 'a'))
       const error = await store.write((tx) => insertPlainly(tx, 'a')).catch((thrown) => thrown)
       expect(error).toBeInstanceOf(ApiError)
-      expect(error).toMatchObject({ code: 'conflict', message: 'a record with this key already exists' })
+      expect(error).toMatchObject({ code: 'bad_request', message: 'a record with this key already exists' })
     })
 
     test('refuses a write inside a write, and the outer one can still finish', async () => {

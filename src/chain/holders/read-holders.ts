@@ -1,5 +1,5 @@
 /** Reads who holds a token, or the assets of a collection, at one slot. A reading that does not add up is refused. */
-import { badRequest, conflict } from '../../platform/errors.ts'
+import { badRequest, Overtaken } from '../../platform/errors.ts'
 import { pause } from '../../platform/timing.ts'
 import { addressBytes } from '../../solana/addresses.ts'
 import { NATIVE_MINT_2022, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
@@ -46,7 +46,7 @@ const FIRST_READ_WAIT_MS = 500
 type HolderChain = Pick<Chain, 'call' | 'callLarge'>
 
 /**
- * Throws not_found, bad_request naming the field, conflict saying what did not add up, or internal_error when the node
+ * Throws not_found, bad_request naming the field, Overtaken saying what did not add up, or internal_error when the node
  * fails.
  */
 export async function readHolders(
@@ -70,7 +70,7 @@ export async function readHolders(
     }
   }
   const what = address.mint ?? address.collection
-  throw conflict(
+  throw new Overtaken(
     `The holders of ${what} could not be read whole in ${tries} tries: ${last}. Nothing was stored; try again when less is traded, or set rpc-url to another node`,
   )
 }

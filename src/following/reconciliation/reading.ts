@@ -3,6 +3,8 @@ import type { TrackedResource } from '../../api/index.ts'
 import { executionOrder, ownFirst, UnreadableTransaction } from '../../chain/reads/history.ts'
 import { finalityTime } from '../../chain/reads/slot-time.ts'
 import { HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
+import { executedTransactions } from '../../solana/squads/index.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
 import {
   type ChainTransaction,
@@ -12,6 +14,7 @@ import {
   waitingTransactions,
 } from '../../store/following/chain-transactions.ts'
 import { lastFollowed } from '../../store/following/followed-accounts.ts'
+import { originOfExecution } from '../../store/proposals/proposals.ts'
 import type { Tx } from '../../store/store.ts'
 import { type FollowedTransaction, findTransactions } from '../../store/transactions/transactions.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../../store/writing/write-each.ts'
@@ -193,6 +196,13 @@ function outageOf(reads: readonly PromiseSettledResult<unknown>[]): unknown {
   return isAll ? faults[0] : undefined
 }
 
+/** What another client executed for a proposal of this service has the own id of its request. */
+const originOfFound = async ({ store }: FollowingServices, genesis: string, message: DecodedMessage) =>
+  (await originOfExecution(store.db, { genesis, addresses: executedTransactions(message) })) ?? {
+    external_uid: null,
+    metadata_json: null,
+  }
+
 /** Keeps the changes of a stranger's transaction only if they concern a record here. */
 async function changesOf(
   services: FollowingServices,
@@ -202,13 +212,13 @@ async function changesOf(
 ): Promise<ReadTransaction> {
   const { genesis, signature } = found
   const { slot, at: occurred_at } = executed
-  const source: SourceTransaction =
-    own === undefined
-      ? { seq: FOUND_ORDER, signature, genesis, external_uid: null, metadata_json: null, occurred_at }
-      : { ...own, genesis, occurred_at }
+  const message = own === undefined ? executionOrder(executed) : ownFirst(executed)
+  const source: SourceTransaction = {
+    ...(own ?? { seq: FOUND_ORDER, signature, ...(await originOfFound(services, genesis, message)) }),
+    ...{ genesis, occurred_at },
+  }
   const tracked: TrackedResource | null =
     own === undefined || own.tracked_resource_json === null ? null : JSON.parse(own.tracked_resource_json)
-  const message = own === undefined ? executionOrder(executed) : ownFirst(executed)
   const all = executed.isFailed ? [] : await changesOfMessage(services, message, tracked)
   const changed: { projection: (typeof all)[number]['projection']; changes: unknown }[] = []
   for (const { projection, changes } of all) {

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { badRequest, conflict } from '../../platform/errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { addressBytes } from '../../solana/addresses.ts'
 import { isEd25519Point } from '../../solana/curve.ts'
 import { findApprover, insertApprover, updateApprover } from '../../store/proposals/approvers.ts'
@@ -14,7 +14,7 @@ import { approverRecord, approverTerms } from './approver-record.ts'
 
 type AddApproverRoute = Api['approvers']['add']
 
-/** Throws bad_request for an address without a key and for the platform wallet, conflict for a known approver. */
+/** Throws bad_request for an address without a key, for the platform wallet and for a known approver. */
 export async function addApprover(
   context: Context,
   { address, name, api_key_id: key }: Input<AddApproverRoute>,
@@ -33,7 +33,7 @@ export async function addApprover(
   return context.commit(async (tx) => {
     if (api_key_id !== null) requireRecord(await findApiKey(tx, api_key_id), 'API key', api_key_id)
     const known = await findApprover(tx, address)
-    if (known?.revoked_at === null) throw conflict(`${address} is an approver already (${known.name})`)
+    if (known?.revoked_at === null) throw badRequest(`${address} is an approver already (${known.name})`)
     const row =
       known === null
         ? await insertApprover(tx, {

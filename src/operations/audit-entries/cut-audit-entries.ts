@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { badRequest, conflict } from '../../platform/errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { DAY_MS } from '../../platform/timing.ts'
 import { type AuditAnchor, insertAnchor, lastAnchor, pruneCutEntries } from '../../store/audit/anchors.ts'
 import { lockAudit } from '../../store/audit/entries.ts'
@@ -20,7 +20,7 @@ type CutResult = Result<CutAuditEntriesRoute>
 const YOUNGEST_MS = 2 * DAY_MS
 
 /**
- * Throws bad_request for an entry that is too recent or has another hash. Throws conflict if the log is broken or was
+ * Throws bad_request for an entry that is too recent or has another hash. Throws it too if the log is broken or was
  * cut meanwhile. Repeating the same cut gives the same answer.
  */
 export async function cutAuditEntries(
@@ -54,7 +54,7 @@ export async function cutAuditEntries(
   const answer = await context.commit(async (tx) => {
     await lockAudit(tx)
     if ((await lastAnchor(tx))?.sequence !== before?.sequence)
-      throw conflict('Another request has cut the log meanwhile: export the remaining entries', { param: 'through' })
+      throw badRequest('Another request has cut the log meanwhile: export the remaining entries', { param: 'through' })
     await insertAnchor(tx, vault, { sequence: through, hash, at, policies_json, cut_at: now })
     const file = file_sha256 === undefined ? {} : { file_sha256 }
     await audit(context, tx, 'audit.cut', null, { through, hash, entries, ...file })
@@ -93,7 +93,7 @@ async function verifiedThrough(
   const begun = await walk.begin(store.db)
   const { broken } = begun.broken === null ? await walk.forward(store.db, through) : begun
   if (broken !== null) {
-    throw conflict(
+    throw badRequest(
       `Nothing was cut, because entry ${broken.sequence} does not verify: ${broken.why} (GET /v2/audit-verification, \`svc audit verify\`)`,
       { param: 'through' },
     )

@@ -1,7 +1,7 @@
 /** Signs one claim of a run, at most once, however often the run is interrupted. */
 import type { ScheduleRunClaim, ScheduleRunReason, ScheduleRunSkip, ScheduleTerms } from '../../api/fee-schedules.ts'
 import type { Services, StoredRequest } from '../../context.ts'
-import { ApiError, conflict } from '../../platform/errors.ts'
+import { ApiError, Overtaken } from '../../platform/errors.ts'
 import {
   changeFeeScheduleClaim,
   type FeeScheduleClaimRow,
@@ -58,7 +58,7 @@ export const skippedShare = (
 })
 
 /**
- * Returns the result of the claim. Throws conflict if another process has it or the run has ended. Throws
+ * Returns the result of the claim. Throws Overtaken if another process has it or the run has ended. Throws
  * internal_error if node, database or signer failed; the next attempt continues with the same signing.
  */
 export async function claimShare(
@@ -125,7 +125,7 @@ export async function claimShare(
   }
 }
 
-/** Ends a claim without a signature. Throws conflict if another process has changed it meanwhile. */
+/** Ends a claim without a signature. Throws Overtaken if another process has changed it meanwhile. */
 export async function endShare<O extends ShareOutcome>(
   { store }: Pick<ScheduleServices, 'store'>,
   row: FeeScheduleClaimRow,
@@ -135,7 +135,7 @@ export async function endShare<O extends ShareOutcome>(
   const { reason, message, estimated_quote } = outcome.skip
   const ended = { state: 'ended', reason, message, estimated_quote } as const
   if (await store.write((tx) => changeFeeScheduleClaim(tx, row, ended))) return outcome
-  throw conflict('Another process has taken over the claim')
+  throw new Overtaken('Another process has taken over the claim')
 }
 
 const runClaimOf = ({ plan, signature }: SignedClaim): ScheduleRunClaim => ({
@@ -196,7 +196,7 @@ function linkTo({ seq, signing_id }: FeeScheduleClaimRow): ClaimLink {
   }
 }
 
-const runEnded = (id: string) => conflict(`The run ${id} has ended, or another process has taken it over`)
+const runEnded = (id: string) => new Overtaken(`The run ${id} has ended, or another process has taken it over`)
 
 /**
  * The context of a worker's own request. Its signing is bound to the claim, as a client's is to its Idempotency-Key.

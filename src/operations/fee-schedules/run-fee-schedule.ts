@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { conflict } from '../../platform/errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { findRunUnderWay, insertFeeScheduleRun } from '../../store/fees/fee-schedule-runs.ts'
 import { lockFeeSchedule } from '../../store/fees/fee-schedules.ts'
 import { newId } from '../../store/id.ts'
@@ -12,7 +12,7 @@ import { feeScheduleRunRecord } from './fee-schedule-record.ts'
 
 type RunFeeScheduleRoute = Api['feeSchedules']['run']
 
-/** Throws conflict while another run of the schedule is active. */
+/** Throws bad_request while another run of the schedule is active. */
 export function runFeeSchedule(
   context: Context,
   { id }: Input<RunFeeScheduleRoute>,
@@ -22,7 +22,7 @@ export function runFeeSchedule(
     const schedule = requireRecord(await lockFeeSchedule(tx, id), 'fee schedule', id)
     const other = await findRunUnderWay(tx, id)
     if (other !== null)
-      throw conflict(`The run ${other.id} of this schedule has not ended yet: start another one when it has`, {
+      throw badRequest(`The run ${other.id} of this schedule has not ended yet: start another one when it has`, {
         details: { run_id: other.id },
       })
     const run = await insertFeeScheduleRun(tx, {

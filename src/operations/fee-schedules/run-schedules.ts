@@ -1,6 +1,6 @@
 /** Runs the fee schedules that are due, in bounded rounds: starts runs for their periods, then takes a step of each run in turn. */
 import { createBudget } from '../../following/budget.ts'
-import { ApiError } from '../../platform/errors.ts'
+import { Overtaken } from '../../platform/errors.ts'
 import {
   dueFeeScheduleRuns,
   type FeeScheduleRunRow,
@@ -46,7 +46,7 @@ async function stepOrPostpone(
   try {
     await step()
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'conflict') {
+    if (error instanceof Overtaken) {
       log.debug({ ...about, why: error.message }, 'another process has taken over a run of a fee schedule')
     } else {
       log.error({ ...about, err: error }, 'a step of a fee schedule’s run failed, and is tried again')

@@ -2,7 +2,7 @@
 import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { type Budget, takeCalls } from '../../following/budget.ts'
-import { conflict } from '../../platform/errors.ts'
+import { Overtaken } from '../../platform/errors.ts'
 import { vaultAddress } from '../../solana/squads/index.ts'
 import {
   type FeeScheduleClaimRow,
@@ -57,7 +57,7 @@ interface RunStep {
 }
 
 /**
- * Throws conflict when another process has the run, internal_error when the node fails. A failure at one pool is
+ * Throws Overtaken when another process has the run, internal_error when the node fails. A failure at one pool is
  * stored in the run, and the pool is tried again later.
  */
 export async function stepRun(
@@ -119,13 +119,13 @@ export async function stepRun(
     if (moved === null) return false
     return stop === null || endRun(services, tx, moved, { status: 'stopped', reason: stop })
   })
-  if (!isMoved) throw conflict(`Another process has taken over the run ${run.id}`)
+  if (!isMoved) throw new Overtaken(`Another process has taken over the run ${run.id}`)
   if (fault !== null) throw fault
 }
 
 async function endNow(services: ScheduleServices, run: FeeScheduleRunRow, end: RunEnd): Promise<void> {
   const isEnded = await services.store.write((tx) => endRun(services, tx, run, end))
-  if (!isEnded) throw conflict(`Another process has taken over the run ${run.id}`)
+  if (!isEnded) throw new Overtaken(`Another process has taken over the run ${run.id}`)
   services.log.info({ schedule: run.schedule_id, run: run.id, ...end }, 'a run of a fee schedule has ended')
 }
 

@@ -5,7 +5,7 @@ import type { Chain } from '../../chain/connection.ts'
 import { ownerKinds } from '../../chain/holders/owner-kinds.ts'
 import { type HeldAddress, type HoldersAtSlot, readHolders } from '../../chain/holders/read-holders.ts'
 import type { Context } from '../../context.ts'
-import { conflict } from '../../platform/errors.ts'
+import { Overtaken } from '../../platform/errors.ts'
 import { SECOND_MS, turnsOf } from '../../platform/timing.ts'
 import { TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { newId } from '../../store/id.ts'
@@ -20,7 +20,7 @@ const TURN_MS = 8
 /** The token or collection that is read now, by chain. Two at once would take twice the memory and strain the node. */
 const readings = new WeakMap<Chain, string>()
 
-/** Throws conflict while another snapshot is read, and the errors of `readHolders` and `ownerKinds`. */
+/** Throws Overtaken while another snapshot is read, and the errors of `readHolders` and `ownerKinds`. */
 export async function createHolderSnapshot(
   context: Context,
   { mint, collection, owners, allow_confidential }: Input<CreateHolderSnapshotRoute>,
@@ -29,7 +29,7 @@ export async function createHolderSnapshot(
   const address = (mint === undefined ? { collection } : { mint }) as HeldAddress
   const reading = readings.get(chain)
   if (reading !== undefined) {
-    throw conflict(
+    throw new Overtaken(
       `The holders of ${reading} are being read, and only one snapshot is read at a time: try again when it is done`,
     )
   }

@@ -5,7 +5,7 @@ import {
   readDistributors,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
-import { type ApiError, badRequest, conflict, forbidden } from '../../platform/errors.ts'
+import { type ApiError, badRequest, forbidden, Overtaken } from '../../platform/errors.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
 import { BLOCKHASH_LIFE_MS } from '../../solana/lifetimes.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
@@ -148,7 +148,7 @@ async function reservedCreation(
 
 /** The chain was not read, because no tree with another root existed when the request came. */
 const replacedMeanwhile = (id: string): ApiError =>
-  conflict(`Another request stored the tree ${id} with another root at the same time: send this request again`, {
+  new Overtaken(`Another request stored the tree ${id} with another root at the same time: send this request again`, {
     param: 'airdrop_count',
   })
 

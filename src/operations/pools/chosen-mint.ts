@@ -1,6 +1,6 @@
 /** Launches of a mint that the caller chose: it may be built again until it is submitted, and its pool can be the same. */
 import type { Context } from '../../context.ts'
-import { conflict } from '../../platform/errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { findPool, launchesOfKeys, movePool } from '../../store/resources/pools.ts'
 import { isUnderWay } from '../../store/resources/tickers.ts'
 import type { Row } from '../../store/schema.ts'
@@ -10,7 +10,7 @@ import { submittedSinceOf } from './tickers.ts'
 /** The row of a launch that is built. */
 export type NewPool = Omit<Row<'pools'>, 'seq' | 'crank_error'>
 
-/** Throws conflict if a launch of this mint was submitted and can still land: only one of the two could. */
+/** Throws bad_request if a launch of this mint was submitted and can still land: only one of the two could. */
 export async function requireUnsent(context: Context, tx: Tx, { base_mint, genesis }: NewPool): Promise<void> {
   for (const pool of await launchesOfKeys(tx, [base_mint])) {
     if (pool.genesis !== genesis || !(await isUnderWay(tx, pool, submittedSinceOf(context)))) continue
@@ -20,7 +20,7 @@ export async function requireUnsent(context: Context, tx: Tx, { base_mint, genes
 
 /**
  * Puts the new build in the place of one that was not submitted: without a config of its own, a mint has the same pool
- * again. Throws conflict if that is the launch of another creator, or is on chain.
+ * again. Throws bad_request if that is the launch of another creator, or is on chain.
  */
 export async function replaceUnsent(tx: Tx, fresh: NewPool): Promise<Row<'pools'>> {
   const { address, ...changes } = fresh
@@ -35,7 +35,7 @@ export async function replaceUnsent(tx: Tx, fresh: NewPool): Promise<Row<'pools'
 }
 
 const refused = ({ address, base_mint }: Row<'pools'>, why: string) =>
-  conflict(`base_mint: the pool ${address} of the mint ${base_mint} ${why}, or give the address of a new key`, {
+  badRequest(`base_mint: the pool ${address} of the mint ${base_mint} ${why}, or give the address of a new key`, {
     param: 'base_mint',
     details: { pool_address: address },
   })

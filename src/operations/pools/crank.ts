@@ -8,7 +8,7 @@ import {
   readDbcPool,
 } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
-import { ApiError, conflict } from '../../platform/errors.ts'
+import { Overtaken } from '../../platform/errors.ts'
 import { errorLine, redactorOf } from '../../settings/redaction.ts'
 import { newId } from '../../store/id.ts'
 import { findPool, replaceCrank, updatePool } from '../../store/resources/pools.ts'
@@ -57,10 +57,10 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   const earlier = last === null ? await resumable(services, row) : null
   const sent = sendStep(crankContext(services, row, earlier), row, pool, step)
   await sent.catch(async (error) => {
-    if (error instanceof ApiError && error.code === 'conflict') throw error
+    if (error instanceof Overtaken) throw error
     // Another daemon may have landed the step meanwhile.
     const now = await readDbcPool(chain, row.address).catch(() => null)
-    if (now !== null && migrationStep(now) !== step) throw conflict(`The pool ${row.address} has moved on`)
+    if (now !== null && migrationStep(now) !== step) throw new Overtaken(`The pool ${row.address} has moved on`)
     // A policy that refuses now will refuse in a minute, so frequent retries would only fill its log.
     const next_check_at = clock.now() + pauseAfter(failures + 1)
     const crank_error = errorLine(error, redactorOf(services.config))
@@ -155,7 +155,7 @@ function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string
     signing: {
       earlier,
       async bind(tx, id) {
-        if (!(await tie(tx, id))) throw conflict(`Another process has taken over the migration of ${address}`)
+        if (!(await tie(tx, id))) throw new Overtaken(`Another process has taken over the migration of ${address}`)
       },
       unbind: (tx) => tie(tx, null),
     },

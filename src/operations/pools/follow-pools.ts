@@ -1,5 +1,5 @@
 /** Follows pools through their states: live on chain, full, migrated, or failed. */
-import { ApiError } from '../../platform/errors.ts'
+import { Overtaken } from '../../platform/errors.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
 import { duePools, isAnyPoolDue, planPoolCheck } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
@@ -32,7 +32,7 @@ export async function followPools(
       await followPool(services, row, chainPools[i] ?? null)
     } catch (error) {
       // Another daemon was first with the migration, and will look at the pool next.
-      if (error instanceof ApiError && error.code === 'conflict') {
+      if (error instanceof Overtaken) {
         log.debug({ pool: row.address, why: error.message }, 'another process has taken over a pool')
         continue
       }

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildConfig, configUnits, requireQuoteMint } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
-import { badRequest, conflict, internal } from '../../platform/errors.ts'
+import { badRequest, internal, Overtaken } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { type FreshKey, freshKey, SEED_BYTES } from '../../solana/signatures.ts'
 import { type SharedConfigRow, settleSharedConfig } from '../../store/resources/shared-configs.ts'
@@ -50,7 +50,9 @@ export async function sharePreset(
     const secret = vault.seal(config.secretKey, keyPurpose(config.address))
     const stored = { ...key, address: config.address, secret, data_sha256, created_at: clock.now() }
     if (!(await settleSharedConfig(tx, kept === null ? stored : { ...kept, data_sha256 }, row?.address ?? null))) {
-      throw conflict(`Another request has built the shared config of the preset ${name} meanwhile: repeat this request`)
+      throw new Overtaken(
+        `Another request has built the shared config of the preset ${name} meanwhile: repeat this request`,
+      )
     }
     const keys = context.dryRun ? [] : [config.secretKey]
     return {

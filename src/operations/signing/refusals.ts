@@ -1,6 +1,6 @@
 /** Creates the audit entries of the signer's refusals, and the errors for the client. */
 import type { Signer } from '../../chain/signer/index.ts'
-import { type ApiError, badRequest, conflict } from '../../platform/errors.ts'
+import { type ApiError, badRequest, conflict, Overtaken } from '../../platform/errors.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
 import { judgeMovement, type PolicyVerdict, type Refusal } from '../../policy/rules/check-policy.ts'
 import { spendOf } from '../../policy/rules/spend.ts'
@@ -104,6 +104,6 @@ export const signingEnded = (id: string): ApiError =>
   })
 
 export const messageKnown = (): ApiError =>
-  conflict(
+  new Overtaken(
     'The same transaction is being signed for another request: nothing was signed for this one; if you want both, repeat it in a second',
   )

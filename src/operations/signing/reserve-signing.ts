@@ -37,7 +37,7 @@ export interface Reservation {
 
 /**
  * Throws bad_request for an instruction that is known to fail, with `details.rule` when the policy refuses the draft,
- * and conflict for a known message. The first signing of a request is bound to its Idempotency-Key in the same database
+ * and Overtaken for a known message. The first signing of a request is bound to its Idempotency-Key in the same database
  * transaction. Returns what must wait if the policy lets the first one wait; then nothing is stored or counted.
  */
 export async function reserveSigning(
@@ -78,7 +78,7 @@ export async function reserveSigning(
 
 /**
  * Reserves a signing that has waited, with a fresh blockhash. Throws bad_request if it is not approved any more, would
- * do more than was approved, or the policy refuses it even with approvals; conflict if another process was first.
+ * do more than was approved, or the policy refuses it even with approvals; Overtaken if another process was first.
  */
 export async function reserveWaiting(
   context: SigningContext,

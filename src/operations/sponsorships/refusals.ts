@@ -1,6 +1,6 @@
 /** Makes the errors of sponsored claims, each with its reason in `details`. */
 import type { SponsorshipRefusal } from '../../api/sponsorships.ts'
-import { ApiError, badRequest, conflict, notFound } from '../../platform/errors.ts'
+import { ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { solText } from '../../solana/amounts.ts'
 import type { SponsoredClaimRow } from '../../store/airdrops/sponsorships.ts'
 
@@ -28,7 +28,7 @@ export const sponsorshipEnded = (id: string) =>
 
 /** The signature is null until the platform wallet has signed. */
 export const sponsoredAlready = ({ wallet, signature }: Pick<SponsoredClaimRow, 'wallet' | 'signature'>) =>
-  conflict(
+  badRequest(
     signature === null
       ? `A sponsored claim of ${wallet} is being signed: repeat the request in a moment`
       : `The claim of ${wallet} is already sponsored, and each wallet only once: follow ${signature}`,

@@ -53,7 +53,7 @@ export async function requireUnpaused(services: CheckServices, signer: Signer): 
   if (await isPaused(services, signer)) throw sponsorUnavailable('its signer is paused')
 }
 
-/** Throws conflict if a claim of the wallet is pending or has landed, and bad_request after too many attempts. */
+/** Throws bad_request if a claim of the wallet is pending or has landed, and after too many attempts. */
 export async function requireUnsponsored(services: CheckServices, wallet: SponsoredWallet): Promise<void> {
   const claims = await sponsoredClaimsOfWallet(services.store.db, wallet, MOST_SPONSORED_ATTEMPTS)
   // Claims that have ended are settled first, because the worker's next round may be seconds away.

@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { readHeights } from '../../chain/reads/heights.ts'
 import { decodeTransaction } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
-import { ApiError } from '../../platform/errors.ts'
+import { ApiError, Overtaken } from '../../platform/errors.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
 import { decodeInstruction } from '../../solana/instructions/index.ts'
 import { type DecodedTransaction, decodeWireTransaction, keyAt } from '../../solana/messages.ts'
@@ -86,7 +86,7 @@ export async function submitSponsoredClaim(
 
 /** Whether another request is signing the same message, or has just done so. */
 const isTaken = (error: unknown) =>
-  error instanceof ApiError && error.code === 'conflict' && error.details?.reason === undefined
+  error instanceof Overtaken || (error instanceof ApiError && error.code === 'conflict')
 
 /** Throws bad_request unless the message was built here for this airdrop and its claimer has signed it. */
 function requireBuild(

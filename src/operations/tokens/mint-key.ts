@@ -1,14 +1,14 @@
 /** The key of a new mint: a fresh one, or that of an address which the caller has chosen and signs for. */
 import { readAccountKinds } from '../../chain/reads/account-kinds.ts'
 import type { Context } from '../../context.ts'
-import { badRequest, conflict } from '../../platform/errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { addressBytes } from '../../solana/addresses.ts'
 import { keyFault } from '../../solana/bare-addresses.ts'
 import type { FreshKey } from '../../solana/signatures.ts'
 import { newKey } from '../building.ts'
 
 /**
- * Returns a fresh key, or the chosen address with an empty secret key. Throws conflict if an account is there, and
+ * Returns a fresh key, or the chosen address with an empty secret key. Throws bad_request if an account is there, and
  * bad_request for the address of another signer or of no key, and if a vault acts, which no other key can sign with.
  */
 export async function mintKeyFor(
@@ -33,7 +33,7 @@ export async function mintKeyFor(
   const { chain } = context
   await readAccountKinds(chain, [address], { commitment: 'confirmed' }, (account) => {
     if (account !== null)
-      throw conflict(`${param}: an account exists at ${address} already: give the address of a new key`, { param })
+      throw badRequest(`${param}: an account exists at ${address} already: give the address of a new key`, { param })
   })
   return { address, secretKey: new Uint8Array() }
 }

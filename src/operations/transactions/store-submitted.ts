@@ -4,7 +4,9 @@ import type { Context } from '../../context.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
+import { executedTransactions } from '../../solana/squads/calls.ts'
 import { type EventDraft, writeEvent } from '../../store/events/drafts.ts'
+import { originOfExecution } from '../../store/proposals/proposals.ts'
 import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { addTransaction } from '../../store/transactions/transactions.ts'
@@ -34,7 +36,7 @@ export async function storeSubmitted(
 }
 
 /**
- * Writes only the record. Returns its event, to be written in the same database transaction, or null if it is already
+ * Writes only the record. The execution of a proposal without an own id of the caller has that of the proposal. Returns its event, to be written in the same database transaction, or null if it is already
  * stored.
  */
 export async function insertSubmitted(
@@ -45,6 +47,10 @@ export async function insertSubmitted(
   plan: FollowingPlan,
 ): Promise<EventDraft | null> {
   const { clock, externalUid, metadata } = context
+  const isNamed = externalUid !== undefined || metadata !== undefined
+  const origin = isNamed
+    ? null
+    : await originOfExecution(tx, { genesis: plan.genesis, addresses: executedTransactions(message) })
   const { blockhash, nonceAccount } = lifetimeOf(message)
   const now = clock.now()
   const row = {
@@ -66,8 +72,8 @@ export async function insertSubmitted(
     next_check_at: now,
     next_send_at: null,
     sends: 0,
-    external_uid: externalUid ?? null,
-    metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
+    external_uid: externalUid ?? origin?.external_uid ?? null,
+    metadata_json: metadata === undefined ? (origin?.metadata_json ?? null) : JSON.stringify(metadata),
     created_at: now,
     ...plan,
   }

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { conflict } from '../../platform/errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { findEvents, firstSequenceSince } from '../../store/events/events.ts'
 import { lockFirstSequence, removedEvents } from '../../store/events/retention.ts'
 import type { Row } from '../../store/schema.ts'
@@ -72,7 +72,7 @@ async function replaySince(
 }
 
 const tooManyReplays = (id: string) =>
-  conflict(`${MOST_REPLAYS} replays of ${id} are already running: wait until one of them has ended`, {
+  badRequest(`${MOST_REPLAYS} replays of ${id} are already running: wait until one of them has ended`, {
     param: 'since',
   })
 

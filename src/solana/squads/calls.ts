@@ -1,7 +1,7 @@
 /** The instructions of Squads v4 that are made here, and the message that one of them proposes. */
 
 import { ByteReader, ShortData } from '../byte-reader.ts'
-import type { CompiledInstruction } from '../decoded-message.ts'
+import type { CompiledInstruction, DecodedMessage } from '../decoded-message.ts'
 import { PROGRAMS } from '../programs.ts'
 import { SquadsFault } from './fault.ts'
 import { readCompactMessage, type SquadsMessage } from './message.ts'
@@ -39,6 +39,10 @@ export function executedAccounts(
   const at = (place: number) => keys[accounts[place] ?? keys.length]
   return { proposal: at(PROPOSAL_PLACE), transaction: at(TRANSACTION_PLACE) }
 }
+
+/** The stored transactions that a message executes. */
+export const executedTransactions = ({ keys, instructions }: Pick<DecodedMessage, 'keys' | 'instructions'>): string[] =>
+  instructions.flatMap((each) => executedAccounts(keys, each)?.transaction ?? [])
 
 /** The message that an instruction proposes to a vault; null for any other instruction, and for one that is unreadable. */
 export function proposedMessage(program: string, data: Uint8Array): SquadsMessage | null {

@@ -1,6 +1,6 @@
 /** Storage of merkle trees and of the bytes from which their proofs are read. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { conflict } from '../../platform/errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { finding, inserting, listing, updating } from '../queries/records.ts'
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -22,7 +22,7 @@ const updateTree = updating('merkle_trees', 'id')
 export const lockTree = (tx: Tx, id: string) => updateTree(tx, id, { id })
 export const pageTrees = listing('merkle_trees', ['mint'], { weights: { metadata_json: 1 } })
 
-/** Stores a tree with all its pieces. A duplicate id makes `write` fail with `conflict`. */
+/** Stores a tree with all its pieces. A duplicate id makes `write` fail with `Overtaken`. */
 export async function insertTree(
   tx: Tx,
   row: NewRow<'merkle_trees'>,
@@ -34,7 +34,7 @@ export async function insertTree(
 }
 
 /**
- * Replaces a tree under the same id and the same position in lists. Throws `conflict` unless the stored tree has the
+ * Replaces a tree under the same id and the same position in lists. Throws `bad_request` unless the stored tree has the
  * status and the genesis hash of `from`.
  */
 export async function replaceTree(
@@ -52,7 +52,7 @@ export async function replaceTree(
     .where('genesis', '=', from.genesis)
     .returningAll()
     .executeTakeFirst()
-  if (!replaced) throw conflict(`the tree ${row.id} cannot be replaced: it does not exist, or it is already on chain`)
+  if (!replaced) throw badRequest(`the tree ${row.id} cannot be replaced: it does not exist, or it is already on chain`)
   await restoreBlobs(tx, row.id, blobs)
   return replaced
 }

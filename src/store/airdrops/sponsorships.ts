@@ -9,7 +9,7 @@ export type SponsoredClaimRow = Row<'sponsored_claims'>
 export const insertSponsorship = inserting('sponsorships')
 export const findSponsorship = finding('sponsorships', 'airdrop_id')
 export const updateSponsorship = updating('sponsorships', 'airdrop_id')
-/** If a claim of the wallet is pending or has landed, a second one makes `write` fail with `conflict`. */
+/** If a claim of the wallet is pending or has landed, a second one makes `write` fail with `Overtaken`. */
 export const insertSponsoredClaim = inserting('sponsored_claims')
 export const findSponsoredClaim = finding('sponsored_claims', 'id')
 

@@ -7,7 +7,7 @@ import type { Reader, Tx } from '../store.ts'
 export type FeeScheduleRunRow = Row<'fee_schedule_runs'>
 export type FeeScheduleClaimRow = Row<'fee_schedule_claims'>
 
-/** A second run of a period makes `write` fail with `conflict`; `insertPeriodRun` returns null for it. */
+/** A second run of a period makes `write` fail with `Overtaken`; `insertPeriodRun` returns null for it. */
 export const insertFeeScheduleRun = inserting('fee_schedule_runs')
 export const insertPeriodRun = insertingOnce('fee_schedule_runs')
 export const pageFeeScheduleRuns = listing('fee_schedule_runs', ['schedule_id'], {

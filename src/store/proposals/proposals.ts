@@ -75,6 +75,8 @@ export async function dropDecision(
     .execute()
 }
 
+const ON_CHAIN = ['active', 'approved', 'executed', 'stale'] as const
+
 /**
  * Returns the stored messages of the proposals of multisigs that a transaction of this chain executed: by the accounts
  * of the messages, or by its signature.
@@ -83,7 +85,6 @@ export async function executedMessages(
   reader: Reader,
   { genesis, addresses, signature }: { genesis: string; addresses: readonly string[]; signature: string },
 ): Promise<Pick<Row<'proposals'>, 'stored_message'>[]> {
-  const onChain = ['active', 'approved', 'executed', 'stale'] as const
   const byAddress =
     addresses.length === 0
       ? []
@@ -92,7 +93,7 @@ export async function executedMessages(
           .select(['seq', 'stored_message'])
           .where('transaction_address', 'in', addresses)
           .where('genesis', '=', genesis)
-          .where('status', 'in', onChain)
+          .where('status', 'in', ON_CHAIN)
           .execute()
   if (byAddress.length > 0) return byAddress.toSorted((one, other) => one.seq - other.seq)
   return reader
@@ -101,6 +102,24 @@ export async function executedMessages(
     .where('signature', '=', signature)
     .where('genesis', '=', genesis)
     .execute()
+}
+
+/** Returns what the request of a proposal said about itself, by the accounts of the messages that a transaction executes. */
+export async function originOfExecution(
+  reader: Reader,
+  { genesis, addresses }: { genesis: string; addresses: readonly string[] },
+): Promise<Pick<Row<'proposals'>, 'external_uid' | 'metadata_json'> | null> {
+  if (addresses.length === 0) return null
+  const row = await reader
+    .selectFrom('proposals')
+    .select(['external_uid', 'metadata_json'])
+    .where('transaction_address', 'in', addresses)
+    .where('genesis', '=', genesis)
+    .where('status', 'in', ON_CHAIN)
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst()
+  return row ?? null
 }
 
 /** Returns an active or approved proposal about the subject, or one that was planned after `plannedAfter`, or null. */
@@ -210,13 +229,26 @@ export async function lockProposal(tx: Tx, id: string): Promise<Row<'proposals'>
 export function openRuleProposals(
   reader: Reader,
   limit: number,
-): Promise<Pick<Row<'proposals'>, 'id' | 'status' | 'fault' | 'expires_at' | 'updated_at' | 'subject'>[]> {
+): Promise<Pick<Row<'proposals'>, 'id' | 'status' | 'fault' | 'expires_at' | 'updated_at' | 'subject' | 'asked_by'>[]> {
   return reader
     .selectFrom('proposals')
-    .select(['id', 'status', 'fault', 'expires_at', 'updated_at', 'subject'])
+    .select(['id', 'status', 'fault', 'expires_at', 'updated_at', 'subject', 'asked_by'])
     .where('kind', '=', 'rule')
     .where('status', 'in', ['active', 'approved'])
     .orderBy('seq')
     .limit(limit)
     .execute()
+}
+
+/** Returns the ids of open proposals of rules that an API key has asked for. */
+export async function openProposalsOfKey(reader: Reader, asked_by: string): Promise<string[]> {
+  const rows = await reader
+    .selectFrom('proposals')
+    .select('id')
+    .where('kind', '=', 'rule')
+    .where('status', 'in', ['active', 'approved'])
+    .where('asked_by', '=', asked_by)
+    .orderBy('seq')
+    .execute()
+  return rows.map(({ id }) => id)
 }

@@ -42,7 +42,7 @@ const cellsOf = (values: Placeholders<Cells>, columns: readonly string[]) =>
 const insertion = (db: Reader, table: string, values: Placeholders<Cells>, columns: readonly string[]) =>
   loose(db).insertInto(table).values(cellsOf(values, columns)).returningAll()
 
-/** Inserts a row and returns it as stored. A duplicate unique key makes `write` fail with `conflict`. */
+/** Inserts a row and returns it as stored. A duplicate unique key makes `write` fail with `Overtaken`. */
 export function inserting<T extends Family>(table: T) {
   const query = byColumns((columns) =>
     prepared((db, values: Placeholders<Cells>) => insertion(db, table, values, columns)),

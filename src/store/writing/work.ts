@@ -1,7 +1,7 @@
 /** Runs one unit of work inside a write transaction; both drivers use it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { WorkerName } from '../../api/worker-names.ts'
-import { type ApiError, conflict, internal } from '../../platform/errors.ts'
+import { type ApiError, internal, Overtaken } from '../../platform/errors.ts'
 import type { Tx } from '../store.ts'
 
 /** What a work requests for after its commit. */
@@ -55,7 +55,7 @@ export async function runWork<T>(tx: Tx, work: (tx: Tx) => Promise<T>, after: Af
 
 /** Error that `write` throws for a duplicate unique key, on either database. */
 export function duplicateKey(cause: unknown): ApiError {
-  return conflict('a record with this key already exists', { cause })
+  return new Overtaken('a record with this key already exists', { cause })
 }
 
 /** Error for a database that another process blocks temporarily. */

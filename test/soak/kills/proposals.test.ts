@@ -493,7 +493,7 @@ killTest({
       const { renewed_by } = await read(id)
       const body = { mode: 'signed' }
       const { status, json } = await platform.daemon.request('POST', `/v2/proposals/${id}/renewals`, { body })
-      expect([status, json.error.details]).toEqual([409, { proposal: renewed_by }])
+      expect([status, json.error.details]).toEqual([400, { proposal: renewed_by }])
       const renewed = await renew(id, 'renewal-103')
       expect(renewed.id).toBe(renewed_by)
       await ended(renewed.id, 'active')

@@ -1,7 +1,7 @@
 /** Who may approve a proposal of a rule, and whether its approvals suffice now. */
 import { base58 } from '@scure/base'
 import type { Context } from '../../../context.ts'
-import { type ApiError, badRequest, conflict } from '../../../platform/errors.ts'
+import { type ApiError, badRequest } from '../../../platform/errors.ts'
 import { isoTime } from '../../../platform/timing.ts'
 import type { Approvals, SigningPolicy } from '../../../policy/policy.ts'
 import { decisionText } from '../../../solana/decision-texts.ts'
@@ -109,7 +109,7 @@ export async function requireApproved(
   { proposal: id, wallet, genesis, sha256, policy: { approvals } }: ApprovedAct,
 ): Promise<void> {
   const row = await lockProposal(tx, id)
-  if (row === null) throw conflict(`The proposal ${id} is gone`)
+  if (row === null) throw badRequest(`The proposal ${id} is gone`)
   if (row.status !== 'approved') throw notApproved(row)
   if ((row.expires_at ?? 0) <= clock.now()) throw expired(row)
   if (row.message_sha256 !== sha256) {
@@ -137,10 +137,13 @@ export async function requireApproved(
   }
 }
 
-/** Throws bad_request if the API key that asked was revoked. A worker asks without one. */
+/** Whether the API key that asks was not revoked. A worker asks without one. */
+export const mayAsk = async (tx: Tx, asked_by: string): Promise<boolean> =>
+  asked_by.startsWith('worker:') || (await findApiKey(tx, asked_by))?.status === 'active'
+
+/** Throws bad_request if the API key that asked was revoked. */
 async function requireAsker(tx: Tx, { id, asked_by }: ProposalRow): Promise<void> {
-  if (asked_by === null || asked_by.startsWith('worker:')) return
-  if ((await findApiKey(tx, asked_by))?.status === 'active') return
+  if (asked_by === null || (await mayAsk(tx, asked_by))) return
   throw badRequest(
     `The API key ${asked_by}, which asked for the proposal ${id}, was revoked: cancel it (svc proposals cancel ${id})`,
     {
@@ -165,7 +168,7 @@ export function notApproved({ id, status, fault }: ProposalRow): ApiError {
     })
   }
   const why = fault === null ? '' : ` (${fault})`
-  return conflict(`The proposal ${id} is ${status}${why}: nothing more can be decided about it`, {
+  return badRequest(`The proposal ${id} is ${status}${why}: nothing more can be decided about it`, {
     details: { status },
   })
 }

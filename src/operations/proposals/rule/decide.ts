@@ -1,7 +1,7 @@
 /** Approves, rejects or cancels a proposal of a rule, with the signature of an approver. */
 import type { ProposalStep } from '../../../api/index.ts'
 import type { Context } from '../../../context.ts'
-import { badRequest, conflict, forbidden } from '../../../platform/errors.ts'
+import { badRequest, forbidden } from '../../../platform/errors.ts'
 import { decisionText } from '../../../solana/decision-texts.ts'
 import { findApprover } from '../../../store/proposals/approvers.ts'
 import { addDecision, decisionsOf, lockProposal, updateProposal } from '../../../store/proposals/proposals.ts'
@@ -22,11 +22,12 @@ import {
   neededNow,
   notApproved,
 } from './approvals.ts'
+import { endUnsigned } from './end-waiting.ts'
 import { tryExecute } from './execute.ts'
 
 /**
  * The last approval that is needed executes the proposal after its commit. Throws bad_request for a stranger, a removed
- * approver, whoever asked, a wrong signature and an expired proposal; conflict for a second decision.
+ * approver, whoever asked, a wrong signature and an expired proposal; bad_request for a second decision.
  */
 export async function decideByRule(
   context: Context,
@@ -64,7 +65,7 @@ function recordDecision(context: Context, id: string, { approver, signature, dec
     const fault = approverFault(known ?? undefined, row, { wallet, approvals })
     if (fault !== null) throw badRequest(`approver: ${approver} ${fault}`, { param: 'approver' })
     const earlier = (await decisionsOf(tx, [id])).get(id)?.find((each) => each.approver === approver)
-    if (earlier !== undefined) throw conflict(`${approver} has ${earlier.decision} the proposal ${id} already`)
+    if (earlier !== undefined) throw badRequest(`${approver} has ${earlier.decision} the proposal ${id} already`)
     if (!isDecisionSigned(row, { approver, decision, signature })) {
       const text = decisionText(decision, decided(row))
       throw badRequest(`signature: is not the signature of ${approver} for this text: ${text}`, { param: 'signature' })
@@ -88,36 +89,29 @@ function recordDecision(context: Context, id: string, { approver, signature, dec
 
 /** The API key that asked may cancel, and any key with the scope `*`. */
 async function cancelByRule(context: Context, { id, asked_by }: Row<'proposals'>): Promise<ProposalStep> {
-  const { actor, clock } = context
+  const { actor } = context
   if (!actor.scopes.includes('*') && actor.apiKeyId !== asked_by) {
     throw forbidden('Only the API key that asked for the act, or one with the scope *, can cancel its proposal')
   }
   return context.commit(async (tx) => {
-    const { row, wallet } = await lockOpen(context, tx, id)
-    await requireNotBegun(tx, row)
-    if (row.signing_id !== null) await endWaiting(tx, row.signing_id)
-    await audit(context, tx, 'proposal.cancelled', wallet, { proposal: id })
-    const changed = await updateProposal(tx, id, { status: 'cancelled', updated_at: clock.now() })
-    return { mode: 'recorded' as const, proposal: await recordOf(tx, changed ?? row) }
+    const { row } = await lockOpen(context, tx, id)
+    const changed = await endUnsigned(context, tx, row, { status: 'cancelled', fault: null })
+    if (changed === null) {
+      throw badRequest(`The execution of the proposal ${id} has begun: continue it (svc proposals execute ${id})`)
+    }
+    return { mode: 'recorded' as const, proposal: await recordOf(tx, changed) }
   })
 }
 
-/** Locks the policy and a proposal that has not ended. Throws conflict for one that has. */
+/** Locks the policy and a proposal that has not ended. Throws bad_request for one that has. */
 async function lockOpen({ clock }: Context, tx: Tx, id: string) {
   const signingId = (await requireProposal(tx, id)).signing_id ?? ''
   const wallet = (await findSigning(tx, signingId))?.signer ?? ''
   const { approvals } = (await lockPolicyState(tx, clock, wallet)).policy
   const row = await lockProposal(tx, id)
-  if (row === null) throw conflict(`The proposal ${id} is gone`)
+  if (row === null) throw badRequest(`The proposal ${id} is gone`)
   if (row.status !== 'active' && row.status !== 'approved') throw notApproved(row)
   return { row, wallet, approvals }
-}
-
-/** Throws conflict once the first of several transactions is signed. */
-async function requireNotBegun(tx: Tx, { id, signing_id }: Row<'proposals'>): Promise<void> {
-  const signing = signing_id === null ? null : await findSigning(tx, signing_id)
-  if (signing?.state !== 'signed') return
-  throw conflict(`The execution of the proposal ${id} has begun: continue it (svc proposals execute ${id})`)
 }
 
 /** Throws bad_request if the stored transaction is not the one with the stored hash. */

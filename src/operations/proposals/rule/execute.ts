@@ -33,7 +33,7 @@ export async function tryExecute(services: ExecutingServices & { requestId?: str
 
 /**
  * Signs at most once, however often it is interrupted or repeated: all attempts continue the same signing. Throws
- * conflict if another process executes it.
+ * Overtaken if another process executes it.
  */
 async function executeApproved(services: ExecutingServices, id: string, requestId: string): Promise<void> {
   const { store, vault, clock } = services
@@ -50,8 +50,8 @@ async function executeApproved(services: ExecutingServices, id: string, requestI
   } catch (error) {
     // Whoever was faster has executed it.
     if ((await findProposal(store.db, id))?.status === 'executed') return
-    // Another attempt may succeed where node, database or provider failed, so the worker makes it.
-    const isFinal = error instanceof ApiError && error.code !== 'internal_error' && error.code !== 'conflict'
+    // Another attempt may succeed where node, database or provider failed or a time lock runs, so the worker makes it.
+    const isFinal = error instanceof ApiError && error.code === 'bad_request' && error.retryAfter === undefined
     const fault = isFinal ? error.message : null
     await store.write(async (tx) => {
       const locked = await lockProposal(tx, id)

@@ -1,9 +1,8 @@
 /** Ends proposals of rules that have expired or whose transaction has, and executes those that were approved when a process ended. */
 import { MINUTE_MS } from '../../../platform/timing.ts'
-import { lockProposal, openRuleProposals, updateProposal } from '../../../store/proposals/proposals.ts'
+import { lockProposal, openRuleProposals } from '../../../store/proposals/proposals.ts'
 import type { Row } from '../../../store/schema.ts'
-import { endWaiting, findSigning } from '../../../store/signing/signings.ts'
-import { audit } from '../../signing/audit.ts'
+import { endUnsigned } from './end-waiting.ts'
 import { type ExecutingServices, tryExecute } from './execute.ts'
 import { followOutcomes } from './outcome.ts'
 import { MOST_OPEN } from './propose.ts'
@@ -33,16 +32,11 @@ async function expire(
   { id }: Pick<Row<'proposals'>, 'id'>,
 ): Promise<boolean> {
   const now = clock.now()
+  const by = { actor: { apiKeyId: 'worker:proposals', scopes: [] }, requestId: id, clock, vault }
   return store.write(async (tx) => {
     const row = await lockProposal(tx, id)
     if (row === null || (row.status !== 'active' && row.status !== 'approved')) return true
     if ((row.expires_at ?? 0) > now) return false
-    const signing = await findSigning(tx, row.signing_id ?? '')
-    if (signing?.state === 'signed') return false
-    if (signing !== null) await endWaiting(tx, signing.id)
-    await updateProposal(tx, id, { status: 'expired', updated_at: now })
-    const by = { actor: { apiKeyId: 'worker:proposals', scopes: [] }, requestId: id, clock, vault }
-    await audit(by, tx, 'proposal.expired', signing?.signer ?? null, { proposal: id })
-    return true
+    return (await endUnsigned(by, tx, row, { status: 'expired', fault: null })) !== null
   })
 }

@@ -1,7 +1,7 @@
 /** Makes a proposal of an act that the policy lets wait. Nothing is signed or counted, and no record is made. */
 import type { RuleApprover } from '../../../api/proposals.ts'
 import type { SignedOperation, UnwaitingOperation } from '../../../api/signed-operations.ts'
-import { badRequest, internal } from '../../../platform/errors.ts'
+import { badRequest, forbidden, internal } from '../../../platform/errors.ts'
 import { isoTime, SECOND_MS } from '../../../platform/timing.ts'
 import { type ApprovedMovement, approvedMovement } from '../../../policy/approved-movement.ts'
 import { groupedDecimalOf, solText } from '../../../solana/amounts.ts'
@@ -20,11 +20,13 @@ import { type MustWait, timeless, timelessSha256, waitingDraft } from '../../sig
 import { requireProposal } from '../get-proposal.ts'
 import { proposalRecord } from '../proposal-record.ts'
 import { lastMomentOf } from '../squads/last-moment.ts'
-import { eligibleApprovers } from './approvals.ts'
+import { eligibleApprovers, mayAsk } from './approvals.ts'
 import { Proposed, type ProposedAnswer } from './proposed.ts'
 
-/** The most proposals that may be open at once, so that a key cannot fill the database. */
+/** The most proposals that may be open at once, so that the database is never filled. */
 export const MOST_OPEN = 500
+/** The most of one API key, so that no key can keep the others from asking. */
+export const MOST_OPEN_OF_KEY = MOST_OPEN / 2
 
 /**
  * Commits the proposal with the answer of the request. Throws `Proposed` once it is stored, and bad_request if too few
@@ -57,14 +59,21 @@ async function storeProposal(
   if (approvals === null) throw internal('The policy was changed meanwhile: repeat the request')
   const open = await openRuleProposals(tx, MOST_OPEN)
   const { subject = null } = proposing
+  const asked_by = actor.apiKeyId
   const same = subject === null ? undefined : open.find((each) => each.subject === subject)
   if (same !== undefined) return requireProposal(tx, same.id)
+  if (!(await mayAsk(tx, asked_by))) throw forbidden('The API key was revoked meanwhile')
+  if (open.filter((each) => each.asked_by === asked_by).length >= MOST_OPEN_OF_KEY) {
+    throw badRequest(
+      `${MOST_OPEN_OF_KEY} proposals of this API key wait already, which is the share of one key: let some be approved or rejected, or cancel them (svc proposals list --status active)`,
+      { details: { waiting: MOST_OPEN_OF_KEY } },
+    )
+  }
   if (open.length >= MOST_OPEN) {
     throw badRequest(
       `${MOST_OPEN} proposals wait already: approve, reject or cancel some first (svc proposals list --status active)`,
     )
   }
-  const asked_by = actor.apiKeyId
   const eligible = await eligibleApprovers(tx, { asked_by }, { wallet, approvals })
   if (eligible.length < approvals.needed) {
     throw badRequest(

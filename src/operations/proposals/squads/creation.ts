@@ -16,7 +16,7 @@ import { accountsAtSlot } from '../../../chain/reads/node-reads.ts'
 import { withFixedBudget } from '../../../chain/sending/compute-budget.ts'
 import type { Envelope } from '../../../chain/sending/unsigned.ts'
 import type { Context } from '../../../context.ts'
-import { badRequest, conflict } from '../../../platform/errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../platform/timing.ts'
 import { withTerms } from '../../../solana/budget-terms.ts'
 import { loadAddresses } from '../../../solana/lookup-tables.ts'
@@ -228,7 +228,7 @@ export const programsDirOf = ({ config }: Pick<Context, 'config'>): string => co
 
 /**
  * Stores the plans, in the commit of their request. Throws bad_request if their subject has an open proposal by now, and
- * conflict if another has taken the place of what they renew. The commit of a signed creation has locked the policy, so
+ if another has taken the place of what they renew. The commit of a signed creation has locked the policy, so
  * that of two for one subject the second sees the first.
  */
 export async function storeProposals(
@@ -250,7 +250,9 @@ export async function storeProposals(
 }
 
 export const renewedAlready = (id: string, by: string) =>
-  conflict(`The proposal ${by} has taken the place of ${id} (svc proposals show ${by})`, { details: { proposal: by } })
+  badRequest(`The proposal ${by} has taken the place of ${id} (svc proposals show ${by})`, {
+    details: { proposal: by },
+  })
 
 /** Returns the answer's field about the proposals of a request; `signatures` if the platform wallet has signed. */
 export function creationAnswer(

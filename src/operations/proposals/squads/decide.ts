@@ -2,7 +2,7 @@
 import type { ProposalStep } from '../../../api/index.ts'
 import { buildVote, VOTE_UNITS } from '../../../chain/programs/squads/index.ts'
 import type { Context } from '../../../context.ts'
-import { conflict } from '../../../platform/errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import type { Row } from '../../../store/schema.ts'
 import { buildTransaction } from '../../building.ts'
@@ -30,7 +30,7 @@ export async function decideInSquads(
     const plan = await requireStoredPlan(context, row, { status, isSame: decision === 'approved' })
     const member = await memberWith(context, plan, input, 'vote')
     if (plan.proposal[decision].includes(member)) {
-      throw conflict(`${member} has ${decision} the proposal ${row.id} already: another member has to`, {
+      throw badRequest(`${member} has ${decision} the proposal ${row.id} already: another member has to`, {
         param: 'member',
       })
     }

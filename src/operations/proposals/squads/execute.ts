@@ -4,7 +4,7 @@ import { buildExecution, EXECUTION_UNITS } from '../../../chain/programs/squads/
 import { chainTimeOf } from '../../../chain/reads/chain-clock.ts'
 import { accountsAt } from '../../../chain/sending/runs.ts'
 import type { Context } from '../../../context.ts'
-import { conflict } from '../../../platform/errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { SECOND_MS } from '../../../platform/timing.ts'
 import { CLOCK_SYSVAR } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
@@ -39,7 +39,7 @@ export async function executeInSquads(
   })
 }
 
-/** Throws conflict while the time lock of the multisig runs. */
+/** Throws bad_request while the time lock of the multisig runs. */
 async function requireUnlocked({ chain }: Context, { row, multisig, proposal }: StoredPlan): Promise<void> {
   if (multisig.timeLock === 0 || proposal.timestamp === null) return
   const [clock = null] = await accountsAt(chain, [CLOCK_SYSVAR])
@@ -47,7 +47,7 @@ async function requireUnlocked({ chain }: Context, { row, multisig, proposal }: 
   const from = Number(proposal.timestamp) + multisig.timeLock
   if (unixSeconds >= from) return
   const at = new Date(from * SECOND_MS).toISOString()
-  throw conflict(`The time lock of the multisig ends at ${at}: execute the proposal ${row.id} from then on`, {
+  throw badRequest(`The time lock of the multisig ends at ${at}: execute the proposal ${row.id} from then on`, {
     details: { reason: 'time_lock', executable_at: at },
     retryAfter: from - unixSeconds,
   })

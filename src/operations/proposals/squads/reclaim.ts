@@ -14,7 +14,7 @@ import {
 } from '../../../chain/programs/squads/index.ts'
 import { accountsAt } from '../../../chain/sending/runs.ts'
 import type { Context } from '../../../context.ts'
-import { type ApiError, conflict } from '../../../platform/errors.ts'
+import { type ApiError, badRequest } from '../../../platform/errors.ts'
 import { isoTime } from '../../../platform/timing.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compactMessage, squadsProposalAddress, squadsTransactionAddress } from '../../../solana/squads/index.ts'
@@ -72,17 +72,17 @@ export async function reclaimInSquads(
 
 /** Why the accounts of the proposal itself cannot be closed; null if they can. */
 function openFault({ id, status, reclaimed_at }: Row<'proposals'>, { multisig }: ReadAccounts): ApiError | null {
-  if (reclaimed_at !== null) return conflict(`The rent of the proposal ${id} was returned already`)
+  if (reclaimed_at !== null) return badRequest(`The rent of the proposal ${id} was returned already`)
   if (isUnsent(status)) {
-    return conflict(`The proposal ${id} is not on the chain, and no buffer is left that can be closed`, {
+    return badRequest(`The proposal ${id} is not on the chain, and no buffer is left that can be closed`, {
       details: { status },
     })
   }
   if (!isEnded(status)) {
-    return conflict(`The proposal ${id} is ${status}: its rent returns once it is finished`, { details: { status } })
+    return badRequest(`The proposal ${id} is ${status}: its rent returns once it is finished`, { details: { status } })
   }
   if (multisig.rentCollector !== null) return null
-  return conflict(
+  return badRequest(
     `The multisig ${multisig.address} has no rent collector: let it set one in Squads, then reclaim the rent`,
   )
 }
@@ -144,7 +144,7 @@ function fillingFault(buffers: readonly OwnBuffer[]): ApiError | null {
   if (!buffer?.filling) return null
   const { address, filling } = buffer
   const when = filling.until === null ? 'has ended' : `is given up, at ${isoTime(filling.until)}`
-  return conflict(
+  return badRequest(
     `The buffer ${address} is filled for the proposal ${filling.id}: run its command again to finish it, or reclaim the rent once it ${when}`,
     { details: { buffer: address, proposal: filling.id } },
   )

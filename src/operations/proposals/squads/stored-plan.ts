@@ -1,7 +1,7 @@
 /** Reads a proposal from the chain before anybody signs about it, and refuses it if it is not what was planned. */
 import type { SquadsApprover } from '../../../api/index.ts'
 import type { Context } from '../../../context.ts'
-import { badRequest, conflict } from '../../../platform/errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import type { Multisig, ProposalAccount } from '../../../solana/squads/index.ts'
 import type { Row } from '../../../store/schema.ts'
 import { fromJson } from '../../api-records.ts'
@@ -21,7 +21,7 @@ export interface StoredPlan {
 type Status = Row<'proposals'>['status']
 
 /**
- * Throws conflict if the proposal is in another state, or is not on the chain. With `isSame`, also if its stored
+ * Throws bad_request if the proposal is in another state, or is not on the chain. With `isSame`, also if its stored
  * transaction differs from the plan.
  */
 export async function requireStoredPlan(
@@ -31,7 +31,7 @@ export async function requireStoredPlan(
 ): Promise<StoredPlan> {
   const { row, read } = await readAndFollow(context, stored)
   const refuse = (why: string) =>
-    conflict(`${why} ${nextStep(row) ?? ''}`.trim(), { details: { status: row.status, fault: row.fault } })
+    badRequest(`${why} ${nextStep(row) ?? ''}`.trim(), { details: { status: row.status, fault: row.fault } })
   if (row.fault !== null && (isSame || !status.includes(row.status))) {
     const isLate = overdueFault(row, read.chainNow) === row.fault
     throw refuse(

@@ -3,7 +3,7 @@ import type { Simulation } from '../../../api/index.ts'
 import { explainTransactionError } from '../../../chain/errors/index.ts'
 import { type ExecutionForecast, simulateExecution } from '../../../chain/programs/squads/index.ts'
 import type { Context } from '../../../context.ts'
-import { conflict } from '../../../platform/errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { decimalOf, solText } from '../../../solana/amounts.ts'
 import { storeFirstForecast } from '../../../store/proposals/proposals.ts'
 import type { Row } from '../../../store/schema.ts'
@@ -49,7 +49,7 @@ async function keepFirst(
 }
 
 /**
- * Throws conflict, with the way out, if the execution would fail, or the vault would be worse off than was approved. If
+ * Throws bad_request, with the way out, if the execution would fail, or the vault would be worse off than was approved. If
  * it could not be tried before it was approved, it is tried now, and has to be executed again.
  */
 export async function requireUnchanged(context: Context, row: Row<'proposals'>): Promise<void> {
@@ -58,19 +58,19 @@ export async function requireUnchanged(context: Context, row: Row<'proposals'>):
   if (forecast.err !== null) {
     const { logs } = forecast
     const { message } = explainTransactionError(forecast.err, { logs })
-    throw conflict(`The execution would fail now: ${message}. ${wayOut}`, {
+    throw badRequest(`The execution would fail now: ${message}. ${wayOut}`, {
       details: { reason: 'execution_fails', err: forecast.err, logs: logs.slice(-20) },
     })
   }
   if (row.forecast_json === null && !BOUNDED.has(row.operation)) {
     await keepFirst(context, row, forecast)
-    throw conflict(
+    throw badRequest(
       `Nobody has seen what the proposal ${row.id} changes, because it could not be tried before it was approved. Read it (svc proposals show ${row.id}), then execute it again`,
       { details: { reason: 'not_seen', balance_changes: forecast.balance_changes } },
     )
   }
   if (changes.length > 0) {
-    throw conflict(`What was approved has changed: ${changes.join('; ')}. ${wayOut}`, {
+    throw badRequest(`What was approved has changed: ${changes.join('; ')}. ${wayOut}`, {
       details: { reason: 'changed', changes },
     })
   }

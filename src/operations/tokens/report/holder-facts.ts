@@ -5,7 +5,7 @@ import { type HoldersAtSlot, readHolders } from '../../../chain/holders/read-hol
 import type { Context } from '../../../context.ts'
 import { HOLDER_KINDS, type HolderKind } from '../../../merkle/allocation/holder-kinds.ts'
 import { holderAddress, holderAt } from '../../../merkle/allocation/holder-rows.ts'
-import { conflict } from '../../../platform/errors.ts'
+import { Overtaken } from '../../../platform/errors.ts'
 import { turnsOf } from '../../../platform/timing.ts'
 import { addressOf } from '../../../solana/addresses.ts'
 import { type HolderSnapshotRow, pageHolderSnapshots } from '../../../store/resources/holder-snapshots.ts'
@@ -42,7 +42,7 @@ export async function holderFacts(
 
 async function fromChain(chain: ReportChain, mint: string): Promise<TokenReportHolders> {
   if (readings >= MOST_READINGS) {
-    throw conflict(`The holders of ${readings} tokens are being read, which is the most at once: try again soon`)
+    throw new Overtaken(`The holders of ${readings} tokens are being read, which is the most at once: try again soon`)
   }
   readings++
   try {
