@@ -11,6 +11,8 @@ const ROLE_TEXTS = {
   all: 'all',
 }
 
+const NO_DAEMON = 'No daemon runs: this command answered from the data folder. `svc serve` runs the workers.'
+
 export const statusNoun: Noun = {
   verb: verb({
     about: 'Read the state of the background workers, which cluster they work on, and what waits',
@@ -24,9 +26,9 @@ export const statusNoun: Noun = {
       // A column that is empty for every worker is omitted on a terminal.
       const shown = columns.filter((column) => data.workers.some((worker) => worker[column] !== null))
       const table = rowsOfRecords(data.workers, shown)
-      const role = data.role === null ? [] : [`Role: ${ROLE_TEXTS[data.role]}`]
+      const role = data.role === null ? NO_DAEMON : `Role: ${ROLE_TEXTS[data.role]}`
       const waiting = [...waitingLines(data.waiting ?? []), ...(await waitingProposals(session))]
-      const notes = [...waiting, ...role, ...(cluster === null ? [] : [`Cluster: ${cluster}`])]
+      const notes = [...waiting, role, ...(cluster === null ? [] : [`Cluster: ${cluster}`])]
       return { ...listOutcome(data.workers, columns), table, data, notes }
     },
   }),

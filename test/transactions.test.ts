@@ -158,9 +158,59 @@ describe('a submitted transaction', () => {
     await it.round()
     const { json } = await it.request('GET', `/v2/transactions/${signature}`)
     expect(json.data).toMatchObject({ lifecycle: 'failed', err: { InstructionError: [0, { Custom: 1 }] } })
+    expect(json.data.error).toMatchObject({
+      program: 'System program',
+      message: expect.stringMatching(/too few|lamports|SOL/),
+    })
     expect(await events(it, signature)).toEqual(['transaction.submitted', 'transaction.failed'])
     expect(await cataloguedTypes(it)).toContain('transaction.failed')
     expect(await events(it, 'order-8')).toEqual([])
+  })
+
+  it('is listed with what its submission said, newest first, by lifecycle and page', async () => {
+    const it = await start(await startService())
+    const tracked_resource = { resource_type: 'order', resource_id: 'order-9', related_events: [] }
+    const failing = {
+      transaction: text(it.build(50 * SOL)),
+      skip_preflight: true,
+      tracked_resource,
+      externalUid: 'u:9',
+    }
+    const first = (await submit(it, failing)).json.data.signature
+    it.chain.advance(30)
+    it.clock.advance(10_000)
+    await it.round()
+    const second = (await submit(it, { transaction: text(it.build()) })).json.data.signature
+    const list = async (query: string) => (await it.request('GET', `/v2/transactions${query}`)).json
+    const { data, meta } = await list('')
+    expect(data.map(({ signature }: { signature: string }) => signature)).toEqual([second, first])
+    expect(meta).toMatchObject({ count: 2, has_more: false })
+    expect((await list('?lifecycle=failed')).data).toEqual([
+      expect.objectContaining({ signature: first, tracked_resource, external_uid: 'u:9', bundle_id: null }),
+    ])
+    const { meta: page } = await list('?limit=1')
+    expect((await list(`?limit=1&cursor=${page.next_cursor}`)).data[0].signature).toBe(first)
+    expect((await it.request('GET', '/v2/transactions?lifecycle=unknown')).status).toBe(400)
+    expect(
+      (await it.request('GET', `/v2/transactions?lifecycle=failed&cursor=${page.next_cursor}`)).json.error.param,
+    ).toBe('cursor')
+  })
+
+  it('shows what it changed once it is confirmed, to the lamport', async () => {
+    const it = await start()
+    const { signature } = (await submit(it, { transaction: text(it.build()) })).json.data
+    it.chain.advance(2)
+    const changed = await it.request('GET', `/v2/transactions/${signature}/balance-changes`)
+    expect(changed.json.data).toMatchObject({ signature, fee: '5000' })
+    const byAddress = Object.fromEntries(
+      changed.json.data.balance_changes.map(({ address, change }: { address: string; change: string }) => [
+        address,
+        change,
+      ]),
+    )
+    expect(byAddress).toEqual({ [it.to.toBase58()]: `${SOL}`, [it.payer.publicKey.toBase58()]: `-${SOL + 5000}` })
+    const unknown = await it.request('GET', `/v2/transactions/${'2'.repeat(88)}/balance-changes`)
+    expect([unknown.status, unknown.json.error.param]).toEqual([404, 'signature'])
   })
 
   it('without every signature names who must sign', async () => {
@@ -228,6 +278,7 @@ describe('a submitted transaction', () => {
       err: 'BlockhashExpired',
       slot: 0,
       confirmations: 0,
+      error: expect.objectContaining({ name: 'BlockhashExpired', hint: 'build, sign and send it again' }),
     })
     expect(await events(it, signature)).toEqual(['transaction.submitted', 'transaction.failed'])
   })

@@ -1,7 +1,7 @@
 /** Writes docs/cli.md from the command declarations; with --check, fails if the file does not match them. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { CommandInput, Verb } from '../commands/cli/command.ts'
-import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from '../commands/cli/nouns.ts'
+import { EXIT_CODES, GLOBAL_OPTIONS, GROUPS, NOUNS } from '../commands/cli/nouns.ts'
 import { flagName, flagNames } from '../commands/cli/parsed-command.ts'
 import { alsoSpelled, choicesText, usageOf } from '../commands/cli/program.ts'
 
@@ -50,13 +50,18 @@ function verbSection(
   ]
 }
 
-const INTRODUCTION = `# Command line
+const nounsOf = (group: string) =>
+  NOUNS.filter((noun) => noun.group === group)
+    .map(({ name }) => `[${name}](#${name})`)
+    .join(', ')
 
-Generated from the commands by \`npm run docs\`; edit those, not this file.
+const INTRODUCTION = `# Command line
 
 \`\`\`
 svc <noun> <verb> [options]
 \`\`\`
+
+${GROUPS.map((group) => `- **${group}**: ${nounsOf(group)}`).join('\n')}
 
 The answer goes to stdout, everything else to stderr: progress, warnings, questions, the cursor of the next page.
 
@@ -107,7 +112,7 @@ async function reference(): Promise<string> {
         )
       }
   }
-  return `${parts.join('\n\n')}\n`
+  return `${parts.join('\n\n')}\n\nThis page is made by \`npm run docs\` from the commands.\n`
 }
 
 const referenceText = await reference()

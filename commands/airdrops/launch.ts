@@ -132,6 +132,7 @@ export const airdropLaunchVerb = verb({
     const signs = open.length > 0
     if (signs && !input.dry_run) refuseUnconfirmable(session, await session.cluster())
     await requireLaunchTokens(session, { token, payer, parts: missing })
+    const { api } = await session.caller()
     const question = launchQuestion(open, token, acting)
     return runList(session, input, {
       question,
@@ -152,7 +153,11 @@ export const airdropLaunchVerb = verb({
             ? 'Everything is on chain already: nothing was sent.'
             : 'Every part is proposed already: nothing was sent.'
         const notes = signs ? dry : [done]
-        const outcome = withListNotes(launchOutcome(parts, token, { notes, isProposed: acting !== undefined }), read)
+        const shown = [...notes, ...(input.dry_run ? [] : pageNotes(api, parts))]
+        const outcome = withListNotes(
+          launchOutcome(parts, token, { notes: shown, isProposed: acting !== undefined }),
+          read,
+        )
         // A withdrawn vault no longer pays anyone, so it lacks no tokens.
         const isComplete = parts.every((part) => (part.isOnChain ? part.missing === 0n : isProposed(part)))
         return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }
@@ -160,6 +165,17 @@ export const airdropLaunchVerb = verb({
     })
   },
 })
+
+/** Where the claim page of each airdrop is, or how to get one. */
+function pageNotes(api: string, parts: readonly LaunchPart[]): string[] {
+  const base = /^https?:/.test(api) ? api : ''
+  const pages = parts.filter(({ isOnChain }) => isOnChain).map(({ record }) => `${base}/claim/${record.id}/`)
+  if (pages.length === 0) return []
+  return [
+    `Claim page: ${pages.join(', ')}${base === '' ? ' of `svc serve`' : ''}`,
+    `As a folder for any host: \`svc airdrops page ${parts.map(({ record }) => record.id).join(' ')} --out claim\``,
+  ]
+}
 
 /**
  * Refuses wallets that could never claim, before anything is stored. The API also checks the chain once the list is

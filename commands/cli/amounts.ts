@@ -27,14 +27,23 @@ export function rawUnits(text: string, digits: number, shown: string): bigint {
   return BigInt(typed.replaceAll(',', '') + fraction.padEnd(digits, '0'))
 }
 
+/** Decimals of a token and what it is called beside an amount. */
+export interface Unit {
+  decimals: number
+  unit: string
+}
+
 /** An amount in a table or a record: decimal text, which a terminal shows with thousands separators. */
 export class Amount {
   readonly raw: bigint
   readonly decimals: number
+  /** Shown behind the amount, for people; programs get the number alone. */
+  readonly unit: string | null
 
-  constructor(raw: bigint | string, decimals: number) {
+  constructor(raw: bigint | string, decimals: number, unit: string | null = null) {
     this.raw = BigInt(raw)
     this.decimals = decimals
+    this.unit = unit
   }
 
   get grouped(): string {
@@ -54,13 +63,15 @@ export class Amount {
  * Raw units of an answer as an amount. Any other value is returned unchanged, because a foreign server can answer
  * anything.
  */
-export const wholeOf = (value: unknown, decimals: number): unknown =>
-  typeof value === 'string' && /^-?\d+$/.test(value) ? new Amount(value, decimals) : value
+export const wholeOf = (value: unknown, of: number | Unit): unknown => {
+  if (typeof value !== 'string' || !/^-?\d+$/.test(value)) return value
+  return typeof of === 'number' ? new Amount(value, of) : new Amount(value, of.decimals, of.unit)
+}
 
 /** Fields for a terminal: those named in `decimals` are raw units, and become amounts; lamports become SOL. */
 export function inWhole(
   fields: Readonly<Record<string, unknown>>,
-  decimals: Readonly<Record<string, number>>,
+  decimals: Readonly<Record<string, number | Unit>>,
 ): Record<string, unknown> {
   const shown = ([name, value]: [string, unknown]) => {
     const digits = decimals[name]

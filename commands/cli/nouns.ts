@@ -1,8 +1,12 @@
 /** Lists the nouns with name, summary and loader, so that help and usage errors load no command. */
 import type { Noun } from './command.ts'
 
+/** The jobs under which the root help lists the nouns, in this order. */
+export const GROUPS = ['Launch', 'Airdrop', 'Tokens', 'Money', 'Operate', 'Develop'] as const
+
 export interface NounEntry {
   name: string
+  group: (typeof GROUPS)[number]
   /** Other spellings: the singular, and the API's name. */
   aliases?: readonly string[]
   summary: string
@@ -11,209 +15,245 @@ export interface NounEntry {
 
 export const NOUNS: readonly NounEntry[] = [
   {
-    name: 'serve',
-    summary: 'Serve the API over HTTP until stopped',
-    load: async () => (await import('../serve.ts')).serveNoun,
-  },
-  {
-    name: 'localnet',
-    summary: 'Run the embedded chain: clock, airdrops, programs',
-    load: async () => (await import('../localnet.ts')).localnetNoun,
-  },
-  {
-    name: 'programs',
-    aliases: ['program'],
-    summary: 'See which builds of programs the cluster runs, and what works',
-    load: async () => (await import('../programs.ts')).programsNoun,
-  },
-  {
-    name: 'keys',
-    aliases: ['key', 'api-keys', 'api-key'],
-    summary: 'Make, list and delete API keys',
-    load: async () => (await import('../api-keys.ts')).apiKeysNoun,
-  },
-  {
-    name: 'wallet',
-    aliases: ['wallets'],
-    summary: 'Store the keys that you sign with',
-    load: async () => (await import('../wallet/index.ts')).walletNoun,
-  },
-  {
-    name: 'signer',
-    summary: 'The platform wallet: policy, limits, pause switch',
-    load: async () => (await import('../signer/index.ts')).signerNoun,
-  },
-  {
-    name: 'approvers',
-    aliases: ['approver'],
-    summary: 'People who approve what the policy lets wait',
-    load: async () => (await import('../approvers.ts')).approversNoun,
-  },
-  {
-    name: 'audit',
-    aliases: ['audit-entries'],
-    summary: "Read and verify the signer's log",
-    load: async () => (await import('../audit/index.ts')).auditNoun,
-  },
-  {
-    name: 'config',
-    summary: 'Read and write settings and profiles',
-    load: async () => (await import('../config.ts')).configNoun,
-  },
-  {
-    name: 'db',
-    aliases: ['database'],
-    summary: 'Back up, restore, move and migrate the database',
-    load: async () => (await import('../database/index.ts')).databaseNoun,
-  },
-  {
-    name: 'storage',
-    summary: 'Copy images and metadata into one place',
-    load: async () => (await import('../storage.ts')).storageNoun,
-  },
-  {
-    name: 'doctor',
-    summary: 'Check this installation',
-    load: async () => (await import('../doctor.ts')).doctorNoun,
-  },
-  {
-    name: 'merkle',
-    aliases: ['merkle-trees', 'merkle-tree', 'trees', 'tree'],
-    summary: 'Build, verify and compare airdrop trees',
-    load: async () => (await import('../merkle/index.ts')).merkleNoun,
-  },
-  {
-    name: 'airdrops',
-    aliases: ['airdrop'],
-    summary: 'Launch, claim and follow airdrops',
-    load: async () => (await import('../airdrops/index.ts')).airdropsNoun,
-  },
-  {
     name: 'pools',
+    group: 'Launch',
     aliases: ['pool'],
     summary: 'Launch tokens on curves, trade them, follow them',
     load: async () => (await import('../pools/index.ts')).poolsNoun,
   },
   {
     name: 'fees',
+    group: 'Launch',
     aliases: ['fee', 'fee-claims'],
     summary: 'Claim and split fees of pools, with their history',
     load: async () => (await import('../fees/index.ts')).feesNoun,
   },
   {
-    name: 'ledger',
-    summary: 'The ledger of all movements: sums, proof, export',
-    load: async () => (await import('../ledger/index.ts')).ledgerNoun,
+    name: 'airdrops',
+    group: 'Airdrop',
+    aliases: ['airdrop'],
+    summary: 'Launch, claim and follow airdrops',
+    load: async () => (await import('../airdrops/index.ts')).airdropsNoun,
+  },
+  {
+    name: 'merkle',
+    group: 'Airdrop',
+    aliases: ['merkle-trees', 'merkle-tree', 'trees', 'tree'],
+    summary: 'Build, verify and compare airdrop trees',
+    load: async () => (await import('../merkle/index.ts')).merkleNoun,
   },
   {
     name: 'tokens',
+    group: 'Tokens',
     aliases: ['token'],
     summary: 'Create tokens, act on them, read what the chain shows about them',
     load: async () => (await import('../tokens/index.ts')).tokensNoun,
   },
   {
-    name: 'collections',
-    aliases: ['collection'],
-    summary: 'Make and read collections of NFTs',
-    load: async () => (await import('../collections.ts')).collectionsNoun,
-  },
-  {
-    name: 'nfts',
-    aliases: ['nft'],
-    summary: 'Mint NFTs, one or a whole CSV, burn and read them',
-    load: async () => (await import('../nfts/index.ts')).nftsNoun,
-  },
-  {
-    name: 'stakes',
-    aliases: ['stake'],
-    summary: 'Stake NFTs, release and read them',
-    load: async () => (await import('../stakes.ts')).stakesNoun,
-  },
-  {
-    name: 'gold',
-    aliases: ['gold-locks', 'gold-lock'],
-    summary: 'Lock gold tokens, unlock them, read locks',
-    load: async () => (await import('../gold-locks.ts')).goldLocksNoun,
-  },
-  {
     name: 'locks',
+    group: 'Tokens',
     aliases: ['lock'],
     summary: 'Locks and vesting of any token',
     load: async () => (await import('../locks/index.ts')).locksNoun,
   },
   {
+    name: 'gold',
+    group: 'Tokens',
+    aliases: ['gold-locks', 'gold-lock'],
+    summary: 'Lock gold tokens, unlock them, read locks',
+    load: async () => (await import('../gold-locks.ts')).goldLocksNoun,
+  },
+  {
+    name: 'nfts',
+    group: 'Tokens',
+    aliases: ['nft'],
+    summary: 'Mint NFTs, one or a whole CSV, burn and read them',
+    load: async () => (await import('../nfts/index.ts')).nftsNoun,
+  },
+  {
+    name: 'collections',
+    group: 'Tokens',
+    aliases: ['collection'],
+    summary: 'Make and read collections of NFTs',
+    load: async () => (await import('../collections.ts')).collectionsNoun,
+  },
+  {
+    name: 'stakes',
+    group: 'Tokens',
+    aliases: ['stake'],
+    summary: 'Stake NFTs, release and read them',
+    load: async () => (await import('../stakes.ts')).stakesNoun,
+  },
+  {
+    name: 'wallet',
+    group: 'Money',
+    aliases: ['wallets'],
+    summary: 'Store the keys that you sign with',
+    load: async () => (await import('../wallet/index.ts')).walletNoun,
+  },
+  {
+    name: 'signer',
+    group: 'Money',
+    summary: 'The platform wallet: policy, limits, pause switch',
+    load: async () => (await import('../signer/index.ts')).signerNoun,
+  },
+  {
+    name: 'approvers',
+    group: 'Money',
+    aliases: ['approver'],
+    summary: 'People who approve what the policy lets wait',
+    load: async () => (await import('../approvers.ts')).approversNoun,
+  },
+  {
+    name: 'proposals',
+    group: 'Money',
+    aliases: ['proposal'],
+    summary: 'Acts that wait for an approver: show, approve, execute',
+    load: async () => (await import('../proposals/index.ts')).proposalsNoun,
+  },
+  {
+    name: 'multisig',
+    group: 'Money',
+    aliases: ['multisigs'],
+    summary: 'Create and read multisigs of Squads',
+    load: async () => (await import('../multisig.ts')).multisigNoun,
+  },
+  {
+    name: 'pay',
+    group: 'Money',
+    aliases: ['pay-requests', 'pay-request', 'qr'],
+    summary: 'QR codes with which a phone signs and sends a transaction',
+    load: async () => (await import('../pay/index.ts')).payNoun,
+  },
+  {
+    name: 'ledger',
+    group: 'Money',
+    summary: 'The ledger of all movements: sums, proof, export',
+    load: async () => (await import('../ledger/index.ts')).ledgerNoun,
+  },
+  {
+    name: 'audit',
+    group: 'Money',
+    aliases: ['audit-entries'],
+    summary: "Read and verify the signer's log",
+    load: async () => (await import('../audit/index.ts')).auditNoun,
+  },
+  {
+    name: 'serve',
+    group: 'Operate',
+    summary: 'Serve the API over HTTP until stopped',
+    load: async () => (await import('../serve.ts')).serveNoun,
+  },
+  {
+    name: 'status',
+    group: 'Operate',
+    summary: 'Read the state of the workers, and the cluster',
+    load: async () => (await import('../status.ts')).statusNoun,
+  },
+  {
+    name: 'health',
+    group: 'Operate',
+    summary: 'Check whether the service answers',
+    load: async () => (await import('../health.ts')).healthNoun,
+  },
+  {
+    name: 'doctor',
+    group: 'Operate',
+    summary: 'Check this installation',
+    load: async () => (await import('../doctor.ts')).doctorNoun,
+  },
+  {
+    name: 'keys',
+    group: 'Operate',
+    aliases: ['key', 'api-keys', 'api-key'],
+    summary: 'Make, list and delete API keys',
+    load: async () => (await import('../api-keys.ts')).apiKeysNoun,
+  },
+  {
+    name: 'webhooks',
+    group: 'Operate',
+    aliases: ['webhook', 'webhook-subscriptions'],
+    summary: 'Push events to a URL, signed; forward and verify them here',
+    load: async () => (await import('../webhooks/index.ts')).webhooksNoun,
+  },
+  {
+    name: 'events',
+    group: 'Operate',
+    aliases: ['event'],
+    summary: 'Read and follow events',
+    load: async () => (await import('../events/index.ts')).eventsNoun,
+  },
+  {
+    name: 'config',
+    group: 'Operate',
+    summary: 'Read and write settings and profiles',
+    load: async () => (await import('../config.ts')).configNoun,
+  },
+  {
+    name: 'db',
+    group: 'Operate',
+    aliases: ['database'],
+    summary: 'Back up, restore, move and migrate the database',
+    load: async () => (await import('../database/index.ts')).databaseNoun,
+  },
+  {
+    name: 'storage',
+    group: 'Operate',
+    summary: 'Copy images and metadata into one place',
+    load: async () => (await import('../storage.ts')).storageNoun,
+  },
+  {
+    name: 'programs',
+    group: 'Operate',
+    aliases: ['program'],
+    summary: 'See which builds of programs the cluster runs, and what works',
+    load: async () => (await import('../programs.ts')).programsNoun,
+  },
+  {
+    name: 'upgrade',
+    group: 'Operate',
+    aliases: ['update'],
+    summary: 'Say how to get a newer version',
+    load: async () => (await import('../upgrade.ts')).upgradeNoun,
+  },
+  {
+    name: 'localnet',
+    group: 'Develop',
+    summary: 'Run the embedded chain: clock, airdrops, programs',
+    load: async () => (await import('../localnet.ts')).localnetNoun,
+  },
+  {
+    name: 'tx',
+    group: 'Develop',
+    aliases: ['transactions', 'transaction'],
+    summary: 'Submit, follow, sign and simulate transactions',
+    load: async () => (await import('../transactions/index.ts')).transactionsNoun,
+  },
+  {
     name: 'accounts',
+    group: 'Develop',
     aliases: ['account'],
     summary: 'Read accounts of the chain',
     load: async () => (await import('../accounts.ts')).accountsNoun,
   },
   {
     name: 'pdas',
+    group: 'Develop',
     aliases: ['pda'],
     summary: 'Derive program addresses',
     load: async () => (await import('../pdas.ts')).pdasNoun,
   },
   {
-    name: 'multisig',
-    aliases: ['multisigs'],
-    summary: 'Create and read multisigs of Squads',
-    load: async () => (await import('../multisig.ts')).multisigNoun,
-  },
-  {
-    name: 'proposals',
-    aliases: ['proposal'],
-    summary: 'Acts that wait for an approver: show, approve, execute',
-    load: async () => (await import('../proposals/index.ts')).proposalsNoun,
-  },
-  {
-    name: 'pay',
-    aliases: ['pay-requests', 'pay-request', 'qr'],
-    summary: 'QR codes with which a phone signs and sends a transaction',
-    load: async () => (await import('../pay/index.ts')).payNoun,
-  },
-  {
-    name: 'tx',
-    aliases: ['transactions', 'transaction'],
-    summary: 'Submit, follow, sign and simulate transactions',
-    load: async () => (await import('../transactions/index.ts')).transactionsNoun,
-  },
-  {
-    name: 'events',
-    aliases: ['event'],
-    summary: 'Read and follow events',
-    load: async () => (await import('../events/index.ts')).eventsNoun,
-  },
-  {
-    name: 'webhooks',
-    aliases: ['webhook', 'webhook-subscriptions'],
-    summary: 'Push events to a URL, signed; forward and verify them here',
-    load: async () => (await import('../webhooks/index.ts')).webhooksNoun,
+    name: 'openapi',
+    group: 'Develop',
+    summary: 'Print the API as an OpenAPI document',
+    load: async () => (await import('../openapi.ts')).openApiNoun,
   },
   {
     name: 'completion',
+    group: 'Develop',
     summary: 'Complete commands in bash, zsh, fish or PowerShell',
     load: async () => (await import('../completion/index.ts')).completionNoun,
-  },
-  {
-    name: 'health',
-    summary: 'Check whether the service answers',
-    load: async () => (await import('../health.ts')).healthNoun,
-  },
-  {
-    name: 'status',
-    summary: 'Read the state of the workers, and the cluster',
-    load: async () => (await import('../status.ts')).statusNoun,
-  },
-  {
-    name: 'upgrade',
-    aliases: ['update'],
-    summary: 'Say how to get a newer version',
-    load: async () => (await import('../upgrade.ts')).upgradeNoun,
-  },
-  {
-    name: 'openapi',
-    summary: 'Print the API as an OpenAPI document',
-    load: async () => (await import('../openapi.ts')).openApiNoun,
   },
 ]
 
@@ -260,7 +300,8 @@ export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
 
 export const EXIT_CODES = [
   '0 done · 1 failed · 2 usage or bad input · 3 not found',
-  '4 not allowed · 5 conflict · 6 rate-limited · 130 cancelled',
+  '4 not allowed · 5 conflict · 6 rate-limited · 7 waits for approval',
+  '130 cancelled',
 ]
 
 /** Wraps a text into lines of whole words; a word longer than the width has a line of its own. */
@@ -295,16 +336,27 @@ export function optionsHelp(columns = Number.POSITIVE_INFINITY): string {
   ].join('')
 }
 
+const EXAMPLES = [
+  'svc pools create --name "My Token" --symbol MINE --image logo.png',
+  'svc airdrops launch holders.csv --mint MINT',
+  'svc serve',
+]
+const DOCUMENTATION = 'docs/index.md in the clone; the API at /v2/docs of `svc serve`'
+
 /** The help of `svc` itself, wrapped to the given number of columns. */
 export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
   return [
     'Usage: svc <noun> <verb> [options]\n\n',
     'Token launches on Solana: one command line and a self-hosted HTTP API.\n\n',
-    'Commands:\n',
-    ...NOUNS.map(({ name, summary }) => lineOf(name, summary, columns)),
+    `Examples:\n${EXAMPLES.map((example) => `  ${example}\n`).join('')}`,
+    ...GROUPS.flatMap((group) => [
+      `\n${group}:\n`,
+      ...NOUNS.filter((noun) => noun.group === group).map(({ name, summary }) => lineOf(name, summary, columns)),
+    ]),
     `\n${optionsHelp(columns)}`,
     `\nExit codes: ${EXIT_CODES.join('\n            ')}\n`,
     '\n`svc <noun> --help` shows the verbs, `svc <noun> <verb> --help` its flags.\n',
+    `Documentation: ${DOCUMENTATION}\n`,
   ].join('')
 }
 

@@ -82,7 +82,8 @@ export function openSession(
     interactive: globals.input && !unattended && Boolean(host.stdout.isTTY && host.stderr.isTTY && host.stdin.isTTY),
     animated: !unattended,
     yes: globals.yes ?? false,
-    quiet: globals.quiet ?? false,
+    // What --jq selects is for a program, which needs no advice.
+    quiet: globals.quiet === true || globals.jq !== undefined,
     documents: globals.json || (globals.output ?? host.env.SVC_OUTPUT) === 'json',
     paged: globals.pager && !unattended,
     cluster: () => session.cluster(),

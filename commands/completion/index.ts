@@ -1,6 +1,14 @@
 /** `svc completion`: the script with which a shell completes the command line. */
+
+import { basename, resolve } from 'node:path'
 import { choiceOf, type Noun, required, verb } from '../cli/command.ts'
-import { COMPLETION_SCRIPTS, SHELLS } from './scripts.ts'
+import { completionScript, SHELLS } from './scripts.ts'
+
+/** The words that run this program where `svc` is only an alias, as in a clone; null if a command `svc` runs it. */
+function ownProgram(): [string, string] | null {
+  const [, program = ''] = process.argv
+  return basename(program) === 'svc.js' ? [process.execPath, resolve(program)] : null
+}
 
 export const completionNoun: Noun = {
   verb: verb({
@@ -10,7 +18,7 @@ export const completionNoun: Noun = {
     args: { shell: required(choiceOf(SHELLS, 'Shell that loads it')) },
     examples: ['svc completion bash', 'svc completion zsh', 'svc completion fish', 'svc completion powershell --json'],
     async run({ shell }) {
-      const script = COMPLETION_SCRIPTS[shell]
+      const script = completionScript(shell, ownProgram())
       return { data: { shell, script }, text: script.trimEnd(), rows: { columns: ['script'], rows: [[script]] } }
     },
   }),

@@ -122,9 +122,25 @@ Register-ArgumentCompleter -Native -CommandName svc -ScriptBlock {
 }
 `
 
-export const COMPLETION_SCRIPTS: Readonly<Record<Shell, string>> = {
+const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: BASH,
   zsh: ZSH,
   fish: FISH,
   powershell: POWERSHELL,
+}
+
+const FOUND_BY_POWERSHELL = /\$program = \(Get-Command[^)]*\)/
+
+/** The script for a shell, which runs these words, or the command `svc` for null. */
+export function completionScript(shell: Shell, program: readonly [node: string, file: string] | null): string {
+  const script = SCRIPTS[shell]
+  if (program === null) return script
+  if (shell === 'powershell') {
+    const [node, file] = program.map((word) => `'${word.replaceAll("'", "''")}'`)
+    return script.replace(FOUND_BY_POWERSHELL, () => `$program = { & ${node} ${file} @args }`)
+  }
+  const words = program.map((word) =>
+    shell === 'fish' ? `'${word.replace(/[\\']/g, '\\$&')}'` : `'${word.replaceAll("'", "'\\''")}'`,
+  )
+  return script.replaceAll('command svc __complete', () => `command ${words.join(' ')} __complete`)
 }

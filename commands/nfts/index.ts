@@ -76,6 +76,7 @@ export const nftsNoun: Noun = {
             }),
           demand: (of, { asset }) => demandsMint(of, { asset, collection, owner: owner ?? of.payer, name, uri }),
           show: ({ asset }) => ({ asset, collection }),
+          next: (fields) => [`svc nfts get ${fields.asset}`],
         })
       },
     }),

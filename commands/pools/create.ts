@@ -11,8 +11,10 @@ import { mintKeyOf } from '../signing/mint-keypair.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
+import { withNext } from '../signing/run-outcomes.ts'
 import type { AgreedBuild } from '../signing/signed-run.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
+import { quoteUnitOf } from '../ui/curve.ts'
 import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
 import { allPresets } from './all-presets.ts'
@@ -23,6 +25,7 @@ import { offerPull } from './missing-programs.ts'
 import { refuseBesideRehearsal, showRehearsal } from './rehearse.ts'
 import { continueLaunch, type SingleLaunch, sendLaunch, withLaunch } from './single-launch.ts'
 import { sponsorOf } from './sponsor.ts'
+import { percentOf } from './state.ts'
 import { poolSummary, untilLive } from './verify.ts'
 
 const { submit, get, simulate, forecast } = paths.transactions
@@ -67,7 +70,7 @@ export const create = verb({
       refuseBesideRehearsal(input)
       return showRehearsal(session, input, await poolBody(input, (await mintKeyOf(input))?.address))
     }
-    return (input.signed ? launchPoolByPlatform : launchPool)(input, session)
+    return shownLaunch(await (input.signed ? launchPoolByPlatform : launchPool)(input, session), input)
   },
 })
 
@@ -97,6 +100,7 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
           bounds: input,
           answer: launchAnswer(data),
         }),
+      names: ({ pool }) => poolNames(pool),
       secretKeys: (data) => [...secretKeysOf(data), ...ownKeys],
       ...(launch === null ? {} : { send: (agreed: AgreedBuild<PoolCreated>) => sendLaunch(session, launch, agreed) }),
       async show(data, confirmed) {
@@ -179,6 +183,32 @@ async function launchPoolByPlatform(input: CreateFlags, session: Session): Promi
 async function signedFunds(session: Session, input: CreateFlags, body: PoolBody & { creator: string }) {
   const { data } = await session.client.pools.create({ ...body, ...txVersionField(input), dry_run: true })
   return fundsOf(session, data.transactions)
+}
+
+/** What the new accounts of a launch are. */
+const poolNames = ({ address, base_mint, config }: Pool) => ({
+  [address]: 'the pool',
+  [base_mint]: 'the mint',
+  ...(config === null ? {} : { [config]: 'the config' }),
+})
+
+/** A launch for people: its price and progress with their units, and what they do next. */
+function shownLaunch(outcome: CommandOutcome, { quote }: CreateFlags): CommandOutcome {
+  const { record } = outcome
+  if (record === undefined) return outcome
+  const { price, curve_progress } = record
+  const shown = {
+    ...record,
+    ...(typeof price === 'string'
+      ? { price: `${price} ${quoteUnitOf(quote, null).unit.replace('raw units of ', '')}` }
+      : {}),
+    ...(typeof curve_progress === 'number' ? { curve_progress: percentOf(curve_progress) } : {}),
+  }
+  return withNext({ ...outcome, record: shown }, ({ address, status, type }) =>
+    status !== 'live'
+      ? []
+      : [`svc pools swap ${address} --buy 0.1`, ...(type === 'dbc' ? [`svc pools watch ${address}`] : [])],
+  )
 }
 
 const launchFields = (pool: Pool, created: PoolCreated) => ({ ...poolSummary(pool), ...liquidityOf(created) })

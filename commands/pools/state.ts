@@ -8,8 +8,11 @@ export interface PoolState {
   quote: QuoteUnit
   /** The price of one whole token in the quote; null if the state does not contain it. */
   price: string | null
-  /** Whether the trading fee is always in the quote; otherwise it is in token or quote, by the side of the trade. */
-  feesInSol: boolean
+  /**
+   * Whether the trading fee is always in the quote; otherwise it is in token or quote, by the side of the trade. Null if
+   * the state does not say.
+   */
+  feesInSol: boolean | null
   /** The launch curve; null for any other pool. */
   curve: { shape: CurveShape; raised: bigint; threshold: bigint } | null
 }
@@ -21,11 +24,17 @@ export function poolState(pool: Pick<Pool, 'type' | 'state'> & { quote_mint?: st
   const state = fieldsIn(pool.state)
   const quote = quoteUnitOf(pool.quote_mint, typeof state.quote_decimals === 'number' ? state.quote_decimals : null)
   if (pool.type === 'damm_v2') {
-    return { quote, decimals: null, price: null, feesInSol: Number(state.collectFeeMode) !== 0, curve: null }
+    return {
+      quote,
+      decimals: null,
+      price: null,
+      feesInSol: modeIn(state.collectFeeMode, (mode) => mode !== 0),
+      curve: null,
+    }
   }
   const [held, config] = [fieldsIn(fieldsIn(state.pool).poolState), fieldsIn(state.config)]
   const decimals = typeof config.tokenDecimal === 'number' ? config.tokenDecimal : null
-  const feesInSol = config.collectFeeMode === 0
+  const feesInSol = modeIn(config.collectFeeMode, (mode) => mode === 0)
   const [sqrtPrice, start] = [bigintIn(held.sqrtPrice), bigintIn(config.sqrtStartPrice)]
   const [raised, threshold] = [bigintIn(held.quoteReserve), bigintIn(config.migrationQuoteThreshold)]
   const price = sqrtPrice === null || decimals === null ? null : priceOf(sqrtPrice, decimals, undefined, quote)
@@ -66,6 +75,8 @@ function pointsUntil(points: CurveShape['points'], last: bigint): CurveShape['po
   return beyond === undefined ? points : [...points.slice(0, index), { ...beyond, sqrtPrice: last }]
 }
 
+const modeIn = (value: unknown, isInQuote: (mode: number) => boolean) =>
+  typeof value === 'number' ? isInQuote(value) : null
 const fieldsIn = (value: unknown): StateFields =>
   typeof value === 'object' && value !== null ? (value as StateFields) : {}
 const bigintIn = (value: unknown): bigint | null =>

@@ -1,6 +1,8 @@
 /** `svc pools swap`: a buy or a sell on a pool of either type, quoted, signed locally and submitted. */
 import { paths } from '../../src/api/paths.ts'
 import type { PoolSwap } from '../../src/api/pools.ts'
+import type { Transaction } from '../../src/api/transactions.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { integer, poolAddress, required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -13,7 +15,7 @@ import { type QuoteUnit, quoteUnitOf, SOL_UNIT, shortOf } from '../ui/curve.ts'
 import { usage } from '../ui/problem.ts'
 import { requireQuote } from './launch-body.ts'
 import { nextStep } from './next-step.ts'
-import { poolState } from './state.ts'
+import { poolState, RAW_UNITS } from './state.ts'
 
 const { submit, get, simulate } = paths.transactions
 const DEFAULT_SLIPPAGE_BPS = 100
@@ -26,7 +28,16 @@ export const swap = verb({
   about: 'Buy or sell on a pool',
   details:
     'Shows what you pay and get, and what the transaction changes. The transaction fails if you would get less than the minimum.',
-  calls: [paths.pools.get, paths.accounts.get, paths.pools.swap, simulate, submit, get, paths.service.workers],
+  calls: [
+    paths.pools.get,
+    paths.accounts.get,
+    paths.pools.swap,
+    simulate,
+    submit,
+    get,
+    paths.transactions.changes,
+    paths.service.workers,
+  ],
   args: { address: required(poolAddress()) },
   flags: {
     buy: text('SOL to spend, or whole tokens of the quote if that is not SOL', { placeholder: 'SOL' }),
@@ -78,22 +89,25 @@ export const swap = verb({
         return demandsSwap(of, { ...trade, decimals: digits, least: isLeast })
       },
       decimals: () => {
-        const [paid, received] = side === 'buy' ? [quote.decimals, decimals] : [decimals, quote.decimals]
+        const base = { decimals, unit: name }
+        const [paid, received] = side === 'buy' ? [quote, base] : [base, quote]
         return {
           amount_in: paid,
+          received,
           estimated_out: received,
           minimum_out: received,
-          fee: feesInSol ? quote.decimals : received,
+          fee: feesInSol === null ? RAW_UNITS : feesInSol ? quote : received,
         }
       },
       preview: (data) => [
         ...quoteLines(data, { decimals, name, feesInSol, slippage_bps, quote }),
         ...keptLines(asked - amount, quote),
       ],
-      show: ({ amount_in, estimated_out, minimum_out, fee }) => ({
+      show: async ({ amount_in, estimated_out, minimum_out, fee }, confirmed) => ({
         pool_address: address,
         side,
         amount_in,
+        ...(await receivedField(session, confirmed?.at(-1), side === 'buy' ? pool.base_mint : pool.quote_mint)),
         estimated_out,
         minimum_out,
         fee,
@@ -106,6 +120,24 @@ export const swap = verb({
     return { ...outcome, notes: [...(outcome.notes ?? []), ...next] }
   },
 })
+
+/**
+ * What came out, in raw units, as the chain recorded it: the tokens that the signer gained, or the wrapped SOL that the
+ * pool's vault lost. Nothing if it cannot be read: the trade is done all the same.
+ */
+async function receivedField(
+  { client }: Session,
+  confirmed: Transaction | undefined,
+  mint: string,
+): Promise<{ received?: string }> {
+  if (confirmed === undefined) return {}
+  const answer = await client.transactions.changes({ signature: confirmed.signature }).catch(() => null)
+  const isLoss = mint === WRAPPED_SOL
+  const [row, ...others] = (answer?.data.balance_changes ?? []).filter(
+    ({ mint: of, change }) => of === mint && change.startsWith('-') === isLoss,
+  )
+  return row === undefined || others.length > 0 ? {} : { received: row.change.replace('-', '') }
+}
 
 type SwapBody = Omit<Parameters<Session['client']['pools']['swap']>[0], 'amount'>
 
@@ -137,7 +169,7 @@ function positive(units: bigint, shown: string): bigint {
 interface QuoteUnits {
   decimals: number
   name: string
-  feesInSol: boolean
+  feesInSol: boolean | null
   slippage_bps: number
   /** What the pool is traded against; SOL when left out. */
   quote?: QuoteUnit
@@ -153,7 +185,7 @@ export function quoteLines(
   const tokens = (units: string) => `${groupedDecimalOf(BigInt(units), decimals)} ${name}`
   const [paid, received] = side === 'buy' ? [sol, tokens] : [tokens, sol]
   // Fees that are not always in the quote are taken from what is received.
-  const charged = feesInSol ? sol : received
+  const charged = feesInSol === null ? (units: string) => `${units} raw units` : feesInSol ? sol : received
   const [lamports, units] = side === 'buy' ? [amount_in, estimated_out] : [estimated_out, amount_in]
   return [
     previewLine('pays', paid(amount_in)),

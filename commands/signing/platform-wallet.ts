@@ -2,7 +2,9 @@
  * Runs transactions that the platform wallet signs: the user confirms, it signs under an idempotency key, and svc
  * follows.
  */
+
 import type { Transaction } from '../../src/api/transactions.ts'
+import type { Unit } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { failure, usage } from '../ui/problem.ts'
@@ -20,7 +22,7 @@ export type PlatformAnswer = ({ signature: string } | { signatures: readonly str
   /** The first fields of the answer; `confirmed` is null if the command did not wait. */
   show(confirmed: Transaction | null): Promise<Record<string, unknown>> | Record<string, unknown>
   /** Like those of the request, if only the answer says them. */
-  decimals?: Readonly<Record<string, number>> | undefined
+  decimals?: Readonly<Record<string, number | Unit>> | undefined
 }
 
 export interface PlatformRequest {
@@ -28,7 +30,7 @@ export interface PlatformRequest {
   what: string
   sign(options: { idempotencyKey: string }): Promise<PlatformAnswer>
   /** The decimals of fields in raw units, which a terminal shows as whole tokens and SOL. */
-  decimals?: Readonly<Record<string, number>>
+  decimals?: Readonly<Record<string, number | Unit>>
 }
 
 export interface PlatformFlags {

@@ -27,13 +27,15 @@ export interface RunPreview {
   total?: readonly string[]
   /** State of the cluster, whose consensus is shown. */
   state?: ClusterState | null
+  /** What accounts are, by address. */
+  names?: Readonly<Record<string, string>> | undefined
 }
 
 /** The lines of a preview: what happens, on which cluster, with which signer and changes, and why it would fail. */
 export function runLines(
   what: string,
   forecast: Forecast,
-  { preview = [], later, bundle, total = [], state = null }: RunPreview,
+  { preview = [], later, bundle, total = [], state = null, names = {} }: RunPreview,
 ): string[] {
   const { cluster, signer, content, simulation, fault } = forecast
   const how = bundle
@@ -49,7 +51,7 @@ export function runLines(
       ? []
       : [previewLine('sends', `${later.length + 1} transactions, ${how}`), previewLine('first', '')]),
     previewLine('programs', programsIn(content)),
-    ...effectLines(simulation, signer),
+    ...effectLines(simulation, signer, { ...YOURS, names }),
     ...later.flatMap((one, i) => [
       previewLine(i === 0 ? 'then' : '', ''),
       previewLine('programs', programsIn(one)),
@@ -87,6 +89,8 @@ export function effectLines(
 interface Whose {
   self: string
   owned: string
+  /** What other accounts are, by address. */
+  names?: Readonly<Record<string, string>>
 }
 const YOURS: Whose = { self: 'you', owned: 'yours' }
 const VAULTS: Whose = { self: 'the vault', owned: "the vault's" }
@@ -152,16 +156,17 @@ function changeRank({ address, owner, mint }: PreviewedChange, own: string | und
   return (own !== undefined && (address === own || owner === own) ? 0 : 2) + (mint === null ? 0 : 1)
 }
 
-function changeText(change: PreviewedChange, own: string | undefined, { self, owned }: Whose): string {
+function changeText(change: PreviewedChange, own: string | undefined, { self, owned, names = {} }: Whose): string {
   const { address, owner, mint, decimals, before, after, withheld, created, closed } = change
   const digits = mint === null ? LAMPORT_DECIMALS : (decimals ?? 0)
   const unit = mint === null ? 'SOL' : `${decimals === null ? 'raw units ' : ''}of ${mint}`
   const amount = groupedDecimalOf(BigInt(change.change), digits)
+  const name = Object.hasOwn(names, address) ? ` (${names[address]})` : ''
   const ownerText =
     address === own ? ` (${self})` : owner === null ? '' : owner === own ? ` (${owned})` : ` (of ${owner})`
   const state = created ? ', new' : closed ? ', closed' : ''
   const range = `${groupedDecimalOf(BigInt(before), digits)} → ${groupedDecimalOf(BigInt(after), digits)}`
   const fee =
     withheld === undefined ? '' : `, ${groupedDecimalOf(BigInt(withheld), digits)} more kept by the transfer fee`
-  return `${address}${ownerText}${state}  ${amount.startsWith('-') ? '' : '+'}${amount} ${unit}  (${range}${fee})`
+  return `${address}${name}${ownerText}${state}  ${amount.startsWith('-') ? '' : '+'}${amount} ${unit}  (${range}${fee})`
 }

@@ -2,10 +2,12 @@
  * Proposes what a command has built to a multisig: the vault does it once enough members have approved. The command
  * checks the act and the proposal here, shows both, and signs only the proposal.
  */
+
 import type { ProposalCreation } from '../../src/api/payloads.ts'
 import type { Proposal } from '../../src/api/proposals.ts'
 import type { Transaction } from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/platform/errors.ts'
+import type { Unit } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { sourceOf } from '../cli/state-file.ts'
@@ -300,7 +302,7 @@ export interface Proposed {
   last: Transaction | undefined
   /** Whether an earlier try may have left a transaction buffer. */
   leavesBuffer?: boolean
-  decimals?: Readonly<Record<string, number>> | undefined
+  decimals?: Readonly<Record<string, number | Unit>> | undefined
 }
 
 /** The answer of a command that has proposed: the proposal, who must approve, and the next command. */

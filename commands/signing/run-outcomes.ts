@@ -1,6 +1,6 @@
 /** Makes the results of a signed run: unsigned transactions, a dry run, or what was sent with its lifecycle. */
 import type { Transaction } from '../../src/api/transactions.ts'
-import { inWhole } from '../cli/amounts.ts'
+import { inWhole, type Unit } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { EXIT } from '../ui/problem.ts'
 import { type BuiltTransactions, lifetimeFields, trackedField } from './built-transactions.ts'
@@ -9,7 +9,7 @@ import type { PrintedLifetime } from './lifetime.ts'
 import type { Forecast } from './run-failures.ts'
 import type { SignedTransaction } from './wallet.ts'
 
-type AnswerFields = Record<string, unknown>
+export type AnswerFields = Record<string, unknown>
 
 interface UnsignedFields {
   fields?: AnswerFields | undefined
@@ -69,11 +69,29 @@ export function dryRunOutcome(
   }
 }
 
+interface SentFields {
+  signatures: AnswerFields
+  decimals?: Readonly<Record<string, number | Unit>> | undefined
+}
+
+/** Adds the commands that people run next to the outcome of transactions that have landed. */
+export function withNext(
+  outcome: CommandOutcome,
+  next: ((fields: AnswerFields) => readonly string[]) | undefined,
+): CommandOutcome {
+  const fields = outcome.data as AnswerFields
+  const isDone = fields.lifecycle === 'confirmed' || fields.lifecycle === 'finalized'
+  const commands = isDone && next !== undefined ? next(fields) : []
+  if (commands.length === 0) return outcome
+  const note = `Next: ${commands.map((command) => `\`${command}\``).join(', or ')}`
+  return { ...outcome, notes: [...(outcome.notes ?? []), note] }
+}
+
 /** The result of a run that sent transactions; `last` is undefined if the command did not wait. */
 export function sentOutcome(
   fields: AnswerFields = {},
   last: Transaction | undefined,
-  { signatures, decimals = {} }: { signatures: AnswerFields; decimals?: Readonly<Record<string, number>> | undefined },
+  { signatures, decimals = {} }: SentFields,
 ): CommandOutcome {
   const progress = last === undefined ? { lifecycle: 'submitted' } : { lifecycle: last.lifecycle, slot: last.slot }
   const data = { ...fields, ...signatures, ...progress }

@@ -16,7 +16,7 @@ import { clusterState, lifetimeText, printedLifetime } from './lifetime.ts'
 import { platformAddress, sendByPlatform } from './platform-wallet.ts'
 import { checkedLines, runLines } from './preview.ts'
 import { forecastOf, wouldFail } from './run-failures.ts'
-import { dryRunOutcome, sentOutcome, unsignedOutcome } from './run-outcomes.ts'
+import { dryRunOutcome, sentOutcome, unsignedOutcome, withNext } from './run-outcomes.ts'
 import { hasRelay, type SentRun, sendAll } from './sending.ts'
 import { signReturnedKeys, signSeries } from './signatures.ts'
 import type { AgreedBuild, RunFlags, SignedRun } from './signed-run.ts'
@@ -82,10 +82,11 @@ export async function runSigned<D extends BuiltTransactions>(
   for (const { missing } of partial) refuseOtherSigners(missing, signer)
   const wasAsked = await confirmOn(session, what, forecast.cluster, { always: of.trusts })
   const { signatures, confirmed } = await sendAgreed(session, flags, run, { data, partial, demand, bundle, wasAsked })
-  return sentOutcome(await run.show?.(data, confirmed), confirmed?.at(-1), {
+  const outcome = sentOutcome(await run.show?.(data, confirmed), confirmed?.at(-1), {
     signatures: 'transactions' in data ? { signatures } : { signature: signatures[0] },
     decimals: run.decimals?.(data),
   })
+  return withNext(outcome, run.next)
 }
 
 /** Signs and sends what the user has agreed to, with a fresh blockhash if a person was asked or is asked by a device. */
@@ -141,7 +142,9 @@ async function runByPlatform<D extends BuiltTransactions>(
   const payer = await platformAddress(session)
   const request = run.platform(payer)
   // A request of an earlier run under this key may be confirmed already; only the signed request returns its result.
-  if (flags.idempotency_key !== undefined && !flags.dry_run) return sendByPlatform(session, flags, request)
+  const send = async (transaction?: string) =>
+    withNext(await sendByPlatform(session, flags, request, transaction), run.next)
+  if (flags.idempotency_key !== undefined && !flags.dry_run) return send()
   const { data } = await run.build(payer)
   const { lines, forecast, funds } = await previewOf(session, run, data, {
     signer: payer,
@@ -156,7 +159,7 @@ async function runByPlatform<D extends BuiltTransactions>(
     })
   }
   await session.ui.preview(lines)
-  return sendByPlatform(session, flags, request, transactionsOf(data).at(-1))
+  return send(transactionsOf(data).at(-1))
 }
 
 /**
@@ -183,5 +186,10 @@ async function previewOf<D extends BuiltTransactions>(
   const all = [...transactions, ...(run.follows?.(data) ?? [])]
   const funds = all.length > 1 || run.showsTotal ? await fundsOf(session, all) : null
   const total = funds === null ? [] : totalLines(funds, signer)
-  return { what, forecast, funds, lines: runLines(what, forecast, { preview, later: contents, bundle, total, state }) }
+  return {
+    what,
+    forecast,
+    funds,
+    lines: runLines(what, forecast, { preview, later: contents, bundle, total, state, names: run.names?.(data) }),
+  }
 }

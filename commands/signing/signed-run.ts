@@ -1,5 +1,7 @@
 /** What a command hands over to be signed, by the keypair, the platform wallet or a vault. */
+
 import type { Transaction } from '../../src/api/transactions.ts'
+import type { Unit } from '../cli/amounts.ts'
 import type { BuiltTransactions } from './built-transactions.ts'
 import type { OpenedAccounts } from './cost-parts.ts'
 import type { Demand, Signing } from './demand.ts'
@@ -22,13 +24,17 @@ export interface SignedRun<D extends BuiltTransactions> {
   /** The first fields of the answer; `confirmed` is null if nothing was sent or the command did not wait. */
   show?(data: D, confirmed: readonly Transaction[] | null): Promise<Record<string, unknown>> | Record<string, unknown>
   /** The decimals of fields of `show` in raw units, which a terminal shows as whole tokens and SOL. */
-  decimals?(data: D): Readonly<Record<string, number>>
+  decimals?(data: D): Readonly<Record<string, number | Unit>>
   /** What the user can do if only some of several transactions are known to be confirmed. */
   recovery?(data: D): string
   /** The same request with `mode: signed`; only commands with the flag --signed have it. */
   platform?(payer: string): PlatformRequest
   /** Transactions that a later run sends once these are confirmed; the total has them too. */
   follows?(data: D): readonly string[]
+  /** Commands that people run next, from the fields of the answer, for a note after a success. */
+  next?(fields: Record<string, unknown>): readonly string[]
+  /** What the accounts of this build are, by address, for the changes of a preview. */
+  names?(data: D): Readonly<Record<string, string>>
   /** Shows the cluster's consensus, and the total even of one transaction; that of several is always shown. */
   showsTotal?: boolean
   /** Signs and sends in another way, for a command that can continue after an interruption. */

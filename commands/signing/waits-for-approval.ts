@@ -2,6 +2,7 @@
 import type { Proposal } from '../../src/api/proposals.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { fieldLines } from '../ui/field-lines.ts'
+import { EXIT } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 
@@ -31,6 +32,7 @@ export function proposedOutcome({ proposal }: WaitsForApproval): CommandOutcome 
   return {
     data: { mode: 'proposed', proposal },
     text: `Nothing was signed: it waits for approvals.\n${fieldLines(rows).join('\n')}`,
+    exitCode: EXIT.waiting,
     notes: [`Follow it: svc proposals show ${id}`, `An approver approves it: svc proposals approve ${id}`],
   }
 }

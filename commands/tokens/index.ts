@@ -121,6 +121,10 @@ export const tokensNoun: Noun = {
           secretKeys: ({ required_signers }) => [mintKey?.secretKey ?? required_signers.mint_secret_key],
           opened: ({ mint }) => openedByToken(mint, token_program === 'token2022'),
           show: ({ mint }) => ({ mint }),
+          next: ({ mint }) => [
+            `svc tokens inspect ${mint}`,
+            `svc airdrops launch LIST.csv --mint ${mint} --decimals ${decimals}`,
+          ],
         })
       },
     }),

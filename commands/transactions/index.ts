@@ -1,8 +1,19 @@
 /** `svc tx`: submitting signed transactions, signing, refreshing, following, simulating and reading them. */
 
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, integer, listOf, type Noun, required, text, toggle, verb } from '../cli/command.ts'
-import { recordVerb } from '../cli/reads.ts'
+import type { StoredTransaction, Transaction } from '../../src/api/transactions.ts'
+import {
+  type CommandOutcome,
+  choiceOf,
+  integer,
+  listOf,
+  type Noun,
+  required,
+  text,
+  toggle,
+  verb,
+} from '../cli/command.ts'
+import { listVerb } from '../cli/reads.ts'
 import { WAIT } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
 import { effectLines, failureLines } from '../signing/preview.ts'
@@ -18,6 +29,15 @@ import { submitTransactions } from './submit.ts'
 const transactionPaths = paths.transactions
 const TRANSACTION_INPUT = required(text('The transaction in base64, @FILE that holds it, or - for standard input'))
 const SIGNATURE = required(text('Signature of the transaction'))
+
+/** The status for people: its error in words, with what to do. */
+function statusOutcome(data: Transaction): CommandOutcome {
+  const { err, error, ...record } = data
+  if (error === null || error === undefined) return { data }
+  const { program, message, hint } = error
+  const failure = { error: program === null ? message : `${program}: ${message}`, ...(hint === null ? {} : { hint }) }
+  return { data, record: { ...record, ...failure } }
+}
 
 export const transactionsNoun: Noun = {
   aliases: { status: 'get' },
@@ -43,15 +63,38 @@ export const transactionsNoun: Noun = {
       examples: ['svc tx submit @signed.txt', 'svc tx submit --bundle @first.txt @second.txt --wait finalized'],
       run: submitTransactions,
     }),
-    get: recordVerb({
+    list: listVerb({
+      about: 'List the transactions that were submitted here, newest first',
+      at: transactionPaths.list,
+      filters: {
+        lifecycle: choiceOf(
+          ['submitted', 'processing', 'confirmed', 'finalized', 'failed'],
+          'Only with this lifecycle',
+        ),
+      },
+      examples: ['svc tx list', 'svc tx list --lifecycle failed --limit 5'],
+      columns: ['signature', 'lifecycle', 'slot', 'created_at'],
+      table: (items: readonly StoredTransaction[]) => ({
+        columns: ['signature', 'lifecycle', 'for', 'error', 'created_at'],
+        rows: items.map(({ signature, lifecycle, tracked_resource, error, created_at }) => [
+          signature,
+          lifecycle,
+          tracked_resource?.resource_type ?? null,
+          error?.message ?? null,
+          created_at,
+        ]),
+      }),
+      call: (client, query) => client.transactions.list(query),
+    }),
+    get: verb({
       about: 'Read the status of a transaction',
-      at: transactionPaths.get,
+      calls: [transactionPaths.get],
       args: { signature: SIGNATURE },
       examples: [
         'svc tx get 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY',
         'svc tx get 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY --json',
       ],
-      call: (client, input) => client.transactions.get(input),
+      run: async (input, { client }) => statusOutcome((await client.transactions.get(input)).data),
     }),
     watch: verb({
       about: 'Follow a transaction until it is finalized or failed',
@@ -75,7 +118,7 @@ export const transactionsNoun: Noun = {
             session.ui.note(`${time}  ${lifecycle}${slot > 0 ? `  slot ${slot}` : ''}`)
           },
         })
-        return { data, exitCode: data.lifecycle === 'failed' ? EXIT.failed : EXIT.done }
+        return { ...statusOutcome(data), exitCode: data.lifecycle === 'failed' ? EXIT.failed : EXIT.done }
       },
     }),
     simulate: verb({

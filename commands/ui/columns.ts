@@ -57,11 +57,13 @@ export function cutToWidth(line: string, width: number): string {
 export function tableColumns(headings: readonly string[], rows: readonly (readonly string[])[]): TableColumn[] {
   let isNamed = false
   return headings.map((heading, index) => {
-    let [widest, widestPasted, hasSpace, isAddress, isNumber, isDate] = [1, 0, false, true, true, true]
+    let [widest, widestPasted, widestWord, hasSpace] = [1, 0, LEAST_TEXT, false]
+    let [isAddress, isNumber, isDate] = [true, true, true]
     for (const row of rows) {
       const cell = row[index] ?? ''
       widest = Math.max(widest, textWidth(cell))
       hasSpace ||= cell.includes(' ')
+      if (cell.length > LEAST_TEXT) widestWord = Math.max(widestWord, widestWordIn(cell))
       isAddress &&= ADDRESS.test(cell)
       isNumber &&= NUMBER.test(cell)
       isDate &&= DATE.test(cell)
@@ -72,7 +74,7 @@ export function tableColumns(headings: readonly string[], rows: readonly (readon
     isNamed ||= isName
     const isOneWord = isDate || isNumber || (!hasSpace && widest <= SHORT_WORD)
     const isWhole = isName || (widestPasted > 0 && !hasSpace) || isOneWord || (!isAddress && WHOLE_NAMES.test(heading))
-    const shortest = isWhole ? widest : Math.max(widestPasted, Math.min(widest, isAddress ? LEAST_ADDRESS : LEAST_TEXT))
+    const shortest = isWhole ? widest : Math.max(widestPasted, Math.min(widest, isAddress ? LEAST_ADDRESS : widestWord))
     const longestWord = Math.max(0, ...heading.split(' ').map(({ length }) => length))
     return {
       index,
@@ -105,4 +107,7 @@ export function fittedColumns(columns: readonly TableColumn[], width: number): F
 
 const widestPastedIn = (cell: string) =>
   cell.split(' ').reduce((most, word) => (PASTED.test(word) ? Math.max(most, textWidth(word)) : most), 0)
+/** The width of the widest word that is not broken. */
+const widestWordIn = (cell: string) =>
+  cell.split(' ').reduce((most, { length }) => (length <= SHORT_WORD ? Math.max(most, length) : most), 0)
 const totalWidth = (columns: readonly FittedColumn[]) => columns.reduce((total, { width }) => total + width, 0)

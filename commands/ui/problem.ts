@@ -9,6 +9,8 @@ export const EXIT = {
   notAllowed: 4,
   conflict: 5,
   rateLimited: 6,
+  /** Nothing was signed: the act waits for approvals. */
+  waiting: 7,
   cancelled: 130,
 } as const
 

@@ -106,7 +106,10 @@ function sharedZone(column: string, rows: Rows['rows'], place: number): string |
 
 /** The text of a value, with spaces after the commas of a list; amounts and times are for people on a terminal only. */
 function cellText(name: string, value: unknown, width: number): string {
-  if (value instanceof Amount) return isTerminal(width) ? value.grouped : String(value)
+  if (value instanceof Amount) {
+    const amount = isTerminal(width) ? value.grouped : String(value)
+    return value.unit === null ? amount : `${amount} ${printable(value.unit)}`
+  }
   const moment = momentIn(name, value)
   return printable(moment === null ? valueText(value, ', ') : timeText(moment, isTerminal(width)))
 }

@@ -151,7 +151,9 @@ export const paths = {
   transactions: {
     submit: ['post', '/v2/transactions'],
     refresh: ['post', '/v2/transactions/refresh'],
+    list: ['get', '/v2/transactions'],
     get: ['get', '/v2/transactions/{signature}'],
+    changes: ['get', '/v2/transactions/{signature}/balance-changes'],
     simulate: ['post', '/v2/transaction-simulations'],
     forecast: ['post', '/v2/transaction-forecasts'],
   },

@@ -26,7 +26,7 @@ import { poolPreview, previewQuery } from './pool-previews.ts'
 import { poolRehearsal } from './pool-rehearsals.ts'
 import { poolPositionTransfer, positionTransferBody } from './position-transfers.ts'
 import { defineRoute, type Tag } from './route.ts'
-import { anything, timestamp } from './scalars.ts'
+import { anything, timestamp, tokenName } from './scalars.ts'
 
 export const POOL_TYPES = ['dbc', 'damm_v2'] as const
 export const POOL_STATUSES = ['pending', 'live', 'migration_triggered', 'migrated', 'failed'] as const
@@ -185,10 +185,7 @@ const launchBody = buildBody({
     description:
       'Sponsor of a `dbc` launch: it pays rent and fees, and signs together with the creator, who still pays the first buy. By default the creator',
   }),
-  name: z
-    .string()
-    .regex(/^[a-zA-Z0-9 ]{1,20}$/, 'must be 1 to 20 letters, digits or spaces')
-    .meta({ example: 'My Token' }),
+  name: tokenName.meta({ example: 'My Token' }),
   symbol: z
     .string()
     .regex(/^[A-Za-z0-9]{1,10}$/, 'must be 1 to 10 letters or digits')

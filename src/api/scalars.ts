@@ -21,6 +21,11 @@ export const line = (max: number) =>
     .max(max)
     .regex(...noControls)
     .refine((text) => !/\p{Surrogate}/u.test(text), 'must not contain half a surrogate pair')
+/** Name of a token: the pattern of spec.md, and at least one letter or digit. */
+export const tokenName = z
+  .string()
+  .regex(/^[a-zA-Z0-9 ]{1,20}$/, 'must be 1 to 20 letters, digits or spaces')
+  .refine((text) => text.trim() !== '', 'must not be blank')
 /** Id of a stored record as the server returned it. */
 export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the id of a stored record')
 export const externalUid = z

@@ -4,7 +4,7 @@ import { address, digits, mintAddress, uri } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { line } from './scalars.ts'
+import { line, tokenName } from './scalars.ts'
 import { TOKENS_TAG } from './tokens.ts'
 
 const MOST_FIELDS = 16
@@ -36,7 +36,7 @@ export const tokenUpdates = {
     params: z.object({ mint: mintAddress }),
     body: buildBody({
       payer: address.meta({ description: 'Wallet that holds the metadata authority and pays' }),
-      name: line(32).optional(),
+      name: tokenName.optional(),
       symbol: line(10).optional(),
       uri: uri.optional(),
       fields: z

@@ -17,7 +17,7 @@ import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { type TokenExtensions, tokenExtensions } from './extension-fields.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
-import { anything, line, nullOr } from './scalars.ts'
+import { anything, line, nullOr, tokenName } from './scalars.ts'
 
 export const TOKEN_STATUSES = [
   'created',
@@ -122,10 +122,7 @@ export const tokens = {
       'Mint, metadata, supply and revocations in one transaction; the payer receives the supply. The answer contains the key of the mint, which must sign and is not stored; with `mint`, you have that key, and the answer has none.',
     body: buildBody({
       payer: address,
-      name: z
-        .string()
-        .regex(/^[a-zA-Z0-9 ]{1,20}$/, 'must be 1 to 20 letters, digits or spaces')
-        .meta({ example: 'My Token' }),
+      name: tokenName.meta({ example: 'My Token' }),
       symbol: line(10).meta({ example: 'MTK' }),
       decimals: z.int().min(0).max(9).default(6),
       initial_supply: u64Digits.meta({ description: 'In raw units, digits' }),

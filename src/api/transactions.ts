@@ -1,7 +1,7 @@
 /** Transactions: submission (alone or as a bundle), status and simulation. */
 import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress, signatureText, transactionBase64 } from './chain-scalars.ts'
-import { writeBody } from './envelope.ts'
+import { listQuery, writeBody } from './envelope.ts'
 import { generatedKeys, lastValidBlockHeight, trackedResource } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { anything } from './scalars.ts'
@@ -14,9 +14,23 @@ export const TRANSACTION_LIFECYCLES = [
   'finalized',
   'failed',
 ] as const
+/** A stored transaction is never `unknown`. */
+export const STORED_LIFECYCLES = ['submitted', 'processing', 'confirmed', 'finalized', 'failed'] as const
 export const CONFIRMATION_STATUSES = ['processed', 'confirmed', 'finalized'] as const
 export type TransactionLifecycle = (typeof TRANSACTION_LIFECYCLES)[number]
 export type ConfirmationStatus = (typeof CONFIRMATION_STATUSES)[number]
+
+const explainedError = z
+  .object({
+    program: z
+      .string()
+      .nullable()
+      .meta({ description: 'Name or address of the program that failed; null if none ran' }),
+    name: z.string().meta({ description: "The program's or the runtime's name of the error" }),
+    message: z.string(),
+    hint: z.string().nullable().meta({ description: 'What to do; null if nothing is known' }),
+  })
+  .openapi('TransactionError')
 
 export const transaction = z
   .object({
@@ -32,8 +46,22 @@ export const transaction = z
     }),
     slot: z.int().min(0).meta({ description: '0 until seen' }),
     confirmations: z.int().min(0).meta({ description: 'Blocks on top of its own; 0 until seen, 32 once final' }),
+    error: explainedError
+      .nullable()
+      .optional()
+      .meta({ description: '`err` in words, null without one; not in events' }),
   })
   .openapi('Transaction')
+
+/** A transaction that was submitted or signed here, with what the submission said about it. */
+export const storedTransaction = transaction
+  .extend({
+    tracked_resource: trackedResource.nullable().meta({ description: 'What it acts on, as its submission said' }),
+    bundle_id: z.string().nullable().meta({ description: 'Bundle in which it was sent; null if it was sent alone' }),
+    external_uid: z.string().nullable(),
+    created_at: z.string().meta({ description: 'When it was submitted' }),
+  })
+  .openapi('StoredTransaction')
 
 const submittedTransaction = z.object({ signature: signatureText })
 const submittedBundle = z.object({
@@ -108,6 +136,19 @@ export const simulation = z
   })
   .openapi('Simulation')
 
+export const executedChanges = z
+  .object({
+    signature: signatureText,
+    slot: z.int().min(0),
+    fee: digits.meta({ description: 'Lamports that the first account paid, the priority fee included' }),
+    balance_changes: z.array(
+      balanceChange
+        .pick({ address: true, mint: true, owner: true, decimals: true, before: true, after: true, change: true })
+        .openapi('ExecutedChange'),
+    ),
+  })
+  .openapi('ExecutedChanges')
+
 export const transactionForecast = z
   .object({
     failed: z
@@ -162,6 +203,7 @@ export const refreshed = z
 
 export type Refreshed = z.output<typeof refreshed>
 export type Transaction = z.output<typeof transaction>
+export type StoredTransaction = z.output<typeof storedTransaction>
 export type Submitted = z.output<typeof submitted>
 export type SubmittedTransaction = z.output<typeof submittedTransaction>
 export type SubmittedBundle = z.output<typeof submittedBundle>
@@ -231,6 +273,16 @@ export const transactions = {
     data: refreshed,
     atomic: true,
   }),
+  list: defineRoute({
+    at: ['get', '/v2/transactions'],
+    tag: TRANSACTIONS_TAG,
+    summary: 'List submitted transactions, newest first',
+    description:
+      'Transactions that were submitted or signed here, as they are stored: the watcher updates them, and this route does not ask the chain.',
+    query: listQuery({ lifecycle: z.enum(STORED_LIFECYCLES).optional() }),
+    data: storedTransaction,
+    list: true,
+  }),
   get: defineRoute({
     at: ['get', '/v2/transactions/{signature}'],
     tag: TRANSACTIONS_TAG,
@@ -238,6 +290,15 @@ export const transactions = {
     description: 'Poll until `lifecycle` is `confirmed`, or `finalized` for stronger guarantees.',
     params: z.object({ signature: signatureText }),
     data: transaction,
+  }),
+  changes: defineRoute({
+    at: ['get', '/v2/transactions/{signature}/balance-changes'],
+    tag: TRANSACTIONS_TAG,
+    summary: 'Read what a confirmed transaction changed',
+    description:
+      'Lamports and tokens of each account whose balance changed, as the node recorded them before and after it, for any transaction of the chain.',
+    params: z.object({ signature: signatureText }),
+    data: executedChanges,
   }),
   simulate: defineRoute({
     at: ['post', '/v2/transaction-simulations'],

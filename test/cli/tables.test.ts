@@ -46,6 +46,20 @@ describe('A table that must fit', () => {
     expect(shown[0]).not.toContain('RATE LIMIT PER MINUTE')
   })
 
+  it('never breaks a word at 60 columns, if the words fit', () => {
+    const note = 'transaction-watcher is late: airdrop-fully-claimed and gold-unlock-eligible wait for it'
+    const shown = lines(['NAME', 'RUNNING', 'NOTE'], [['pool-migration', 'false', note]], 60)!
+    expect(shown.every((line) => line.length <= 60)).toBe(true)
+    const words = shown.slice(1).join(' ').split(/\s+/)
+    for (const word of note.split(' ')) expect(words).toContain(word)
+  })
+
+  it('shows the unit of an amount to people, and the number alone to programs', async () => {
+    const outcome = { data: null, record: { fee: new Amount('5000000', 9, 'SOL') } }
+    expect(await render(outcome, 'table', { paint: PLAIN, width: 80 })).toContain('0.005 SOL')
+    expect(JSON.stringify(outcome.record)).toBe('{"fee":"0.005"}')
+  })
+
   it('never breaks a file name or a URL', () => {
     const [file, url] = ['/home/somebody/.local/share/svc/operator.key', 'http://127.0.0.1:8787']
     const rows = [

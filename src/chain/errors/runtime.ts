@@ -18,6 +18,10 @@ const STATED = 'a message of version 1 states it itself; left out, it is 0'
 
 /** Errors of a whole transaction. */
 export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
+  // The reasons that svc itself records as `err`.
+  BlockhashExpired: ['its blockhash expired before it was in a block', 'build, sign and send it again'],
+  NonceAdvanced: ['its durable nonce moved before it was in a block', 'build, sign and send it again'],
+  BundleFailed: ['the relay dropped its bundle', 'send it again, with a higher tip if it was outbid'],
   AccountInUse: ['an account is in use by another transaction', LATER],
   AccountLoadedTwice: ['the transaction names an account twice', BUILD_AGAIN],
   AccountNotFound: ['the account that pays the fee does not exist: it has never held SOL', FUND],

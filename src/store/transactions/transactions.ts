@@ -1,12 +1,15 @@
 /** Submitted transactions with their signed bytes, and selection of those to check or send again. */
 import { rowsWithin } from '../queries/paging.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
-import { addingOnce, finding } from '../queries/records.ts'
+import { addingOnce, finding, listing } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
 export const addTransaction = addingOnce('transactions')
 export const findTransaction = finding('transactions', 'signature')
+export const pageTransactions = listing('transactions', ['lifecycle'], {
+  weights: { err_json: 2, metadata_json: 1, tracked_resource_json: 1 },
+})
 
 /** A transaction without its bytes. */
 export type FollowedTransaction = Omit<Row<'transactions'>, 'raw' | 'raw_removed_at' | 'ledger_at'>
