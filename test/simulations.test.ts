@@ -96,6 +96,7 @@ it('the simulation of a failing transaction answers with its error and logs', as
       fee: '5000',
       rent: '0',
       balance_changes: [],
+      control_changes: [],
     },
   ])
 })

@@ -12,7 +12,12 @@ export interface Idl {
     accounts: readonly { name: string }[]
     args: readonly Field[]
   }[]
-  types: readonly { name: string; type: { kind: string; fields?: readonly unknown[] } }[]
+  types: readonly { name: string; type: IdlType }[]
+}
+export interface IdlType {
+  kind: string
+  fields?: readonly unknown[]
+  variants?: readonly { name: string; fields?: readonly unknown[] }[]
 }
 export interface Field {
   name: string
@@ -25,7 +30,10 @@ interface OldAccount {
 }
 interface OldIdl {
   instructions: readonly { name: string; accounts: readonly OldAccount[]; args: readonly Field[] }[]
-  types: readonly { name: string; type: { kind: string; fields?: readonly Field[] } }[]
+  types: readonly {
+    name: string
+    type: { kind: string; fields?: readonly Field[]; variants?: readonly { name: string; fields?: readonly Field[] }[] }
+  }[]
   errors: readonly { code: number; name: string; msg: string }[]
 }
 
@@ -46,7 +54,13 @@ export function squadsIdl(): Idl & Pick<OldIdl, 'errors'> {
     })),
     types: idl.types.map(({ name, type }) => ({
       name,
-      type: { ...type, ...(type.fields && { fields: type.fields.map(newField) }) },
+      type: {
+        ...type,
+        ...(type.fields && { fields: type.fields.map(newField) }),
+        ...(type.variants && {
+          variants: type.variants.map(({ name, fields }) => ({ name, fields: fields?.map(newField) ?? [] })),
+        }),
+      },
     })),
     errors: idl.errors,
   }
@@ -59,7 +73,13 @@ const newField = ({ name, type }: Field): Field => ({ name: snake(name), type: n
 
 function newType(type: unknown): unknown {
   if (type === 'publicKey') return 'pubkey'
-  const { defined } = (typeof type === 'object' && type !== null ? type : {}) as { defined?: string }
+  const { defined, option, vec } = (typeof type === 'object' && type !== null ? type : {}) as {
+    defined?: string
+    option?: unknown
+    vec?: unknown
+  }
+  if (option !== undefined) return { option: newType(option) }
+  if (vec !== undefined) return { vec: newType(vec) }
   return defined === undefined ? type : { defined: { name: defined } }
 }
 

@@ -2,12 +2,11 @@
  * Generates the layouts of programs' instructions from their SDKs, as source files that are checked with the generated
  * documents.
  */
-import { type Field, type Idl, squadsIdl } from './anchor-idl.ts'
+import { type Field, type Idl, type IdlType, squadsIdl } from './anchor-idl.ts'
 
 const FOLDER = 'src/chain/instructions/generated'
 /** The width of a line of source, as in the formatter's settings. */
 const LINE_WIDTH = 120
-const PLAIN = new Set(['u8', 'u16', 'u32', 'u64', 'u128', 'i64', 'bool', 'string', 'pubkey'])
 
 /** The source text of each file, by its path. */
 export async function instructionTables(): Promise<Record<string, string>> {
@@ -23,7 +22,7 @@ export async function instructionTables(): Promise<Record<string, string>> {
 function source(table: string, owner: string, idl: Idl): string {
   const rows = idl.instructions.map((instruction) => {
     const accounts = instruction.accounts.map((account) => account.name).join(' ')
-    const args = plainArgs(idl, instruction.args).map(([arg, type]) => `${arg}:${type}`)
+    const args = flatArgs(idl, instruction.args).map(([arg, type]) => `${arg}:${type}`)
     const key = Buffer.from(instruction.discriminator).toString('hex')
     const name = /^[a-f]\w*$/.test(key) ? key : `'${key}'`
     const cells = [instruction.name, accounts, args.join(' ')].map((text) => `'${text}'`)
@@ -41,32 +40,38 @@ function source(table: string, owner: string, idl: Idl): string {
   ].join('\n')
 }
 
-/** The arguments up to the first that is not a plain value; the fields of a struct count as arguments. */
-const plainArgs = (idl: Idl, fields: readonly Field[]): [string, string][] => readPlain(idl, fields).args
+/** The fields of a struct count as arguments. */
+const flatArgs = (idl: Idl, fields: readonly Field[]): [name: string, type: string][] =>
+  fields.flatMap(({ name, type }) => {
+    const found = definedIn(idl, type)
+    const nested = found?.kind === 'struct' ? named(found.fields) : null
+    return nested === null ? [[name, typeText(idl, type)] as [string, string]] : flatArgs(idl, nested)
+  })
 
-/** `isWhole` is false if a field that is not a plain value ends the list. */
-function readPlain(idl: Idl, fields: readonly Field[]): { args: [string, string][]; isWhole: boolean } {
-  const args: [string, string][] = []
-  for (const { name, type } of fields) {
-    if (typeof type === 'string' && PLAIN.has(type)) {
-      args.push([name, type])
-      continue
-    }
-    const nested = fieldsOf(idl, type)
-    if (nested === null) return { args, isWhole: false }
-    const inner = readPlain(idl, nested)
-    args.push(...inner.args)
-    if (!inner.isWhole) return { args, isWhole: false }
-  }
-  return { args, isWhole: true }
-}
-
-function fieldsOf(idl: Idl, type: unknown): readonly Field[] | null {
+function definedIn(idl: Idl, type: unknown): IdlType | undefined {
   const { defined } = (typeof type === 'object' && type !== null ? type : {}) as { defined?: { name: string } }
-  const found = idl.types.find(({ name }) => name === defined?.name)
-  if (found?.type.kind !== 'struct') return null
-  const fields = found.type.fields ?? []
-  return fields.every((field) => typeof field === 'object' && field !== null && 'name' in field)
-    ? (fields as Field[])
-    : null
+  return defined && idl.types.find(({ name }) => name === defined.name)?.type
 }
+
+/** The type as layouts write it (`layout.ts`). Throws for one that they cannot write. */
+function typeText(idl: Idl, type: unknown): string {
+  if (typeof type === 'string') return type
+  const { option, vec, array } = type as { option?: unknown; vec?: unknown; array?: [unknown, number] }
+  if (option !== undefined) return `?${typeText(idl, option)}`
+  if (vec !== undefined) return `*${typeText(idl, vec)}`
+  if (array?.[0] === 'u8') return `hex${array[1]}`
+  const found = definedIn(idl, type)
+  if (found?.kind === 'struct') return fieldsText(idl, found.fields)
+  if (found?.kind !== 'enum') throw new Error(`layouts have no type for ${JSON.stringify(type)}`)
+  return `<${found.variants?.map(({ name, fields = [] }) => (fields.length === 0 ? name : `${name}${fieldsText(idl, fields)}`))}>`
+}
+
+function fieldsText(idl: Idl, fields: readonly unknown[] = []): string {
+  const all = named(fields)
+  if (all === null) return `(${fields.map((type) => typeText(idl, type))})`
+  return `{${all.map(({ name, type }) => `${name}:${typeText(idl, type)}`)}}`
+}
+
+/** Null for the fields of a tuple. */
+const named = (fields: readonly unknown[] = []): readonly Field[] | null =>
+  fields.every((field) => typeof field === 'object' && field !== null && 'name' in field) ? (fields as Field[]) : null

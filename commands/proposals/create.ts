@@ -1,6 +1,8 @@
 /** `svc proposals create`: proposes a transaction of the vault that no other command builds, exactly as it was given. */
+import { instructionTexts } from '../../src/solana/described-instructions.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { addressNames } from '../signing/address-names.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import { unexpectedBuild } from '../signing/demand.ts'
 import { approverOf, buildFields } from '../signing/flags.ts'
@@ -12,7 +14,6 @@ import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { messageSha256 } from './answered.ts'
-import { instructionLines } from './squads-plan.ts'
 
 type CreateFlags = Omit<RunFlags, 'force' | 'squads'> & Pick<RunFlags, 'squads'> & { transaction: string }
 
@@ -28,7 +29,8 @@ export async function createProposal(
   }
   const input = await readTransaction(argument)
   const { transaction } = input
-  const { fee_payer, instructions } = await session.wallet.describe(transaction)
+  const content = await session.wallet.describe(transaction)
+  const { fee_payer, instructions } = content
   if (fee_payer !== squads.vault) {
     throw usage(`${fee_payer} pays for the transaction, not the vault ${squads.vault}`, {
       param: '<transaction>',
@@ -41,6 +43,7 @@ export async function createProposal(
       next: 'build it without lookup tables; one of version 1 has room for 4,096 bytes',
     })
   }
+  const names = await addressNames(session, content, new Map([[squads.vault, 'this vault']]))
   const sha256 = messageSha256(transaction)
   return proposeRun(
     session,
@@ -60,7 +63,7 @@ export async function createProposal(
       demand: null,
       preview: () => [
         previewLine('act', 'as it is decoded here:'),
-        ...instructions.flatMap((each, i) => instructionLines(each, i + 1)).map(printable),
+        ...instructionTexts(instructions, names).map(printable),
       ],
       show: () => ({ message_sha256: sha256 }),
     },

@@ -1,10 +1,12 @@
 /** Decides about a proposal of a rule: reads its transaction here, shows it, and signs the text of the decision. */
+import { proposalNames } from '../../src/api/proposal-names.ts'
 import type { Proposal, RuleApprover } from '../../src/api/proposals.ts'
 import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { decisionText } from '../../src/solana/decision-texts.ts'
 import { Amount, wholeOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { addressNames } from '../signing/address-names.ts'
 import { contentOutcome } from '../signing/content.ts'
 import { previewLine } from '../signing/preview.ts'
 import type { DescribedContent } from '../signing/wallet.ts'
@@ -58,15 +60,16 @@ export async function decideRule(
 
 /** The plan as lines: what the proposal says, and its transaction as it is decoded here. Throws for another hash. */
 export async function rulePlanLines(
-  { wallet }: Pick<Session, 'wallet'>,
+  session: Pick<Session, 'client' | 'wallet'>,
   id: string,
   proposal: RuleProposal,
 ): Promise<string[]> {
   const { approver, what, message_sha256, transaction, expires_at } = proposal
   requireAnswered(id, proposal)
-  const content = await wallet.describe(transaction)
+  const content = await session.wallet.describe(transaction)
+  const names = await addressNames(session, content, proposalNames(approver, content.fee_payer))
   const untried = 'when it is executed; more than the amounts above is never signed'
-  const shown = await contentOutcome(content, { trial: null, state: null, lastValid: undefined, untried })
+  const shown = await contentOutcome(content, { trial: null, state: null, lastValid: undefined, untried, names })
   return [
     `  what          ${printable(what)}`,
     `  why it waits  ${printable(approver.reason)}`,

@@ -1,5 +1,7 @@
 /** A proposal of a multisig as it is checked here, and as lines of 80 columns: its plan, its members, what it would change. */
+import { proposalNames } from '../../src/api/proposal-names.ts'
 import type { Proposal, ProposalForecast, SquadsApprover } from '../../src/api/proposals.ts'
+import { instructionTexts } from '../../src/solana/described-instructions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import {
   decodeVaultTransaction,
@@ -16,7 +18,8 @@ import {
   vaultAddress,
 } from '../../src/solana/squads/index.ts'
 import type { Session } from '../cli/session.ts'
-import { argumentLines, changedLines, withMints } from '../signing/content.ts'
+import { addressNames } from '../signing/address-names.ts'
+import { changedLines, controlLines, withMints } from '../signing/content.ts'
 import type { AskedStep } from '../signing/demanded-proposals.ts'
 import { previewLine, rentLine } from '../signing/preview.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
@@ -136,12 +139,13 @@ function storedDifference(proposal: SquadsProposal, account: Account): string | 
 
 /** What a command shows: the plan as it is decoded here, and what its execution would change now. */
 export async function planLines(
-  { wallet }: Pick<Session, 'wallet'>,
+  session: Pick<Session, 'client' | 'wallet'>,
   { approver, what, message_sha256, transaction, asked_by }: SquadsProposal,
   forecast: ProposalForecast | null,
 ): Promise<string[]> {
   const changes = forecast?.balance_changes ?? []
-  const content = withMints(await wallet.describe(transaction), { balance_changes: changes })
+  const content = withMints(await session.wallet.describe(transaction), { balance_changes: changes })
+  const names = await addressNames(session, content, proposalNames(approver, approver.vault))
   return [
     previewLine('what', what),
     previewLine('multisig', approver.multisig),
@@ -151,36 +155,14 @@ export async function planLines(
     previewLine('asked', asked_by === null ? 'in another client' : `by the API key ${asked_by}`),
     previewLine('sha256', message_sha256),
     'plan, decoded here',
-    ...content.instructions.flatMap((instruction, i) => instructionLines(instruction, i + 1)),
+    ...instructionTexts(content.instructions, names),
     ...forecastLines(forecast),
   ].map(printable)
 }
 
-type Instruction = Awaited<ReturnType<Session['wallet']['describe']>>['instructions'][number]
-
-/** Instructions that give somebody control: their accounts are shown too. */
-const GIVES_CONTROL = /authority|approve|delegate|creator|owner|revoke|close/i
-/** Roles of accounts that gain something. */
-const RECEIVES = /destination|recipient|receiver/i
-
-/** An instruction with its amounts, and the accounts that gain something or control. */
-export function instructionLines({ program, name, instruction, args, accounts }: Instruction, place: number): string[] {
-  const does = instruction ?? 'an instruction that svc does not know'
-  const showsAll = instruction === null || GIVES_CONTROL.test(instruction)
-  const shown = accounts
-    .filter(({ role }) => showsAll || RECEIVES.test(role ?? ''))
-    .map(({ role, address }) => `    ${role ?? 'account'}  ${address}`)
-  return [
-    `  ${place}. ${name ?? program}`,
-    `    ${does}${GIVES_CONTROL.test(does) ? ' (changes who controls something)' : ''}`,
-    ...args.flatMap(argumentLines),
-    ...shown,
-  ]
-}
-
 function forecastLines(forecast: ProposalForecast | null): string[] {
   if (forecast === null) return []
-  const { failed, balance_changes, changes } = forecast
+  const { failed, balance_changes, control_changes, changes } = forecast
   const anew = [
     ...(changes.length === 0 ? [] : ['built anew, it would differ']),
     ...changes.map((change) => `  ${change}`),
@@ -196,6 +178,7 @@ function forecastLines(forecast: ProposalForecast | null): string[] {
   return [
     'executed now, it would change',
     ...changedLines(balance_changes),
+    ...controlLines(control_changes),
     rentLine({ balance_changes, rent: null }).replace('not known: ', ''),
     previewLine('fee', 'paid by the member who executes it'),
     ...anew,

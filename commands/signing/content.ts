@@ -5,12 +5,12 @@
 import type { ClusterState } from '../../src/api/service.ts'
 import type { Simulation } from '../../src/api/transactions.ts'
 import { BLOCKHASH_SLOTS } from '../../src/solana/constants.ts'
+import { type AddressNames, instructionTexts } from '../../src/solana/described-instructions.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { MAX_U64 } from '../../src/solana/u64.ts'
+import { programName } from '../../src/solana/programs.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { fittingText, printable } from '../ui/render.ts'
-import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { lifetimeText, secondsLeftText, secondsOf } from './lifetime.ts'
 import { failureLines, previewLine, rentLine } from './preview.ts'
@@ -18,7 +18,6 @@ import type { DescribedContent, Explanation, MessageConfig } from './wallet.ts'
 
 /** The columns for which the text is laid out, on a terminal or not. */
 const COLUMNS = 80
-const DATA_DIGITS = 48
 
 /** What the API and its node know of a transaction; null if they were not asked or could not answer. */
 export interface Findings {
@@ -30,11 +29,13 @@ export interface Findings {
   left?: number | undefined
   /** Why there is no trial run. */
   untried: string
+  /** Names of addresses in it. */
+  names?: AddressNames
 }
 
 export async function contentOutcome(described: DescribedContent, findings: Findings): Promise<CommandOutcome> {
   const content = withMints(described, findings.trial?.simulation ?? null)
-  const { trial, state, lastValid } = findings
+  const { trial, state, lastValid, names = new Map() } = findings
   const expiry = {
     blockhash_valid: state?.blockhash_valid ?? null,
     last_valid_block_height: lastValid ?? null,
@@ -54,7 +55,7 @@ export async function contentOutcome(described: DescribedContent, findings: Find
     ...(config === null ? [] : configRows(config).map(([name, value]) => previewLine(name, value).slice(2))),
     'signatures',
     ...signers.map(({ address, signature }) => previewLine(signature, address)),
-    ...instructions.flatMap(instructionLines),
+    ...instructionTexts(instructions, names),
     ...trialLines(findings),
   ]
   return {
@@ -86,60 +87,6 @@ function expiryText({ nonce_account }: DescribedContent, { state, lastValid, lef
   const most = state.slot_ms === null ? '' : `, ${secondsOf(BLOCKHASH_SLOTS, state.slot_ms)} seconds`
   return `it can land now, and for at most ${BLOCKHASH_SLOTS} blocks more${most}`
 }
-
-type Described = DescribedContent['instructions'][number]
-
-function instructionLines(
-  { program, name, instruction, accounts, args, data, inner = [] }: Described,
-  i: number | string,
-): string[] {
-  const unknown = data === '' ? 'none' : data.length > DATA_DIGITS ? `${data.slice(0, DATA_DIGITS)}…` : data
-  return [
-    ...headLines(`instruction ${i}: `, name, program),
-    `  ${instruction ?? 'an instruction that svc does not know'}`,
-    ...args.flatMap((arg) => argumentLines(arg)),
-    ...accounts.map(
-      ({ address, signer, writable, role }) =>
-        `  ${writable ? 'w' : '-'}${signer ? 's' : '-'}  ${address}${role === null ? '' : `  ${role}`}`,
-    ),
-    ...(instruction === null ? [`  data  ${unknown}`] : []),
-    ...(inner.length === 0 ? [] : ['  proposes that the vault executes']),
-    ...inner.flatMap((each, place) => instructionLines(each, `${i}.${place}`)),
-  ]
-}
-
-function headLines(lead: string, name: string | null, program: string): string[] {
-  if (name === null) return [`${lead}${program}`]
-  const whole = `${lead}${name} (${program})`
-  return whole.length <= COLUMNS ? [whole] : [`${lead}${name}`, `  (${program})`]
-}
-
-/** A text without spaces, such as a URI, is broken at the last column. */
-function plainLines(name: string, text: string): string[] {
-  const whole = `    ${name}  ${text}`
-  if (whole.length <= COLUMNS) return [whole]
-  const pieces = text.match(new RegExp(`.{1,${COLUMNS - 6}}`, 'gsu')) ?? []
-  return [`    ${name}`, ...pieces.map((piece) => `      ${piece}`)]
-}
-
-/** Unix seconds of an argument, with their date. */
-function withDate(name: string, value: string): string {
-  const isTime = /_(ts|time)$/.test(name) && /^\d{9,11}$/.test(value)
-  return isTime ? `${value} (${timeText(Number(value) * 1000)})` : value
-}
-
-/** An amount of tokens, with its mint on a second line if both do not fit on one. */
-export function argumentLines({ name, value, unit, mint, decimals }: Described['args'][number]): string[] {
-  if (unit === null) return plainLines(name, printable(withDate(name, value)))
-  if (unit === 'lamports' || mint === WRAPPED_SOL) return [`    ${name}  ${amountText(value, LAMPORT_DECIMALS)} SOL`]
-  const amount = decimals === null ? `${value} raw units` : amountText(value, decimals)
-  const whole = `    ${name}  ${amount}${mint === null ? '' : ` of ${mint}`}`
-  return whole.length <= COLUMNS || mint === null ? [whole] : [`    ${name}  ${amount}`, `      of ${mint}`]
-}
-
-/** The largest possible amount means the whole balance. */
-const amountText = (value: string, decimals: number): string =>
-  value === String(MAX_U64) ? 'at most all the' : groupedDecimalOf(BigInt(value), decimals)
 
 /** Adds the mint and decimals of an amount from the accounts that a trial run changes. */
 export function withMints(
@@ -173,6 +120,24 @@ function trialLines({ trial, untried }: Findings): string[] {
   return [
     `trial run  succeeds, with ${simulation.units_consumed ?? 'unknown'} compute units; it would change`,
     ...changedLines(simulation.balance_changes),
+    ...controlLines(simulation.control_changes),
+  ]
+}
+
+/** The owners and authorities that change, before and after. An older API does not say. */
+export function controlLines(changes: Simulation['control_changes'] | undefined): string[] {
+  if (changes === undefined) return ['owners and authorities  not known: the API is older']
+  if (changes.length === 0) return ['owners and authorities  stay as they are']
+  const addresses = [...new Set(changes.map(({ address }) => address))]
+  const named = (value: string | null) => (value === null ? 'nobody' : (programName(value) ?? value))
+  return [
+    'owners and authorities',
+    ...addresses.flatMap((address) => [
+      `  ${address}`,
+      ...changes
+        .filter((change) => change.address === address)
+        .flatMap(({ what, before, after }) => [`    ${what}`, `      ${named(before)}`, `      → ${named(after)}`]),
+    ]),
   ]
 }
 

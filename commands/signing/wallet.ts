@@ -1,4 +1,6 @@
 /** Declares the local keypair as commands use it, and the content of a locally decoded transaction. */
+import type { DescribedInstruction } from '../../src/solana/described-instructions.ts'
+import type { MessageInstruction } from '../../src/solana/message-instructions.ts'
 
 /** The user's keypair, which never leaves this process or its device. Transactions are base64 of the wire format. */
 export interface Wallet {
@@ -114,15 +116,7 @@ export interface TransactionContent {
    */
   config: MessageConfig | null
   signers: { address: string; signature: 'valid' | 'missing' | 'invalid' }[]
-  instructions: {
-    program: string
-    /** The program's name; null for a program that svc does not know. */
-    name: string | null
-    /** The accounts; those of a lookup table are shown as `TABLE[place]`. */
-    accounts: { address: string; signer: boolean; writable: boolean }[]
-    /** The instruction data in hex. */
-    data: string
-  }[]
+  instructions: MessageInstruction[]
 }
 export interface MessageConfig {
   /** Lamports, as digits, for the whole transaction; null is 0. */
@@ -140,22 +134,7 @@ export interface DescribedContent extends Omit<TransactionContent, 'instructions
   fee: string
   /** The account of a durable nonce; with one, the transaction does not expire. */
   nonce_account: string | null
-  instructions: (Omit<TransactionContent['instructions'][number], 'accounts'> & {
-    /** The instruction's name; null for one that svc does not know. */
-    instruction: string | null
-    accounts: (TransactionContent['instructions'][number]['accounts'][number] & { role: string | null })[]
-    args: {
-      name: string
-      value: string
-      unit: 'lamports' | 'tokens' | null
-      /** Mint of the tokens, or an account that holds them, as the instruction names it. */
-      of: string | null
-      mint?: string | null
-      decimals: number | null
-    }[]
-    /** What a proposal to a Squads multisig would execute, described in the same way; absent from all others. */
-    inner?: DescribedContent['instructions']
-  })[]
+  instructions: DescribedInstruction[]
 }
 export interface Explanation {
   program: string | null

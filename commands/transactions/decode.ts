@@ -3,6 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { addressNames } from '../signing/address-names.ts'
 import { contentOutcome, type Findings } from '../signing/content.ts'
 import { clusterState, secondsLeft } from '../signing/lifetime.ts'
 import { readTransaction } from '../signing/transaction-input.ts'
@@ -13,7 +14,7 @@ export const decode = verb({
   about: 'Show what a transaction does, who has signed it, and how long it can land',
   details:
     'Names, roles and amounts come from its bytes; the trial run and the expiry come from the API. --offline makes no request, for example on a machine that only has a key. An account of a lookup table is shown as TABLE[place], because only the chain knows it.',
-  calls: [paths.transactions.simulate, paths.service.cluster],
+  calls: [paths.transactions.simulate, paths.service.cluster, paths.tokens.batchFetch],
   args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
   flags: { offline: toggle('Make no request: no trial run and no expiry') },
   examples: ['svc tx decode @transaction.txt', 'svc tx decode @built.json --offline'],
@@ -22,11 +23,12 @@ export const decode = verb({
     const left = secondsLeft(expires_at, session.clock.now())
     const content = await session.wallet.describe(transaction)
     if (offline) return contentOutcome(content, { trial: null, state: null, lastValid, left, untried: OFFLINE })
-    const [{ trial, untried }, state] = await Promise.all([
+    const [{ trial, untried }, names, state] = await Promise.all([
       tried(session, transaction),
+      addressNames(session, content),
       clusterState(session, content.nonce_account === null ? content.recent_blockhash : undefined),
     ])
-    return contentOutcome(content, { trial, state, lastValid, left, untried })
+    return contentOutcome(content, { trial, state, lastValid, left, untried, names })
   },
 })
 

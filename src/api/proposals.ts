@@ -7,7 +7,7 @@ import { storedMetadata } from './metadata.ts'
 import { proposalCreation, signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { anything, line, nullOr, recordId, timestamp } from './scalars.ts'
-import { balanceChange } from './transactions.ts'
+import { balanceChange, controlChanges } from './transactions.ts'
 
 export const PROPOSAL_KINDS = ['squads', 'rule'] as const
 export const PROPOSAL_STATUSES = [
@@ -95,6 +95,10 @@ export const proposal = z
     }),
     operation: z.string().meta({ description: 'What was asked for', example: 'POST /v2/pools/{address}/fee-claims' }),
     what: z.string().meta({ description: 'The act in one sentence' }),
+    plan: z.array(z.string()).meta({
+      description:
+        'The text that people read before they approve, in lines: what changes control, and each instruction whole, with every account, every argument and every byte of data',
+    }),
     asked_by: z.string().nullable().meta({ description: 'API key that asked; null if it was proposed elsewhere' }),
     message_sha256: hex32.meta({
       description: 'SHA-256 of the message of `transaction`, whose blockhash is zero: the hash that people compare',
@@ -163,6 +167,7 @@ export const proposalForecast = z
       .nullable()
       .meta({ description: 'Why its execution would fail now; null if it would not' }),
     balance_changes: z.array(balanceChange).meta({ description: 'What its execution would change now' }),
+    control_changes: controlChanges,
     changes: z
       .array(z.string())
       .meta({ description: 'What differs if the same request is built again now; empty if nothing does' }),

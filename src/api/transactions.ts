@@ -109,6 +109,21 @@ export const balanceChange = z
   })
   .openapi('BalanceChange')
 
+export const controlChange = z
+  .object({
+    address: address.meta({ description: 'Account that somebody else controls after the run' }),
+    what: z.string().meta({ description: 'Which control', example: 'close authority' }),
+    before: z.string().nullable().meta({ description: 'Who had it: an address, or a state; null for nobody' }),
+    after: z.string().nullable().meta({ description: 'Who has it after the run; null for nobody' }),
+  })
+  .openapi('ControlChange')
+
+/** Owners and authorities beside the balances of a run. */
+export const controlChanges = z.array(controlChange).meta({
+  description:
+    'Owners, authorities, delegates, rights to close and programs of writable accounts that a run would change; empty if it changes none or fails',
+})
+
 export const simulation = z
   .object({
     err: anything.meta({ description: 'Null on success' }),
@@ -133,6 +148,7 @@ export const simulation = z
       description:
         'Lamports and tokens of every writable account that a run would change, including the fee; empty if it fails',
     }),
+    control_changes: controlChanges,
   })
   .openapi('Simulation')
 

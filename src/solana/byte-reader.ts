@@ -59,6 +59,6 @@ export class ByteReader {
   /** Reads UTF-8 text of a length that the caller has read as a u32 or u64. */
   text = (length: number | bigint): string => {
     if (length > this.left) throw new ShortData()
-    return new TextDecoder('utf-8', { fatal: true }).decode(this.take(Number(length)))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.take(Number(length)))
   }
 }

@@ -4,9 +4,12 @@ import {
   COMPUTE_BUDGET_PROGRAM,
   LOOKUP_TABLE_PROGRAM,
   MEMO_PROGRAM,
+  STAKE_PROGRAM,
   SYSTEM_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
+  UPGRADEABLE_LOADER,
+  VOTE_PROGRAM,
 } from './program-ids.ts'
 
 export interface Program {
@@ -67,6 +70,9 @@ export const CLUSTER_PROGRAM_NAMES = {
   [COMPUTE_BUDGET_PROGRAM]: 'Compute Budget',
   [LOOKUP_TABLE_PROGRAM]: 'Address Lookup Table',
   [MEMO_PROGRAM]: 'Memo',
+  [STAKE_PROGRAM]: 'Stake program',
+  [VOTE_PROGRAM]: 'Vote program',
+  [UPGRADEABLE_LOADER]: 'BPF upgradeable loader',
 } as const
 
 const NAMES = new Map<string, string>([

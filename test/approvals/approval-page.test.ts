@@ -93,6 +93,9 @@ describe('the page of a proposal', () => {
     expect(answer.status).toBe(200)
     const html = await answer.text()
     expect(html).not.toContain('<b>Ada</b>')
+    const [, plan = ''] = /<pre>(.*?)<\/pre>/s.exec(html) ?? []
+    expect(plan.split('\n')).toEqual(proposal.plan)
+    expect(plan).toMatch(/^instruction 0: .* \(\w+\)\n/)
     const [, script = ''] = /<script>(.*?)<\/script>/s.exec(html) ?? []
     const policy = answer.headers.get('content-security-policy') ?? ''
     expect(policy).toContain(`'sha256-${createHash('sha256').update(script).digest('base64')}'`)

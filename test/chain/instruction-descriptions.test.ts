@@ -52,7 +52,12 @@ describe('a built instruction', () => {
       await buildCollectionCreation({ ...envelope, collection: asset, updateAuthority: payer, ...texts }),
     )
     expect(summary(made)[0]).toMatch(/^create_collection_v2: collection update_authority payer system_program$/)
-    expect(made[0]!.args).toMatchObject([{ name: 'name', value: 'N' }, { value: 'https://example.com' }])
+    expect(made[0]!.args).toMatchObject([
+      { name: 'name', value: 'N' },
+      { value: 'https://example.com' },
+      { name: 'plugins', value: '[]' },
+      { name: 'external_plugin_adapters', value: '[]' },
+    ])
     const minted = await described(
       await buildMint({
         ...envelope,

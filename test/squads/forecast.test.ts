@@ -82,6 +82,21 @@ describe.skipIf(lacksSquads)(`the forecast of a Squads proposal ${lacksSquads}`,
     }
   })
 
+  it('has the program that the vault itself goes to', async () => {
+    const squads = await openSquads()
+    const { node, multisig, vault } = squads
+    const thief = someone()
+    const message = squads.wrapped([SystemProgram.assign({ accountPubkey: keyOf(vault), programId: thief })])
+    const executed = { multisig, index: 1n, vaultIndex: 0, ephemeralSigners: 0, message }
+    for (const folder of [PROGRAMS_DIR, '/nonexistent']) {
+      const { err, control_changes } = await simulateExecution(node, folder, executed)
+      expect(err).toBeNull()
+      expect(control_changes).toEqual([
+        { address: vault, what: 'program', before: SystemProgram.programId.toBase58(), after: thief.toBase58() },
+      ])
+    }
+  })
+
   it('has the failure of an execution that would fail', async () => {
     const squads = await openSquads()
     const message = squads.wrapped([squads.pay(someone(), 101n * SOL)])

@@ -7,6 +7,9 @@ import { decodeTransaction, namesIn } from '../../../src/chain/sending/transacti
 import { keyPairFrom } from '../../../src/chain/signer/keypair-file.ts'
 import { ApiError } from '../../../src/platform/errors.ts'
 import { isSameButBlockhash } from '../../../src/solana/blockhashes.ts'
+import { feeOfMessage } from '../../../src/solana/fees.ts'
+import { lifetimeOf } from '../../../src/solana/lifetimes.ts'
+import { instructionsIn } from '../../../src/solana/message-instructions.ts'
 import { type DecodedTransaction, signatureOffset } from '../../../src/solana/messages.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { isSignedAt, type KeyPair, keyPairOf, signatureHolds } from '../../../src/solana/signatures.ts'
@@ -17,7 +20,6 @@ import { isDeviceUrl, isWalletName } from '../../wallet/names.ts'
 import type { Asking } from '../passphrases.ts'
 import { combineSignatures } from './combined-signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
-import { instructionsIn } from './message-instructions.ts'
 import { signedTransaction } from './signed-transaction.ts'
 import type { TransactionSigner } from './signers.ts'
 
@@ -110,9 +112,15 @@ export function createWallet(
     },
     decode: async (transaction) => contentOf(decodeTransaction(transaction)),
     async describe(transaction) {
-      const { describedContent } = await import('./described-content.ts')
+      const { describeMessage } = await import('../../../src/chain/instructions/describe.ts')
       const decoded = decodeTransaction(transaction)
-      return describedContent(contentOf(decoded), decoded.message)
+      const { message } = decoded
+      return {
+        ...contentOf(decoded),
+        fee: String(feeOfMessage(message)),
+        nonce_account: lifetimeOf(message).nonceAccount,
+        instructions: describeMessage(message),
+      }
     },
     async explain(transaction, err, logs) {
       return explainTransactionError(err, { logs, ...contextOf(transaction) })

@@ -1,43 +1,54 @@
-/** Names instructions with the roles of their accounts and with their amounts, from the bytes alone. */
+/**
+ * Names instructions with the roles of their accounts and with their arguments, from the bytes alone: every account and
+ * every byte of the data is in the answer.
+ */
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
+import type { DescribedInstruction, InstructionArgument } from '../../solana/described-instructions.ts'
 import { decodeComputeBudget } from '../../solana/instructions/compute-budget.ts'
-import { decodeInstruction } from '../../solana/instructions/index.ts'
-import { COMPUTE_BUDGET_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import { readInstruction } from '../../solana/instructions/index.ts'
+import { AUTHORITY_TYPE_NAMES } from '../../solana/instructions/token.ts'
+import type { LoadedAddresses } from '../../solana/lookup-tables.ts'
+import { instructionsIn } from '../../solana/message-instructions.ts'
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  STAKE_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+  UPGRADEABLE_LOADER,
+  WRAPPED_SOL,
+} from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
+import { namedPlaces, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
+import { controlWords } from './control-words.ts'
 import { DAMM_V2_INSTRUCTIONS } from './generated/damm-v2.ts'
 import { DBC_INSTRUCTIONS } from './generated/dbc.ts'
 import { SQUADS_INSTRUCTIONS } from './generated/squads.ts'
-import type { ProgramLayout } from './layout.ts'
+import { type ProgramLayout, readAs } from './layout.ts'
 import {
   CORE_INSTRUCTIONS,
   JITO_INSTRUCTIONS,
   JUPITER_LOCK_INSTRUCTIONS,
+  LOADER_INSTRUCTIONS,
+  STAKE_INSTRUCTIONS,
   TOKEN_EXTENSION_INSTRUCTIONS,
   TOKEN_METADATA_INSTRUCTIONS,
 } from './tables.ts'
 
-/** One argument. Texts come from the transaction and are unchecked. */
-export interface InstructionArgument {
-  name: string
-  value: string
-  /** What the value counts; null for anything else. */
-  unit: 'lamports' | 'tokens' | null
-  /** For tokens: their mint, or an account that holds them; null if the instruction names none. */
-  of: string | null
-  /** For tokens: the decimals that the instruction names; null if it does not. */
-  decimals: number | null
-}
-
-export interface DescribedInstruction {
+export interface ReadInstruction {
   /** Null for an unknown instruction. */
   instruction: string | null
   /** The roles of the accounts, in their order; null for an unknown role. */
   roles: (string | null)[]
   args: InstructionArgument[]
+  /** The data in hex from the first byte that no argument explains; empty if all are explained. */
+  rest: string
 }
 
 const ANCHOR_PREFIX = 8
-const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, ProgramLayout>([
+/** Tables by the address of their program. */
+export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, ProgramLayout>([
   [PROGRAMS.dbc.id, { table: DBC_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [PROGRAMS.dammV2.id, { table: DAMM_V2_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [PROGRAMS.distributor.id, { table: JITO_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
@@ -45,24 +56,83 @@ const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, ProgramLayou
   [PROGRAMS.core.id, { table: CORE_INSTRUCTIONS, prefixBytes: 1 }],
   [PROGRAMS.tokenMetadata.id, { table: TOKEN_METADATA_INSTRUCTIONS, prefixBytes: 1 }],
   [PROGRAMS.squads.id, { table: SQUADS_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
+  [STAKE_PROGRAM, { table: STAKE_INSTRUCTIONS, prefixBytes: 4 }],
+  [UPGRADEABLE_LOADER, { table: LOADER_INSTRUCTIONS, prefixBytes: 4 }],
   [TOKEN_2022_PROGRAM, { table: TOKEN_EXTENSION_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
 ])
 
-/** Describes an instruction by its program, the addresses of its accounts and its data, all of which may be hostile. */
-export function describeInstruction(
-  program: string,
-  accounts: readonly string[],
-  data: Uint8Array,
-): DescribedInstruction {
-  return (
-    budget(program, accounts, data) ??
-    ofSolanaProgram(program, accounts, data) ??
-    byLayout(program, accounts, data) ?? { instruction: null, roles: accounts.map(() => null), args: [] }
+/** The instructions of a message, whole. Accounts of lookup tables are shown as `instructionsIn` shows them. */
+export function describeMessage(message: DecodedMessage, loaded?: LoadedAddresses): DescribedInstruction[] {
+  return withMints(
+    instructionsIn(message, loaded).map(({ accounts, ...own }) => {
+      const data = Buffer.from(own.data, 'hex')
+      const addresses = accounts.map(({ address }) => address)
+      const { roles, ...read } = describeInstruction(own.program, addresses, data)
+      const inner = proposedMessage(own.program, data)
+      const described = {
+        ...own,
+        ...read,
+        accounts: accounts.map((account, i) => ({ ...account, role: roles[i] ?? null })),
+        ...(inner === null ? {} : { inner: describeMessage(unwrapMessage({ ...inner, loaded: namedPlaces(inner) })) }),
+      }
+      return { ...described, control: controlWords(described) }
+    }),
   )
 }
 
-function budget(program: string, accounts: readonly string[], data: Uint8Array): DescribedInstruction | null {
-  const decoded = program === COMPUTE_BUDGET_PROGRAM ? decodeComputeBudget(data) : null
+/**
+ * Adds the mint and decimals of an amount if another instruction shows them: one that opens the token account, or
+ * names the mint's decimals. If they were wrong, the transaction would fail on chain.
+ */
+function withMints(instructions: DescribedInstruction[]): DescribedInstruction[] {
+  const mints = new Map<string, string>()
+  const decimals = new Map<string, number>()
+  for (const { program, accounts, args } of instructions) {
+    if (!TELLING.includes(program)) continue
+    const at = (role: string) => accounts.find((account) => account.role === role)?.address
+    const mint = at('mint')
+    if (mint === undefined) continue
+    // For the token programs a source is a token account; for the other program it is the payer.
+    for (const role of program === ASSOCIATED_TOKEN_PROGRAM ? ['account'] : ['account', 'source', 'destination']) {
+      const account = at(role)
+      if (account !== undefined) mints.set(account, mint)
+    }
+    const own = args.find(({ name }) => name === 'decimals')?.value
+    if (own !== undefined) decimals.set(mint, Number(own))
+  }
+  return instructions.map((instruction) => ({
+    ...instruction,
+    args: instruction.args.map((arg) => {
+      if (arg.unit !== 'tokens' || arg.of === null) return arg
+      const mint = mints.get(arg.of) ?? (decimals.has(arg.of) || arg.of === WRAPPED_SOL ? arg.of : null)
+      return { ...arg, mint, decimals: arg.decimals ?? (mint === null ? null : (decimals.get(mint) ?? null)) }
+    }),
+  }))
+}
+
+const TELLING: readonly string[] = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM, ASSOCIATED_TOKEN_PROGRAM]
+
+/** Describes an instruction by its program, the addresses of its accounts and its data, all of which may be hostile. */
+export function describeInstruction(program: string, accounts: readonly string[], data: Uint8Array): ReadInstruction {
+  const reader = new ByteReader(data)
+  const read = budget(program, accounts, reader, data) ?? ofSolanaProgram(program, accounts, reader)
+  if (read !== null) return { ...read, rest: hexFrom(data, reader.position) }
+  return (
+    byLayout(program, accounts, data) ?? {
+      instruction: null,
+      roles: accounts.map(() => null),
+      args: [],
+      rest: hexFrom(data, 0),
+    }
+  )
+}
+
+const hexFrom = (data: Uint8Array, position: number) => Buffer.from(data.subarray(position)).toString('hex')
+
+type Read = Omit<ReadInstruction, 'rest'>
+
+function budget(program: string, accounts: readonly string[], reader: ByteReader, data: Uint8Array): Read | null {
+  const decoded = program === COMPUTE_BUDGET_PROGRAM ? decodeComputeBudget(data, reader) : null
   if (decoded === null) return null
   const { type, ...values } = decoded
   const args = Object.entries(values).map(([name, value]) => plain(name, String(value)))
@@ -77,91 +147,82 @@ const plain = (name: string, value: string): InstructionArgument => ({
   decimals: null,
 })
 
+/** Stands for the account at a place while an instruction is decoded. No text in the data can be one: it is half a letter. */
+const PLACE = '\ud800'
+const placeOf = (value: unknown): number | null =>
+  typeof value === 'string' && value.startsWith(PLACE) ? Number(value.slice(PLACE.length)) : null
+
 /** System, token, associated token, lookup table and memo program, whose decoders name every account. */
-function ofSolanaProgram(program: string, accounts: readonly string[], data: Uint8Array): DescribedInstruction | null {
-  const decoded = decodeInstruction(program, accounts, data)
+function ofSolanaProgram(program: string, accounts: readonly string[], reader: ByteReader): Read | null {
+  const decoded = readInstruction(
+    program,
+    accounts.map((_, i) => `${PLACE}${i}`),
+    reader,
+  )
   if (decoded === null) return null
   const { type, ...values } = decoded.instruction as { type: string } & Record<string, unknown>
-  const fields = Object.entries(values)
-  // An address with two roles has them in the order of the decoder's fields.
-  const roles = accounts.map((address, i) => {
-    const own = fields.filter(([name, value]) => isRole(name, value, address)).map(([name]) => name)
-    const before = accounts.slice(0, i).filter((earlier) => earlier === address).length
-    return own[before] ?? own.at(-1) ?? null
-  })
+  const roles: (string | null)[] = accounts.map(() => null)
   const decimals = typeof values.decimals === 'number' && type.endsWith('Checked') ? values.decimals : null
-  const holder = [values.mint, values.source, values.account].find((value) => typeof value === 'string')
-  const args = fields.flatMap(([name, value]): InstructionArgument[] => {
-    if (typeof value === 'string' && accounts.includes(value)) return []
-    if (Array.isArray(value)) return value.every((one) => accounts.includes(one)) ? [] : [plain(name, value.join(', '))]
+  const holder = [values.mint, values.source, values.account].map(placeOf).find((place) => place !== null)
+  const args = Object.entries(values).flatMap(([name, value]): InstructionArgument[] => {
+    const all: unknown[] = Array.isArray(value) ? value : [value]
+    const places = all.map(placeOf)
+    // The signing members of a multisig stay without a role.
+    for (const place of places) if (place !== null && name !== 'signers') roles[place] = name
+    const own = all.filter((_, i) => places[i] === null)
+    if (own.length === 0) return []
     if (value === null) return [plain(name, 'none')]
     if (name === 'lamports') return [{ ...plain(name, String(value)), unit: 'lamports' }]
-    if (name !== 'amount' || !isTokenProgram(program)) return [plain(name, String(value))]
-    return [{ name, value: String(value), unit: 'tokens', of: (holder as string | undefined) ?? null, decimals }]
+    if (type === 'setAuthority' && name === 'kind')
+      return [plain(name, AUTHORITY_TYPE_NAMES[Number(value)] ?? String(value))]
+    if (name !== 'amount' || !isTokenProgram(program)) return [plain(name, own.join(', '))]
+    const of = holder === undefined || holder === null ? null : (accounts[holder] ?? null)
+    return [{ name, value: String(value), unit: 'tokens', of, decimals }]
   })
   return { instruction: type, roles, args }
 }
 
-/** The accounts of a list have its name; the signing members of a multisig stay without a role. */
-const isRole = (name: string, value: unknown, address: string) =>
-  value === address || (name !== 'signers' && Array.isArray(value) && value.includes(address))
-
 const isTokenProgram = (program: string) => program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM
 
-function byLayout(program: string, accounts: readonly string[], data: Uint8Array): DescribedInstruction | null {
+function byLayout(program: string, accounts: readonly string[], data: Uint8Array): ReadInstruction | null {
   const layout = LAYOUTS.get(program)
   if (layout === undefined || data.length < layout.prefixBytes) return null
-  const prefix = Buffer.from(data.subarray(0, layout.prefixBytes)).toString('hex')
+  const prefix = hexFrom(data.subarray(0, layout.prefixBytes), 0)
   const row = Object.hasOwn(layout.table, prefix) ? layout.table[prefix] : undefined
   if (row === undefined) return null
-  const [instruction, names, args] = row
+  const [instruction, names, fields] = row
   const roleNames = wordsOf(names)
   const roles = accounts.map((_, i) => roleNames[i] ?? null)
   const holders = new Map(roleNames.map((role, i) => [role, accounts[i]]))
-  return { instruction, roles, args: readArgs(wordsOf(args), new ByteReader(data, layout.prefixBytes), holders) }
+  const { args, end } = readArgs(wordsOf(fields), new ByteReader(data, layout.prefixBytes), holders)
+  return { instruction, roles, args, rest: hexFrom(data, end) }
 }
 
 const wordsOf = (text: string): string[] => (text === '' ? [] : text.split(' '))
 
-/** Reads the arguments one after another, and stops where the data ends early. */
+/** Reads the arguments one after another, up to the first that the data does not hold whole. */
 function readArgs(
-  args: readonly string[],
+  fields: readonly string[],
   reader: ByteReader,
   holders: ReadonlyMap<string, string | undefined>,
-): InstructionArgument[] {
-  const read: InstructionArgument[] = []
+): { args: InstructionArgument[]; end: number } {
+  const args: InstructionArgument[] = []
+  let end = reader.position
   try {
-    for (const arg of args) {
-      const [name = '', type = ''] = arg.split(':')
-      const value = readValue(type, reader)
+    for (const field of fields) {
+      const colon = field.indexOf(':')
+      const [name, type] = [field.slice(0, colon), field.slice(colon + 1)]
+      const value = readAs(type, reader)
       const roles = type === 'u64' && Object.hasOwn(HOLDERS, name) ? HOLDERS[name] : undefined
       const of = roles?.map((role) => holders.get(role)).find((address) => address !== undefined)
-      read.push({ ...plain(name, value), ...(roles === undefined ? {} : { unit: 'tokens', of: of ?? null }) })
+      args.push({ ...plain(name, value), ...(roles === undefined ? {} : { unit: 'tokens', of: of ?? null }) })
+      end = reader.position
     }
   } catch (error) {
     // TextDecoder throws a TypeError for text that is not UTF-8.
     if (!(error instanceof ShortData || error instanceof TypeError)) throw error
   }
-  return withSwapMode(read, holders)
-}
-
-const readers: Readonly<Record<string, (reader: ByteReader) => string>> = {
-  u8: (reader) => String(reader.u8()),
-  u16: (reader) => String(reader.u16()),
-  u32: (reader) => String(reader.u32()),
-  u64: (reader) => String(reader.u64()),
-  u128: (reader) => String(reader.u64() + (reader.u64() << 64n)),
-  i64: (reader) => String(reader.i64()),
-  bool: (reader) => String(reader.bool()),
-  string: (reader) => reader.text(reader.u32()),
-  pubkey: (reader) => reader.key(),
-  hash: (reader) => Buffer.from(reader.take(32)).toString('hex'),
-}
-
-function readValue(type: string, reader: ByteReader): string {
-  const read = readers[type]
-  if (read === undefined) throw new ShortData()
-  return read(reader)
+  return { args: withSwapMode(args, holders), end }
 }
 
 const [PAID, RECEIVED] = [['input_token_account'], ['output_token_account']]

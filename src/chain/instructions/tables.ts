@@ -11,28 +11,33 @@ export const JITO_INSTRUCTIONS: InstructionTable = {
   [named('global:new_distributor')]: [
     'new_distributor',
     'distributor clawback_receiver mint token_vault admin system_program associated_token_program token_program',
-    'version:u64 root:hash max_total_claim:u64 max_num_nodes:u64 start_vesting_ts:i64 end_vesting_ts:i64 clawback_start_ts:i64',
+    'version:u64 root:hex32 max_total_claim:u64 max_num_nodes:u64 start_vesting_ts:i64 end_vesting_ts:i64 clawback_start_ts:i64',
   ],
   [named('global:new_claim')]: [
     'new_claim',
     'distributor claim_status from to claimant token_program system_program',
-    'amount_unlocked:u64 amount_locked:u64',
+    'amount_unlocked:u64 amount_locked:u64 proof:*hex32',
   ],
   [named('global:claim_locked')]: ['claim_locked', 'distributor claim_status from to claimant token_program', ''],
   [named('global:clawback')]: ['clawback', 'distributor from to claimant system_program token_program', ''],
+  [named('global:set_admin')]: ['set_admin', 'distributor admin new_admin', ''],
+  [named('global:set_clawback_receiver')]: ['set_clawback_receiver', 'distributor new_clawback_account admin', ''],
 }
+
+/** Accounts after the named ones, for transfer hooks. */
+const OTHERS = 'remaining_accounts_info:?{slices:*{accounts_type:u8,length:u8}}'
 
 /** Jupiter Lock (jup-ag/jup-lock). */
 export const JUPITER_LOCK_INSTRUCTIONS: InstructionTable = {
   [LOCK_INSTRUCTIONS.create]: [
     'create_vesting_escrow_v2',
     'base escrow token_mint escrow_token sender sender_token recipient token_program system_program event_authority program',
-    'vesting_start_time:u64 cliff_time:u64 frequency:u64 cliff_unlock_amount:u64 amount_per_period:u64 number_of_period:u64 update_recipient_mode:u8 cancel_mode:u8',
+    `vesting_start_time:u64 cliff_time:u64 frequency:u64 cliff_unlock_amount:u64 amount_per_period:u64 number_of_period:u64 update_recipient_mode:u8 cancel_mode:u8 ${OTHERS}`,
   ],
   [LOCK_INSTRUCTIONS.claim]: [
     'claim_v2',
     'escrow token_mint escrow_token recipient recipient_token memo_program token_program event_authority program',
-    'max_amount:u64',
+    `max_amount:u64 ${OTHERS}`,
   ],
   [LOCK_INSTRUCTIONS.entitle]: [
     'create_vesting_escrow_metadata',
@@ -42,44 +47,100 @@ export const JUPITER_LOCK_INSTRUCTIONS: InstructionTable = {
   [LOCK_INSTRUCTIONS.cancel]: [
     'cancel_vesting_escrow',
     'escrow token_mint escrow_token creator_token recipient_token rent_receiver signer memo_program token_program event_authority program',
-    '',
+    OTHERS,
   ],
   [LOCK_INSTRUCTIONS.changeRecipient]: [
     'update_vesting_escrow_recipient',
     'escrow escrow_metadata signer system_program event_authority program',
-    'new_recipient:pubkey',
+    'new_recipient:pubkey new_recipient_email:?string',
   ],
   [LOCK_INSTRUCTIONS.close]: [
     'close_vesting_escrow',
     'escrow escrow_metadata token_mint escrow_token creator_token creator token_program memo_program event_authority program',
-    '',
+    OTHERS,
   ],
 }
 
-const [PLUGIN, ASSET_END] = ['asset collection payer authority', 'system_program log_wrapper']
-const NEW_ASSET = `asset collection authority payer owner update_authority ${ASSET_END}`
+const [PLACES, END] = ['payer authority', 'system_program log_wrapper']
+const [OF_ASSET, OF_COLLECTION] = [`asset collection ${PLACES} ${END}`, `collection ${PLACES} ${END}`]
+const NEW_ASSET = `asset collection authority payer owner update_authority ${END}`
+const NEW_COLLECTION = 'collection update_authority payer system_program'
+const RULE_SET = '<None,ProgramAllowList(*pubkey),ProgramDenyList(*pubkey)>'
+/** Each plugin in the order of the program, with what it holds. */
+const PLUGINS = [
+  ['Royalties', `{basis_points:u16,creators:*{address:pubkey,percentage:u8},rule_set:${RULE_SET}}`],
+  ['FreezeDelegate', '{frozen:bool}'],
+  ['BurnDelegate', ''],
+  ['TransferDelegate', ''],
+  ['UpdateDelegate', '{additional_delegates:*pubkey}'],
+  ['PermanentFreezeDelegate', '{frozen:bool}'],
+  ['Attributes', '{attributes:*{key:string,value:string}}'],
+  ['PermanentTransferDelegate', ''],
+  ['PermanentBurnDelegate', ''],
+  ['Edition', '{number:u32}'],
+  ['MasterEdition', '{max_supply:?u32,name:?string,uri:?string}'],
+  ['AddBlocker', ''],
+  ['ImmutableMetadata', ''],
+  ['VerifiedCreators', '{signatures:*{address:pubkey,verified:bool}}'],
+  ['Autograph', '{signatures:*{address:pubkey,message:string}}'],
+  ['BubblegumV2', ''],
+  ['FreezeExecute', '{frozen:bool}'],
+  ['PermanentFreezeExecute', '{frozen:bool}'],
+  ['Groups', '{groups:*pubkey}'],
+] as const
+const PLUGIN = `plugin:<${PLUGINS.map((each) => each.join(''))}>`
+const PLUGIN_TYPE = `plugin_type:<${PLUGINS.map(([name]) => name)}>`
+const AUTHORITY = '<None,Owner,UpdateAuthority,Address{address:pubkey}>'
+const NEW_PLUGIN = `${PLUGIN} init_authority:?${AUTHORITY}`
+const STARTS_WITH = `plugins:?*{${PLUGIN},authority:?${AUTHORITY}}`
+const STATE = 'data_state:<AccountState,LedgerState>'
+const UPDATE = 'new_name:?string new_uri:?string new_update_authority:?<None,Address(pubkey),Collection(pubkey)>'
+/** Compressed assets and plugins of other programs do not occur: what has one is shown as bytes. */
+const [PROOF, ADAPTERS] = ['compression_proof:?bytes_as_they_are', 'external_plugin_adapters:?*bytes_as_they_are']
 
 /** Metaplex Core (metaplex-foundation/mpl-core). An account that is left out is the program itself. */
 export const CORE_INSTRUCTIONS: InstructionTable = {
-  '00': ['create_v1', NEW_ASSET, 'data_state:u8 name:string uri:string'],
-  '01': ['create_collection_v1', 'collection update_authority payer system_program', 'name:string uri:string'],
-  '02': ['add_plugin_v1', `${PLUGIN} ${ASSET_END}`, ''],
-  '04': ['remove_plugin_v1', `${PLUGIN} ${ASSET_END}`, ''],
-  '06': ['update_plugin_v1', `${PLUGIN} ${ASSET_END}`, ''],
-  '0c': ['burn_v1', `${PLUGIN} ${ASSET_END}`, ''],
-  '0e': ['transfer_v1', `${PLUGIN} new_owner ${ASSET_END}`, ''],
-  '10': ['update_collection_v1', 'collection payer authority new_update_authority system_program log_wrapper', ''],
-  '14': ['create_v2', NEW_ASSET, 'data_state:u8 name:string uri:string'],
-  '15': ['create_collection_v2', 'collection update_authority payer system_program', 'name:string uri:string'],
+  '00': ['create_v1', NEW_ASSET, `${STATE} name:string uri:string ${STARTS_WITH}`],
+  '01': ['create_collection_v1', NEW_COLLECTION, `name:string uri:string ${STARTS_WITH}`],
+  '02': ['add_plugin_v1', OF_ASSET, NEW_PLUGIN],
+  '03': ['add_collection_plugin_v1', OF_COLLECTION, NEW_PLUGIN],
+  '04': ['remove_plugin_v1', OF_ASSET, PLUGIN_TYPE],
+  '05': ['remove_collection_plugin_v1', OF_COLLECTION, PLUGIN_TYPE],
+  '06': ['update_plugin_v1', OF_ASSET, PLUGIN],
+  '07': ['update_collection_plugin_v1', OF_COLLECTION, PLUGIN],
+  '08': ['approve_plugin_authority_v1', OF_ASSET, `${PLUGIN_TYPE} new_authority:${AUTHORITY}`],
+  '09': ['approve_collection_plugin_authority_v1', OF_COLLECTION, `${PLUGIN_TYPE} new_authority:${AUTHORITY}`],
+  '0a': ['revoke_plugin_authority_v1', OF_ASSET, PLUGIN_TYPE],
+  '0b': ['revoke_collection_plugin_authority_v1', OF_COLLECTION, PLUGIN_TYPE],
+  '0c': ['burn_v1', OF_ASSET, PROOF],
+  '0d': ['burn_collection_v1', 'collection payer authority log_wrapper', PROOF],
+  '0e': ['transfer_v1', `asset collection ${PLACES} new_owner ${END}`, PROOF],
+  '0f': ['update_v1', OF_ASSET, UPDATE],
+  '10': [
+    'update_collection_v1',
+    `collection ${PLACES} new_update_authority ${END}`,
+    'new_name:?string new_uri:?string',
+  ],
+  '14': ['create_v2', NEW_ASSET, `${STATE} name:string uri:string ${STARTS_WITH} ${ADAPTERS}`],
+  '15': ['create_collection_v2', NEW_COLLECTION, `name:string uri:string ${STARTS_WITH} ${ADAPTERS}`],
+  '1e': ['update_v2', `asset collection ${PLACES} new_collection ${END}`, UPDATE],
+  '1f': ['execute_v1', `asset collection asset_signer ${PLACES} system_program program_id`, 'instruction_data:bytes'],
 }
 
 /** Metaplex Token Metadata (metaplex-foundation/mpl-token-metadata). */
+const SHARED =
+  'creators:?*{address:pubkey,verified:bool,share:u8},collection:?{verified:bool,key:pubkey},uses:?{use_method:<Burn,Multiple,Single>,remaining:u64,total:u64}'
+
 export const TOKEN_METADATA_INSTRUCTIONS: InstructionTable = {
-  '0f': ['update_metadata_account_v2', 'metadata update_authority', ''],
+  '0f': [
+    'update_metadata_account_v2',
+    'metadata update_authority',
+    `data:?{name:string,symbol:string,uri:string,seller_fee_basis_points:u16,${SHARED}} new_update_authority:?pubkey primary_sale_happened:?bool is_mutable:?bool`,
+  ],
   '21': [
     'create_metadata_account_v3',
     'metadata mint mint_authority payer update_authority system_program',
-    'name:string symbol:string uri:string',
+    `name:string symbol:string uri:string seller_fee_basis_points:u16 ${SHARED.replace(/,(?=collection|uses)/g, ' ')} is_mutable:bool collection_details:?<V1{size:u64},V2{padding:hex8}>`,
   ],
 }
 
@@ -93,16 +154,65 @@ export const TOKEN_EXTENSION_INSTRUCTIONS: InstructionTable = {
   [named('spl_token_metadata_interface:updating_field')]: [
     'update_token_metadata_field',
     'metadata update_authority',
-    '',
+    'field:<Name,Symbol,Uri,Key(string)> value:string',
   ],
   [named('spl_token_metadata_interface:remove_key_ix')]: [
     'remove_token_metadata_key',
     'metadata update_authority',
-    'idempotent:u8 key:string',
+    'idempotent:bool key:string',
   ],
   [named('spl_token_metadata_interface:update_the_authority')]: [
     'update_token_metadata_authority',
     'metadata update_authority',
     'new_authority:pubkey',
   ],
+}
+
+/** Stake program (solana-stake-interface). */
+const LOCKUP = 'unix_timestamp:?i64 epoch:?u64 custodian:?pubkey'
+const WHICH = 'stake_authorize:u32'
+export const STAKE_INSTRUCTIONS: InstructionTable = {
+  '00000000': [
+    'initialize',
+    'stake rent_sysvar',
+    'staker:pubkey withdrawer:pubkey unix_timestamp:i64 epoch:u64 custodian:pubkey',
+  ],
+  '01000000': ['authorize', 'stake clock_sysvar authority custodian', `new_authority:pubkey ${WHICH}`],
+  '02000000': ['delegate_stake', 'stake vote clock_sysvar stake_history config authority', ''],
+  '03000000': ['split', 'stake new_stake authority', 'lamports:u64'],
+  '04000000': ['withdraw', 'stake recipient clock_sysvar stake_history authority custodian', 'lamports:u64'],
+  '05000000': ['deactivate', 'stake clock_sysvar authority', ''],
+  '06000000': ['set_lockup', 'stake authority', LOCKUP],
+  '07000000': ['merge', 'stake source_stake clock_sysvar stake_history authority', ''],
+  '08000000': [
+    'authorize_with_seed',
+    'stake authority_base clock_sysvar custodian',
+    `new_authority:pubkey ${WHICH} authority_seed:string64 authority_owner:pubkey`,
+  ],
+  '09000000': ['initialize_checked', 'stake rent_sysvar staker withdrawer', ''],
+  '0a000000': ['authorize_checked', 'stake clock_sysvar authority new_authority custodian', WHICH],
+  '0b000000': [
+    'authorize_checked_with_seed',
+    'stake authority_base clock_sysvar new_authority custodian',
+    `${WHICH} authority_seed:string64 authority_owner:pubkey`,
+  ],
+  '0c000000': ['set_lockup_checked', 'stake authority custodian', 'unix_timestamp:?i64 epoch:?u64'],
+  '10000000': ['move_stake', 'stake destination_stake authority', 'lamports:u64'],
+  '11000000': ['move_lamports', 'stake destination_stake authority', 'lamports:u64'],
+}
+
+/** BPF upgradeable loader (solana-loader-v3-interface). */
+export const LOADER_INSTRUCTIONS: InstructionTable = {
+  '00000000': ['initialize_buffer', 'buffer authority', ''],
+  '01000000': ['write', 'buffer authority', 'offset:u32 bytes:bytes64'],
+  '02000000': [
+    'deploy_with_max_data_len',
+    'payer program_data program buffer rent_sysvar clock_sysvar system_program authority',
+    'max_data_len:u64',
+  ],
+  '03000000': ['upgrade', 'program_data program buffer spill rent_sysvar clock_sysvar authority', ''],
+  '04000000': ['set_authority', 'account authority new_authority', ''],
+  '05000000': ['close', 'account recipient authority program', ''],
+  '06000000': ['extend_program', 'program_data program system_program payer', 'additional_bytes:u32'],
+  '07000000': ['set_authority_checked', 'account authority new_authority', ''],
 }

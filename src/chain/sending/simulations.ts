@@ -11,6 +11,7 @@ import { readMint } from '../../solana/token-accounts.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 import { readLatestBlockhash } from '../reads/rpc-reads.ts'
 import { type BalanceChange, balanceChanges } from './balance-changes.ts'
+import { controlChanges } from './control-states.ts'
 import { accountsAt, runWithAccounts } from './runs.ts'
 
 /**
@@ -28,6 +29,7 @@ export async function simulateDecoded(node: NodeCalls, transaction: DecodedTrans
   }
   const after = addresses.map((_, i) => accounts?.[i] ?? null)
   const changes = err === null ? balanceChanges(addresses, before, after) : []
+  const { keys, signers } = transaction.message
   return {
     err,
     logs: logs ?? [],
@@ -36,6 +38,7 @@ export async function simulateDecoded(node: NodeCalls, transaction: DecodedTrans
     slot: slot,
     fee,
     ...(await withRentAndDecimals(node, changes)),
+    control_changes: err === null ? controlChanges(addresses, before, after, keys.slice(0, signers)) : [],
   }
 }
 

@@ -1,6 +1,6 @@
 /** Encodes instructions in jsonParsed form as validators show them; unknown ones are partially decoded. */
 import { type DecodedInstruction, decodeInstruction } from '../../solana/instructions/index.ts'
-import type { Pointer, TokenInstruction } from '../../solana/instructions/token.ts'
+import { AUTHORITY_TYPE_NAMES, type Pointer, type TokenInstruction } from '../../solana/instructions/token.ts'
 import type { Authorized } from '../../solana/instructions/token-decoding.ts'
 import { isOfExtension, type TokenExtensionInstruction } from '../../solana/instructions/token-extensions.ts'
 import { encodeBase58 } from '../../solana/long-base58.ts'
@@ -53,25 +53,6 @@ const checkedInfo = ({ amount, decimals }: { amount: bigint; decimals: number })
   tokenAmount: uiTokenAmount(amount, decimals),
 })
 
-const AUTHORITY_TYPE_NAMES = [
-  'mintTokens',
-  'freezeAccount',
-  'accountOwner',
-  'closeAccount',
-  'transferFeeConfig',
-  'withheldWithdraw',
-  'closeMint',
-  'interestRate',
-  'permanentDelegate',
-  'confidentialTransferMint',
-  'transferHookProgramId',
-  'confidentialTransferFeeConfig',
-  'metadataPointer',
-  'groupPointer',
-  'groupMemberPointer',
-  'scaledUiAmount',
-  'pause',
-]
 /** Kinds of authority that belong to a token account; all others belong to the mint. */
 const OF_ACCOUNT = new Set([2, 3])
 

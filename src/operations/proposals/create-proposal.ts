@@ -3,6 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTransaction } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
+import { transactionWords } from './squads/act-words.ts'
 import { proposeRequest } from './squads/propose-request.ts'
 import { commitProposed } from './squads/proposed-answer.ts'
 
@@ -17,7 +18,11 @@ export async function createProposal(
     approver,
     isSigned: mode === 'signed',
     operation: 'POST /v2/proposals',
-    what: `A transaction of ${message.instructions.length} instructions`,
+    what: transactionWords(
+      `A transaction of ${message.instructions.length} instructions`,
+      message,
+      new Map([[message.keys[0] ?? '', 'this vault']]),
+    ),
     request: null,
     subject: null,
   }

@@ -15,10 +15,13 @@ export async function forecastProposal(
 ): Promise<Result<ForecastProposalRoute>> {
   const row = await requireProposal(context.store.db, id)
   if (row.kind === 'rule') {
-    const { err, logs, balance_changes } = await simulateDecoded(context.chain, decodeWireTransaction(row.message))
-    return { failed: err === null ? null : { err, logs }, balance_changes, changes: [] }
+    const { err, logs, balance_changes, control_changes } = await simulateDecoded(
+      context.chain,
+      decodeWireTransaction(row.message),
+    )
+    return { failed: err === null ? null : { err, logs }, balance_changes, control_changes, changes: [] }
   }
   const { forecast, changes } = await executionNow(context, row)
-  const { err, logs, balance_changes } = forecast
-  return { failed: err === null ? null : { err, logs: [...logs] }, balance_changes, changes }
+  const { err, logs, balance_changes, control_changes } = forecast
+  return { failed: err === null ? null : { err, logs: [...logs] }, balance_changes, control_changes, changes }
 }

@@ -5,6 +5,7 @@ import { requireProgram } from '../../chain/programs/required-program.ts'
 import { innerTransaction, readProposal } from '../../chain/programs/squads/index.ts'
 import type { Context } from '../../context.ts'
 import { notFound } from '../../platform/errors.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS, programName } from '../../solana/programs.ts'
 import { addressesOf, type PinnedMessage } from '../../solana/squads/index.ts'
 import { findProposal, insertProposal, proposalsAt } from '../../store/proposals/proposals.ts'
@@ -12,6 +13,7 @@ import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { lookAtProposal } from './follow-proposals.ts'
 import { recordOf } from './get-proposal.ts'
+import { transactionWords } from './squads/act-words.ts'
 import { forecastOf } from './squads/creation.ts'
 import { planRow } from './squads/plan-row.ts'
 import { differenceOf, isUnsent } from './squads/proposal-state.ts'
@@ -53,7 +55,11 @@ export async function importProposal(
     member: creator,
     transaction: wire,
     operation: 'POST /v2/proposals/imports',
-    what: whatOf(message),
+    what: transactionWords(
+      whatOf(message),
+      decodeWireTransaction(wire).message,
+      new Map([[message.keys[0] ?? '', 'this vault']]),
+    ),
     askedBy: null,
     request: null,
     subject: null,

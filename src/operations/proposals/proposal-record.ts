@@ -1,6 +1,12 @@
 /** A row of the proposals as the API answers it, with its decisions and the way out of its state. */
 import type { Proposal, RuleApprover, SquadsApprover, TrackedResource } from '../../api/index.ts'
+import { proposalNames } from '../../api/proposal-names.ts'
+import { describeMessage } from '../../chain/instructions/describe.ts'
+import { printable } from '../../platform/printable.ts'
 import { isoTime } from '../../platform/timing.ts'
+import { instructionTexts } from '../../solana/described-instructions.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { unpackMessage } from '../../store/proposals/stored-message.ts'
 import type { Row } from '../../store/schema.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
 
@@ -10,6 +16,7 @@ export const proposalRecord = (row: Row<'proposals'>, decisions: readonly Row<'p
   status: row.status,
   operation: row.operation,
   what: row.what,
+  plan: planTexts(row),
   asked_by: row.asked_by,
   message_sha256: row.message_sha256,
   transaction: row.message.toString('base64'),
@@ -33,6 +40,14 @@ export const proposalRecord = (row: Row<'proposals'>, decisions: readonly Row<'p
   created_at: isoTime(row.created_at),
   updated_at: isoTime(row.updated_at),
 })
+
+/** The text of what it executes, the same for every reader. */
+export function planTexts({ message: wire, stored_message: stored, approver_json }: Row<'proposals'>): string[] {
+  const { message } = decodeWireTransaction(wire)
+  const names = proposalNames(fromJson<SquadsApprover | RuleApprover>(approver_json), message.keys[0] ?? '')
+  const loaded = message.lookups.length === 0 || stored === null ? undefined : unpackMessage(stored).loaded
+  return instructionTexts(describeMessage(message, loaded), names).map(printable)
+}
 
 /** The way out of a state in one sentence, with its command; null if nothing is left to do. */
 export function nextStep(row: Row<'proposals'>): string | null {

@@ -53,6 +53,15 @@ export function decodeInstruction(
   accounts: readonly string[],
   data: Uint8Array,
 ): DecodedInstruction | null {
+  return readInstruction(programId, accounts, new ByteReader(data))
+}
+
+/** The same, from a reader that stops after the last byte that the instruction has a meaning for. */
+export function readInstruction(
+  programId: string,
+  accounts: readonly string[],
+  reader: ByteReader,
+): DecodedInstruction | null {
   const at = (index: number): string => {
     const address = accounts[index]
     if (address === undefined) throw new ShortData()
@@ -60,10 +69,9 @@ export function decodeInstruction(
   }
   try {
     if (MEMO_PROGRAMS.includes(programId)) {
-      const text = new TextDecoder('utf-8', { fatal: true }).decode(data)
-      return { program: 'memo', instruction: { type: 'memo', text } }
+      return { program: 'memo', instruction: { type: 'memo', text: reader.text(reader.left) } }
     }
-    return PROGRAM_DECODERS.get(programId)?.(new ByteReader(data), at, accounts) ?? null
+    return PROGRAM_DECODERS.get(programId)?.(reader, at, accounts) ?? null
   } catch (error) {
     // TextDecoder throws a TypeError for text that is not UTF-8.
     if (error instanceof ShortData || error instanceof TypeError) return null

@@ -75,6 +75,27 @@ export type TokenInstruction =
   | ({ type: `update${Pointer}`; mint: string; pointsTo: string | null } & Authorized)
   | TokenExtensionInstruction
 
+/** Names of the kinds of authority, as validators show them, by their number in `setAuthority`. */
+export const AUTHORITY_TYPE_NAMES = [
+  'mintTokens',
+  'freezeAccount',
+  'accountOwner',
+  'closeAccount',
+  'transferFeeConfig',
+  'withheldWithdraw',
+  'closeMint',
+  'interestRate',
+  'permanentDelegate',
+  'confidentialTransferMint',
+  'transferHookProgramId',
+  'confidentialTransferFeeConfig',
+  'metadataPointer',
+  'groupPointer',
+  'groupMemberPointer',
+  'scaledUiAmount',
+  'pause',
+]
+
 /** Mint extensions that point to an account with further information about the mint. */
 export type Pointer = 'MetadataPointer' | 'GroupPointer' | 'GroupMemberPointer'
 

@@ -10,7 +10,7 @@ export const DBC_INSTRUCTIONS: InstructionTable = {
   eef7d55e6e91588e: [
     'claim_creator_trading_fee2',
     'pool_authority pool token_a_account token_b_account base_vault quote_vault base_mint quote_mint creator token_base_program token_quote_program event_authority program',
-    'max_base_amount:u64 max_quote_amount:u64',
+    'max_base_amount:u64 max_quote_amount:u64 slices:*{accounts_type:<TransferHookBase,TransferHookBaseReferral>,length:u8}',
   ],
   faee1a048b0a65f8: [
     'claim_partner_pool_creation_fee',
@@ -35,7 +35,7 @@ export const DBC_INSTRUCTIONS: InstructionTable = {
   '54bf473209a237c1': [
     'claim_trading_fee2',
     'pool_authority config pool token_a_account token_b_account base_vault quote_vault base_mint quote_mint fee_claimer token_base_program token_quote_program event_authority program',
-    'max_amount_a:u64 max_amount_b:u64',
+    'max_amount_a:u64 max_amount_b:u64 slices:*{accounts_type:<TransferHookBase,TransferHookBaseReferral>,length:u8}',
   ],
   '082957235030791a': [
     'close_claim_protocol_fee_operator',
@@ -47,12 +47,12 @@ export const DBC_INSTRUCTIONS: InstructionTable = {
   c9cff3724b6f2fbd: [
     'create_config',
     'config fee_claimer leftover_receiver quote_mint payer system_program event_authority program',
-    'cliff_fee_numerator:u64 first_factor:u16 second_factor:u64 third_factor:u64 base_fee_mode:u8',
+    'cliff_fee_numerator:u64 first_factor:u16 second_factor:u64 third_factor:u64 base_fee_mode:u8 dynamic_fee:?{bin_step:u16,bin_step_u128:u128,filter_period:u16,decay_period:u16,reduction_factor:u16,max_volatility_accumulator:u32,variable_fee_control:u32} collect_fee_mode:u8 migration_option:u8 activation_type:u8 token_type:u8 token_decimal:u8 partner_liquidity_percentage:u8 partner_permanent_locked_liquidity_percentage:u8 creator_liquidity_percentage:u8 creator_permanent_locked_liquidity_percentage:u8 migration_quote_threshold:u64 sqrt_start_price:u128 amount_per_period:u64 cliff_duration_from_migration_time:u64 frequency:u64 number_of_period:u64 cliff_unlock_amount:u64 migration_fee_option:u8 token_supply:?{pre_migration_token_supply:u64,post_migration_token_supply:u64} creator_trading_fee_percentage:u8 token_update_authority:u8 fee_percentage:u8 creator_fee_percentage:u8 collect_fee_mode:u8 dynamic_fee:u8 pool_fee_bps:u16 pool_creation_fee:u64 vesting_percentage:u8 bps_per_period:u16 number_of_periods:u16 cliff_duration_from_migration_time:u32 frequency:u32 vesting_percentage:u8 bps_per_period:u16 number_of_periods:u16 cliff_duration_from_migration_time:u32 frequency:u32 migrated_pool_base_fee_mode:u8 number_of_period:u16 sqrt_price_step_bps:u16 scheduler_expiration_duration:u32 reduction_factor:u64 enable_first_swap_with_min_fee:bool compounding_fee_bps:u16 padding:hex2 curve:*{sqrt_price:u128,liquidity:u128}',
   ],
   d825013958e21929: [
     'create_config_with_transfer_hook',
     'config fee_claimer leftover_receiver quote_mint transfer_hook_program payer system_program event_authority program',
-    'cliff_fee_numerator:u64 first_factor:u16 second_factor:u64 third_factor:u64 base_fee_mode:u8',
+    'cliff_fee_numerator:u64 first_factor:u16 second_factor:u64 third_factor:u64 base_fee_mode:u8 dynamic_fee:?{bin_step:u16,bin_step_u128:u128,filter_period:u16,decay_period:u16,reduction_factor:u16,max_volatility_accumulator:u32,variable_fee_control:u32} collect_fee_mode:u8 migration_option:u8 activation_type:u8 token_type:u8 token_decimal:u8 partner_liquidity_percentage:u8 partner_permanent_locked_liquidity_percentage:u8 creator_liquidity_percentage:u8 creator_permanent_locked_liquidity_percentage:u8 migration_quote_threshold:u64 sqrt_start_price:u128 amount_per_period:u64 cliff_duration_from_migration_time:u64 frequency:u64 number_of_period:u64 cliff_unlock_amount:u64 migration_fee_option:u8 token_supply:?{pre_migration_token_supply:u64,post_migration_token_supply:u64} creator_trading_fee_percentage:u8 token_update_authority:u8 fee_percentage:u8 creator_fee_percentage:u8 collect_fee_mode:u8 dynamic_fee:u8 pool_fee_bps:u16 pool_creation_fee:u64 vesting_percentage:u8 bps_per_period:u16 number_of_periods:u16 cliff_duration_from_migration_time:u32 frequency:u32 vesting_percentage:u8 bps_per_period:u16 number_of_periods:u16 cliff_duration_from_migration_time:u32 frequency:u32 migrated_pool_base_fee_mode:u8 number_of_period:u16 sqrt_price_step_bps:u16 scheduler_expiration_duration:u32 reduction_factor:u64 enable_first_swap_with_min_fee:bool compounding_fee_bps:u16 padding:hex2 curve:*{sqrt_price:u128,liquidity:u128}',
   ],
   a75a899a4b2f1154: [
     'create_locker',
@@ -67,7 +67,7 @@ export const DBC_INSTRUCTIONS: InstructionTable = {
   c0a8eabfbce2e3ff: [
     'create_partner_metadata',
     'partner_metadata payer fee_claimer system_program event_authority program',
-    '',
+    'padding:hex96 name:string website:string logo:string',
   ],
   '58ce005b3caf9776': [
     'create_token_badge',
@@ -77,7 +77,7 @@ export const DBC_INSTRUCTIONS: InstructionTable = {
   '2d61bb67fe6d7c86': [
     'create_virtual_pool_metadata',
     'virtual_pool virtual_pool_metadata creator payer system_program event_authority program',
-    '',
+    'padding:hex96 name:string website:string logo:string',
   ],
   a50389071c864c50: [
     'creator_withdraw_surplus',
@@ -147,7 +147,7 @@ export const DBC_INSTRUCTIONS: InstructionTable = {
   b75d992818e6c297: [
     'swap2_with_transfer_hook',
     'pool_authority config pool input_token_account output_token_account base_vault quote_vault base_mint quote_mint payer token_base_program token_quote_program referral_token_account event_authority program',
-    'amount_0:u64 amount_1:u64 swap_mode:u8',
+    'amount_0:u64 amount_1:u64 swap_mode:u8 slices:*{accounts_type:<TransferHookBase,TransferHookBaseReferral>,length:u8}',
   ],
   '1407a9213a93a621': ['transfer_pool_creator', 'virtual_pool config creator new_creator event_authority program', ''],
   '14c6caedebf3b742': [

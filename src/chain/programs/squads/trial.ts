@@ -19,6 +19,7 @@ import {
 } from '../../../solana/squads/index.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { balanceChanges } from '../../sending/balance-changes.ts'
+import { controlChanges } from '../../sending/control-states.ts'
 import { accountsAt } from '../../sending/runs.ts'
 import { openChain } from '../../sending/series-trial.ts'
 import { simulateDecoded, withRentAndDecimals } from '../../sending/simulations.ts'
@@ -30,7 +31,7 @@ import { squadsInstructions, transactionExecute } from './program.ts'
 import { checked } from './reading.ts'
 
 export interface ExecutionForecast
-  extends Pick<Simulation, 'err' | 'logs' | 'units_consumed' | 'rent' | 'balance_changes'> {
+  extends Pick<Simulation, 'err' | 'logs' | 'units_consumed' | 'rent' | 'balance_changes' | 'control_changes'> {
   /**
    * True if Squads itself ran the message; false if only the message ran, because a program is not in the program cache.
    */
@@ -96,15 +97,19 @@ async function onCopy(node: NodeCalls, programsDir: string, executed: Executed):
   const state = () => written.map((address) => chain.account(address))
   const before = state()
   const run = chain.run(transaction)
-  const changes = run.err === null ? balanceChanges(written, before, state()) : []
+  const after = state()
+  const changes = run.err === null ? balanceChanges(written, before, after) : []
   return {
     exact: true,
     err: run.err,
     logs: run.logs,
     units_consumed: Number(run.unitsConsumed),
     ...(await withRentAndDecimals(node, changes)),
+    control_changes: run.err === null ? controlChanges(written, before, after, signersOf(message)) : [],
   }
 }
+
+const signersOf = ({ keys, signers }: Executed['message']) => keys.slice(0, signers)
 
 /** The largest limits there are; null for more accounts than one transaction can lock. */
 async function version1(instruction: TransactionInstruction): Promise<Uint8Array | null> {
@@ -126,7 +131,10 @@ async function version1(instruction: TransactionInstruction): Promise<Uint8Array
 /** The message alone, with its first signer (the vault) as payer, and without the fee that only this payer is charged. */
 async function onNode(node: NodeCalls, executed: Executed): Promise<ExecutionForecast> {
   const decoded = decodeTransaction(Buffer.from(await innerTransaction(executed)).toString('base64'), 'message')
-  const { err, logs, units_consumed, rent, balance_changes, fee } = await simulateDecoded(node, decoded)
+  const { err, logs, units_consumed, rent, balance_changes, control_changes, fee } = await simulateDecoded(
+    node,
+    decoded,
+  )
   const [payer] = executed.message.keys
   const charged = fee === null ? feeOfMessage(decoded.message) : BigInt(fee)
   const changes = balance_changes.flatMap((change) => {
@@ -135,7 +143,7 @@ async function onNode(node: NodeCalls, executed: Executed): Promise<ExecutionFor
     const moved = after - BigInt(change.before)
     return moved === 0n ? [] : [{ ...change, after: `${after}`, change: `${moved}` }]
   })
-  return { exact: false, err, logs, units_consumed, rent, balance_changes: changes }
+  return { exact: false, err, logs, units_consumed, rent, balance_changes: changes, control_changes }
 }
 
 /**

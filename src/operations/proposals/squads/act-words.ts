@@ -1,5 +1,13 @@
 /** Says in one sentence what a proposed request does. */
+import { describeMessage } from '../../../chain/instructions/describe.ts'
+import { printable } from '../../../platform/printable.ts'
 import { groupedDecimalOf, solText } from '../../../solana/amounts.ts'
+import { MOST_WHAT } from '../../../solana/decision-texts.ts'
+import type { DecodedMessage } from '../../../solana/decoded-message.ts'
+import { type AddressNames, controlSentences } from '../../../solana/described-instructions.ts'
+
+/** The longest sentence about an act. */
+const MOST_WORDS = 300
 
 type Fields = Record<string, unknown>
 const text = (value: unknown): string => String(value)
@@ -93,5 +101,18 @@ export function actWords(operation: string, summary: string, input: Fields): str
   const words = WORDS[operation]
   if (words === undefined) return summary
   const sentence = words(input)
-  return sentence.length > 300 ? `${sentence.slice(0, 299)}…` : sentence
+  return sentence.length > MOST_WORDS ? `${sentence.slice(0, MOST_WORDS - 1)}…` : sentence
+}
+
+/** What a transaction does that no route built: its beginning as it is given, and what changes control, as far as it fits. */
+export function transactionWords(beginning: string, message: DecodedMessage, names: AddressNames): string {
+  const sentences = controlSentences(describeMessage(message), names).map(printable)
+  let words = beginning
+  for (const [i, sentence] of sentences.entries()) {
+    const next = `${words}${i === 0 ? ': ' : '; '}${sentence}`
+    if (next.length > MOST_WHAT)
+      return `${words.slice(0, MOST_WHAT - 60)}${i === 0 ? ': ' : '; '}${sentences.length - i} more changes of control, see its plan`
+    words = next
+  }
+  return words
 }

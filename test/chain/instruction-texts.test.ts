@@ -1,0 +1,88 @@
+/** The text of instructions is whole: each account, each argument and each byte, of what is built here and of what is not. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { describeInstruction, describeMessage, LAYOUTS } from '../../src/chain/instructions/describe.ts'
+import { instructionTexts } from '../../src/solana/described-instructions.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { programName } from '../../src/solana/programs.ts'
+import { someone } from '../support/local-chain.ts'
+import { runs } from '../support/runs.ts'
+import { flat, requireWhole } from '../support/whole-texts.ts'
+
+const GOLDEN = resolve(import.meta.dirname, 'golden')
+const FILES = readdirSync(GOLDEN, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'))
+
+/** The message of a golden file as a transaction without signatures; one of version 1 has them at its end. */
+function messageOf(file: string) {
+  const message = Buffer.from(JSON.parse(readFileSync(join(GOLDEN, file), 'utf8')).message, 'base64')
+  const signers = message[0] === 0x81 || message[0] === 0x80 ? message[1]! : message[0]!
+  const blank = Buffer.alloc(64 * signers)
+  const wire = message[0] === 0x81 ? [message, blank] : [Buffer.of(signers), blank, message]
+  return decodeWireTransaction(Buffer.concat(wire)).message
+}
+
+describe('the text of instructions', () => {
+  it('has each account, each argument and each byte of every golden transaction', () => {
+    expect(FILES.length).toBeGreaterThan(250)
+    for (const file of FILES) {
+      const instructions = describeMessage(messageOf(file))
+      const lines = instructionTexts(instructions, new Map())
+      for (const line of lines) expect(line.length, file).toBeLessThanOrEqual(80)
+      requireWhole(instructions, flat(lines))
+      for (const { program, instruction, rest } of instructions) {
+        expect([file, programName(program), instruction !== null, rest]).toEqual([file, expect.any(String), true, ''])
+      }
+    }
+  })
+
+  it('has a role for each account and a value for each argument of every row of the tables', () => {
+    for (const [program, { table }] of LAYOUTS) {
+      for (const [prefix, [name, roles, fields]] of Object.entries(table)) {
+        const [wanted, args] = [roles.split(' '), fields === '' ? [] : fields.split(' ')]
+        const accounts = wanted.map(() => someone().toBase58())
+        // Zeros are the value of nearly every type: no option, an empty list, the first of several.
+        const data = Buffer.concat([Buffer.from(prefix, 'hex'), Buffer.alloc(600)])
+        const read = describeInstruction(program, [...accounts, program], data)
+        expect([read.instruction, read.roles]).toEqual([name, [...wanted, null]])
+        expect(read.args.map((arg) => arg.name)).toEqual(args.map((arg) => arg.split(':')[0]))
+        expect(read.rest).toMatch(/^(00)+$/)
+      }
+    }
+  })
+
+  it('is whole for arbitrary bytes and accounts of every program', { tags: 'sampled' }, () => {
+    const addresses = Array.from({ length: 4 }, () => someone().toBase58())
+    const programs = [...LAYOUTS.keys(), someone().toBase58()]
+    const prefixes = [...LAYOUTS.values()]
+      .flatMap(({ table }) => Object.keys(table))
+      .map((hex) => Buffer.from(hex, 'hex'))
+    const bytes = fc.uint8Array({ maxLength: 300 })
+    const data = fc.oneof(
+      bytes,
+      fc.tuple(fc.constantFrom(...prefixes), bytes).map((parts) => Buffer.concat(parts)),
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(...programs), fc.array(fc.constantFrom(...addresses)), data, (program, used, own) => {
+        const keys = [...new Set([...used, program])]
+        const message = {
+          ...{ version: 0 as const, signers: 1, readonlySigners: 0, readonlyOthers: 0, recentBlockhash: program },
+          ...{ blockhashOffset: 0, lookups: [], config: null, keys },
+          instructions: [
+            {
+              programIdIndex: keys.indexOf(program),
+              accounts: Uint8Array.from(used, (each) => keys.indexOf(each)),
+              data: own,
+            },
+          ],
+        }
+        const instructions = describeMessage(message)
+        expect(instructions[0]!.accounts.map(({ address }) => address)).toEqual(used)
+        expect(instructions[0]!.data.endsWith(instructions[0]!.rest)).toBe(true)
+        requireWhole(instructions, flat(instructionTexts(instructions, new Map())))
+      }),
+      { numRuns: runs(300, 2_000) },
+    )
+  })
+})
