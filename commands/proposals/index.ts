@@ -7,7 +7,8 @@ import type { Session } from '../cli/session.ts'
 import type { ProposalStep } from '../signing/demanded-proposals.ts'
 import { OWN_SIGNING, SIGNING_HERE } from '../signing/flags.ts'
 import { usage } from '../ui/problem.ts'
-import { forecastOrNull, proposalOutcome, showProposal } from './show.ts'
+import { forecastOrNull } from './forecast.ts'
+import { proposalOutcome, showProposal } from './show.ts'
 import type { StepInput } from './squads-steps.ts'
 
 const proposalPaths = paths.proposals

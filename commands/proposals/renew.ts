@@ -11,7 +11,7 @@ import { freshCreations, proposedOutcome, sendCreation, untilOnChain } from '../
 import { signSeries } from '../signing/signatures.ts'
 import type { AskedProposal } from '../signing/wallet.ts'
 import { usage } from '../ui/problem.ts'
-import { forecastOrNull } from './show.ts'
+import { forecastOrNull } from './forecast.ts'
 import { openSquads, planLines, type SquadsProposal } from './squads-plan.ts'
 
 interface RenewFlags {

@@ -15,6 +15,7 @@ import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { requireAnswered } from './answered.ts'
+import { forecastLines, forecastOrNull } from './forecast.ts'
 
 type RuleProposal = Proposal & { approver: RuleApprover }
 
@@ -64,7 +65,8 @@ export async function rulePlanLines(
   id: string,
   proposal: RuleProposal,
 ): Promise<string[]> {
-  const { approver, what, message_sha256, transaction, expires_at } = proposal
+  const { approver, what, message_sha256, transaction, expires_at, status } = proposal
+  const isOpen = status === 'active' || status === 'approved'
   requireAnswered(id, proposal)
   const content = await session.wallet.describe(transaction)
   const names = await addressNames(session, content, proposalNames(approver, content.fee_payer))
@@ -76,6 +78,7 @@ export async function rulePlanLines(
     ...movementLines(approver.movement, decimalsIn(content)),
     '  checked here  the hash below is that of this transaction:',
     ...(shown.text ?? '').split('\n').map((line) => `    ${line}`),
+    ...forecastLines(isOpen ? await forecastOrNull(session, id) : null, 'paid by the platform wallet').map(printable),
     `  sha256        ${message_sha256}`,
     `  until         ${expires_at === null ? '-' : timeText(expires_at)}`,
   ]

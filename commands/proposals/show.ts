@@ -1,10 +1,10 @@
 /** Shows a proposal: its plan in words, what it would change now, who has decided and who is missing, and what is next. */
 import type { Proposal, ProposalForecast, RuleApprover } from '../../src/api/proposals.ts'
-import { ApiError } from '../../src/platform/errors.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { fittingText, printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
+import { forecastOrNull } from './forecast.ts'
 
 const COLUMNS = 80
 
@@ -65,15 +65,5 @@ async function ruleProposal(
     data: proposal,
     text: await fittingText(lines.map(printable).join('\n'), COLUMNS),
     notes: next === null ? [] : [printable(next)],
-  }
-}
-
-/** What its execution would change now; null if the API cannot find out. */
-export async function forecastOrNull({ client }: Session, id: string): Promise<ProposalForecast | null> {
-  try {
-    return (await client.proposals.forecast({ id })).data
-  } catch (error) {
-    if (error instanceof ApiError) return null
-    throw error
   }
 }

@@ -19,14 +19,15 @@ import {
 } from '../../src/solana/squads/index.ts'
 import type { Session } from '../cli/session.ts'
 import { addressNames } from '../signing/address-names.ts'
-import { changedLines, controlLines, withMints } from '../signing/content.ts'
+import { withMints } from '../signing/content.ts'
 import type { AskedStep } from '../signing/demanded-proposals.ts'
-import { previewLine, rentLine } from '../signing/preview.ts'
+import { previewLine } from '../signing/preview.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { requireAnswered } from './answered.ts'
+import { forecastLines } from './forecast.ts'
 
 type Account = Awaited<ReturnType<Session['client']['accounts']['get']>>['data']
 
@@ -156,33 +157,8 @@ export async function planLines(
     previewLine('sha256', message_sha256),
     'plan, decoded here',
     ...instructionTexts(content.instructions, names),
-    ...forecastLines(forecast),
+    ...forecastLines(forecast, 'paid by the member who executes it'),
   ].map(printable)
-}
-
-function forecastLines(forecast: ProposalForecast | null): string[] {
-  if (forecast === null) return []
-  const { failed, balance_changes, control_changes, changes } = forecast
-  const anew = [
-    ...(changes.length === 0 ? [] : ['built anew, it would differ']),
-    ...changes.map((change) => `  ${change}`),
-  ]
-  if (failed !== null) {
-    return [
-      'executed now, it would fail',
-      `  ${JSON.stringify(failed.err)}`,
-      ...failed.logs.slice(-4).map((line) => `  ${line}`),
-      ...anew,
-    ]
-  }
-  return [
-    'executed now, it would change',
-    ...changedLines(balance_changes),
-    ...controlLines(control_changes),
-    rentLine({ balance_changes, rent: null }).replace('not known: ', ''),
-    previewLine('fee', 'paid by the member who executes it'),
-    ...anew,
-  ]
 }
 
 /** Who has decided, who is missing, and the time lock. `own` is a wallet of the caller. */

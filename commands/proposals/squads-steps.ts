@@ -16,7 +16,7 @@ import type { RunFlags } from '../signing/signed-run.ts'
 import { failure } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
-import { forecastOrNull } from './show.ts'
+import { forecastOrNull } from './forecast.ts'
 import {
   executableFrom,
   executedAccounts,

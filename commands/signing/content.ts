@@ -7,13 +7,12 @@ import type { Simulation } from '../../src/api/transactions.ts'
 import { BLOCKHASH_SLOTS } from '../../src/solana/constants.ts'
 import { type AddressNames, instructionTexts } from '../../src/solana/described-instructions.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { programName } from '../../src/solana/programs.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { fittingText, printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { lifetimeText, secondsLeftText, secondsOf } from './lifetime.ts'
-import { failureLines, previewLine, rentLine } from './preview.ts'
+import { controlLines, failureLines, previewLine, rentLine } from './preview.ts'
 import type { DescribedContent, Explanation, MessageConfig } from './wallet.ts'
 
 /** The columns for which the text is laid out, on a terminal or not. */
@@ -121,23 +120,6 @@ function trialLines({ trial, untried }: Findings): string[] {
     `trial run  succeeds, with ${simulation.units_consumed ?? 'unknown'} compute units; it would change`,
     ...changedLines(simulation.balance_changes),
     ...controlLines(simulation.control_changes),
-  ]
-}
-
-/** The owners and authorities that change, before and after. An older API does not say. */
-export function controlLines(changes: Simulation['control_changes'] | undefined): string[] {
-  if (changes === undefined) return ['owners and authorities  not known: the API is older']
-  if (changes.length === 0) return ['owners and authorities  stay as they are']
-  const addresses = [...new Set(changes.map(({ address }) => address))]
-  const named = (value: string | null) => (value === null ? 'nobody' : (programName(value) ?? value))
-  return [
-    'owners and authorities',
-    ...addresses.flatMap((address) => [
-      `  ${address}`,
-      ...changes
-        .filter((change) => change.address === address)
-        .flatMap(({ what, before, after }) => [`    ${what}`, `      ${named(before)}`, `      → ${named(after)}`]),
-    ]),
   ]
 }
 

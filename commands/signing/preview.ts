@@ -2,6 +2,7 @@
 import type { ClusterState } from '../../src/api/service.ts'
 import type { Simulation } from '../../src/api/transactions.ts'
 import { CONSENSUS_NAMES } from '../../src/solana/constants.ts'
+import { programName } from '../../src/solana/programs.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
@@ -70,7 +71,7 @@ const programsIn = ({ instructions }: TransactionContent) =>
 
 /** The lines of fee, rent and balance changes; the changes of `own` come first. */
 export function effectLines(
-  { err, fee, rent, balance_changes: changes }: Simulation,
+  { err, fee, rent, balance_changes: changes, control_changes: control }: Simulation,
   own?: string,
   whose: Whose = YOURS,
 ): string[] {
@@ -82,6 +83,28 @@ export function effectLines(
     ...(failed || rows.length === 0
       ? []
       : [previewLine('changes', ''), ...rows.map((change) => `    ${changeText(change, own, whose)}`)]),
+    ...(control === undefined || control.length === 0 ? [] : controlLines(control)),
+  ]
+}
+
+/** The owners and authorities that change, before and after. An older API does not say. */
+export function controlLines(changes: Simulation['control_changes'] | undefined): string[] {
+  if (changes === undefined) return ['  owners and authorities  not known: the API is older']
+  if (changes.length === 0) return ['  owners and authorities  stay as they are']
+  const addresses = [...new Set(changes.map(({ address }) => address))]
+  const named = (value: string | null) => printable(value === null ? 'nobody' : (programName(value) ?? value))
+  return [
+    '  owners and authorities',
+    ...addresses.flatMap((address) => [
+      `    ${printable(address)}`,
+      ...changes
+        .filter((change) => change.address === address)
+        .flatMap(({ what, before, after }) => [
+          `      ${printable(what)}`,
+          `        ${named(before)}`,
+          `        → ${named(after)}`,
+        ]),
+    ]),
   ]
 }
 

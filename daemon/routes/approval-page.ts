@@ -165,6 +165,17 @@ function pageText(row: Row<'proposals'>, decisions: readonly Row<'proposal_decis
       'Receives',
       `${each.owner ?? each.address}: ${units(each.mint, each.amount)}`,
     ]),
+    ...movement.authorities.map((each): [string, string] => [
+      'Gives away',
+      `${each.what} of ${each.address} to ${each.to ?? 'nobody'}`,
+    ]),
+    ...movement.delegates.map((each): [string, string] => [
+      'Delegates',
+      `${each.kind} ${each.address} to ${each.delegate ?? 'somebody'}`,
+    ]),
+    // What was proposed before there were powers has none.
+    ...(movement.powers ?? []).map((each): [string, string] => ['To holders', `${each.what} (${each.mint})`]),
+    ...movement.closes.map((each): [string, string] => ['Closes', `${each.what} ${each.address}`]),
     ['Needs', `${row.needed} of ${approvers.map(({ name }) => name).join(', ')}`],
     ...decisions.map((each): [string, string] => [
       each.decision === 'approved' ? 'Approved by' : 'Rejected by',

@@ -1,5 +1,5 @@
 /** Proposals of a multisig that strangers and members try to falsify: forged executions, taken numbers, closed accounts. */
-import type { Keypair } from '@solana/web3.js'
+import { type Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { instructions } from '@sqds/multisig'
 import { describe, expect, it } from 'vitest'
 import { withVaultCalls } from '../../src/following/vault-calls.ts'
@@ -41,6 +41,26 @@ describe.skipIf(lacksTreasury)(`a proposal in hostile hands${lacksTreasury}`, ()
     await follow()
     const { status, signature: found } = await proposalOf(id)
     expect([status, found === forged, found === signature]).toEqual(['executed', false, true])
+  })
+
+  it('says who gets the vault itself, in its sentence, its plan and beside the balances', async () => {
+    const { vault, stranger, a } = at
+    const thief = addressOf(stranger)
+    const act = SystemProgram.assign({ accountPubkey: keyOf(vault), programId: stranger.publicKey })
+    const message = new TransactionMessage({ payerKey: keyOf(vault), recentBlockhash: vault, instructions: [act] })
+    const transaction = Buffer.from(new VersionedTransaction(message.compileToV0Message()).serialize()).toString(
+      'base64',
+    )
+    const { proposal } = await at.post('/v2/proposals', { transaction, approver: at.approver(a) })
+    at.put(proposal, a)
+    const gains = `${vault} (this vault) goes to the program ${thief}`
+    const { what, plan } = await at.proposalOf(proposal.id)
+    expect(what).toContain(gains)
+    expect(plan.join(' ').replace(/ +/g, ' ')).toContain(gains)
+    expect(plan).toContain(`  ws  ${vault}  account (this vault)`)
+    const { data } = await at.ask('GET', `/v2/proposals/${proposal.id}/forecast`)
+    const system = SystemProgram.programId.toBase58()
+    expect(data.control_changes).toEqual([{ address: vault, what: 'program', before: system, after: thief }])
   })
 
   it('of another chain with the same addresses adds nothing to a transaction of this one', async () => {

@@ -6,6 +6,7 @@ import { cosignedBy } from '../../chain/sending/cosign.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
+import { plainText } from '../../solana/decision-texts.ts'
 import { legacyOf } from '../../solana/legacy-messages.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import { isSignedAt, missingSigners } from '../../solana/signatures.ts'
@@ -173,7 +174,7 @@ async function build(context: Context, row: PayRequestRow, account: string) {
   return {
     payment: {
       transaction: shown,
-      message: route.summary,
+      message: messageOf(route.summary, fields),
       build: {
         ...rest,
         ...(nested === undefined ? { transaction: shown } : { tx: { ...nested, transaction: shown } }),
@@ -213,4 +214,10 @@ function requireAlone(transaction: DecodedTransaction, account: string): void {
   throw badRequest(
     `${others.join(', ')} must sign this too, and a QR code asks one wallet: use \`svc tx sign\` (docs/wallets.md)`,
   )
+}
+
+/** What the wallet on a phone shows: for a step of a proposal, the act that it decides about. */
+function messageOf(summary: string, { proposal }: Record<string, unknown>): string {
+  const what = (proposal as { what?: unknown } | undefined)?.what
+  return typeof what === 'string' ? plainText(`${summary}: ${what}`) : summary
 }

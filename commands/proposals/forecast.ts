@@ -1,0 +1,45 @@
+/** What the execution of a proposal would change now, as the API's trial run shows it. */
+import type { ProposalForecast } from '../../src/api/proposals.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { Session } from '../cli/session.ts'
+import { changedLines } from '../signing/content.ts'
+import { controlLines, previewLine, rentLine } from '../signing/preview.ts'
+
+/** What its execution would change now; null if the API cannot find out. */
+export async function forecastOrNull(
+  { client }: Pick<Session, 'client'>,
+  id: string,
+): Promise<ProposalForecast | null> {
+  try {
+    return (await client.proposals.forecast({ id })).data
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
+
+/** What its execution would change now: balances, owners and authorities. `payer` says who pays the fee. */
+export function forecastLines(forecast: ProposalForecast | null, payer: string): string[] {
+  if (forecast === null) return []
+  const { failed, balance_changes, control_changes, changes } = forecast
+  const anew = [
+    ...(changes.length === 0 ? [] : ['built anew, it would differ']),
+    ...changes.map((change) => `  ${change}`),
+  ]
+  if (failed !== null) {
+    return [
+      'executed now, it would fail',
+      `  ${JSON.stringify(failed.err)}`,
+      ...failed.logs.slice(-4).map((line) => `  ${line}`),
+      ...anew,
+    ]
+  }
+  return [
+    'executed now, it would change',
+    ...changedLines(balance_changes),
+    ...controlLines(control_changes),
+    rentLine({ balance_changes, rent: null }).replace('not known: ', ''),
+    previewLine('fee', payer),
+    ...anew,
+  ]
+}
