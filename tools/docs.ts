@@ -1,6 +1,7 @@
 /** Writes the generated documents and error tables; with --check, fails if a file does not match the code. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { api } from '../src/api/index.ts'
+import { COLUMN_NAMES } from '../src/merkle/column-names.ts'
 import {
   environmentName,
   fileVariable,
@@ -114,12 +115,26 @@ function roomTables(): string {
 const ARCHITECTURE = 'docs/architecture.md'
 const [BEGIN, END] = ['<!-- rooms: written by npm run docs from tools/rooms.ts -->', '<!-- end of rooms -->']
 
-/** The hand-written page with its table of rooms replaced. */
-function architecture(): string {
-  const page = readFileSync(ARCHITECTURE, 'utf8')
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (begin < 0 || end < begin) throw new Error(`${ARCHITECTURE} lacks the lines that enclose the table of rooms`)
-  return `${page.slice(0, begin)}${BEGIN}\n\n${roomTables()}\n\n${page.slice(end)}`
+/** The hand-written page with what is between two of its lines replaced. */
+function withTable(file: string, [first, last]: readonly [string, string], table: string): string {
+  const page = readFileSync(file, 'utf8')
+  const [begin, end] = [page.indexOf(first), page.indexOf(last)]
+  if (begin < 0 || end < begin) throw new Error(`${file} lacks the lines that enclose its table`)
+  return `${page.slice(0, begin)}${first}\n\n${table}\n\n${page.slice(end)}`
+}
+
+const LISTS = 'docs/lists.md'
+const COLUMNS = [
+  '<!-- columns: written by npm run docs from src/merkle/column-names.ts -->',
+  '<!-- end of columns -->',
+] as const
+
+function columnTable(): string {
+  const cell = (names: readonly string[] = []) => names.map((name) => `\`${name}\``).join(', ')
+  const rows = Object.values(COLUMN_NAMES).map(
+    ({ weight, says, names, words }) => `| ${says} | ${weight} | ${cell(names)} | ${cell(words)} |`,
+  )
+  return `| It says | If it is not read | Names | Words |\n|---|---|---|---|\n${rows.join('\n')}`
 }
 
 const files: Record<string, string> = {
@@ -127,7 +142,8 @@ const files: Record<string, string> = {
   'docs/configuration.md': configuration(),
   'docs/events.md': eventsPage(),
   'docs/errors.md': errorsPage(),
-  [ARCHITECTURE]: architecture(),
+  [ARCHITECTURE]: withTable(ARCHITECTURE, [BEGIN, END], roomTables()),
+  [LISTS]: withTable(LISTS, COLUMNS, columnTable()),
   'docs/pictures/first-launch.svg': firstLaunchPicture(readFileSync('docs/first-launch.md', 'utf8')),
   ...(await errorTables()),
   ...(await instructionTables()),

@@ -46,7 +46,7 @@ export const airdropAdoptVerb = verb({
         { param: '--replace', next: 'nobody can claim from the stored list: replace it with --replace' },
       )
     }
-    const tree = await listWithRoot(session, { file, csv, root })
+    const tree = await listWithRoot(session, { file, csv: { ...csv, mint: airdrop.mint }, root })
     const record = builtTreeRecord(tree, airdrop.mint, airdrop.airdrop_count)
     await storeTree(session, tree, record, replace)
     return adoptionOutcome(session, (await session.client.airdrops.get({ id: record.id })).data)

@@ -6,7 +6,9 @@ import { type EntryList, MAX_STORED_LEAVES, shardList, totalAmount } from '../..
 import { toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { text } from '../cli/command.ts'
+import { flagName } from '../cli/parsed-command.ts'
 import type { Session } from '../cli/session.ts'
+import { columnInputs } from '../lists/column-flags.ts'
 import { readHash } from '../merkle/built-record.ts'
 import { type CsvChoices, csvFlags, hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { otherReading } from '../merkle/verify.ts'
@@ -59,9 +61,10 @@ export async function requireMeant(
   meant: MeantList,
 ): Promise<EntryList | null> {
   const { roots, list, signs = false } = meant
-  if (list === undefined && (meant.decimals !== undefined || meant.duplicates !== undefined)) {
-    const flag = meant.decimals === undefined ? '--duplicates' : '--decimals'
-    throw usage(`${flag} needs --list`, { param: flag })
+  const ofList = { decimals: meant.decimals, duplicates: meant.duplicates, ...columnInputs(meant) }
+  const alone = Object.entries(ofList).find(([, value]) => value !== undefined && value !== false)?.[0]
+  if (list === undefined && alone !== undefined) {
+    throw usage(`${flagName(alone)} needs --list`, { param: flagName(alone) })
   }
   if (roots.length > 0 && list !== undefined) throw usage('give either --root or --list', { param: '--root' })
   if (roots.length > 0) requireRoots(stored, roots)
@@ -86,7 +89,9 @@ async function requireList(
   stored: readonly StoredList[],
   { list: file, ...csv }: MeantList & { list: string },
 ): Promise<EntryList> {
-  const { list, hasDecimals, decimals } = await readRecipients(file, csv, ui)
+  const mint = decodeTreeId(stored[0]?.id ?? '')?.mint
+  const ofMint = mint === undefined ? {} : { mint: keyToBase58(mint) }
+  const { list, hasDecimals, decimals } = await readRecipients(file, { ...csv, ...ofMint }, ui)
   const parts = list.count > MAX_STORED_LEAVES ? shardList(list) : [list]
   const roots = parts.map((part) => toHex(hashRoot(part, ui)))
   if (stored.length > 1 && stored.length !== roots.length) {

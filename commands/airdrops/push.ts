@@ -3,6 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { required, text, verb } from '../cli/command.ts'
 import { makeStateFolder, stateFile } from '../cli/state-file.ts'
+import { columnInputs } from '../lists/column-flags.ts'
 import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
 import { hashRoot } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
@@ -42,6 +43,7 @@ export const airdropPushVerb = verb({
       await requireMeant(session, [record], {
         roots: rootsOf(meantRoot),
         list: file,
+        ...columnInputs(flags),
         decimals,
         duplicates,
         units: (name) => chosenUnits(session, chosen, { name, token }),

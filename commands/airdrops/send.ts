@@ -1,5 +1,6 @@
 /** `svc airdrops send`: transfers a token to every wallet of a CSV, so that nobody has to claim. */
 import { mintAddress, required, text, verb } from '../cli/command.ts'
+import { columnInputs } from '../lists/column-flags.ts'
 import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
 import { readRecipients, withListNotes } from '../merkle/recipients.ts'
 import { usage } from '../ui/problem.ts'
@@ -32,7 +33,7 @@ export const airdropSendVerb = verb({
     const token = await listToken(session, mint)
     requireUnits(chosen, token)
     const units = (name: string) => chosenUnits(session, chosen, { name, token })
-    const read = await readRecipients(file, { decimals, duplicates, units }, session.ui)
+    const read = await readRecipients(file, { ...columnInputs(flags), mint, decimals, duplicates, units }, session.ui)
     const outcome = await sendList(session, flags, {
       name: file,
       token,

@@ -1,15 +1,26 @@
 /** Reads a CSV with named columns and the position of every cell, so that a fault has file, line and column. */
+import { walletKey } from '../../src/merkle/base58.ts'
+import { type ColumnRole, roleOf } from '../../src/merkle/column-names.ts'
+import { type ColumnChoices, type ColumnPlan, type ListForm, planColumns } from '../../src/merkle/column-plan.ts'
+import { isHeader as isHeaderRecord, readWords } from '../../src/merkle/csv-columns.ts'
 import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
+import { MerkleInputError, quoted } from '../../src/merkle/errors.ts'
 import { fileKindFault } from '../../src/merkle/file-faults.ts'
+import { UnreadColumns } from '../../src/merkle/unread-columns.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
+import type { Ui } from '../ui/ui.ts'
+import { deciding, sayDecisions } from './column-flags.ts'
 
 const MAX_FAULTS = 100
+const ROW_HINT = 'a text with a comma needs quotes, and an empty cell needs its comma in every row'
 
 /** A fault of a file, and the byte at which it is. */
 export interface PlacedFault {
   offset: number
   message: string
+  /** The name of an unknown column that a person may leave out. */
+  undecided?: string | undefined
 }
 
 /** A value, and the offset of its first byte. */
@@ -72,7 +83,7 @@ export function readCsvRows(
     const hint = columns.tooManyHint?.(cells, names) ?? ''
     faults.push({
       offset: starts[names.length] ?? 0,
-      message: `${cells} cells, but ${names.length} columns; put a text with a comma in quotes${hint}`,
+      message: `${cells} cells, but ${names.length} columns; ${ROW_HINT}${hint}`,
     })
   }
   return rows
@@ -179,4 +190,143 @@ export async function readRows<R extends { offset: number }>(
   if (rows.length === 0 && faults.length === 0) faults.push({ offset: 0, message: `no rows; a row is ${example}` })
   if (faults.length > 0) throw placedProblem(file, bytes, faults)
   return withLines(bytes, rows)
+}
+
+/** A list whose columns have the names of the table of all lists. */
+export interface ListFormat {
+  form: ListForm
+  choices: ColumnChoices
+  /** A row, for a file without any. */
+  example: string
+  /** The roles of a file without a header, by its number of cells. */
+  withoutHeader(cells: number): readonly string[]
+  /** The form, if the names of the header decide what is needed. */
+  formOf?(names: readonly string[]): ListForm
+}
+
+/**
+ * Reads the rows of such a list, each with the line on which it begins; cells are named by role. Unknown columns are
+ * asked about at a terminal. `rowOf` adds what is wrong with a row to the faults, and then returns none.
+ */
+export async function readListRows<R extends { offset: number }>(
+  ui: Ui,
+  file: string,
+  format: ListFormat,
+  rowOf: (row: PlacedRow, faults: PlacedFault[]) => readonly R[],
+) {
+  const bytes = await readBytes(file)
+  let faults: PlacedFault[] = []
+  const read = async (choices: ColumnChoices) => {
+    faults = []
+    const scanned = scannedRows(bytes, { ...format, choices }, faults)
+    const rows = scanned.rows.flatMap((row) => rowOf(row, faults))
+    if (rows.length === 0 && faults.length === 0)
+      faults.push({ offset: 0, message: `no rows; a row is ${format.example}` })
+    if (faults.length > 0) {
+      const undecided = faults.flatMap(({ undecided: name }) => name ?? [])
+      const issues = faults.map(({ message }) => ({ position: file, message }))
+      throw new MerkleInputError(issues, faults.length, undecided)
+    }
+    if (scanned.ignored.length > 0)
+      await ui.preview([
+        `${file}: not read: ${scanned.ignored.map(quoted).join(', ')}; read: ${readWords(scanned.read)}`,
+      ])
+    sayDecisions(ui, file, scanned)
+    return withLines(bytes, rows)
+  }
+  try {
+    return await deciding(ui, format.choices, read)
+  } catch (error) {
+    if (error instanceof MerkleInputError) throw placedProblem(file, bytes, faults)
+    throw error
+  }
+}
+
+interface Scanned {
+  rows: PlacedRow[]
+  read: Readonly<Record<string, string>>
+  ignored: readonly string[]
+  overruled: readonly string[]
+  paidRows: number
+}
+
+/** The rows that are read; faults of the file, its header and its other columns are added. */
+function scannedRows(bytes: Uint8Array, format: ListFormat, faults: PlacedFault[]): Scanned {
+  const none: Scanned = { rows: [], read: {}, ignored: [], overruled: [], paidRows: 0 }
+  const refused = (fault: PlacedFault) => {
+    faults.push(fault)
+    return none
+  }
+  const kind = fileKindFault(bytes)
+  if (kind !== undefined) return refused({ offset: 0, message: kind })
+  const scanner = new CsvScanner(bytes, { comments: false })
+  let plan: ColumnPlan | undefined
+  let unread: UnreadColumns | undefined
+  let names: readonly string[] = []
+  let read: Readonly<Record<string, string>> = {}
+  let isHeader = false
+  const rows: PlacedRow[] = []
+  while (scanner.next()) {
+    if (scanner.fault !== undefined) {
+      faults.push(scanner.fault)
+      continue
+    }
+    if (plan === undefined) {
+      const separator = otherSeparator(scanner)
+      if (separator !== null) return refused(separator)
+      const texts = Array.from({ length: scanner.cells }, (_, i) => scanner.text(i))
+      isHeader = isListHeader(texts, format)
+      const found = isHeader
+        ? planColumns(texts, format.formOf?.(texts) ?? format.form, format.choices)
+        : numberedPlan(format.withoutHeader(texts.length), texts.length)
+      if ('message' in found) return refused({ offset: scanner.starts[found.cell] ?? 0, message: found.message })
+      plan = found
+      const roles = new Map([...found.cells].map(([role, cell]) => [cell, role]))
+      names = texts.map((_, cell) => roles.get(cell) ?? `\0${cell}`)
+      read = Object.fromEntries([...found.cells].map(([role, cell]) => [role, texts[cell] ?? '']))
+      unread = new UnreadColumns(found.watched, format.form, {
+        choices: format.choices,
+        refuse: (offset, message, undecided) => faults.push({ offset, message: message(), undecided }),
+      })
+      if (isHeader) continue
+    }
+    const row = rowOf(scanner, bytes, names)
+    if (row === null) continue
+    const { cells, starts, ends } = scanner
+    if (cells > names.length) {
+      const what = isHeader ? 'header' : 'first row'
+      faults.push({
+        offset: starts[names.length] ?? 0,
+        message: `${cells} cells, but the ${what} has ${names.length}; ${ROW_HINT}`,
+      })
+      continue
+    }
+    const end = ends[cells - 1] ?? 0
+    const isRead = unread?.isRead({
+      offset: row.offset,
+      text: (cell) => (cell < cells ? cellText(scanner, cell, bytes) : ''),
+      offsetOf: (cell) => (cell < cells ? (starts[cell] ?? end) : end),
+    })
+    if (isRead !== false) rows.push(row)
+  }
+  unread?.finish()
+  return { ...none, ...plan, rows, read, paidRows: unread?.leftOut ?? 0 }
+}
+
+/** Whether a first record names columns: one that is read, one that a flag names, or none that could be a wallet. */
+function isListHeader(texts: readonly string[], { form, choices }: ListFormat): boolean {
+  if (texts.some((text) => walletKey(text) !== undefined)) return false
+  const flags = [choices.wallet, choices.amount, ...(choices.ignore ?? [])]
+  if (texts.some((text) => flags.includes(text) || form.reads.some((role) => roleOf(text) === role))) return true
+  return form.needs.includes('wallet') && isHeaderRecord(texts)
+}
+
+/** The columns of a file without a header. */
+function numberedPlan(roles: readonly string[], width: number): ColumnPlan | { cell: number; message: string } {
+  if (width > roles.length) {
+    const message = `${width} cells, and a file without a header has at most ${roles.length}: begin it with ${roles.join(',')}; ${ROW_HINT}`
+    return { cell: roles.length, message }
+  }
+  const cells = new Map(roles.slice(0, width).map((role, cell) => [role as ColumnRole, cell]))
+  return { cells, watched: [], ignored: [], overruled: [] }
 }

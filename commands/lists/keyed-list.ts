@@ -53,6 +53,8 @@ export interface KeyedList<R extends { line: number }, D extends BuiltRow> {
   record(row: R): Record<string, unknown>
   /** Columns of the table between the line and the account. */
   columns: readonly string[]
+  /** The decimals of columns with raw units, which the table shows in whole tokens. */
+  decimals?: Readonly<Record<string, number>>
 }
 
 export interface KeyedRun<R extends { line: number }, D extends BuiltRow> {

@@ -2,6 +2,7 @@
  * Makes one account on chain for every row of a CSV once, however often the command is interrupted and run again: the
  * keypair signs, the platform wallet, or a vault to which each row is proposed.
  */
+import { Amount } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
@@ -121,6 +122,10 @@ function listOutcome<R extends { line: number }, D extends BuiltRow>(
     error: row.error,
   }))
   const shown = ['line', ...columns, names.account, 'status']
+  const cellOf = (column: string, value: unknown) => {
+    const decimals = list.decimals?.[column]
+    return decimals === undefined ? value : new Amount(BigInt(String(value)), decimals)
+  }
   return rowsOutcome({
     rows,
     journal: journal.file,
@@ -135,7 +140,7 @@ function listOutcome<R extends { line: number }, D extends BuiltRow>(
     ],
     records: [names.rows, (row) => row],
     columns: shown,
-    cells: (row) => shown.map((column) => (row as Record<string, unknown>)[column]),
+    cells: (row) => shown.map((column) => cellOf(column, (row as Record<string, unknown>)[column])),
     file,
     notes,
     isDone: rows.every(({ status }) => status !== 'failed' && status !== 'unknown'),

@@ -4,6 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import { columnInputs, withoutList } from '../lists/column-flags.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_SIGNING, refuseOwnWithSigned, runAct } from '../signing/run-act.ts'
@@ -11,6 +12,7 @@ import { mintState } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
+import { LOCK_LIST_FLAGS } from './list-rows.ts'
 import { chainClock, flagOf, isoOf, lockPlan, SCHEDULE_FLAGS, scheduleFields } from './schedule.ts'
 import { requireSteps, scheduleLines } from './schedule-lines.ts'
 import { demandedTerms, demandsLock, type LockTerms, PARTIES, termLines, termsOf } from './terms.ts'
@@ -32,6 +34,7 @@ export const createVerb = verb({
   flags: {
     from: text('CSV with a lock for each row, instead of one recipient', { placeholder: 'FILE', existing: true }),
     journal: text('With --from: file that records what is done (default: beside the CSV)', { placeholder: 'FILE' }),
+    ...LOCK_LIST_FLAGS,
     ...SCHEDULE_FLAGS,
     cancellable_by: choiceOf(PARTIES, 'Who may end it; the creator then gets what has not unlocked (default none)'),
     recipient_changeable_by: choiceOf(PARTIES, 'Who may give it to another recipient (default none)'),
@@ -48,11 +51,12 @@ export const createVerb = verb({
     'svc locks create 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --from team.csv --cliff 365d --periods 36 --frequency 30d --dry-run',
   ],
   async run(input, session) {
-    const { mint, recipient = '', amount = '', from, journal, raw, all_at_once: isMeant, ...flags } = input
+    const { mint, recipient = '', amount = '', from, journal, raw, allow_repeats, all_at_once, ...flags } = input
     const { start, cliff, cliff_amount, periods, frequency, title, description, allow_programs, ...signing } = flags
+    const columns = columnInputs(flags)
     const { cancellable_by = 'none', recipient_changeable_by = 'none', ...own } = signing
     const terms: LockTerms = { cancellable_by, recipient_changeable_by, title, description }
-    const release = { isMeant, isRead: own.dry_run || session.ui.attended }
+    const release = { isMeant: all_at_once, isRead: own.dry_run || session.ui.attended }
     const { decimals, transferFee } = await mintState(session, mint)
     const { now, epoch } = await chainClock(session)
     const usual = {
@@ -70,10 +74,12 @@ export const createVerb = verb({
       const [{ makeAll }, { lockList }] = await Promise.all([import('../lists/make-all.ts'), import('./lock-list.ts')])
       const { signed } = own
       const fee = feeInEpoch({ transferFee }, epoch)
-      const list = { file: from, journal, mint, decimals, raw, now, fee, usual, terms, allow_programs, signed, release }
+      const reading = { columns, allowsRepeats: allow_repeats }
+      const run = { terms, allow_programs, signed, reading, release }
+      const list = { file: from, journal, mint, decimals, raw, now, fee, usual, ...run }
       return makeAll(session, own, lockList(session, list))
     }
-    if (journal !== undefined) throw usage('--journal is for --from', { param: '--journal' })
+    withoutList({ journal, allow_repeats, ...columns })
     const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })
     requireSteps([plan], release)
     const whole = groupedDecimalOf(plan.amount, decimals)

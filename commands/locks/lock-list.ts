@@ -16,10 +16,10 @@ import { previewLine } from '../signing/preview.ts'
 import { requireUnsigned, signedAnswer, type Unsigned } from '../signing/run-act.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
-import { type LockRow, readLockRows } from './list-rows.ts'
+import { type ListUnits, type LockRow, readLockRows } from './list-rows.ts'
 import { isoOf, type ScheduleTexts, scheduleFields } from './schedule.ts'
 import { endOf, requireSteps } from './schedule-lines.ts'
-import { demandedTerms, demandsLock, type LockTerms, termLines, termsOf } from './terms.ts'
+import { demandedTerms, demandsLock, type LockTerms, modesOf, termLines, termsOf } from './terms.ts'
 
 export interface LockList {
   file: string
@@ -37,6 +37,7 @@ export interface LockList {
   signed: boolean
   /** Whether somebody reads the preview, or a flag says that locks may unlock everything in one moment. */
   release: Parameters<typeof requireSteps>[1]
+  reading: Pick<ListUnits, 'columns' | 'allowsRepeats'>
 }
 
 const LOCK_KIND: KeyedKind = {
@@ -103,7 +104,8 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
     journal: (place, payer, cluster) => lockJournal(place, { mint, payer, cluster, terms: named, signer }, list.now),
     async read(_, { now }) {
       begins = BigInt(String(now))
-      const rows = await readLockRows(file, { decimals: list.raw ? 0 : decimals, now: begins, usual })
+      const units = { decimals: list.raw ? 0 : decimals, isRaw: list.raw, mint, now: begins, usual, ...list.reading }
+      const rows = await readLockRows(session.ui, file, { ...units, modes: modesOf(terms) })
       requireSteps(
         rows.map(({ plan, line }) => ({ ...plan, line })),
         list.release,
@@ -175,5 +177,6 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
     fields: (rows) => ({ mint, amount: String(totalOf(rows)) }),
     record: ({ wallet, plan }) => ({ wallet, amount: String(plan.amount) }),
     columns: ['wallet', 'amount'],
+    decimals: { amount: decimals },
   }
 }

@@ -4,13 +4,14 @@ import { paths } from '../../src/api/paths.ts'
 import { Amount, groupedDecimalOf } from '../cli/amounts.ts'
 import { integer, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { csvLine, writePieces } from '../ledger/csv.ts'
+import { columnInputs, withoutList } from '../lists/column-flags.ts'
 import type { CommandOutcome } from '../outcome.ts'
 import { mintState } from '../signing/token-state.ts'
 import { drawingLines, drawingSvg, writePicture } from '../ui/drawing.ts'
 import { SVG } from '../ui/drawing-flags.ts'
 import { usage } from '../ui/problem.ts'
 import { lockAddress, readLock } from './acts.ts'
-import { readLockRows } from './list-rows.ts'
+import { LOCK_LIST_FLAGS, readLockRows } from './list-rows.ts'
 import { chainNow, flagOf, isoOf, type LockPlan, lockPlan, SCHEDULE_FLAGS } from './schedule.ts'
 import { type Unlock, type UnlockSpan, unlockDrawing, unlocksOf } from './schedule-lines.ts'
 
@@ -28,6 +29,7 @@ export const planVerb = verb({
   flags: {
     lock: lockAddress('A lock on chain, instead of an amount and a schedule'),
     from: text('CSV with a lock for each row, instead of an amount', { placeholder: 'FILE', existing: true }),
+    ...LOCK_LIST_FLAGS,
     ...SCHEDULE_FLAGS,
     mint: mintAddress('Mint whose decimals count'),
     decimals: integer(`Decimals without --mint (default ${USUAL_DECIMALS})`, { min: 0, max: 255 }),
@@ -40,7 +42,10 @@ export const planVerb = verb({
     'svc locks plan --from team.csv --cliff 365d --periods 36 --frequency 30d --csv vesting.csv',
     'svc locks plan --lock GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --svg vesting.svg --csv vesting.csv',
   ],
-  async run({ lock: address, from, amount, mint, decimals: given, raw, svg, csv, ...texts }, session) {
+  async run({ lock: address, from, amount, mint, decimals: given, raw, svg, csv, allow_repeats, ...flags }, session) {
+    const columns = columnInputs(flags)
+    const { wallet_column: _, amount_column: __, ignore_column: ___, unpaid_only: ____, ...texts } = flags
+    if (from === undefined) withoutList({ allow_repeats, ...columns })
     if (address !== undefined) {
       const own = { '--from': from, '<amount>': amount, '--mint': mint, '--decimals': given, ...flagsOf(texts) }
       const both = Object.entries(own).find(([, value]) => value !== undefined)
@@ -62,7 +67,16 @@ export const planVerb = verb({
     const plans =
       from === undefined
         ? [lockPlan({ ...usual, amount: amount ?? '' }, { ...units, shown: flagOf })]
-        : (await readLockRows(from, { ...units, usual })).map(({ plan }) => plan)
+        : (
+            await readLockRows(session.ui, from, {
+              ...units,
+              usual,
+              isRaw: raw,
+              mint,
+              columns,
+              allowsRepeats: allow_repeats,
+            })
+          ).map(({ plan }) => plan)
     return outcomeOf({ plans, decimals, now, lock: null }, { svg, csv })
   },
 })

@@ -25,6 +25,12 @@ export const termsOf = ({ cancellable_by, recipient_changeable_by, title, descri
   ...(description === undefined ? {} : { description }),
 })
 
+/** What a column of a list may say of the terms: the number that the program has for a party, or its name. */
+export const modesOf = ({ cancellable_by, recipient_changeable_by }: LockTerms) => ({
+  cancel_mode: [String(PARTIES.indexOf(cancellable_by)), cancellable_by],
+  recipient_mode: [String(PARTIES.indexOf(recipient_changeable_by)), recipient_changeable_by],
+})
+
 /** The terms as the transaction must have them. */
 export const demandedTerms = ({ cancellable_by, recipient_changeable_by, title, description }: LockTerms) => ({
   cancelMode: PARTIES.indexOf(cancellable_by),

@@ -55,7 +55,7 @@ export const buildTreeOfCsv = verb({
       requireUnits(chosen, token)
       const recipients = await readRecipients(
         file,
-        { ...chosen, duplicates, units: (name) => chosenUnits(session, chosen, { name, token }) },
+        { ...chosen, mint, duplicates, units: (name) => chosenUnits(session, chosen, { name, token }) },
         ui,
       )
       const { list, merged, zeroAmounts } = recipients

@@ -1,12 +1,14 @@
 /** Reads recipients that are JSON: a list, or the file of a tree. */
 import type { CsvOptions } from '../../src/merkle/csv.ts'
+import { readWords } from '../../src/merkle/csv-columns.ts'
 import { MerkleInputError, type MerkleIssue, quoted } from '../../src/merkle/errors.ts'
 import { readJsonList } from '../../src/merkle/json-list.ts'
 import { isTreeJson, readTreeFile } from '../../src/merkle/tree-files/read-tree-file.ts'
 import { type CheckedTreeFile, checkTreeFile, type TreeFile } from '../../src/merkle/tree-files/tree-file.ts'
+import { sayDecisions } from '../lists/column-flags.ts'
 import { readBytes } from '../ui/files.ts'
 import type { Ui } from '../ui/ui.ts'
-import { inputProblem, type Recipients, sayNotes } from './recipients.ts'
+import { inputProblem, listNotes, type Recipients, sayNotes } from './recipients.ts'
 
 /**
  * A JSON list, or the leaves of a tree file; a tree of another tool must have the proofs and the root of its leaves.
@@ -21,18 +23,26 @@ export async function jsonRecipients(
     const file = namingFaults(name, () => readTreeFile(bytes))
     if (file.format !== 'svc') requireWhole(name, checkTreeFile(file))
     const { list, jito } = file
-    const none = { merged: 0, zeroAmounts: 0, decimals: undefined, ignored_columns: [], comment_rows: 0 }
+    const none = {
+      merged: 0,
+      zeroAmounts: 0,
+      decimals: undefined,
+      ...listNotes({ read: {}, ignored: [], paidRows: 0 }),
+    }
     return { list, hasDecimals: false, ...none, ...(jito === undefined ? {} : { jito }) }
   }
   const decimals = await units(name)
-  const { isRaw, ignored, ...rows } = readJsonList(bytes, { ...options, decimals })
+  const { isRaw, columns, paidRows, ...rows } = readJsonList(bytes, { ...options, decimals })
   const isScaled = !isRaw && decimals !== undefined
   await sayNotes(ui, name, [
     `JSON with amounts in ${isScaled ? `whole tokens of ${decimals} decimals` : 'raw units'}`,
     ...(isRaw ? ['each owner of a token account gets its amount; make sure that the file has all pages'] : []),
-    ...(ignored.length === 0 ? [] : [`not read: ${ignored.map(quoted).join(', ')}`]),
+    ...(columns.ignored.length === 0
+      ? []
+      : [`not read: ${columns.ignored.map(quoted).join(', ')}; read: ${readWords(columns.read)}`]),
   ])
-  return { ...rows, hasDecimals: !isRaw, decimals, ignored_columns: ignored, comment_rows: 0 }
+  sayDecisions(ui, name, { ...columns, paidRows })
+  return { ...rows, hasDecimals: !isRaw, decimals, ...listNotes({ ...columns, paidRows }) }
 }
 
 /** Reads a tree file; throws a usage problem with one line for each fault of its form. */

@@ -30,7 +30,7 @@ export const proof = verb({
     if (mint === undefined) throw usage('--mint is required with FILE', { param: '--mint' })
     readKey(mint, '--mint')
     const key = readKey(wallet, '--wallet')
-    const { list } = await readRecipients(file, csv, ui)
+    const { list } = await readRecipients(file, { ...csv, mint }, ui)
     const index = findWallet(list, key)
     if (index < 0) throw new Problem('not_found', `${wallet} is not among the ${list.count} wallets of ${file}`)
     const tree = hashTree(list, ui)

@@ -1,7 +1,7 @@
 /** Reads a recipient list for the merkle commands: a CSV, or the file of a tree. */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
-import { readingNotes } from '../../src/merkle/csv-columns.ts'
+import { type CsvColumns, readingNotes } from '../../src/merkle/csv-columns.ts'
 import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
 import type { EntryList } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
@@ -10,6 +10,7 @@ import { readRecipientCsv, recipientRoot, recipientTree } from '../../src/merkle
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import type { JitoDetail } from '../../src/merkle/tree-files/tree-file.ts'
 import { type CommandOutcome, choiceOf, integer } from '../cli/command.ts'
+import { type ColumnInputs, columnChoices, columnFlags, deciding, sayDecisions } from '../lists/column-flags.ts'
 import { readBytes, unreadable } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
@@ -24,9 +25,12 @@ export const csvFlags = {
     reject: 'an error that names its lines',
     sum: 'its amounts are added up',
   }),
+  ...columnFlags,
 }
-export interface CsvChoices {
+export interface CsvChoices extends ColumnInputs {
   decimals: number | undefined
+  /** The mint that the rows must name, if a column names one. */
+  mint?: string | undefined
   duplicates: 'reject' | 'sum' | undefined
   /** Decides the decimals of a list whose amounts may be whole tokens or raw units; asked before they are read. */
   units?: (name: string) => Promise<number | undefined>
@@ -35,13 +39,29 @@ export interface CsvChoices {
 /** A list with at most this many rows is read too fast for a progress bar. */
 const PROGRESS_FROM = 50_000
 
-/** The ignored parts of a list; with `-o json` they are in the answer. */
+/** What was read of a list, and what was not; with `-o json` it is in the answer. */
 export interface ListNotes {
+  /** The column of wallet, amount and locked amount, by its name in the header or its number. */
+  columns: Readonly<Record<string, string>>
   /** Columns of a CSV, or fields of JSON, that were ignored. */
   ignored_columns: readonly string[]
   /** Rows that begin with #. */
   comment_rows: number
+  /** Rows of a receipt that are paid, which --unpaid-only leaves out. */
+  paid_rows: number
 }
+
+export const listNotes = (of: {
+  read: CsvColumns['read']
+  ignored: readonly string[]
+  comments?: number
+  paidRows: number
+}): ListNotes => ({
+  columns: of.read,
+  ignored_columns: of.ignored,
+  comment_rows: of.comments ?? 0,
+  paid_rows: of.paidRows,
+})
 
 export interface Recipients extends ListNotes {
   list: EntryList
@@ -60,18 +80,21 @@ export async function readRecipients(file: string, choices: CsvChoices, ui: Ui):
   const name = file === '-' ? 'stdin' : file
   const { duplicates, units = async () => choices.decimals } = choices
   const { source, close } = await openRecipients(file)
+  const all = memoized(units)
   try {
-    const options = { name, duplicates: duplicates ?? 'reject', onProgress: treeProgress(ui) } as const
-    if (isJson(source)) {
-      // A CSV, which most lists are, needs none of it.
-      const { jsonRecipients } = await import('./json-recipients.ts')
-      return await jsonRecipients(source.all(), options, { ui, units })
-    }
-    const decimals = await units(name)
-    const { columns, comments, ...rows } = readRecipientCsv(source, { ...options, decimals })
-    const notes = readingNotes({ columns, comments, separator: rows.separator })
-    await sayNotes(ui, name, notes)
-    return { ...rows, hasDecimals: true, decimals, ignored_columns: columns.ignored, comment_rows: comments }
+    return await deciding(ui, columnChoices(choices), async (columns) => {
+      const options = { name, duplicates: duplicates ?? 'reject', columns, onProgress: treeProgress(ui) } as const
+      if (isJson(source)) {
+        // A CSV, which most lists are, needs none of it.
+        const { jsonRecipients } = await import('./json-recipients.ts')
+        return jsonRecipients(source.all(), options, { ui, units: all })
+      }
+      const decimals = await all(name)
+      const { columns: found, comments, paidRows, ...rows } = readRecipientCsv(source, { ...options, decimals })
+      await sayNotes(ui, name, readingNotes({ columns: found, comments, separator: rows.separator }))
+      sayDecisions(ui, name, { ...found, paidRows })
+      return { ...rows, hasDecimals: true, decimals, ...listNotes({ ...found, comments, paidRows }) }
+    })
   } catch (error) {
     if (error instanceof MerkleInputError) throw inputProblem(error)
     throw error
@@ -81,14 +104,24 @@ export async function readRecipients(file: string, choices: CsvChoices, ui: Ui):
   }
 }
 
+/** The units are asked once, however often the list is read. */
+function memoized(units: (name: string) => Promise<number | undefined>) {
+  let answer: Promise<number | undefined> | undefined
+  return (name: string) => {
+    answer ??= units(name)
+    return answer
+  }
+}
+
 /** Prints what a person should know about the list; with JSON it is in the answer. */
 export async function sayNotes(ui: Ui, name: string, notes: readonly string[]): Promise<void> {
   if (notes.length > 0) await ui.preview(notes.map((note) => `${name}: ${note}`))
 }
 
-/** The answer with the ignored parts of the list in each of its records. */
-export function withListNotes(outcome: CommandOutcome, { ignored_columns, comment_rows }: ListNotes): CommandOutcome {
-  const noted = (record: object) => ({ ...record, ignored_columns, comment_rows })
+/** The answer with what was read of the list in each of its records. */
+export function withListNotes(outcome: CommandOutcome, notes: ListNotes): CommandOutcome {
+  const { columns, ignored_columns, comment_rows, paid_rows } = notes
+  const noted = (record: object) => ({ ...record, columns, ignored_columns, comment_rows, paid_rows })
   const { data } = outcome
   return { ...outcome, data: Array.isArray(data) ? data.map(noted) : noted(data as object) }
 }

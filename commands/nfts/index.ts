@@ -4,6 +4,7 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb, recordVerb } from '../cli/reads.ts'
+import { columnFlags, columnInputs, withoutList } from '../lists/column-flags.ts'
 import { makeAll } from '../lists/make-all.ts'
 import { refuseStandardInput } from '../lists/run.ts'
 import { demanding } from '../signing/demand.ts'
@@ -14,6 +15,9 @@ import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
 import { demandsMint, mintList } from './mint-list.ts'
+
+/** A list of NFTs has no amounts. */
+const { amount_column: _, ...listColumnFlags } = columnFlags
 
 const demandsBurn = demanding('it burns this asset', burnsNft)
 
@@ -39,6 +43,7 @@ export const nftsNoun: Noun = {
         owner: text('Who owns it (default: your keypair)', { placeholder: 'WALLET' }),
         allow_programs: ALLOW_PROGRAMS,
         from: text('CSV with a row for each NFT, instead of --name and --uri', { placeholder: 'FILE' }),
+        ...listColumnFlags,
         journal: text('Where the journal of --from is kept (default: beside the CSV)', { placeholder: 'FILE' }),
         platform_id: PLATFORM_ID,
         ...SIGNING,
@@ -53,11 +58,12 @@ export const nftsNoun: Noun = {
         if (from !== undefined) {
           const both = Object.entries(single).find(([, value]) => value !== undefined)
           if (both !== undefined) throw usage(`give either --from or ${both[0]}`, { param: both[0] })
-          const list = { file: from, journal, collection, platform_id, allow_programs: flags.allow_programs }
+          const columns = columnInputs(flags)
+          const list = { file: from, journal, collection, platform_id, allow_programs: flags.allow_programs, columns }
           refuseStandardInput(from, '--from')
           return makeAll(session, flags, await mintList(session, list))
         }
-        if (journal !== undefined) throw usage('--journal needs --from', { param: '--journal' })
+        withoutList({ journal, ...columnInputs(flags) })
         if (name === undefined) throw missingFlag('--name')
         if (uri === undefined) throw missingFlag('--uri')
         warnOfHttp(session, { '--uri': uri })

@@ -4,6 +4,7 @@ import { uriWarnings } from '../../src/api/uris.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { solOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
+import type { ColumnInputs } from '../lists/column-flags.ts'
 import type { KeyedList } from '../lists/keyed-list.ts'
 import { type KeyedJournal, type KeyedKind, keyedJournal } from '../lists/keyed-rows.ts'
 import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
@@ -23,6 +24,7 @@ export interface NftList {
   journal: string | undefined
   collection: string
   platform_id: string
+  columns: ColumnInputs
   allow_programs: boolean
 }
 
@@ -55,7 +57,7 @@ const textsOf = ({ name, uri }: NftRow) => Buffer.byteLength(name) + Buffer.byte
 export async function mintList(session: Session, list: NftList): Promise<KeyedList<OwnedRow, NftCreated>> {
   const { collection, file, platform_id, allow_programs } = list
   readKey(collection, '--collection')
-  const listed = await readNftRows(file)
+  const listed = await readNftRows(session.ui, file, list.columns)
   let collectionName = collection
   return {
     kind: MINT_KIND,

@@ -1,6 +1,9 @@
 /** Reads the CSV of `svc nfts mint --from`: a row for each NFT, and every fault with its line and column. */
 import { walletFault, walletKey } from '../../src/merkle/base58.ts'
-import { type PlacedFault, type PlacedRow, readRows } from '../lists/csv.ts'
+import type { ListForm } from '../../src/merkle/column-plan.ts'
+import { type ColumnInputs, columnChoices } from '../lists/column-flags.ts'
+import { type PlacedFault, type PlacedRow, readListRows } from '../lists/csv.ts'
+import type { Ui } from '../ui/ui.ts'
 
 export interface NftRow {
   name: string
@@ -13,18 +16,18 @@ export interface NftRow {
 const NFT_COLUMNS = ['name', 'uri', 'owner'] as const
 type NftColumn = (typeof NFT_COLUMNS)[number]
 
-const CSV_COLUMNS = {
-  all: NFT_COLUMNS,
-  needed: ['name', 'uri'],
-  withoutHeader: (cells: number) => (cells > 2 ? NFT_COLUMNS : (['name', 'uri'] as const)),
-  tooManyHint: (cells: number, { length }: readonly string[]) =>
-    cells === 3 && length === 2 ? ', or begin the file with name,uri,owner' : '',
-}
+const NFT_FORM: ListForm = { reads: ['name', 'uri', 'wallet'], needs: ['name', 'uri'] }
+/** The owner is the wallet of the row. */
+const ROLES = { name: 'name', uri: 'uri', owner: 'wallet' } as const
 
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
-export async function readNftRows(file: string): Promise<NftRow[]> {
+export async function readNftRows(ui: Ui, file: string, columns: ColumnInputs): Promise<NftRow[]> {
   const check = await nftRowChecks()
-  return readRows(file, CSV_COLUMNS, 'name,uri', (row, faults) => nftRow(row, check, faults))
+  const format = {
+    ...{ form: NFT_FORM, choices: columnChoices(columns), example: 'name,uri' },
+    withoutHeader: (cells: number) => (cells > 2 ? ['name', 'uri', 'wallet'] : ['name', 'uri']),
+  }
+  return readListRows(ui, file, format, (row, faults) => nftRow(row, check, faults))
 }
 
 type NftTexts = Record<NftColumn, string>
@@ -56,11 +59,11 @@ async function nftRowChecks(): Promise<NftRowChecks> {
 
 /** The row, or none if it has a fault, which is added. */
 function nftRow({ fields, offset, offsetOf }: PlacedRow, check: NftRowChecks, faults: PlacedFault[]) {
-  const cell = (column: NftColumn) => String(fields.get(column)?.value ?? '')
+  const cell = (column: NftColumn) => String(fields.get(ROLES[column])?.value ?? '')
   const texts: NftTexts = { name: cell('name'), uri: cell('uri'), owner: cell('owner') }
   const found: PlacedFault[] = NFT_COLUMNS.flatMap((column) => {
     const message = cellFault(column, texts, check)
-    return message === undefined ? [] : [{ offset: offsetOf(column), message: `the ${column} ${message}` }]
+    return message === undefined ? [] : [{ offset: offsetOf(ROLES[column]), message: `the ${column} ${message}` }]
   })
   const message = found.length === 0 ? check.row(texts) : undefined
   if (message !== undefined) found.push({ offset: offsetOf('uri'), message: `the uri ${message}` })

@@ -48,9 +48,3 @@ export function refuseWithList(flags: OneActFlags, replaced: Readonly<Record<str
   const shown = Object.entries(single).find(([, value]) => value !== undefined && value !== false)?.[0]
   if (shown !== undefined) throw forOneTransaction(shown)
 }
-
-/** Throws a usage problem for flags that only a list has. */
-export function withoutList({ journal, again }: { journal?: string | undefined; again?: boolean }): void {
-  const shown = journal !== undefined ? '--journal' : again ? '--again' : undefined
-  if (shown !== undefined) throw usage(`${shown} is for a list: give --from too`, { param: shown })
-}

@@ -5,6 +5,7 @@
 import { resolve } from 'node:path'
 import type { TokenMinting } from '../../src/api/token-acts.ts'
 import { walletFault, walletKey } from '../../src/merkle/base58.ts'
+import type { ListForm } from '../../src/merkle/column-plan.ts'
 import { entryAt, listFromEntries, listHash } from '../../src/merkle/entry-list.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { type BatchAct, recipientsOf, type SendRun, tryBatch } from '../airdrops/sending/batch.ts'
@@ -17,7 +18,8 @@ import { Amount, groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { stateFile, writeStateFile } from '../cli/state-file.ts'
-import { readRows } from '../lists/csv.ts'
+import { type ColumnInputs, columnChoices } from '../lists/column-flags.ts'
+import { readListRows } from '../lists/csv.ts'
 import type { JournalKind } from '../lists/journal.ts'
 import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
 import { runList } from '../lists/run.ts'
@@ -61,6 +63,7 @@ export interface ActList {
   raw: boolean
   allow_programs: boolean
   again: boolean
+  columns: ColumnInputs
 }
 
 interface ActRun extends SendRun {
@@ -78,8 +81,8 @@ export async function actOnList(session: Session, flags: ActFlags, list: ActList
   refuseOwnWithSigned(flags)
   const token = await listToken(session, mint)
   const listed = hasAmounts(act)
-    ? await readAmounts(session, file, list.raw ? undefined : token.decimals)
-    : await readWallets(file)
+    ? await readAmounts(session, list, list.raw ? undefined : token.decimals)
+    : await readWallets(session, list)
   if (flags.squads !== undefined) return proposeActs(session, flags, list, { token, listed, acting: flags.squads })
   const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const cluster = await session.cluster()
@@ -207,17 +210,27 @@ interface ListedWallet {
   amount: bigint
 }
 
-async function readAmounts(session: Session, file: string, decimals: number | undefined): Promise<ListedWallet[]> {
-  const { list } = await readRecipients(file, { decimals, duplicates: undefined }, session.ui)
+async function readAmounts(
+  session: Session,
+  { file, mint, columns }: ActList,
+  decimals: number | undefined,
+): Promise<ListedWallet[]> {
+  const { list } = await readRecipients(file, { ...columns, mint, decimals, duplicates: undefined }, session.ui)
   if (list.locked !== undefined) throw usage(`${file} has locked amounts, which this would ignore`, { param: '--from' })
   return Array.from({ length: list.count }, (_, i) => entryAt(list, i))
 }
 
+/** What holders have decides nothing when their accounts are frozen or thawed. */
+const WALLET_FORM: ListForm = { reads: ['wallet'], needs: ['wallet'], leaves: ['amount', 'units'] }
+
 /** Reads a CSV whose first or only column is the wallet; throws a usage problem with line and column of each fault. */
-function readWallets(file: string): Promise<ListedWallet[]> {
-  const columns = { all: ['wallet', 'amount'], needed: ['wallet'], withoutHeader: () => ['wallet', 'amount'] }
+function readWallets({ ui }: Session, { file, mint, columns }: ActList): Promise<ListedWallet[]> {
   const known = new Set<string>()
-  return readRows(file, columns, 'a wallet', ({ fields, offset, offsetOf }, faults) => {
+  const format = {
+    ...{ form: WALLET_FORM, choices: columnChoices({ ...columns, mint }), example: 'a wallet' },
+    withoutHeader: () => ['wallet', 'amount'],
+  }
+  return readListRows(ui, file, format, ({ fields, offset, offsetOf }, faults) => {
     const wallet = String(fields.get('wallet')?.value ?? '')
     const fault =
       walletKey(wallet) === undefined

@@ -4,10 +4,11 @@ import type { TokenBurning, TokenFreezing, TokenMinting } from '../../src/api/to
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { type ColumnInputs, columnFlags, columnInputs, withoutList } from '../lists/column-flags.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
-import { FROM, FROM_WALLETS, JOURNAL, openingLine, RAW, refuseWithList, unitsOf, withoutList } from './act-inputs.ts'
+import { FROM, FROM_WALLETS, JOURNAL, openingLine, RAW, refuseWithList, unitsOf } from './act-inputs.ts'
 import { actOnList, demandsActs } from './act-lists.ts'
 
 const SENDS = [...ACT_CALLS, paths.accounts.get, paths.tokens.batchFetch, paths.service.cluster]
@@ -32,6 +33,7 @@ export const mintVerb = verb({
   flags: {
     to: text('Wallet that gets it (default: the signer)', { placeholder: 'ADDRESS' }),
     from: FROM,
+    ...columnFlags,
     journal: JOURNAL,
     again: AGAIN,
     raw: RAW,
@@ -46,9 +48,18 @@ export const mintVerb = verb({
   async run({ mint, amount, to, from, journal, again, raw, allow_programs, ...flags }, session) {
     if (from !== undefined) {
       refuseWithList({ ...flags, from }, { '<amount>': amount, '--to': to })
-      return actOnList(session, flags, { act: 'mint', mint, file: from, journal, raw, allow_programs, again })
+      return actOnList(session, flags, {
+        act: 'mint',
+        mint,
+        file: from,
+        journal,
+        raw,
+        allow_programs,
+        again,
+        columns: columnInputs(flags),
+      })
     }
-    withoutList({ journal, again })
+    withoutList({ journal, again, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenMinting>(session, flags, {
       what: `Mint ${groupedDecimalOf(units, decimals)} of the token ${mint}${to === undefined ? '' : ` to ${to}`}`,
@@ -89,6 +100,7 @@ export const burnVerb = verb({
       placeholder: 'ADDRESS',
     }),
     from: FROM,
+    ...columnFlags,
     journal: JOURNAL,
     again: AGAIN,
     raw: RAW,
@@ -101,10 +113,19 @@ export const burnVerb = verb({
   async run({ mint, amount, holder, from, journal, again, raw, ...flags }, session) {
     if (from !== undefined) {
       refuseWithList({ ...flags, from }, { '<amount>': amount, '--holder': holder })
-      const list = { act: 'burn' as const, mint, file: from, journal, raw, allow_programs: false, again }
+      const list = {
+        act: 'burn' as const,
+        mint,
+        file: from,
+        journal,
+        raw,
+        allow_programs: false,
+        again,
+        columns: columnInputs(flags),
+      }
       return actOnList(session, flags, list)
     }
-    withoutList({ journal, again })
+    withoutList({ journal, again, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenBurning>(session, flags, {
       what: `Burn ${groupedDecimalOf(units, decimals)} of the token ${mint}${holder === undefined ? '' : ` that ${holder} holds`} for good`,
@@ -140,17 +161,29 @@ interface FreezingInput {
   journal: string | undefined
 }
 
+/** These lists have no amounts. */
+const { amount_column: _, ...walletColumnFlags } = columnFlags
+
 async function runFreezing(
   session: Session,
   act: 'freeze' | 'thaw',
-  { mint, wallet: typed, from, journal, ...flags }: FreezingInput & ActFlags,
+  { mint, wallet: typed, from, journal, ...flags }: FreezingInput & ActFlags & ColumnInputs,
 ) {
   if (from !== undefined) {
     refuseWithList({ ...flags, from }, { '<wallet>': typed })
-    const list = { act, mint, file: from, journal, raw: true, allow_programs: false, again: true }
+    const list = {
+      act,
+      mint,
+      file: from,
+      journal,
+      raw: true,
+      allow_programs: false,
+      again: true,
+      columns: columnInputs(flags),
+    }
     return actOnList(session, flags, list)
   }
-  withoutList({ journal })
+  withoutList({ journal, ...columnInputs(flags) })
   const wallet = typed ?? ''
   const { freeze, thaw } = session.client.tokens
   return runAct<TokenFreezing>(session, flags, {
@@ -176,7 +209,7 @@ export const freezeVerb = verb({
   details: `Your keypair must hold the freeze authority. Afterwards ${MEANING.freeze}. A wallet may have more token accounts of the same mint: name these instead of the wallet.`,
   calls: [paths.tokens.freeze, ...SENDS],
   args: { mint: MINT_ARG, wallet: WALLET },
-  flags: { from: FROM_WALLETS, journal: JOURNAL, ...ACT_SIGNING },
+  flags: { from: FROM_WALLETS, ...walletColumnFlags, journal: JOURNAL, ...ACT_SIGNING },
   examples: [
     'svc tokens freeze 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78',
     'svc tokens freeze 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --dry-run',
@@ -190,7 +223,7 @@ export const thawVerb = verb({
     'Your keypair must hold the freeze authority. If new accounts of the mint are frozen, a missing one is opened at your cost and thawed.',
   calls: [paths.tokens.thaw, paths.tokens.thawList, ...SENDS],
   args: { mint: MINT_ARG, wallet: WALLET },
-  flags: { from: FROM_WALLETS, journal: JOURNAL, ...ACT_SIGNING },
+  flags: { from: FROM_WALLETS, ...walletColumnFlags, journal: JOURNAL, ...ACT_SIGNING },
   examples: [
     'svc tokens thaw 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78',
     'svc tokens thaw 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --dry-run',

@@ -5,11 +5,12 @@ import { SEND_CALLS } from '../airdrops/sending/flags.ts'
 import { sendList } from '../airdrops/sending/list.ts'
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import { columnFlags, columnInputs, withoutList } from '../lists/column-flags.ts'
 import { listToken } from '../merkle/list-units.ts'
 import { readRecipients, withListNotes } from '../merkle/recipients.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { ACT_SIGNING, runAct } from '../signing/run-act.ts'
-import { FROM, JOURNAL, openingLine, RAW, refuseWithList, unitsOf, withoutList } from './act-inputs.ts'
+import { FROM, JOURNAL, openingLine, RAW, refuseWithList, unitsOf } from './act-inputs.ts'
 
 export const transferVerb = verb({
   about: 'Send a token to a wallet, or to every wallet of a CSV',
@@ -23,6 +24,7 @@ export const transferVerb = verb({
   },
   flags: {
     from: FROM,
+    ...columnFlags,
     journal: JOURNAL,
     raw: RAW,
     allow_programs: ALLOW_PROGRAMS,
@@ -41,7 +43,7 @@ export const transferVerb = verb({
       const token = await listToken(session, mint)
       const read = await readRecipients(
         from,
-        { decimals: raw ? undefined : token.decimals, duplicates: undefined },
+        { ...columnInputs(flags), mint, decimals: raw ? undefined : token.decimals, duplicates: undefined },
         session.ui,
       )
       const list = {
@@ -53,7 +55,7 @@ export const transferVerb = verb({
       }
       return withListNotes(await sendList(session, { ...flags, again }, list), read)
     }
-    withoutList({ journal, again })
+    withoutList({ journal, again, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     const recipient = wallet ?? ''
     const recipients = [{ wallet: recipient, amount: units }]

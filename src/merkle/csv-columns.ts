@@ -1,22 +1,20 @@
 /** Detects a header in a CSV's first record, and the columns of wallet, amount and locked amount. */
 import { keyFromBase58 } from './base58.ts'
+import { type ColumnRole, roleOf, unitsOfName } from './column-names.ts'
+import {
+  type ColumnChoices,
+  type ColumnPlan,
+  columnNamed,
+  type PlanFault,
+  planColumns,
+  RECIPIENT_FORM,
+  shownColumn,
+  type WatchedColumn,
+} from './column-plan.ts'
 import { CsvScanner } from './csv-scanner.ts'
 import { quoted } from './errors.ts'
 import { unseenCharacter } from './file-faults.ts'
-
-export const WALLET_NAMES = [
-  'wallet',
-  'address',
-  'pubkey',
-  'claimant',
-  'recipient',
-  'owner',
-  'holder',
-  'wallet address',
-  'account',
-]
-export const AMOUNT_NAMES = ['amount', 'amount_unlocked', 'quantity', 'balance']
-export const LOCKED_NAMES = ['amount_locked', 'locked_amount', 'locked']
+import { isNumeric } from './unread-columns.ts'
 
 export interface CsvColumns {
   /**
@@ -36,120 +34,149 @@ export interface CsvColumns {
   unnamed: readonly number[]
   /** Unnamed column that must have a text in every row, the category of Jito and Streamflow; or -1. */
   category: number
-  /** Names of wallet, amount and locked amount as written in the header; empty without a header. */
-  names: readonly string[]
+  /** The name of each column that is read, as in the header or by number. */
+  read: Readonly<Partial<Record<ColumnRole, string>>>
   /** Columns that are not read, by name or number. */
   ignored: readonly string[]
+  /** Those of them that decide, and that a flag leaves out. */
+  overruled: readonly string[]
+  /** Those of them whose cells must not decide anything. */
+  watched: readonly WatchedColumn[]
 }
 
 /** The reason why the columns of a header cannot be determined. */
-export interface ColumnFault {
-  cell: number
+export interface ColumnFault extends PlanFault {
   /** Byte offset, if the fault is not at the start of the cell. */
   offset?: number
-  message: string
 }
 
-/** A name for comparison: letter case, spaces, hyphens and underscores do not count. */
-export const plainName = (name: string): string => name.toLowerCase().replace(/[\s_-]+/g, '')
-
 /**
- * Whether a cell's text is a number in any notation, with separators, a sign, a currency or a percent sign.
+ * Determines the columns from the scanner's current (first) record, or from a header in a comment before it. `decimals`
+ * is undefined for amounts in raw units.
  */
-export const isNumeric = (text: string): boolean =>
-  (/\d/.test(text) && /^[\s\d.,'’_+\-$€£¥%]+$/.test(text)) || /^[\d.,]+e[+-]?\d+$/i.test(text)
-
-/** Determines the columns from the scanner's current (first) record, or from a header in a comment before it. */
-export function readColumns(scanner: CsvScanner): CsvColumns | ColumnFault {
-  const columns = columnsOf(scanner)
-  if (scanner.lastComment < 0 || 'message' in columns || columns.header) return columns
+export function readColumns(
+  scanner: CsvScanner,
+  { decimals, ...choices }: ColumnChoices & { decimals?: number | undefined } = {},
+): CsvColumns | ColumnFault {
+  const columns = columnsOf(scanner, choices)
+  const found = 'message' in columns ? columns : (unitsFault(columns, decimals) ?? columns)
+  if (scanner.lastComment < 0 || ('header' in columns && columns.header)) return found
   const comment = new CsvScanner(scanner.bytes, { comments: false, findSeparator: true })
   comment.position = scanner.lastComment
   comment.next()
-  if (comment.fault !== undefined || comment.cells !== scanner.cells) return columns
+  if (comment.fault !== undefined || comment.cells !== scanner.cells) return found
   const texts = textsOf(comment)
   texts[0] = texts[0]?.replace(/^#\s*/, '') || '#'
-  const [wallet, amount] = [WALLET_NAMES, AMOUNT_NAMES].map((names) => columnsNamed(texts, names))
-  const named = wallet?.length === 1 && amount?.length === 1 ? namedColumns(texts) : undefined
-  return named === undefined || 'message' in named ? columns : { ...named, header: 'comment' }
+  if (!['wallet', 'amount'].every((role) => texts.filter((text) => roleOf(text) === role).length === 1)) return found
+  const named = namedColumns(texts, choices)
+  if ('message' in named) return named
+  return unitsFault(named, decimals) ?? { ...named, header: 'comment' }
 }
 
 const textsOf = (scanner: CsvScanner): string[] => Array.from({ length: scanner.cells }, (_, i) => scanner.text(i))
 
-function columnsNamed(texts: readonly string[], candidates: readonly string[]): number[] {
-  const known = candidates.map(plainName)
-  return texts.flatMap((text, i) => (known.includes(plainName(text)) ? [i] : []))
-}
+/** Whether a record is a header, because no cell of it can be a wallet or an amount. */
+export const isHeader = (texts: readonly string[]): boolean =>
+  texts.some((text) => /\p{L}/u.test(text)) &&
+  texts.every(
+    (text) => text === '' || (text.length < 32 && !isNumeric(text) && (/\p{L}/u.test(text) || /^[#%]$/.test(text))),
+  )
 
-function columnsOf(scanner: CsvScanner): CsvColumns | ColumnFault {
+function columnsOf(scanner: CsvScanner, choices: ColumnChoices): CsvColumns | ColumnFault {
   const texts = textsOf(scanner)
   const width = texts.length
-  const named = namedColumns(texts)
-  if (named !== undefined) return unseenIn(scanner, texts) ?? named
-  if (width === 1) return { cell: 0, message: oneColumnFault(texts[0] ?? '') }
-  // Names without a digit cannot be amounts, so the record is a header with unknown names.
-  if (texts.every((text) => /^[\p{L}_()#\s-]+$/u.test(text) && text.length < 32)) {
-    const unseen = unseenIn(scanner, texts)
-    if (unseen !== undefined) return unseen
-    if (width === 2) return withColumns(texts, { header: true, wallet: 0, amount: 1, locked: -1 })
-    const message = `the header names neither wallet (${WALLET_NAMES.join(', ')}) nor amount (${AMOUNT_NAMES.join(', ')})`
-    return { cell: 0, message }
+  const hasRole = texts.some((text) => ['wallet', 'amount', 'locked'].includes(roleOf(text) ?? ''))
+  const hasWallet = texts.some((text) => keyFromBase58(text) !== undefined)
+  const isNamed = [choices.wallet, choices.amount].some((name) => name !== undefined && texts.includes(name))
+  if (!hasWallet && (hasRole || isNamed || (width > 1 && isHeader(texts)))) {
+    return unseenIn(scanner, texts) ?? namedColumns(texts, choices)
   }
+  if (width === 1) return { cell: 0, message: oneColumnFault(texts[0] ?? '') }
+  return numberedColumns(texts, choices)
+}
+
+function namedColumns(texts: readonly string[], choices: ColumnChoices): CsvColumns | PlanFault {
+  const plan = planColumns(texts, RECIPIENT_FORM, choices)
+  if ('message' in plan) return plan
+  const { cells } = plan
+  return completed(texts, plan, {
+    header: true,
+    category: -1,
+    unnamed: plan.watched.flatMap(({ cell }) =>
+      texts[cell] === '' && cell > (cells.get('amount') ?? 0) ? [cell] : [],
+    ),
+  })
+}
+
+/** The columns of a file without a header: wallet and amount, or the four columns of Streamflow and Jito. */
+function numberedColumns(texts: readonly string[], choices: ColumnChoices): CsvColumns | PlanFault {
+  const width = texts.length
   const isFourColumns =
+    choices.amount === undefined &&
     width === 4 &&
     keyFromBase58(texts[0] ?? '') !== undefined &&
     /^\d+(\.\d+)?$/.test(texts[2] ?? '') &&
     texts[3] !== '' &&
     !isNumeric(texts[3] ?? '')
-  return withColumns(texts, { header: false, wallet: 0, amount: 1, locked: isFourColumns ? 2 : -1 })
-}
-
-/** The columns of a header that has a known name; undefined if the record has none. */
-function namedColumns(texts: readonly string[]): CsvColumns | ColumnFault | undefined {
-  const found = {
-    wallet: columnsNamed(texts, WALLET_NAMES),
-    amount: columnsNamed(texts, AMOUNT_NAMES),
-    'locked amount': columnsNamed(texts, LOCKED_NAMES),
-  }
-  for (const [role, [first, second]] of Object.entries(found)) {
-    if (first !== undefined && second !== undefined) {
-      const message = `the header names the ${role} twice: ${texts[first]} and ${texts[second]}; remove or rename one`
-      return { cell: second, message }
+  const none = texts.map(() => '')
+  const left: number[] = []
+  for (const typed of [choices.wallet, choices.amount, ...(choices.ignore ?? [])]) {
+    if (typed !== undefined && columnNamed(none, typed) === undefined) {
+      return {
+        cell: 0,
+        message: `the file has no header, so there is no column ${quoted(typed)}; name it by its number, or add a header`,
+      }
     }
   }
-  const locked = found['locked amount'][0] ?? -1
-  let [wallet, amount] = [found.wallet[0], found.amount[0]]
-  if (wallet === undefined && amount === undefined && locked < 0) return undefined
-  // If one of two columns is named, the other column is unambiguous.
-  if (texts.length === 2 && locked < 0) {
-    if (wallet === undefined && amount !== undefined) wallet = 1 - amount
-    else if (amount === undefined && wallet !== undefined) amount = 1 - wallet
-  }
-  if (wallet === undefined) {
-    return { cell: 0, message: `the header has no wallet column; name one of them ${WALLET_NAMES.join(', ')}` }
-  }
-  if (amount === undefined) {
-    return { cell: 0, message: `the header has no amount column; name one of them ${AMOUNT_NAMES.join(' or ')}` }
-  }
-  return withColumns(texts, { header: true, wallet, amount, locked })
+  for (const typed of choices.ignore ?? []) left.push(columnNamed(none, typed) ?? 0)
+  const cells = new Map<ColumnRole, number>([
+    ['wallet', choices.wallet === undefined ? 0 : (columnNamed(none, choices.wallet) ?? 0)],
+    ['amount', choices.amount === undefined ? 1 : (columnNamed(none, choices.amount) ?? 1)],
+    ...(isFourColumns ? ([['locked', 2]] as const) : []),
+  ])
+  if (cells.get('wallet') === cells.get('amount'))
+    return { cell: 0, message: 'the same column cannot be the wallet and the amount' }
+  const others = [...none.keys()].filter((cell) => ![...cells.values()].includes(cell))
+  const watched = others
+    .filter((cell) => !left.includes(cell))
+    .map((cell) => ({ cell, name: shownColumn(none, cell), role: undefined }))
+  const plan = { cells, watched, ignored: others.map((cell) => shownColumn(none, cell)), overruled: [] }
+  return completed(texts, plan, {
+    header: false,
+    category: isFourColumns ? 3 : -1,
+    unnamed: watched.map(({ cell }) => cell),
+  })
 }
 
-/** Completes the columns by the texts of the first record. */
-function withColumns(
+function completed(
   texts: readonly string[],
-  columns: Pick<CsvColumns, 'wallet' | 'amount' | 'locked'> & { header: boolean },
+  { cells, ...plan }: ColumnPlan,
+  form: Pick<CsvColumns, 'header' | 'category' | 'unnamed'>,
 ): CsvColumns {
-  const { header, wallet, amount, locked } = columns
-  const used = [wallet, amount, locked].filter((cell) => cell >= 0)
-  const others = texts.flatMap((_, cell) => (used.includes(cell) ? [] : [cell]))
+  const shown = (cell: number) => (form.header ? shownColumn(texts, cell) : `column ${cell + 1}`)
   return {
-    ...columns,
+    ...form,
+    ...plan,
+    wallet: cells.get('wallet') ?? 0,
+    amount: cells.get('amount') ?? 1,
+    locked: cells.get('locked') ?? -1,
     width: texts.length,
-    unnamed: others.filter((cell) => !header || texts[cell] === ''),
-    category: !header && locked >= 0 ? 3 : -1,
-    names: header ? used.map((cell) => texts[cell] ?? '') : [],
-    ignored: others.map((cell) => (header && texts[cell]) || `column ${cell + 1}`),
+    read: Object.fromEntries([...cells].map(([role, cell]) => [role, shown(cell)])),
   }
+}
+
+/** The fault of an amount whose name says other units than it is read in. */
+function unitsFault({ read, amount }: CsvColumns, decimals: number | undefined): ColumnFault | undefined {
+  const message = unitsMessage(read.amount ?? '', decimals)
+  return message === undefined ? undefined : { cell: amount, message }
+}
+
+/** Why an amount of this name cannot be read with these decimals; undefined if it can. */
+export function unitsMessage(name: string, decimals: number | undefined): string | undefined {
+  const units = unitsOfName(name)
+  if (units === undefined || (units === 'whole tokens') === (decimals !== undefined)) return undefined
+  const way = units === 'raw units' ? 'read the list with --raw, or without --decimals' : 'give --decimals N'
+  return `${quoted(name)} holds ${units} by its name: ${way}, or rename it to amount`
 }
 
 /** An invisible character in a name: `wallet` followed by a no-break space is another name. */
@@ -179,25 +206,24 @@ export function readingNotes({
   separator: string
   comments: number
 }): string[] {
-  const { header, amount, locked, category, ignored, names } = columns
-  const roles = ['wallet', 'amount', 'locked amount']
+  const { header, amount, locked, category, ignored, read } = columns
   const notes: string[] = []
   if (header === 'comment') notes.push('the line that begins with # is read as the header')
   if (category >= 0) notes.push(`column ${amount + 1} is read as the amount, column ${locked + 1} as the locked amount`)
   if (separator !== ',') notes.push(`cells are separated by ${separator === ';' ? 'semicolons' : 'tabs'}`)
-  const taken = names.map((name, i) => `the ${roles[i]} from ${quoted(name)}`)
-  if (ignored.length > 0) {
-    notes.push(
-      `not read: ${ignored.map((name) => quoted(name)).join(', ')}${taken.length === 0 ? '' : `; read: ${taken.join(', ')}`}`,
-    )
-  }
-  const isAmountName = (name: string) => AMOUNT_NAMES.some((known) => plainName(known) === plainName(name))
-  if (ignored.length === 0 && names[1] !== undefined && !isAmountName(names[1])) {
-    notes.push(`read: ${taken.join(', ')}`)
-  }
+  const usual = roleOf(read.amount ?? '') === 'amount' && roleOf(read.wallet ?? '') === 'wallet'
+  const taken = header ? [`read: ${readWords(read)}`] : []
+  if (ignored.length > 0) notes.push([`not read: ${ignored.map(quoted).join(', ')}`, ...taken].join('; '))
+  else if (!usual) notes.push(...taken)
   if (comments > 0)
     notes.push(
       `${comments} ${comments === 1 ? 'row begins' : 'rows begin'} with # and ${comments === 1 ? 'is a comment' : 'are comments'}`,
     )
   return notes
 }
+
+/** `the wallet from "Address", the amount from "Amount"`. */
+export const readWords = (read: CsvColumns['read']): string =>
+  Object.entries(read)
+    .map(([role, name]) => `the ${role === 'locked' ? 'locked amount' : role} from ${quoted(name)}`)
+    .join(', ')

@@ -1,9 +1,10 @@
 /** Explains faults of a row or an amount of a recipient CSV, and what to write instead. */
 import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT_STATUS } from './amounts.ts'
-import { type CsvColumns, isNumeric } from './csv-columns.ts'
+import type { CsvColumns } from './csv-columns.ts'
 import type { CsvScanner } from './csv-scanner.ts'
 import { quoted } from './errors.ts'
+import { isNumeric } from './unread-columns.ts'
 
 export const noRows = ({ comments }: CsvScanner): string =>
   `no rows; a row is wallet,amount${comments === 0 ? '' : `, and ${comments} begin with #, which makes them comments`}`
@@ -54,7 +55,10 @@ export function numbersFault(scanner: CsvScanner, { amount, header, category }: 
   for (let cell = amount + 1; cell < scanner.cells && isNumeric(scanner.text(cell)); cell++)
     texts.push(scanner.text(cell))
   const [whole = '', ...rest] = texts
-  if (rest.length === 0) return `${header ? '' : 'begin the file with a header, or '}put a text with a comma in quotes`
+  if (rest.length === 0)
+    return header
+      ? 'a text with a comma needs quotes, and a column needs a name in the header'
+      : 'each row needs the same cells: an empty cell needs its separator, and a text with a comma needs quotes'
   const shown = quoted(texts.join(','))
   const named = header
     ? 'give each column a name in the header'

@@ -1,6 +1,7 @@
 /** Reads a recipient CSV into a packed list, and collects every error with its line and column. */
 import { AMOUNT_STATUS, amountFrom, readAmount } from './amounts.ts'
 import { decodeKey, isLowerCased, walletFault } from './base58.ts'
+import { type ColumnChoices, RECIPIENT_FORM } from './column-plan.ts'
 import { type CsvColumns, readColumns } from './csv-columns.ts'
 import { BLANK, cellFault, isAmbiguous, mayBeCut, noRows, numbersFault, shapeFault } from './csv-faults.ts'
 import { CsvScanner } from './csv-scanner.ts'
@@ -9,6 +10,7 @@ import { fileKindFault, unseenCharacter } from './file-faults.ts'
 import { PlacedFaults, type RefuseAt } from './placed-faults.ts'
 import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 import { type DuplicateMode, RowBuilder, type SettledRows } from './row-builder.ts'
+import { UnreadColumns } from './unread-columns.ts'
 
 export interface CsvOptions {
   /** File name in error positions; the default is `csv`. */
@@ -19,6 +21,8 @@ export interface CsvOptions {
   decimals?: number | undefined
   /** Handling of repeated wallets: rejected (default), or summed at their first position. */
   duplicates?: DuplicateMode
+  /** What a person says about the columns. */
+  columns?: ColumnChoices
   onProgress?: BuildProgress
 }
 
@@ -28,6 +32,8 @@ export interface CsvRows extends SettledRows {
   separator: string
   /** Number of rows that begin with `#`, which were not read. */
   comments: number
+  /** Number of rows that a receipt calls paid, and that were left out. */
+  paidRows: number
 }
 
 const COMMA = 44
@@ -53,12 +59,18 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     refuse(firstFault.offset, () => firstFault.message)
     return faults.throw()
   }
-  const columns = readColumns(scanner)
+  const choices = options.columns ?? {}
+  const columns = readColumns(scanner, { ...choices, decimals })
   if ('message' in columns) {
     refuse(columns.offset ?? scanner.starts[columns.cell] ?? 0, () => columns.message)
     return faults.throw()
   }
 
+  const unread = new UnreadColumns(columns.watched, RECIPIENT_FORM, {
+    choices,
+    refuse: (...fault) => faults.refuseColumn(...fault),
+  })
+  const looks = columns.watched.length > 0 || choices.isUnpaidOnly === true
   // The shortest row with a wallet has 32 characters, a comma and a line end.
   const rows = new RowBuilder(Math.ceil((bytes.length + 1) / 34) + 1)
   let more = columns.header === true ? scanner.next() : true
@@ -79,6 +91,12 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
       continue
     }
     const { starts, ends } = scanner
+    const cells = {
+      offset: scanner.recordStart,
+      text: (cell: number) => scanner.text(cell),
+      offsetOf: (cell: number) => starts[cell] ?? 0,
+    }
+    if (looks && !unread.isRead(cells)) continue
     const at = rows.at
     isEachCut &&= mayBeCut(scanner, columns)
     if (isEachCut) cut ??= { offset: starts[columns.amount] ?? 0, message: numbersFault(scanner, columns) }
@@ -103,6 +121,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   }
   onProgress?.(rowCount, rowCount, 'read')
   if (rowCount === 0) refuse(0, () => noRows(scanner))
+  if (looks && rowCount > 0) unread.finish()
   if (isEachCut && cut !== undefined) {
     const { offset, message } = cut
     refuse(offset, () => message)
@@ -111,7 +130,13 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   const settled = rows.settle(duplicates, faults.ofDuplicates(rows))
   faults.throwIfAny()
   const comments = scanner.comments - (columns.header === 'comment' ? 1 : 0)
-  return { ...settled, columns, separator: String.fromCharCode(scanner.separator), comments }
+  return {
+    ...settled,
+    columns,
+    separator: String.fromCharCode(scanner.separator),
+    comments,
+    paidRows: unread.leftOut,
+  }
 }
 
 /** Refuses a cell at its first invisible character, otherwise at its start with the message of `explain`. */

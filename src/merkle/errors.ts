@@ -15,13 +15,16 @@ export class MerkleInputError extends Error {
   override readonly name = 'MerkleInputError'
   readonly issues: readonly MerkleIssue[]
   readonly issueCount: number
+  /** Unknown columns that are all that is wrong, so that a person can decide; empty if anything else is. */
+  readonly undecided: readonly string[]
 
-  constructor(issues: readonly MerkleIssue[], issueCount = issues.length) {
+  constructor(issues: readonly MerkleIssue[], issueCount = issues.length, undecided: readonly string[] = []) {
     const first = issues[0]
     const rest = issueCount > 1 ? ` (and ${issueCount - 1} more)` : ''
     super(first === undefined ? 'the recipient list is not valid' : `${issueLine(first)}${rest}`)
     this.issues = issues
     this.issueCount = issueCount
+    this.undecided = undecided.length === issueCount ? undecided : []
   }
 }
 

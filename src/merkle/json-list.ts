@@ -1,14 +1,16 @@
 /** Reads a JSON list of recipients: `[{wallet, amount}]`, such an array inside of an object, or `{WALLET: amount}`. */
 import { AMOUNT_STATUS, amountFrom, readAmount, readJsonNumber } from './amounts.ts'
 import { decodeKey, isLowerCased, walletFault, walletKey } from './base58.ts'
+import { type ColumnChoices, type ListForm, planColumns, RECIPIENT_FORM } from './column-plan.ts'
 import type { CsvOptions } from './csv.ts'
-import { AMOUNT_NAMES, LOCKED_NAMES, plainName, WALLET_NAMES } from './csv-columns.ts'
+import { type CsvColumns, unitsMessage } from './csv-columns.ts'
 import { cellFault } from './csv-faults.ts'
 import { LOCKED_BYTES, RECORD_BYTES } from './entry-list.ts'
 import { quoted } from './errors.ts'
 import { eachMember, JsonScanner } from './json-scanner.ts'
 import { PlacedFaults } from './placed-faults.ts'
 import { RowBuilder, type SettledRows } from './row-builder.ts'
+import { UnreadColumns } from './unread-columns.ts'
 
 const [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE] = [34, 44, 91, 93, 123]
 /** Fewest bytes of an entry: a wallet of 32 characters in quotes, a colon, a digit and a comma. */
@@ -17,21 +19,23 @@ const LEAST_ENTRY_BYTES = 37
 const MAX_DEPTH = 3
 const RAW_ACCOUNTS =
   'objects with owner and mint are token accounts, whose amounts are raw units: leave --decimals out, or use --raw'
-const EXPECTED = 'a JSON list of recipients is [{"wallet": "…", "amount": 1}, …]'
+const EXPECTED_FORM = '[{"wallet": "…", "amount": 1}, …]'
+const EXPECTED = `a JSON list of recipients is ${EXPECTED_FORM}`
+/** An account of a token has an address and amounts of its own, which mean nothing for its owner. */
+const TOKEN_ACCOUNT_FORM: ListForm = { ...RECIPIENT_FORM, leaves: ['wallet', 'units'] }
 
 export interface JsonRows extends SettledRows {
   /** Whether the list is one of token accounts, whose amounts are raw units. */
   isRaw: boolean
-  /** Fields that are not read. */
-  ignored: readonly string[]
+  /** The fields that are read, those that are not, and those of the latter that a flag leaves out though they decide. */
+  columns: Pick<CsvColumns, 'read' | 'ignored' | 'overruled'>
+  /** Number of rows that a receipt calls paid, and that were left out. */
+  paidRows: number
 }
 
-interface Fields {
-  wallet: string
-  amount: string
-  locked: string | undefined
+interface Fields extends Pick<CsvColumns, 'ignored' | 'overruled' | 'watched'> {
+  read: { wallet: string; amount: string; locked?: string }
   isRaw: boolean
-  ignored: readonly string[]
 }
 
 /** A value in the text. */
@@ -65,12 +69,18 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
     }
     eachMember(scanner, named, (wallet) => keeper.keep(wallet, at, { amount: valueAt(scanner) }))
   } else if (array === undefined || another !== undefined) {
+    const all = names.map(quoted).join(', ')
+    const lists = arrays.map((at) => faults.placeOf(at)).join(' and ')
     return refuseForm(
       0,
-      `the file is JSON with the fields ${names.map(quoted).join(', ')}, but without a list; ${EXPECTED}`,
+      array === undefined
+        ? `the file is JSON with the fields ${all}, but without a list; ${EXPECTED}`
+        : `the file is JSON with several lists (at ${lists}); put the one that is meant into a file of its own, as ${EXPECTED_FORM}`,
     )
   }
   let fields: Fields | undefined
+  let unread: UnreadColumns | undefined
+  const choices = options.columns ?? {}
   if (array !== undefined) {
     const known = new Set<string>()
     let keeper: EntryKeeper | undefined
@@ -90,25 +100,49 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
       // A field of a later object may be the locked amount, or mean the same as a field that is already read.
       if (fields === undefined || known.size > before) {
         const { isRaw } = fields ?? {}
-        fields = fieldsOf([...known], (message) => refuseForm(start, message))
+        fields = fieldsOf([...known], choices, (message) => refuseForm(start, message))
+        const { amount } = fields.read
+        const units = unitsMessage(amount, fields.isRaw ? undefined : options.decimals)
+        if (units !== undefined) refuseForm(start, units)
         if (isRaw !== undefined && isRaw !== fields.isRaw) refuseForm(start, 'a token account among other objects')
         if (fields.isRaw && options.decimals !== undefined) refuseForm(start, RAW_ACCOUNTS)
       }
       keeper ??= new EntryKeeper(scanner, rows, faults, options.decimals)
-      const [wallet, amount] = [cells.get(fields.wallet), cells.get(fields.amount)]
-      const missing = wallet === undefined ? fields.wallet : fields.amount
+      const isFirst = unread === undefined
+      unread ??= new UnreadColumns([], fields.isRaw ? TOKEN_ACCOUNT_FORM : RECIPIENT_FORM, {
+        choices,
+        refuse: (...fault) => faults.refuseColumn(...fault),
+      })
+      if (isFirst || known.size > before) unread.watch(fields.watched)
+      const all = [...known]
+      const isRead = unread.isRead({
+        offset: start,
+        text: (cell) => textOf(scanner, cells.get(all[cell] ?? '')),
+        offsetOf: (cell) => cells.get(all[cell] ?? '')?.start ?? start,
+      })
+      if (!isRead) continue
+      const { read } = fields
+      const [wallet, amount] = [cells.get(read.wallet), cells.get(read.amount)]
+      const missing = wallet === undefined ? read.wallet : read.amount
       if (wallet === undefined || amount === undefined) faults.refuse(start, () => `the field ${missing} is missing`)
       else if (scanner.bytes[wallet.start] !== QUOTE) faults.refuse(wallet.start, () => 'the wallet must be a string')
       else {
         const text = scanner.value(wallet.start, wallet.end) as string
-        keeper.keep(text, wallet.start, { amount, locked: cells.get(fields.locked ?? '') })
+        keeper.keep(text, wallet.start, { amount, locked: cells.get(read.locked ?? '') })
       }
     } while (scanner.take(COMMA))
     scanner.expect(CLOSE_BRACKET)
+    unread?.finish()
   }
   const settled = rows.settle(duplicates, faults.ofDuplicates(rows))
   faults.throwIfAny()
-  return { ...settled, isRaw: fields?.isRaw ?? false, ignored: fields?.ignored ?? [] }
+  const { read = {}, ignored = [], overruled = [] } = fields ?? {}
+  return {
+    ...settled,
+    isRaw: fields?.isRaw ?? false,
+    columns: { read, ignored, overruled },
+    paidRows: unread?.leftOut ?? 0,
+  }
 }
 
 /** Where arrays of objects begin, down to three objects deep, and the names of the outermost object. */
@@ -147,24 +181,25 @@ function valueAt(scanner: JsonScanner): Cell {
   return { start, end: scanner.position }
 }
 
-/** Determines which fields are the wallet and the amounts, by the names that a CSV's header may have. */
-function fieldsOf(names: readonly string[], refuse: (message: string) => never): Fields {
-  const named = (candidates: readonly string[]) => {
-    const known = candidates.map(plainName)
-    return names.filter((name) => known.includes(plainName(name)))
-  }
-  const all = `the JSON has the fields ${names.map(quoted).join(', ')}`
+/** The text of a value: a string without its quotes, nothing for null. */
+function textOf(scanner: JsonScanner, cell: Cell | undefined): string {
+  if (cell === undefined) return ''
+  if (scanner.bytes[cell.start] === QUOTE) return String(scanner.value(cell.start, cell.end)).trim()
+  const text = scanner.text(cell.start, cell.end)
+  return text === 'null' ? '' : text
+}
+
+/** Determines what each field is, by the names that a CSV's header may have. */
+function fieldsOf(names: readonly string[], choices: ColumnChoices, refuse: (message: string) => never): Fields {
   // An object with a mint and an owner is a token account, and no key can sign for its address.
   const isRaw = names.includes('owner') && names.includes('mint')
-  const wallets = isRaw ? ['owner'] : named(WALLET_NAMES)
-  const [amounts, lockeds] = [named(AMOUNT_NAMES), named(LOCKED_NAMES)]
-  const [[wallet], [amount], [locked]] = [wallets, amounts, lockeds]
-  if (wallet === undefined) return refuse(`${all}: name the field of the wallet one of ${WALLET_NAMES.join(', ')}`)
-  if (amount === undefined) return refuse(`${all}: name the field of the amount one of ${AMOUNT_NAMES.join(' or ')}`)
-  for (const same of [wallets, amounts, lockeds]) {
-    if (same.length > 1) refuse(`${all}: ${same.join(' and ')} mean the same, so remove or rename one`)
-  }
-  return { wallet, amount, locked, isRaw, ignored: names.filter((name) => ![wallet, amount, locked].includes(name)) }
+  const form = isRaw ? TOKEN_ACCOUNT_FORM : RECIPIENT_FORM
+  const plan = planColumns(names, form, isRaw ? { ...choices, wallet: choices.wallet ?? 'owner' } : choices)
+  if ('message' in plan) return refuse(`the JSON has the fields ${names.map(quoted).join(', ')}: ${plan.message}`)
+  const { cells, ...rest } = plan
+  const named = (role: 'wallet' | 'amount' | 'locked') => names[cells.get(role) ?? -1]
+  const [wallet = '', amount = '', locked] = [named('wallet'), named('amount'), named('locked')]
+  return { ...rest, read: { wallet, amount, ...(locked === undefined ? {} : { locked }) }, isRaw }
 }
 
 /** Adds entries to the rows, and refuses invalid ones. */

@@ -21,6 +21,7 @@ export class PlacedFaults {
   private readonly bytes: Uint8Array
   private readonly name: string
   private readonly faults: RowFault[] = []
+  private readonly undecided: string[] = []
   private count = 0
 
   constructor(bytes: Uint8Array, name: string) {
@@ -31,6 +32,12 @@ export class PlacedFaults {
   refuse(offset: number, message: () => string, earlier?: number): void {
     this.count++
     if (this.faults.length < MAX_ISSUES) this.faults.push({ offset, message: message(), earlier })
+  }
+
+  /** Refuses a column; `undecided` is its name if a person may decide to leave it out. */
+  refuseColumn(offset: number, message: () => string, undecided?: string): void {
+    if (undecided !== undefined) this.undecided.push(undecided)
+    this.refuse(offset, message)
   }
 
   /** The reports of `RowBuilder.settle` for rows whose sources are byte offsets. */
@@ -57,7 +64,13 @@ export class PlacedFaults {
   }
 
   throw(): never {
-    throw new MerkleInputError(this.placed(), this.count)
+    throw new MerkleInputError(this.placed(), this.count, this.undecided)
+  }
+
+  /** `3:5`, line and column. */
+  placeOf(offset: number): string {
+    const { line, column } = locate(this.bytes, [offset]).get(offset) ?? { line: 1, column: 1 }
+    return `${line}:${column}`
   }
 
   /** Converts byte offsets to `NAME:LINE:COLUMN`, with one pass over the file. */

@@ -276,15 +276,24 @@ describe.skipIf(lacksLock !== '')(`svc locks create --from ${lacksLock}`, () => 
     expect(stderr).toContain(`cliff.csv:2:${at}: the cliff is "2030-02-30", a date that does not exist`)
   })
 
-  it('locks each row once, also those that say the same, and refuses a row that is gone', async () => {
+  it('locks each row once, the same lock twice only by flag, and refuses a row that is gone', async () => {
     const wallet = addressOf(Keypair.generate())
     const lines = [`${wallet},5,,,,`, `${wallet},5,,,,`, `${addressOf(heir)},6,2027-01-01,30d,3,7d`]
     const file = cli.file('team.csv', ['wallet,amount,start,cliff,periods,frequency', ...lines, ''].join('\n'))
-    const dry = await svc(from(file, '--cliff', '1d', '--dry-run'))
+    const twice = await svc(from(file, '--cliff', '1d', '--dry-run'))
+    expect([twice.exitCode, twice.stderr]).toEqual([
+      2,
+      expect.stringContaining(`team.csv:3:1: ${wallet} has this very lock already`),
+    ])
+    const both = ['--cliff', '1d', '--allow-repeats']
+    const dry = await svc(from(file, ...both, '--dry-run'))
     expect(dry.exitCode, dry.stderr).toBe(0)
-    const first = await json(from(file, '--cliff', '1d', '--title', 'Team'))
+    // The table is in whole tokens, like the preview above it.
+    expect(dry.stdout).toMatch(/\s5\s/)
+    expect(dry.stdout).not.toContain('5000000')
+    const first = await json(from(file, ...both, '--title', 'Team'))
     expect(first).toMatchObject({ total: 3, locked: 3, failed: 0, amount: '16000000' })
-    const again = await json(from(file, '--cliff', '1d', '--title', 'Team'))
+    const again = await json(from(file, ...both, '--title', 'Team'))
     expect(again).toMatchObject({ locked: 0, there_already: 3 })
     expect(again.locks.map(({ lock }: { lock: string }) => lock)).toEqual(
       first.locks.map(({ lock }: { lock: string }) => lock),
@@ -299,11 +308,11 @@ describe.skipIf(lacksLock !== '')(`svc locks create --from ${lacksLock}`, () => 
       },
     })
     const bare = await svc([
-      ...from(file, '--cliff', '1d', '--title', 'Team').filter((word) => word !== '--all-at-once'),
+      ...from(file, ...both, '--title', 'Team').filter((word) => word !== '--all-at-once'),
       '--yes',
     ])
     expect([bare.exitCode, bare.stderr]).toEqual([2, expect.stringMatching(/line 2 unlocks .* \(and 1 other row\)/)])
-    const other = await svc(from(file, '--cliff', '1d'))
+    const other = await svc(from(file, ...both))
     expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('was started with the terms')])
     cli.file('team.csv', ['wallet,amount,start,cliff,periods,frequency', ...lines.slice(1), ''].join('\n'))
     const gone = await svc(from(file, '--cliff', '1d', '--title', 'Team'))

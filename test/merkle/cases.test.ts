@@ -40,7 +40,7 @@ describe('svc merkle build', () => {
     ['xlsx-like.xlsx', [/^1:1: .*Excel workbook.*CSV UTF-8/]],
     ['dup-case.csv', [/^4:1: wallet 6MEx\w+ is listed twice .* 2:1$/, /^5:1: "6mex\w+" has no capital letter/]],
     ['helius-token-accounts.json', [/^\d+:\d+: .*token accounts, whose amounts are raw units: leave --decimals out/]],
-    ['gumdrop-list.json', [/^2:3: the JSON has the fields "handle", "amount": name the field of the wallet/]],
+    ['gumdrop-list.json', [/^2:3: the JSON has the fields "handle", "amount": no column is known as the wallet/]],
   ])('refuses %s, and writes nothing', async (name, faults) => {
     const out = join(home, 'never.json')
     const ran = await svc(['merkle', 'build', at(name), '--mint', MINT, '--decimals', '6', '--out', out])
@@ -84,7 +84,10 @@ describe('svc merkle build', () => {
   })
 
   it('reads token accounts only in raw units', async () => {
-    const args = ['merkle', 'build', at('helius-token-accounts.json'), '--mint', MINT]
+    const own = '3EczVPnQtvLmp7D2ZJuAzXSCcgb46F84ZBFsZGds8nwZ'
+    const args = ['merkle', 'build', at('helius-token-accounts.json'), '--mint', own]
+    const other = await svc(['merkle', 'build', at('helius-token-accounts.json'), '--mint', MINT])
+    expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('every row must name')])
     const fields = ['address', 'mint', 'delegated_amount', 'frozen']
     expect(JSON.parse((await svc([...args, '--json'])).stdout)).toMatchObject({
       ...{ total: '468000', ignored_columns: fields, comment_rows: 0 },
@@ -99,7 +102,7 @@ describe('svc merkle build', () => {
     const locked = await built([first, { wallet: B, amount: 5, locked: 500, note: 'x' }])
     expect(JSON.parse(locked.stdout)).toMatchObject({ total_locked: '500', ignored_columns: ['note'] })
     for (const [another, fault] of [
-      [{ wallet: B, amount: 5, balance: 6 }, 'amount and balance mean the same'],
+      [{ wallet: B, amount: 5, balance: 6 }, 'amount and balance could both be the amount'],
       [{ owner: B, mint: MINT, amount: 5 }, 'a token account among other objects'],
     ] as const) {
       const { exitCode, stderr } = await built([first, another])

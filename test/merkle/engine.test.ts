@@ -76,7 +76,6 @@ describe('the WebAssembly engine', () => {
     ['leading zeros', `${A},005\n${B},00000000000000000000000000006\n`],
     ['the largest amount', `${A},18446744073709551615\n${B},0\n`],
     ["Jito's and Streamflow's form", `pubkey,amount_unlocked,amount_locked,category\n${A},5,0,Staker\n${B},6,0.0,\n`],
-    ['that form without a header', `${A},5,0,Staker\n${B},6,,Searcher\n`],
   ])('reads a CSV with %s itself', (_, text) => {
     expect(read(text)).toBe(true)
   })

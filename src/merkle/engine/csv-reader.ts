@@ -61,7 +61,7 @@ class EngineReader {
     const bytes = hashes + HASH_BYTES * capacity
     if (bytes > MAX_MEMORY_BYTES || !reserve(engine, bytes)) return undefined
     this.fill()
-    const first = this.readFirst()
+    const first = this.readFirst(options)
     if (first === undefined) return undefined
     const { columns, start } = first
     const { wallet, amount, locked, width, unnamed, category } = columns
@@ -76,7 +76,8 @@ class EngineReader {
     const total = (BigInt.asUintN(64, engine.totalHigh.value) << 64n) + BigInt.asUintN(64, engine.totalLow.value)
     const list = { count: distinct, bytes: kept, total }
     const comments = first.comments + engine.comments.value
-    return { list, columns, separator: ',', comments, merged: count - distinct, zeroAmounts: engine.zeroAmounts.value }
+    const zeroAmounts = engine.zeroAmounts.value
+    return { list, columns, separator: ',', comments, merged: count - distinct, zeroAmounts, paidRows: 0 }
   }
 
   /** Adds text after the present text; false at the end of the source. */
@@ -91,15 +92,20 @@ class EngineReader {
   /**
    * The columns and the offset of the first row of amounts; undefined unless the first record is complete and valid.
    */
-  private readFirst(): { columns: CsvColumns; start: number; comments: number } | undefined {
+  private readFirst({
+    decimals,
+    columns: choices,
+  }: CsvOptions): { columns: CsvColumns; start: number; comments: number } | undefined {
     const piece = new Uint8Array(this.engine.memory.buffer, this.text, this.held)
     if (fileKindFault(piece) !== undefined) return undefined
     // A record cut by the end of the piece would look shorter than it is, so the piece ends with a line.
     const whole = this.passed >= this.source.size ? piece.length : piece.lastIndexOf(10) + 1
     const scanner = new CsvScanner(piece.subarray(0, whole), { findSeparator: true })
     if (!scanner.next() || scanner.fault || scanner.separator !== COMMA) return undefined
-    const columns = readColumns(scanner)
+    const columns = readColumns(scanner, { ...choices, decimals })
     if ('message' in columns || columns.width > MAX_ENGINE_CELLS) return undefined
+    // What a column that is not read says is checked in TypeScript.
+    if (columns.watched.length > 0 || choices?.isUnpaidOnly) return undefined
     const isComment = columns.header === 'comment'
     return {
       columns,

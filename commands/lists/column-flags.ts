@@ -1,0 +1,88 @@
+/** The flags by which a person says what the columns of a list are, and the question about an unknown one. */
+import type { ColumnChoices } from '../../src/merkle/column-plan.ts'
+import { MerkleInputError, quoted } from '../../src/merkle/errors.ts'
+import { listOf, text, toggle } from '../cli/command.ts'
+import { flagName } from '../cli/parsed-command.ts'
+import { usage } from '../ui/problem.ts'
+import type { Ui } from '../ui/ui.ts'
+import { counted } from '../ui/words.ts'
+
+const COLUMN = { placeholder: 'COLUMN' }
+
+export const columnFlags = {
+  wallet_column: text('Column of the wallets: its name in the header, or its number', COLUMN),
+  amount_column: text('Column of the amounts', COLUMN),
+  ignore_column: listOf('Columns that mean nothing here, though they could decide about a row', COLUMN),
+  unpaid_only: toggle('Of a receipt, take only the rows that it does not call paid'),
+}
+
+export interface ColumnInputs {
+  wallet_column?: string | undefined
+  amount_column?: string | undefined
+  ignore_column?: readonly string[] | undefined
+  unpaid_only?: boolean | undefined
+}
+
+export const columnChoices = (inputs: ColumnInputs & { mint?: string | undefined }): ColumnChoices => ({
+  wallet: inputs.wallet_column,
+  amount: inputs.amount_column,
+  ignore: inputs.ignore_column,
+  isUnpaidOnly: inputs.unpaid_only,
+  mint: inputs.mint,
+})
+
+/** The flags that were given, as a part of another input. */
+export const columnInputs = ({ wallet_column, amount_column, ignore_column, unpaid_only }: ColumnInputs) => ({
+  ...{ wallet_column, amount_column, ignore_column, unpaid_only },
+})
+
+/**
+ * Reads a list. If unknown columns are all that is wrong with it, a person is asked about each, and it is read again
+ * without those that mean nothing. Unattended, the fault stays.
+ */
+export async function deciding<T>(
+  ui: Ui,
+  choices: ColumnChoices,
+  read: (choices: ColumnChoices) => Promise<T>,
+): Promise<T> {
+  try {
+    return await read(choices)
+  } catch (error) {
+    if (!(error instanceof MerkleInputError) || error.undecided.length === 0 || !ui.attended) throw error
+    for (const [i, column] of error.undecided.entries()) {
+      ui.warn(error.issues[i]?.message ?? column)
+      const answer = await ui.ask({
+        message: `The column ${column}`,
+        choices: [
+          { value: 'stop', label: 'may decide', about: 'stop here; nothing is done' },
+          { value: 'ignore', label: 'means nothing here', about: `--ignore-column ${column}` },
+        ],
+        check: () => undefined,
+      })
+      if (answer !== 'ignore') throw error
+    }
+    ui.note(`Without this question: --ignore-column ${error.undecided.join(',')}`)
+    return deciding(ui, { ...choices, ignore: [...(choices.ignore ?? []), ...error.undecided] }, read)
+  }
+}
+
+/** Prints what a flag has decided about rows, which --quiet must not hide. */
+export function sayDecisions(
+  ui: Ui,
+  name: string,
+  { overruled, paidRows }: { overruled: readonly string[]; paidRows: number },
+): void {
+  if (overruled.length > 0)
+    ui.warn(`${name}: ${overruled.map(quoted).join(', ')} would decide about rows, and --ignore-column leaves it out`)
+  if (paidRows > 0) ui.warn(`${name}: ${counted(paidRows, 'row')} of this receipt are paid, and are left out`)
+}
+
+/** Throws a usage problem for flags that only a list has. */
+export function withoutList(
+  flags: { journal?: string | undefined; again?: boolean | undefined; allow_repeats?: boolean } & ColumnInputs,
+): void {
+  const { journal, again, allow_repeats } = flags
+  const ofList = { journal, again, allow_repeats, ...columnInputs(flags) }
+  const key = Object.entries(ofList).find(([, value]) => value !== undefined && value !== false)?.[0]
+  if (key !== undefined) throw usage(`${flagName(key)} is for a list: give --from too`, { param: flagName(key) })
+}
