@@ -19,12 +19,13 @@ const five = recipientsOf(20)
 const fiveFile = cli.file('five.csv', csvOf(five))
 
 describe('svc merkle build', () => {
-  it('says from which column it reads amounts if the name of that is not known', async () => {
+  it('reads amounts from a column of another name only if a flag says so, and says from which', async () => {
     const list = cli.file('rank.csv', 'wallet,rank\n9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g,1\n')
     const build = (...flags: string[]) =>
       cli.svc(['merkle', 'build', list, '--mint', MINT, '--jq', '.leaf_count', ...flags])
-    expect((await build()).stderr).toContain('read: the wallet from "wallet", the amount from "rank"')
-    expect(await build('--quiet')).toMatchObject({ exitCode: 0, stdout: '1\n', stderr: '' })
+    expect((await build('--quiet')).exitCode).toBe(2)
+    const { stdout, stderr } = await build('--amount-column', 'rank')
+    expect([stdout, stderr]).toEqual(['1\n', expect.stringContaining('the amount from "rank"')])
   })
 
   it('prints the record of the tree without network or database', async () => {
@@ -265,9 +266,10 @@ describe('svc merkle with --persist', () => {
   it('stores the tree, lists it, and serves its proofs', async () => {
     const built = await svc(['merkle', 'build', fiveFile, '--mint', MINT, '--raw', '--persist', '--json'])
     expect(built.exitCode, built.stderr).toBe(0)
-    const { ignored_columns, comment_rows, ...tree } = JSON.parse(built.stdout)
+    const { columns, ignored_columns, comment_rows, paid_rows, ...tree } = JSON.parse(built.stdout)
     expect(tree).toMatchObject({ root: naiveRoot(five), leaf_count: 5, persisted: true })
-    expect({ ignored_columns, comment_rows }).toEqual({ ignored_columns: [], comment_rows: 0 })
+    expect([ignored_columns, comment_rows, paid_rows]).toEqual([[], 0, 0])
+    expect(Object.keys(columns)).toEqual(['wallet', 'amount'])
     expect(JSON.parse((await svc(['merkle', 'get', tree.id, '--json'])).stdout)).toEqual(tree)
     expect(JSON.parse((await svc(['merkle', 'list', '--mint', MINT, '--json'])).stdout)).toContainEqual(tree)
     const { wallet } = five[2]!
