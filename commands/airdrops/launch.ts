@@ -20,6 +20,7 @@ import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { EXIT, failure, usage } from '../ui/problem.ts'
+import { requireClaimants } from './claimants.ts'
 import { initializeAirdrop, type LaunchOptions, launchFunds, launchTermsOf } from './initialize.ts'
 import { launchJournal, requireLaunchFolder } from './launch-journal.ts'
 import { launchOutcome } from './launch-outcome.ts'
@@ -68,6 +69,7 @@ export const airdropLaunchVerb = verb({
     paths.pdas.derive,
     paths.accounts.get,
     paths.tokens.batchFetch,
+    paths.tokenTransfers.plan,
     simulate,
     forecast,
     submit,
@@ -128,6 +130,10 @@ export const airdropLaunchVerb = verb({
       for (const part of missing) warnOfNearStart(session, part)
     }
     const open = missing.filter((part) => !isProposed(part))
+    if (open.length > 0) {
+      const { mint, allow_programs } = input
+      await requireClaimants(session, { file, payer: payer.address, mint, allow_programs, list: recipients })
+    }
     // If only trees have to be stored, nothing is signed.
     const signs = open.length > 0
     if (signs && !input.dry_run) refuseUnconfirmable(session, await session.cluster())

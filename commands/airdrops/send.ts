@@ -38,6 +38,7 @@ export const airdropSendVerb = verb({
       name: file,
       token,
       list: read.list,
+      isRaw: read.hasDecimals && read.decimals === undefined,
       journal: journal ?? `${file}.send.jsonl`,
       proposals: journal ?? `${file}.proposals.json`,
     })

@@ -2,6 +2,7 @@
 import { type EntryList, entrySums, sumOfAmounts } from '../../src/merkle/entry-list.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { withTimeout } from '../../src/platform/timing.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { toggle } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -33,6 +34,10 @@ const SYMBOL_PATIENCE_MS = 700
 /** Reads the token of a list. Throws not_found if there is no such mint. */
 export async function listToken(session: Session, mint: string): Promise<ListToken> {
   const { mintState } = await import('../signing/token-state.ts')
+  if (mint === WRAPPED_SOL)
+    session.ui.warn(
+      'the token is wrapped SOL: each wallet gets wrapped SOL in a token account, which it must unwrap, not SOL',
+    )
   return withSymbol(session, mint, await mintState(session, mint))
 }
 

@@ -309,6 +309,7 @@ async function divided(
 ): Promise<Divided> {
   const bar = session.ui.progress('Reading the chain')
   const found: Divided = { batches: [], first: null, rent: 0n, fee: 0n, supply: 0n }
+  const warnings: string[] = []
   const all = open.filter(({ status }) => status === 'to send')
   let [waiting, size] = [[...all], MOST_IN_REQUEST]
   while (waiting.length > 0) {
@@ -317,17 +318,22 @@ async function divided(
     const tried = await tryBatch(session, run, part, later)
     waiting = [...later, ...waiting]
     if (tried !== null) {
-      const { data, rows } = tried as { data: Partial<TokenMinting> & { transaction: string }; rows: SendRow[] }
+      const { data, rows } = tried as {
+        data: Partial<TokenMinting> & { transaction: string; warnings?: string[] }
+        rows: SendRow[]
+      }
       found.first ??= data.transaction
       if (found.batches.length === 0) found.supply = BigInt(data.supply ?? 0)
       found.fee += BigInt((await session.wallet.describe(data.transaction)).fee)
       found.rent += BigInt(data.rent ?? 0)
+      warnings.push(...(data.warnings ?? []))
       found.batches.push(rows)
       if (later.length > 0) size = rows.length
     }
     bar(all.length - waiting.length, all.length)
   }
   session.ui.clear()
+  for (const warning of warnings) session.ui.warn(warning)
   return found
 }
 

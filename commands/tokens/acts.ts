@@ -191,10 +191,11 @@ async function runFreezing(
     call: (body, options) =>
       act === 'freeze' ? freeze({ mint, wallet, ...body }, options) : thaw({ mint, wallet, ...body }, options),
     demand: (of) => demandsActs(of, { act, mint, decimals: 0, wallets: [{ wallet, amount: null }] }),
-    preview: ({ accounts: [one], rent }) => [
-      previewLine('account', `${one?.token_account}: ${MEANING[act]}`),
-      ...openingLine(rent),
-    ],
+    preview({ accounts: [one], rent, warnings = [] }) {
+      // Printed with --quiet too, because it decides whether the freeze holds.
+      for (const warning of warnings) session.ui.warn(warning)
+      return [previewLine('account', `${one?.token_account}: ${MEANING[act]}`), ...openingLine(rent)]
+    },
     show: ({ accounts: [one] }) => ({
       mint,
       wallet,

@@ -50,6 +50,7 @@ export const transferVerb = verb({
         name: from,
         token,
         list: read.list,
+        isRaw: raw,
         journal: journal ?? `${from}.send.jsonl`,
         proposals: journal ?? `${from}.proposals.json`,
       }

@@ -1,6 +1,6 @@
 /** Acts on tokens: what the holder of an authority does with a mint, for one wallet or for as many as fit. */
 import { z } from '@hono/zod-openapi'
-import { address, allowProgramsField, digits, mintAddress, otherWallet } from './chain-scalars.ts'
+import { address, allowProgramsField, digits, mintAddress, otherWallet, warningsField } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
@@ -33,6 +33,7 @@ const freezingShape = {
   authority: address.meta({ description: 'Freeze authority, which signs' }),
   accounts: z.array(z.object({ ...accountShape, opens })),
   rent,
+  warnings: warningsField,
 }
 
 export const tokenMinting = z

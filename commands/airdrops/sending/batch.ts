@@ -2,7 +2,7 @@
 import { ApiError } from '../../../src/platform/errors.ts'
 import type { ApiCaller, Session } from '../../cli/session.ts'
 import { type SignedSending, sendOne } from '../../lists/attempt.ts'
-import { fieldsOf } from '../../lists/journal.ts'
+import { fieldsOf, type JournalFields } from '../../lists/journal.ts'
 import { requireSameCaller, requireTrusted, UntrustedKey } from '../../lists/key-trust.ts'
 import { patiently } from '../../lists/patience.ts'
 import type { BuiltTransactions } from '../../signing/built-transactions.ts'
@@ -181,6 +181,9 @@ function withoutFault(
     later.push(...rows.slice(fits))
     return rows.slice(0, fits)
   }
+  if (code === 'bad_request' && typeof details.rule === 'string') {
+    return withinPolicy({ message, rule: details.rule, details, error }, rows, later)
+  }
   const [named, field = ''] = param.split('.')
   const index = named === list && /^\d+$/.test(field) ? Number(field) : -1
   const first = { index, reason: details.reason, note: message.replace(`${param}: `, '') }
@@ -193,6 +196,33 @@ function withoutFault(
   for (const { row, reason, note } of known) leaveOut(row, reason, note)
   const out = new Set(known.map(({ row }) => row))
   return rows.filter((row) => !out.has(row))
+}
+
+/** Rules about the sum of a transaction or a day, which fewer wallets may keep. */
+const LIMITS = ['tokens_per_transaction', 'lamports_per_transaction', 'tokens_per_day', 'lamports_per_day']
+
+/** The rows without the wallet that the signer's policy refuses, or fewer of them for its limits; throws any other refusal. */
+function withinPolicy(
+  of: { message: string; rule: string; details: JournalFields; error: ApiError },
+  rows: readonly SendRow[],
+  later: SendRow[],
+): SendRow[] {
+  const { message, rule, details, error } = of
+  if (rule === 'destination') {
+    const refused = rows.find(({ wallet }) => wallet === details.owner || wallet === details.address)
+    if (refused === undefined) throw error
+    leaveOut(refused, rule, message)
+    return rows.filter((row) => row !== refused)
+  }
+  const [only, ...others] = rows
+  if (!LIMITS.includes(rule) || only === undefined) throw error
+  if (others.length === 0) {
+    leaveOut(only, rule, `${only.wallet}: ${message}`)
+    return []
+  }
+  const half = Math.ceil(rows.length / 2)
+  later.push(...rows.slice(half))
+  return rows.slice(0, half)
 }
 
 /** The faults of all rows, as far as the API says them. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { EntryList } from '../../../src/merkle/entry-list.ts'
+import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
 import { groupedDecimalOf } from '../../cli/amounts.ts'
 import type { ListToken } from '../../merkle/list-units.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
@@ -16,6 +17,8 @@ export interface ListToSend {
   name: string
   token: ListToken
   list: EntryList
+  /** Whether the file has raw units, as its receipt then does. */
+  isRaw?: boolean
   journal: string
   /** The journal of its proposals, if a vault sends it. */
   proposals: string
@@ -66,7 +69,10 @@ export function requireTokens(
   throw failure(
     `${payer} holds ${groupedDecimalOf(held, decimals)} of ${mint}, and ${groupedDecimalOf(need, decimals)} are to be sent`,
     {
-      next: `send ${missing} more to ${payer} (token account ${source})`,
+      next:
+        mint === WRAPPED_SOL
+          ? `wrap ${missing} SOL of ${payer} first, as \`spl-token wrap\` does (token account ${source}); \`svc wallet send\` sends SOL itself`
+          : `send ${missing} more to ${payer} (token account ${source})`,
       details: { have: String(held), need: String(need) },
     },
   )

@@ -20,7 +20,7 @@ import { EXIT, usage } from '../../ui/problem.ts'
 import { batchDemand, type SendRun, sendBatch, tryBatch } from './batch.ts'
 import { type OpenBatch, SendJournal, type SendTermsOfList } from './journal.ts'
 import { type ListToSend, refuseOtherJournal, requireTokens, SENDS_FOLDER, type SendFlags } from './list-terms.ts'
-import { sendOutcome, writeSentRows } from './outcome.ts'
+import { rowsAsKnown, sendOutcome, writeSentRows } from './outcome.ts'
 import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow } from './rows.ts'
 
 /** Batches that are under way at the same time; each waits for its transaction most of the time. */
@@ -86,8 +86,14 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
     },
     async outcome(notes) {
       const { out, dry_run } = flags
-      if (out !== undefined) await writeSentRows(out, rows)
       const { decimals } = list.token
+      const units = { decimals, isRaw: list.isRaw }
+      if (out !== undefined) await writeSentRows(out, rowsAsKnown(rows, journal.open()), units)
+      // Whoever overwrites a file with the same amounts each month must see that nobody was paid for it.
+      if (rows.length > 0 && rows.every(({ status }) => status === 'sent already'))
+        session.ui.warn(
+          `every wallet of ${list.name} was paid earlier, by ${journal.file}, and nobody was paid now; a new list with the same amounts needs a journal of its own: --journal FILE --again`,
+        )
       const outcome = sendOutcome(rows, { mint, journal: journal.file, decimals, out }, notes)
       return dry_run && notes.length > 0 ? { ...outcome, exitCode: EXIT.done } : outcome
     },

@@ -1,9 +1,10 @@
 /** What became of every wallet of a list that was sent: as records, as a table of those not paid, and as a file. */
-import { Amount } from '../../cli/amounts.ts'
+import { Amount, decimalOf } from '../../cli/amounts.ts'
 import type { CommandOutcome } from '../../cli/command.ts'
 import { csvLine, writePieces } from '../../ledger/csv.ts'
 import { FAILED_WORDS, rowsOutcome } from '../../lists/outcome.ts'
 import { printable } from '../../ui/render.ts'
+import type { SentBatch } from './journal.ts'
 import type { SendRow } from './rows.ts'
 
 const PAID: readonly SendRow['status'][] = ['sent', 'sent already', 'claimed']
@@ -52,13 +53,32 @@ export function sendOutcome(
 export const leftOutLine = (wallet: string, note: string) =>
   printable(note.includes(wallet) ? note : `${wallet}: ${note}`)
 
-/** Writes every wallet with its amount in raw units, what became of it, and its transaction. */
-export const writeSentRows = (file: string, rows: readonly SendRow[]): Promise<void> =>
-  writePieces(file, sentLines(rows))
+/** The units of a receipt: those in which the list was read, so that the same flags read it again. */
+export interface ReceiptUnits {
+  decimals: number
+  /** Whether the amounts of the list are raw units. */
+  isRaw?: boolean | undefined
+}
 
-async function* sentLines(rows: readonly SendRow[]): AsyncGenerator<string> {
-  yield csvLine(['wallet', 'amount', 'status', 'signature', 'note'])
+/** Writes every wallet with its amount, what became of it, and its transaction. */
+export const writeSentRows = (file: string, rows: readonly SendRow[], units: ReceiptUnits): Promise<void> =>
+  writePieces(file, sentLines(rows, units))
+
+async function* sentLines(rows: readonly SendRow[], { decimals, isRaw = false }: ReceiptUnits): AsyncGenerator<string> {
+  yield csvLine(['wallet', isRaw ? 'amount_raw' : 'amount', 'status', 'signature', 'note'])
   for (const { wallet, amount, status, signature, note } of rows) {
-    yield csvLine([wallet, String(amount), status, signature, note])
+    yield csvLine([wallet, decimalOf(amount, isRaw ? 0 : decimals), status, signature, note])
   }
+}
+
+/** The rows, those that may still land as not known: a receipt that called them unpaid would pay them again. */
+export function rowsAsKnown(rows: readonly SendRow[], open: readonly SentBatch[]): SendRow[] {
+  const sent = new Map(
+    open.flatMap(({ recipients, sending }) => recipients.map(([wallet]) => [wallet, sending.signature])),
+  )
+  return rows.map((row) => {
+    if (PAID.includes(row.status) || !sent.has(row.wallet)) return row
+    const note = row.note ?? 'its transaction may still land'
+    return { ...row, status: 'unknown', signature: sent.get(row.wallet) ?? null, note }
+  })
 }

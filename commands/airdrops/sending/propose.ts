@@ -28,7 +28,7 @@ import { counted } from '../../ui/words.ts'
 import { type BatchAnswer, demandsTransfers, fittingBatches, recipientsOf } from './batch.ts'
 import type { SendTermsOfList } from './journal.ts'
 import { type ListToSend, refuseOtherJournal, requireTokens, SENDS_FOLDER, type SendFlags } from './list-terms.ts'
-import { leftOutLine, writeSentRows } from './outcome.ts'
+import { leftOutLine, type ReceiptUnits, writeSentRows } from './outcome.ts'
 import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow } from './rows.ts'
 
 /** A batch as the journal has it: its wallets with their amounts, which are the id of its row. */
@@ -63,7 +63,7 @@ export interface BatchesToPropose {
   call(rows: readonly SendRow[], more: { dry_run?: true }): Promise<{ data: BatchAnswer }>
   demand(of: Signing, rows: readonly SendRow[]): Promise<Demand>
   /** File that gets every wallet of the list with what became of it. */
-  out?: string | undefined
+  out?: { file: string; units: ReceiptUnits } | undefined
 }
 
 type ProposeFlags = Pick<SendFlags, 'keypair' | 'tx_version' | 'dry_run'>
@@ -117,7 +117,7 @@ export async function proposeSends(
         ...more,
       }),
     demand: (of, recipients) => demandsTransfers(of, { mint, decimals, recipients }),
-    out: flags.out,
+    out: flags.out === undefined ? undefined : { file: flags.out, units: { decimals, isRaw: list.isRaw } },
   })
 }
 
@@ -156,7 +156,7 @@ export async function proposeBatches(
   if (list.out !== undefined) {
     const terms = { payer: acting.vault, cluster: await session.cluster(), ...of }
     if (!dry_run) await markPaid(session, batches, proposalListJournal(journal, terms))
-    await writeSentRows(list.out, rows)
+    await writeSentRows(list.out.file, rows, list.out.units)
   }
   return {
     ...outcome,
@@ -290,7 +290,10 @@ async function markPaid({ client }: Session, batches: readonly Batch[], { entrie
     for (const proposal of entries.get(id)?.proposals ?? []) {
       const { status, signature } = await knownProposal(client, proposal)
       if (status === 'executed') for (const row of rows) Object.assign(row, { status: 'sent already', signature })
-      else for (const row of rows) row.note = `waits in the proposal ${proposal}`
+      else if (OPEN.includes(status)) {
+        const note = `waits in the proposal ${proposal}`
+        for (const row of rows) Object.assign(row, { status: 'unknown', note })
+      }
     }
   }
 }

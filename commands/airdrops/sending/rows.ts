@@ -4,6 +4,7 @@ import { type EntryList, entryAt } from '../../../src/merkle/entry-list.ts'
 import type { Session } from '../../cli/session.ts'
 import { patiently } from '../../lists/patience.ts'
 import { usage } from '../../ui/problem.ts'
+import { counted } from '../../ui/words.ts'
 import type { PaidWallet, SendJournal, SendTermsOfList } from './journal.ts'
 
 export interface SendRow {
@@ -56,12 +57,35 @@ export function rowsOf(list: EntryList, journal: SendJournal | null, listName: s
     if (paid !== undefined) return { ...rest, status: 'sent already' }
     return amount === 0n ? { ...rest, status: 'left out', note: 'its amount is 0' } : { ...rest, status: 'to send' }
   })
+  refuseOtherList(rows, paidWallets, journal?.file ?? '', listName)
   const [gone] = open.keys()
   if (journal === null || gone === undefined) return rows
   throw usage(
     `${gone} was sent ${open.get(gone)} raw units in an earlier run, which may still land, and is no longer in ${listName}`,
     {
       next: `put the row back as it was; it is in ${journal.file}`,
+    },
+  )
+}
+
+/**
+ * Throws a usage problem for a list that lacks wallets which its journal has paid, beside others that were paid and
+ * others that were not: the file was overwritten, and who of it was paid for this list is not known.
+ */
+function refuseOtherList(
+  rows: readonly SendRow[],
+  paid: ReadonlyMap<string, PaidWallet>,
+  journal: string,
+  listName: string,
+): void {
+  const again = rows.filter(({ status }) => status === 'sent already').length
+  const isGone = new Set(paid.keys())
+  for (const { wallet } of rows) isGone.delete(wallet)
+  if (isGone.size === 0 || again === 0 || !rows.some(({ status }) => status === 'to send')) return
+  throw usage(
+    `${listName} is another list than the one of its journal: ${counted(again, 'wallet')} of it ${again === 1 ? 'was' : 'were'} paid earlier, and ${counted(isGone.size, 'paid wallet')} ${isGone.size === 1 ? 'is' : 'are'} gone from it`,
+    {
+      next: `if the file was overwritten by a new list, pay all of it with a journal of its own: --journal FILE; if it is the same list, put the rows back, which ${journal} has`,
     },
   )
 }
@@ -74,7 +98,7 @@ function changedAmount({
 }: Pick<SendRow, 'wallet' | 'amount'> & { before: string; signature: string | undefined }) {
   const by = signature === undefined ? 'and that may still land' : `by ${signature}`
   return usage(`${wallet} was sent ${before} raw units in an earlier run, ${by}; the list has ${amount} for it now`, {
-    next: 'put the amount back; what is owed beyond it goes into a list of its own, with another --journal',
+    next: 'put the amount back; what is owed beyond it goes into a list of its own, with another --journal, and so does a new list that has overwritten the file',
     details: { wallet, sent: before, listed: String(amount) },
   })
 }

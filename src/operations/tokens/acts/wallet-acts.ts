@@ -69,14 +69,32 @@ const frozen = (act: 'freeze' | 'thaw', wallets: readonly string[] | null, walle
     authority: payer,
     accounts: done.wallets.map((each) => ({ ...namesOf(each), opens: each.opens })),
     rent: String(done.rent),
+    ...emptyWarning(act, token, done.wallets),
   }),
 })
+
+interface ActedWallet extends TransferRecipient {
+  /** Whether its account holds nothing, so that its owner can close it. */
+  isEmpty: boolean
+}
+
+/** The token programs let an owner close an empty account that is frozen; a new one is frozen only by the mint's default. */
+function emptyWarning(act: 'freeze' | 'thaw', { extensions }: OnChainToken, wallets: readonly ActedWallet[]) {
+  const empty = act === 'freeze' && extensions?.isFrozenByDefault !== true ? wallets.filter((one) => one.isEmpty) : []
+  if (empty.length === 0) return {}
+  const [names, whose] = [named(empty), empty.length === 1 ? 'its owner' : 'their owners']
+  return {
+    warnings: [
+      `nothing is in the token account of ${names}: ${whose} can close it, frozen or not, and open it again without a freeze`,
+    ],
+  }
+}
 
 /** What is planned, with which an answer is made. */
 interface DoneAct {
   token: OnChainToken
   payer: string
-  wallets: readonly TransferRecipient[]
+  wallets: readonly ActedWallet[]
   total: bigint
   /** Lamports for opened token accounts. */
   rent: bigint
@@ -162,7 +180,7 @@ async function readActed(
   context: Context,
   { token, payer, allowsPrograms }: { token: OnChainToken; payer: string; allowsPrograms: boolean },
   { act, list, wallets, one }: AskedAct<object>,
-): Promise<TransferRecipient[]> {
+): Promise<ActedWallet[]> {
   const { mint, tokenProgram } = token
   const receivers = await readReceivers(context.chain, {
     mint,
@@ -177,7 +195,7 @@ async function readActed(
     if (fault !== null) faults.push({ index, reason: fault, note: actNote(fault, receiver, terms) })
     const { tokenAccount, state } = act === 'mint' ? receiver : actedAccount(receiver, mint)
     const { wallet, hasLamports } = receiver
-    return { wallet, tokenAccount, amount, opens: state === null, hasLamports }
+    return { wallet, tokenAccount, amount, opens: state === null, hasLamports, isEmpty: state?.amount === 0n }
   })
   const [first] = faults
   if (first === undefined) return acted
