@@ -2,6 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import type { TokenReport } from '../src/api/token-report.ts'
 import { localFetch } from '../src/localnet/fetch.ts'
 import { createRpc } from '../src/localnet/rpc/index.ts'
 import { proveFacts } from '../src/passport-page/chain-facts.ts'
@@ -32,9 +33,49 @@ async function factsOf(extensions: Extension[], change?: (mint: PublicKey, walle
     const answer = await fetchLocal('http://embedded.test', { method: 'POST', headers, body })
     return ((await answer.json()) as { result: unknown }).result
   }
-  const { facts } = await proveFacts(call, passport)
-  return { me: addressOf(wallet), of: (name: string) => facts.find((each) => each.name === name) }
+  const { facts, verdicts } = await proveFacts(call, passport)
+  return {
+    me: addressOf(wallet),
+    of: (name: string) => facts.find((each) => each.name === name),
+    verdicts,
+    told: (json.data as TokenReport).risks,
+    /** The verdicts on a file whose writer says that everything is fine. */
+    whitewashed: async () => {
+      const risks = (json.data as TokenReport).risks.map((each) => ({ ...each, level: 'ok', finding: 'Fine.' }))
+      const report = { ...json.data, risks }
+      const file = readPassport(JSON.stringify({ format: PASSPORT_FORMAT, cluster: {}, rpc: [], report }))
+      return (await proveFacts(call, file)).verdicts
+    },
+  }
 }
+
+const pausing: Extension = {
+  type: ExtensionType.PausableConfig,
+  initialize: (mint, id, by) => spl.createInitializePausableConfigInstruction(mint, by, id),
+}
+
+describe('the verdicts of a passport', () => {
+  it('are those of the report, proven where the mint alone decides', async () => {
+    const { verdicts, told } = await factsOf([pausing])
+    const shown = new Map(verdicts.map(({ risk, level, finding }) => [risk, { risk, level, finding }]))
+    for (const { risk, level, finding } of told) expect(shown.get(risk)).toEqual({ risk, level, finding })
+    expect(shown.size).toBe(told.length)
+    const byWord = verdicts.filter(({ isProven }) => !isProven).map(({ risk }) => risk)
+    expect(byWord.sort()).toEqual(['large_holder', 'unlocked_liquidity'])
+    expect(verdicts[0]?.level).toBe('danger')
+  })
+
+  it('stay a danger if the file says that everything is fine', async () => {
+    const { me, whitewashed } = await factsOf([pausing])
+    const verdicts = await whitewashed()
+    const dangers = verdicts.filter(({ level }) => level === 'danger')
+    expect(dangers.map(({ risk }) => risk).sort()).toEqual(['freeze_authority', 'mint_authority', 'pausable'])
+    expect(dangers.every(({ isProven, note }) => isProven && note === 'When this page was written: ok. Fine.')).toBe(
+      true,
+    )
+    expect(dangers.find(({ risk }) => risk === 'pausable')?.finding).toBe(`${me} can pause all transfers.`)
+  })
+})
 
 describe('a passport of a mint of Token-2022', () => {
   it('does not prove that metadata in an account that is not read is immutable', async () => {

@@ -18,6 +18,7 @@ export const TOKEN_RISKS = [
   'transfer_hook',
   'frozen_by_default',
   'pausable',
+  'displayed_amounts',
   'non_transferable',
 ] as const
 export const RISK_LEVELS = ['ok', 'warning', 'danger', 'unknown'] as const
@@ -120,6 +121,7 @@ const reportPool = z
     burned_positions: z
       .array(z.object({ address, nft_mint: mintAddress, nft_account: address }))
       .meta({ description: 'Large positions whose NFT is in a burn address, at most 20' }),
+    frozen: z.boolean().meta({ description: 'Whether a vault is frozen, so that nobody can trade with the pool' }),
     migrated_locked_bps: bps.nullable().meta({
       description: 'For a launch curve: part of the liquidity that its migration locks for good; null for other pools',
     }),

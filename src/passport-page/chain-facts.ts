@@ -9,6 +9,14 @@ import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../solana/
 import { type MintState, readMint, readTokenAccount } from '../solana/token-accounts.ts'
 import { extensionsIn, type MintExtensions, readMintExtensions } from '../solana/token-extensions.ts'
 import {
+  MINT_VERDICTS,
+  type MintPowers,
+  type MintRisk,
+  usableHolder,
+  type Verdict,
+  type VerdictTime,
+} from '../solana/token-verdicts.ts'
+import {
   accountsOf,
   type Call,
   clockOf,
@@ -32,9 +40,18 @@ export interface Fact {
   note?: string
 }
 
+/** A verdict on a risk of the token. */
+export interface ShownVerdict extends Pick<Verdict, 'level' | 'finding'> {
+  risk: string
+  /** Whether this browser read it from the mint; otherwise it is the report's word. */
+  isProven: boolean
+  note?: string
+}
+
 export interface ProvenFacts {
   slot: number
   facts: Fact[]
+  verdicts: ShownVerdict[]
 }
 
 /** Extensions with the place of a mint's metadata, and with the metadata itself. */
@@ -70,15 +87,19 @@ export async function proveFacts(call: Call, passport: Passport): Promise<Proven
   const extensions = account.owner === TOKEN_2022_PROGRAM ? readMintExtensions(account.data) : null
   const { epoch, now } = clockOf(clock)
   const own = extensions === null ? null : ownMetadataOf(extensionsIn(account.data).get(TOKEN_METADATA))
+  const metadata = own ?? metaplexOf(metaplex, mint)
+  const place = pointedPlace(account, [mint, metadataAddress])
+  const pointer = extensions?.authorities.metadata_pointer ?? null
+  const powers: MintPowers = {
+    ...{ ...state, extensions, metadataElsewhere: place, metadataPointerAuthority: pointer },
+    metadata: metadata && { isMutable: metadata.isMutable, updateAuthority: metadata.authority },
+  }
   const [poolAccounts, lockAccounts] = [rest.slice(0, pools.length), rest.slice(pools.length)]
   return {
     slot,
+    verdicts: verdictsOf(passport, powers, { epoch, unixSeconds: now }),
     facts: [
-      ...supplyFacts(passport, state, {
-        metadata: own ?? metaplexOf(metaplex, mint),
-        place: pointedPlace(account, [mint, metadataAddress]),
-        pointer: extensions?.authorities.metadata_pointer ?? null,
-      }),
+      ...supplyFacts(passport, state, { metadata, place, pointer }),
       ...powerFacts(passport, state, extensions, epoch),
       ...lockFacts(passport, lockAccounts, { now, isToken2022: extensions !== null }),
       ...(await poolFacts(call, passport, poolAccounts)),
@@ -86,6 +107,35 @@ export async function proveFacts(call: Call, passport: Passport): Promise<Proven
       ...(await holderFacts(call, passport, state.supply)),
     ],
   }
+}
+
+const RANKS: Readonly<Record<Verdict['level'], number>> = { ok: 0, unknown: 1, warning: 2, danger: 3 }
+/** Risks that a browser cannot judge, because they take every holder, lock and pool. */
+const BY_WORD = ['unlocked_liquidity', 'large_holder'] as const
+
+/** What the mint shows is judged here; the rest is the report's word, and missing if whoever wrote the file left it out. */
+function verdictsOf({ verdicts }: Passport, powers: MintPowers, time: VerdictTime): ShownVerdict[] {
+  const proven = (Object.keys(MINT_VERDICTS) as MintRisk[]).map((risk): ShownVerdict => {
+    const [{ level, finding }, told] = [MINT_VERDICTS[risk](powers, time), verdicts.get(risk)]
+    // A frozen vault of a pool is no part of the mint.
+    const isWorse = risk === 'freeze_authority' && told !== undefined && RANKS[told.level] > RANKS[level]
+    if (isWorse) return { risk, ...told, isProven: false }
+    const hasChanged = told !== undefined && told.level !== level
+    const note = hasChanged ? { note: `When this page was written: ${told.level}. ${told.finding}` } : {}
+    return { risk, level, finding, isProven: true, ...note }
+  })
+  const others = [...verdicts].filter(([risk]) => !Object.hasOwn(MINT_VERDICTS, risk))
+  const missing = BY_WORD.filter((risk) => !verdicts.has(risk))
+  return [
+    ...proven,
+    ...others.map(([risk, told]) => ({ risk, ...told, isProven: false })),
+    ...missing.map((risk) => ({
+      risk,
+      level: 'unknown' as const,
+      finding: 'The report has no verdict on it.',
+      isProven: false,
+    })),
+  ].toSorted((a, b) => RANKS[b.level] - RANKS[a.level])
 }
 
 const tokensOf = (mint: string, owner: string, program: string): Promise<string> =>
@@ -140,7 +190,8 @@ const labelOf = (name: string, symbol: string): string =>
 /** Cut like the texts of a report. */
 const lineOf = (text: string, most: number): string => [...foreignWords(text, 16 * most)].slice(0, most).join('').trim()
 
-const mintText = (holder: string | null) => (holder === null ? 'Nobody can mint more' : `${holder} can mint more`)
+const mintText = (holder: string | null) =>
+  usableHolder(holder) === null ? 'Nobody can mint more' : `${holder} can mint more`
 
 function metadataText(isMutable: boolean, pointer: string | null): string {
   if (isMutable) return 'It can be changed'
@@ -156,7 +207,7 @@ function powerFacts(
   const group = 'Powers over holders'
   const recorded = (type: string) => passport.authorities.get(type) ?? null
   const freezing = (holder: string | null) =>
-    holder === null ? 'Nobody can freeze what holders have' : `${holder} can freeze holders`
+    usableHolder(holder) === null ? 'Nobody can freeze what holders have' : `${holder} can freeze holders`
   const freeze = compared(group, 'Freezing', freezing(freezeAuthority), freezing(recorded('freeze')))
   if (extensions === null) {
     return [freeze, { group, name: 'Extensions', value: 'None: the mint belongs to SPL Token', state: 'proven' }]

@@ -2,10 +2,12 @@
 import { foreignWords } from '../claim-page/browser/page-fault.ts'
 import { keyOfAddress } from '../claim-page/browser/program-addresses.ts'
 import { safeUrl } from '../claim-page/browser/site-files.ts'
+import type { Verdict } from '../solana/token-verdicts.ts'
 
 export const PASSPORT_FORMAT = 'svc-token-passport/1'
 const MOST_CHARACTERS = 262_144
-const [MOST_LOCKS, MOST_POOLS, MOST_BURNT, MOST_NODES] = [20, 10, 20, 8]
+const [MOST_LOCKS, MOST_POOLS, MOST_BURNT, MOST_NODES, MOST_VERDICTS] = [20, 10, 20, 8, 32]
+const LEVELS: readonly unknown[] = ['ok', 'warning', 'danger', 'unknown'] satisfies Verdict['level'][]
 const PUBLIC_NODES: Readonly<Record<string, string>> = {
   mainnet: 'https://api.mainnet-beta.solana.com',
   devnet: 'https://api.devnet.solana.com',
@@ -36,6 +38,8 @@ export interface Passport {
   locks: { address: string; recipient: string; amount: bigint }[]
   pools: { address: string; type: 'dbc' | 'damm_v2'; lockedBps: number; burnt: BurntPosition[] }[]
   holders: { count: number; slot: number } | null
+  /** The report's word on each risk. */
+  verdicts: ReadonlyMap<string, Pick<Verdict, 'level' | 'finding'>>
   /** Parts that could not be read when the passport was written. */
   missing: ('Locks' | 'Liquidity')[]
 }
@@ -87,11 +91,18 @@ export function readPassport(text: string): Passport {
       return { address: addressIn(address, 'pools'), type, lockedBps: wholeIn(locked_bps, 10_000, 'pools'), burnt }
     }),
     holders: holdersIn(report.holders),
+    verdicts: new Map(listOf(report.risks, MOST_VERDICTS).map(verdictIn)),
     missing: [
       ...(report.locks === null ? (['Locks'] as const) : []),
       ...(report.pools === null ? (['Liquidity'] as const) : []),
     ],
   }
+}
+
+function verdictIn(value: unknown): [string, Pick<Verdict, 'level' | 'finding'>] {
+  const { risk, level, finding } = fieldsOf(value)
+  if (!LEVELS.includes(level)) throw new Error('risks in passport.json have another form')
+  return [foreignWords(risk, 32), { level: level as Verdict['level'], finding: foreignWords(finding, 600) }]
 }
 
 function holdersIn(value: unknown): Passport['holders'] {

@@ -3,7 +3,7 @@ import { byId, make } from '../claim-page/browser/elements.ts'
 import { foreignWords, PageFault } from '../claim-page/browser/page-fault.ts'
 import { safeUrl } from '../claim-page/browser/site-files.ts'
 import { nodeHost, SolanaNode } from '../claim-page/browser/solana-node.ts'
-import { type Fact, type FactState, type ProvenFacts, proveFacts } from './chain-facts.ts'
+import { type Fact, type FactState, type ProvenFacts, proveFacts, type ShownVerdict } from './chain-facts.ts'
 import { type Passport, readPassport } from './passport-file.ts'
 
 const MARKS: Readonly<Record<FactState, string>> = {
@@ -67,22 +67,66 @@ function faultText(error: unknown): string {
   return foreignWords(error instanceof Error ? error.message : error)
 }
 
-function show({ slot, facts }: ProvenFacts, host: string): void {
+function show({ slot, facts, verdicts }: ProvenFacts, host: string): void {
   const count = (state: FactState) => facts.filter((fact) => fact.state === state).length
   const [proven, changed, open] = [count('proven'), count('changed'), count('unproven')]
   const parts = [
     `${proven} of ${facts.length} facts are proven on chain at slot ${slot} by ${host}.`,
     changed === 0 ? '' : ` ${changed} changed.`,
     open === 0 ? '' : ` ${open} cannot be proven here.`,
+    ` ${verdictText(verdicts)}`,
   ]
-  summarize(parts.join(''), changed > 0 ? 'changed' : 'proven')
+  summarize(parts.join(''), changed > 0 ? 'changed' : worstState(verdicts))
   const groups = new Map<string, Fact[]>()
   for (const fact of facts) groups.set(fact.group, [...(groups.get(fact.group) ?? []), fact])
   byId('facts').replaceChildren(
+    make('section', { class: 'verdicts' }, [
+      make('h2', { text: 'Verdicts on known risks' }),
+      make('dl', {}, verdicts.map(verdictRow)),
+    ]),
     ...[...groups].map(([group, own]) =>
       make('section', {}, [make('h2', { text: group }), make('dl', {}, own.map(factRow))]),
     ),
   )
+}
+
+const countIn = (verdicts: readonly ShownVerdict[], ...levels: ShownVerdict['level'][]) =>
+  verdicts.filter(({ level }) => levels.includes(level)).length
+
+function verdictText(verdicts: readonly ShownVerdict[]): string {
+  const [dangers, warnings, unknowns] = [
+    countIn(verdicts, 'danger'),
+    countIn(verdicts, 'warning'),
+    countIn(verdicts, 'unknown'),
+  ]
+  if (dangers + warnings + unknowns === 0) return 'No known risk was found.'
+  const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+  const found = [
+    ...(dangers === 0 ? [] : [plural(dangers, 'danger')]),
+    ...(warnings === 0 ? [] : [plural(warnings, 'warning')]),
+    ...(unknowns === 0 ? [] : [plural(unknowns, 'unknown')]),
+  ]
+  return `Known risks: ${found.join(', ')}.`
+}
+
+/** A token with a danger never looks proven, and one with a risk that is not known to be closed neither. */
+function worstState(verdicts: readonly ShownVerdict[]): FactState {
+  if (countIn(verdicts, 'danger') > 0) return 'changed'
+  return countIn(verdicts, 'warning', 'unknown') > 0 ? 'unproven' : 'proven'
+}
+
+function verdictRow({ risk, level, finding, isProven, note }: ShownVerdict): HTMLElement {
+  const state = level === 'danger' ? 'changed' : level === 'ok' && isProven ? 'proven' : 'unproven'
+  const sign = level === 'danger' ? '✗' : state === 'proven' ? '✓' : '?'
+  const by = isProven ? 'proven' : 'the report’s word'
+  return make('div', { class: 'fact' }, [
+    make('dt', {}, [
+      make('span', { text: risk.replaceAll('_', ' ') }),
+      make('span', { class: 'mark', text: `${sign} ${level}, ${by}`, attributes: { 'data-state': state } }),
+    ]),
+    make('dd', { class: 'value', text: finding }),
+    note === undefined ? null : make('dd', { class: 'note', text: note }),
+  ])
 }
 
 function factRow({ name, value, state, note }: Fact): HTMLElement {

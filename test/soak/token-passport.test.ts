@@ -99,7 +99,7 @@ describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’
     ] as const) {
       const { page, complaints, close } = await open(width, dark)
       expect(await summary(page)).toMatch(
-        /^\d+ of \d+ facts are proven on chain at slot \d+ by 127\.0\.0\.1:\d+\. 2 cannot be proven here\.$/,
+        /^\d+ of \d+ facts are proven on chain at slot \d+ by 127\.0\.0\.1:\d+\. 2 cannot be proven here\. No known risk was found\.$/,
       )
       expect(await marks(page, 'changed')).toBe(0)
       const text = await page.innerText('#facts')
@@ -124,6 +124,7 @@ describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’
     give(chain, owner, gold, owner.publicKey, 7n)
     const { page, close } = await open()
     expect(await summary(page)).toMatch(/1 changed/)
+    expect(await summary(page)).toMatch(/Known risks: 3 dangers, 1 unknown\.$/)
     expect(await page.innerText('#facts')).toMatch(/0\.000000507[\s\S]*When this page was written: 0\.0000005/)
     run(
       chain,
@@ -161,6 +162,37 @@ describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’
     await lying.close()
   })
 
+  it('never looks all green for a token that the report calls dangerous, whoever wrote the file', async () => {
+    const owner = Keypair.generate()
+    chain.airdrop(addressOf(owner), 10n * SOL)
+    const gold = createMint(chain, owner, { isFreezable: false })
+    give(chain, owner, gold, owner.publicKey, 500n)
+    const given = spl.createSetAuthorityInstruction(gold.mint, owner.publicKey, spl.AuthorityType.MintTokens, null)
+    run(chain, [given], [owner])
+    expect((await write(gold.mint.toBase58())).exitCode).toBe(0)
+    const { page, complaints, close } = await open(390)
+    const state = () => page.getAttribute('#summary', 'data-state')
+    expect([await summary(page), await state()]).toEqual([
+      expect.stringMatching(/Known risks: 1 danger, 1 unknown\.$/),
+      'changed',
+    ])
+    const verdicts = await page.innerText('.verdicts')
+    expect(verdicts).toMatch(/large holder\s+✗ danger, the report’s word\s+\w+ holds 100 % of the supply/)
+    expect(verdicts).toMatch(/mint authority\s+✓ ok, proven\s+Nobody can mint more\./)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
+    await page.screenshot({ path: join(pictures, 'passport-danger.png'), fullPage: true })
+    expect(complaints).toEqual([])
+    await close()
+
+    const file = join(folder, 'passport.json')
+    const passport = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, JSON.stringify({ ...passport, report: { ...passport.report, risks: [] } }))
+    const silent = await open()
+    expect(await summary(silent.page)).toMatch(/Known risks: 2 unknowns\.$/)
+    expect(await silent.page.getAttribute('#summary', 'data-state')).toBe('unproven')
+    await silent.close()
+  })
+
   it('proves nothing with a node of another cluster, with none, or with a file that is not a passport', async () => {
     expect((await write(curve.mint.toBase58())).exitCode).toBe(0)
     rpc.answer = (method) => (method === 'getGenesisHash' ? { result: '11111111111111111111111111111111' } : undefined)
@@ -172,7 +204,7 @@ describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’
     const passport = JSON.parse(readFileSync(file, 'utf8'))
     writeFileSync(file, JSON.stringify({ ...passport, report: { ...passport.report, locks: null, pools: null } }))
     const partial = await open()
-    expect(await summary(partial.page)).toMatch(/ 4 cannot be proven here\.$/)
+    expect(await summary(partial.page)).toMatch(/ 4 cannot be proven here\. /)
     await partial.close()
     writeFileSync(file, JSON.stringify({ ...passport, report: { ...passport.report, mint: 'x' } }))
     const broken = await open()

@@ -5,13 +5,14 @@ import type { TokenReport } from '../../../api/token-report.ts'
 import { locksOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
 import { type OnChainToken, readTokenAtTime, tokenStatus } from '../../../chain/programs/tokens/index.ts'
 import type { Context } from '../../../context.ts'
+import { feesAt } from '../../../solana/token-verdicts.ts'
 import { cleanLabel } from '../labels.ts'
 import { REPORT_BUDGETS, withinBudget } from './budget.ts'
 import { type Gaps, orGap } from './gaps.ts'
 import { holderFacts } from './holder-facts.ts'
 import { atHandIn, lockFacts, timeOf } from './lock-facts.ts'
 import { poolFacts } from './pool-facts.ts'
-import { feesAt, tokenRisks } from './risks.ts'
+import { tokenRisks } from './risks.ts'
 
 type TokenReportRoute = Api['tokens']['report']
 
@@ -51,7 +52,7 @@ export async function getTokenReport(
     locks: found && lockFacts(found, at),
     pools,
     risks: tokenRisks({
-      ...{ token, epoch: at.epoch, holders, pools, holderLimit: holder_limit },
+      ...{ token, epoch: at.epoch, unixSeconds: BigInt(at.unixSeconds), holders, pools, holderLimit: holder_limit },
       atHand: found && atHandIn(found, at),
     }),
     gaps: gaps.sort((a, b) => (a.part < b.part ? -1 : 1)),

@@ -2,12 +2,12 @@
 import type { TokenReportLocks } from '../../../api/token-report.ts'
 import { type Escrow, LAST_SECOND, type LockOfMint, lockAmounts } from '../../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../../chain/reads/chain-clock.ts'
-import { SECOND_MS } from '../../../platform/timing.ts'
+import { DAY_SECONDS, SECOND_MS } from '../../../platform/timing.ts'
 import { DBC_POOL_AUTHORITY } from '../../../solana/programs.ts'
 
 /** Locks that are shown one by one. */
 const MOST_SHOWN = 20
-/** Value of the cancel mode with which the creator alone may cancel. */
+/** Value of the two modes with which the creator alone may cancel, or name another recipient; 3 is both parties. */
 const BY_CREATOR = 1
 
 /**
@@ -53,29 +53,59 @@ export function lockFacts(
   }
 }
 
+const canBeRedirected = ({ updateRecipientMode, creator }: Pick<Escrow, 'updateRecipientMode' | 'creator'>): boolean =>
+  (updateRecipientMode & BY_CREATOR) !== 0 && creator !== DBC_POOL_AUTHORITY
+
 /** Launch curves make their locks cancellable by their own program, which has no instruction for it. */
 const canBeCancelled = ({ cancelMode, creator }: Pick<Escrow, 'cancelMode' | 'creator'>): boolean =>
   cancelMode !== 0 && !(cancelMode === BY_CREATOR && creator === DBC_POOL_AUTHORITY)
 
+/** What a wallet can have of locks. */
+export interface AtHand {
+  amount: bigint
+  /** When the last of it is paid, in ISO 8601; null if all of it can be had at any time. */
+  by: string | null
+}
+
+/** A lock that pays within this time does not hide what its recipient holds. */
+const SOON_SECONDS = 90n * BigInt(DAY_SECONDS)
+
 /**
- * Returns the raw units of locks that a wallet can have at any time: what is due to its recipient, and what a
- * cancellation gives back to its creator.
+ * Returns the raw units of locks that a wallet can have soon: what is due to its recipient within 90 days, to its creator
+ * if that may name another recipient, and what a cancellation gives back to its creator.
  */
 export function atHandIn(
   locks: readonly LockOfMint[],
   { unixSeconds }: Pick<ChainTime, 'unixSeconds'>,
-): Map<string, bigint> {
-  const atHand = new Map<string, bigint>()
-  const add = (wallet: string, amount: bigint) => {
-    if (amount > 0n) atHand.set(wallet, (atHand.get(wallet) ?? 0n) + amount)
+): Map<string, AtHand> {
+  const now = BigInt(unixSeconds)
+  const found = new Map<string, { amount: bigint; last: bigint | null }>()
+  const add = (wallet: string, amount: bigint, last: bigint | null) => {
+    if (amount === 0n) return
+    const { amount: before, last: other } = found.get(wallet) ?? { amount: 0n, last: null }
+    found.set(wallet, {
+      amount: before + amount,
+      last: other === null || (last !== null && last > other) ? last : other,
+    })
   }
   for (const { escrow, held } of locks) {
-    const { claimable } = lockAmounts(escrow, BigInt(unixSeconds))
-    const due = claimable < held ? claimable : held
-    add(escrow.recipient, due)
-    if (canBeCancelled(escrow)) add(escrow.creator, held - due)
+    const least = (amount: bigint) => (amount < held ? amount : held)
+    const due = least(lockAmounts(escrow, now).claimable)
+    const soon = least(lockAmounts(escrow, now + SOON_SECONDS).claimable)
+    const last = soon === due ? null : lastUnlock(escrow, now + SOON_SECONDS)
+    add(escrow.recipient, soon, last)
+    const canCancel = canBeCancelled(escrow)
+    if (canCancel) add(escrow.creator, held - due, null)
+    else if (canBeRedirected(escrow) && escrow.creator !== escrow.recipient) add(escrow.creator, soon, last)
   }
-  return atHand
+  return new Map([...found].map(([wallet, { amount, last }]) => [wallet, { amount, by: timeOf(last) }]))
+}
+
+/** The last moment up to a time, in Unix seconds, at which a lock pays something. */
+function lastUnlock({ cliffTime, frequency, periods, amountPerPeriod }: Escrow, until: bigint): bigint {
+  if (frequency === 0n || amountPerPeriod === 0n) return cliffTime
+  const ended = (until - cliffTime) / frequency
+  return cliffTime + (ended < periods ? ended : periods) * frequency
 }
 
 /** Null also for a time that no calendar shows. */

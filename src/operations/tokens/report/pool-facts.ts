@@ -10,14 +10,16 @@ import {
 import { type DbcPool, findCurves, readDbcPools } from '../../../chain/programs/dbc/index.ts'
 import { locksOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../../chain/reads/chain-clock.ts'
+import { accountsAt } from '../../../chain/sending/runs.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import { readTokenAccount } from '../../../solana/token-accounts.ts'
 import type { ReportChain } from './budget.ts'
 import { type Gaps, orGap } from './gaps.ts'
 import { lockFacts } from './lock-facts.ts'
 import { relevantPools } from './relevant-pools.ts'
 import { bpsOf } from './shares.ts'
 
-type PoolRecord = TokenReportPools['pools'][number]
+type PoolRecord = Omit<TokenReportPools['pools'][number], 'frozen'>
 
 interface Reading {
   slot: number
@@ -49,8 +51,12 @@ export async function poolFacts(
   const drafts = damm.pools.map((pool) => ({ pool, ...poolAmounts(pool, mint) }))
   const all = [...open.map(curveRecord), ...drafts]
   const base_amount = sum(all.map((each) => each.base_amount))
+  const frozen = await frozenPools(chain, [...open, ...damm.pools])
   const parts = await lockedParts(chain, inOrder(all, BigInt(base_amount)), reading, gaps)
-  const pools = all.map((each) => ('pool' in each ? poolRecord(each, parts.get(each.address)) : each))
+  const pools = all.map((each) => ({
+    ...('pool' in each ? poolRecord(each, parts.get(each.address)) : each),
+    frozen: frozen.has(each.address),
+  }))
   return {
     found: open.length + damm.found,
     base_amount,
@@ -59,6 +65,19 @@ export async function poolFacts(
     ),
     pools,
   }
+}
+
+/** Pools of which a vault is frozen. Throws internal_error when the node fails. */
+async function frozenPools(chain: ReportChain, pools: readonly (DbcPool | DammV2Pool)[]): Promise<ReadonlySet<string>> {
+  const vaults = pools.flatMap((pool) =>
+    'baseVault' in pool ? [pool.baseVault, pool.quoteVault] : [pool.tokenAVault, pool.tokenBVault],
+  )
+  const accounts = await accountsAt(chain, vaults)
+  const isFrozen = (i: number) => {
+    const account = accounts[i] ?? null
+    return account !== null && readTokenAccount(account)?.state === 'frozen'
+  }
+  return new Set(pools.flatMap(({ address }, i) => (isFrozen(2 * i) || isFrozen(2 * i + 1) ? [address] : [])))
 }
 
 type PoolDraft = ReturnType<typeof poolAmounts> & { pool: DammV2Pool }

@@ -1,23 +1,30 @@
 /** Gives a verdict on each risk that wallets and scanners flag: a level, one sentence, and what would close it. */
-import type { TokenReport, TokenReportHolders, TokenRisk } from '../../../api/token-report.ts'
+import { TOKEN_RISKS, type TokenReport, type TokenReportHolders, type TokenRisk } from '../../../api/token-report.ts'
 import type { OnChainToken } from '../../../chain/programs/tokens/index.ts'
-import type { TransferFee } from '../../../solana/token-extensions.ts'
-import { relevantPools } from './relevant-pools.ts'
-import { bpsOf, percentText } from './shares.ts'
+import {
+  danger,
+  MINT_VERDICTS,
+  type MintRisk,
+  ok,
+  percentText,
+  unknown,
+  usableHolder,
+  type Verdict,
+  type VerdictTime,
+  warning,
+} from '../../../solana/token-verdicts.ts'
+import type { AtHand } from './lock-facts.ts'
+import { freeOutside, relevantPools } from './relevant-pools.ts'
+import { bpsOf } from './shares.ts'
 
-export interface RiskFacts extends Pick<TokenReport, 'holders' | 'pools'> {
+export interface RiskFacts extends Pick<TokenReport, 'holders' | 'pools'>, VerdictTime {
   token: OnChainToken
-  epoch: bigint
   /** Percent of the supply above which one holder is a risk. */
   holderLimit: number
-  /** Raw units in locks that each wallet can have at any time; null if the locks could not be read. */
-  atHand: ReadonlyMap<string, bigint> | null
+  /** What each wallet can have of locks soon; null if the locks could not be read. */
+  atHand: ReadonlyMap<string, AtHand> | null
 }
 
-type Verdict = Omit<TokenRisk, 'risk'>
-
-/** A fee above this, in hundredths of a percent, is a danger and no mere warning. */
-const HIGH_FEE_BPS = 1_000
 /** One holder above this is a danger whatever the limit. */
 const MAJORITY_BPS = 5_000
 /** Withdrawable liquidity below this part does not matter, and above the other one it is a danger. */
@@ -25,147 +32,70 @@ const [LITTLE_BPS, MOST_BPS] = [100, 5_000]
 const WHOLE_BPS = 10_000
 /** `gaps` of the report says what stopped the reading. */
 const READ_AGAIN = 'Read the report again, or set rpc-url to a faster node.'
-const ok = (finding: string): Verdict => ({ level: 'ok', finding, remedy: null })
-const unknown = (finding: string, remedy: string | null = null): Verdict => ({ level: 'unknown', finding, remedy })
-const warning = (finding: string, remedy: string | null): Verdict => ({ level: 'warning', finding, remedy })
-const danger = (finding: string, remedy: string | null): Verdict => ({ level: 'danger', finding, remedy })
 
-const VERDICTS: Readonly<Record<TokenRisk['risk'], (facts: RiskFacts) => Verdict>> = {
-  mint_authority: ({ token: { mintAuthority } }) =>
-    mintAuthority === null
-      ? ok('Nobody can mint more.')
-      : danger(`${mintAuthority} can mint any amount.`, 'Its holder gives the mint authority up.'),
-  freeze_authority: ({ token: { freezeAuthority } }) =>
-    freezeAuthority === null
-      ? ok('Nobody can freeze what holders have.')
-      : danger(`${freezeAuthority} can freeze what any holder has.`, 'Its holder gives the freeze authority up.'),
-  mutable_metadata: ({ token }) => metadataVerdict(token),
+/** Those that more than the mint decides. */
+const VERDICTS: Readonly<
+  Record<Exclude<TokenRisk['risk'], MintRisk> | 'freeze_authority', (facts: RiskFacts) => Verdict>
+> = {
+  freeze_authority: (facts) => freezeVerdict(facts),
   unlocked_liquidity: ({ pools }) => liquidityVerdict(pools),
   large_holder: (facts) => holderVerdict(facts),
-  permanent_delegate: ({ token: { extensions } }) => {
-    const delegate = extensions?.permanentDelegate ?? null
-    if (delegate === null) return ok('Nobody can move the tokens of others.')
-    return danger(
-      `${delegate} can move and burn the tokens of every holder.`,
-      'The delegate gives its authority up, permanently.',
-    )
-  },
-  transfer_fee: ({ token, epoch }) => feeVerdict(token, epoch),
-  transfer_hook: ({ token: { extensions } }) => {
-    const hook = extensions?.transferHook ?? null
-    const authority = extensions?.authorities.transfer_hook ?? null
-    if (hook !== null) {
-      const changeable = authority === null ? '' : `, and ${authority} can replace it`
-      return danger(
-        `The program ${hook} decides on every transfer${changeable}.`,
-        authority === null ? null : 'The hook’s authority removes the program, and gives the authority up.',
-      )
-    }
-    if (authority === null) return ok('Transfers call no other program.')
-    return warning(`${authority} can make every transfer call a program.`, 'Its holder gives the hook’s authority up.')
-  },
-  frozen_by_default: ({ token: { extensions, freezeAuthority } }) => {
-    const holder = freezeAuthority
-    if (extensions?.isFrozenByDefault) {
-      return danger(
-        `New accounts are frozen${holder === null ? ', and nobody can thaw them' : ` until ${holder} thaws them`}.`,
-        holder === null ? null : 'The freeze authority sets the default state to initialized, and is given up.',
-      )
-    }
-    if (extensions?.hasDefaultState && holder !== null) {
-      return warning(`${holder} can make new accounts start frozen.`, 'Its holder gives the freeze authority up.')
-    }
-    return ok('New accounts can be used at once.')
-  },
-  pausable: ({ token: { extensions } }) => {
-    const isPaused = extensions?.isPaused ?? null
-    const authority = extensions?.authorities.pause ?? null
-    if (isPaused === true) {
-      const who = authority === null ? 'nobody can resume them' : `only ${authority} can resume them`
-      return danger(
-        `All transfers are paused, and ${who}.`,
-        authority === null ? null : 'Its holder resumes transfers, and gives the authority up.',
-      )
-    }
-    if (isPaused === null || authority === null) return ok('Nobody can pause transfers.')
-    return danger(`${authority} can pause all transfers.`, 'Its holder gives the pause authority up.')
-  },
-  non_transferable: ({ token: { extensions } }) =>
-    extensions === null || extensions.isTransferable
-      ? ok('Holders can transfer the token.')
-      : danger('Holders can never transfer the token, so they cannot sell it.', null),
 }
 
 /** Returns one verdict on each risk, in the order of the API. */
-export function tokenRisks(facts: RiskFacts): TokenRisk[] {
-  return (Object.keys(VERDICTS) as TokenRisk['risk'][]).map((risk) => ({ risk, ...VERDICTS[risk](facts) }))
+export const tokenRisks = (facts: RiskFacts): TokenRisk[] =>
+  TOKEN_RISKS.map((risk) => {
+    const own = risk in VERDICTS ? VERDICTS[risk as keyof typeof VERDICTS] : undefined
+    return { risk, ...(own?.(facts) ?? MINT_VERDICTS[risk as MintRisk](facts.token, facts)) }
+  })
+
+/** A frozen vault is a freeze of everybody: nobody can trade with its pool. */
+function freezeVerdict(facts: RiskFacts): Verdict {
+  const frozen = facts.pools?.pools.find(({ frozen }) => frozen)
+  if (frozen === undefined) return MINT_VERDICTS.freeze_authority(facts.token)
+  const holder = usableHolder(facts.token.freezeAuthority)
+  return danger(
+    `A vault of the pool ${frozen.address} is frozen, so that nobody can trade there${holder === null ? ', for good' : ''}.`,
+    holder === null ? null : `${holder} thaws it, and gives the freeze authority up.`,
+  )
 }
 
-function metadataVerdict({ metadata, metadataElsewhere, metadataPointerAuthority }: OnChainToken): Verdict {
-  if (metadataElsewhere !== null) {
-    return unknown(`Its metadata is in the account ${metadataElsewhere}, which is not read.`)
-  }
-  if (metadata?.isMutable) {
-    const who = metadata.updateAuthority ?? 'The update authority'
-    return warning(`${who} can change name, symbol and link.`, 'Its holder gives the metadata authority up.')
-  }
-  if (metadataPointerAuthority !== null) {
-    return warning(
-      `${metadataPointerAuthority} can point the mint at other metadata.`,
-      'Its holder gives the pointer’s authority up.',
-    )
-  }
-  return ok(metadata === null ? 'The token has no metadata.' : 'Nobody can change name, symbol and link.')
-}
-
-function feeVerdict({ extensions }: OnChainToken, epoch: bigint): Verdict {
-  const fee = extensions?.transferFee ?? null
-  if (extensions === null || fee === null) return ok('Transfers cost no fee of the token.')
-  const { now, next } = feesAt(fee, epoch)
-  const authority = extensions.authorities.transfer_fee_config ?? null
-  const highest = Math.max(now.basisPoints, next?.basisPoints ?? 0)
-  const raise =
-    authority === null ? null : 'The fee’s authority sets it to 0, waits for it, and gives the authority up.'
-  const coming = next === null ? '' : `, and ${percentText(next.basisPoints)} from epoch ${next.epoch} on`
-  const changeable = authority === null ? '' : `; ${authority} can change it`
-  const finding = `Each transfer costs ${percentText(now.basisPoints)} of its amount${coming}${changeable}.`
-  if (highest > HIGH_FEE_BPS) return danger(finding, raise)
-  if (highest > 0) return warning(finding, raise)
-  return authority === null
-    ? ok('Transfers cost no fee of the token, and nobody can raise it.')
-    : warning(finding, raise)
-}
-
-/** The fee of an epoch, and the one that replaces it later. */
-export function feesAt(
-  { older, newer }: { older: TransferFee; newer: TransferFee },
-  epoch: bigint,
-): { now: TransferFee; next: TransferFee | null } {
-  return epoch >= newer.epoch ? { now: newer, next: null } : { now: older, next: newer }
-}
-
-/** What a wallet can take out of locks at any time counts as its own. */
-function holderVerdict({ holders, holderLimit, atHand, token: { supply } }: RiskFacts): Verdict {
+/** What a wallet can soon take out of locks, or as withheld fees, counts as its own. */
+function holderVerdict({ holders, holderLimit, atHand, token }: RiskFacts): Verdict {
   if (holders === null) {
     return unknown(
       'The holders could not be read.',
       'Store a snapshot of them (POST /v2/holder-snapshots, `svc airdrops snapshot`), and read the report again.',
     )
   }
+  const supply = BigInt(holders.supply)
   const limit = holderLimit * 100
   const inTop = new Map(holders.top.map(({ wallet, share_bps }) => [wallet, share_bps]))
   const ofPrograms = new Map(holders.top.flatMap((each) => (each.kind === 'wallet' ? [] : [[each.wallet, each]])))
-  const [largest] = [...new Set([...inTop.keys(), ...(atHand?.keys() ?? [])])]
+  const collector = usableHolder(token.extensions?.authorities.withheld_withdraw)
+  const withheld = collector === null ? 0 : bpsOf(BigInt(holders.withheld), supply)
+  const [largest] = [
+    ...new Set([...inTop.keys(), ...(atHand?.keys() ?? []), ...(collector === null ? [] : [collector])]),
+  ]
     .map((wallet) => {
-      const inLocks = bpsOf(atHand?.get(wallet) ?? 0n, supply)
-      return { wallet, inLocks, share: (inTop.get(wallet) ?? 0) + inLocks }
+      const own = atHand?.get(wallet)
+      const [inLocks, inFees] = [bpsOf(own?.amount ?? 0n, supply), wallet === collector ? withheld : 0]
+      return { wallet, inLocks, inFees, by: own?.by ?? null, share: (inTop.get(wallet) ?? 0) + inLocks + inFees }
     })
     .sort((a, b) => b.share - a.share)
   if (largest !== undefined && largest.share > limit) {
-    const { wallet, inLocks, share } = largest
-    const withLocks = inLocks > 0 ? `, of which ${percentText(inLocks)} are in locks that pay it at any time` : ''
-    const finding = `${wallet} holds ${percentText(share)} of the supply${withLocks}${programText(ofPrograms.get(wallet))}.`
-    const remedy = 'It locks its tokens, or spreads them.'
+    const { wallet, inLocks, inFees, by, share } = largest
+    const when = by === null ? 'at any time' : `by ${by.slice(0, 10)}`
+    const parts = [
+      ...(inLocks > 0 ? [`${percentText(inLocks)} are in locks that pay it ${when}`] : []),
+      ...(inFees > 0 ? [`${percentText(inFees)} are withheld transfer fees that it can withdraw`] : []),
+    ]
+    const which = parts.length === 0 ? '' : `, of which ${parts.join(', and ')}`
+    const finding = `${wallet} holds ${percentText(Math.min(share, WHOLE_BPS))} of the supply${which}${programText(ofPrograms.get(wallet))}.`
+    const remedy =
+      inFees > inLocks
+        ? 'It withdraws the fees and burns them, and gives the authority up.'
+        : 'It locks its tokens, or spreads them.'
     return share > MAJORITY_BPS ? danger(finding, remedy) : warning(finding, remedy)
   }
   const partOf = (kind: string) => holders.parts.find((part) => part.kind === kind)?.share_bps ?? 0
@@ -205,6 +135,13 @@ function liquidityVerdict(pools: TokenReport['pools']): Verdict {
   if (unread !== undefined && freeIn(worst) < MOST_BPS) {
     return unknown(`It was not read who can withdraw the liquidity of ${unread.address}.`, READ_AGAIN)
   }
+  const outside = freeOutside(pools.pools, relevant)
+  if (outside !== null && outside.bps > freeIn(worst) && outside.bps >= LITTLE_BPS) {
+    const part = `${percentText(outside.bps)} of the ${outside.of} in all pools`
+    const finding = `The owners of smaller pools, such as ${outside.address}, can withdraw ${part}.`
+    const remedy = 'They lock their positions for good.'
+    return outside.bps >= MOST_BPS ? danger(finding, remedy) : warning(finding, remedy)
+  }
   if (freeIn(worst) >= LITTLE_BPS) {
     const finding = `Its owners can withdraw ${percentText(freeIn(worst))} of the liquidity of ${worst.address}.`
     const remedy = 'They lock their positions for good.'
@@ -230,9 +167,14 @@ function liquidityVerdict(pools: TokenReport['pools']): Verdict {
       `Nobody can withdraw the liquidity of the ${pools.pools.length} pools with most of it, and ${pools.found - pools.pools.length} more were not read.`,
     )
   }
+  if (outside?.isStrange) {
+    return unknown(
+      `The owners of ${outside.address} can withdraw its liquidity, and what its quote ${outside.quoteMint} is worth is not known.`,
+    )
+  }
   return ok(
     relevant.length === pools.pools.length
       ? 'Nobody can withdraw the liquidity of its pools on Meteora; liquidity elsewhere is not counted.'
-      : `Nobody can withdraw the liquidity of its ${relevant.length === 1 ? 'largest pool' : `${relevant.length} largest pools`}; smaller ones are not judged.`,
+      : `Nobody can withdraw the liquidity of its ${relevant.length === 1 ? 'largest pool' : `${relevant.length} largest pools`}; all others together hold less than 1 %.`,
   )
 }

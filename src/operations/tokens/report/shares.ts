@@ -7,6 +7,3 @@ export function bpsOf(part: bigint, whole: bigint): number {
   if (whole <= 0n || part <= 0n) return 0
   return part >= whole ? Number(WHOLE_BPS) : Number((part * WHOLE_BPS) / whole)
 }
-
-/** For a sentence: `12.34 %`. */
-export const percentText = (bps: number): string => `${Number((bps / 100).toFixed(2))} %`
