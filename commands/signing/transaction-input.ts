@@ -1,6 +1,8 @@
 /** Reads transactions from arguments: base64, `@FILE`, `-`, or the JSON that a build or a signing printed. */
+
 import { existsSync } from 'node:fs'
 import type { TrackedResource } from '../../src/api/payloads.ts'
+import { calendarMoment } from '../../src/platform/calendar.ts'
 import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { PrintedLifetime } from './lifetime.ts'
@@ -53,7 +55,7 @@ export function transactionsIn(text: string, shown: string): TransactionInput {
     ...(Number.isSafeInteger(last_valid_block_height)
       ? { last_valid_block_height: last_valid_block_height as number }
       : {}),
-    ...(typeof expires_at === 'string' && Number.isFinite(Date.parse(expires_at)) ? { expires_at } : {}),
+    ...(typeof expires_at === 'string' && calendarMoment(expires_at) !== null ? { expires_at } : {}),
     ...(typeof genesis_hash === 'string' ? { genesis_hash } : {}),
     ...(typeof generated_keys === 'string' ? { generated_keys } : {}),
   }
