@@ -1,4 +1,5 @@
 /** `svc multisig`: multisigs of Squads v4, which `--squads` proposes to. */
+
 import type { MultisigCreated } from '../src/api/multisigs.ts'
 import { paths } from '../src/api/paths.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
@@ -9,6 +10,7 @@ import { ALLOW_PROGRAMS, buildFields, OWN_SIGNING, programsField, WALLET_ADDRESS
 import { previewLine } from './signing/preview.ts'
 import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
+import { counted } from './ui/words.ts'
 
 const RIGHTS = ['propose', 'vote', 'execute'] as const
 type Right = (typeof RIGHTS)[number]
@@ -90,7 +92,7 @@ export const multisigNoun: Noun = {
         const { vaultAddress } = await import('../src/solana/squads/index.ts')
         const collectorOf = (multisig: string) => rent_collector ?? vaultAddress(multisig, 0)
         return runSigned<MultisigCreated>(session, flags, {
-          what: `Create a multisig of ${members.length} members, ${threshold} of whom must approve`,
+          what: `Create a multisig of ${counted(members.length, 'member')}, ${threshold} of whom must approve`,
           build: (payer) =>
             session.client.multisigs.create({
               payer,

@@ -1,4 +1,5 @@
 /** `svc airdrops adopt`: stores the list of a distributor that another tool made, to prove, claim and follow it here. */
+
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
@@ -12,6 +13,7 @@ import { otherReading } from '../merkle/verify.ts'
 import { recordInTokens } from '../signing/token-state.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
+import { counted } from '../ui/words.ts'
 
 export const airdropAdoptVerb = verb({
   about: 'Take over an airdrop that another tool put on chain: store its list to prove, claim and follow it here',
@@ -75,7 +77,7 @@ async function listWithRoot({ ui }: Session, { file, csv, root }: ListOfRoot): P
   const found = toHex(tree.root)
   if (found !== root) {
     const reading = hasDecimals ? otherReading(list, csv.decimals, root) : null
-    throw usage(`${file} with ${list.count} rows has the root ${found}, and the distributor ${root}`, {
+    throw usage(`${file} with ${counted(list.count, 'row')} has the root ${found}, and the distributor ${root}`, {
       param: '<file>',
       next:
         reading === null
@@ -85,7 +87,7 @@ async function listWithRoot({ ui }: Session, { file, csv, root }: ListOfRoot): P
     })
   }
   if (list.count <= MAX_STORED_LEAVES) return tree
-  throw usage(`${list.count} leaves do not fit in one stored tree of ${MAX_STORED_LEAVES}`, {
+  throw usage(`${counted(list.count, 'leaf', 'leaves')} do not fit in one stored tree of ${MAX_STORED_LEAVES}`, {
     param: '<file>',
     next: 'split into parts, they would have other roots; a wallet can claim with its proof: svc airdrops claim <id> --proof FILE',
   })

@@ -1,4 +1,5 @@
 /** `svc airdrops claims`: who has claimed, as a table or as a CSV with signatures. */
+
 import type { AirdropClaimRecord } from '../../src/api/airdrop-claims.ts'
 import { paths } from '../../src/api/paths.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
@@ -10,6 +11,7 @@ import type { Session } from '../cli/session.ts'
 import { csvLine, writePieces } from '../ledger/csv.ts'
 import { mintDecimals } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 
 const list = listVerb({
   about: 'List the recorded claims of an airdrop, newest first',
@@ -54,7 +56,7 @@ export const airdropClaimsVerb: Verb = {
     const written = { claims: 0 }
     await writePieces(csv, csvPieces(session, input.id, written))
     if (csv === '-') return { data: undefined, rows: { columns: [], rows: [] } }
-    return { data: { file: csv, ...written }, text: `Wrote ${written.claims} claims to ${csv}.` }
+    return { data: { file: csv, ...written }, text: `Wrote ${counted(written.claims, 'claim')} to ${csv}.` }
   },
 }
 

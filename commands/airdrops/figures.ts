@@ -33,7 +33,7 @@ export function claimFields(
 /** The claims of each hour as a line of blocks; empty if there were none, or if the terminal has no such characters. */
 const hourLine = (hours: AirdropStats['hours']) =>
   showsBraille() && hours.some(({ claims }) => claims > 0)
-    ? `  ${sparkline(hours.map(({ claims }) => claims))}  the last ${hours.length} hours`
+    ? `  ${sparkline(hours.map(({ claims }) => claims))}  the last ${counted(hours.length, 'hour')}`
     : ''
 
 /** One line of progress, printed when any part of it changes. */
@@ -67,7 +67,7 @@ export function claimDrawing({ hours }: Pick<AirdropStats, 'hours'>): (Drawing &
     kind: 'line',
     points: hours.map(({ claims }, i) => ({ x: i / (hours.length - 1), y: claims / most })),
     labels: {
-      title: `Claims an hour, the last ${hours.length} hours`,
+      title: `Claims an hour, the last ${counted(hours.length, 'hour')}`,
       highest: String(most),
       lowest: '0',
       first: `${hours.length - 1} h ago`,

@@ -1,4 +1,5 @@
 /** `svc airdrops launch`: from a CSV to funded airdrops in one command, which continues after an interruption when run again. */
+
 import { CLAWBACK_DAYS } from '../../src/api/airdrop-terms.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type EntryList, MAX_STORED_LEAVES, shardList, totalLocked } from '../../src/merkle/entry-list.ts'
@@ -20,6 +21,7 @@ import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { EXIT, failure, usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { requireClaimants } from './claimants.ts'
 import { initializeAirdrop, type LaunchOptions, launchFunds, launchTermsOf } from './initialize.ts'
 import { launchJournal, requireLaunchFolder } from './launch-journal.ts'
@@ -103,8 +105,8 @@ export const airdropLaunchVerb = verb({
     const units = (name: string) => chosenUnits(session, input, { name, token })
     const read = await readRecipients(file, { ...input, units }, ui)
     const { list: recipients, merged, zeroAmounts } = read
-    if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
-    if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
+    if (merged > 0) ui.warn(`${counted(merged, 'row')} of a wallet that has an earlier row: added to it`)
+    if (zeroAmounts > 0) ui.warn(`${counted(zeroAmounts, 'wallet')} with an amount of 0`)
     if (!input.allow_programs) refuseUnusable(file, recipients)
     const lists = recipients.count > MAX_STORED_LEAVES ? shardList(recipients) : [recipients]
     requireVestingFits(vesting, String(totalLocked(recipients)))
@@ -221,7 +223,8 @@ export function countsOf(
   }
   const wrong = (what: string) => usage(`--counts ${what}`, { param: '--counts' })
   if (airdrop_count !== undefined) throw wrong('cannot be combined with --airdrop-count')
-  if (counts.length !== trees) throw wrong(`must have ${trees} numbers, one for each tree, not ${counts.length}`)
+  if (counts.length !== trees)
+    throw wrong(`must have ${counted(trees, 'number')}, one for each tree, not ${counts.length}`)
   const strange = counts.find((count) => !/^\d{1,5}$/.test(count) || Number(count) > MAX_AIRDROP_COUNT)
   if (strange !== undefined) throw wrong(`must be whole numbers from 0 to ${MAX_AIRDROP_COUNT}, not "${strange}"`)
   if (new Set(counts.map(Number)).size < trees) throw wrong('must not have a number twice')
@@ -260,7 +263,7 @@ async function launchAll(
     const name = parts.length === 1 ? record.id : `${record.id} (airdrop ${record.airdrop_count})`
     session.setInterruptNote(INTERRUPTED)
     await storeTree(session, tree, record, input.replace)
-    ui.note(`${name}: stored, ${record.leaf_count} wallets, root ${record.root}`)
+    ui.note(`${name}: stored, ${counted(record.leaf_count, 'wallet')}, root ${record.root}`)
     if (isOnChain) {
       Object.assign(part, await stateNow(session, payer, part))
       continue
@@ -332,7 +335,7 @@ function planLines(session: Session, input: LaunchFlags, { payer, file, parts, t
       : [
           previewLine(
             'left over',
-            `back to the payer's token account after ${clawback_after_days} days${afterWhat(input)}`,
+            `back to the payer's token account after ${counted(clawback_after_days, 'day')}${afterWhat(input)}`,
           ),
         ]),
     ...parts.map((part) =>

@@ -1,4 +1,5 @@
 /** `svc airdrops watch`: follows the claims of an airdrop, redrawn on a terminal, one line per change elsewhere. */
+
 import type { AirdropClaimRecord, AirdropStats } from '../../src/api/airdrop-claims.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type CommandOutcome, required, text, verb } from '../cli/command.ts'
@@ -10,6 +11,7 @@ import { liveScreen } from '../ui/live-screen.ts'
 import { isTransient } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { localTime, timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
 import { claimPlot, figuresLine, shareBar, shareText, tokensText } from './figures.ts'
 
 const LOOK_PAUSE_MS = 3_000
@@ -115,7 +117,7 @@ export function watchLines(stats: AirdropStats, { claims, pace, decimals, width 
     shareBar(stats.claimed_amount_share, Math.max(10, Math.min(width - 2, 100))),
     `${amount(stats.claimed_amount)} of ${amount(stats.total)} claimed by ${claimed_count ?? '?'} of ${leaf_count || '?'} wallets`,
     `${amount(stats.left_amount)} left for ${left_count ?? '?'} wallets`,
-    `${recorded.claims_per_hour} claims an hour${pace === null ? '' : `, now ${pace} a minute`}, median ${amount(recorded.median_amount)}`,
+    `${counted(recorded.claims_per_hour, 'claim')} an hour${pace === null ? '' : `, now ${pace} a minute`}, median ${amount(recorded.median_amount)}`,
     clawback,
     ...noted,
     ...(plot.length === 0 ? [] : ['', ...plot]),

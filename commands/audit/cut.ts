@@ -1,4 +1,5 @@
 /** `svc audit cut`: exports the old entries of the audit log, verifies the file, and only then has them removed. */
+
 import { closeSync, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { AuditEntry } from '../../src/api/audit-entries.ts'
@@ -8,6 +9,7 @@ import { DAY_MS } from '../../src/platform/timing.ts'
 import { integer, required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { Problem, usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { exportEntries, syncFolder, type VerifiedFile, verifyFile } from './exported-file.ts'
 
 const KEPT_DAYS = 365
@@ -29,17 +31,19 @@ export const cut = verb({
     const isOld = oldest !== undefined && Date.parse(oldest.at) < before
     if (isCut && isOld)
       throw usage(
-        `${file} holds what was cut before, and more is older than ${keep_days} days now: choose another file`,
+        `${file} holds what was cut before, and more is older than ${counted(keep_days, 'day')} now: choose another file`,
       )
     if (!isCut && !isOld) {
       const data = { file: null, entries: 0 }
-      return { data, text: `Nothing is older than ${keep_days} days; nothing was removed.` }
+      return { data, text: `Nothing is older than ${counted(keep_days, 'day')}; nothing was removed.` }
     }
     const exported = begun ?? (await exportOld(session, file, before))
     const { first, last, sha256 } = exported
     if (!isCut) {
       if (Date.parse(last.at) >= before)
-        throw usage(`${file} holds entries of the last ${keep_days} days: choose another file, or fewer --keep-days`)
+        throw usage(
+          `${file} holds entries of the last ${counted(keep_days, 'day')}: choose another file, or fewer --keep-days`,
+        )
       await ui.confirm(
         `Remove the entries ${first.sequence} to ${last.sequence} from the log? ${file} is then the only copy.`,
       )
@@ -49,7 +53,7 @@ export const cut = verb({
       data: { file, file_sha256: sha256, ...data },
       text: isCut
         ? `The entries ${first.sequence} to ${last.sequence} were moved to ${file} before. Keep it: it is the only copy.`
-        : `Moved ${exported.entries} entries, ${first.sequence} to ${last.sequence}, to ${file}. Keep it: it is the only copy.`,
+        : `Moved ${counted(exported.entries, 'entry', 'entries')}, ${first.sequence} to ${last.sequence}, to ${file}. Keep it: it is the only copy.`,
     }
   },
 })

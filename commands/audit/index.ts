@@ -1,4 +1,5 @@
 /** `svc audit`: every signature of the platform wallet and every change of its policy, of API keys and of fee schedules, in a verifiable log. */
+
 import { AUDIT_ACTIONS } from '../../src/api/audit-actions.ts'
 import type { AuditEntry, AuditVerification } from '../../src/api/audit-entries.ts'
 import { paths } from '../../src/api/paths.ts'
@@ -7,6 +8,7 @@ import { type CommandOutcome, choiceOf, type Noun, type Rows, required, text, to
 import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
 import { EXIT, usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { cut } from './cut.ts'
 import { exportEntries, verifyFile } from './exported-file.ts'
 
@@ -54,7 +56,7 @@ export const auditNoun: Noun = {
         const { entries, last } = await exportEntries(session, file, { force })
         return {
           data: { file, entries, head: last?.hash ?? null },
-          text: `Wrote ${entries} entries to ${file}.`,
+          text: `Wrote ${counted(entries, 'entry', 'entries')} to ${file}.`,
         }
       },
     }),
@@ -69,8 +71,8 @@ function verdictOutcome(data: AuditVerification): CommandOutcome {
   return {
     data,
     text: intact
-      ? `${entries} entries${from}, all intact. Head: ${head}`
-      : `${fault}${entries} entries${from} are as they were written.`,
+      ? `${counted(entries, 'entry', 'entries')}${from}, all intact. Head: ${head}`
+      : `${fault}As they were written: ${counted(entries, 'entry', 'entries')}${from}.`,
     exitCode: intact ? EXIT.done : EXIT.failed,
   }
 }
@@ -83,12 +85,12 @@ async function verifyExport(client: Session['client'], file: string): Promise<Co
     const { data } = await client.auditEntries.verify({ head })
     if (!data.intact) {
       const outcome = verdictOutcome(data)
-      return { ...outcome, text: `the ${entries} entries of ${file} are intact, but: ${outcome.text}` }
+      return { ...outcome, text: `${file}: ${counted(entries, 'entry', 'entries')} intact, but: ${outcome.text}` }
     }
   }
   return {
     data: { file, file_sha256: sha256, entries, first: first.sequence, last: last.sequence, head: last.hash },
-    text: `${file}: ${entries} entries, ${first.sequence} to ${last.sequence}, all intact, and the log continues them.`,
+    text: `${file}: ${counted(entries, 'entry', 'entries')}, ${first.sequence} to ${last.sequence}, all intact, and the log continues them.`,
   }
 }
 

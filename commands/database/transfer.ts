@@ -1,7 +1,9 @@
 /** `svc db export` and `svc db import`: a whole database through a file, between SQLite and PostgreSQL. */
+
 import { required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
 import type { TransferReport } from './installation.ts'
 import { sizeText } from './sizes.ts'
 
@@ -20,7 +22,7 @@ export const exportVerb = verb({
     ui.clear()
     return {
       ...transferOutcome(data),
-      text: `Exported ${data.rows} rows of ${data.tables.length} tables to ${data.file} (${sizeText(data.bytes)}).`,
+      text: `Exported ${counted(data.rows, 'row')} of ${data.tables.length} tables to ${data.file} (${sizeText(data.bytes)}).`,
       notes: [
         ...(data.fingerprint === null ? [] : [`Only the key with fingerprint ${data.fingerprint} opens it.`]),
         ...(data.daemon === null
@@ -52,7 +54,7 @@ export const importVerb = verb({
     ui.clear()
     return {
       ...transferOutcome(data),
-      text: `Imported ${data.rows} rows of ${data.tables.length} tables into ${data.place}; every hash is that of the export.`,
+      text: `Imported ${counted(data.rows, 'row')} of ${data.tables.length} tables into ${data.place}; every hash is that of the export.`,
       notes: [
         'Assets are files: copy the folder `assets` of the earlier installation if it has one; assets in a bucket stay there.',
       ],

@@ -1,8 +1,10 @@
 /** `svc events verify`: compares the stored events with the chain, step by step. */
+
 import type { EventVerification } from '../../src/api/events.ts'
 import { paths } from '../../src/api/paths.ts'
 import { required, text, verb } from '../cli/command.ts'
 import { eachStep } from '../cli/pages.ts'
+import { counted } from '../ui/words.ts'
 
 const TIME = { placeholder: 'TIME' }
 
@@ -50,7 +52,7 @@ const isWhole = ({ missing, unread, extra }: Compared) => missing.length + unrea
 
 function reportOf(found: Compared): string {
   const { accounts, transactions, events, missing, unread, extra } = found
-  const compared = `Compared ${accounts} accounts, ${transactions} transactions and ${events} events`
+  const compared = `Compared ${counted(accounts, 'account')}, ${counted(transactions, 'transaction')} and ${counted(events, 'event')}`
   if (isWhole(found)) return `${compared}: nothing is missing, and nothing is extra.`
   const lineOf = (
     what: string,

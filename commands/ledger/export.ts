@@ -1,10 +1,12 @@
 /** `svc ledger export`: the entries of a month or of all time as a file for accountants. */
+
 import type { LedgerEntry } from '../../src/api/ledger.ts'
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, required, text, verb } from '../cli/command.ts'
 import { MOST_STEPS, type PageQuery, pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { jsonText } from '../ui/render.ts'
+import { counted } from '../ui/words.ts'
 import { csvLine, writePieces } from './csv.ts'
 import { pricedValue, rangeOf, wholeAmount } from './entries.ts'
 import { type LedgerFilterValues, ledgerFilterFlags } from './filters.ts'
@@ -37,7 +39,10 @@ export const exportLedger = verb({
     const query = rangeOf(filters) as LedgerFilterValues
     await writePieces(out, pieces(session, query, format, written))
     if (out === '-') return { data: undefined, rows: { columns: [], rows: [] } }
-    return { data: { file: out, format, ...written }, text: `Wrote ${written.entries} entries to ${out}.` }
+    return {
+      data: { file: out, format, ...written },
+      text: `Wrote ${counted(written.entries, 'entry', 'entries')} to ${out}.`,
+    }
   },
 })
 

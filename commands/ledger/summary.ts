@@ -1,10 +1,12 @@
 /** `svc ledger summary`: what each party received and paid, by pool, mint, party, month or kind. */
+
 import type { LedgerSum } from '../../src/api/ledger.ts'
 import { LEDGER_GROUPS } from '../../src/api/ledger-names.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type CommandOutcome, choiceOf, integer, text, verb } from '../cli/command.ts'
 import { allOf } from '../cli/pages.ts'
 import { listOutcome } from '../cli/reads.ts'
+import { counted } from '../ui/words.ts'
 import { csvLine, writePieces } from './csv.ts'
 import { shownSum } from './entries.ts'
 import { totalFilterFlags } from './filters.ts'
@@ -38,7 +40,7 @@ export const summarizeLedger = verb({
     if (csv === undefined) return sumsOutcome(sums, [])
     await writePieces(csv, csvOf(sums))
     if (csv === '-') return { data: undefined, rows: { columns: [], rows: [] } }
-    return { data: { file: csv, rows: sums.length }, text: `Wrote ${sums.length} rows to ${csv}.` }
+    return { data: { file: csv, rows: sums.length }, text: `Wrote ${counted(sums.length, 'row')} to ${csv}.` }
   },
 })
 

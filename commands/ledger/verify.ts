@@ -1,9 +1,11 @@
 /** `svc ledger verify`: compares the ledger with the chain, step by step. */
+
 import type { LedgerVerification } from '../../src/api/ledger.ts'
 import { paths } from '../../src/api/paths.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS } from '../cli/amounts.ts'
 import { verb } from '../cli/command.ts'
 import { eachStep } from '../cli/pages.ts'
+import { counted } from '../ui/words.ts'
 
 type VerifiedLedger = Omit<LedgerVerification, 'next_cursor'>
 type LedgerFault = LedgerVerification['faults'][number]
@@ -44,7 +46,7 @@ export const verifyStoredLedger = verb({
 
 function reportOf(found: VerifiedLedger, isWhole: boolean) {
   const { transactions, entries, faults, unread, waiting, not_final, accounts } = found
-  const compared = `Compared ${transactions} transactions with ${entries} entries`
+  const compared = `Compared ${counted(transactions, 'transaction')} with ${counted(entries, 'entry', 'entries')}`
   return [
     ...faults.map(faultLine),
     ...unread.map(({ signature, reason }) => `unread ${signature}: ${reason}`),
@@ -54,7 +56,7 @@ function reportOf(found: VerifiedLedger, isWhole: boolean) {
       )
       return `${account}: ${opening} ${token === 'SOL' ? token : `raw units of ${token}`} at first, ${change} in entries, ${balance} now`
     }),
-    ...(not_final === 0 ? [] : [`${not_final} transactions are not final yet: their entries follow once they are.`]),
+    ...(not_final === 0 ? [] : [`Not final yet: ${counted(not_final, 'transaction')}, whose entries follow.`]),
     ...(waiting === 0 ? [] : [`${waiting} final transactions are not in the ledger yet.`]),
     ...(waiting > 0 && accounts.length === 0 ? ['The platform wallet is followed once they are.'] : []),
     isWhole ? `${compared}: all equal.` : `${compared}: ${faults.length} differ, ${unread.length} unread.`,

@@ -1,4 +1,5 @@
 /** `svc merkle build`: builds the tree of a CSV and prints it, writes it to a file with its proofs, or stores it through the API. */
+
 import type { TreeCreated } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList, totalAmount } from '../../src/merkle/entry-list.ts'
@@ -8,6 +9,7 @@ import { MAX_U64 } from '../../src/solana/u64.ts'
 import { inWhole } from '../cli/amounts.ts'
 import { type CommandOutcome, choiceOf, integer, required, text, toggle, verb } from '../cli/command.ts'
 import { usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { builtTreeRecord, readKey } from './built-record.ts'
 import { junitFlag, withJunitReport } from './junit.ts'
 import { chosenUnits, listTokenIfRead, listWords, requireUnits, unitFlags } from './list-units.ts'
@@ -59,8 +61,8 @@ export const buildTreeOfCsv = verb({
         ui,
       )
       const { list, merged, zeroAmounts } = recipients
-      if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
-      if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
+      if (merged > 0) ui.warn(`${counted(merged, 'row')} of a wallet that has an earlier row: added to it`)
+      if (zeroAmounts > 0) ui.warn(`${counted(zeroAmounts, 'wallet')} with an amount of 0`)
       if (persist && !shard && list.count > MAX_STORED_LEAVES) {
         throw usage(`${list.count} rows do not fit in one stored tree of ${MAX_STORED_LEAVES}`, { next: 'add --shard' })
       }

@@ -1,10 +1,12 @@
 /** `svc merkle import`: stores the tree of another tool under its own root, or writes its list as a CSV. */
+
 import { paths } from '../../src/api/paths.ts'
 import { type EntryList, entryAt, MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { integer, required, text, toggle, verb } from '../cli/command.ts'
 import { usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { builtTreeRecord, readHash, readKey } from './built-record.ts'
 
 const ROWS_A_CHUNK = 1000
@@ -54,9 +56,12 @@ export const importTree = verb({
     if (mint === undefined)
       throw usage('--mint is required to store the tree; --csv writes its list', { param: '--mint' })
     if (read.list.count > MAX_STORED_LEAVES) {
-      throw usage(`${read.list.count} leaves do not fit in one stored tree of ${MAX_STORED_LEAVES}`, {
-        next: 'split into parts, they would have other roots; --csv writes the list',
-      })
+      throw usage(
+        `${counted(read.list.count, 'leaf', 'leaves')} do not fit in one stored tree of ${MAX_STORED_LEAVES}`,
+        {
+          next: 'split into parts, they would have other roots; --csv writes the list',
+        },
+      )
     }
     const { tree } = checked
     const { storeTree } = await import('./store-tree.ts')

@@ -1,10 +1,12 @@
 /** `svc merkle proof`: the proof of one wallet, from a CSV or from a stored tree. */
+
 import { paths } from '../../src/api/paths.ts'
 import { entryAt, findWallet } from '../../src/merkle/entry-list.ts'
 import { proofAt, toHex } from '../../src/merkle/tree.ts'
 import { inWhole } from '../cli/amounts.ts'
 import { required, text, verb } from '../cli/command.ts'
 import { Problem, usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { readKey } from './built-record.ts'
 import { csvFlags, hashTree, readRecipients } from './recipients.ts'
 
@@ -32,7 +34,8 @@ export const proof = verb({
     const key = readKey(wallet, '--wallet')
     const { list } = await readRecipients(file, { ...csv, mint }, ui)
     const index = findWallet(list, key)
-    if (index < 0) throw new Problem('not_found', `${wallet} is not among the ${list.count} wallets of ${file}`)
+    if (index < 0)
+      throw new Problem('not_found', `${wallet} is not among the ${counted(list.count, 'wallet')} of ${file}`)
     const tree = hashTree(list, ui)
     const { amount, locked } = entryAt(list, index)
     const amounts = { amount: String(amount), amount_locked: String(locked) }

@@ -1,4 +1,5 @@
 /** `svc merkle verify --tree`: whether leaves, proofs, sums and root of a tree's file match. */
+
 import { listHash, totalAmount, totalLocked } from '../../src/merkle/entry-list.ts'
 import { issueLine } from '../../src/merkle/errors.ts'
 import { toHex } from '../../src/merkle/tree.ts'
@@ -7,6 +8,7 @@ import { listWarnings } from '../../src/merkle/unusable-wallets.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { EXIT, usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { readHash } from './built-record.ts'
 import { openTreeFile } from './json-recipients.ts'
 
@@ -31,7 +33,7 @@ export async function verifyTreeFile(name: string, against: Against, session: Se
   const valid = checked.faultCount === 0 && isExpected
   const lines = checked.faults.map((fault) => `  ${issueLine(fault)}`)
   if (checked.faultCount > lines.length) lines.push(`  … and ${checked.faultCount - lines.length} more`)
-  const of = `${name} (${file.format}, ${data.leaf_count} leaves)`
+  const of = `${name} (${file.format}, ${counted(data.leaf_count, 'leaf', 'leaves')})`
   const no = isExpected
     ? `No: ${of} does not hold together.`
     : `No: ${of} has the root ${data.root}, expected ${expected}.`

@@ -1,8 +1,10 @@
 /** Divides what a transaction costs its payer into named parts, which add up to the total. */
+
 import { solText } from '../../src/solana/amounts.ts'
 import { LAMPORTS_PER_SIGNATURE } from '../../src/solana/fees.ts'
 import { dividedRent } from '../../src/solana/rent.ts'
 import { fieldLines } from '../ui/field-lines.ts'
+import { counted } from '../ui/words.ts'
 import { previewLine } from './preview.ts'
 import type { Forecast } from './run-failures.ts'
 
@@ -41,7 +43,7 @@ export function costParts(
       lamports: rentOf(i),
     })),
     { name: kept, lamports: opened.reduce((sum, { after }, i) => sum + BigInt(after) - rentOf(i), 0n) },
-    { name: `transaction fee, ${content.signers.length} signatures`, lamports: network },
+    { name: `transaction fee, ${counted(content.signers.length, 'signature')}`, lamports: network },
     { name: 'priority fee', lamports: BigInt(fee) - network },
   ]
   const rest = parts.reduce((left, { lamports }) => left - lamports, -BigInt(paid.change))

@@ -22,7 +22,7 @@ export function lifetimeText(lastValid: number | undefined, state: ClusterState 
   const blocks = lastValid - state.block_height
   if (blocks < 0) return `${until}, which is past`
   if (state.slot_ms === null) return `${until}, for ${blocks} more blocks`
-  return `${until}, for about ${secondsOf(blocks, state.slot_ms)} seconds`
+  return `${until}, for about ${counted(secondsOf(blocks, state.slot_ms), 'second')}`
 }
 
 /** The fewest seconds that this many blocks take. Skipped slots add time and no height. */

@@ -5,6 +5,7 @@ import type { TrackedResource } from '../../src/api/payloads.ts'
 import { calendarMoment } from '../../src/platform/calendar.ts'
 import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import type { PrintedLifetime } from './lifetime.ts'
 
 export interface TransactionInput extends PrintedLifetime {
@@ -34,7 +35,7 @@ export async function readTransaction(argument: string): Promise<TransactionInpu
   const input = await readTransactions(argument)
   const [transaction = ''] = input.transactions
   if (input.transactions.length === 1) return { ...input, transaction }
-  throw usage(`${argument} contains ${input.transactions.length} transactions: give one of them`, {
+  throw usage(`${argument} contains ${counted(input.transactions.length, 'transaction')}: give one of them`, {
     param: '<transaction>',
   })
 }

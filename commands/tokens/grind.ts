@@ -76,7 +76,7 @@ export const grindVerb = verb({
         data: { keys: found, tries, seconds },
         rows: rowsOfRecords(found, ['address', 'file']),
         notes: [
-          `${groupedText(String(tries))} keys were tried in ${durationText(seconds)}`,
+          `tried ${counted(groupedText(String(tries)), 'key')} in ${durationText(seconds)}`,
           ...found.slice(0, 1).map(({ file }) => {
             const create = (noun: string) => commandLineOf([noun, 'create', '--mint-keypair', file])
             return `\`${create('pools')}\` launches it; \`${create('tokens')}\` makes a token without a pool`
@@ -125,7 +125,10 @@ function placeOf(out: string | undefined, count: number): (address: string) => s
   const isFolder = out === undefined || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true
   if (!isFolder && existsSync(out)) throw existing(out)
   if (!isFolder && count > 1)
-    throw usage(`--out ${out} must be an existing folder for ${count} keys`, { param: '--out', next: 'make it first' })
+    throw usage(`--out ${out} must be an existing folder for ${counted(count, 'key')}`, {
+      param: '--out',
+      next: 'make it first',
+    })
   const folder = isFolder ? (out ?? '.') : dirname(out)
   try {
     accessSync(folder, constants.W_OK)

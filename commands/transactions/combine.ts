@@ -1,9 +1,11 @@
 /** `svc tx combine`: joins the signatures that were made in different places, without a request. */
+
 import { listOf, required, verb } from '../cli/command.ts'
 import { partialOutcome } from '../signing/partial-outcome.ts'
 import { transactionsIn } from '../signing/transaction-input.ts'
 import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 
 export const combine = verb({
   about: 'Join copies of a transaction that were signed in different places',
@@ -25,7 +27,7 @@ export const combine = verb({
     const odd = others.find(({ transactions }) => transactions.length !== first.transactions.length)
     if (odd !== undefined) {
       throw usage(
-        `${odd.name} holds ${odd.transactions.length} transactions, and ${first.name} ${first.transactions.length}`,
+        `${odd.name} holds ${counted(odd.transactions.length, 'transaction')}, and ${first.name} ${first.transactions.length}`,
         { param: '<file>' },
       )
     }

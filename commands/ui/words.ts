@@ -2,7 +2,8 @@
 import type { Output } from '../cli/standard-output.ts'
 
 /** A number with its noun. */
-export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+export const counted = (count: number | string, noun: string, plural = `${noun}s`) =>
+  `${count} ${String(count) === '1' ? noun : plural}`
 
 /** The fewest columns to which texts are broken. */
 const LEAST_COLUMNS = 40

@@ -1,5 +1,7 @@
 /** Signatures of deliveries: X-Service-Signature and Standard Webhooks, created and checked. */
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { counted } from '../ui/words.ts'
 
 /** The most seconds that a delivery's time may be before or after the local clock. */
 const TOLERANCE_S = 300
@@ -124,8 +126,8 @@ function refusalReason(
 ): string | null {
   if (!matches(body)) return changeOf(matches, body) ?? 'another secret signed it, or the body was changed'
   const age = ageOf(t, now)
-  if (age > TOLERANCE_S) return `the timestamp is ${age} seconds old, at most ${TOLERANCE_S} are accepted`
-  return -age > TOLERANCE_S ? `the timestamp is ${-age} seconds ahead: compare the clocks` : null
+  if (age > TOLERANCE_S) return `the timestamp is ${counted(age, 'second')} old, at most ${TOLERANCE_S} are accepted`
+  return -age > TOLERANCE_S ? `the timestamp is ${counted(-age, 'second')} ahead: compare the clocks` : null
 }
 
 /** Detects the two changes that a receiver's own code makes to a body, which look like a wrong secret. */

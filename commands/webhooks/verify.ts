@@ -1,7 +1,9 @@
 /** `svc webhooks verify`: checks whether a delivery was signed with a secret, and why it is not valid. */
+
 import { required, text, verb } from '../cli/command.ts'
 import { readBytes, readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
+import { counted } from '../ui/words.ts'
 import { readSecrets } from './secret.ts'
 import { checkSignatures, SIGNATURE_HEADERS } from './signature.ts'
 
@@ -46,7 +48,7 @@ export const verifyDelivery = verb({
     const valid = checks.every((check) => check.valid)
     const reason = checks.find((check) => !check.valid)?.reason ?? null
     const lines = checks.map(({ header, valid, reason, age_seconds }) =>
-      valid ? `valid: ${header}, ${age_seconds} seconds old` : `invalid: ${header}: ${reason}`,
+      valid ? `valid: ${header}, ${counted(age_seconds, 'second')} old` : `invalid: ${header}: ${reason}`,
     )
     return {
       data: { valid, reason, signatures: checks },

@@ -253,7 +253,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     await byCount.submit(await byCount.ok('POST', byCount.path, claimBody(first!)), first!)
     const full = await byCount.refused('POST', byCount.path, claimBody(second!))
     expect(full.details).toMatchObject({ reason: 'cap_reached', max_claims: '1' })
-    expect((await byCount.ok('GET', `/v2/airdrops/${byCount.id}`)).note).toMatch(/pays out at most .* to 1 wallets/)
+    expect((await byCount.ok('GET', `/v2/airdrops/${byCount.id}`)).note).toMatch(/pays out at most .* to 1 wallet/)
   })
 
   it('after the vault was withdrawn is refused, and says so to wallets that had claimed before', async () => {

@@ -286,7 +286,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     const { payer, mintFor, storeTree, ok, refused, land, chain } = await opened()
     for (const [caps, words] of [
       [{ maxTotal: 2_999n }, 'pays out at most 2999 to 2 wallets'],
-      [{ maxNodes: 1n }, 'pays out at most 3000 to 1 wallets'],
+      [{ maxNodes: 1n }, 'pays out at most 3000 to 1 wallet'],
     ] as const) {
       const mint = mintFor(payer, 10_000n)
       const claimer = Keypair.generate()

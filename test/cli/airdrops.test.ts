@@ -61,7 +61,7 @@ describe('svc airdrops', () => {
     [['launch', list, '--mint', MINT, '--platform-id', 'x'.repeat(65)], '--platform-id must have 1 to 64 characters'],
     [
       ['launch', list, '--mint', MINT, '--raw', '--counts', '1,2'],
-      '--counts must have 1 numbers, one for each tree, not 2',
+      '--counts must have 1 number, one for each tree, not 2',
     ],
     [
       ['launch', list, '--mint', MINT, '--raw', '--counts', '65536'],

@@ -104,7 +104,7 @@ describe('svc audit cut', () => {
     const again = await svc(['audit', 'cut', 'older.jsonl', '--yes'])
     expect(again.stdout).toBe('Nothing is older than 365 days; nothing was removed.\n')
     const next = await svc(['audit', 'cut', 'next.jsonl', '--keep-days', '2', '--yes'])
-    expect(next.stdout).toContain('Moved 1 entries, 121 to 121')
+    expect(next.stdout).toContain('Moved 1 entry, 121 to 121')
     for (const name of ['old.jsonl', 'next.jsonl'])
       expect((await svc(['audit', 'verify', '--file', name])).exitCode, name).toBe(0)
   })

@@ -108,7 +108,7 @@ describe('svc merkle build', () => {
     const summed = await svc([
       ...['merkle', 'build', file, '--mint', MINT, '--decimals', '6', '--duplicates', 'sum', '--json'],
     ])
-    expect(summed.stderr).toContain('1 rows were added')
+    expect(summed.stderr).toContain('1 row of a wallet that has an earlier row')
     const recipients = [1, 2].map((n) => ({ wallet: walletOf(n), amount: n === 1 ? 2_500_000n : 2_000_000n }))
     expect(JSON.parse(summed.stdout).root).toBe(naiveRoot(recipients))
   })

@@ -195,7 +195,7 @@ describe.each(onPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'])('a databas
       }
       await write(mend)
     }
-    expect((await run(['doctor', '-o', 'plain'])).said).toMatch(/ok audit log \d+ entries are intact/)
+    expect((await run(['doctor', '-o', 'plain'])).said).toMatch(/ok audit log \d+ entries intact/)
     const daemon = await startDaemon({ dataDir, env, flags: ['--rpc-port', '0'] })
     await daemon.stop()
   })

@@ -2,6 +2,7 @@
  * Checks that the files of a data folder are undamaged: the database with its encryption key, and the embedded chain's
  * file.
  */
+
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../../src/context.ts'
@@ -17,6 +18,7 @@ import {
 import type { Vault } from '../../../src/store/installation/vault.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { DoctorCheck } from '../../cli/session.ts'
+import { counted } from '../../ui/words.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './checks.ts'
 
 /** Opens the database as a command would; does not create one where none exists. */
@@ -72,7 +74,8 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
 async function auditCheck(store: Store, vault: Vault): Promise<DoctorCheck> {
   const { verifyAuditEntries } = await import('../../../src/operations/audit-entries/verify-audit-entries.ts')
   const { entries, broken } = await verifyAuditEntries({ store, vault, clock: systemClock }, {})
-  if (broken === null) return passedCheck('audit log', `${entries} entries are intact, and the database matches them`)
+  if (broken === null)
+    return passedCheck('audit log', `${counted(entries, 'entry', 'entries')} intact, as in the database`)
   return failedCheck(
     'audit log',
     `something other than svc changed the database: ${broken.why} (entry ${broken.sequence})`,

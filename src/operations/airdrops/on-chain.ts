@@ -106,7 +106,7 @@ export async function reasonsNotToFund(
   const reasons = []
   if (tree !== null && (maxTotal < BigInt(tree.total) || maxNodes < BigInt(tree.leaf_count))) {
     reasons.push(
-      `The distributor pays out at most ${maxTotal} to ${maxNodes} wallets, less than the tree has: the last wallets cannot claim, and unclaimed tokens go to ${clawbackReceiver}`,
+      `The distributor pays out at most ${maxTotal} to ${maxNodes === 1n ? '1 wallet' : `${maxNodes} wallets`}, less than the tree has: the last wallets cannot claim, and unclaimed tokens go to ${clawbackReceiver}`,
     )
   }
   if ((await tokenAccountAddress(mint, admin)) !== clawbackReceiver) {
