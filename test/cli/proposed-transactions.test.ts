@@ -1,4 +1,5 @@
 /** `svc proposals create` and `POST /v2/proposals`: a transaction of any origin becomes an act of a vault, exactly as it was given. */
+import { createFreezeAccountInstruction } from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { innerInstructions } from '../../src/chain/programs/squads/inner-instructions.ts'
@@ -126,6 +127,31 @@ describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, ()
       .poll(async () => (await daemon.request('GET', `/v2/proposals/${id}`)).json.data.status, { timeout: 60_000 })
       .toBe('active')
     await expectPaid(id, { ...claim, wallets, shares })
+  })
+
+  it('that gives away the vault itself or freezes tokens says whom it is about, when it is decoded and proposed', async () => {
+    const { transaction } = compileTransaction({
+      payer: new PublicKey(vault),
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: [
+        SystemProgram.assign({ accountPubkey: new PublicKey(vault), programId: trader.keypair.publicKey }),
+        createFreezeAccountInstruction(new PublicKey(pool), trader.keypair.publicKey, new PublicKey(vault)),
+      ],
+      bytesOf: (key: PublicKey) => key.toBytes(),
+    })
+    const text = Buffer.from(transaction).toString('base64')
+    const create = ['proposals', 'create', text, '--squads', multisig, '-k', ada.file, '--dry-run']
+    const decoded = await cli.svc(['tx', 'decode', text])
+    const proposed = await cli.svc(create)
+    const gains = `0: ${vault} (this vault) goes to the program ${trader.address}, which alone decides`
+    const one = (shown: string) => shown.replace(/\s+/g, ' ')
+    expect(one(decoded.stdout)).toContain(gains.replace(' (this vault)', ''))
+    expect(one(proposed.stdout + proposed.stderr)).toContain(gains)
+    for (const shown of [decoded.stdout, proposed.stdout + proposed.stderr]) {
+      expect(shown).toMatch(new RegExp(`ws {2}${vault} {2}account`))
+      expect(shown).toMatch(new RegExp(`w- {2}${pool} {2}account`))
+      expect(shown).toMatch(new RegExp(`-- {2}${trader.address} {2}mint`))
+    }
   })
 
   it('is refused if another wallet pays for it, if it is none, and without a multisig', async () => {

@@ -16,6 +16,7 @@ import {
 import { instructions as squads, types } from '@sqds/multisig'
 import { describe, expect, it } from 'vitest'
 import { describeMessage } from '../../src/chain/instructions/describe.ts'
+import { controlChanges } from '../../src/chain/sending/control-states.ts'
 import { simulateDecoded } from '../../src/chain/sending/simulations.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
@@ -388,6 +389,36 @@ describe('a run of a hostile act', () => {
     const authorize = { noncePubkey: nonce.publicKey, authorizedPubkey: own, newAuthorizedPubkey: thief }
     expect(await changes(SystemProgram.nonceAuthorize(authorize))).toEqual([
       { address: nonce.publicKey.toBase58(), what: 'nonce authority', before: own.toBase58(), after: to },
+    ])
+  })
+
+  it('has the owner of an asset, update authorities, and each place that named a signer in an unknown account', () => {
+    const [from, own] = [vault.toBuffer(), vault.toBase58()]
+    const at = (owner: string, ...data: Uint8Array[]) => ({
+      ...{ lamports: 1n, owner, executable: false },
+      data: new Uint8Array(Buffer.concat(data)),
+    })
+    const { core, tokenMetadata } = PROGRAMS
+    const kinds = (key: Uint8Array) => [
+      at(core.id, Buffer.of(1), key, Buffer.of(1), key),
+      at(core.id, Buffer.of(5), key),
+      at(tokenMetadata.id, Buffer.of(4), key),
+      at(other.toBase58(), Buffer.alloc(9), key),
+      at(core.id, Buffer.of(1), key, Buffer.of(0)),
+    ]
+    const changes = controlChanges(
+      ['asset', 'collection', 'metadata', 'account', 'free asset'],
+      kinds(from),
+      kinds(thief.toBuffer()),
+      [own],
+    )
+    expect(changes.map(({ address, what, before, after }) => [address, what, before, after])).toEqual([
+      ['asset', 'owner', own, to],
+      ['asset', 'update authority', own, to],
+      ['collection', 'update authority', own, to],
+      ['metadata', 'update authority', own, to],
+      ['account', 'the address at byte 9', own, to],
+      ['free asset', 'owner', own, to],
     ])
   })
 })
