@@ -20,11 +20,21 @@ export interface Readiness {
   consensus?: Consensus
   /** Why this process is not ready, by check, without file names and URLs; absent if it is ready. */
   reasons?: Partial<Record<ReadinessPart | 'shutdown', string>>
-  /** What fails although this process is ready, because programs of the cluster have changed; absent if nothing does. */
+  /** Whether the last look at the signer reached its key; absent without a signer. It does not change `ready`. */
+  signer?: SignerState
+  /** What fails although this process is ready, because programs of the cluster have changed, or the signer fails. */
   degraded?: readonly string[]
 }
 
-type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'programs' | 'log' | 'workers' | 'ending' | 'stopping' | 'role'>
+export interface SignerState {
+  provider: string
+  state: 'unchecked' | 'ok' | 'failing'
+}
+
+type ReadyKernel = Pick<
+  Kernel,
+  'store' | 'chain' | 'config' | 'signer' | 'programs' | 'log' | 'workers' | 'ending' | 'stopping' | 'role'
+>
 
 export interface ReadinessQuestion {
   /** For proxies: if only the node is down, and workers fail because of it, all other requests must stay available. */
@@ -36,6 +46,7 @@ export function readiness(kernel: ReadyKernel): (question?: ReadinessQuestion) =
   // If requests use every connection, the database must not look unreachable.
   const probed = { ...kernel, store: kernel.store.reserved?.readiness ?? kernel.store }
   const [database, rpc] = [throttled(() => storeFault(probed)), throttled(() => rpcFault(kernel))]
+  const signer = signerProbe(kernel)
   const { role } = kernel
   return async ({ withoutNode = false } = {}) => {
     const [databaseReason, rpcReason] = await Promise.all([database(), withoutNode ? null : rpc()])
@@ -51,7 +62,9 @@ export function readiness(kernel: ReadyKernel): (question?: ReadinessQuestion) =
     if (kernel.stopping.aborted) failing.push(['shutdown', 'the daemon is stopping and takes no new work'])
     const { consensus } = kernel.chain.consensus.known()
     // A database that cannot be read is reported above.
-    const degraded = await kernel.programs.degradations().catch(() => [])
+    const programs = await kernel.programs.degradations().catch(() => [])
+    const signing = signer()
+    const degraded = signing?.state === 'failing' ? [...programs, SIGNER_FAILS] : programs
     const checks = Object.fromEntries(parts.map(([part, reason]) => [part, reason === null ? 'ok' : 'failing']))
     return {
       ready: failing.length === 0,
@@ -59,6 +72,7 @@ export function readiness(kernel: ReadyKernel): (question?: ReadinessQuestion) =
       checks: checks as Readiness['checks'],
       ...(consensus === null ? {} : { consensus }),
       ...(failing.length === 0 ? {} : { reasons: Object.fromEntries(failing) }),
+      ...(signing === null ? {} : { signer: signing }),
       ...(degraded.length === 0 ? {} : { degraded }),
     }
   }
@@ -119,6 +133,34 @@ function workersFault({ workers }: ReadyKernel): string | null {
     .filter(({ stalled_reason }) => stalled_reason !== null)
     .map(({ name }) => name)
   return names.length === 0 ? null : `no progress of ${names.join(', ')}: GET /v2/health/workers says why`
+}
+
+const SIGNER_FAILS = 'signing: the signer refuses or cannot be reached; `svc signer status` says why'
+/** Milliseconds between two looks at a signer, and after one that failed. */
+const [SIGNER_LOOK_MS, SIGNER_RETRY_MS] = [60_000, 10_000]
+
+/** The state of the signer as of the last look. A look runs in the background, because a provider may be slow. */
+function signerProbe({ config, signer, log }: ReadyKernel): () => SignerState | null {
+  const provider = config.values.signer
+  let state: SignerState['state'] = 'unchecked'
+  let [dueAt, isLooking] = [0, false]
+  const look = async () => {
+    isLooking = true
+    try {
+      await (await signer())?.check()
+      state = 'ok'
+    } catch (error) {
+      if (state !== 'failing') log.error({ err: error, provider }, 'the signer refuses or cannot be reached')
+      state = 'failing'
+    }
+    isLooking = false
+    dueAt = performance.now() + (state === 'ok' ? SIGNER_LOOK_MS : SIGNER_RETRY_MS)
+  }
+  return () => {
+    if (provider === 'none') return null
+    if (!isLooking && performance.now() >= dueAt) void look()
+    return { provider, state }
+  }
 }
 
 function throttled<T>(probe: () => Promise<T>): () => Promise<T> {

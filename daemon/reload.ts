@@ -1,7 +1,14 @@
 /** Applies changed settings to a running daemon, if they may change at run time. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type Config, type Reloaded, SETTINGS, type Setting, type SettingName } from '../src/settings/config.ts'
+import {
+  type Config,
+  databasePlace,
+  type Reloaded,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+} from '../src/settings/config.ts'
 import type { DaemonLog } from './log.ts'
 
 export interface ReloadOptions {
@@ -35,7 +42,7 @@ async function reload({ config, load, log, apply }: ReloadOptions): Promise<Relo
   }
   const names = Object.keys(SETTINGS) as SettingName[]
   const changed = names.filter((name) => !isDeepStrictEqual(config.values[name], next.values[name]))
-  const applied = changed.filter((name) => (SETTINGS[name] as Setting).reload === true)
+  const applied = changed.filter((name) => (SETTINGS[name] as Setting).reload === true || isRenewed(name, config, next))
   const needsRestart = changed.filter((name) => !applied.includes(name))
   const tell = () => log.info({ applied, needs_restart: needsRestart }, 'settings reloaded')
   // The line is written before the change if the earlier level shows it, otherwise after it.
@@ -49,3 +56,8 @@ async function reload({ config, load, log, apply }: ReloadOptions): Promise<Relo
   if (!isShown) tell()
   return { id, applied, needs_restart: needsRestart, error: null }
 }
+
+/** Secrets from files that signer and bucket take up while the process runs, and the database's user and password. */
+const isRenewed = (name: SettingName, before: Config, after: Config) =>
+  before.secretFiles[name] !== undefined &&
+  (/^(?:signer|s3)\./.test(name) || (name === 'database-url' && databasePlace(before) === databasePlace(after)))

@@ -110,6 +110,7 @@ function processGauges(registry: Registry, { workers, ready, store }: GaugeServi
     'database',
   )
   const isReady = gauge('svc_ready', '1 if GET /ready answers 200')
+  const signerUp = gauge('svc_signer_up', '1 if the last look at the signer reached its key, 0 if it failed')
   const checks = gauge('svc_ready_check', '1 if a check of GET /ready passes', 'check')
   const healthy = gauge('svc_worker_healthy', '1 if a worker runs and its last ticks succeeded', 'worker')
   return {
@@ -123,6 +124,8 @@ function processGauges(registry: Registry, { workers, ready, store }: GaugeServi
       }
       const readiness = await ready()
       isReady.set(readiness.ready ? 1 : 0)
+      const signer = readiness.signer?.state ?? 'unchecked'
+      if (signer !== 'unchecked') signerUp.set(signer === 'ok' ? 1 : 0)
       for (const [check, outcome] of Object.entries(readiness.checks)) checks.set({ check }, outcome === 'ok' ? 1 : 0)
     },
   }

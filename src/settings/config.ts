@@ -4,6 +4,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { ConfigError } from '../platform/errors.ts'
 import { parseUrl } from '../platform/urls.ts'
 import { parseEndpoints } from './endpoint-settings.ts'
@@ -217,6 +218,28 @@ function settleCluster(values: Values, origins: Config['origins']): void {
     values.url = undefined
     origins.url = 'default'
   }
+}
+
+/**
+ * Reads the files of secrets again whose names begin with `prefix`, and returns the names of those that have another
+ * value now, which `config` then has. A file that cannot be read, or has no valid value, changes nothing: it may be
+ * half written.
+ */
+export function renewSecrets({ values, secretFiles }: Config, prefix: string): SettingName[] {
+  const files = Object.entries(secretFiles) as [SettingName, string][]
+  return files.flatMap(([name, file]) => {
+    if (!name.startsWith(prefix)) return []
+    try {
+      const variable = `${environmentName(name)}_FILE`
+      const value = parseSetting(name, readSecretFile(variable, file), variable)
+      if (isDeepStrictEqual(value, values[name])) return []
+      Object.assign(values, { [name]: value })
+      return [name]
+    } catch (error) {
+      if (error instanceof ConfigError) return []
+      throw error
+    }
+  })
 }
 
 /**

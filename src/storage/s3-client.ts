@@ -43,11 +43,26 @@ const CONNECT_TIMEOUT_MS = 5_000
 const BUCKET_QUEUE: RequestQueueLimits = { running: 64, waiting: 512, waitMs: 30_000 }
 const ERROR_BODY_BYTES = 65_536
 
+export interface BucketOptions {
+  limits?: RequestQueueLimits
+  /** Reads the credentials of `place` again after a refusal; returns whether they have changed. */
+  renew?: () => boolean
+}
+
 /** Opens nothing yet: modules are loaded and connections opened for the first request. */
-export function bucketClient(place: BucketPlace, ending?: AbortSignal, limits = BUCKET_QUEUE): BucketClient {
+export function bucketClient(
+  place: BucketPlace,
+  ending?: AbortSignal,
+  { limits = BUCKET_QUEUE, renew = () => false }: BucketOptions = {},
+): BucketClient {
   const queue = requestQueue(limits, ending)
   const agent = once(() => openAgent(place, limits.running))
-  const sign = once(() => openBucketSigner(place))
+  // The signer of the present credentials.
+  let signing: { of: BucketPlace['credentials']; sign: ReturnType<typeof openBucketSigner> } | undefined
+  const sign = () => {
+    if (signing?.of !== place.credentials) signing = { of: place.credentials, sign: openBucketSigner(place) }
+    return signing.sign
+  }
   const sendOnce = async (request: BucketRequest, signal: AbortSignal): Promise<BucketAnswer> => {
     const [dispatcher, signed] = await Promise.all([agent(), sign().then((signer) => signer(request))])
     const target = { service: 'storage', endpoint: new URL(place.origin).host, operation: request.right } as const
@@ -66,6 +81,8 @@ export function bucketClient(place: BucketPlace, ending?: AbortSignal, limits = 
           const answer = await sendOnce(request, signal)
           if (request.expected.includes(answer.status)) return answer
           fault = answerFault(place, answer, request.right)
+          // Expired tokens are answered with 400.
+          if ([400, 401, 403].includes(answer.status) && attempt === 1 && renew()) continue
           if (!isPassing(answer)) throw fault
           waitMs = Math.max(waitMs, retryAfterMs(headersOf(answer)) ?? 0)
         } catch (error) {

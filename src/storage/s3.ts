@@ -38,8 +38,8 @@ interface FirstRange {
   etag: string | null
 }
 
-export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBackend {
-  const client = bucketClient(place, ending)
+export function bucketBackend(place: BucketPlace, ending?: AbortSignal, renew?: () => boolean): AssetBackend {
+  const client = bucketClient(place, ending, { ...(renew && { renew }) })
   const ranges = bucketRanges(place, client)
   const compared = new ComparedObjects()
   /** Reads the whole object. Returns null if its content does not match its name. */

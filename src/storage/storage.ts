@@ -1,14 +1,15 @@
 /** Storage of token images and metadata under the hash of their content: in a folder, the database or a bucket. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { Overloaded } from '../platform/errors.ts'
-import type { Config } from '../settings/config.ts'
+import { type Config, renewSecrets } from '../settings/config.ts'
 import type { AssetBackend, PieceStore, Stored } from './backend.ts'
 import { type Asset, damagedAsset, readChecked } from './checked-content.ts'
 import { cidOf, contentTypeOf, isCid } from './cid.ts'
 import { folderStore } from './local.ts'
 import { assetUri, checkAssetUri } from './public-base.ts'
 import { bucketBackend } from './s3.ts'
-import { bucketPlace } from './s3-settings.ts'
+import { type BucketPlace, bucketPlace } from './s3-settings.ts'
 
 /** The values of the setting `storage`. */
 export type StoragePlace = Config['values']['storage']
@@ -104,11 +105,22 @@ export function assetBackends(
   const all: PlacedBackend[] = [
     placed('local', folderStore(config.dataDir)),
     placed('database', database),
-    ...(bucket === null ? [] : [{ place: 's3' as const, backend: bucketBackend(bucket, ending) }]),
+    ...(bucket === null
+      ? []
+      : [{ place: 's3' as const, backend: bucketBackend(bucket, ending, () => renewCredentials(config, bucket)) }]),
   ]
   const own = all.find(({ place }) => place === config.values.storage)
   if (own === undefined) throw new Error(`there is no storage ${config.values.storage}`)
   return [own, ...all.filter((other) => other !== own)]
+}
+
+/** Reads the secrets of the bucket again; returns whether `bucket` has other credentials now. */
+function renewCredentials(config: Config, bucket: BucketPlace): boolean {
+  renewSecrets(config, 's3.')
+  const credentials = bucketPlace(config)?.credentials
+  if (credentials === undefined || isDeepStrictEqual(credentials, bucket.credentials)) return false
+  bucket.credentials = credentials
+  return true
 }
 
 const inPieces = (store: PieceStore): AssetBackend => ({

@@ -1,6 +1,6 @@
 /** Opens the configured store and migrates it to this program's schema. */
 import { internal } from '../platform/errors.ts'
-import type { Config } from '../settings/config.ts'
+import { type Config, renewSecrets } from '../settings/config.ts'
 import { type PostgresSettings, postgresSettings } from './postgres/settings.ts'
 import type { OnMigrated, OnMigrating, Store } from './store.ts'
 
@@ -8,6 +8,8 @@ export interface StoreOptions {
   dataDir: string
   /** `postgres://…`; if absent, the database is a SQLite file in `dataDir`. */
   databaseUrl?: string | undefined
+  /** Returns the URL as it is now, if its password may be renewed while the process runs. */
+  renewedUrl?: (() => string | undefined) | undefined
   /** Pool, timeouts and TLS of PostgreSQL; by default those of the settings. */
   postgres?: PostgresSettings
   onMigrating?: OnMigrating | undefined
@@ -17,11 +19,20 @@ export interface StoreOptions {
 }
 
 /** The options of the configured store. */
-export const storeOptions = ({ dataDir, values }: Pick<Config, 'dataDir' | 'values'>): StoreOptions => ({
-  dataDir,
-  databaseUrl: values['database-url'],
-  postgres: postgresSettings(values),
-})
+export function storeOptions(config: Config): StoreOptions {
+  const { dataDir, values, secretFiles } = config
+  return {
+    dataDir,
+    databaseUrl: values['database-url'],
+    ...(secretFiles['database-url'] !== undefined && {
+      renewedUrl: () => {
+        renewSecrets(config, 'database-url')
+        return config.values['database-url']
+      },
+    }),
+    postgres: postgresSettings(values),
+  }
+}
 
 /**
  * Opens the store and migrates its database. Throws internal_error that says what to do.
@@ -33,6 +44,7 @@ export const storeOptions = ({ dataDir, values }: Pick<Config, 'dataDir' | 'valu
 export async function openStore({
   dataDir,
   databaseUrl,
+  renewedUrl,
   postgres,
   onMigrating,
   onMigrated,
@@ -50,6 +62,7 @@ export async function openStore({
   const { openPostgres } = await import('./postgres/store.ts')
   return openPostgres({
     url: databaseUrl,
+    renewedUrl,
     onMigrating,
     onMigrated,
     ...(postgres === undefined ? {} : { settings: postgres }),

@@ -1,7 +1,7 @@
 /** The monitoring examples and docs/observability.md name what real daemons answer to GET /metrics, and nothing else. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -145,6 +145,43 @@ describe('the alert rules', () => {
       expect((error as NodeJS.ErrnoException).code, String(error)).toBe('ENOENT')
     }
   })
+
+  const lacksPromtool = spawnSync('which', ['promtool']).status !== 0
+  it.skipIf(lacksPromtool)(
+    'fire for a few failures of hourly requests, and for a signer that refuses (needs promtool)',
+    () => {
+      const hour = (series: string, values: string) => ({ series, values })
+      const failing = 'svc_http_requests_total{job="svc",method="POST",route="/v2/pools",status="500",reason=""}'
+      const fine = 'svc_http_requests_total{job="svc",method="GET",route="/v2/pools",status="200",reason=""}'
+      const refused = 'svc_provider_calls_total{job="svc",service="signer",endpoint="vault",outcome="refused"}'
+      const attempts = 'svc_webhook_attempts_total{job="svc",outcome="refused"}'
+      // A value each minute: steps of one an hour.
+      const hourly = Array.from({ length: 8 }, (_, n) => `${n + 1}x59`).join(' ')
+      const cases: [alert: string, series: { series: string; values: string }[], at: string, fires: boolean][] = [
+        ['SvcHttpErrors', [hour(failing, hourly)], '7h', true],
+        ['SvcHttpErrors', [hour(failing, '1x480'), hour(fine, '0+1x480')], '7h', false],
+        ['SvcSignerFailing', [hour(refused, hourly)], '7h', true],
+        ['SvcSignerFailing', [hour('svc_signer_up{job="svc"}', '0x30')], '20m', true],
+        ['SvcSignerFailing', [hour('svc_signer_up{job="svc"}', '1x30')], '20m', false],
+        ['SvcDeliveriesFailing', [hour(attempts, hourly)], '7h', true],
+      ]
+      for (const [alert, input_series, eval_time, fires] of cases) {
+        const { annotations, labels } = RULES.find((rule) => rule.alert === alert)!
+        const exp_annotations = Object.fromEntries(
+          Object.entries(annotations).map(([name, text]) => [name, text.replace('{{ $labels.route }}', '/v2/pools')]),
+        )
+        const route = alert === 'SvcHttpErrors' ? { route: '/v2/pools' } : {}
+        const exp_alerts = fires ? [{ exp_labels: { ...labels, ...route }, exp_annotations }] : []
+        const alert_rule_test = [{ eval_time, alertname: alert, exp_alerts }]
+        const file = join(folder, `${alert}.json`)
+        // JSON is YAML.
+        const tests = [{ interval: '1m', input_series, alert_rule_test }]
+        writeFileSync(file, JSON.stringify({ rule_files: [join(ROOT, RULES_FILE)], evaluation_interval: '1m', tests }))
+        const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' })
+        expect([alert, input_series, status, status === 0 ? '' : stdout + stderr]).toEqual([alert, input_series, 0, ''])
+      }
+    },
+  )
 
   it('use in their texts only labels that their expressions keep', () => {
     for (const { alert, expr, annotations } of RULES) {

@@ -38,7 +38,7 @@ function clientOf(settings: Record<string, unknown>, limits: { running: number; 
   const place = bucketPlace(loadConfig({ flags: settings, env: {}, cwd: '/' }))
   if (place === null) throw new Error('no bucket is set')
   const ending = new AbortController()
-  return { ...bucketClient(place, ending.signal, limits), end: () => ending.abort() }
+  return { ...bucketClient(place, ending.signal, { limits }), end: () => ending.abort() }
 }
 
 const request = (key: string, method: 'GET' | 'PUT' = 'GET'): BucketRequest => ({

@@ -9,6 +9,7 @@ export const ALERTS = [
   'SvcDeliveriesFailing',
   'SvcTransactionsStuck',
   'SvcRpcErrors',
+  'SvcSignerFailing',
   'SvcSignerBalanceLow',
   'SvcSpendNearPolicy',
   'SvcDatabasePoolWaits',

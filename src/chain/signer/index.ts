@@ -1,6 +1,13 @@
 /** Opens the configured signer: a keypair file, or a key that never leaves its provider. */
 
-import { type Config, ConfigError } from '../../settings/config.ts'
+import {
+  type Config,
+  ConfigError,
+  renewSecrets,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+} from '../../settings/config.ts'
 import { awsKmsProvider } from './aws-kms.ts'
 import { vaultProvider } from './hashicorp-vault.ts'
 import { openKeypairSigner } from './keypair-signer.ts'
@@ -9,9 +16,9 @@ import type { RemoteProvider } from './remote-provider.ts'
 import { createRemoteSigner } from './remote-signer.ts'
 import { publicKeySetting } from './settings.ts'
 import { turnkeyProvider } from './turnkey.ts'
-import type { ProviderName, Signer, SignerOptions } from './types.ts'
+import { type ProviderName, type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
 
-export { type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
+export { type Signer, type SignerOptions, SignerUnavailable }
 
 /**
  * Returns the signer of the settings, or null when `signer` is none. It reads files but calls no provider; `check`
@@ -29,8 +36,42 @@ export async function openConfiguredSigner(config: Config, options: SignerOption
       'signer.public-key',
     )
   }
-  return createRemoteSigner(PROVIDERS[name](config, address), address, options)
+  return renewingSigner(config, () => createRemoteSigner(PROVIDERS[name](config, address), address, options))
 }
+
+/**
+ * Makes the signer anew once its secrets have changed. When the provider refuses, and certainly nothing was signed,
+ * their files are read again; with another value the call is repeated once.
+ */
+function renewingSigner(config: Config, make: () => Signer): Signer {
+  const secrets = () => JSON.stringify(SIGNER_SECRETS.map((name) => config.values[name]))
+  let made = { signer: make(), of: secrets() }
+  const present = () => {
+    const of = secrets()
+    if (of !== made.of) made = { signer: make(), of }
+    return made.signer
+  }
+  const run = async <T>(call: (signer: Signer) => Promise<T>): Promise<T> => {
+    try {
+      return await call(present())
+    } catch (error) {
+      const isRefused = error instanceof SignerUnavailable && error.signed === 'no'
+      if (!isRefused || renewSecrets(config, 'signer.').length === 0) throw error
+      return call(present())
+    }
+  }
+  const { provider, address } = made.signer
+  return {
+    provider,
+    address,
+    sign: (message) => run((each) => each.sign(message)),
+    check: () => run((each) => each.check()),
+  }
+}
+
+const SIGNER_SECRETS = (Object.keys(SETTINGS) as SettingName[]).filter(
+  (name) => name.startsWith('signer.') && (SETTINGS[name] as Setting).secret,
+)
 
 const PROVIDERS: Record<Exclude<ProviderName, 'keypair'>, (config: Config, address: string) => RemoteProvider> = {
   vault: vaultProvider,

@@ -108,6 +108,7 @@ function newPool(
   const check = sessionCheck(() => new driver.Client({ ...options, query_timeout: connectMs }))
   const pool = new driver.Pool({
     ...options,
+    Client: driver.Client,
     max: size,
     onConnect: async (client) => {
       await check(client)

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { internal } from '../../platform/errors.ts'
+import { parseUrl } from '../../platform/urls.ts'
 import { trackFaults } from '../faults.ts'
 import { postgresBytes } from '../installation/bytes.ts'
 import type { SchemaDialect } from '../migrations/dialect.ts'
@@ -32,6 +33,8 @@ export const postgresSchema: SchemaDialect = {
 export interface PostgresOptions {
   /** Connection URL, `postgres://…`. It contains the password and never appears in errors. */
   url: string
+  /** Returns the URL with the present user and password, for each new connection. */
+  renewedUrl?: (() => string | undefined) | undefined
   /** Pool, timeouts and TLS; by default those of the settings. */
   settings?: PostgresSettings
   onMigrating?: OnMigrating | undefined
@@ -40,6 +43,7 @@ export interface PostgresOptions {
 
 export async function openPostgres({
   url,
+  renewedUrl,
   settings = postgresSettings(),
   onMigrating,
   onMigrated,
@@ -47,7 +51,7 @@ export async function openPostgres({
   requirePostgresUrl(url)
   // Certificate files are read once, so a later bad change to them cannot stop a running daemon.
   const target = postgresTarget(url, settings.tls)
-  const { default: driver } = await import('pg')
+  const driver = renewingDriver((await import('pg')).default, renewedUrl)
   try {
     await migrateOnce(driver, target, { settings, onMigrating, onMigrated })
   } catch (error) {
@@ -141,7 +145,7 @@ async function writeRepeatedly<T>(writer: Kysely<Tables>, work: (tx: Tx) => Prom
 async function migrateOnce(
   driver: typeof pg,
   target: PostgresTarget,
-  { settings, onMigrating, onMigrated }: Required<Omit<PostgresOptions, 'url'>>,
+  { settings, onMigrating, onMigrated }: Required<Omit<PostgresOptions, 'url' | 'renewedUrl'>>,
 ): Promise<void> {
   const db = openMigrator(driver, target, settings)
   try {
@@ -169,6 +173,26 @@ async function migratableState(db: Kysely<Tables>): Promise<MigrationState> {
       state = later
     }
   }
+}
+
+/** The driver, whose new connections use the user and password that the URL has at that moment. */
+function renewingDriver(driver: typeof pg, renewedUrl: (() => string | undefined) | undefined): typeof pg {
+  if (renewedUrl === undefined) return driver
+  class RenewedClient extends driver.Client {
+    constructor(options: pg.ClientConfig = {}) {
+      super({ ...options, connectionString: withCredentials(options.connectionString ?? '', renewedUrl?.() ?? '') })
+    }
+  }
+  return Object.create(driver, { Client: { value: RenewedClient } }) as typeof pg
+}
+
+/** The connection text with user and password of the URL; unchanged if one of them is no URL. */
+function withCredentials(connection: string, url: string): string {
+  const [target, from] = [parseUrl(connection), parseUrl(url)]
+  if (target === undefined || from === undefined) return connection
+  target.username = from.username
+  target.password = from.password
+  return target.href
 }
 
 /** A separate connection for LISTEN, because one of the pool may be closed or used by another call at any time. */

@@ -1,0 +1,97 @@
+/** Secrets in files that are renewed while the process runs: the token of a signer, the password of a database. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { openConfiguredSigner } from '../../src/chain/signer/index.ts'
+import { loadConfig, renewSecrets } from '../../src/settings/config.ts'
+import { storeOptions } from '../../src/store/open.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
+import { testKey } from '../support/signer-keys.ts'
+
+const folder = makeSharedFolder('svc-renewed-')
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function secretFile(name: string, text: string): string {
+  const file = join(folder, name)
+  writeFileSync(file, text, { mode: 0o600 })
+  return file
+}
+
+/** A transit engine that accepts one token. */
+async function transitEngine() {
+  const key = testKey()
+  const engine = { key, token: 'first', refused: 0, url: '' }
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (part) => {
+      body += part
+    })
+    request.on('end', () => {
+      const answer = (status: number, data: object) => {
+        response.writeHead(status, { 'content-type': 'application/json' })
+        response.end(JSON.stringify(data))
+      }
+      if (request.headers['x-vault-token'] !== engine.token) {
+        engine.refused++
+        return answer(403, { errors: ['permission denied'] })
+      }
+      const signature = key.sign(Buffer.from(JSON.parse(body).input, 'base64'))
+      answer(200, { data: { signature: `vault:v1:${Buffer.from(signature).toString('base64')}` } })
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  engine.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return engine
+}
+
+describe('the token of a signer', () => {
+  it('is read again when the provider refuses, and the call is repeated once', async () => {
+    const engine = await transitEngine()
+    const file = secretFile('token', 'first')
+    const env = {
+      HOME: folder,
+      SVC_SIGNER: 'vault',
+      SVC_SIGNER_PUBLIC_KEY: engine.key.address,
+      SVC_SIGNER_VAULT_URL: engine.url,
+      SVC_SIGNER_VAULT_KEY: 'svc',
+      SVC_SIGNER_VAULT_TOKEN_FILE: file,
+    }
+    const signer = (await openConfiguredSigner(loadConfig({ env, cwd: folder })))!
+    const message = Uint8Array.of(1, 2, 3)
+    await signer.sign(message)
+    engine.token = 'second'
+    await expect(signer.sign(message)).rejects.toThrow('signer.vault-token')
+    secretFile('token', 'second')
+    expect(Buffer.from(await signer.sign(message)).equals(Buffer.from(engine.key.sign(message)))).toBe(true)
+    // The refusal with the old file, and the one that made it be read again.
+    expect(engine.refused).toBe(2)
+    // A file that is half written changes nothing.
+    engine.token = 'third'
+    secretFile('token', '')
+    await expect(signer.sign(message)).rejects.toThrow('signer.vault-token')
+  })
+})
+
+describe('secrets that files name', () => {
+  it('are renewed by their prefix, and others are left alone', () => {
+    const [token, secret] = [secretFile('a', 'one'), secretFile('b', 'one')]
+    const env = { HOME: folder, SVC_SIGNER_VAULT_TOKEN_FILE: token, SVC_S3_SECRET_ACCESS_KEY_FILE: secret }
+    const config = loadConfig({ env, cwd: folder })
+    expect(renewSecrets(config, 'signer.')).toEqual([])
+    for (const name of ['a', 'b']) secretFile(name, 'two')
+    expect(renewSecrets(config, 'signer.')).toEqual(['signer.vault-token'])
+    expect([config.values['signer.vault-token'], config.values['s3.secret-access-key']]).toEqual(['two', 'one'])
+  })
+
+  it('give the database URL that new connections use', () => {
+    const file = secretFile('url', 'postgres://svc:one@db.example.com/svc')
+    const config = loadConfig({ env: { HOME: folder, SVC_DATABASE_URL_FILE: file }, cwd: folder })
+    const { renewedUrl } = storeOptions(config)
+    secretFile('url', 'postgres://svc:two@db.example.com/svc')
+    expect(renewedUrl?.()).toBe('postgres://svc:two@db.example.com/svc')
+    expect(storeOptions(loadConfig({ env: { HOME: folder }, cwd: folder })).renewedUrl).toBeUndefined()
+  })
+})
