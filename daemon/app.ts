@@ -52,7 +52,7 @@ export async function createApp(services: Services, { metrics, access, localRpc 
     } else {
       await mountRoutes(mount)
       entrance(hono, kernel)
-      documentation(hono)
+      documentation(hono, kernel)
       assets(hono, kernel)
       const { approvalPage } = await import('./routes/approval-page.ts')
       approvalPage(hono, kernel)

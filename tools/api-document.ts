@@ -2,14 +2,28 @@
  * Makes the OpenAPI document that the build writes: the contract, with samples of each request for curl, TypeScript
  * and svc.
  */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { api } from '../src/api/index.ts'
 import { openApiDocument } from '../src/api/openapi.ts'
 import { type DocumentWithRequests, requestExample } from '../src/api/request-examples.ts'
 import type { AnyRoute } from '../src/api/route.ts'
 import { allVerbs, codeSamples } from './code-samples.ts'
+import { ROOT } from './source.ts'
 
-/** The document with `x-codeSamples` in every operation. */
+/** Names of the schemas of the document, as often as the sources of the contract define them. */
+export function schemaNames(folder = join(ROOT, 'src/api')): string[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.ts'))
+  return files.flatMap((name) =>
+    Array.from(readFileSync(join(folder, name), 'utf8').matchAll(/\.openapi\(\s*'(\w+)'/g), ([, found]) => found!),
+  )
+}
+
+/** The document with `x-codeSamples` in every operation. Throws if two schemas have one name, of which one would be lost. */
 export async function apiDocument(): Promise<ReturnType<typeof openApiDocument>> {
+  const names = schemaNames()
+  const twice = names.filter((name, at) => names.indexOf(name) !== at)
+  if (twice.length > 0) throw new Error(`src/api gives one name to two schemas: ${twice.join(', ')}`)
   const document = openApiDocument()
   const { paths } = document as unknown as DocumentWithRequests
   const verbs = await allVerbs()

@@ -90,14 +90,20 @@ export const delegateVerbs: Record<string, Verb> = {
     args: POOL,
     flags: {
       owner: text('Wallet that holds the positions (default the fee claimer, or the platform wallet)', WALLET_ADDRESS),
+      cursor: text('Continue after the page whose next_cursor this is', { placeholder: 'CURSOR' }),
     },
     examples: [
       'svc fees delegate list CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
       'svc fees delegate list CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --owner 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --json',
     ],
-    async run({ pool, owner }, { client }) {
-      const { data } = await client.feeClaims.delegations({ address: pool, ...(owner === undefined ? {} : { owner }) })
-      return { data }
+    async run({ pool, owner, cursor }, { client }) {
+      const { data } = await client.feeClaims.delegations({
+        address: pool,
+        ...(owner === undefined ? {} : { owner }),
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      const { next_cursor: next } = data
+      return { data, notes: next === null ? [] : [`More: repeat with --cursor ${next}`] }
     },
   }),
 }

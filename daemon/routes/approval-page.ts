@@ -9,7 +9,7 @@ import { line, recordId } from '../../src/api/scalars.ts'
 import { nextStep, planTexts } from '../../src/operations/proposals/proposal-record.ts'
 import { decided } from '../../src/operations/proposals/rule/approvals.ts'
 import { decideByRule } from '../../src/operations/proposals/rule/decide.ts'
-import { type ApiError, badRequest, notFound, Overloaded } from '../../src/platform/errors.ts'
+import { type ApiError, badRequest, notFound, rateLimited } from '../../src/platform/errors.ts'
 import { isoTime, rejectLate } from '../../src/platform/timing.ts'
 import { groupedDecimalOf, solText } from '../../src/solana/amounts.ts'
 import { decisionText } from '../../src/solana/decision-texts.ts'
@@ -59,7 +59,7 @@ export function approvalPage(hono: Hono<RequestEnv>, kernel: Kernel): void {
   const limited = async <T extends object>(c: HonoContext<RequestEnv>, run: () => Promise<T>): Promise<T> => {
     if (c.env.fault !== undefined) throw c.env.fault
     const done = await visitors.run(visitorAddressOf(callerOf(c), kernel), { read: undefined, run })
-    if ('wait' in done) throw new Overloaded('Too many requests of this address', done.wait)
+    if ('wait' in done) throw rateLimited('Too many requests from here: try again later', done.wait)
     return done.answer
   }
   const answering = async (c: HonoContext<RequestEnv>, run: () => Promise<Response>): Promise<Response> => {

@@ -20,7 +20,7 @@ import { encodeBucket } from '../../src/claim-page/site/wallet-buckets.ts'
 import { readBlock } from '../../src/operations/claim-pages/page-block.ts'
 import { type PageList, PageLists } from '../../src/operations/claim-pages/page-lists.ts'
 import { PageSubjects } from '../../src/operations/claim-pages/page-subject.ts'
-import { ApiError, internal, notFound, Overloaded } from '../../src/platform/errors.ts'
+import { ApiError, internal, notFound, Overloaded, rateLimited } from '../../src/platform/errors.ts'
 import { once, withTimeout } from '../../src/platform/timing.ts'
 import { findTree } from '../../src/store/airdrops/merkle-trees.ts'
 import type { Row } from '../../src/store/schema.ts'
@@ -115,7 +115,7 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
   const listOf = async (row: Row<'merkle_trees'>, address: string): Promise<PageList> => {
     if (lists.isAtHand(row)) return lists.read(kernel, row)
     const done = await visitors.run(address, { read: undefined, run: () => lists.read(kernel, row) })
-    if ('wait' in done) throw new Overloaded('Too many lists are being loaded for this address', done.wait)
+    if ('wait' in done) throw rateLimited('Too many lists are being loaded for this address', done.wait)
     return done.answer
   }
   const ofTree = async (row: Row<'merkle_trees'>, path: string, address: string): Promise<PageFile | null> => {
@@ -214,10 +214,11 @@ function refusal(kernel: Kernel, record: RequestRecord, thrown: unknown): Respon
   const isBusy = thrown instanceof Overloaded
   const isRefused = thrown instanceof ApiError && thrown.status < 500
   if (!isRefused && !isBusy) kernel.log.error({ err: thrown, request_id: requestId }, 'a claim page failed')
+  const isLimited = thrown instanceof ApiError && thrown.code === 'rate_limited'
   const [status, words] = isMissing
     ? [404, 'This claim page does not exist. Check the link that you were given.']
-    : isBusy
-      ? [503, 'There are too many visitors at the moment. Try again in a few seconds.']
+    : isBusy || isLimited
+      ? [isLimited ? 429 : 503, 'There are too many visitors at the moment. Try again in a few seconds.']
       : isRefused
         ? [thrown.status, 'This claim page cannot be shown. Tell the person who gave you the link.']
         : [503, 'This claim page cannot be shown at the moment. Try again in a minute.']
@@ -227,7 +228,9 @@ function refusal(kernel: Kernel, record: RequestRecord, thrown: unknown): Respon
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
-    ...(status === 503 ? { 'Retry-After': String(isBusy ? (thrown.retryAfter ?? 1) : 30) } : {}),
+    ...(status === 503 || isLimited
+      ? { 'Retry-After': String(isBusy || isLimited ? (thrown.retryAfter ?? 1) : 30) }
+      : {}),
     'X-Request-Id': requestId,
   }
   return respond(record, Number(status), headers, text)

@@ -16,7 +16,7 @@ import { RefusalCounts } from '../../src/operations/signing/refusal-counts.ts'
 import { buildSponsoredClaimFor } from '../../src/operations/sponsorships/build-sponsored-claim.ts'
 import { offerSponsorship } from '../../src/operations/sponsorships/offer-sponsorship.ts'
 import { submitSponsoredClaim } from '../../src/operations/sponsorships/submit-sponsored-claim.ts'
-import { ApiError, internal } from '../../src/platform/errors.ts'
+import { ApiError, internal, rateLimited } from '../../src/platform/errors.ts'
 import { silentLog } from '../../src/platform/log.ts'
 import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
@@ -61,7 +61,7 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
       try {
         const address = visitorAddressOf(callerOf(c), kernel)
         const done = await visitors.run(address, { read, run })
-        if ('wait' in done) throw tooMany(done.wait)
+        if ('wait' in done) throw rateLimited('Too many requests for sponsored claims: try again later', done.wait)
         return jsonResponse(kernel, c.env, 200, envelope(done.answer, { request_id: requestId }))
       } catch (thrown) {
         const shown = forVisitors(kernel, thrown, requestId)
@@ -103,9 +103,6 @@ function contextFor(kernel: Kernel, requestId: string): Context {
   )
   return { ...context, actor: { apiKeyId: 'claim-page', scopes: [] } }
 }
-
-const tooMany = (wait: number) =>
-  new ApiError('rate_limited', 'Too many requests for sponsored claims: try again later', { retryAfter: wait })
 
 /** Messages for visitors, instead of instructions for operators. */
 const WORDS: Record<SponsorshipRefusal, string> = {

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
+import type { Kernel } from '../kernel.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { keptFile } from './kept-files.ts'
 
@@ -24,9 +25,11 @@ const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 }
 
-export function documentation(hono: Hono<RequestEnv>): void {
+export function documentation(hono: Hono<RequestEnv>, { config }: Pick<Kernel, 'config'>): void {
   const files = {
-    '/v2/openapi.json': builtFile('openapi.json', 'application/json', { 'X-Content-Type-Options': 'nosniff' }),
+    '/v2/openapi.json': builtFile('openapi.json', 'application/json', { 'X-Content-Type-Options': 'nosniff' }, (text) =>
+      withServer(text, config.values['public-url']),
+    ),
     '/v2/docs': builtFile('docs/index.html', 'text/html'),
     '/assets/docs/page.css': builtFile('docs/page.css', 'text/css'),
     '/assets/docs/page.js': builtFile('docs/page.js', 'text/javascript'),
@@ -37,11 +40,26 @@ export function documentation(hono: Hono<RequestEnv>): void {
 }
 
 /** A file of dist/; when run from source, it is read from there too. */
-function builtFile(file: string, type: string, headers: Record<string, string> = PAGE_HEADERS) {
+function builtFile(
+  file: string,
+  type: string,
+  headers: Record<string, string> = PAGE_HEADERS,
+  change = (text: Buffer<ArrayBuffer>) => text,
+) {
   const here = import.meta.url
   const path = fileURLToPath(new URL(here.endsWith('.ts') ? `../../dist/${file}` : `./${file}`, here))
-  return keptFile(() => readFile(path) as Promise<Buffer<ArrayBuffer>>, {
+  return keptFile(async () => change((await readFile(path)) as Buffer<ArrayBuffer>), {
     ...headers,
     'Content-Type': `${type}; charset=utf-8`,
   })
+}
+
+/** The document with the public URL as its server, if that has a path: `/` would lead clients, and their keys, elsewhere. */
+function withServer(document: Buffer<ArrayBuffer>, publicUrl: string | undefined): Buffer<ArrayBuffer> {
+  const url = publicUrl?.replace(/\/+$/, '')
+  if (url === undefined || new URL(url).pathname === '/') return document
+  const text = document
+    .toString('utf8')
+    .replace('"servers":[{"url":"/"}]', () => `"servers":[{"url":${JSON.stringify(url)}}]`)
+  return Buffer.from(text)
 }

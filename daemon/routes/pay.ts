@@ -5,7 +5,7 @@ import type { Hono, Context as HonoContext } from 'hono'
 import { address } from '../../src/api/chain-scalars.ts'
 import { validateInput } from '../../src/api/input-validation.ts'
 import { buildPayment, unknownPayRequest } from '../../src/operations/pay-requests/build-payment.ts'
-import { ApiError, internal } from '../../src/platform/errors.ts'
+import { ApiError, internal, rateLimited } from '../../src/platform/errors.ts'
 import { findPayRequest, type PayRequestRow } from '../../src/store/resources/pay-requests.ts'
 import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
@@ -55,7 +55,7 @@ export function pay(hono: Hono<RequestEnv>, kernel: Kernel): void {
           return run(row, account)
         },
       })
-      if ('wait' in done) throw tooMany(done.wait)
+      if ('wait' in done) throw rateLimited('Too many requests from here: try again in a minute', done.wait)
       return jsonResponse(kernel, record, 200, JSON.stringify(done.answer), FOR_ANY_PAGE)
     } catch (thrown) {
       return refusal(kernel, c, forWallets(thrown))
@@ -93,9 +93,6 @@ export function pay(hono: Hono<RequestEnv>, kernel: Kernel): void {
 
 const readAccount = async (c: HonoContext<RequestEnv>): Promise<string> =>
   validateInput(accountFields, await readVisitorFields(c, CEILING)).account
-
-const tooMany = (wait: number) =>
-  new ApiError('rate_limited', 'Too many requests from here: try again in a minute', { retryAfter: wait })
 
 /** A wallet's user cannot repair what is wrong inside; the log has it. */
 const forWallets = (thrown: unknown): unknown =>

@@ -27,7 +27,7 @@ export const approverField = z
       .optional()
       .meta({ description: 'Member who proposes and pays its rent. With `mode: signed` it is the platform wallet' }),
   })
-  .openapi('Approver', {
+  .openapi('SquadsApprover', {
     description:
       'Multisig of Squads v4 that must approve. Its vault is the payer, creator and authority of the request, and the answer has `proposal`, with the transactions that put it on chain',
   })
@@ -55,13 +55,14 @@ export const txVersionShape = { tx_version: txVersionSchema }
 
 const LIMIT = 'must be a whole number from 1 to 100, sent once'
 /** Page size in decimal digits only; other notations are rejected and the value is never clamped. */
-const pageLimit = z
-  .string({ error: LIMIT })
-  .regex(/^[1-9][0-9]{0,2}$/, { error: LIMIT, abort: true })
-  .transform(Number)
-  .refine((limit) => limit <= 100, LIMIT)
-  .default(20)
-  .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items on a page' })
+const pageLimit = (size: number) =>
+  z
+    .string({ error: LIMIT })
+    .regex(/^[1-9][0-9]{0,2}$/, { error: LIMIT, abort: true })
+    .transform(Number)
+    .refine((limit) => limit <= 100, LIMIT)
+    .default(size)
+    .openapi({ type: 'integer', minimum: 1, maximum: 100, default: size, description: 'Items on a page' })
 
 /** Creates the body of a write that builds a transaction, which has a version and supports a dry run. */
 export function buildBody<S extends z.ZodRawShape>(shape: S) {
@@ -80,11 +81,11 @@ export function buildBody<S extends z.ZodRawShape>(shape: S) {
   })
 }
 
-/** Creates the query of a list: its filters, `limit` and `cursor`; all other parameters are rejected. */
-export function listQuery<S extends z.ZodRawShape>(filters: S) {
+/** Creates the query of a list: its filters, `limit` (`pageSize` by default) and `cursor`; others are rejected. */
+export function listQuery<S extends z.ZodRawShape>(filters: S, pageSize = 20) {
   return z.strictObject({
     ...filters,
-    limit: pageLimit,
+    limit: pageLimit(pageSize),
     cursor: z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,512}$/, 'must be the next_cursor of the previous page')

@@ -140,7 +140,8 @@ export const feeDelegations = z
         }),
       }),
     ),
-    remaining_positions: z.int().min(0).meta({ description: 'Smaller positions that are not listed' }),
+    remaining_positions: z.int().min(0).meta({ description: 'Smaller positions, on the next pages' }),
+    next_cursor: z.string().nullable().meta({ description: 'Cursor of the next page; null on the last one' }),
   })
   .openapi('FeeDelegations')
 
@@ -232,11 +233,15 @@ export const feeClaims = {
     summary: 'Read who may claim the fees of a wallet’s positions',
     description: 'Reads the positions of the owner in the pool from the chain, the largest first.',
     params: feeClaimParams,
-    query: z.object({
-      owner: address.optional().meta({
-        description: 'Wallet that holds the positions. By default the fee claimer of the curve or the platform wallet',
-      }),
-    }),
+    query: listQuery(
+      {
+        owner: address.optional().meta({
+          description:
+            'Wallet that holds the positions. By default the fee claimer of the curve or the platform wallet',
+        }),
+      },
+      50,
+    ),
     data: feeDelegations,
   }),
   listByPool: defineRoute({

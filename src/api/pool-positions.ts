@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { MAX_U128 } from '../solana/u64.ts'
 import { address, digits, mintAddress, poolAddress, u64Digits } from './chain-scalars.ts'
-import { buildBody } from './envelope.ts'
+import { buildBody, listQuery } from './envelope.ts'
 import { eitherMode } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { nullOr, timestamp } from './scalars.ts'
@@ -97,8 +97,9 @@ export const heldPositions = z
     owner: address,
     unit: unitField,
     point: digits.meta({ description: 'Now, in Unix seconds or as a slot', example: '1790000000' }),
-    positions: z.array(heldPosition).meta({ description: 'The largest first, at most 50' }),
-    remaining_positions: z.int().min(0).meta({ description: 'Smaller positions that are not in the answer' }),
+    positions: z.array(heldPosition).meta({ description: 'The largest first' }),
+    remaining_positions: z.int().min(0).meta({ description: 'Smaller positions, on the next pages' }),
+    next_cursor: z.string().nullable().meta({ description: 'Cursor of the next page; null on the last one' }),
   })
   .openapi('HeldPositions')
 export type HeldPositions = z.output<typeof heldPositions>
@@ -198,7 +199,7 @@ export const poolPositions = {
     description:
       'Read from the chain, whoever made the pool: what each position is worth, what can be withdrawn, what is locked or released later, and its unclaimed fees. The address may be that of the curve that became the pool.',
     params: poolParams,
-    query: z.strictObject({ owner: address.meta({ description: 'Wallet that holds the positions' }) }),
+    query: listQuery({ owner: address.meta({ description: 'Wallet that holds the positions' }) }, 50),
     data: heldPositions,
   }),
   open: defineRoute({

@@ -166,6 +166,11 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
     },
   })
   const { body, example } = definition
+  const isStored = definition.status === 201
+  const unstored = [
+    ...(definition.unstored ? [definition.unstored] : []),
+    ...(body !== undefined && 'dry_run' in body.shape ? ['With `dry_run: true`: nothing is stored'] : []),
+  ]
   const json = body ? { 'application/json': { schema: body, ...(example ? { example } : {}) } } : undefined
   const multipart =
     definition.multipart && definition.body ? { 'multipart/form-data': { schema: definition.body } } : undefined
@@ -202,7 +207,7 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
             },
           }
         : {}),
-      ...(definition.unstored ? { 200: success(200, definition.unstored) } : {}),
+      ...(isStored && unstored.length > 0 ? { 200: success(200, unstored.join('. ')) } : {}),
       ...Object.fromEntries(errorStatuses(definition.at, responseKind).map((status) => [status, failure(status)])),
     },
   })

@@ -35,7 +35,7 @@ export const SIGNING_RULES = [
 const lamportsField = u64Digits.meta({ description: 'Lamports, digits', example: '1000000000' })
 const units = u64Digits.meta({ description: 'Raw units of the mint, digits', example: '1000000' })
 
-export const tokenLimit = z.object({ mint: mintAddress, per_transaction: units, per_day: units })
+export const tokenLimit = z.strictObject({ mint: mintAddress, per_transaction: units, per_day: units })
 
 const clockTime = (pattern: RegExp, text: string) => z.string().regex(pattern, text)
 

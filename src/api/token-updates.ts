@@ -40,7 +40,7 @@ export const tokenUpdates = {
       symbol: line(10).optional(),
       uri: uri.optional(),
       fields: z
-        .array(z.object({ key: fieldKey, value: line(512) }))
+        .array(z.strictObject({ key: fieldKey, value: line(512) }))
         .max(MOST_FIELDS)
         .default([])
         .meta({ description: 'Additional fields to set' }),

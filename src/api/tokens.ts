@@ -148,7 +148,8 @@ export const tokens = {
     at: ['get', '/v2/tokens'],
     tag: TOKENS_TAG,
     summary: 'List tokens, newest first',
-    description: 'Tokens that this service has seen on chain. Any other token can be read by its mint.',
+    description:
+      'Tokens that this service has seen on chain, without those whose mint is closed. Any other token can be read by its mint.',
     query: listQuery({ status: z.enum(TOKEN_STATUSES).optional() }),
     data: token,
     list: true,

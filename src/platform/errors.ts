@@ -70,6 +70,9 @@ export const forbidden = (message: string, extras?: ErrorExtras) => new ApiError
 export const notFound = (message: string, extras?: ErrorExtras) => new ApiError('not_found', message, extras)
 /** Only for an Idempotency-Key that is in use; the command line also uses it for a file or a port that is. */
 export const conflict = (message: string, extras?: ErrorExtras) => new ApiError('conflict', message, extras)
+/** `retryAfter` in seconds. */
+export const rateLimited = (message: string, retryAfter: number) =>
+  new ApiError('rate_limited', message, { retryAfter })
 export const internal = (message: string, extras?: ErrorExtras) => new ApiError('internal_error', message, extras)
 
 /** An invalid or missing setting; the command line reports it as bad input. */

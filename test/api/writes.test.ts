@@ -1,7 +1,8 @@
 /** Every write: its minimal body, its required fields, the common fields and the defaults. */
 import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
 import { fromMultipart } from '../../src/api/index.ts'
-import { A, bodyFault, bodyOf, fault, MINIMAL, TX, writes } from './bodies.ts'
+import { A, bodyFault, bodyOf, fault, MINIMAL, routes, TX, writes } from './bodies.ts'
 
 describe('a write', () => {
   it('has a minimal body in this file', () => {
@@ -22,6 +23,24 @@ describe('a write', () => {
 
   it.each(writes)('%s names an unknown field', (name) => {
     expect(bodyFault(name, { split: [] })).toBe('split')
+  })
+
+  it.each(routes)('%s names an unknown field in every object that it takes', (name, { query, body }) => {
+    const open = [query, body].flatMap((schema) => (schema === undefined ? [] : objectsOf(schema, name)))
+    expect(
+      open.filter(([, { def }]) => (def.catchall as z.ZodType | undefined)?.def.type !== 'never').map(([path]) => path),
+    ).toEqual([])
+  })
+
+  it.each([
+    ['tokens.updateMetadata', { fields: [{ key: 'a', value: 'b', valeu: 'c' }] }, 'fields.0.valeu'],
+    [
+      'signer.updatePolicy',
+      { tokens: [{ mint: A, per_transaction: '1', per_day: '1', per_week: '1' }] },
+      'tokens.0.per_week',
+    ],
+  ])('%s names a nested unknown field by its path', (name, changes, path) => {
+    expect(bodyFault(name, changes)).toBe(path)
   })
 
   it.each(writes)('%s applies the rules of the common fields', (name) => {
@@ -85,3 +104,29 @@ describe('a form', () => {
     expect(fault(body, fromMultipart({ ...fields, metadata: '[1]' }))).toBe('metadata')
   })
 })
+
+/** Every object schema in a schema, with its path. */
+function objectsOf(schema: z.ZodType, path: string): [path: string, object: z.ZodObject][] {
+  // biome-ignore lint/suspicious/noExplicitAny: the definition of any schema
+  const def = schema.def as any
+  const within: [string, z.ZodType][] = [
+    ...Object.entries((def.shape ?? {}) as Record<string, z.ZodType>).map(([key, value]): [string, z.ZodType] => [
+      `${path}.${key}`,
+      value,
+    ]),
+    ...[
+      def.element,
+      def.innerType,
+      def.in,
+      def.valueType,
+      def.left,
+      def.right,
+      ...(def.options ?? []),
+      ...(def.items ?? []),
+    ]
+      .filter((part) => part?.def !== undefined)
+      .map((part): [string, z.ZodType] => [path, part]),
+  ]
+  const own: [string, z.ZodObject][] = def.type === 'object' ? [[path, schema as z.ZodObject]] : []
+  return [...own, ...within.flatMap(([name, part]) => objectsOf(part, name))]
+}

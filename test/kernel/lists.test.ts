@@ -1,5 +1,15 @@
 /** Lists: limits, cursors and filters of every list route. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { addToTotals } from '../../src/store/ledger/totals.ts'
+import {
+  decodeAddressCursor,
+  decodeCursor,
+  decodeTextCursor,
+  encodeAddressCursor,
+  encodeCursor,
+  encodeTextCursor,
+} from '../../src/store/queries/paging.ts'
 import { pageApiKeys } from '../../src/store/requests/api-keys.ts'
 import { insertHolderSnapshot } from '../../src/store/resources/holder-snapshots.ts'
 import { lists } from '../api/bodies.ts'
@@ -130,6 +140,64 @@ describe('every list', () => {
         const { status, json } = await service.request('GET', `${path}?cursor=${cursor}`)
         expect([path, cursor, status, json.error?.param]).toEqual([path, cursor, 400, 'cursor'])
       }
+    }
+  })
+})
+
+describe('a cursor of numbers, addresses or texts', () => {
+  it('is refused if any part of it is missing, added or changed', () => {
+    const kinds: [cursor: string, decode: (list: string, cursor: string) => unknown][] = [
+      [encodeCursor('a', 7), decodeCursor],
+      [encodeAddressCursor('a', new Uint8Array(32).fill(7)), decodeAddressCursor],
+      [encodeTextCursor('a', `2026-11\tplatform\t${A}`), decodeTextCursor],
+    ]
+    const damaged = (cursor: string) => [
+      ...Array.from({ length: cursor.length }, (_, n) => cursor.slice(0, n)),
+      ...Array.from({ length: cursor.length }, (_, n) => cursor.slice(n + 1)),
+      ...Array.from(cursor, (was, n) => `${cursor.slice(0, n)}${was === 'A' ? 'B' : 'A'}${cursor.slice(n + 1)}`),
+      `${cursor}A`,
+      `${cursor}==`,
+    ]
+    for (const [own, decode] of kinds) {
+      expect(() => decode('a', own)).not.toThrow()
+      const others = kinds.map(([cursor]) => cursor).filter((cursor) => cursor !== own)
+      for (const cursor of [...damaged(own), ...others]) {
+        expect(() => decode('a', cursor), cursor).toThrow(expect.objectContaining({ param: 'cursor' }))
+      }
+      expect(() => decode('b', own)).toThrow('belongs to another list')
+    }
+    expect(() => decodeTextCursor('a', encodeTextCursor('a', 'a\0'))).toThrow('is damaged')
+  })
+
+  it('is made in one place', () => {
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+    const making = files.filter((name) => {
+      const text = readFileSync(`src/${name}`, 'utf8')
+      return /toString\('base64url'\)/.test(text) && /cursor/i.test(text)
+    })
+    expect(making).toEqual(['store/queries/paging.ts'])
+  })
+})
+
+describe('the cursor of GET /v2/ledger/summary', () => {
+  it('is refused if it is torn, and continues if it is whole', async () => {
+    const service = await startService()
+    const { store, chain } = service.services
+    const genesis = await chain.genesisHash()
+    const total = { genesis, pool: null, kind: 'network_fee', party: 'network', token: '', symbol: null, decimals: 9 }
+    await store.write((tx) =>
+      addToTotals(
+        tx,
+        ['2026-09', '2026-10', '2026-11'].map((month) => ({ ...total, month, amount: '5' }) as never),
+      ),
+    )
+    const page = async (cursor: string) => service.request('GET', `/v2/ledger/summary?limit=1&cursor=${cursor}`)
+    const { json } = await service.request('GET', '/v2/ledger/summary?limit=1')
+    const own = json.meta.next_cursor as string
+    expect((await page(own)).json.data[0].key).toBe('2026-10')
+    for (const torn of [own.slice(0, -1), own.slice(0, -4), own.slice(0, 20), own.slice(4), `${own}AAAA`]) {
+      const { status, json } = await page(torn)
+      expect([torn, status, json.error?.param]).toEqual([torn, 400, 'cursor'])
     }
   })
 })

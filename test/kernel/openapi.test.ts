@@ -1,4 +1,6 @@
 /** The OpenAPI document: as built, as served, as others read it. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { createKernel } from '../../daemon/create-kernel.ts'
@@ -8,9 +10,9 @@ import { mountRoutes } from '../../daemon/routes/index.ts'
 import { documentSchemas } from '../../src/api/document-schemas.ts'
 import { DETECTION } from '../../src/api/event-types.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../src/platform/errors.ts'
-import { apiDocument } from '../../tools/api-document.ts'
+import { apiDocument, schemaNames } from '../../tools/api-document.ts'
 import { A, routes } from '../api/bodies.ts'
-import { sharedService } from '../support/service.ts'
+import { sharedService, startService, temporaryFolder } from '../support/service.ts'
 
 const shared = sharedService()
 const METHODS = ['get', 'post', 'patch', 'delete', 'put']
@@ -61,6 +63,49 @@ describe('the OpenAPI document', () => {
   it('states the version of OpenAPI and of the API', async () => {
     const { openapi, info } = await served()
     expect([openapi, info.version]).toEqual(['3.1.0', '2.0.0'])
+  })
+
+  it('names the public URL as its server if that has a path', async () => {
+    for (const [url, server] of [
+      ['https://example.com/svc/', 'https://example.com/svc'],
+      ['https://example.com', '/'],
+    ] as const) {
+      const { request } = await startService({ settings: { 'public-url': url } })
+      const { json } = await request('GET', '/v2/openapi.json', { key: null })
+      expect(json.servers).toEqual([{ url: server }])
+    }
+  })
+
+  it('has every schema under a name of its own, which the build checks', async () => {
+    const { components } = await served()
+    const names = schemaNames()
+    // Each named schema of the document is one that the check has seen.
+    expect(
+      Object.keys(components.schemas).filter((name) => names.filter((each) => each === name).length !== 1),
+    ).toEqual([])
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'a.ts'), ".openapi('Twice')\n.openapi(\n  'Twice',")
+    expect(schemaNames(folder)).toEqual(['Twice', 'Twice'])
+  })
+
+  it('describes an approver and the multisig of a request apart', async () => {
+    const document = await served()
+    const { Approver, SquadsApprover } = document.components.schemas
+    expect(Object.keys(Approver.properties)).toEqual(expect.arrayContaining(['address', 'name', 'status']))
+    expect(Object.keys(SquadsApprover.properties)).toEqual(expect.arrayContaining(['kind', 'multisig']))
+    const { get } = document.paths['/v2/approvers']
+    expect(get.responses[200].content['application/json'].schema.properties.data.items).toEqual({
+      $ref: '#/components/schemas/Approver',
+    })
+  })
+
+  it('has the answer 200 wherever a request may be a dry run', async () => {
+    const { paths } = await served()
+    const dry = routes.filter(([, { body }]) => body !== undefined && 'dry_run' in body.shape)
+    expect(dry.length).toBeGreaterThan(40)
+    const lacking = dry.filter(([, { method, path }]) => paths[path][method].responses[200] === undefined)
+    expect(lacking.map(([name]) => name)).toEqual([])
+    expect(paths['/v2/pools'].post.responses[200].description).toBe('With `dry_run: true`: nothing is stored')
   })
 
   it('names exactly the mounted routes', async () => {

@@ -13,15 +13,22 @@ export const positionListVerb = verb({
     'For pools of anybody. Unlocked liquidity can be withdrawn now, and vesting liquidity later. Locked liquidity earns fees, and nobody can ever withdraw it. Fees are claimed with `svc pools positions claim`.',
   calls: [paths.positions.list],
   args: POOL,
-  flags: { owner: text('Wallet that holds them (default your keypair)', WALLET_ADDRESS) },
+  flags: {
+    owner: text('Wallet that holds them (default your keypair)', WALLET_ADDRESS),
+    cursor: text('Continue after the page whose next_cursor this is', { placeholder: 'CURSOR' }),
+  },
   examples: [
     `svc pools positions list ${EXAMPLE_POOL}`,
     `svc pools positions list ${EXAMPLE_POOL} --owner 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --json`,
   ],
-  async run({ address, owner }, session) {
+  async run({ address, owner, cursor }, session) {
     const holder = owner ?? (await session.wallet.address())
-    const { data } = await session.client.positions.list({ address, owner: holder })
-    const { positions, remaining_positions: more } = data
+    const { data } = await session.client.positions.list({
+      address,
+      owner: holder,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    const { positions, remaining_positions: more, next_cursor: next } = data
     const { amount_a: a = 0, amount_b: b = 0 } = decimalsOfBoth(['amount_a', 'amount_b'], data)
     return {
       data,
@@ -42,7 +49,7 @@ export const positionListVerb = verb({
         positions.length === 0
           ? `${holder} has no positions in this pool.`
           : `Token A is ${unitOf(data.mint_a)}, token B is ${unitOf(data.mint_b)}.`,
-        ...(more === 0 ? [] : [`${more} smaller positions are not shown.`]),
+        ...(next === null ? [] : [`More (${more} smaller positions): repeat with --cursor ${next}`]),
       ],
     }
   },

@@ -12,6 +12,7 @@ import {
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { type BuiltTransaction, buildTransaction, signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
+import { bySize } from '../positions/position-page.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import { requirePositionPool } from './plan-positions.ts'
@@ -101,6 +102,4 @@ const liquidityOf = ({ unlockedLiquidity, permanentLockedLiquidity, vestedLiquid
 
 /** Anyone can give a wallet positions that hold almost nothing. */
 export const largestFirst = (positions: readonly DammV2Position[]): (DammV2Position & { liquidity: bigint })[] =>
-  positions
-    .map((position) => ({ ...position, liquidity: liquidityOf(position) }))
-    .sort((a, b) => (a.liquidity === b.liquidity ? 0 : a.liquidity < b.liquidity ? 1 : -1))
+  positions.map((position) => ({ ...position, liquidity: liquidityOf(position) })).sort(bySize)

@@ -6,12 +6,13 @@ import {
   claimDelegateOf,
   type DammV2Pool,
   type DammV2Position,
+  poolOfPosition,
   positionsOf,
   positionsPerClaim,
 } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
-import { badRequest } from '../../platform/errors.ts'
+import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { buildTransaction } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
@@ -88,7 +89,7 @@ async function claimablePositions(
 ): Promise<{ positions: DammV2Position[]; delegate: string | undefined }> {
   const all = await positionsOf(chain, pool.address, owner)
   if (only !== undefined && !all.some(({ position }) => position === only)) {
-    throw badRequest(`${owner} holds no position ${only} in the pool ${pool.address}`, { param: 'position' })
+    throw await unheldPosition(chain, { position: only, holder: owner, pool: pool.address })
   }
   const asked = only === undefined ? all : all.filter(({ position }) => position === only)
   const held = asked.filter(({ feeA, feeB }) => feeA > 0n || feeB > 0n)
@@ -126,4 +127,19 @@ export async function requirePositionPool(
   const [migrated] = curve.isMigrated ? await readPools(chain, [await migratedPoolAddress(curve)]) : []
   if (migrated?.type === 'damm_v2') return { pool: migrated.pool, curve }
   throw tooEarly(`The pool ${address} has not migrated: claim its fees with kind dbc`)
+}
+
+/** The error for a position that the wallet does not hold in the pool: not_found if there is none at the address. */
+export async function unheldPosition(
+  chain: ClaimContext['chain'],
+  { position, holder, pool }: { position: string; holder: string; pool: string },
+): Promise<ApiError> {
+  const itsPool = await poolOfPosition(chain, position)
+  const extras = { param: 'position' }
+  if (itsPool === null) return notFound(`There is no position at ${position}`, extras)
+  if (itsPool !== pool) return badRequest(`${position} is a position of the pool ${itsPool}`, extras)
+  return badRequest(
+    `${holder} holds no position ${position} in the pool ${pool}; list those of a wallet (GET /v2/pools/{address}/positions, \`svc pools positions list\`)`,
+    extras,
+  )
 }

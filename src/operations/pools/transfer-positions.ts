@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { largestFirst } from '../fee-claims/delegate-fees.ts'
-import { requirePositionPool } from '../fee-claims/plan-positions.ts'
+import { requirePositionPool, unheldPosition } from '../fee-claims/plan-positions.ts'
 import { requireRecipients } from '../recipients.ts'
 
 type TransferPositionsRoute = Api['pools']['transferPositions']
@@ -27,9 +27,9 @@ export async function transferPositions(
   const held = largestFirst(await positionsOf(context.chain, pool.address, payer))
   const asked = position === undefined ? held : held.filter((each) => each.position === position)
   if (asked.length === 0) {
-    const what = position === undefined ? 'no positions' : `no position ${position}`
-    const param = position === undefined ? 'payer' : 'position'
-    throw badRequest(`${payer} has ${what} in the pool ${pool.address}`, { param })
+    if (position !== undefined)
+      throw await unheldPosition(context.chain, { position, holder: payer, pool: pool.address })
+    throw badRequest(`${payer} has no positions in the pool ${pool.address}`, { param: 'payer' })
   }
   const positions = asked.slice(0, MOST_TRANSFERRED_POSITIONS)
   const built = await buildTransaction(context, {

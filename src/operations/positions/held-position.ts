@@ -10,7 +10,7 @@ import {
 } from '../../chain/programs/damm-v2/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { requirePositionPool } from '../fee-claims/plan-positions.ts'
+import { requirePositionPool, unheldPosition } from '../fee-claims/plan-positions.ts'
 
 export interface FoundPosition {
   pool: DammV2Pool
@@ -19,7 +19,7 @@ export interface FoundPosition {
   parts: LiquidityParts
 }
 
-/** Throws bad_request that names `position` if the payer does not hold it in this pool, not_found without a pool. */
+/** Throws bad_request that names `position` if the payer does not hold it in this pool, not_found without either. */
 export async function requireHeldPosition(
   context: Context,
   { address, position: asked, payer }: { address: string; position: string; payer: string },
@@ -31,10 +31,7 @@ export async function requireHeldPosition(
   ])
   const position = held.find((each) => each.position === asked)
   if (position === undefined) {
-    throw badRequest(
-      `${payer} holds no position ${asked} in the pool ${pool.address}; list those of a wallet (GET /v2/pools/{address}/positions, \`svc pools positions list\`)`,
-      { param: 'position' },
-    )
+    throw await unheldPosition(context.chain, { position: asked, holder: payer, pool: pool.address })
   }
   return { pool, moment, position, parts: liquidityParts(position, moment.point) }
 }

@@ -15,26 +15,27 @@ import type { Context } from '../../context.ts'
 import { largestFirst } from '../fee-claims/delegate-fees.ts'
 import { requirePositionPool } from '../fee-claims/plan-positions.ts'
 import { isoOfPoint, partsRecord, sidesOf, unitOf } from './held-position.ts'
+import { positionPage } from './position-page.ts'
 
 type ListPositionsRoute = Api['positions']['list']
 type ScheduleRecord = NonNullable<HeldPosition['schedule']>
 
-const MOST_SHOWN = 50
-
 export async function listPositions(
   context: Context,
-  { address, owner }: Input<ListPositionsRoute>,
+  { address, owner, ...page }: Input<ListPositionsRoute>,
 ): Promise<Result<ListPositionsRoute>> {
   const { pool } = await requirePositionPool(context, address)
   const held = largestFirst(await positionsOf(context.chain, pool.address, owner))
   const moment = await readPoolMoment(context.chain, pool)
+  const { shown, remaining, next_cursor } = positionPage(`positions:${pool.address}:${owner}`, held, page)
   return {
     ...sidesOf(pool),
     owner,
     unit: unitOf(pool),
     point: String(moment.point),
-    positions: await Promise.all(held.slice(0, MOST_SHOWN).map((position) => positionRecord(pool, moment, position))),
-    remaining_positions: Math.max(0, held.length - MOST_SHOWN),
+    positions: await Promise.all(shown.map((position) => positionRecord(pool, moment, position))),
+    remaining_positions: remaining,
+    next_cursor,
   }
 }
 

@@ -100,7 +100,7 @@ async function writeTokenChange(tx: Tx, effects: TokenEffects, change: TokenChan
   const { mint, created, revoked } = change
   const state = effects.states.get(mint)
   if (state === undefined) {
-    // Its mint is closed, so the chain has nothing about it any more.
+    // Its mint is closed, so the chain has nothing about it any more, and lists leave it out.
     if ((await findToken(tx, mint)) !== null) await updateToken(tx, mint, { raw_json: null })
     return []
   }
@@ -148,7 +148,9 @@ async function writeTokenState(
     })
     return status === 'fully_immutable'
   }
-  if (STATUS_ORDER.indexOf(status) < STATUS_ORDER.indexOf(stored.status)) return false
+  // A mint that was closed and made again begins anew.
+  const isAnew = stored.raw_json === null
+  if (!isAnew && STATUS_ORDER.indexOf(status) < STATUS_ORDER.indexOf(stored.status)) return false
   await updateToken(tx, state.mint, { status, raw_json })
-  return status === 'fully_immutable' && stored.status !== 'fully_immutable'
+  return status === 'fully_immutable' && (isAnew || stored.status !== 'fully_immutable')
 }

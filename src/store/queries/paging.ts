@@ -17,14 +17,8 @@ export interface StoredPage<R> {
   next_cursor: string | null
 }
 
-const CURSOR_VERSION = 1
-/**
- * Size of a cursor: version (1), list (5), place (8) and checksum (4) are 18 bytes, or 24 characters without unused
- * bits.
- */
-const CURSOR_BYTES = 18
-/** Version (1), list (5), address (32) and checksum (4): 42 bytes are 56 characters without unused bits. */
-const [ADDRESS_CURSOR_VERSION, ADDRESS_CURSOR_BYTES] = [2, 42]
+/** What follows a list's name in a cursor: a number, an address, or a text. The version is the cursor's first byte. */
+const PLACES = { number: { version: 1, bytes: 8 }, address: { version: 2, bytes: 32 }, text: { version: 3 } } as const
 
 const digest = (bytes: string | Uint8Array, length: number) =>
   createHash('sha256').update(bytes).digest().subarray(0, length)
@@ -37,47 +31,54 @@ export function filteredList(list: string, filters: object): string {
 
 /** Returns the cursor that continues `list` after the row at `place`. */
 export function encodeCursor(list: string, place: number): string {
-  const bytes = Buffer.alloc(CURSOR_BYTES)
-  bytes.writeUInt8(CURSOR_VERSION, 0)
-  digest(list, 5).copy(bytes, 1)
-  bytes.writeBigUInt64BE(BigInt(place), 6)
-  digest(bytes.subarray(0, 14), 4).copy(bytes, 14)
-  return bytes.toString('base64url')
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(BigInt(place))
+  return sealCursor('number', list, bytes)
 }
 
 /** Returns the place in a cursor. Throws bad_request unless it is an unchanged cursor of this list. */
-export function decodeCursor(list: string, cursor: string): number {
-  const bytes = Buffer.from(cursor, 'base64url')
-  const whole =
-    bytes.length === CURSOR_BYTES &&
-    bytes.toString('base64url') === cursor &&
-    bytes[0] === CURSOR_VERSION &&
-    digest(bytes.subarray(0, 14), 4).equals(bytes.subarray(14))
-  if (!whole) throw badCursor('cursor is damaged')
-  if (!digest(list, 5).equals(bytes.subarray(1, 6))) throw otherList()
-  return Number(bytes.readBigUInt64BE(6))
-}
+export const decodeCursor = (list: string, cursor: string): number =>
+  Number(openCursor('number', list, cursor).readBigUInt64BE())
 
 /** Returns the cursor that continues `list`, whose rows are sorted by address, after one of 32 bytes. */
-export function encodeAddressCursor(list: string, address: Uint8Array): string {
-  const bytes = Buffer.concat([Buffer.of(ADDRESS_CURSOR_VERSION), digest(list, 5), address])
+export const encodeAddressCursor = (list: string, address: Uint8Array): string => sealCursor('address', list, address)
+
+/** Returns the 32 bytes of the address in a cursor. Throws like `decodeCursor`. */
+export const decodeAddressCursor = (list: string, cursor: string): Uint8Array => openCursor('address', list, cursor)
+
+/** Returns the cursor that continues `list`, whose rows are sorted by a text, after this one. */
+export const encodeTextCursor = (list: string, place: string): string => sealCursor('text', list, Buffer.from(place))
+
+/** Returns the text in a cursor. Throws like `decodeCursor`. */
+export function decodeTextCursor(list: string, cursor: string): string {
+  const place = openCursor('text', list, cursor).toString()
+  // The checksum is no secret, and PostgreSQL takes no text with a zero.
+  if (place.includes('\0')) throw badCursor('cursor is damaged')
+  return place
+}
+
+/** Version (1 byte), list (5), place and checksum (4). */
+function sealCursor(kind: keyof typeof PLACES, list: string, place: Uint8Array): string {
+  const bytes = Buffer.concat([Buffer.of(PLACES[kind].version), digest(list, 5), place])
   return Buffer.concat([bytes, digest(bytes, 4)]).toString('base64url')
 }
 
-/** Returns the 32 bytes of the address in a cursor. Throws like `decodeCursor`. */
-export function decodeAddressCursor(list: string, cursor: string): Uint8Array {
+function openCursor(kind: keyof typeof PLACES, list: string, cursor: string): Buffer {
   const bytes = Buffer.from(cursor, 'base64url')
-  const whole =
-    bytes.length === ADDRESS_CURSOR_BYTES &&
+  const place = bytes.subarray(6, -4)
+  const { version, ...sized } = PLACES[kind]
+  const isWhole =
+    bytes.length >= 10 &&
+    ('bytes' in sized ? place.length === sized.bytes : true) &&
     bytes.toString('base64url') === cursor &&
-    bytes[0] === ADDRESS_CURSOR_VERSION &&
+    bytes[0] === version &&
     digest(bytes.subarray(0, -4), 4).equals(bytes.subarray(-4))
-  if (!whole) throw badCursor('cursor is damaged')
-  if (!digest(list, 5).equals(bytes.subarray(1, 6))) throw otherList()
-  return bytes.subarray(6, 38)
+  if (!isWhole) throw badCursor('cursor is damaged')
+  if (!digest(list, 5).equals(bytes.subarray(1, 6)))
+    throw badCursor('cursor belongs to another list, or to one with other filters')
+  return place
 }
 
-const otherList = () => badCursor('cursor belongs to another list, or to one with other filters')
 const badCursor = (what: string) =>
   badRequest(`${what}: send meta.next_cursor of the previous page unchanged, or none to start over`, {
     param: 'cursor',

@@ -128,19 +128,22 @@ interface Listed<T extends Family> {
   weights: Weights<Row<T>>
   /** Name of the list in its cursors; needed for a second list over the same table. */
   list?: string
+  /** A column that is null in the rows that are not listed. */
+  needs?: keyof Row<T> & string
 }
 
 /** Returns pages of a table, newest first, filtered by any of the named columns; an absent filter matches all rows. */
 export function listing<T extends Family, F extends FilterColumn<T> = never>(
   table: T,
   filters: readonly F[],
-  { weights, list = table }: Listed<T>,
+  { weights, list = table, needs }: Listed<T>,
 ) {
   return async (reader: Reader, request: PageRequest & RecordFilters<T, F>): Promise<StoredPage<Row<T>>> => {
     let query = loose(reader)
       .selectFrom(table as string)
       .selectAll()
       .$castTo<Row<T> & { seq: number }>()
+    if (needs !== undefined) query = query.where(needs as string, 'is not', null)
     const values: Record<string, unknown> = {}
     for (const filter of filters) {
       const value = request[filter]

@@ -6,7 +6,11 @@ import type { Reader } from '../store.ts'
 export const insertToken = insertingOnce('tokens')
 export const findToken = finding('tokens', 'mint')
 export const updateToken = updating('tokens', 'mint')
-export const pageTokens = listing('tokens', ['status'], { weights: { raw_json: 1, metadata_json: 1 } })
+/** Without tokens whose mint is closed, which have no `raw_json`. */
+export const pageTokens = listing('tokens', ['status'], {
+  weights: { raw_json: 1, metadata_json: 1 },
+  needs: 'raw_json',
+})
 
 /** Most mints of one look at the chain. */
 const MOST_MINTS = 10_000

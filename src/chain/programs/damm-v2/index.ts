@@ -41,7 +41,7 @@ export {
   buildPositionVesting,
   POSITION_ACT_UNITS,
 } from './position-acts.ts'
-export { type DammV2Position, type PositionSchedule, positionsIn, positionsOf } from './positions.ts'
+export { type DammV2Position, type PositionSchedule, poolOfPosition, positionsIn, positionsOf } from './positions.ts'
 export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
 export { type DammV2Pool, dammV2PoolsIn, readDammV2Pool, readDammV2Pools } from './state.ts'
 export { buildDammV2Swap, type DammV2Swap } from './swap.ts'

@@ -90,6 +90,13 @@ export function positionsIn(chain: NodeCalls, pool: string): Promise<string[]> {
 /** Positions read in one call, in addition to the pool itself. */
 const POSITIONS_PER_CALL = 99
 
+/** Address of the pool that a position belongs to; null if there is no position at the address. */
+export async function poolOfPosition(node: NodeCalls, position: string): Promise<string | null> {
+  const { accounts } = await readTogether(node, 'Reading a position', [position])
+  const state = await decodePosition(accounts[0])
+  return state === null ? null : addressOfKey(state.pool)
+}
+
 /**
  * Finds positions by the NFTs in the owner's token accounts, ordered by address. Throws not_found when the pool is
  * gone, internal_error when the node fails.
