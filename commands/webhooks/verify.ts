@@ -48,7 +48,7 @@ export const verifyDelivery = verb({
     const valid = checks.every((check) => check.valid)
     const reason = checks.find((check) => !check.valid)?.reason ?? null
     const lines = checks.map(({ header, valid, reason, age_seconds }) =>
-      valid ? `valid: ${header}, ${counted(age_seconds, 'second')} old` : `invalid: ${header}: ${reason}`,
+      valid ? `valid: ${header}, ${counted(age_seconds ?? 0, 'second')} old` : `invalid: ${header}: ${reason}`,
     )
     return {
       data: { valid, reason, signatures: checks },

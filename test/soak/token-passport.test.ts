@@ -59,7 +59,6 @@ describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’
       .filter({ hasNotText: /^Reading/ })
       .waitFor({ timeout: 60_000 })
   const summary = (page: Page) => page.textContent('#summary')
-  const marks = (page: Page, state: string) => page.locator(`.mark[data-state="${state}"]`).count()
 
   beforeAll(async () => {
     daemon = await serveHere(cli.dataDir)
