@@ -278,6 +278,7 @@ describe('a submitted transaction', () => {
       err: 'BlockhashExpired',
       slot: 0,
       confirmations: 0,
+      absence: 'proven',
       error: expect.objectContaining({ name: 'BlockhashExpired', hint: 'build, sign and send it again' }),
     })
     expect(await events(it, signature)).toEqual(['transaction.submitted', 'transaction.failed'])

@@ -57,6 +57,8 @@ export async function initializeAirdrop(
       throw failure('the API answered without a signature: it did not sign')
     },
     keep: (sending, end) => journal.keep(terms, end === undefined ? sending : null),
+    // The chain has one distributor for an id, so no second transaction can make it again.
+    replacesUnseen: true,
     unfinished: `the airdrop ${record.id} was not put on chain`,
   }).finally(() => {
     journal.removeEnded()

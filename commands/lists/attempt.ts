@@ -9,7 +9,7 @@ import { requestPlatformSignature } from '../signing/requests.ts'
 import type { CompleteTransaction } from '../signing/signatures.ts'
 import { failure } from '../ui/problem.ts'
 import { patiently } from './patience.ts'
-import { endOfSent, type SignedEnd, untilEnded } from './until-ended.ts'
+import { type EndOptions, endOfSent, type SignedEnd, untilEnded } from './until-ended.ts'
 
 /** How often a row is signed. One transaction may expire by chance. After four, something else is wrong. */
 const MAX_SIGNINGS = 4
@@ -63,7 +63,7 @@ export interface RequestedSending {
   signature: string | null
 }
 
-export interface OneTransaction<R extends RequestedSending> {
+export interface OneTransaction<R extends RequestedSending> extends EndOptions {
   begun: SignedSending | R | null
   /** Signs with the keypair, or returns the request to the platform wallet. */
   sign(): Promise<SignedSending | R>
@@ -78,7 +78,7 @@ export interface OneTransaction<R extends RequestedSending> {
 /** Sends one transaction, signed by the keypair or by the platform wallet. Returns its signature. */
 export const sendOne = <R extends RequestedSending>(
   session: Session,
-  { sign, ask, keep, ...run }: OneTransaction<R>,
+  { sign, ask, keep, replacesUnseen, ...run }: OneTransaction<R>,
 ): Promise<string> =>
   untilConfirmed<SignedSending | R>({
     ...run,
@@ -89,25 +89,30 @@ export const sendOne = <R extends RequestedSending>(
     },
     async end(sending, isNew) {
       if (!('key' in sending)) {
-        const end = await endOfSigned(session, sending, isNew)
+        const end = await endOfSigned(session, sending, isNew, { replacesUnseen })
         keep(sending, end.kind)
         return { ...end, signature: sending.signature }
       }
       const request = await signedRequest(session, sending, isNew, { ask, keep })
       const { signature } = request
-      const end = await patiently(session, () => endOfSent(session, { signature }))
+      const end = await patiently(session, () => endOfSent(session, { signature }, { replacesUnseen }))
       keep(request, end.kind)
       return { ...end, signature }
     },
   })
 
 /** The outcome of what the keypair has signed. */
-export function endOfSigned(session: Session, signed: SignedSending, isNew: boolean): Promise<SignedEnd> {
+export function endOfSigned(
+  session: Session,
+  signed: SignedSending,
+  isNew: boolean,
+  options: EndOptions = {},
+): Promise<SignedEnd> {
   let isUnsent = isNew
   return patiently(session, () => {
     const wasUnsent = isUnsent
     isUnsent = false
-    return untilEnded(session, { ...signed, isNew: wasUnsent })
+    return untilEnded(session, { ...signed, isNew: wasUnsent }, options)
   })
 }
 

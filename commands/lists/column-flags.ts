@@ -79,10 +79,15 @@ export function sayDecisions(
 
 /** Throws a usage problem for flags that only a list has. */
 export function withoutList(
-  flags: { journal?: string | undefined; again?: boolean | undefined; allow_repeats?: boolean } & ColumnInputs,
+  flags: {
+    journal?: string | undefined
+    again?: boolean | undefined
+    allow_repeats?: boolean
+    sign_unseen?: boolean | undefined
+  } & ColumnInputs,
 ): void {
-  const { journal, again, allow_repeats } = flags
-  const ofList = { journal, again, allow_repeats, ...columnInputs(flags) }
+  const { journal, again, allow_repeats, sign_unseen } = flags
+  const ofList = { journal, again, allow_repeats, sign_unseen, ...columnInputs(flags) }
   const key = Object.entries(ofList).find(([, value]) => value !== undefined && value !== false)?.[0]
   if (key !== undefined) throw usage(`${flagName(key)} is for a list: give --from too`, { param: flagName(key) })
 }

@@ -65,4 +65,9 @@ export interface KeyedRun<R extends { line: number }, D extends BuiltRow> {
   flags: ListFlags
 }
 
-export type ListFlags = SigningFlags & { signed?: boolean; idempotency_key?: string | undefined }
+export type ListFlags = SigningFlags & {
+  signed?: boolean
+  idempotency_key?: string | undefined
+  /** Whether a row that the platform wallet signed and no node has shown is signed again without proof. */
+  sign_unseen?: boolean
+}

@@ -4,6 +4,7 @@ import type { Session } from '../cli/session.ts'
 import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { signOne } from '../signing/device.ts'
 import { buildFields, txVersionField } from '../signing/flags.ts'
+import { UnprovenEnd } from '../signing/following.ts'
 import { sendAll } from '../signing/sending.ts'
 import { sendOne } from './attempt.ts'
 import { type CallerRequest, requireSameCaller, requireTrusted, UntrustedKey } from './key-trust.ts'
@@ -32,7 +33,7 @@ export async function makeOpen<R extends { line: number }, D extends BuiltRow>(
         const status = run.isSigned ? await makeByPlatform(quiet, run, row) : await patiently(session, make)
         Object.assign(row, { status })
       } catch (error) {
-        if (!(error instanceof UntrustedKey)) throw error
+        if (!(error instanceof UntrustedKey || error instanceof UnprovenEnd)) throw error
         Object.assign(row, { status: 'unknown', error: error.message })
       }
       return []
@@ -113,6 +114,7 @@ async function makeByPlatform<R extends { line: number }, D extends BuiltRow>(
       const { signature } = sending
       writeRow(session, run, row, { signature, isMade: end === 'confirmed', request: isOver ? null : sending })
     },
+    replacesUnseen: flags.sign_unseen,
     unfinished: `line ${row.line} was not ${list.kind.done}`,
   })
   return 'done'

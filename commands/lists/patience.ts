@@ -3,7 +3,7 @@ import { ApiError } from '../../src/platform/errors.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/platform/timing.ts'
 import type { Session } from '../cli/session.ts'
 import { UnexpectedBuild } from '../signing/demand.ts'
-import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
+import { RATE_LIMIT_PAUSE_MS, UnprovenEnd } from '../signing/following.ts'
 import { LedgerProblem } from '../wallet/ledger-devices.ts'
 
 /** Pauses in milliseconds before each retry after a temporary fault. */
@@ -18,8 +18,8 @@ export async function patiently<T>({ clock }: Pick<Session, 'clock'>, work: () =
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof ApiError) || error instanceof UnexpectedBuild || error instanceof LedgerProblem)
-        throw error
+      if (!(error instanceof ApiError) || error instanceof UnexpectedBuild) throw error
+      if (error instanceof LedgerProblem || error instanceof UnprovenEnd) throw error
       const isLimit = error.code === 'rate_limited'
       const isPassing = isLimit || error.code === 'internal_error' || error.retryAfter !== undefined
       const asked = (error.retryAfter ?? 0) * SECOND_MS

@@ -3,7 +3,7 @@ import type { TrackedResource } from '../../src/api/payloads.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
 import { trackedField } from '../signing/built-transactions.ts'
-import { waitForTransaction } from '../signing/following.ts'
+import { UnprovenEnd, waitForTransaction } from '../signing/following.ts'
 import { submitSigned } from '../signing/requests.ts'
 import { transactionFailure } from '../signing/run-failures.ts'
 import type { CompleteTransaction } from '../signing/signatures.ts'
@@ -15,6 +15,14 @@ export interface SignedBuild extends CompleteTransaction {
   tracked_resource?: TrackedResource | undefined
   /** Whether this run has signed it, so that it cannot have been sent before. */
   isNew: boolean
+}
+
+export interface EndOptions {
+  /**
+   * Whether a transaction that was never seen counts as expired without proof: the user says so, or the account that it
+   * makes can be made once only.
+   */
+  replacesUnseen?: boolean | undefined
 }
 
 export type SignedEnd =
@@ -35,27 +43,34 @@ const BLOCKHASH_EXPIRED = 'BlockhashExpired'
 const LANDING_PAUSE_MS = 2_000
 
 /** Sends the same bytes again if the API does not know them. Throws if the outcome cannot be determined now. */
-export async function untilEnded(session: Session, signed: SignedBuild): Promise<SignedEnd> {
+export async function untilEnded(session: Session, signed: SignedBuild, options: EndOptions = {}): Promise<SignedEnd> {
   for (;;) {
     const refusal = await refusalOf(session, signed)
     if (refusal === null) break
     if (signed.isNew && !isExpiry(refusal)) return { kind: 'failed', error: refusal }
     if (await canStillLand(session, signed)) await session.clock.sleep(LANDING_PAUSE_MS)
-    // The status is read after the height, so that a transaction in the last block is found.
-    else if (!(await isKnown(session, signed.signature))) return { kind: 'expired' }
-    else break
+    else {
+      // The status is read after the height, so that a transaction in the last block is found.
+      const { lifecycle, absence } = await stateOf(session, signed.signature)
+      if (lifecycle !== 'unknown') break
+      // One that this run has signed was refused, so it was never sent.
+      if (signed.isNew || absence === 'proven' || options.replacesUnseen) return { kind: 'expired' }
+      throw new UnprovenEnd({ signature: signed.signature, lifecycle })
+    }
   }
-  return endOfSent(session, signed)
+  return endOfSent(session, signed, options)
 }
 
 /** Waits for a submitted transaction; without its bytes, the error of a failure is not explained. */
 export async function endOfSent(
   session: Session,
   { signature, transaction }: { signature: string; transaction?: string },
+  { replacesUnseen = false }: EndOptions = {},
 ): Promise<SignedEnd> {
   const end = await waitForTransaction(session, signature, 'confirmed').catch((error: unknown) => {
     // It was never seen, and can no longer land.
     if (error instanceof ApiError && error.code === 'not_found') return null
+    if (error instanceof UnprovenEnd && replacesUnseen) return null
     throw error
   })
   if (end === null || (end.lifecycle === 'failed' && end.err === BLOCKHASH_EXPIRED)) return { kind: 'expired' }
@@ -76,9 +91,9 @@ async function refusalOf(session: Session, signed: SignedBuild): Promise<ApiErro
   }
 }
 
-async function isKnown({ client }: Session, signature: string): Promise<boolean> {
-  return (await client.transactions.get({ signature })).data.lifecycle !== 'unknown'
-}
+const stateOf = async ({ client }: Session, signature: string) => (await client.transactions.get({ signature })).data
+const isKnown = async (session: Session, signature: string) =>
+  (await stateOf(session, signature)).lifecycle !== 'unknown'
 
 const isExpiry = ({ message, details }: ApiError) =>
   /BlockhashNotFound/.test(`${message} ${JSON.stringify(details?.err)}`)

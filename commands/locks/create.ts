@@ -5,7 +5,7 @@ import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { columnInputs, withoutList } from '../lists/column-flags.ts'
-import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, programsField, SIGN_UNSEEN } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_SIGNING, refuseOwnWithSigned, runAct } from '../signing/run-act.ts'
 import { mintState } from '../signing/token-state.ts'
@@ -43,6 +43,7 @@ export const createVerb = verb({
     all_at_once: toggle('Without a terminal, or with --yes: everything may unlock in one moment'),
     raw: toggle('Amounts are raw units, not whole tokens'),
     allow_programs: ALLOW_PROGRAMS,
+    sign_unseen: SIGN_UNSEEN,
     ...ACT_SIGNING,
   },
   examples: [
@@ -79,7 +80,7 @@ export const createVerb = verb({
       const list = { file: from, journal, mint, decimals, raw, now, fee, usual, ...run }
       return makeAll(session, own, lockList(session, list))
     }
-    withoutList({ journal, allow_repeats, ...columns })
+    withoutList({ journal, allow_repeats, sign_unseen: own.sign_unseen, ...columns })
     const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })
     requireSteps([plan], release)
     const whole = groupedDecimalOf(plan.amount, decimals)

@@ -9,7 +9,7 @@ import { makeAll } from '../lists/make-all.ts'
 import { refuseStandardInput } from '../lists/run.ts'
 import { demanding } from '../signing/demand.ts'
 import { burnsNft } from '../signing/demanded-assets.ts'
-import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, buildFields, programsField, SIGN_UNSEEN, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
@@ -45,6 +45,7 @@ export const nftsNoun: Noun = {
         from: text('CSV with a row for each NFT, instead of --name and --uri', { placeholder: 'FILE' }),
         ...listColumnFlags,
         journal: text('Where the journal of --from is kept (default: beside the CSV)', { placeholder: 'FILE' }),
+        sign_unseen: SIGN_UNSEEN,
         platform_id: PLATFORM_ID,
         ...SIGNING,
       },
@@ -63,7 +64,7 @@ export const nftsNoun: Noun = {
           refuseStandardInput(from, '--from')
           return makeAll(session, flags, await mintList(session, list))
         }
-        withoutList({ journal, ...columnInputs(flags) })
+        withoutList({ journal, sign_unseen: flags.sign_unseen, ...columnInputs(flags) })
         if (name === undefined) throw missingFlag('--name')
         if (uri === undefined) throw missingFlag('--uri')
         warnOfHttp(session, { '--uri': uri })

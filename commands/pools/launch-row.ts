@@ -190,7 +190,10 @@ async function endOfSeries(
     const isLast = i === (built?.transactions.length ?? signed.length) - 1
     const tracked = isLast ? trackedField(built ?? {}) : {}
     const { last_valid_block_height } = built ?? {}
-    const end = await endOfSigned(session, { ...one, ...tracked, last_valid_block_height }, isNew)
+    const end = await endOfSigned(session, { ...one, ...tracked, last_valid_block_height }, isNew, {
+      // The pool has one address, so no second transaction can make it again.
+      replacesUnseen: true,
+    })
     last = { ...end, signature: one.signature, landed: end.kind === 'confirmed' ? i + 1 : i }
     if (end.kind !== 'confirmed') break
   }

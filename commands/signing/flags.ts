@@ -17,6 +17,10 @@ export const WAIT = choiceOf(WAITS, 'Wait until it is confirmed (default) or fin
 
 export const TX_VERSION = choiceOf(['0', '1'], 'Version of the transaction: 0 (the default), or 1, which has more room')
 
+export const SIGN_UNSEEN = toggle(
+  'With a list: sign again what an earlier run signed and no node has shown; it may have landed, and then happens twice',
+)
+
 export const WALLET_ADDRESS = { placeholder: 'ADDRESS' }
 export const ALLOW_PROGRAMS = toggle("Allow program addresses, such as a multisig's vault")
 export const ALLOW_LIST_PROGRAMS = toggle(

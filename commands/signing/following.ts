@@ -14,6 +14,9 @@ const LATER_PAUSE_MS = 2_000
 const EAGER_MS = 10_000
 export const RATE_LIMIT_PAUSE_MS = 5_000
 
+/** Milliseconds for a proof to arrive about a transaction that was not seen. */
+const UNPROVEN_WAIT_MS = 30_000
+
 const REACHED: Readonly<Record<Exclude<Wait, 'none'>, readonly string[]>> = {
   confirmed: ['confirmed', 'finalized', 'failed'],
   finalized: ['finalized', 'failed'],
@@ -26,7 +29,8 @@ export interface WaitOptions {
 
 /**
  * Resolves with the transaction when it has reached `until` or failed. Throws a failure that names the signature when
- * it can no longer be confirmed, and after the timeout. Requests without an answer are retried until then.
+ * it can no longer be confirmed, UnprovenEnd if nobody can tell, and a failure after the timeout. Requests
+ * without an answer are retried until then.
  */
 export async function waitForTransaction(
   session: Session,
@@ -38,6 +42,7 @@ export async function waitForTransaction(
   const start = clock.now()
   let last: Transaction | undefined
   let lastError: unknown
+  let unprovenSince: number | undefined
   let eager = FIRST_PAUSE_MS
   const expiry = expiryOf(session)
   session.setInterruptNote(`Stopped waiting: see \`svc tx watch ${signature}\``)
@@ -54,13 +59,19 @@ export async function waitForTransaction(
         if (data.lifecycle === 'unknown') await expiry.begin()
         if (data.lifecycle !== last?.lifecycle) onChange?.(data)
         last = data
-        if (isOver && data.lifecycle === 'unknown') throw expiredUnseen(signature)
+        if (isOver && data.lifecycle === 'unknown') {
+          throw data.absence === 'proven' ? expiredUnseen(signature) : new UnprovenEnd(data)
+        }
+        unprovenSince =
+          data.absence === 'unproven' && data.lifecycle !== 'unknown' ? (unprovenSince ?? passed) : undefined
+        if (unprovenSince !== undefined && passed - unprovenSince >= UNPROVEN_WAIT_MS) throw new UnprovenEnd(data)
         if (REACHED[until].includes(data.lifecycle)) return data
       } catch (error) {
-        if (!isTransient(error)) throw error
+        if (error instanceof UnprovenEnd || !isTransient(error)) throw error
         lastError = error
         if (error.code === 'rate_limited') pause = RATE_LIMIT_PAUSE_MS
       }
+      if (passed >= timeoutMs && last?.absence === 'unproven') throw new UnprovenEnd(last)
       if (passed >= timeoutMs) throw timedOut(signature, last, { lastError, timeoutMs })
       ui.waiting(`${last?.lifecycle ?? 'submitted'}, waiting until ${until}`)
       await clock.sleep(Math.min(pause, timeoutMs - passed))
@@ -95,6 +106,20 @@ function expiryOf({ client, clock }: Session) {
       if (first === undefined || clock.now() - requestedAt < SLOT_PAUSE_MS) return false
       return (await slotNow()) - first > EXPIRY_SLOTS
     },
+  }
+}
+
+/** It was not seen, and may have landed: what was signed must not be signed again. */
+export class UnprovenEnd extends Problem {
+  constructor({ signature, lifecycle }: Pick<Transaction, 'signature' | 'lifecycle'>) {
+    super(
+      'internal_error',
+      `${signature} was not seen in a block, and nothing proves that it is in none: it may have landed`,
+      {
+        next: `do not sign it again: look at the balances, and follow it with \`svc tx watch ${signature}\`; svc looks for it for a day, and a second node (setting rpc-urls) can prove what became of it`,
+        details: { signature, lifecycle, absence: 'unproven' },
+      },
+    )
   }
 }
 

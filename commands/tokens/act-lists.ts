@@ -64,6 +64,7 @@ export interface ActList {
   allow_programs: boolean
   again: boolean
   columns: ColumnInputs
+  sign_unseen?: boolean
 }
 
 interface ActRun extends SendRun {
@@ -99,6 +100,8 @@ export async function actOnList(session: Session, flags: ActFlags, list: ActList
     terms: { payer, mint, ...programsField(list) },
     caller: await session.caller(),
     txVersion: txVersionField(flags),
+    // A wallet that is frozen twice is frozen.
+    replacesUnseen: list.sign_unseen || !hasAmounts(act),
   }
   const plan = await divided(session, run, open)
   const { batches } = plan

@@ -5,7 +5,7 @@ import { groupedDecimalOf } from '../cli/amounts.ts'
 import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { type ColumnInputs, columnFlags, columnInputs, withoutList } from '../lists/column-flags.ts'
-import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, programsField, SIGN_UNSEEN } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
 import { FROM, FROM_WALLETS, JOURNAL, openingLine, RAW, refuseWithList, unitsOf } from './act-inputs.ts'
@@ -36,6 +36,7 @@ export const mintVerb = verb({
     ...columnFlags,
     journal: JOURNAL,
     again: AGAIN,
+    sign_unseen: SIGN_UNSEEN,
     raw: RAW,
     allow_programs: ALLOW_PROGRAMS,
     ...ACT_SIGNING,
@@ -45,7 +46,7 @@ export const mintVerb = verb({
     'svc tokens mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --from grants.csv --dry-run',
     'svc tokens mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 0.5 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --dry-run',
   ],
-  async run({ mint, amount, to, from, journal, again, raw, allow_programs, ...flags }, session) {
+  async run({ mint, amount, to, from, journal, again, sign_unseen, raw, allow_programs, ...flags }, session) {
     if (from !== undefined) {
       refuseWithList({ ...flags, from }, { '<amount>': amount, '--to': to })
       return actOnList(session, flags, {
@@ -56,10 +57,11 @@ export const mintVerb = verb({
         raw,
         allow_programs,
         again,
+        sign_unseen,
         columns: columnInputs(flags),
       })
     }
-    withoutList({ journal, again, ...columnInputs(flags) })
+    withoutList({ journal, again, sign_unseen, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenMinting>(session, flags, {
       what: `Mint ${groupedDecimalOf(units, decimals)} of the token ${mint}${to === undefined ? '' : ` to ${to}`}`,
@@ -103,6 +105,7 @@ export const burnVerb = verb({
     ...columnFlags,
     journal: JOURNAL,
     again: AGAIN,
+    sign_unseen: SIGN_UNSEEN,
     raw: RAW,
     ...ACT_SIGNING,
   },
@@ -110,7 +113,7 @@ export const burnVerb = verb({
     'svc tokens burn 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 1000',
     'svc tokens burn 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 0.5 -k treasury.json --dry-run',
   ],
-  async run({ mint, amount, holder, from, journal, again, raw, ...flags }, session) {
+  async run({ mint, amount, holder, from, journal, again, sign_unseen, raw, ...flags }, session) {
     if (from !== undefined) {
       refuseWithList({ ...flags, from }, { '<amount>': amount, '--holder': holder })
       const list = {
@@ -121,11 +124,12 @@ export const burnVerb = verb({
         raw,
         allow_programs: false,
         again,
+        sign_unseen,
         columns: columnInputs(flags),
       }
       return actOnList(session, flags, list)
     }
-    withoutList({ journal, again, ...columnInputs(flags) })
+    withoutList({ journal, again, sign_unseen, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenBurning>(session, flags, {
       what: `Burn ${groupedDecimalOf(units, decimals)} of the token ${mint}${holder === undefined ? '' : ` that ${holder} holds`} for good`,

@@ -1,11 +1,16 @@
 /** Follows proposals and submitted transactions: queries their status, resends them, and proves that they landed or expired. */
 import { followProposals } from '../../src/operations/proposals/follow-proposals.ts'
-import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { correctTransactions, followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { MINUTE_MS } from '../../src/platform/timing.ts'
 import type { WorkerDefinition } from './definition.ts'
+
+const EVERY_MS = 2_000
+
+const isFirstOfMinute = (now: number) => Math.floor(now / EVERY_MS) % (MINUTE_MS / EVERY_MS) === 0
 
 export const transactionWatcherWorker: WorkerDefinition = {
   name: 'transaction-watcher',
-  schedule: { everyMs: 2_000 },
+  schedule: { everyMs: EVERY_MS },
   leaseMs: 8_000,
   async tick(context) {
     try {
@@ -14,5 +19,6 @@ export const transactionWatcherWorker: WorkerDefinition = {
       // A proposal that cannot be read holds up no transaction.
       await followTransactions(context, { signal: context.signal })
     }
+    if (isFirstOfMinute(context.clock.now())) await correctTransactions(context)
   },
 }

@@ -20,6 +20,9 @@ export const CONFIRMATION_STATUSES = ['processed', 'confirmed', 'finalized'] as 
 export type TransactionLifecycle = (typeof TRANSACTION_LIFECYCLES)[number]
 export type ConfirmationStatus = (typeof CONFIRMATION_STATUSES)[number]
 
+/** How much is known of a transaction that no node has shown. */
+export const ABSENCES = ['proven', 'unproven'] as const
+
 const explainedError = z
   .object({
     program: z
@@ -46,6 +49,10 @@ export const transaction = z
     }),
     slot: z.int().min(0).meta({ description: '0 until seen' }),
     confirmations: z.int().min(0).meta({ description: 'Blocks on top of its own; 0 until seen, 32 once final' }),
+    absence: z.enum(ABSENCES).nullable().meta({
+      description:
+        'What is known of a transaction that no node has shown. `proven`: two nodes, its nonce, the history of its payer or the embedded chain show that it is in no block. `unproven`: nothing shows that, so it may have landed: do not sign it again. Null once seen, and during its first minutes',
+    }),
     error: explainedError
       .nullable()
       .optional()

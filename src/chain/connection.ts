@@ -31,6 +31,11 @@ export interface Chain extends ProgramLookup, NodeCalls {
   readonly cluster: Cluster
   /** Whether there are several endpoints. One of them alone cannot prove that something is absent. */
   readonly hasSeveralEndpoints: boolean
+  /**
+   * Whether a reading of `witnesses` proves that something is absent: two endpoints make it, or the embedded chain,
+   * which keeps its own history. The word of one node of a cluster proves nothing.
+   */
+  readonly provesAbsence: boolean
   /** Aborted when the process ends. */
   readonly ending: AbortSignal | undefined
   /**
@@ -186,6 +191,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   return {
     cluster,
     hasSeveralEndpoints: nodes.hasSeveralEndpoints,
+    provesAbsence: nodes.hasSeveralEndpoints || cluster.kind === 'embedded',
     ending,
     endpoint() {
       if (cluster.kind !== 'embedded') return { rpcUrl: cluster.rpcUrl, wsUrl: cluster.wsUrl }

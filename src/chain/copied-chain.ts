@@ -215,6 +215,7 @@ function chainOnCopy(source: Chain, rpc: CopyRpc): Chain {
   return {
     cluster: source.cluster,
     hasSeveralEndpoints: false,
+    provesAbsence: false,
     ending: source.ending,
     endpoint: () => source.endpoint(),
     servedAt: () => undefined,

@@ -1,6 +1,6 @@
 /**
- * Proves that transactions can no longer land: their blockhash or nonce has expired at finality, and the chain does not
- * know them.
+ * Ends transactions that can no longer land: their blockhash or nonce has expired at finality, and two nodes, the embedded
+ * chain or a history show that they are in no block. The word of one node proves nothing.
  */
 import {
   type Ended,
@@ -10,23 +10,17 @@ import {
   readStatuses,
   STATUSES_PER_CALL,
 } from '../chain/reads/statuses.ts'
-import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
+import { ENDED_BLOCKHASH_SLOTS } from '../solana/constants.ts'
 import { type FollowedTransaction, noteChecked } from '../store/transactions/transactions.ts'
 import { FAULTY_ROW_WAIT_MS } from '../store/writing/write-each.ts'
 import { type Budget, takeCalls } from './budget.ts'
-import type { MissingTransaction } from './look.ts'
+import { type HistoryEvidence, historyEvidence } from './history-evidence.ts'
+import { type MissingTransaction, writeStatuses } from './look.ts'
 import { rotated } from './schedule.ts'
 import type { FollowingServices } from './services.ts'
 import { expiredTransition } from './transition.ts'
 import { writeTransitions } from './write-transitions.ts'
 
-/**
- * Slots by which the node of the first check may have lagged. A lagging node reports a blockhash that it has not seen
- * yet as expired.
- */
-const NODE_LAG_SLOTS = 100
-/** After this many slots, a report of an expired blockhash is true. Skipped slots do not count towards its age. */
-export const ENDED_BLOCKHASH_SLOTS = BLOCKHASH_SLOTS + NODE_LAG_SLOTS
 const NONCES_PER_CALL = 100
 /** Each round starts this many rows after the start of the round before. */
 const ROWS_PER_TURN = 97
@@ -58,7 +52,8 @@ export async function endExpired(
   signal?: AbortSignal,
 ): Promise<unknown> {
   // A node that lags behind cannot prove that a transaction has expired.
-  const old = missing.filter(({ row, slot }) => provableSince(row, slot) !== null).map(({ row }) => row)
+  const open = missing.filter(({ row }) => row.next_check_at !== null)
+  const old = open.filter(({ row, slot }) => provableSince(row, slot) !== null).map(({ row }) => row)
   const rows = rotated(old, ROWS_PER_TURN, services.clock.now())
   if (rows.length === 0) return undefined
   const reserved = budget.left > 2 * RESERVED_CALLS ? RESERVED_CALLS : 2
@@ -68,7 +63,7 @@ export async function endExpired(
   ]
   let fault: unknown
   for (let at = 0; at < candidates.length && takeCalls(budget, CALLS_OF_LAST_READ); at += STATUSES_PER_CALL) {
-    const error = await endMissing(services, candidates.slice(at, at + STATUSES_PER_CALL), signal)
+    const error = await endMissing(services, candidates.slice(at, at + STATUSES_PER_CALL), budget, signal)
     fault ??= error
   }
   return fault
@@ -131,11 +126,13 @@ async function byNonce(
 
 /**
  * Reads the statuses a last time and ends transactions that are still missing. The nodes must have reached the slot of
- * the first reading, and their history must begin before the transaction. With several endpoints, two must not know it.
+ * the first reading, and their history must begin before the transaction. The only node of a cluster ends none: the
+ * histories of the payer and the nonce decide, and a transaction that they show is followed on.
  */
 async function endMissing(
   services: FollowingServices,
   candidates: readonly ExpiryCandidate[],
+  budget: Budget,
   signal?: AbortSignal,
 ): Promise<unknown> {
   const { store, chain, clock } = services
@@ -145,7 +142,7 @@ async function endMissing(
     return { historyStart, ...(await readStatuses(node, signatures, true)) }
   })
   const slot = Math.min(...readings.map((reading) => reading.slot))
-  const expired = candidates.filter(
+  const absent = candidates.filter(
     (candidate, i) =>
       readings.length > 0 &&
       readings.every(
@@ -153,11 +150,25 @@ async function endMissing(
           statuses[i] === null && slot >= candidate.slot && historyStart <= candidate.sinceSlot,
       ),
   )
-  const planned = expired.map(({ row }) => ({
-    row,
-    transition: expiredTransition(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
-  }))
-  const faults = await writeTransitions(services, planned, { signal })
+  const shown = chain.provesAbsence
+    ? new Map<string, HistoryEvidence>()
+    : await historyEvidence(services, absent, budget)
+  const evidenceOf = ({ row }: ExpiryCandidate) =>
+    shown.get(row.signature) ?? (chain.provesAbsence ? 'absent' : undefined)
+  const listed = absent.flatMap(({ row, ...each }) => {
+    const status = evidenceOf({ row, ...each })
+    return typeof status === 'object' ? [{ row, status }] : []
+  })
+  const planned = absent
+    .filter((candidate) => evidenceOf(candidate) === 'absent')
+    .map(({ row }) => ({
+      row,
+      transition: expiredTransition(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
+    }))
+  const faults = [
+    ...(await writeTransitions(services, planned, { signal })),
+    ...(await writeStatuses(services, listed, { slot, budget, signal })),
+  ]
   const [first] = faults
   if (first === undefined) return undefined
   const now = clock.now()

@@ -1,11 +1,18 @@
 /** Looks for transactions on chain: reads their states and the changes of the confirmed ones, and writes both. */
 import { finalityTime, readSlotTime } from '../chain/reads/slot-time.ts'
-import { readFirstBlock, readStatuses, STATUSES_PER_CALL, type Statuses } from '../chain/reads/statuses.ts'
+import {
+  readFirstBlock,
+  readStatuses,
+  type SignatureStatus,
+  STATUSES_PER_CALL,
+  type Statuses,
+} from '../chain/reads/statuses.ts'
 import { type FollowedTransaction, noteChecked, rawTransactions } from '../store/transactions/transactions.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../store/writing/write-each.ts'
 import type { Budget } from './budget.ts'
 import { type AddressCounts, readChainStates, reserveStateCalls } from './chain-states.ts'
 import { readTransactionChanges } from './effects.ts'
+import { historyEvidence } from './history-evidence.ts'
 import { groupByWait, lookWaitOf, YOUNG_TRANSACTION_MS } from './schedule.ts'
 import type { FollowingServices } from './services.ts'
 import { isOverdue, transitionOf } from './transition.ts'
@@ -49,9 +56,7 @@ export async function look(
   void chain.consensus.read()
   void readSlotTime(chain)
   const { slot, statuses, planned } = await readTransitions(services, batch, budget)
-  const read = await withChanges(services, planned, budget)
-  const { readable, states, fault } = await readChainStates(chain, read.planned)
-  const faults = [...read.faults, ...(await writeTransitions(services, readable, { states, signal }))]
+  const { readable, faults, fault } = await writePlanned(services, planned, budget, signal)
   const faulty = new Set(faults.map(({ row }) => row.signature))
   const moved = new Set(readable.map(({ row }) => row.signature).filter((signature) => !faulty.has(signature)))
   const unmoved = batch.filter(({ signature }) => !moved.has(signature))
@@ -70,45 +75,104 @@ export async function look(
   return { missing: missing.filter(({ row }) => isUnseen(row)), fault: faults[0]?.error }
 }
 
-/** Reads the states from the node and returns the resulting transitions. */
-async function readTransitions(
-  { chain, clock }: FollowingServices,
-  batch: readonly FollowedTransaction[],
+/**
+ * Writes statuses that were read elsewhere, with the effects of those that are confirmed. Returns the transactions that
+ * could not be written. Throws internal_error when the node fails.
+ */
+export async function writeStatuses(
+  services: FollowingServices,
+  found: readonly { row: FollowedTransaction; status: SignatureStatus }[],
+  { slot, budget, signal }: { slot: number; budget: Budget; signal?: AbortSignal | undefined },
+): Promise<RowFault<FollowedTransaction>[]> {
+  const planned = found.flatMap(({ row, status }) => {
+    const transition = transitionOf(row, { status, slot, since: null })
+    return transition === null ? [] : [{ row, transition }]
+  })
+  const { faults, fault } = await writePlanned(services, planned, budget, signal)
+  if (fault !== undefined) throw fault
+  return faults
+}
+
+/** Reads what the confirmed transactions changed, and writes all. `fault` is the error of reading accounts. */
+async function writePlanned(
+  services: FollowingServices,
+  planned: readonly PlannedTransition[],
   budget: Budget,
+  signal: AbortSignal | undefined,
 ) {
+  const read = await withChanges(services, planned, budget)
+  const { readable, states, fault } = await readChainStates(services.chain, read.planned)
+  const faults = [...read.faults, ...(await writeTransitions(services, readable, { states, signal }))]
+  return { readable, faults, fault }
+}
+
+/** Reads the states from the node and returns the resulting transitions. */
+async function readTransitions(services: FollowingServices, batch: readonly FollowedTransaction[], budget: Budget) {
+  const { chain, clock } = services
   const now = clock.now()
   const isOld = ({ created_at }: FollowedTransaction) => now - created_at > YOUNG_TRANSACTION_MS
   const history = batch.some((row) => row.since_slot === null || wasSeen(row) || isOld(row))
   const signatures = batch.map(({ signature }) => signature)
   const first = await readStatuses(chain, signatures, history)
   const isAnyLost = history && batch.some((row, i) => first.statuses[i] === null && isOverdue(row, first.slot))
-  const { slot, statuses, since } =
-    isAnyLost && budget.take() ? await confirmedLoss(chain, signatures, first) : { ...first, since: null }
+  const { slot, statuses, since, unproven } =
+    isAnyLost && budget.take()
+      ? await confirmedLoss(services, batch, first, budget)
+      : { ...first, since: null, unproven: new Set<string>() }
   const planned = batch.flatMap((row, i) => {
-    const transition = transitionOf(row, { status: statuses[i] ?? null, slot, since })
+    const known = unproven.has(row.signature) ? null : since
+    const transition = transitionOf(row, { status: statuses[i] ?? null, slot, since: known })
     return transition === null ? [] : [{ row, transition }]
   })
   return { slot, statuses, planned }
 }
 
+/** A reading of statuses that shows what is lost with its fork. */
+interface LossReading extends Statuses {
+  /** First slot of the searched history, or null if no reading can prove a loss. */
+  since: number | null
+  /** Confirmed transactions that only one node does not know. */
+  unproven: ReadonlySet<string>
+}
+
 /**
  * Reads again what seems to be lost, with the start of the searched history. With several endpoints, it is lost if two
- * do not know it, and found if one does. `since` is null if no reading can prove a loss.
+ * do not know it, and found if one does. The only node of a cluster proves the loss of a confirmed one by its history.
  */
 async function confirmedLoss(
-  chain: FollowingServices['chain'],
-  signatures: readonly string[],
+  services: FollowingServices,
+  batch: readonly FollowedTransaction[],
   first: Statuses,
-): Promise<Statuses & { since: number | null }> {
+  budget: Budget,
+): Promise<LossReading> {
+  const { chain } = services
+  const signatures = batch.map(({ signature }) => signature)
   const readings = await chain.witnesses(async (node) => {
     const since = await readFirstBlock(node)
     return { since, ...(await readStatuses(node, signatures, true)) }
   })
-  if (readings.length === 0) return { ...first, since: null }
+  if (readings.length === 0) return { ...first, since: null, unproven: new Set<string>() }
+  const slot = Math.min(...readings.map(({ slot }) => slot))
+  const statuses = signatures.map((_, i) => readings.map(({ statuses }) => statuses[i] ?? null).find(Boolean) ?? null)
+  const since = Math.max(...readings.map(({ since }) => since))
+  if (chain.provesAbsence) return { slot, statuses, since, unproven: new Set<string>() }
+  // One that was only processed may be dropped at any time: it is sent again without proof.
+  const lost = batch.filter(
+    (row, i) => statuses[i] === null && isOverdue(row, slot) && row.confirmation_status !== 'processed',
+  )
+  const shown = await historyEvidence(
+    services,
+    lost.map((row) => ({ row, sinceSlot: row.slot, lastSlot: row.slot })),
+    budget,
+  )
   return {
-    slot: Math.min(...readings.map(({ slot }) => slot)),
-    statuses: signatures.map((_, i) => readings.map(({ statuses }) => statuses[i] ?? null).find(Boolean) ?? null),
-    since: Math.max(...readings.map(({ since }) => since)),
+    slot,
+    statuses: statuses.map((status, i) => {
+      const evidence = shown.get(signatures[i] ?? '')
+      return status ?? (typeof evidence === 'object' ? evidence : null)
+    }),
+    since,
+    unproven: new Set(lost.map(({ signature }) => signature).filter((one) => shown.get(one) !== 'absent')),
   }
 }
 
@@ -129,7 +193,7 @@ async function withChanges(services: FollowingServices, transitions: readonly Pl
   const counts: AddressCounts = new Map()
   for (const { row, transition } of transitions) {
     const raw = transition.landed ? raws.get(row.signature) : undefined
-    if (raw === undefined) {
+    if (raw === undefined || raw.length === 0) {
       planned.push({ row, transition })
       continue
     }

@@ -1,10 +1,16 @@
 /** Follows submitted transactions to their end: looks for them, proves their expiry and sends them again. */
-import { STATUSES_PER_CALL } from '../chain/reads/statuses.ts'
-import { dueTransactions, type FollowedTransaction, isAnyTransactionDue } from '../store/transactions/transactions.ts'
+import { readStatuses, STATUSES_PER_CALL } from '../chain/reads/statuses.ts'
+import {
+  dueTransactions,
+  expiredTransactions,
+  type FollowedTransaction,
+  isAnyTransactionDue,
+} from '../store/transactions/transactions.ts'
 import { type Budget, createBudget } from './budget.ts'
 import { endFailedBundles } from './bundles.ts'
 import { endExpired } from './expiry.ts'
-import { type LookOptions, look, type MissingTransaction } from './look.ts'
+import { type LookOptions, look, type MissingTransaction, writeStatuses } from './look.ts'
+import { UNSEEN_DAY_MS } from './schedule.ts'
 import { sendDue } from './send.ts'
 import type { FollowingServices } from './services.ts'
 
@@ -46,6 +52,28 @@ export async function followDue(
     // A node that fails to answer reads may still accept a transaction.
     if (!signal?.aborted) await sendDue(services, budget)
   }
+}
+
+/**
+ * Looks again for transactions of the last day that ended as expired: one that the chain shows after all is corrected,
+ * with its events. One call for 256 of them. Throws internal_error when the node fails.
+ */
+export async function correctExpired(services: FollowingServices): Promise<void> {
+  const { store, chain, clock } = services
+  const genesis = await chain.genesisHash()
+  const since = clock.now() - UNSEEN_DAY_MS
+  const rows = await expiredTransactions(store.db, { genesis, since, limit: STATUSES_PER_CALL })
+  if (rows.length === 0) return
+  const { slot, statuses } = await readStatuses(
+    chain,
+    rows.map(({ signature }) => signature),
+    true,
+  )
+  const found = rows.flatMap((row, i) => {
+    const status = statuses[i] ?? null
+    return status === null ? [] : [{ row, status }]
+  })
+  await writeStatuses(services, found, { slot, budget: createBudget(ROUND_CALLS) })
 }
 
 /**

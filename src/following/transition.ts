@@ -82,6 +82,10 @@ export const isOverdue = (row: TransactionState, slot: number): boolean =>
 
 const NOT_ON_CHAIN = { confirmation_status: null, slot: 0, confirmations: 0 } as const
 
+/** Whether the transaction ended without being in a block, as far as the evidence showed. */
+export const isExpiry = ({ err_json }: Pick<TransactionState, 'err_json'>): boolean =>
+  err_json === JSON.stringify('BlockhashExpired') || err_json === JSON.stringify('NonceAdvanced')
+
 /** Returns the end of a transaction that can no longer land. `reason` becomes its `err`. */
 export function expiredTransition(reason: 'BlockhashExpired' | 'NonceAdvanced'): Transition {
   const state: TransactionState = { ...NOT_ON_CHAIN, lifecycle: 'failed', err_json: JSON.stringify(reason) }

@@ -18,6 +18,11 @@ export const COMMITMENT_DEPTH: Readonly<Record<Consensus, Readonly<Record<Commit
 }
 /** Number of slots for which a blockhash is valid. */
 export const BLOCKHASH_SLOTS = 150
+/**
+ * After this many slots, a report of an expired blockhash is true. A node that lags by up to 100 slots also reports a
+ * blockhash that it has not seen yet as expired. Skipped slots do not count towards the age of a blockhash.
+ */
+export const ENDED_BLOCKHASH_SLOTS = BLOCKHASH_SLOTS + 100
 /** Maximum number of accounts in one getMultipleAccounts call. */
 export const ACCOUNTS_PER_CALL = 100
 /** Maximum size in bytes of a serialized transaction that is legacy or of version 0. */

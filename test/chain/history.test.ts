@@ -131,8 +131,8 @@ describe('a listing of signatures', () => {
     }
     const listed = await listSignatures(listing, addressOf(user), { until: signature, minSlot: 7, limit: 2 })
     expect(listed).toEqual([
-      { signature, slot: 9, at: 100_000, isFinal: false, isFailed: false },
-      { signature, slot: 8, at: null, isFinal: true, isFailed: true },
+      { signature, slot: 9, at: 100_000, isFinal: false, isFailed: false, err: null },
+      { signature, slot: 8, at: null, isFinal: true, isFailed: true, err: { InstructionError: [0, 'x'] } },
     ])
     const options = { limit: 2, commitment: 'confirmed', until: signature, minContextSlot: 7 }
     expect(asked).toEqual([['getSignaturesForAddress', addressOf(user), { ...options, before: undefined }]])

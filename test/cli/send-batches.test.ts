@@ -23,6 +23,7 @@ import type { Session } from '../../commands/cli/session.ts'
 import { untilEnded } from '../../commands/lists/until-ended.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { checkedBuild, signingFor } from '../../commands/signing/demand.ts'
+import { UnprovenEnd } from '../../commands/signing/following.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { MINUTE_MS } from '../../src/platform/timing.ts'
@@ -53,6 +54,8 @@ const noBlockhash = () => refusal('Simulation failed: BlockhashNotFound')
 /** An API whose answers are written down in order; the last of each is repeated. */
 function api(script: {
   lifecycles: (string | [string, unknown])[]
+  /** What the API says of a transaction that no node has shown. */
+  absence?: 'proven' | 'unproven'
   heights?: number[]
   submits?: (ApiError | null)[]
   creates?: (ApiError | { mode: string; signature: string })[]
@@ -76,7 +79,7 @@ function api(script: {
           const said = next(script.lifecycles)
           const [lifecycle, err] = typeof said === 'string' ? [said, null] : said
           calls.push(`get ${lifecycle}`)
-          return { data: { signature, lifecycle, err, slot: 7 } }
+          return { data: { signature, lifecycle, err, slot: 7, absence: script.absence ?? 'proven' } }
         },
         async submit({ transaction }: { transaction: string }) {
           calls.push(`submit ${transaction}`)
@@ -136,6 +139,50 @@ describe('A signed batch', () => {
     expect(await untilEnded(fresh.session, { ...signed, isNew: true })).toMatchObject({ kind: 'failed' })
     const earlier = api({ lifecycles: ['unknown'], submits: [lacks()], heights: [1, 2, 101] })
     expect(await untilEnded(earlier.session, signed)).toEqual({ kind: 'expired' })
+  })
+})
+
+describe('A batch that no node has shown', () => {
+  const unseen = { lifecycles: ['submitted'], absence: 'unproven' as const }
+
+  it('is neither paid nor signed again without proof, and the error says what to do', async () => {
+    const { session } = api(unseen)
+    await expect(untilEnded(session, signed)).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /was not seen in a block, and nothing proves that it is in none: it may have landed/,
+      ),
+      next: expect.stringMatching(/^do not sign it again: .* svc looks for it for a day/),
+      details: { absence: 'unproven' },
+    })
+    const unknown = api({ ...unseen, lifecycles: ['unknown'], submits: [noBlockhash()], heights: [101] })
+    await expect(untilEnded(unknown.session, signed)).rejects.toBeInstanceOf(UnprovenEnd)
+  })
+
+  it('stays open in the journal, so that each run looks again, and is replaced if the user says so', async () => {
+    const journal = journalAt()
+    const release = await journal.begin()
+    const { isNew: _, ...sending } = signed
+    const batch: OpenBatch = { batch: '1', recipients: [['a', '1']], sending }
+    journal.write('1', batch)
+    const run = (replacesUnseen: boolean): SendRun => ({
+      ...{ terms: { payer: 'payer', mint: 'mint' }, journal, forecast: { decimals: 6 }, keypair: undefined, caller },
+      ...{ signed: true, txVersion: {}, replacesUnseen },
+    })
+    const row = rowOf('a')
+    await sendBatch(api(unseen).session, run(false), [row], batch)
+    expect([row.status, row.note, journal.open().length]).toEqual([
+      'unknown',
+      expect.stringMatching(/may have landed/),
+      1,
+    ])
+    const { session } = api({
+      lifecycles: [...Array.from({ length: 40 }, () => 'submitted'), 'confirmed'],
+      absence: 'unproven',
+      creates: [{ mode: 'signed', signature: 'sig' }],
+    })
+    await sendBatch(session, run(true), [row], batch)
+    expect([row.status, row.signature, journal.open()]).toEqual(['sent', 'sig', []])
+    release()
   })
 })
 

@@ -8,6 +8,7 @@ import { patiently } from '../../lists/patience.ts'
 import type { BuiltTransactions } from '../../signing/built-transactions.ts'
 import { checkedBuild, type Demand, demanding, type Signing, sendsTokens, signingFor } from '../../signing/demand.ts'
 import { signOne } from '../../signing/device.ts'
+import { UnprovenEnd } from '../../signing/following.ts'
 import { failure } from '../../ui/problem.ts'
 import type { BatchSending, BatchTerms, OpenBatch, RequestedBatch, SendJournal, SendTermsOfList } from './journal.ts'
 import { leaveOut, type SendForecast, type SendRow } from './rows.ts'
@@ -47,6 +48,8 @@ export interface SendRun {
   /** Who requests its signature. */
   caller: ApiCaller
   txVersion: { tx_version?: 1 }
+  /** Whether a batch that no node has shown is signed again without proof. */
+  replacesUnseen?: boolean | undefined
 }
 
 /**
@@ -67,7 +70,7 @@ export async function sendBatch(
       for (const row of now) Object.assign(row, { status: 'sent', signature, note: null })
       break
     } catch (error) {
-      if (error instanceof UntrustedKey) {
+      if (error instanceof UntrustedKey || error instanceof UnprovenEnd) {
         for (const row of now) Object.assign(row, { status: 'unknown', note: error.message })
         break
       }
@@ -105,6 +108,7 @@ function sendToAll(session: Session, run: SendRun, rows: readonly SendRow[], beg
       if (end !== undefined) batch = null
     },
     retriesFailed: true,
+    replacesUnseen: run.replacesUnseen,
     unfinished: `a batch of ${rows.length} wallets did not land`,
   })
 }

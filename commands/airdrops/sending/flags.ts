@@ -1,7 +1,7 @@
 /** The flags and requests of both commands that send a list. */
 import { paths } from '../../../src/api/paths.ts'
 import { text, toggle } from '../../cli/command.ts'
-import { ALLOW_PROGRAMS, KEYPAIR, SQUADS, TX_VERSION } from '../../signing/flags.ts'
+import { ALLOW_PROGRAMS, KEYPAIR, SIGN_UNSEEN, SQUADS, TX_VERSION } from '../../signing/flags.ts'
 
 const { submit, get, simulate } = paths.transactions
 const { create, plan } = paths.tokenTransfers
@@ -24,6 +24,7 @@ export const sendFlags = {
   allow_programs: ALLOW_PROGRAMS,
   accept_transfer_fee: toggle('Send a token with a transfer fee, so that less arrives'),
   again: toggle('Pay everybody again, although the same list was sent with another journal'),
+  sign_unseen: SIGN_UNSEEN,
   keypair: KEYPAIR,
   squads: SQUADS,
   tx_version: TX_VERSION,

@@ -32,6 +32,7 @@ export interface SendFlags {
   dry_run: boolean
   signed: boolean
   again: boolean
+  sign_unseen?: boolean
   allow_programs: boolean
   accept_transfer_fee: boolean
   out?: string | undefined

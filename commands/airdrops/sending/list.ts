@@ -51,8 +51,9 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
     accept_transfer_fee: flags.accept_transfer_fee,
     ...(list.airdrop_id === undefined ? {} : { airdrop_id: list.airdrop_id }),
   }
-  const { keypair, signed } = flags
-  const run = { terms, txVersion: txVersionField(flags), keypair, signed, caller: await session.caller(), journal }
+  const { keypair, signed, sign_unseen: replacesUnseen } = flags
+  const caller = await session.caller()
+  const run = { terms, txVersion: txVersionField(flags), keypair, signed, caller, journal, replacesUnseen }
   // Rows that an earlier run has sent may already be confirmed, so they are not counted as open.
   const begun = new Set(journal.open().flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
   const fresh = rows.filter(({ wallet }) => !begun.has(wallet))

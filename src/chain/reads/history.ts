@@ -24,6 +24,8 @@ export interface ListedSignature {
   isFinal: boolean
   /** Whether the transaction failed, so that it changed nothing. */
   isFailed: boolean
+  /** Its error as the node answers it, or null. */
+  err: unknown
 }
 
 export interface ListOptions {
@@ -57,7 +59,8 @@ function listedSignature(row: unknown): ListedSignature {
   }
   const isFinal = confirmationStatus === 'finalized' || confirmationStatus === null || confirmationStatus === undefined
   const at = millisecondsOf(blockTime)
-  return { signature, slot: slot as number, at, isFinal, isFailed: err !== null && err !== undefined }
+  const isFailed = err !== null && err !== undefined
+  return { signature, slot: slot as number, at, isFinal, isFailed, err: err ?? null }
 }
 
 /** The chain's time of a block in Unix milliseconds, or null if the node has none. */

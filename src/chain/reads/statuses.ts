@@ -36,6 +36,18 @@ export async function readFirstBlock(node: StatusNode): Promise<number> {
   })
 }
 
+/** Returns the slot of the block that follows `blocks` others after a slot, or null if it is not known yet. */
+export async function readSlotAfter(node: StatusNode, since: number, blocks: number): Promise<number | null> {
+  return askNode('Reading the blocks after a slot', async () => {
+    const slots = await node.call<unknown>('getBlocksWithLimit', [since, blocks + 1, { commitment: 'finalized' }])
+    if (!Array.isArray(slots) || slots.length > blocks + 1) throw new Error('its answer is incomplete')
+    const last: unknown = slots.at(-1)
+    if (slots.length <= blocks) return null
+    if (!isCount(last)) throw new Error('its answer is incomplete')
+    return last as number
+  })
+}
+
 /** Whether a base58 text can be a signature. Nodes refuse a whole call for one that cannot. */
 export function isSignature(text: string): boolean {
   try {

@@ -19,9 +19,14 @@ interface FoundRow {
 
 /**
  * Returns the `seq` of the rows (at most 256) that no asked node knows, although each node is far enough and its
- * history begins before them. With several endpoints, two are asked. Throws internal_error when the node fails.
+ * history begins before them. Two endpoints must agree; the only node of a cluster proves nothing. Throws
+ * internal_error when the node fails.
  */
-export async function goneAmong(chain: Pick<Chain, 'witnesses'>, rows: readonly FoundRow[]): Promise<Set<number>> {
+export async function goneAmong(
+  chain: Pick<Chain, 'witnesses' | 'provesAbsence'>,
+  rows: readonly FoundRow[],
+): Promise<Set<number>> {
+  if (!chain.provesAbsence) return new Set()
   const signatures = rows.map(({ signature }) => signature)
   const readings = await chain.witnesses(async (node) => {
     const historyStart = await readFirstBlock(node)

@@ -4,6 +4,7 @@
 import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
+import { isUnproven } from '../../following/transaction-record.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
 import { BLOCKHASH_LIFE_MS } from '../../solana/lifetimes.ts'
 import { writeEvents } from '../../store/events/drafts.ts'
@@ -99,10 +100,13 @@ async function poolStep(
  */
 async function isAbandoned({ store, clock, config }: StepServices, row: Row<'pools'>): Promise<boolean> {
   const last = await lastTracked(store.db, row.address)
-  if (last !== null && last.lifecycle !== 'failed' && last.next_check_at !== null) return false
+  // One that was never seen ends here too: the pool, which it would have made, is not on the chain.
+  const isOpen = last !== null && last.lifecycle !== 'failed' && last.next_check_at !== null && !isUnproven(last)
+  if (isOpen) return false
   const now = clock.now()
   // An end in the future was written by a wrong clock.
-  const lastEnded = last === null || last.checked_at > now + CLOCK_SLACK_MS ? 0 : last.checked_at
+  const endedAt = last === null || isUnproven(last) ? (last?.created_at ?? 0) + BLOCKHASH_LIFE_MS : last.checked_at
+  const lastEnded = last === null || endedAt > now + CLOCK_SLACK_MS ? 0 : endedAt
   const ended = Math.max(row.created_at + BLOCKHASH_LIFE_MS, lastEnded)
   return now - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
 }

@@ -1,7 +1,7 @@
 /** Signs the transactions of a request with the platform's key and submits them one after another, each once. */
 import { readBlockhashEnd } from '../../chain/reads/statuses.ts'
-import { ENDED_BLOCKHASH_SLOTS } from '../../following/expiry.ts'
 import { badRequest, internal } from '../../platform/errors.ts'
+import { ENDED_BLOCKHASH_SLOTS } from '../../solana/constants.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'

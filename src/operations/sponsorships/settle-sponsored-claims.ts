@@ -1,8 +1,8 @@
 /** Records the results of sponsored claims, and returns unused amounts to the budget. */
 import { readBlockhashEnd } from '../../chain/reads/statuses.ts'
 import type { Services } from '../../context.ts'
-import { ENDED_BLOCKHASH_SLOTS } from '../../following/expiry.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
+import { ENDED_BLOCKHASH_SLOTS } from '../../solana/constants.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import {

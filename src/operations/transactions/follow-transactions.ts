@@ -1,6 +1,6 @@
 /** Follows submitted transactions with the projections of every resource. */
 import type { Services } from '../../context.ts'
-import { type FollowRoundOptions, followDue, followOne } from '../../following/rounds.ts'
+import { correctExpired, type FollowRoundOptions, followDue, followOne } from '../../following/rounds.ts'
 import type { FollowedTransaction } from '../../store/transactions/transactions.ts'
 import { PROJECTIONS } from '../projections.ts'
 
@@ -16,3 +16,7 @@ export const followTransactions = (services: FollowTransactionsServices, options
  */
 export const followTransaction = (services: FollowTransactionsServices, row: FollowedTransaction): Promise<void> =>
   followOne({ ...services, projections: PROJECTIONS }, row)
+
+/** Corrects transactions of the last day that ended as expired although they landed. Throws as above. */
+export const correctTransactions = (services: FollowTransactionsServices): Promise<void> =>
+  correctExpired({ ...services, projections: PROJECTIONS })

@@ -7,7 +7,7 @@ import { isSignature, readStatuses, type SignatureStatus } from '../../chain/rea
 import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
-import { type TransactionState, transitionOf } from '../../following/transition.ts'
+import { isExpiry, type TransactionState, transitionOf } from '../../following/transition.ts'
 import { internal, notFound } from '../../platform/errors.ts'
 import { isoTime } from '../../platform/timing.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
@@ -46,7 +46,7 @@ export async function getTransaction(
   if (row === null) return onChain(chain, signature)
   // A look in the future was recorded by a wrong clock, so the record's age is unknown.
   const isFresh = Math.abs(clock.now() - row.checked_at) < STATUS_FRESH_MS
-  if (row.next_check_at === null || isFresh) return explainedRecord(row)
+  if (isFresh || (row.next_check_at === null && !isExpiry(row))) return explainedRecord(row)
   await followIfDue(context, row).catch((error) =>
     log.warn({ err: error, signature }, 'could not look for a transaction'),
   )
@@ -109,7 +109,10 @@ function inWords(err: unknown, raw: Uint8Array): Transaction['error'] {
   return { program, name, message, hint }
 }
 
-/** Only the chain that it was submitted to can report its state. */
+/**
+ * Only the chain that it was submitted to can report its state. One that ended as expired is looked for again, because a
+ * chain that shows it corrects the record.
+ */
 async function followIfDue(context: Context, row: FollowedTransaction): Promise<void> {
   const genesis = await context.chain.genesisHash()
   if (row.genesis === '' || row.genesis === genesis) await followTransaction(context, row)
@@ -117,12 +120,12 @@ async function followIfDue(context: Context, row: FollowedTransaction): Promise<
 
 /** Reads a transaction that was not submitted here. Its lifecycle is `unknown` if the chain does not know it either. */
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<GetTransactionRoute>> {
-  if (!isSignature(signature)) return { signature, ...UNKNOWN_TRANSACTION }
+  if (!isSignature(signature)) return { signature, ...UNKNOWN_TRANSACTION, absence: 'proven' }
   const { slot, statuses } = await readStatuses(chain, [signature], true)
   const status = statuses[0] ?? (await confirmedUnknown(chain, signature))
   const step = transitionOf(UNSEEN, { status, slot, since: null })
   return step === null
-    ? { signature, ...UNKNOWN_TRANSACTION }
+    ? { signature, ...UNKNOWN_TRANSACTION, absence: chain.provesAbsence ? 'proven' : 'unproven' }
     : explainedRecord({ signature, ...step.state, raw: NO_BYTES })
 }
 

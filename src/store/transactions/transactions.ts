@@ -99,6 +99,24 @@ export async function rawTransactions(
   return new Map(rows.map(({ signature, raw }) => [signature, raw]))
 }
 
+/** Returns transactions of one chain that were submitted after `since` and ended without being in a block. */
+export function expiredTransactions(
+  reader: Reader,
+  { genesis, since, limit }: { genesis: string; since: number; limit: number },
+): Promise<FollowedTransaction[]> {
+  const ended = reader.selectFrom('transactions').select(FOLLOWED_COLUMNS)
+  return ended
+    .where('next_check_at', 'is', null)
+    .where('raw_removed_at', 'is', null)
+    .where('created_at', '>', since)
+    .where('lifecycle', '=', 'failed')
+    .where('confirmation_status', 'is', null)
+    .where('genesis', '=', genesis)
+    .orderBy('created_at', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 /** Returns submitted transactions by their signatures, with their bytes, in no particular order. */
 export async function findTransactions(
   reader: Reader,
@@ -141,6 +159,8 @@ const moveFollowed = prepared((db, values: Placeholders<TransactionMove & MovedF
       checked_at: values.checked_at,
       next_check_at: values.next_check_at,
       next_send_at: values.next_send_at,
+      // A corrected end is read by the ledger again.
+      ledger_at: null,
     })
     .where('signature', '=', values.signature)
     .where('lifecycle', '=', values.fromLifecycle)
