@@ -316,6 +316,7 @@ export const EVENT_FAMILIES: readonly EventFamily[] = [
         err: null,
         slot: 418_000_150,
         confirmations: 1,
+        absence: null,
       },
     },
   },
