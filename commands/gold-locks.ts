@@ -42,7 +42,7 @@ export const goldLocksNoun: Noun = {
       examples: ['svc gold lock --amount 100 --days 30', 'svc gold lock --raw-amount 1 --days 1 -k id.json --dry-run'],
       async run({ amount, raw_amount, days, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const shown = amountFlag(amount, raw_amount)
-        if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
+        if (!flags.dry_run && !flags.build_only) await refuseUnconfirmable(session, await session.cluster())
         const { data: gold } = await session.client.goldLocks.token()
         const units = unitsOf(amount, raw_amount, gold)
         const whole = groupedDecimalOf(units, gold.decimals)

@@ -4,7 +4,7 @@ import { MAX_U64 } from '../src/solana/u64.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from './cli/amounts.ts'
 import { type CommandOutcome, choiceOf, integer, listOf, type Noun, required, text, verb } from './cli/command.ts'
 import { listOutcome } from './cli/reads.ts'
-import type { LocalnetReport, PullReport } from './cli/session.ts'
+import type { LocalnetReport, PullReport, Session } from './cli/session.ts'
 import { outliveReaders } from './cli/standard-output.ts'
 import { fieldLines } from './ui/field-lines.ts'
 import { EXIT, failure, usage } from './ui/problem.ts'
@@ -43,7 +43,7 @@ export const localnetNoun: Noun = {
     status: verb({
       about: 'Show slot, time, counts and programs of the embedded chain',
       examples: ['svc localnet status', 'svc localnet status --json'],
-      run: async (_, { localnet }) => statusOutcome(await localnet.status()),
+      run: async (_, { localnet }) => statusOutcome(await localnet.status(), await localnet.elsewhere()),
     }),
     airdrop: verb({
       about: 'Give an address SOL of the embedded chain',
@@ -52,8 +52,9 @@ export const localnetNoun: Noun = {
         'svc localnet airdrop 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g 10',
         'svc localnet airdrop 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g 0.5 --json',
       ],
-      async run({ address, sol }, { localnet }) {
+      async run({ address, sol }, { localnet, ui }) {
         const { signature, lamports, balance } = await localnet.airdrop(address, lamportsInput(sol))
+        await warnIfElsewhere(localnet, ui)
         const data = { address, lamports, balance, signature }
         return { data, text: `${address} has ${solOf(BigInt(balance))} SOL.`, notes: [`signature ${signature}`] }
       },
@@ -64,12 +65,13 @@ export const localnetNoun: Noun = {
         'An existing file is kept, and its wallet gets the SOL. Use it with -k FILE; never put real money on it.',
       args: { file: required(text('Keypair file to make (0600)')), sol: text('Amount in SOL (default 10)') },
       examples: ['svc localnet wallet wallet.json', 'svc localnet wallet payer.json 25 --json'],
-      async run({ file, sol = '10' }, { localnet, wallet }) {
+      async run({ file, sol = '10' }, { localnet, ui, wallet }) {
         const lamports = lamportsInput(sol)
         const made = await wallet.make(file)
         const path = isWalletName(file) ? `./${file}` : file
         const address = await wallet.address(path)
         const { balance } = await localnet.airdrop(address, lamports)
+        await warnIfElsewhere(localnet, ui)
         return {
           data: { address, file, made, balance },
           text: `${address} has ${solOf(BigInt(balance))} SOL.`,
@@ -125,9 +127,15 @@ export function lamportsInput(sol: string): bigint {
   return lamports
 }
 
+/** SOL of this chain is of no use to commands that work on another one. */
+async function warnIfElsewhere(localnet: Session['localnet'], ui: Session['ui']): Promise<void> {
+  const elsewhere = await localnet.elsewhere()
+  if (elsewhere !== null) ui.warn(elsewhere)
+}
+
 const timeOf = (unixSeconds: number) => new Date(unixSeconds * 1000).toISOString()
 
-function statusOutcome(report: LocalnetReport): CommandOutcome {
+function statusOutcome(report: LocalnetReport, elsewhere: string | null): CommandOutcome {
   const { programs, pid, ...rest } = report
   const data = { ...rest, time: timeOf(report.unix_timestamp), pid, programs }
   const served = pid === null ? 'no (opened for this answer)' : `${report.rpc_url} · ${report.ws_url} (pid ${pid})`
@@ -154,7 +162,7 @@ function statusOutcome(report: LocalnetReport): CommandOutcome {
     notes: [
       ...report.warnings,
       ...(missing.length === 0 ? [] : [`${missing.length} missing: fill the program cache with \`svc localnet pull\``]),
-      ...(report.cluster === 'embedded' ? [] : [`Other commands work on ${report.cluster}, not on this chain.`]),
+      ...(elsewhere === null ? [] : [elsewhere]),
     ],
   }
 }

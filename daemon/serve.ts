@@ -18,6 +18,7 @@ import {
   RELOAD_SIGNAL,
   type Reloaded,
   type SettingName,
+  unchosenNodes,
 } from '../src/settings/config.ts'
 import { createApp } from './app.ts'
 import { type Hangups, listenForHangups } from './hangup.ts'
@@ -130,7 +131,14 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     const app = await createApp({ ...services, workers: states }, { metrics, access: log.access, localRpc })
     localnet = await serveChain(config, services.chain, log)
     const cluster = services.chain.cluster.label
-    const place = { url, role, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl }
+    const place = {
+      url,
+      role,
+      cluster,
+      cluster_unchosen: unchosenNodes(config),
+      rpc_url: localnet?.rpcUrl,
+      ws_url: localnet?.wsUrl,
+    }
     writeDaemonFile(config, place)
     starting.open(app)
     if (role !== 'api') {
@@ -250,7 +258,7 @@ function secondDaemon({ dataDir }: Config): ApiError {
   return conflict(`A daemon already runs on this data folder${which}. Stop it, or choose another with --data-dir`)
 }
 
-function writeDaemonFile(config: Config, place: Record<string, string | Reloaded | undefined>): void {
+function writeDaemonFile(config: Config, place: Record<string, string | Reloaded | null | undefined>): void {
   const file = join(config.dataDir, DAEMON_FILE)
   const content = { pid: process.pid, database: databasePlace(config), reload_signal: RELOAD_SIGNAL, ...place }
   writeAtomically(file, `${JSON.stringify(content)}\n`)

@@ -79,6 +79,7 @@ Every setting that is a secret, or a URL that may hold one, is also read from a 
 
 \`-u\` / \`--url\` (setting \`url\`) chooses the chain: \`embedded\`, \`mainnet-beta\` (\`m\`), \`devnet\` (\`d\`), \`testnet\` (\`t\`), \`localhost\` (\`l\`, http://127.0.0.1:8899) or an RPC URL. If no svc setting names one, svc uses \`json_rpc_url\` of the Solana CLI (\`~/.config/solana/cli/config.yml\`), otherwise the embedded chain. \`svc status\`, \`svc doctor\` and the start of \`svc serve\` show which one is used.
 
+- The Solana CLI's cluster is a default, and nobody chose it for svc. \`--yes\` therefore confirms nothing on it, unless it is devnet, testnet or localhost: a command without a question needs \`-u\`, \`SVC_URL\` or a setting. A question names where the cluster comes from, and so does the error of a node that cannot be reached. A running daemon's cluster is what its own start chose.
 - RPC URLs may contain keys: answers, logs, \`svc config\` and daemon.json show only the host. Clients see \`public-rpc-url\` if it is set.
 - \`rpc-urls\` takes several RPC endpoints of one cluster: [nodes](nodes.md).
 - A running daemon works on one cluster; a command with \`-u\` for another is refused.

@@ -138,7 +138,7 @@ export const airdropLaunchVerb = verb({
     }
     // If only trees have to be stored, nothing is signed.
     const signs = open.length > 0
-    if (signs && !input.dry_run) refuseUnconfirmable(session, await session.cluster())
+    if (signs && !input.dry_run) await refuseUnconfirmable(session, await session.cluster())
     await requireLaunchTokens(session, { token, payer, parts: missing })
     const { api } = await session.caller()
     const question = launchQuestion(open, token, acting)

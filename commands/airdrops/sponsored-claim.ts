@@ -30,7 +30,7 @@ export async function claimSponsored(session: Session, id: string, flags: Sponso
   refuseOtherFlags(flags)
   const airdrop = await airdropOf(id)
   const claimer = await signingWallet(session, flags)
-  if (!flags.dry_run) refuseUnconfirmable(session, await session.cluster())
+  if (!flags.dry_run) await refuseUnconfirmable(session, await session.cluster())
   const what = `Claim from the airdrop ${id}, paid for by the platform wallet`
   const build = async () => {
     const { data } = await session.client.sponsorships.build({ ...txVersionField(flags), id, claimer })

@@ -21,6 +21,7 @@ import {
   OPERATOR_KEY_FILE,
   type Origin,
   readSecretFile,
+  unchosenNodes,
 } from '../../src/settings/config.ts'
 import { failure, Problem, usage } from '../ui/problem.ts'
 import type { DaemonParts } from './daemon-parts.ts'
@@ -32,6 +33,8 @@ export interface Connection {
   send: Transport
   /** Label of the cluster that the API uses; null if only a remote API knows it. */
   cluster: string | null
+  /** Where the cluster comes from if nothing of svc chose it; null if something did. */
+  unchosen: string | null
   caller(): Promise<ApiCaller>
   close(): Promise<void> | void
 }
@@ -57,7 +60,8 @@ export async function connectToApi(
     if (protocol === 'http:' && !isThisMachine(hostname)) {
       warn(`${origin} is not encrypted: anyone on the network path can read your API key and change answers; use https`)
     }
-    return connectionOver(http, null, callerOf(`${origin}${pathname.replace(/\/$/, '')}`, key))
+    const caller = callerOf(`${origin}${pathname.replace(/\/$/, '')}`, key)
+    return { ...http, cluster: null, unchosen: null, caller }
   }
   const explicit = explicitKey(config)
   const daemon = runningDaemon(config)
@@ -70,7 +74,7 @@ export async function connectToApi(
       const http = probe.withKey(key)
       return daemon.role === 'worker'
         ? besideWorker(http, await localConnection(config, explicit, openLocal))
-        : connectionOver(http, daemon.cluster ?? null, callerOf(daemon.database ?? daemon.url, key))
+        : { ...http, ...clusterInUse(config, daemon), caller: callerOf(daemon.database ?? daemon.url, key) }
     }
   } catch (error) {
     probe.close()
@@ -91,7 +95,7 @@ async function localConnection(
   const authorization = `Bearer ${bearer}`
   return {
     send: (request) => local.send({ ...request, headers: { ...request.headers, authorization } }),
-    cluster: clusterOf(config).label,
+    ...clusterInUse(config, undefined),
     caller: callerOf(databasePlace(config), bearer),
     close: () => local.close(),
   }
@@ -109,17 +113,6 @@ function besideWorker(http: HttpTransport, local: Connection): Connection {
     },
   }
 }
-
-const connectionOver = (
-  { send, close }: HttpTransport,
-  cluster: string | null,
-  caller: Connection['caller'],
-): Connection => ({
-  send,
-  close,
-  cluster,
-  caller,
-})
 
 const callerOf = (api: string, key: string | undefined) => async (): Promise<ApiCaller> => {
   if (key === undefined) return { api, key: 'none' }
@@ -229,11 +222,27 @@ export interface Daemon {
   url: string
   /** Label of the cluster that the daemon uses; undefined if its file does not name one. */
   cluster: string | undefined
+  /** Where its cluster comes from if nothing of svc chose it; null if something did, undefined if its file does not say. */
+  unchosen: string | null | undefined
   /** Undefined if the file does not name one. */
   role: DaemonRole | undefined
   /** Where its database is; undefined if the file does not say. */
   database: string | undefined
   file: string
+}
+
+/**
+ * The cluster that a command works on: the daemon's, otherwise that of the settings, and where it comes from if nothing
+ * of svc chose it. The choice is the daemon's at its start, or that of this command for the same cluster.
+ */
+export function clusterInUse(config: Config, daemon: Daemon | undefined): Pick<Connection, 'cluster' | 'unchosen'> {
+  const { label } = clusterOf(config)
+  const own = unchosenNodes(config)
+  if (daemon === undefined) return { cluster: label, unchosen: own }
+  const isSame = daemon.cluster === undefined || daemon.cluster === label
+  const unchosen = daemon.unchosen === undefined ? own : daemon.unchosen
+  const isChosenHere = own === null && (config.values['rpc-urls'] !== undefined || config.origins.url !== 'default')
+  return { cluster: daemon.cluster ?? null, unchosen: isChosenHere && isSame ? null : unchosen }
 }
 
 /**
@@ -260,12 +269,22 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
   const content = readOwnIfThere(file, { folder: 'own' })
   if (content === null) return undefined
   try {
-    const { pid, url, cluster, role, database } = JSON.parse(content) as Record<string, unknown>
+    const {
+      pid,
+      url,
+      cluster,
+      cluster_unchosen: unchosen,
+      role,
+      database,
+    } = JSON.parse(content) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
     if (!/^https?:\/\//.test(url) || parseUrl(url) === undefined) return undefined
     if (!isHeldBy(join(dataDir, LOCK_FILES.daemon), pid)) return undefined
     const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
-    return { pid, url, file, cluster: text(cluster), role: daemonRole(role), database: text(database) }
+    return {
+      ...{ pid, url, file, cluster: text(cluster), role: daemonRole(role), database: text(database) },
+      unchosen: unchosen === null ? null : text(unchosen),
+    }
   } catch {
     return undefined
   }

@@ -125,6 +125,16 @@ export function openSession(
   const send: Transport = (request) => (diversion === null ? sendDirectly(request) : diversion(request, sendDirectly))
   let client: Client | undefined
 
+  const clusterOfCommand = async (): Promise<Pick<Connection, 'cluster' | 'unchosen'>> => {
+    const loaded = await config()
+    if (loaded.values.api !== undefined) return { cluster: null, unchosen: null }
+    // Only a connection shows which API answers, because daemon.json may belong to a dead daemon.
+    const answering = await opening?.catch(() => undefined)
+    if (answering !== undefined) return answering
+    const { clusterInUse, runningDaemon } = await import('./connection.ts')
+    return clusterInUse(loaded, runningDaemon(loaded))
+  }
+
   const session: OpenSession = {
     ui,
     format,
@@ -154,19 +164,8 @@ export function openSession(
     setInterruptNote(text) {
       interruptNote = text
     },
-    async cluster() {
-      const loaded = await config()
-      if (loaded.values.api !== undefined) return null
-      // Only a connection shows which API answers, because daemon.json may belong to a dead daemon.
-      const answering = await opening?.catch(() => undefined)
-      if (answering !== undefined) return answering.cluster
-      const [{ runningDaemon }, { clusterOf }] = await Promise.all([
-        import('./connection.ts'),
-        import('../../src/settings/cluster.ts'),
-      ])
-      const running = runningDaemon(loaded)
-      return running === undefined ? clusterOf(loaded).label : (running.cluster ?? null)
-    },
+    cluster: async () => (await clusterOfCommand()).cluster,
+    unchosenCluster: async () => (await clusterOfCommand()).unchosen,
     caller: async () => (await connected()).caller(),
     squads: async () => (await config()).values.squads,
     async serve({ host, port, role: wanted, rpc_host, rpc_port }, onReady) {

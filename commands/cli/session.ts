@@ -28,6 +28,11 @@ export interface Session {
   setInterruptNote(text: string | null): void
   /** The cluster that commands use, as a moniker or a host; null if only the API knows it. */
   cluster(): Promise<string | null>
+  /**
+   * Where the cluster's URL comes from if no flag, variable or setting of svc chose the cluster; null if one did. A
+   * configuration of the Solana CLI is not a choice for svc.
+   */
+  unchosenCluster(): Promise<string | null>
   /** The setting `squads`: the multisig whose vault acts. */
   squads(): Promise<string | undefined>
   /** The caller and the API; opens the connection. */
@@ -47,8 +52,10 @@ export interface ApiCaller {
   key: string
 }
 /** A session with some parts replaced. A spread would call its getters and so open every part. */
-export const sessionWith = (session: Session, own: Partial<Pick<Session, 'ui' | 'setInterruptNote'>>): Session =>
-  Object.create(session, Object.fromEntries(Object.entries(own).map(([name, value]) => [name, { value }])))
+export const sessionWith = (
+  session: Session,
+  own: Partial<Pick<Session, 'ui' | 'setInterruptNote' | 'unchosenCluster'>>,
+): Session => Object.create(session, Object.fromEntries(Object.entries(own).map(([name, value]) => [name, { value }])))
 
 /** The clock and the pauses of a command, in milliseconds. */
 export interface SessionClock {
@@ -103,6 +110,8 @@ export interface Localnet {
     onReady: (at: LocalnetServing) => void,
   ): Promise<void>
   status(): Promise<LocalnetReport>
+  /** A sentence that says where other commands work, if not on this chain; null if they do. */
+  elsewhere(): Promise<string | null>
   airdrop(address: string, lamports: bigint): Promise<{ signature: string; lamports: string; balance: string }>
   /** Moves the chain's clock forward by this many seconds. */
   advance(seconds: number): Promise<{ slot: number; unix_timestamp: number }>

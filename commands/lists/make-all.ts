@@ -35,7 +35,7 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   if (squads !== undefined) return proposeAll(session, flags, list, squads)
   const payer = isSigned ? await platformAddress(session) : await signingWallet(session, flags)
   const cluster = await session.cluster()
-  if (!flags.dry_run) refuseUnconfirmable(session, cluster)
+  if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
   const journal = list.journal(list.place ?? `${list.file}${list.ending}`, payer, cluster)
   journal.refuseWhileHeld()
   const { head } = journal

@@ -108,7 +108,7 @@ export async function proposeRows<D extends BuiltTransactions>(
 ): Promise<CommandOutcome> {
   if (flags.build_only) throw forOneTransaction('--build-only')
   const cluster = await session.cluster()
-  if (!flags.dry_run) refuseUnconfirmable(session, cluster)
+  if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
   const journal = proposalListJournal(place, { payer: acting.vault, cluster, ...about }, head)
   journal.refuseWhileHeld()
   const { head: begun } = journal

@@ -8,10 +8,11 @@ import { type ChainOwner, chainOwner } from '../../src/chain/owner.ts'
 import { loadSqlite } from '../../src/platform/native-modules.ts'
 import { parseUrl } from '../../src/platform/urls.ts'
 import { clusterOf, parseCluster } from '../../src/settings/cluster.ts'
-import type { Config, SettingName } from '../../src/settings/config.ts'
+import { type Config, nodesSource, redactUrl, type SettingName } from '../../src/settings/config.ts'
 import type { Consensus } from '../../src/solana/constants.ts'
 import { parseJson } from '../../src/solana/json.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { clusterInUse, runningDaemon } from '../cli/connection.ts'
 import type { DaemonParts } from '../cli/daemon-parts.ts'
 import { openHttp } from '../cli/http-transport.ts'
 import type { Localnet, LocalnetReport } from '../cli/session.ts'
@@ -74,6 +75,14 @@ export function createLocalnet(load: Load, serveLocalnet: DaemonParts['serveLoca
           warnings: status.warnings ?? [],
         }
       }),
+    elsewhere: async () => {
+      const config = await load()
+      const { api } = config.values
+      if (api !== undefined) return `Other commands work on the API at ${redactUrl(api)}, not on this chain`
+      const { cluster } = clusterInUse(config, runningDaemon(config))
+      if (cluster === null || cluster === 'embedded') return null
+      return `Other commands work on ${cluster}, from ${nodesSource(config)}, not on this chain: export SVC_URL=embedded`
+    },
     airdrop: (address, lamports) =>
       using(async ({ call }) => {
         const { isAddress } = await import('../../src/solana/addresses.ts')

@@ -40,7 +40,7 @@ export async function launchList(session: Session, input: CreateFlags, file: str
   if (input.squads !== undefined) return proposeLaunches(session, input, list, input.squads)
   const payer = await signingWallet(session, input)
   const cluster = await session.cluster()
-  if (!input.dry_run && !input.rehearse) refuseUnconfirmable(session, cluster)
+  if (!input.dry_run && !input.rehearse) await refuseUnconfirmable(session, cluster)
   const journal = launchListJournal(input.journal ?? `${file}.launch.json`, { payer, cluster })
   journal.refuseWhileHeld()
   const planned = plannedRows(list, journal)

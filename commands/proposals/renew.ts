@@ -27,7 +27,7 @@ export async function renewProposal(session: Session, { id, keypair, wait }: Ren
   if (answered.kind === 'rule') throw usage(`${id} is a proposal of a rule: send its request again to propose it anew`)
   const old = openSquads(id, answered)
   const cluster = await session.cluster()
-  refuseUnconfirmable(session, cluster)
+  await refuseUnconfirmable(session, cluster)
   const member = await session.wallet.address(keypair)
   const { data } = await client.proposals.renew({ id, member })
   if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without transactions to sign')

@@ -16,13 +16,16 @@ export async function confirmOn(
   { always = false }: { always?: boolean } = {},
 ): Promise<boolean> {
   if (!always && FREE_CLUSTERS.includes(cluster)) return false
-  refuseUnconfirmable(session, cluster)
-  return session.ui.confirm(`${question} on ${cluster ?? 'the cluster of the API'}?`)
+  await refuseUnconfirmable(session, cluster)
+  const source = await session.unchosenCluster()
+  const chosenBy = source === null ? '' : `, which comes from ${source}`
+  return session.ui.confirm(`${question} on ${cluster ?? 'the cluster of the API'}${chosenBy}?`)
 }
 
 /** The same session for runs that the user has agreed to together: it previews and asks nothing again. */
 export const agreedSession = (session: Session): Session =>
   sessionWith(session, {
+    unchosenCluster: async () => null,
     ui: {
       ...session.ui,
       interactive: false,
@@ -34,11 +37,19 @@ export const agreedSession = (session: Session): Session =>
   })
 
 /**
- * Throws a usage problem if a confirmation is required but impossible. Checked before the first request, and again
- * once the cluster is known.
+ * Throws a usage problem if a confirmation is required but impossible, or if `--yes` would confirm a cluster that nobody
+ * chose for svc. Checked before the first request, and again once the cluster is known.
  */
-export function refuseUnconfirmable({ ui }: Session, cluster: string | null): void {
-  if (FREE_CLUSTERS.includes(cluster) || ui.confirmable) return
+export async function refuseUnconfirmable(session: Session, cluster: string | null): Promise<void> {
+  const { ui } = session
+  if (FREE_CLUSTERS.includes(cluster) || ui.attended) return
+  const source = await session.unchosenCluster()
+  if (source !== null) {
+    throw usage(`this would be sent to ${cluster}, which only ${source} names`, {
+      next: `choose it with -u ${cluster === 'mainnet-beta' ? cluster : 'URL'} (or SVC_URL), or the chain inside svc with -u embedded`,
+    })
+  }
+  if (ui.confirmable) return
   throw usage(`this would be sent to ${cluster ?? 'a cluster that only the API knows'}`, {
     param: '--yes',
     next: 'without a terminal, confirm it with --yes; --dry-run shows what it would do',

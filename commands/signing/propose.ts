@@ -80,7 +80,7 @@ export async function propose<D extends BuiltTransactions>(
   run: ProposedRun<D>,
   acting: ActingVault,
 ): Promise<Proposed> {
-  refuseUnconfirmable(session, await session.cluster())
+  await refuseUnconfirmable(session, await session.cluster())
   const journal = await journalOf(session, flags, run, acting)
   const begun = journal.begun()
   const earlier = begun === null ? null : await finishBegun(session, flags, { ...begun, isUndone: run.isUndone })

@@ -38,7 +38,7 @@ export async function runSigned<D extends BuiltTransactions>(
   }
   if (flags.signed && platform !== undefined) return runByPlatform(session, flags, { ...run, platform })
   const signer = await signingWallet(session, flags)
-  if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
+  if (!flags.dry_run && !flags.build_only) await refuseUnconfirmable(session, await session.cluster())
 
   const phone = flags.qr === undefined ? null : await import('./phone.ts')
   const payment = phone && (await phone.buildForPhone(session, flags.qr ?? '', signer, () => run.build(signer)))

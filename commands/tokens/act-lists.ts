@@ -87,7 +87,7 @@ export async function actOnList(session: Session, flags: ActFlags, list: ActList
   if (flags.squads !== undefined) return proposeActs(session, flags, list, { token, listed, acting: flags.squads })
   const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const cluster = await session.cluster()
-  if (!flags.dry_run) refuseUnconfirmable(session, cluster)
+  if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
   const journal = new SendJournal(list.journal ?? `${file}.${act}.jsonl`, { mint, payer, cluster }, journalKind(act))
   journal.refuseWhileHeld()
   const known = knownList(cluster, list, { listed, journal: journal.file })

@@ -81,7 +81,7 @@ export async function actOnMints<D extends ActAnswer>(
     throw usage('--journal is for what is proposed with --squads: the chain shows the rest', { param: '--journal' })
   const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const cluster = await session.cluster()
-  if (!flags.dry_run) refuseUnconfirmable(session, cluster)
+  if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
   const rows = await planRows(session, flags, payer, list)
   const open = rows.filter(({ status }) => status === 'to do')
   let wouldSucceed = true

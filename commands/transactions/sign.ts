@@ -59,7 +59,7 @@ export const sign = verb({
 /** There is no request to compare them with, so a person must agree to what their bytes say. */
 async function confirmContent(session: Session, { transactions, expires_at }: TransactionInput): Promise<void> {
   const { ui, wallet, clock } = session
-  if (!ui.interactive) refuseUnconfirmable(session, await session.cluster())
+  if (!ui.attended) await refuseUnconfirmable(session, await session.cluster())
   const untried = 'not made: svc tx simulate makes one'
   const left = secondsLeft(expires_at, clock.now())
   for (const transaction of transactions) {

@@ -52,6 +52,13 @@ function commandOf(root: string, args: string[]): [string, string[]] {
   return installed === undefined ? ['node', [join(root, 'dist/svc.js'), ...args]] : [installed, args]
 }
 
+/** The user's own settings, such as an API or a profile, are left out. */
+const OWN_SETTINGS = Object.fromEntries(
+  Object.keys(process.env)
+    .filter((name) => name.startsWith('SVC_') && name !== 'SVC_PROGRAMS_DIR')
+    .map((name) => [name, undefined]),
+)
+
 /** Runs a command whatever its exit code; after `timeout` milliseconds it is ended. */
 export const runCommand = (
   { root, dataDir, env = {} }: Place,
@@ -61,6 +68,10 @@ export const runCommand = (
   execa(...commandOf(root, args), {
     cwd: root,
     env: {
+      ...OWN_SETTINGS,
+      // A cluster of the Solana CLI or of a profile is not that of the demo.
+      SVC_URL: 'embedded',
+      XDG_CONFIG_HOME: join(dataDir, 'config'),
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
       SVC_SIGNER: 'keypair',

@@ -9,7 +9,7 @@ import { keysAndLimits } from './keys-and-limits.ts'
 import { launch } from './launch.ts'
 import { merkleTree } from './merkle-tree.ts'
 import { nft } from './nft.ts'
-import { startDaemon, svc } from './program.ts'
+import { type Daemon, startDaemon, svc } from './program.ts'
 import { fillProgramCache } from './programs.ts'
 import { Report } from './report.ts'
 import { token } from './token.ts'
@@ -21,13 +21,15 @@ const root = resolve(import.meta.dirname, '../..')
 report.title(
   'svc: a CSV becomes a merkle tree, stored, served and proven; a token is made, another launched,\n  one airdropped, NFTs minted and staked, gold locked',
 )
-let exitCode = 1
-const place = { root, dataDir, report }
-await fillProgramCache(place)
-// `svc serve` does not start without the file of its platform wallet.
-await svc(place, 'localnet', 'wallet', join(dataDir, 'platform.json'), '1')
-const daemon = await startDaemon({ ...place, env: { SVC_GOLD_MINT: await makeGold(place) } })
+let daemon: Daemon | undefined
+process.exitCode = 1
 try {
+  const place = { root, dataDir, report }
+  await fillProgramCache(place)
+  // `svc serve` does not start without the file of its platform wallet.
+  await svc(place, 'localnet', 'wallet', join(dataDir, 'platform.json'), '1')
+  const running = await startDaemon({ ...place, env: { SVC_GOLD_MINT: await makeGold(place) } })
+  daemon = running
   await merkleTree({ root, daemon, report })
   await keysAndLimits({ daemon, report })
   await token({ dataDir, daemon, report })
@@ -36,15 +38,14 @@ try {
   await nft({ dataDir, daemon, report })
   await gold({ dataDir, daemon, report })
   await report.step('the daemon stops in order', async () => {
-    const code = await daemon.stop()
+    const code = await running.stop()
     report.expect(code === 0, `exit code ${code}`)
     return 'exit code 0'
   })
-  exitCode = report.summary() ? 0 : 1
+  process.exitCode = report.summary() ? 0 : 1
 } catch (error) {
   process.stdout.write(`\n${pc.red('The demo failed:')} ${error instanceof Error ? error.message : String(error)}\n`)
 } finally {
-  await daemon.stop()
+  await daemon?.stop()
   rmSync(dataDir, { recursive: true, force: true })
 }
-process.exitCode = exitCode

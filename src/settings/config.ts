@@ -186,6 +186,9 @@ export function loadConfig(sources: Sources = {}): Config {
   }
 }
 
+/** Where the Solana CLI keeps its settings, below the home folder. */
+const SOLANA_FILE = '.config/solana/cli/config.yml'
+
 /** Precedence of the layers; a file named by the environment counts as the environment. */
 const RANKS: Record<Origin, number> = {
   flag: 0,
@@ -196,6 +199,29 @@ const RANKS: Record<Origin, number> = {
   solana: 4,
   default: 5,
 }
+/** Where the nodes come from: the flag, variable, file or setting that names them. */
+export function nodesSource({ values, origins }: Pick<Config, 'values' | 'origins'>): string {
+  const name = values['rpc-urls'] === undefined ? 'url' : 'rpc-urls'
+  const variable = environmentName(name)
+  const words: Record<Origin, string> = {
+    flag: `--${name}`,
+    environment: variable,
+    file: `${variable}_FILE`,
+    project: `${name} in ${PROJECT_FILE}`,
+    profile: `the setting ${name} of your profile`,
+    solana: `the Solana CLI's configuration (~/${SOLANA_FILE})`,
+    default: 'the default',
+  }
+  return words[origins[name]]
+}
+
+/**
+ * Where the nodes come from if no flag, variable or setting of svc names them; null if one does. The embedded chain
+ * needs no choice.
+ */
+export const unchosenNodes = (config: Pick<Config, 'values' | 'origins'>): string | null =>
+  config.values['rpc-urls'] === undefined && config.origins.url === 'solana' ? nodesSource(config) : null
+
 const PUBLIC_CLUSTERS = ['mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't']
 
 /**
@@ -319,7 +345,6 @@ function shownEndpoints(value: unknown): unknown {
   }
 }
 
-const SOLANA_FILE = '.config/solana/cli/config.yml'
 const SOLANA_FILE_BYTES = 65_536
 
 /** Reads `json_rpc_url` from the Solana CLI's settings. A missing or unparsable file is ignored. */

@@ -266,7 +266,7 @@ describe('the chain of a process', () => {
     const closed = opened({ url: `http://${host}/secret-path?api-key=secret-query` })
     const failure = await closed.chain.ping().catch((error) => error)
     expect(failure.code).toBe('internal_error')
-    expect(failure.message).toBe(`The RPC node of ${host} cannot be reached (ECONNREFUSED)`)
+    expect(failure.message).toBe(`The RPC node of ${host}, from --url, cannot be reached (ECONNREFUSED)`)
     expect(JSON.stringify(failure) + failure.stack).not.toContain('secret')
   })
 

@@ -37,7 +37,8 @@ describe('a node that hangs', () => {
       }),
     )
     for (const { where, message, label } of failures) {
-      expect(message, where).toContain(`The RPC node of ${label} cannot be reached (no answer in time)`)
+      expect(message, where).toContain(`The RPC node of ${label}, from `)
+      expect(message, where).toContain(`, cannot be reached (no answer in time)`)
     }
   })
 

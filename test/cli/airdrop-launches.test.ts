@@ -53,6 +53,7 @@ function platform(fates: string[]) {
   let now = Date.now()
   const session = {
     cluster: async () => 'embedded',
+    unchosenCluster: async () => null,
     settings: { list: async () => [{ name: 'data-dir', value: '/data' }] },
     setInterruptNote: () => undefined,
     clock: {
@@ -207,6 +208,7 @@ async function misplaced(fund_amount = '1000') {
       client: clientOf(request),
       wallet: { address: async () => addressOf(payer) },
       cluster: async () => 'mainnet-beta',
+      unchosenCluster: async () => null,
       clock: { now: Date.now, sleep: async () => undefined },
       settings: { list: async () => [{ name: 'data-dir', value: all.dataDir }] },
       setInterruptNote: () => undefined,

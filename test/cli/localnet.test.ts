@@ -12,6 +12,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { freePort } from '../support/ports.ts'
 import { WALLET_RENT } from '../support/rent.ts'
+import { configureSolanaCli } from '../support/solana-cli.ts'
 import { commandLine, MINT, onTerminal } from './command-line.ts'
 import { fileOf, rpc, startLocalnet } from './localnet-process.ts'
 
@@ -320,11 +321,7 @@ describe('The cluster', () => {
 
   it('is that of the Solana CLI if no setting names one', async () => {
     const home = folder('with-solana')
-    mkdirSync(join(home, '.config/solana/cli'), { recursive: true })
-    writeFileSync(
-      join(home, '.config/solana/cli/config.yml'),
-      '---\njson_rpc_url: "https://api.devnet.solana.com"\nwebsocket_url: ""\n',
-    )
+    configureSolanaCli(home, 'https://api.devnet.solana.com')
     const env = { HOME: home }
     expect(await label([], { env })).toBe('devnet')
     expect(await label([], { env: { ...env, SVC_URL: 'testnet' } })).toBe('testnet')
@@ -334,6 +331,69 @@ describe('The cluster', () => {
     expect(await label([], { env })).toBe('embedded')
     const status = await json(['localnet', 'status'], { env })
     expect(status.cluster).toBe('embedded')
+  })
+
+  it('of the Solana CLI is warned of where SOL of the embedded chain is made', async () => {
+    const home = folder('wallet-elsewhere')
+    configureSolanaCli(home)
+    const env = { HOME: home }
+    const warning =
+      /warning:? Other commands work on mainnet-beta, from the Solana CLI's configuration \(~\/\.config\/solana\/cli\/config\.yml\), not on this chain: export SVC_URL=embedded/
+    const file = join(home, 'wallet.json')
+    const plain = (text: string) => text.replaceAll(/\s+/g, ' ')
+    expect(plain((await svc(['localnet', 'wallet', file], { env })).stderr)).toMatch(warning)
+    const { address } = await json(['localnet', 'wallet', file], { env })
+    expect(plain((await svc(['localnet', 'airdrop', address, '1'], { env })).stderr)).toMatch(warning)
+    const chosen = await svc(['localnet', 'wallet', file], { env: { ...env, SVC_URL: 'embedded' } })
+    expect(chosen.stderr).not.toContain('Other commands')
+  })
+
+  it.each([
+    ['a configuration of the Solana CLI', "the Solana CLI's configuration (~/.config/solana/cli/config.yml"],
+    ['--url', '--url'],
+    ['SVC_URL', 'SVC_URL'],
+    ['SVC_URL_FILE', 'SVC_URL_FILE'],
+    ['SVC_RPC_URLS', 'SVC_RPC_URLS'],
+    ['a profile', 'the setting url of your profile'],
+  ])('that cannot be reached is named with where its URL comes from: %s', async (by, source) => {
+    const home = folder(`source-${by.replaceAll(/\W/g, '-')}`)
+    const url = `http://127.0.0.1:${await freePort()}`
+    const env: Record<string, string> = { HOME: home }
+    if (by === 'a configuration of the Solana CLI') configureSolanaCli(home, url)
+    if (by === 'SVC_URL' || by === 'SVC_RPC_URLS') env[by] = url
+    if (by === 'SVC_URL_FILE') env[by] = cli.file('url.secret', url, 0o600)
+    if (by === 'a profile') await svc(['config', 'set', 'url', url], { env })
+    const flags = by === '--url' ? ['--url', url] : []
+    const { stderr, exitCode } = await svc(['accounts', 'get', MINT, ...flags], { env })
+    expect(exitCode).toBe(1)
+    const host = new URL(url).host
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`The RPC node of ${host}, from ${source}`)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  it('of the Solana CLI alone is not confirmed by --yes, but by a choice for svc', async () => {
+    const home = folder('unchosen')
+    configureSolanaCli(home, `http://127.0.0.1:${await freePort()}`)
+    const { file, address } = cli.keypair('pays.json')
+    const send = ['wallet', 'send', address, '0.1', '-k', file, '--yes']
+    const refusal = await svc(send, { env: { HOME: home } })
+    expect(refusal.exitCode).toBe(2)
+    expect(refusal.stderr.replaceAll(/\s+/g, ' ')).toMatch(
+      /this would be sent to 127\.0\.0\.1:\d+, which only the Solana CLI's configuration \(.*\) names next: choose it with -u/,
+    )
+    // With a choice it gets as far as the node, which is not there.
+    for (const chosen of [
+      ['-u', 'http://127.0.0.1:1'],
+      ['--url', 'http://127.0.0.1:1'],
+    ]) {
+      const asked = await svc([...send, ...chosen], { env: { HOME: home } })
+      expect([asked.exitCode, asked.stderr.replaceAll(/\s+/g, ' ')]).toEqual([
+        1,
+        expect.stringContaining('cannot be reached'),
+      ])
+    }
+    const own = await svc(send, { env: { HOME: home, SVC_URL: 'http://127.0.0.1:1' } })
+    expect(own.stderr).toContain('cannot be reached')
   })
 
   it('is refused if it is not a cluster, and a URL that may contain a key is not repeated', async () => {

@@ -280,6 +280,7 @@ function launch({
     },
     setInterruptNote: () => undefined,
     cluster: async () => 'embedded',
+    unchosenCluster: async () => null,
     settings: { list: async () => [{ name: 'relay-url', value: relay }] },
     ui: {
       interactive: false,

@@ -252,6 +252,7 @@ function setting({
       if (text !== null) words = text
     },
     cluster: async () => cluster,
+    unchosenCluster: async () => null,
     ui: {
       interactive,
       confirmable: interactive || yes,

@@ -103,6 +103,7 @@ describe('svc airdrops claim --sponsor with an API that builds another transacti
     let tries = 0
     const session = {
       cluster: async () => (builds.length > 1 ? 'mainnet-beta' : 'embedded'),
+      unchosenCluster: async () => null,
       ui: { confirmable: true, preview: async () => undefined, confirm: async () => ++asked > 0 },
       wallet: {
         ...createWallet(),

@@ -23,7 +23,7 @@ async function sendTogether(requests: number) {
     },
     refuse: () => new Response('refused', { status: 400 }),
   }
-  const server = createHttpServer(app, loadConfig())
+  const server = createHttpServer(app, loadConfig({ env: {} }))
   onTestFinished(() => void server.close().closeAllConnections())
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('latin1')

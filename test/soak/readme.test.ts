@@ -1,5 +1,5 @@
 /** Runs every command that the README and docs/ show. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -11,6 +11,7 @@ import { lacksLock } from '../support/gold.ts'
 import { freePort } from '../support/ports.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
+import { configureSolanaCli } from '../support/solana-cli.ts'
 
 const lacksAirdrop = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -62,22 +63,26 @@ describe('the README', () => {
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['demo', 'test', 'prepare']))
   })
 
-  it.skipIf(lacksDbc)('launches a token with three commands in an empty home', async () => {
-    const [alias, commands] = blocksOf('README.md', 'A first launch')
-    const [pull, ...others] = commands!.trim().split('\n')
-    expect([alias, pull, others.length]).toEqual(['alias svc="node $PWD/dist/svc.js"\n', 'svc localnet pull', 2])
-    const newcomer = join(home, 'newcomer')
-    mkdirSync(newcomer)
-    // The programs come from the cache of the tests, and the wallet is below the folder of this run.
-    const script = ['shopt -s expand_aliases', alias, `${pull} --from ${PROGRAMS_DIR}`, ...others].join('\n')
-    const { exitCode, stdout, stderr } = await execa(
-      'bash',
-      ['-euc', script.replaceAll('wallet.json', join(newcomer, 'wallet.json'))],
-      { cwd: ROOT, env: { HOME: newcomer, PATH: process.env.PATH }, extendEnv: false, reject: false },
-    )
-    expect(exitCode, stderr).toBe(0)
-    expect(stdout).toMatch(/STATUS +live\n[\s\S]*NAME +My Token/)
-  })
+  it.skipIf(lacksDbc).each(['is empty', 'has a Solana CLI that uses mainnet'])(
+    'launches a token with three commands in a home that %s',
+    async (state) => {
+      const [alias, commands] = blocksOf('README.md', 'A first launch')
+      const [pull, ...others] = commands!.trim().split('\n')
+      expect(alias).toMatch(/^alias svc="node \$PWD\/dist\/svc.js"\nexport SVC_URL=embedded .*\n$/)
+      expect([pull, others.length]).toEqual(['svc localnet pull', 2])
+      const newcomer = mkdtempSync(join(home, 'newcomer-'))
+      if (state !== 'is empty') configureSolanaCli(newcomer)
+      // The programs come from the cache of the tests, and the wallet is below the folder of this run.
+      const script = ['shopt -s expand_aliases', alias, `${pull} --from ${PROGRAMS_DIR}`, ...others].join('\n')
+      const { exitCode, stdout, stderr } = await execa(
+        'bash',
+        ['-euc', script.replaceAll('wallet.json', join(newcomer, 'wallet.json'))],
+        { cwd: ROOT, env: { HOME: newcomer, PATH: process.env.PATH }, extendEnv: false, reject: false },
+      )
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toMatch(/STATUS +live\n[\s\S]*NAME +My Token/)
+    },
+  )
 
   it.each(blocksOf('docs/first-steps.md', 'A list and the API').map((block) => [block]))(
     'shows first steps that work: %s',

@@ -71,7 +71,9 @@ it('a read from a node that hangs is answered with the cause before a client giv
   // A call to a node ends after eight seconds; a client waits for thirty.
   expect(performance.now() - began).toBeLessThan(30_000)
   expect(status).toBe(500)
-  expect(json.error.message).toMatch(/The RPC node of 127\.0\.0\.1:\d+ cannot be reached \(no answer in time\)$/)
+  expect(json.error.message).toMatch(
+    /The RPC node of 127\.0\.0\.1:\d+, from \S+, cannot be reached \(no answer in time\)$/,
+  )
 }, 40_000)
 
 it('a delivery that hangs at the end does not delay it, and is repeated after the next start', async () => {

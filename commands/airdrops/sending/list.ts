@@ -37,7 +37,7 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
   const { mint } = list.token
   const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const cluster = await session.cluster()
-  if (!flags.dry_run) refuseUnconfirmable(session, cluster)
+  if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
   const journal = new SendJournal(list.journal, { mint, payer, cluster })
   journal.refuseWhileHeld()
   const known = stateFile(SENDS_FOLDER, [cluster, mint, listHash(list.list)])

@@ -5,13 +5,7 @@ import { chainOwner } from '../../../src/chain/owner.ts'
 import { FileFault } from '../../../src/platform/files.ts'
 import { isoTime } from '../../../src/platform/timing.ts'
 import { type Cluster, clusterOf, endpointsOf } from '../../../src/settings/cluster.ts'
-import {
-  type Config,
-  DATABASE_FILE,
-  environmentName,
-  type Origin,
-  type RpcEndpoint,
-} from '../../../src/settings/config.ts'
+import { type Config, DATABASE_FILE, nodesSource, type RpcEndpoint } from '../../../src/settings/config.ts'
 import { CONSENSUS_NAMES } from '../../../src/solana/constants.ts'
 import type { DoctorCheck } from '../../cli/session.ts'
 import { failedCheck, passedCheck, warningCheck } from './checks.ts'
@@ -21,26 +15,13 @@ const NODE_PROBE_MS = 5_000
 export async function chainChecks(config: Config): Promise<DoctorCheck[]> {
   const cluster = clusterOf(config)
   return [
-    passedCheck('cluster', `${cluster.label} (${originOf(config)})`),
+    passedCheck('cluster', `${cluster.label} (${nodesSource(config)})`),
     ...(await nodeChecks(config, cluster)),
     ...(await programCache(config)),
     ...(await programChecks(config)),
     ...(await signerCheck(config)),
     ...(await storageCheck(config, cluster)),
   ]
-}
-
-/** The source of the nodes' setting. */
-function originOf({ values, origins }: Config): string {
-  const name = values['rpc-urls'] === undefined ? 'url' : 'rpc-urls'
-  const variable = environmentName(name)
-  const words: Partial<Record<Origin, string>> = {
-    solana: "the Solana CLI's setting",
-    environment: variable,
-    file: `${variable}_FILE`,
-    flag: `--${name}`,
-  }
-  return words[origins[name]] ?? origins[name]
 }
 
 function embeddedChainChecks({ dataDir }: Config): DoctorCheck {

@@ -4,7 +4,7 @@ import { ApiError, internal } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { whyUnanswered } from '../../platform/timing.ts'
 import { type Cluster, endpointsOf } from '../../settings/cluster.ts'
-import type { Config, RpcEndpoint } from '../../settings/config.ts'
+import { type Config, nodesSource, type RpcEndpoint, unchosenNodes } from '../../settings/config.ts'
 import { type Redactor, redactorOf } from '../../settings/redaction.ts'
 import type { Commitment } from '../../solana/constants.ts'
 import { withoutUser } from '../program-cache/rpc.ts'
@@ -60,6 +60,7 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   const endpoints = endpointsOf(config)
   const [first] = endpoints
   const hasSeveralEndpoints = endpoints.length > 1
+  const named = { label: cluster.label, source: nodesSource(config), isChosen: unchosenNodes(config) === null }
   const sendTo = ({ url, headers }: Pick<RpcEndpoint, 'url' | 'headers'>, label?: string) =>
     around(nodeFetch(url, redactorOf(config), { headers, label }))
   const streamFrom = ({ url, headers }: Pick<RpcEndpoint, 'url' | 'headers'>, label?: string): typeof fetch =>
@@ -76,10 +77,10 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
 
   const at = (url: string, headers: RpcEndpoint['headers'] = {}): NodeAccess => {
     if (last?.url !== url) {
-      const send = withNodeErrors(withRetries(sendTo({ url, headers }), retryOptions), cluster.label)
+      const send = withNodeErrors(withRetries(sendTo({ url, headers }), retryOptions), named)
       const open = streamFrom({ url, headers })
       const stream: StreamFromNode = (body, signal) =>
-        withErrors(cluster.label, () => open(url, { ...JSON_POST, body, signal }))
+        withErrors(named, () => open(url, { ...JSON_POST, body, signal }))
       last = { url, send, post: postOver(send, url), stream }
     }
     return last
@@ -98,8 +99,8 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
     }
     const made = createNodePool(endpoints, { cluster, sendTo, streamFrom, onChange, ending: either, ...timing })
     pool = made
-    const post = (body: string) => withErrors(cluster.label, () => made.post(body))
-    return { url, send: withNodeErrors(made.send, cluster.label), post, stream: made.stream }
+    const post = (body: string) => withErrors(named, () => made.post(body))
+    return { url, send: withNodeErrors(made.send, named), post, stream: made.stream }
   }
 
   async function access({ url, headers }: RpcEndpoint): Promise<NodeAccess> {
@@ -154,17 +155,25 @@ function nodeStream(
   return (_, init) => open(href, init)
 }
 
-/** Errors name only the cluster, because the URL may hold a key. */
-async function withErrors<T>(label: string, ask: () => Promise<T>): Promise<T> {
+interface NamedNodes {
+  label: string
+  /** Which flag, variable, file or setting names them. */
+  source: string
+  isChosen: boolean
+}
+
+/** Errors name the cluster and what chose it, never the URL, because that may hold a key. */
+async function withErrors<T>({ label, source, isChosen }: NamedNodes, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {
     if (error instanceof ApiError) throw error
-    throw internal(`The RPC node of ${label} cannot be reached (${whyUnanswered(error)})`)
+    const way = isChosen ? '' : ': -u or SVC_URL chooses another, embedded the chain inside svc'
+    throw internal(`The RPC node of ${label}, from ${source}, cannot be reached (${whyUnanswered(error)})${way}`)
   }
 }
 
 const withNodeErrors =
-  (send: typeof fetch, label: string): typeof fetch =>
+  (send: typeof fetch, named: NamedNodes): typeof fetch =>
   (input, init) =>
-    withErrors(label, () => send(input, init))
+    withErrors(named, () => send(input, init))
