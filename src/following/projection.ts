@@ -114,10 +114,15 @@ export interface Projection<Changes = unknown, State = unknown> {
     genesis: string,
   ): Promise<object | null>
   /**
-   * Whether a worker reported the state made by these changes before the transaction was looked at. The event of the
-   * request is then not written a second time.
+   * Whether the event that a request names is reported by the chain itself, now or by a worker before. It is then not
+   * written as a hint. `effects` is null if the transaction changes no record of this kind.
    */
-  isAlreadyReported?(tx: Tx, requested: RequestedEvent, effects: Effects<Changes, State>): Promise<boolean>
+  isAlreadyReported?(tx: Tx, requested: RequestedEvent, effects: Effects<Changes, State> | null): Promise<boolean>
+  /**
+   * Whether a later transaction of its build still has to make the resource. Hints of an earlier one are then kept, and
+   * the noun emits them with the event of the last one.
+   */
+  keepsHints?(reader: Reader, resource: Pick<RequestedEvent, 'resource_type' | 'resource_id'>): Promise<boolean>
 }
 
 /** The changes in a transaction's own bytes, by projection, in the order of the projections. */

@@ -18,7 +18,8 @@ interface TrackedTransaction {
 
 /** Returns one event per type, resource and signature. `source: "hint"` is used only when nothing else reports it. */
 export async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promise<EventDraft[]> {
-  const { transaction, slot, tracked } = followed
+  const { transaction, slot, tracked, projections } = followed
+  for (const { keepsHints } of projections) if (await keepsHints?.(tx, tracked)) return []
   const { resource_type, resource_id, related_events } = tracked
   const { signature } = transaction
   const object = { ...(await fieldsOf(tx, followed)), slot, signature, source: 'hint' }
@@ -45,7 +46,7 @@ async function fieldsOf(tx: Tx, { tracked, projections, transaction }: TrackedTr
 }
 
 async function isReported(tx: Tx, requested: RequestedEvent, followed: TrackedTransaction): Promise<boolean> {
-  const { drafts, transaction, effects } = followed
+  const { drafts, transaction, effects, projections } = followed
   const { type, resource_type, resource_id } = requested
   const own = drafts.filter(
     (draft) => draft.type === type && draft.resource_type === resource_type && draft.resource_id === resource_id,
@@ -54,7 +55,8 @@ async function isReported(tx: Tx, requested: RequestedEvent, followed: TrackedTr
     // With another dedupe key, the stored event may be of an earlier transaction.
     if (draft.dedupe_by === transaction.signature || !(await isEventWritten(tx, draft))) return true
   }
-  for (const { projection, effects: changed } of effects) {
+  for (const projection of projections) {
+    const changed = effects.find((each) => each.projection === projection)?.effects ?? null
     if (await projection.isAlreadyReported?.(tx, requested, changed)) return true
   }
   return false

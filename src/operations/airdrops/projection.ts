@@ -63,9 +63,10 @@ export const airdropProjection: Projection<readonly DistributorChange[], bigint>
     const tree = resource_type === 'airdrop' ? await findAirdrop(reader, resource_id) : null
     return tree && storedAirdrop(tree)
   },
-  async isAlreadyReported(tx, { type, resource_type, resource_id }, { transaction, changes }) {
+  async isAlreadyReported(tx, { type, resource_type, resource_id }, effects) {
     const kind = resource_type === 'airdrop' ? MADE_BY[type] : undefined
-    if (kind === undefined) return false
+    if (kind === undefined || effects === null) return false
+    const { transaction, changes } = effects
     const tree = await findAirdrop(tx, resource_id)
     if (tree === null) return false
     const isMade = changes.some((change) => change.kind === kind && change.distributor === tree.distributor)

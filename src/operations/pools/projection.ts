@@ -67,10 +67,13 @@ export const poolProjection: Projection<readonly PoolChange[], Role> = {
     const pool = resource_type === 'pool' ? await findPool(reader, resource_id) : null
     return pool && poolFields(pool)
   },
-  async isAlreadyReported(tx, { type, resource_type, resource_id }, { changes }) {
-    if (resource_type !== 'pool' || type !== 'pool.live') return false
-    const isCreated = changes.some((change) => change.kind === 'pool_created' && change.pool === resource_id)
-    return isCreated && (await findPool(tx, resource_id)) !== null
+  /** That a pool with a record is live is seen on chain, whichever transaction a client names. */
+  async isAlreadyReported(tx, { type, resource_type, resource_id }) {
+    return resource_type === 'pool' && type === 'pool.live' && (await findPool(tx, resource_id)) !== null
+  },
+  async keepsHints(reader, { resource_type, resource_id }) {
+    const pool = resource_type === 'pool' ? await findPool(reader, resource_id) : null
+    return pool?.status === 'pending' || pool?.status === 'failed'
   },
 }
 

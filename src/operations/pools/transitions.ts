@@ -1,4 +1,5 @@
 /** Advances a pool through its states, with the drafts of the events for the same database transaction. Each step is taken once, whoever observes it first. */
+import type { TrackedResource } from '../../api/index.ts'
 import type { Services } from '../../context.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
@@ -6,6 +7,7 @@ import { completeClaims } from '../../store/fees/fee-claims.ts'
 import { findPool, insertPool, movePool } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { confirmedHints } from '../../store/transactions/transactions.ts'
 import { poolRecord } from '../api-records.ts'
 import { takeTickerFor, tickerFreeAt, tickerTakenError } from './tickers.ts'
 
@@ -44,7 +46,26 @@ export async function markPoolLive(
   const held = symbol === null ? null : await takeTickerFor(at, tx, { symbol, pool, genesis })
   if (held !== null && symbol !== null)
     return row.status === 'failed' ? { row, drafts: [] } : markTickerTaken(at, tx, { ...row, symbol }, held, evidence)
-  return movePoolTo(tx, row, 'pool.live', { status: 'live', next_check_at: checkAt(at, row) }, evidence)
+  const moved = await movePoolTo(tx, row, 'pool.live', { status: 'live', next_check_at: checkAt(at, row) }, evidence)
+  if (moved.drafts.length > 0) moved.drafts.push(...(await keptHints(tx, moved.row, evidence)))
+  return moved
+}
+
+/** The events that hints with the earlier transactions of the launch have named, each once. */
+async function keptHints(tx: Tx, row: PoolRow, { slot, signature }: ChainEvidence): Promise<EventDraft[]> {
+  const { address: resource_id } = row
+  const drafts = new Map<string, EventDraft>()
+  for (const hint of await confirmedHints(tx, resource_id)) {
+    if (hint.signature === signature) continue
+    const { resource_type, related_events }: TrackedResource = JSON.parse(hint.tracked_resource_json)
+    if (resource_type !== 'pool') continue
+    const by = signature ?? hint.signature
+    const object = { ...poolFields(row), slot, signature: by, source: 'hint' }
+    for (const type of related_events) {
+      if (type !== 'pool.live') drafts.set(type, { type, resource_type, resource_id, object, dedupe_by: by, origin: hint })
+    }
+  }
+  return [...drafts.values()]
 }
 
 export async function markPoolFailed(tx: Tx, row: PoolRow): Promise<PoolTransition> {

@@ -85,6 +85,29 @@ export async function unconfirmedTransactions(
   return unseen.sort((one, other) => one.seq - other.seq)
 }
 
+/** Returns the confirmed transactions whose request named this resource, with what it named, in their order. */
+export async function confirmedHints(
+  reader: Reader,
+  resourceId: string,
+): Promise<
+  (Pick<Row<'transactions'>, 'signature' | 'external_uid' | 'metadata_json'> & { tracked_resource_json: string })[]
+> {
+  const rows = await reader
+    .selectFrom('transactions')
+    .select(['signature', 'external_uid', 'metadata_json', 'tracked_resource_json'])
+    .where('tracked_id', '=', resourceId)
+    .where('lifecycle', 'in', ['confirmed', 'finalized'])
+    .orderBy('seq')
+    .limit(MOST_HINTS)
+    .execute()
+  return rows.flatMap(({ tracked_resource_json: hint, ...row }) =>
+    hint === null ? [] : [{ ...row, tracked_resource_json: hint }],
+  )
+}
+
+/** More transactions than a launch has. */
+const MOST_HINTS = 20
+
 /** Returns the signed bytes by signature. */
 export async function rawTransactions(
   reader: Reader,
