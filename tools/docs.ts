@@ -43,7 +43,7 @@ A setting is looked up in this order: flag, environment (the variable, or the [f
 - **Profiles**: \`svc config set NAME VALUE\` writes the current profile, \`$XDG_CONFIG_HOME/svc/profiles.json\`; \`--profile\` picks another.
 - **Data folder**: \`$XDG_DATA_HOME/svc\` unless \`data-dir\` says otherwise. [What is refused](#files).
 - svc warns on stderr about a \`SVC_…\` variable with a typing mistake (\`SVC_APIKEY\`). \`svc doctor\` and \`svc serve\` report every \`SVC_…\` variable that nothing reads. With \`-o json\`, only \`svc doctor\` does.
-- \`NODE_ENV=production\` makes every \`internal_error\` say only "Something went wrong", or which setting is not set; the cause is in the log. \`svc serve\` then starts only if cluster and database are set (\`SVC_URL\`, \`SVC_DATABASE_URL\`, each also as \`…_FILE\`; \`SVC_DATABASE_URL=sqlite\` is the file in the data folder). Otherwise a lost setting would give you the embedded chain or an empty database.
+- \`NODE_ENV=production\` makes every \`internal_error\` say only "Something went wrong"; the cause, and the name of a missing setting, are in the log. \`svc serve\` then starts only if cluster and database are set (\`SVC_URL\`, \`SVC_DATABASE_URL\`, each also as \`…_FILE\`; \`SVC_DATABASE_URL=sqlite\` is the file in the data folder). Otherwise a lost setting would give you the embedded chain or an empty database.
 
 | Setting | Environment | Type | Default | Meaning | In \`${PROJECT_FILE}\` |
 |---|---|---|---|---|---|

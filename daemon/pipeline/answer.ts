@@ -56,7 +56,7 @@ export function errorResponse(
   origin: string,
 ): { status: number; body: string } {
   const known = thrown instanceof ApiError
-  // In production the answer contains no cause, except the name of a missing setting; the log has the cause.
+  // In production the answer contains no cause; the log has it, and the name of a missing setting.
   if (known && thrown.unset !== undefined) {
     kernel.log.warn({ setting: thrown.unset, request_id: requestId }, 'a request needs a setting that is not set')
   } else if (!known || thrown.code === 'internal_error') {
@@ -65,13 +65,8 @@ export function errorResponse(
   const code = known ? thrown.code : 'internal_error'
   const status = known ? thrown.status : 500
   const redacted = redactorOf(kernel.config).text(thrown instanceof Error ? thrown.message : String(thrown))
-  const unset = known && thrown.unset !== undefined ? `${thrown.unset} is not set` : undefined
-  const message =
-    code === 'internal_error'
-      ? kernel.config.production
-        ? (unset ?? GENERIC_MESSAGE)
-        : redacted || GENERIC_MESSAGE
-      : redacted
+  const isHidden = code === 'internal_error' && (kernel.config.production || redacted === '')
+  const message = isHidden ? GENERIC_MESSAGE : redacted
   const base = kernel.config.values['public-url'] ?? origin
   const error = {
     code,
