@@ -1,6 +1,6 @@
 /** A listing proves that nothing is missing before it moves on: a short history or a late index loses nothing. */
 import { describe, expect, it } from 'vitest'
-import { awaitedHash, awaitedSlot, hashAfter } from '../../src/following/reconciliation/state-hashes.ts'
+import { awaitedAfter, awaitedHash, awaitedSlot, hashAfter } from '../../src/following/reconciliation/state-hashes.ts'
 import { followAccounts } from '../../src/store/following/followed-accounts.ts'
 import { lacksCore } from '../support/assets.ts'
 import { type Lie, onLyingNode } from './lying-node.ts'
@@ -52,7 +52,7 @@ describe.skipIf(lacksCore)('the history of a followed account (needs Metaplex Co
     const followed = [{ address: asset, kind: 'distributor', watch: 'state' } as const]
     const now = services.clock.now()
     await services.store.write((tx) => followAccounts(tx, followed, { genesis, from: 0, now }))
-    await rounds(60, 3)
+    await rounds(60, 6)
     const { state_hash } = await accountOf(asset)
     expect(state_hash).toMatch(/^[0-9a-f]{64}$/)
     const moved = transfer({ asset })
@@ -61,14 +61,44 @@ describe.skipIf(lacksCore)('the history of a followed account (needs Metaplex Co
     expect((await accountOf(asset)).state_hash).toBe(`4:${state_hash}`)
     expect(await stateOf(moved)).toBeUndefined()
     lying.call = truth
-    await rounds(60, 3)
+    await rounds(60, 6)
     expect(await stateOf(moved)).toBeDefined()
     expect((await accountOf(asset)).state_hash).toMatch(/^[0-9a-f]{64}$/)
     expect((await accountOf(asset)).state_hash).not.toBe(state_hash)
   })
 })
 
+describe.skipIf(lacksCore)('an index of signatures that lags behind the accounts (needs Metaplex Core)', () => {
+  it('loses no change: the account stays open although an earlier transaction was listed', async () => {
+    const { lying, mint, transfer, rounds, services, genesis, accountOf, stateOf } = await onLyingNode()
+    const { asset } = mint()
+    const followed = [{ address: asset, kind: 'distributor', watch: 'state' } as const]
+    const now = services.clock.now()
+    await services.store.write((tx) => followAccounts(tx, followed, { genesis, from: 0, now }))
+    const moved = transfer({ asset })
+    lying.call = (method, _, answer) =>
+      method === 'getSignaturesForAddress'
+        ? (answer as { signature: string }[]).filter(({ signature }) => signature !== moved.signature)
+        : answer
+    await rounds(5, 3)
+    expect([(await accountOf(asset)).state_hash?.[0], await stateOf(moved)]).toEqual(['@', undefined])
+    lying.call = truth
+    await rounds(30, 6)
+    expect(await stateOf(moved)).toBeDefined()
+    expect((await accountOf(asset)).state_hash).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
+
 describe('the stored hash of an account', () => {
+  it('of an open change is accepted after three listings that add nothing, and counts them anew for another change', () => {
+    expect(awaitedAfter('a', 'b', 7)).toBeNull()
+    expect(awaitedAfter('@7:b', 'b', 9)).toEqual({ stored: '@7:b:1', tries: 1, isGivenUp: false })
+    expect(awaitedAfter('@7:b:2', 'b', 9)).toEqual({ stored: '@7:b:3', tries: 3, isGivenUp: false })
+    expect(awaitedAfter('@7:b:2', 'c', 9)).toEqual({ stored: '@9:c:1', tries: 1, isGivenUp: false })
+    expect(awaitedAfter('@7:b:3', 'b', 9)).toEqual({ stored: 'b', tries: 0, isGivenUp: false })
+    expect(awaitedSlot('@7:b:3', 'b')).toBe(7)
+  })
+
   it('becomes the new one if a listing explains it, and after too many that do not', () => {
     expect(hashAfter(null, 'b', false)).toEqual({ stored: 'b', tries: 0, isGivenUp: false })
     expect(hashAfter('a', 'b', true)).toEqual({ stored: 'b', tries: 0, isGivenUp: false })

@@ -11,7 +11,7 @@ import {
 } from '../../store/following/followed-accounts.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
-import { awaitedHash, awaitedSlot, hashAfter } from './state-hashes.ts'
+import { awaitedAfter, awaitedHash, awaitedSlot, hashAfter } from './state-hashes.ts'
 import { MOST_WALLET_PAGES, signaturesToRead } from './wallet-listing.ts'
 
 /** Wait until the operator configures a node with enough history. */
@@ -230,12 +230,11 @@ function headOf(
 }
 
 /**
- * Computes the stored hash at the end of a listing, and the time of the next look if the change is unexplained. One of
- * four applies:
- * - Accepted: the listing was given up, or the final history has reached the slot of the change. The new hash is stored.
- * - Compared: the listing took one page, and all is final. `hashAfter` decides whether the change is explained.
- * - Undecided: nothing was listed. The stored hash stays.
- * - Awaited: the next listing explains the change once all is final.
+ * Computes the stored hash at the end of a listing, and the time of the next look while the change is not explained:
+ * - Accepted: the listing was given up, or the final history has passed the slot at which the change was first read.
+ * - Open: transactions were listed, and the index may still lack later ones. It is listed again until the history has
+ *   passed that slot, or until listings in a row add nothing.
+ * - Unexplained: nothing was listed. `hashAfter` decides how often the listing is repeated.
  */
 function hashMove(
   { clock, log }: FollowingServices,
@@ -243,23 +242,27 @@ function hashMove(
   { seen_slot: knownTo = seen_slot, seen_signature }: AccountMove,
   { stateHash, slot = 0, quietWaitMs, examined }: ListingOptions & { examined: ExaminedPage },
 ): AccountMove {
-  if (stateHash === undefined) return {}
+  if (stateHash === undefined || stateHash === state_hash) return {}
   const { state, found, isFinal } = examined
-  const awaited = history_of === null ? null : awaitedSlot(state_hash, stateHash)
-  if (state === 'givenUp' || (awaited !== null && knownTo >= awaited)) return { state_hash: stateHash }
+  const since = awaitedSlot(state_hash, stateHash) ?? slot
   const isListed = found.length > 0 || listed > 0
-  if (before_signature === null && isFinal) {
-    // The curve can change although the listed wallet did nothing.
-    const most = history_of === null ? undefined : TRIES_FOR_ANOTHER
-    const { stored, tries, isGivenUp: isUnexplained } = hashAfter(state_hash, stateHash, isListed, most)
-    if (isUnexplained && history_of === null)
-      log.error({ address, slot: seen_slot }, 'an account changed, and no transaction that did it was listed')
-    return { state_hash: stored, ...(tries > 0 ? { next_look_at: clock.now() + quietWaitMs(tries) } : {}) }
+  const isOpen = isListed || awaitedSlot(state_hash, stateHash) !== null
+  if (state === 'givenUp' || (isOpen && knownTo >= since)) return { state_hash: stateHash }
+  if (isListed) {
+    // An account without a place is listed next time as if for the first time.
+    const isFirst = state_hash === null && (seen_signature ?? null) === null
+    return { state_hash: isFirst ? null : awaitedHash(state_hash, stateHash, slot) }
   }
-  if (!isListed) return {}
-  // An account without a place is listed next time as if for the first time.
-  const isFirst = state_hash === null && (seen_signature ?? null) === null
-  return { state_hash: history_of === null || isFirst ? null : awaitedHash(state_hash, stateHash, slot) }
+  if (before_signature !== null || !isFinal) return {}
+  // The curve can change although the listed wallet did nothing.
+  const most = history_of === null ? undefined : TRIES_FOR_ANOTHER
+  const after = awaitedAfter(state_hash, stateHash, slot) ?? hashAfter(state_hash, stateHash, false, most)
+  if (after.isGivenUp && history_of === null)
+    log.error({ address, slot: seen_slot }, 'an account changed, and no transaction that did it was listed')
+  return {
+    state_hash: after.stored,
+    ...(after.tries > 0 ? { next_look_at: clock.now() + quietWaitMs(after.tries) } : {}),
+  }
 }
 
 function endOf(

@@ -20,22 +20,39 @@ export function hashAfter(stored: string | null, now: string, isListed: boolean,
   return { stored: `${tries + 1}:${hash}`, tries: tries + 1, isGivenUp: false }
 }
 
-/**
- * First character of the stored value while a change is not final. The slot of its first reading and its hash follow.
- */
+/** First character of the stored value of an open change. The slot of its first reading, its hash and its tries follow. */
 const AWAITED = '@'
+/** Listings in a row that add nothing after one that did, until an open change counts as explained. */
+const CONFIRMING_TRIES = 3
 
 /**
- * Returns the stored value until the final history reaches the slot at which the change was first read. A busy wallet
- * always has newer transactions that are not final.
+ * Returns the stored value of a change that is open: transactions were listed, and the listing has not passed the slot at
+ * which the change was first read. A node's index may lag behind its accounts, so more of them may follow.
  */
-export const awaitedHash = (stored: string | null, now: string, slot: number): string =>
-  `${AWAITED}${awaitedSlot(stored, now) ?? slot}:${now}`
+export function awaitedHash(stored: string | null, now: string, slot: number, tries = 0): string {
+  const open = `${AWAITED}${awaitedSlot(stored, now) ?? slot}:${now}`
+  return tries === 0 ? open : `${open}:${tries}`
+}
 
 /** Returns the slot at which this change was first read, or null if it is new. */
 export function awaitedSlot(stored: string | null, now: string): number | null {
-  const [slot = '', hash] = stored?.startsWith(AWAITED) ? stored.slice(1).split(':') : []
-  return hash === now ? Number(slot) : null
+  const open = openOf(stored)
+  return open?.hash === now ? open.slot : null
+}
+
+/** Computes the stored value after a listing that added nothing to an open change; null if no change is open. */
+export function awaitedAfter(stored: string | null, now: string, slot: number): HashAfter | null {
+  const open = openOf(stored)
+  if (open === null) return null
+  const tries = open.hash === now ? open.tries + 1 : 1
+  if (tries > CONFIRMING_TRIES) return { stored: now, tries: 0, isGivenUp: false }
+  return { stored: awaitedHash(stored, now, slot, tries), tries, isGivenUp: false }
+}
+
+function openOf(stored: string | null): { slot: number; hash: string; tries: number } | null {
+  if (!stored?.startsWith(AWAITED)) return null
+  const [slot, hash = '', tries = 0] = stored.slice(AWAITED.length).split(':')
+  return { slot: Number(slot), hash, tries: Number(tries) }
 }
 
 function partsOf(stored: string | null): { tries: number; hash: string | null } {
