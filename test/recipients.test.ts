@@ -4,7 +4,9 @@ import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../daemon/app.ts'
 import { readAccountKinds } from '../src/chain/reads/account-kinds.ts'
-import { recipientFaults } from '../src/operations/recipients.ts'
+import { recipientFaults, refuseRecipients } from '../src/operations/recipients.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
+import { vaultAddress } from '../src/solana/squads/index.ts'
 import { addressOf, airdropsOn, createBody, lacksDistributor } from './support/airdrops.ts'
 import { requester } from './support/request.ts'
 import { sharedService, startService } from './support/service.ts'
@@ -173,6 +175,40 @@ describe('an address that is not a wallet', () => {
   })
 })
 
+describe.skipIf(lacksDistributor)('an airdrop for programs too', () => {
+  it('is refused if its list names the account of a multisig instead of its vault', async () => {
+    const { payer, mint, storeTree, refused, services } = await opened()
+    const multisig = Keypair.generate().publicKey.toBase58()
+    const data = Buffer.concat([Buffer.from('e07479ba44a14fec', 'hex'), Buffer.alloc(100)])
+    const chain = await services.chain.local()
+    chain.setAccount(multisig, { lamports: 10_000_000n, owner: PROGRAMS.squads.id, data, executable: false })
+    const tree = await storeTree(mint, [{ wallet: multisig, amount: '5' }])
+    const body = createBody(payer, mint, tree.root, { allow_programs: true })
+    const { param, message } = await refused('POST', '/v2/airdrops', body)
+    expect([param, message]).toEqual(['entries.0.wallet', expect.stringContaining(vaultAddress(multisig, 0))])
+  })
+})
+
+it('an account of Squads is refused whatever is allowed, and a multisig with the address of its vault', async () => {
+  const { services } = await shared()
+  const chain = await services.chain.local()
+  const put = (start: string) => {
+    const address = Keypair.generate().publicKey.toBase58()
+    const data = Buffer.concat([Buffer.from(start, 'hex'), Buffer.alloc(100)])
+    chain.setAccount(address, { lamports: 10_000_000n, owner: PROGRAMS.squads.id, data, executable: false })
+    return address
+  }
+  const [multisig, proposal] = [put('e07479ba44a14fec'), put('1a5ebdbb74883521')] as const
+  for (const allowsPrograms of [false, true]) {
+    const recipients = [multisig, proposal].map((wallet) => ({ param: 'recipient', wallet }))
+    const faults = await recipientFaults(services, recipients, { allowsPrograms })
+    expect(faults.map(({ reason }) => reason)).toEqual(['multisig', 'squads_account'])
+    const refusal = () => refuseRecipients(faults, 2)
+    expect(refusal).toThrow(`its first vault (number 0) is ${vaultAddress(multisig, 0)}`)
+    expect(() => refuseRecipients(faults.slice(1), 1)).toThrow('is an account of Squads, such as a proposal')
+  }
+})
+
 it('5,000 wallets are read in 50 calls of a hundred, eight at a time', async () => {
   const { services } = await startService()
   const local = await services.chain.local()
@@ -200,5 +236,5 @@ it('5,000 wallets are read in 50 calls of a hundred, eight at a time', async () 
   expect([calls, most]).toEqual([50, 8])
   const kinds: unknown[] = []
   await readAccountKinds(chain, [wallets[0]!, wallets[1]!], { commitment: 'confirmed' }, (kind) => kinds.push(kind))
-  expect(kinds).toEqual([{ owner: SYSTEM, executable: false, hasData: false }, null])
+  expect(kinds).toEqual([{ owner: SYSTEM, executable: false, start: '' }, null])
 })

@@ -8,7 +8,8 @@ import { trackedField } from '../signing/built-transactions.ts'
 import { checkedBuild, demanding, signingFor } from '../signing/demand.ts'
 import { opensAirdrop } from '../signing/demanded-airdrops.ts'
 import { approverField, programsField } from '../signing/flags.ts'
-import { type Funds, fundsOf, sumOf, UNKNOWN_FUNDS } from '../signing/funds.ts'
+import { type Funds, fundsOf, UNKNOWN_FUNDS } from '../signing/funds.ts'
+import { fundsOfProposal } from '../signing/propose.ts'
 import { requireUnsigned } from '../signing/run-act.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signCompletely } from '../signing/signatures.ts'
@@ -118,10 +119,8 @@ export async function launchFunds(
     },
   )
   if (data === null) return UNKNOWN_FUNDS
-  const { payments, ...funds } = sumOf([
-    await fundsOf(session, [data.transaction]),
-    ...(data.proposal === undefined ? [] : [await fundsOf(session, data.proposal.transactions)]),
-  ])
+  const { payments, ...funds } =
+    acting === undefined ? await fundsOf(session, [data.transaction]) : await fundsOfProposal(session, acting, data)
   return { ...funds, fault: null, payments: payments.filter(({ mint }) => mint === null) }
 }
 

@@ -264,6 +264,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
     lockAddress: async (base) => (await wallet()).lockAddress(base),
     differsInBlockhashAlone: async (one, other) => (await wallet()).differsInBlockhashAlone(one, other),
     proposalDifference: async (asked) => (await wallet()).proposalDifference(asked),
+    actPaidBy: async (asked, act, member) => (await wallet()).actPaidBy(asked, act, member),
     vaultMessage: async (asked, act) => (await wallet()).vaultMessage(asked, act),
     decode: async (transaction) => (await wallet()).decode(transaction),
     describe: async (transaction) => (await wallet()).describe(transaction),

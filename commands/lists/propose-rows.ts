@@ -3,13 +3,13 @@ import type { Proposal } from '../../src/api/proposals.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { type BuiltTransactions, transactionsOf } from '../signing/built-transactions.ts'
+import type { BuiltTransactions } from '../signing/built-transactions.ts'
 import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
 import { type Signing, signingFor } from '../signing/demand.ts'
 import type { SigningFlags } from '../signing/flags.ts'
-import { fundsOf, requireFunds, sumOf, timesOf, totalLines } from '../signing/funds.ts'
+import { requireFunds, timesOf, totalLines } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
-import { type ProposedRun, propose } from '../signing/propose.ts'
+import { fundsOfProposal, type ProposedRun, propose } from '../signing/propose.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { type JournalFields, type JournalKind, ListJournal } from './journal.ts'
@@ -126,10 +126,7 @@ export async function proposeRows<D extends BuiltTransactions>(
       if (first === undefined) return
       const built = await first.row.tryBuild(acting.vault)
       // The rows of a list cost nearly the same.
-      const each = sumOf([
-        await fundsOf(session, transactionsOf(built)),
-        await fundsOf(session, built.proposal?.transactions ?? []),
-      ])
+      const each = await fundsOfProposal(session, acting, built)
       const funds = timesOf(each, open.length)
       const of = signingFor(session, acting.vault, { isRead: flags.dry_run || session.ui.attended, cluster })
       check?.(of)

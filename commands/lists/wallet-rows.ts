@@ -24,16 +24,20 @@ export async function refuseOthersThanWallets(
   rows: readonly { wallet: string; line: number }[],
 ): Promise<void> {
   const lines: string[] = []
+  let isLost = false
   // The module decodes addresses, and help must not load base58.
-  const { recipientFault } = await import('../../src/solana/recipients.ts')
+  const { recipientFault, recipientNote, startOf } = await import('../../src/solana/recipients.ts')
   for (const part of inRequests(rows)) {
     const wallets = part.map(({ wallet }) => wallet)
     const accounts = await accountsOf(session, wallets)
     for (const [i, { wallet, line }] of part.entries()) {
       const account = accounts[i] ?? null
-      const kind = account && { ...account, hasData: account.space > 0 }
+      const kind = account && { ...account, start: startOf(Buffer.from(account.data, 'base64')) }
       const reason = recipientFault(wallet, kind, { allowsPrograms: allow_programs })
-      if (reason !== null) lines.push(`${file}:${line}: the ${whose} ${wallet} is not a wallet (${reason})`)
+      if (reason === null) continue
+      isLost ||= reason === 'multisig' || reason === 'squads_account'
+      const why = reason === 'multisig' ? `: it ${recipientNote(reason, wallet)}` : ''
+      lines.push(`${file}:${line}: the ${whose} ${wallet} is not a wallet (${reason})${why}`)
     }
   }
   if (lines.length === 0) return
@@ -41,6 +45,8 @@ export async function refuseOthersThanWallets(
   throw usage(`${lines[0]}; ${count}`, {
     param: '--from',
     lines: [...lines.slice(0, MOST_FAULTS), count],
-    next: 'name the owners of token accounts instead; if a vault of a program is meant, add --allow-programs',
+    next: isLost
+      ? 'name the vault of a multisig instead of its account, and add --allow-programs'
+      : 'name the owners of token accounts instead; if a vault of a program is meant, add --allow-programs',
   })
 }

@@ -14,6 +14,7 @@ import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { messageSha256 } from './answered.ts'
+import { loadedPlaces } from './squads-plan.ts'
 
 type CreateFlags = Omit<RunFlags, 'force' | 'squads'> & Pick<RunFlags, 'squads'> & { transaction: string }
 
@@ -29,20 +30,20 @@ export async function createProposal(
   }
   const input = await readTransaction(argument)
   const { transaction } = input
-  const content = await session.wallet.describe(transaction)
-  const { fee_payer, instructions } = content
+  const described = await session.wallet.describe(transaction)
+  const { fee_payer } = described
   if (fee_payer !== squads.vault) {
     throw usage(`${fee_payer} pays for the transaction, not the vault ${squads.vault}`, {
       param: '<transaction>',
       next: 'build it with the vault as payer: it then signs for it when it is executed',
     })
   }
-  if (instructions.some(({ accounts }) => accounts.some(({ address }) => address.includes('[')))) {
-    throw usage('a lookup table hides accounts of the transaction', {
-      param: '<transaction>',
-      next: 'build it without lookup tables; one of version 1 has room for 4,096 bytes',
-    })
-  }
+  const loaded = await loadedPlaces(session.client, transaction)
+  const instructions = described.instructions.map(({ accounts, ...each }) => ({
+    ...each,
+    accounts: accounts.map((account) => ({ ...account, address: loaded.get(account.address) ?? account.address })),
+  }))
+  const content = { ...described, instructions }
   const names = await addressNames(session, content, new Map([[squads.vault, 'this vault']]))
   const sha256 = messageSha256(transaction)
   return proposeRun(
@@ -63,6 +64,7 @@ export async function createProposal(
       demand: null,
       preview: () => [
         previewLine('act', 'as it is decoded here:'),
+        ...[...loaded].map(([place, address]) => previewLine('', `${place} is ${address} now, and has to stay it`)),
         ...instructionTexts(instructions, names).map(printable),
       ],
       show: () => ({ message_sha256: sha256 }),

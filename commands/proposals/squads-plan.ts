@@ -1,7 +1,10 @@
 /** A proposal of a multisig as it is checked here, and as lines of 80 columns: its plan, its members, what it would change. */
 import { proposalNames } from '../../src/api/proposal-names.ts'
 import type { Proposal, ProposalForecast, SquadsApprover } from '../../src/api/proposals.ts'
+import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { instructionTexts } from '../../src/solana/described-instructions.ts'
+import { TransactionRefused } from '../../src/solana/execution.ts'
+import { loadAddresses } from '../../src/solana/lookup-tables.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import {
   decodeVaultTransaction,
@@ -12,8 +15,10 @@ import {
   type PinnedMessage,
   pinMessage,
   SquadsFault,
+  type SquadsMessage,
   squadsProposalAddress,
   squadsTransactionAddress,
+  storedActDifference,
   storedMessageDifference,
   vaultAddress,
 } from '../../src/solana/squads/index.ts'
@@ -73,13 +78,17 @@ export function stepPlace({
   }
 }
 
-/** The message of the plan. The addresses of lookup tables are shown as table and place: only the chain knows them. */
-function plannedMessage({ id, approver, transaction }: SquadsProposal): PinnedMessage {
+/** The message of the plan, with the addresses that its lookup tables have now. */
+async function plannedMessage(
+  client: Session['client'],
+  { id, approver, transaction }: SquadsProposal,
+): Promise<PinnedMessage> {
   const decoded = decodeWireTransaction(Buffer.from(transaction, 'base64'))
   const { multisig, vault, transaction_index } = approver
   const ephemeral = ephemeralSignersOf(multisig, BigInt(transaction_index), MOST_NEW_ACCOUNTS)
   try {
-    return innerMessageOf(decoded, { vault, ephemeral, loaded: namedPlaces(decoded.message) })
+    const named = innerMessageOf(decoded, { vault, ephemeral, loaded: namedPlaces(decoded.message) })
+    return await withTables(client, named)
   } catch (error) {
     if (!(error instanceof SquadsFault)) throw error
     throw failure(`the vault cannot execute the plan of ${id} by itself: ${error.message}; nothing was signed`)
@@ -87,21 +96,30 @@ function plannedMessage({ id, approver, transaction }: SquadsProposal): PinnedMe
 }
 
 /**
- * The accounts that the execution of the plan takes: lookup tables, the keys of the message, and the places of each
- * table. Throws a failure for a plan that takes another signature than those of the vault and of its new accounts,
- * because whoever executes it would sign its instructions too.
+ * The accounts that the execution takes: lookup tables, the keys of the message, and the places of each table, which the
+ * execution may name by their addresses too.
  */
-export function executedAccounts(proposal: SquadsProposal): string[] {
-  const { keys, lookups } = plannedMessage(proposal)
+export function executedAccounts({ keys, lookups, loaded }: PinnedMessage): (string | readonly string[])[] {
+  const [writable, readonly] = [[...loaded.writable], [...loaded.readonly]]
   const places = lookups.flatMap((lookup) => {
-    const { writable, readonly } = namedPlaces({ lookups: [lookup] })
-    return [...writable, ...readonly]
+    const named = namedPlaces({ lookups: [lookup] })
+    return [
+      ...named.writable.map((place) => [place, writable.shift() ?? place]),
+      ...named.readonly.map((place) => [place, readonly.shift() ?? place]),
+    ]
   })
   return [...lookups.map(({ table }) => table), ...keys, ...places]
 }
 
-/** Throws a failure unless the account on the chain stores exactly the plan. The API reads it, and it is compared here. */
-export async function requireStored({ client }: Pick<Session, 'client'>, proposal: SquadsProposal): Promise<void> {
+/**
+ * Returns what the account on the chain stores. Throws a failure unless that is exactly the plan, which takes no other
+ * signature than those of the vault and of its new accounts. The API reads the account and its lookup tables, and both
+ * are compared here.
+ */
+export async function requireStored(
+  { client }: Pick<Session, 'client'>,
+  proposal: SquadsProposal,
+): Promise<PinnedMessage> {
   const { id, status, next, approver } = proposal
   const { multisig, transaction_index, transaction_address: address } = approver
   const account = (await nullIfNotFound(client.accounts.get({ address })))?.data
@@ -110,31 +128,67 @@ export async function requireStored({ client }: Pick<Session, 'client'>, proposa
       ...(next === null ? {} : { next: printable(next) }),
     })
   }
-  const difference = storedDifference(proposal, account)
-  if (difference === null) return
-  throw failure(
-    `number ${transaction_index} of ${multisig} is not what was planned: ${difference} Nothing was signed.`,
-    {
-      next: `svc proposals reject ${id}, and see docs/approvals.md`,
-    },
-  )
+  const stored = await storedPlan(client, proposal, account)
+  if (typeof stored !== 'string') return stored
+  throw failure(`number ${transaction_index} of ${multisig} is not what was planned: ${stored} Nothing was signed.`, {
+    next: `svc proposals reject ${id}, and see docs/approvals.md`,
+  })
 }
 
-function storedDifference(proposal: SquadsProposal, account: Account): string | null {
+/** The stored message, or a sentence about what differs from the plan. */
+async function storedPlan(
+  client: Session['client'],
+  proposal: SquadsProposal,
+  account: Account,
+): Promise<PinnedMessage | string> {
   const { multisig, transaction_index, vault_index } = proposal.approver
-  const raw = {
-    owner: account.owner,
-    lamports: BigInt(account.lamports),
-    data: Buffer.from(account.data, 'base64'),
-    executable: false,
-  }
   try {
-    const stored = decodeVaultTransaction(raw, multisig, BigInt(transaction_index))
-    if (stored.vaultIndex !== vault_index) return `It is one of the vault ${stored.vaultIndex}.`
-    return storedMessageDifference(plannedMessage(proposal), pinMessage(stored.message, namedPlaces(stored.message)))
+    const found = decodeVaultTransaction(rawOf(account), multisig, BigInt(transaction_index))
+    if (found.vaultIndex !== vault_index) return `It is one of the vault ${found.vaultIndex}.`
+    const stored = await withTables(client, found.message)
+    const plan = await plannedMessage(client, proposal)
+    // What another client proposed with tables is planned here with all its addresses.
+    const isTaken = plan.lookups.length === 0 && stored.lookups.length > 0
+    return (isTaken ? storedActDifference(plan, stored) : storedMessageDifference(plan, stored)) ?? stored
   } catch (error) {
     if (error instanceof SquadsFault) return `${error.message}.`
     throw error
+  }
+}
+
+const rawOf = ({ owner, lamports, data }: Account) => ({
+  ...{ owner, lamports: BigInt(lamports), data: Buffer.from(data, 'base64'), executable: false },
+})
+
+/** What a transaction takes from lookup tables: `TABLE[place]`, and its address now. Throws a failure like `withTables`. */
+export async function loadedPlaces(
+  client: Session['client'],
+  transaction: string,
+): Promise<ReadonlyMap<string, string>> {
+  const { lookups } = decodeWireTransaction(Buffer.from(transaction, 'base64')).message
+  const none = { signers: 0, writableSigners: 0, writableOthers: 0, keys: [], instructions: [] }
+  const { loaded } = await withTables(client, { ...none, lookups })
+  const named = namedPlaces({ lookups })
+  const pairs = (kind: 'writable' | 'readonly') =>
+    named[kind].map((place, i) => [place, loaded[kind][i] ?? place] as const)
+  return new Map([...pairs('writable'), ...pairs('readonly')])
+}
+
+/** Adds the addresses of the lookup tables as they are now. Throws a failure for a table that cannot be read. */
+async function withTables(client: Session['client'], message: SquadsMessage): Promise<PinnedMessage> {
+  const tables = new Map<string, ChainAccount>()
+  for (const { table } of message.lookups) {
+    const found = (await nullIfNotFound(client.accounts.get({ address: table })))?.data
+    if (found !== undefined) tables.set(table, rawOf(found))
+  }
+  try {
+    const loaded = loadAddresses(message.lookups, Number.MAX_SAFE_INTEGER, (table) => tables.get(table) ?? null)
+    return pinMessage(message, loaded)
+  } catch (error) {
+    if (!(error instanceof TransactionRefused)) throw error
+    throw failure(`a lookup table of the proposal cannot be read (${String(error.err)}): nothing was signed`, {
+      next: 'propose the act anew, without lookup tables or with another one',
+    })
   }
 }
 

@@ -57,8 +57,8 @@ export async function runStep(
   const { approver } = proposal
   // What nobody can execute may still be rejected, cancelled or closed.
   const carriesOn = step === 'approve' || step === 'execute'
-  if (carriesOn) await requireStored(session, proposal)
-  const asked = { ...stepPlace(approver), accounts: carriesOn ? executedAccounts(proposal) : [] }
+  const stored = carriesOn ? await requireStored(session, proposal) : null
+  const asked = { ...stepPlace(approver), accounts: stored === null ? [] : executedAccounts(stored) }
   // The trial run of an execution shows the same.
   const forecast = step === 'approve' ? await forecastOrNull(session, id) : null
   const plan = await planLines(session, proposal, forecast)

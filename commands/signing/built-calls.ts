@@ -102,10 +102,11 @@ function namedAccounts(
   if (others === undefined) return accounts
   const named = accounts.filter(({ role }) => role !== null)
   const found = accounts.slice(named.length)
-  const place = found.findIndex(({ address }, i) => address !== others[i])
+  const place = found.findIndex(({ address }, i) => ![others[i]].flat().includes(address))
   const strange = found[place]
   if (strange !== undefined) throw unexpectedBuild(`it passes ${strange.address}, which the plan does not have there`)
-  if (found.length < others.length) throw unexpectedBuild(`it lacks the account ${others[found.length]} of the plan`)
+  if (found.length < others.length)
+    throw unexpectedBuild(`it lacks the account ${[others[found.length]].flat()[0]} of the plan`)
   return named
 }
 

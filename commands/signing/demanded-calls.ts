@@ -12,8 +12,8 @@ export interface Call {
   fields: Readonly<Record<string, Wanted>>
   /** The instruction's data in hex, if the fields do not cover all of it. */
   data?: Wanted
-  /** The accounts after the named ones, in their order, if it takes any; `TABLE[place]` for one of a lookup table. */
-  others?: readonly string[]
+  /** The accounts after the named ones, in their order, if it takes any; `TABLE[place]` for one of a lookup table, or several of which it is one. */
+  others?: readonly (string | readonly string[])[]
   /** How often it is made; once by default. */
   least?: number
   most?: number

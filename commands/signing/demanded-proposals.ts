@@ -12,7 +12,7 @@ export interface AskedStep {
   proposal: string
   transaction: string
   /** Of an execution: the accounts of the plan, in its order. */
-  accounts: readonly string[]
+  accounts: readonly (string | readonly string[])[]
   /** Of a reclaim: whether the accounts of the proposal are closed, and the numbers of the own buffers that are. */
   reclaims?: { isClosed: boolean; buffers: readonly number[] }
 }

@@ -24,7 +24,7 @@ export interface Funds {
   /** Whether all of it is known; null if nothing is. */
   isExact: boolean | null
   /** Why a transaction would fail for another reason than a lack of money; null if none would. */
-  fault: { text: string; hint: string | null } | null
+  fault: { text: string; hint: string | null; err: unknown } | null
 }
 
 export const UNKNOWN_FUNDS: Funds = { payments: [], isExact: null, fault: null }
@@ -57,7 +57,7 @@ async function faultOf(
 ): Promise<Funds['fault']> {
   const { program, message, hint } = await wallet.explain(transactions[index] ?? '', err, logs)
   const place = transactions.length === 1 ? '' : `transaction ${index + 1} of ${transactions.length}: `
-  return { text: `${place}${program === null ? '' : `${program}: `}${message}`, hint }
+  return { text: `${place}${program === null ? '' : `${program}: `}${message}`, hint, err }
 }
 
 /** Whether all of it would succeed, as far as that is known. */
@@ -130,6 +130,7 @@ export function requireFunds({ payments, fault }: Funds, cluster: string | null)
   if (fault !== null) {
     throw failure(`it would fail, so nothing was sent: ${printable(fault.text)}`, {
       next: fault.hint ?? '--dry-run shows the simulation again; `svc localnet pull` fetches newer programs for it',
+      details: { err: fault.err },
     })
   }
   const short = payments.find((payment) => missingOf(payment) > 0n)

@@ -122,9 +122,13 @@ const VAULTS: Whose = { self: 'the vault', owned: "the vault's" }
  * The lines of what an act of a vault would change. The fee of the simulation is not among them: the member who executes
  * the act pays that of another transaction.
  */
-export function executionLines({ fee, ...simulation }: Simulation, vault: string): string[] {
+export function executionLines(
+  { fee, ...simulation }: Simulation,
+  vault: string,
+  { payer }: { payer: string },
+): string[] {
   const balance_changes = simulation.balance_changes.flatMap((change) => {
-    if (change.address !== vault || change.mint !== null || fee === null) return [change]
+    if (change.address !== payer || change.mint !== null || fee === null) return [change]
     const [after, changed] = [BigInt(change.after) + BigInt(fee), BigInt(change.change) + BigInt(fee)]
     return changed === 0n ? [] : [{ ...change, after: String(after), change: String(changed) }]
   })

@@ -16,7 +16,7 @@ import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseUnconfirmable } from './confirm.ts'
 import { type CheckedBuild, checkedCreations, requireDemanded, signingFor, unexpectedBuild } from './demand.ts'
 import { withFreshBlockhash } from './fresh-blockhash.ts'
-import { canPay, fundsOf, requireFunds, totalLines } from './funds.ts'
+import { canPay, type Funds, fundsOf, requireFunds, sumOf, totalLines } from './funds.ts'
 import { checkedLines, executionLines, failureLines, previewLine } from './preview.ts'
 import { type BegunProposal, type ProposalJournal, proposalJournal } from './proposal-journal.ts'
 import { forecastOf, wouldFail } from './run-failures.ts'
@@ -90,15 +90,19 @@ export async function propose<D extends BuiltTransactions>(
   }
   // What was signed and did not become a proposal may have left a buffer on the chain.
   let leavesBuffer = begun !== null && begun.signed.length > 1
+  let isAgreed = false
   for (let attempt = 1; ; attempt++) {
     const plan = await planProposal(session, flags, run, acting)
     const { data } = plan
-    const checked = await agreeOn(session, plan, run, { isFirst: attempt === 1 })
-    const signed = await signSeries(session, checked, { keypair: flags.keypair })
-    journal.keep({ id: plan.creation.id, signed })
-    run.onSigned?.([plan.creation.id, ...(plan.creation.following ?? [])])
     const shown = { fields: (await run.show?.(data, null)) ?? {}, decimals: run.decimals?.(data) }
+    let signed: CompleteTransaction[] = []
     try {
+      // Another member may take the number before the trial, which then fails as the sending would.
+      const checked = await agreeOn(session, plan, run, { isFirst: !isAgreed })
+      isAgreed = true
+      signed = await signSeries(session, checked, { keypair: flags.keypair })
+      journal.keep({ id: plan.creation.id, signed })
+      run.onSigned?.([plan.creation.id, ...(plan.creation.following ?? [])])
       const confirmed = await sendCreation(session, flags, signed)
       const proposal = await untilOnChain(session, plan.creation.id, confirmed !== null)
       journal.remove()
@@ -110,7 +114,7 @@ export async function propose<D extends BuiltTransactions>(
         ...shown,
       }
     } catch (error) {
-      if (!isNumberTaken(error)) throw error
+      if (!(error instanceof NumberTaken) && !(signed.length > 0 && isNumberTaken(error))) throw error
       // The same act may have taken it: of this member, whose answer was lost, or of another one.
       const same = await proposalNow(session, plan.creation.id)
       journal.remove()
@@ -166,7 +170,8 @@ async function previewOf<D extends BuiltTransactions>(
 ) {
   const { multisig, vault, vaultIndex, member, index, acts } = asked
   const [first = '', ...later] = acts
-  const forecast = await forecastOf(session, first, vault)
+  const trial = await session.wallet.actPaidBy(asked, first, member)
+  const forecast = await forecastOf(session, trial, vault)
   const funds = await fundsOf(session, creations)
   const { cluster, simulation, fault } = forecast
   const lines = [
@@ -178,7 +183,7 @@ async function previewOf<D extends BuiltTransactions>(
     previewLine('proposal', `number ${index}`),
     previewLine('cluster', cluster ?? 'only the API knows'),
     previewLine('executed', 'now, it would cost and change:'),
-    ...executionLines(simulation, vault),
+    ...executionLines(simulation, vault, { payer: trial === first ? vault : member }),
     ...later.map((_, i) => previewLine('then', `act ${i + 2} of ${acts.length}, known once the one before it is done`)),
     previewLine('member', `${member} proposes, and pays the fee and the rent of the proposal`),
     ...totalLines(funds, member),
@@ -195,6 +200,7 @@ async function agreeOn<D extends BuiltTransactions>(
   { isFirst }: { isFirst: boolean },
 ): Promise<CheckedBuild[]> {
   const { lines, forecast, funds } = await previewOf(session, plan, run)
+  if (isTaken(funds)) throw new NumberTaken(funds.fault?.text ?? '')
   await session.ui.preview(lines)
   requireFunds(funds, forecast.cluster)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
@@ -257,6 +263,29 @@ const isOnChain = ({ status }: Proposal) => status !== 'planned' && status !== '
 const isOver = (error: ApiError) =>
   NUMBER_TAKEN.test(detailsOf(error)) ||
   /BlockhashNotFound|BlockhashExpired|expired/i.test(`${error.message} ${detailsOf(error)}`)
+
+/** Another proposal has taken the number before the trial of what was built. */
+class NumberTaken extends ApiError {
+  constructor(message: string) {
+    super('internal_error', message)
+  }
+}
+
+const isTaken = ({ fault }: Funds): boolean => fault !== null && NUMBER_TAKEN.test(JSON.stringify(fault.err))
+
+/** What a proposal takes: its act without the fee, which its executor pays, and what puts it on the chain. */
+export async function fundsOfProposal(session: Session, acting: ActingVault, built: BuiltTransactions): Promise<Funds> {
+  const { transaction_index: index = '0', transactions: creations = [] } = built.proposal ?? {}
+  const { multisig, vault, member } = acting
+  const paidBy = (act: string) => session.wallet.actPaidBy({ multisig, vault, index }, act, member)
+  const acts = await fundsOf(session, await Promise.all(transactionsOf(built).map(paidBy)))
+  const creating = await fundsOf(session, creations)
+  return sumOf([
+    { ...acts, payments: acts.payments.filter(({ wallet }) => wallet !== member) },
+    // Whoever proposes takes the next number when it is free.
+    isTaken(creating) ? { ...creating, fault: null } : creating,
+  ])
+}
 
 const isNumberTaken = (error: unknown): error is ApiError =>
   error instanceof ApiError && NUMBER_TAKEN.test(detailsOf(error))

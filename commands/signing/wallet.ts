@@ -42,6 +42,8 @@ export interface Wallet {
   proposalDifference(asked: AskedProposal): Promise<string | null>
   /** The message of an act of the vault, base58, without limits and blockhash: what Squads' app imports. */
   vaultMessage(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string): Promise<string>
+  /** The act as its execution runs it for a trial: a member pays the fee, and the vault signs. Base64. */
+  actPaidBy(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string, member: string): Promise<string>
   decode(transaction: string): Promise<TransactionContent>
   describe(transaction: string): Promise<DescribedContent>
   /** Explains the `err` of a simulation or of a status. */

@@ -4,7 +4,7 @@ import { readAccountKinds } from '../chain/reads/account-kinds.ts'
 import type { Context, Services } from '../context.ts'
 import { type ApiError, badRequest } from '../platform/errors.ts'
 import type { AddressFault } from '../solana/bare-addresses.ts'
-import { type AccountKind, type RecipientTerms, recipientFault } from '../solana/recipients.ts'
+import { type AccountKind, type RecipientTerms, recipientFault, recipientNote } from '../solana/recipients.ts'
 
 export interface Recipient {
   /** Path of the field that names the address. */
@@ -15,16 +15,6 @@ export interface Recipient {
 }
 
 export type RecipientFault = Recipient & { reason: AddressFault }
-
-/** What is wrong with an address, and the remedy. */
-export const RECIPIENT_NOTES: Record<AddressFault, string> = {
-  token_account:
-    'is a mint or a token account, not a wallet: what it receives could never be moved; send its owner instead',
-  off_curve:
-    'is an address of a program and has no key: use it only if its program can use what it receives (allow_programs, `--allow-programs`)',
-  program_owned:
-    'is a program, or an account that a program or the chain itself owns: use it only if that can use what it receives (allow_programs, `--allow-programs`)',
-}
 
 /** Addresses that are checked before other requests get their turn. */
 const CHECKS_PER_TURN = 100
@@ -77,8 +67,11 @@ function refusal(first: RecipientFault, faults: readonly RecipientFault[], check
   const more = faults.length > MOST_NAMED ? ', …' : ''
   const rest =
     others.length === 0 ? '' : `. ${faults.length} of ${checked} are not wallets; also ${others.join(', ')}${more}`
-  return badRequest(`${param}: ${as === undefined ? '' : `its ${as} `}${wallet} ${RECIPIENT_NOTES[reason]}${rest}`, {
-    param,
-    details: { reason, wallet, count: faults.length, recipients: faults.slice(0, MOST_LISTED) },
-  })
+  return badRequest(
+    `${param}: ${as === undefined ? '' : `its ${as} `}${wallet} ${recipientNote(reason, wallet)}${rest}`,
+    {
+      param,
+      details: { reason, wallet, count: faults.length, recipients: faults.slice(0, MOST_LISTED) },
+    },
+  )
 }

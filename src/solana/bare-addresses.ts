@@ -21,7 +21,7 @@ import { PROGRAMS } from './programs.ts'
 import { MEMO_PROGRAMS } from './token-programs.ts'
 
 /** Reasons not to send anything to an address. */
-export const ADDRESS_FAULTS = ['token_account', 'off_curve', 'program_owned'] as const
+export const ADDRESS_FAULTS = ['token_account', 'multisig', 'squads_account', 'off_curve', 'program_owned'] as const
 export type AddressFault = (typeof ADDRESS_FAULTS)[number]
 
 /** Addresses that the chain or everybody uses, even if no account exists there. */

@@ -771,7 +771,7 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'live', base_mint: address })
     expect(`${stdout}${stderr}`.includes(secretKey.slice(0, 8).join(','))).toBe(false)
 
-    await cli.refused(own('TWO'), `an account exists at ${address} already`, 5)
+    await cli.refused(own('TWO'), `an account exists at ${address} already`, 2)
     await cli.refused(own('TWO', '--signed'), '--mint-keypair is for launches that your own keypair signs')
     const vault = ['--squads', '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g']
     await cli.refused(own('TWO', ...vault), '--mint-keypair is for a wallet of your own', 2)

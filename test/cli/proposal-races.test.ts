@@ -37,6 +37,8 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
    */
   let beforeSubmission: (count: number, body: string) => unknown = () => undefined
   let submissions = 0
+  /** Called once, before the next trial of what puts a proposal on the chain. */
+  let beforeForecast: (() => unknown) | null = null
 
   beforeAll(async () => {
     daemon = await serveHere(cli.dataDir, { SVC_PRIORITY_FEE: 'none' })
@@ -48,6 +50,11 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     await cli.json(['localnet', 'airdrop', vault, '50'])
     proxy = createServer(async (request, response) => {
       const body = await text(request)
+      if (request.url === '/v2/transaction-forecasts' && beforeForecast !== null) {
+        const act = beforeForecast
+        beforeForecast = null
+        await act()
+      }
       const isSubmission = request.method === 'POST' && request.url === '/v2/transactions'
       const lost = isSubmission ? await beforeSubmission(submissions++, body) : undefined
       if (lost === 'request') return response.destroy()
@@ -138,6 +145,36 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     expect((await cli.json(['tokens', 'get', answer.mint])).raw).toMatchObject({ mint_authority: vault })
   })
 
+  it('that another member takes between the build and the trial is followed by the next, in a list too', async () => {
+    const before = await numbers()
+    const to = cli.keypair('any.json').address
+    beforeForecast = () => take()
+    const { exitCode, stderr, answer } = await racing(['wallet', 'send', to, '0.25'], () => undefined)
+    expect(exitCode, stderr).toBe(0)
+    expect(answer).toMatchObject({ proposal_status: 'active', transaction_index: String(before + 2) })
+    await carryOut(answer.proposal)
+    expect(chain.account(to)?.lamports).toBe(250_000_000n)
+  })
+
+  it('that two members take at the same time is one for each, 26 times', { timeout: 300_000 }, async () => {
+    const before = await numbers()
+    const env = { SVC_API_KEY: daemon.operator }
+    const api = ['--api', daemon.url, '--squads', multisig, '--yes', '--json']
+    for (let i = 0; i < 13; i++) {
+      const ran = await Promise.all(
+        [ada, ben].map((by, n) => {
+          const to = cli.keypair('any.json').address
+          return cli.svc(['wallet', 'send', to, `0.00${2 + n}`, ...api, '-k', by.file], { env })
+        }),
+      )
+      expect(ran.map(({ exitCode, stderr }) => [exitCode, exitCode === 0 ? '' : stderr])).toEqual([
+        [0, ''],
+        [0, ''],
+      ])
+    }
+    expect(await numbers()).toBe(before + 26)
+  })
+
   it('that is taken three times ends the command, and nothing of it is proposed', async () => {
     const before = await numbers()
     const send = ['wallet', 'send', cy.address, '0.5']
@@ -206,7 +243,7 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     const rent = held()
     expect(rent).toBeGreaterThan(0n)
     const [{ id: begun }] = await cli.json(['proposals', 'list', '--multisig', multisig, '--status', 'planned'])
-    await cli.refused(reclaim(begun), `is filled for the proposal ${begun}`, 5)
+    await cli.refused(reclaim(begun), `is filled for the proposal ${begun}`, 2)
     // Another installation does not know the plan, but this machine has signed it.
     const elsewhere = { env: { SVC_DATA_DIR: join(cli.home, 'elsewhere'), SVC_RPC_URLS: daemon.rpcUrl } }
     const known = await cli.json(['proposals', 'import', multisig, '1'], elsewhere)
@@ -229,7 +266,7 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     const before = chain.account(ada.address)?.lamports ?? 0n
     expect(await cli.json(reclaim(id))).toMatchObject({ buffers_closed: 1, buffer_lamports: String(rent) })
     expect([held(), (chain.account(ada.address)?.lamports ?? 0n) - before]).toEqual([0n, rent - 5_000n])
-    await cli.refused(reclaim(id), 'its rent returns once it is finished', 5)
+    await cli.refused(reclaim(id), 'its rent returns once it is finished', 2)
     await carryOut(id)
     expect(recipients.map((key) => chain.account(key.toBase58())?.lamports)).toEqual(
       recipients.map(() => BigInt(LAMPORTS)),

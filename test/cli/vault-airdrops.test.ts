@@ -103,7 +103,7 @@ describe.skipIf(lacks)('An airdrop in three parts of a vault', () => {
     const third = (await ok(launch()))[2].proposal
     await ok(['localnet', 'advance', String(14 * 86_400)])
     const late = await cli.svc(['proposals', 'approve', third, '-k', ben.file])
-    expect([late.exitCode, late.stderr]).toEqual([5, expect.stringContaining('can no longer be executed')])
+    expect([late.exitCode, late.stderr]).toEqual([2, expect.stringContaining('can no longer be executed')])
     const ran = await cli.svc([...launch(), '--json'])
     expect(ran.stderr).toContain(`Airdrop 2 is proposed anew, because ${third} can no longer be executed`)
     await carryOut(JSON.parse(ran.stdout)[2].proposal)

@@ -1,6 +1,7 @@
 /** The walk through docs/approvals.md by command line: a multisig, a token that its vault makes, two approvals, the execution. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { commandLine, type KeypairFile } from './command-line.ts'
 
@@ -78,6 +79,45 @@ describe.skipIf(lacks)('A multisig by command line', () => {
     const refused = await cli.svc([...claim, '--squads', world.multisig])
     expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('--squads none')])
     expect((await cli.svc(claim, { env: { SVC_SQUADS: world.multisig } })).exitCode).toBe(2)
+  })
+
+  it('moves what a vault without SOL holds, because the member who executes it pays the fee', async () => {
+    const poor = `${world.multisig}:2`
+    const poorVault = vaultAddress(world.multisig, 2)
+    const transfer = ['tokens', 'transfer', world.mint]
+    const carryOut = async (...args: string[]) => {
+      const { proposal } = await ok([...transfer, ...args, '-k', ada.file])
+      for (const { file } of [ben, cy]) await ok(['proposals', 'approve', proposal, '-k', file])
+      expect(await ok(['proposals', 'execute', proposal, '-k', cy.file])).toMatchObject({ proposal_status: 'executed' })
+    }
+    await carryOut(ben.address, '1', '--squads', world.multisig)
+    await carryOut(poorVault, '5', '--allow-programs', '--squads', world.multisig)
+    const dry = await cli.svc([...transfer, ben.address, '2', '--squads', poor, '-k', ada.file, '--dry-run'])
+    expect([dry.exitCode, dry.stdout + dry.stderr]).toEqual([0, expect.not.stringContaining('fails')])
+    const list = cli.file('poor.csv', `wallet,amount\n${ben.address},1\n`)
+    const listed = await cli.svc([...transfer, '--from', list, '--squads', poor, '-k', ada.file, '--dry-run'])
+    expect([listed.exitCode, listed.stdout + listed.stderr]).toEqual([
+      0,
+      expect.not.stringContaining(`from ${poorVault}`),
+    ])
+    await carryOut(ben.address, '2', '--squads', poor)
+    expect((await ok(['wallet', 'balance', poorVault])).lamports).toBe('0')
+  })
+
+  it('is refused as the receiver of anything, with the address of its vault, whatever is allowed', async () => {
+    const { multisig, vault, mint } = world
+    const list = cli.file('lost.csv', `wallet,amount\n${multisig},1\n`)
+    const more = ['--allow-programs', '-k', ada.file, '--yes']
+    const lost = [
+      ['wallet', 'send', multisig, '1'],
+      ['tokens', 'transfer', mint, multisig, '1', '--squads', multisig],
+      ['tokens', 'set-authority', mint, 'mint', multisig, '--squads', multisig],
+      ['airdrops', 'send', list, '--mint', mint, '--squads', multisig],
+    ]
+    for (const args of lost) {
+      const { exitCode, stdout, stderr } = await cli.svc([...args, ...more])
+      expect([args[1], exitCode === 0, stdout + stderr]).toEqual([args[1], false, expect.stringContaining(vault)])
+    }
   })
 
   it('gets the rent of the finished proposal back', async () => {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { TransactionInstruction } from '@solana/web3.js'
+import { LARGEST_LIMITS } from '../../../src/chain/programs/squads/deciding.ts'
 import { innerInstructions } from '../../../src/chain/programs/squads/inner-instructions.ts'
 import {
   type Acting,
@@ -13,8 +14,10 @@ import {
   transactionCreate,
   transactionCreateFromBuffer,
 } from '../../../src/chain/programs/squads/program.ts'
+import { withBlockhash } from '../../../src/chain/sending/cosign.ts'
 import { decodeTransaction } from '../../../src/chain/sending/transactions.ts'
-import { compileAnySize } from '../../../src/chain/sending/unsigned.ts'
+import { compileAnySize, compileUnsigned } from '../../../src/chain/sending/unsigned.ts'
+import { ApiError } from '../../../src/platform/errors.ts'
 import { ByteReader, ShortData } from '../../../src/solana/byte-reader.ts'
 import { type DecodedTransaction, messageBytesOf } from '../../../src/solana/messages.ts'
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../../src/solana/program-ids.ts'
@@ -24,6 +27,7 @@ import {
   ephemeralSignersOf,
   innerMessageOf,
   MOST_NEW_ACCOUNTS,
+  namedPlaces,
   type PinnedMessage,
   SQUADS_CALLS,
   SquadsFault,
@@ -58,9 +62,31 @@ export async function proposalDifference(asked: AskedProposal): Promise<string |
 
 /** The vault's message, base58, as Squads' app imports it: of version 0 and of any size, with an empty blockhash. */
 export async function vaultMessage(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string) {
+  if (usesTables(act)) {
+    const timeless = withBlockhash(Buffer.from(act, 'base64'), SYSTEM_PROGRAM)
+    return base58.encode(Uint8Array.from(messageBytesOf(timeless)))
+  }
   const envelope = { payer: asked.vault, recentBlockhash: SYSTEM_PROGRAM }
   const built = await compileAnySize(envelope, await innerInstructions(innerOf(act, asked)))
   return base58.encode(Uint8Array.from(messageBytesOf(built.transaction)))
+}
+
+const usesTables = (act: string): boolean => decodeTransaction(act).message.lookups.length > 0
+
+/** Throws SquadsFault for what the vault cannot execute. With lookup tables, or without room for the member, it is the act as it was built. */
+export async function actPaidBy(asked: Place, act: string, member: string): Promise<string> {
+  if (usesTables(act)) return act
+  const { version } = decodeTransaction(act).message
+  const envelope = { payer: member, recentBlockhash: SYSTEM_PROGRAM }
+  const messageConfig = { ...LARGEST_LIMITS, heapSize: null, priorityFeeLamports: 0n }
+  try {
+    const instructions = await innerInstructions(innerOf(act, asked))
+    const built = await compileUnsigned({ ...envelope, ...(version === 1 ? { messageConfig } : {}) }, instructions)
+    return Buffer.from(built.transaction).toString('base64')
+  } catch (error) {
+    if (error instanceof ApiError) return act
+    throw error
+  }
 }
 
 type Place = Pick<AskedProposal, 'multisig' | 'vault' | 'index'>
@@ -68,8 +94,9 @@ type Place = Pick<AskedProposal, 'multisig' | 'vault' | 'index'>
 /** What the vault executes. Its new accounts have the addresses that follow from the multisig and the first number. */
 function innerOf(act: string, { multisig, vault, index }: Place): PinnedMessage {
   const decoded = decodeTransaction(act)
-  if (decoded.message.lookups.length > 0) throw new Difference('a lookup table hides accounts of the act')
-  return innerMessageOf(decoded, { vault, ephemeral: ephemeralSignersOf(multisig, BigInt(index), MOST_NEW_ACCOUNTS) })
+  const ephemeral = ephemeralSignersOf(multisig, BigInt(index), MOST_NEW_ACCOUNTS)
+  // The proposal stores the places in the tables, and the caller has shown what they are.
+  return innerMessageOf(decoded, { vault, ephemeral, loaded: namedPlaces(decoded.message) })
 }
 
 interface Expected extends Pick<AskedProposal, 'multisig' | 'vaultIndex' | 'member'> {

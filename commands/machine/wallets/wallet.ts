@@ -107,6 +107,9 @@ export function createWallet(
     async proposalDifference(asked) {
       return (await import('./proposal-check.ts')).proposalDifference(asked)
     },
+    async actPaidBy(asked, act, member) {
+      return (await import('./proposal-check.ts')).actPaidBy(asked, act, member)
+    },
     async vaultMessage(asked, act) {
       return (await import('./proposal-check.ts')).vaultMessage(asked, act)
     },

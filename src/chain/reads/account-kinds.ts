@@ -1,7 +1,7 @@
 /** Reads who owns many accounts, without their data: a hundred accounts a call, several calls at once. */
 import { isAddress } from '../../solana/addresses.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
-import type { AccountKind } from '../../solana/recipients.ts'
+import { type AccountKind, START_BYTES, startOf } from '../../solana/recipients.ts'
 import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 
@@ -40,8 +40,7 @@ function readPart(
   addresses: readonly string[],
   terms: ReadingTerms,
 ): Promise<(AccountKind | null)[]> {
-  // One byte shows whether there is data.
-  const options = { encoding: 'base64', dataSlice: { offset: 0, length: 1 }, ...terms }
+  const options = { encoding: 'base64', dataSlice: { offset: 0, length: START_BYTES }, ...terms }
   return askNode('Reading the owners of accounts', async () => {
     const result = await chain.call<unknown>('getMultipleAccounts', [addresses, options])
     const { value } = atSlot<unknown[]>(result, (shown) => Array.isArray(shown) && shown.length === addresses.length)
@@ -57,7 +56,7 @@ function readPart(
       ) {
         throw new Error('its answer is incomplete')
       }
-      return { owner, executable, hasData: text !== '' }
+      return { owner, executable, start: startOf(Buffer.from(text, 'base64')) }
     })
   })
 }

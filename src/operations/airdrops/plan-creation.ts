@@ -70,7 +70,7 @@ export async function planCreation(
   const held = isOpen(tokens) ? tokens : null
   requireDepositTokens(input, { payer, account, held, deposit })
   // Tokens of wallets that cannot claim come back after the clawback time, so `allow_programs` permits them.
-  if (tree !== null && !input.allow_programs) await requireClaimants(context, tree)
+  if (tree !== null) await requireClaimants(context, tree, { allowsPrograms: input.allow_programs })
   const creation = {
     mint,
     airdropCount,

@@ -2,16 +2,23 @@
 import type { TransferFault } from '../../api/token-transfers.ts'
 import type { OnChainToken, TokenReceiver } from '../../chain/programs/tokens/index.ts'
 import { badRequest } from '../../platform/errors.ts'
+import type { AddressFault } from '../../solana/bare-addresses.ts'
+import { recipientNote } from '../../solana/recipients.ts'
 import type { TransferFee } from '../../solana/token-extensions.ts'
-import { RECIPIENT_NOTES } from '../recipients.ts'
 
 type Note = (receiver: TokenReceiver) => string
 
+function noWallet(reason: AddressFault): Note {
+  return ({ wallet }) => `${wallet} ${recipientNote(reason, wallet)}`
+}
+
 const NOTES: Record<TransferFault, Note> = {
   sender: ({ wallet }) => `${wallet} is the sender itself`,
-  token_account: ({ wallet }) => `${wallet} ${RECIPIENT_NOTES.token_account}`,
-  off_curve: ({ wallet }) => `${wallet} ${RECIPIENT_NOTES.off_curve}`,
-  program_owned: ({ wallet }) => `${wallet} ${RECIPIENT_NOTES.program_owned}`,
+  token_account: noWallet('token_account'),
+  multisig: noWallet('multisig'),
+  squads_account: noWallet('squads_account'),
+  off_curve: noWallet('off_curve'),
+  program_owned: noWallet('program_owned'),
   account_taken: ({ wallet, tokenAccount, state }) =>
     state === null
       ? `the address of the token account ${tokenAccount} of ${wallet} has an account that is not a token account`

@@ -100,6 +100,9 @@ const MEMBER_BYTES = 33
 /** Bits of a member's permissions. */
 const [INITIATE, VOTE, EXECUTE] = [1, 2, 4]
 
+/** Whether an account of Squads that begins with these eight bytes, in hex, is a multisig. */
+export const isMultisigStart = (start: string): boolean => start === KINDS.multisig
+
 /** Throws SquadsFault for any other account. */
 export function decodeMultisig(address: string, account: ChainAccount): Multisig {
   return decoded(address, account, 'multisig', (reader) => {

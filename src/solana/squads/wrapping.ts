@@ -78,12 +78,30 @@ function withoutUnused(message: DecodedMessage): SquadsMessage {
 }
 
 /**
+ * Compares what two messages do: programs, accounts with their rights, and data, wherever each lists an address. A
+ * message that takes more signatures differs. Returns null, or a sentence about the first difference.
+ */
+export function storedActDifference(expected: PinnedMessage, stored: PinnedMessage): string | null {
+  const signers = (message: PinnedMessage) => message.keys.slice(0, message.signers).toSorted()
+  if (!sameTexts(signers(expected), signers(stored))) return 'The stored transaction takes other signatures.'
+  return instructionDifference(expected, stored)
+}
+
+/**
  * Compares what was planned with what the chain stores, byte for byte and with the addresses of lookup tables. Returns
  * null if they are the same, or a sentence about the first difference.
  */
 export function storedMessageDifference(expected: PinnedMessage, stored: PinnedMessage): string | null {
   const [planned, found] = [addressesOf(expected), addressesOf(stored)]
   if (Buffer.from(storedMessage(expected)).equals(storedMessage(stored)) && sameTexts(planned, found)) return null
+  return (
+    instructionDifference(expected, stored) ??
+    'The stored transaction has the same instructions, but lists its accounts in another way.'
+  )
+}
+
+function instructionDifference(expected: PinnedMessage, stored: PinnedMessage): string | null {
+  const [planned, found] = [addressesOf(expected), addressesOf(stored)]
   const [count, other] = [expected.instructions.length, stored.instructions.length]
   if (count !== other) return `The stored transaction has ${numbered(other, 'instruction')} instead of ${count}.`
   for (const [i, own] of expected.instructions.entries()) {
@@ -105,7 +123,7 @@ export function storedMessageDifference(expected: PinnedMessage, stored: PinnedM
     }
     if (!Buffer.from(own.data).equals(its.data)) return `${place} has other data: its amounts or terms were changed.`
   }
-  return 'The stored transaction has the same instructions, but lists its accounts in another way.'
+  return null
 }
 
 const sameTexts = (a: readonly string[], b: readonly string[]) =>
