@@ -112,7 +112,7 @@ describe.skipIf(lacks)('A multisig by command line', () => {
       ['wallet', 'send', multisig, '1'],
       ['tokens', 'transfer', mint, multisig, '1', '--squads', multisig],
       ['tokens', 'set-authority', mint, 'mint', multisig, '--squads', multisig],
-      ['airdrops', 'send', list, '--mint', mint, '--squads', multisig],
+      ['airdrops', 'send', list, '--mint', mint, '--decimals', '6', '--squads', multisig],
     ]
     for (const args of lost) {
       const { exitCode, stdout, stderr } = await cli.svc([...args, ...more])
