@@ -115,7 +115,14 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
       starting.say('migrating the database to the schema of this version')
       log.info({ url, pending }, 'the database is being migrated')
     }
-    const services = { ...(await openServices(config, log, { stopper, onMigrating })), role }
+    const onWaiting = () => {
+      starting.say('the daemon waits for its database')
+      log.warn(
+        { database: databasePlace(config), seconds: config.values['postgres.wait-seconds'] },
+        'the database cannot be reached yet; the daemon waits for it',
+      )
+    }
+    const services = { ...(await openServices(config, log, { stopper, onMigrating, onWaiting })), role }
     opened = services
     starting.say('the daemon is starting')
     await requireRecordedState(services)

@@ -14,7 +14,7 @@ import { forbidden, internal } from '../src/platform/errors.ts'
 import { FileFault, makeDataFolder, readOwn, readOwnIfThere, writeAtomically } from '../src/platform/files.ts'
 import { type Log, silentLog } from '../src/platform/log.ts'
 import { useOutgoingProxy } from '../src/platform/outgoing-proxy.ts'
-import { once } from '../src/platform/timing.ts'
+import { once, SECOND_MS } from '../src/platform/timing.ts'
 import { type Config, howToSet, OPERATOR_KEY_FILE } from '../src/settings/config.ts'
 import { bucketPlace } from '../src/storage/s3-settings.ts'
 import type { Storage, StorageOptions } from '../src/storage/storage.ts'
@@ -37,18 +37,21 @@ export interface OpenOptions {
   /** Signals that the process was asked to stop. */
   stopper?: AbortController
   onMigrating?: OnMigrating
+  /** Called when the database cannot be reached; opening then waits for `postgres.wait-seconds`. */
+  onWaiting?: () => void
 }
 
 /** Opens database, vault, tree worker, chain and storage; throws ApiError or ConfigError with what to change. */
 export async function openServices(
   config: Config,
   log: Log = silentLog,
-  { stopper = new AbortController(), onMigrating }: OpenOptions = {},
+  { stopper = new AbortController(), onMigrating, onWaiting }: OpenOptions = {},
 ): Promise<OpenServices> {
   makeDataDir(config)
   await useOutgoingProxy(process.env)
   const store = await openStore({
     ...storeOptions(config),
+    waiting: onWaiting && { ms: config.values['postgres.wait-seconds'] * SECOND_MS, onWaiting },
     onMigrating,
     onMigrated: ({ applied, copy }) =>
       log.info({ applied, copy }, copy === null ? 'the database was migrated' : 'the database was copied and migrated'),

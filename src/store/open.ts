@@ -2,7 +2,7 @@
 import { internal } from '../platform/errors.ts'
 import { type Config, renewSecrets } from '../settings/config.ts'
 import { type PostgresSettings, postgresSettings } from './postgres/settings.ts'
-import type { OnMigrated, OnMigrating, Store } from './store.ts'
+import type { OnMigrated, OnMigrating, Store, Waiting } from './store.ts'
 
 export interface StoreOptions {
   dataDir: string
@@ -12,6 +12,8 @@ export interface StoreOptions {
   renewedUrl?: (() => string | undefined) | undefined
   /** Pool, timeouts and TLS of PostgreSQL; by default those of the settings. */
   postgres?: PostgresSettings
+  /** PostgreSQL only. */
+  waiting?: Waiting | undefined
   onMigrating?: OnMigrating | undefined
   onMigrated?: OnMigrated | undefined
   /** Copies a SQLite database before it is migrated; true by default. */
@@ -45,6 +47,7 @@ export async function openStore({
   dataDir,
   databaseUrl,
   renewedUrl,
+  waiting,
   postgres,
   onMigrating,
   onMigrated,
@@ -63,6 +66,7 @@ export async function openStore({
   return openPostgres({
     url: databaseUrl,
     renewedUrl,
+    waiting,
     onMigrating,
     onMigrated,
     ...(postgres === undefined ? {} : { settings: postgres }),

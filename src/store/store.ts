@@ -17,6 +17,13 @@ export interface StoreFigures {
   walBytes: number | null
 }
 
+/** How long opening waits for a database that cannot be reached yet. */
+export interface Waiting {
+  ms: number
+  /** Called once, when the wait begins. */
+  onWaiting(): void
+}
+
 /** Called before migrations are applied to a database that is not new, even if another process applies them. */
 export type OnMigrating = (pending: readonly string[]) => void
 

@@ -32,6 +32,14 @@ export const databaseSettings = define({
     about: 'How long connecting to PostgreSQL may take',
     project: 'it decides how the database is reached',
   },
+  'postgres.wait-seconds': {
+    kind: 'integer',
+    default: 60,
+    min: 0,
+    max: 3_600,
+    about: 'How long a starting daemon waits for a PostgreSQL server that cannot be reached yet',
+    project: 'it decides how the database is reached',
+  },
   'postgres.lock-timeout-ms': {
     kind: 'integer',
     default: 2_000,

@@ -15,6 +15,8 @@ const TIMED_OUT: Readonly<Record<string, string>> = {
 /** The server ended the session and rolled back its transaction, after an idle transaction or during a shutdown. */
 const PAUSED = '25P03'
 const ENDED = new Set([PAUSED, '57P01', '57P02', '57P03'])
+/** The server refuses the user or its password, for example one that was changed after the start. */
+const REFUSED = new Set(['28P01', '28000'])
 /** The server has no connection left for this role or at all. */
 const TOO_MANY = '53300'
 
@@ -67,12 +69,24 @@ export function postgresError(error: unknown): unknown {
   if (code === TOO_MANY) return databaseBusy(error, 'the server has no connection left')
   const timedOut = TIMED_OUT[code]
   if (timedOut !== undefined) return databaseBusy(error, timedOut)
+  if (REFUSED.has(code))
+    return internal('the database refuses its user or password: check SVC_DATABASE_URL', {
+      cause: error,
+      retryAfter: 1,
+    })
   if (isUnreachable(error))
     return internal('the database cannot be reached: try again', { cause: error, retryAfter: 1 })
   if (isLost(error, code)) {
     return internal('the connection to the database was lost: try again', { cause: error, retryAfter: 1 })
   }
   return error
+}
+
+/** Whether the server may only not be up yet: it cannot be reached, has no socket, or says that it is starting. */
+export function mayComeUp(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(mayComeUp)
+  const { code } = (error ?? {}) as { code?: unknown }
+  return isUnreachable(error) || code === '57P03' || code === 'ENOENT' || code === 'ECONNRESET'
 }
 
 /** Returns the error without the URL and its passwords, which the driver's own message may contain. */

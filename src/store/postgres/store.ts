@@ -10,11 +10,11 @@ import type { SchemaDialect } from '../migrations/dialect.ts'
 import { type MigrationState, migrateDatabase, migrationState } from '../migrations/migrate.ts'
 import { refuseAdditions, refuseHalfApplied } from '../migrations/schema-check.ts'
 import type { Tables } from '../schema.ts'
-import type { OnMigrated, OnMigrating, Store, Tx } from '../store.ts'
+import type { OnMigrated, OnMigrating, Store, Tx, Waiting } from '../store.ts'
 import { sendingWakeups } from '../workers/wakeups.ts'
 import { refuseNestedWrite } from '../writing/work.ts'
 import { postgresAdditions } from './additions.ts'
-import { mayRepeat, openingError, postgresError } from './errors.ts'
+import { mayComeUp, mayRepeat, openingError, postgresError } from './errors.ts'
 import type { PoolUser } from './gate.ts'
 import { openMigrator, openPools } from './pool.ts'
 import { type PostgresSettings, postgresSettings, requirePostgresUrl } from './settings.ts'
@@ -33,6 +33,8 @@ export const postgresSchema: SchemaDialect = {
 export interface PostgresOptions {
   /** Connection URL, `postgres://…`. It contains the password and never appears in errors. */
   url: string
+  /** How long to wait for a server that cannot be reached yet; without it, not at all. */
+  waiting?: Waiting | undefined
   /** Returns the URL with the present user and password, for each new connection. */
   renewedUrl?: (() => string | undefined) | undefined
   /** Pool, timeouts and TLS; by default those of the settings. */
@@ -41,9 +43,12 @@ export interface PostgresOptions {
   onMigrated?: OnMigrated | undefined
 }
 
+const WAIT_STEP_MS = 500
+
 export async function openPostgres({
   url,
   renewedUrl,
+  waiting,
   settings = postgresSettings(),
   onMigrating,
   onMigrated,
@@ -52,10 +57,17 @@ export async function openPostgres({
   // Certificate files are read once, so a later bad change to them cannot stop a running daemon.
   const target = postgresTarget(url, settings.tls)
   const driver = renewingDriver((await import('pg')).default, renewedUrl)
-  try {
-    await migrateOnce(driver, target, { settings, onMigrating, onMigrated })
-  } catch (error) {
-    throw openingError(error, url)
+  const until = performance.now() + (waiting?.ms ?? 0)
+  for (let isTold = false; ; ) {
+    try {
+      await migrateOnce(driver, target, { settings, onMigrating, onMigrated })
+      break
+    } catch (error) {
+      if (!mayComeUp(error) || performance.now() >= until) throw openingError(error, url)
+      if (!isTold) waiting?.onWaiting()
+      isTold = true
+      await delay(WAIT_STEP_MS)
+    }
   }
 
   const pools = openPools(driver, target, settings)
@@ -145,7 +157,7 @@ async function writeRepeatedly<T>(writer: Kysely<Tables>, work: (tx: Tx) => Prom
 async function migrateOnce(
   driver: typeof pg,
   target: PostgresTarget,
-  { settings, onMigrating, onMigrated }: Required<Omit<PostgresOptions, 'url' | 'renewedUrl'>>,
+  { settings, onMigrating, onMigrated }: Required<Omit<PostgresOptions, 'url' | 'renewedUrl' | 'waiting'>>,
 ): Promise<void> {
   const db = openMigrator(driver, target, settings)
   try {
