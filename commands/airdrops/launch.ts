@@ -8,10 +8,11 @@ import { unusableWallets, unusableWarnings } from '../../src/merkle/unusable-wal
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { type InputValues, integer, listOf, mintAddress, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { withListNotes } from '../lists/column-flags.ts'
 import { runList } from '../lists/run.ts'
 import { builtTreeRecord, readKey } from '../merkle/built-record.ts'
 import { chosenUnits, type ListToken, listToken, listWords, requireUnits, unitFlags } from '../merkle/list-units.ts'
-import { hashRoot, readRecipients, withListNotes } from '../merkle/recipients.ts'
+import { hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { ALLOW_LIST_PROGRAMS, KEYPAIR, SQUADS } from '../signing/flags.ts'
@@ -134,7 +135,8 @@ export const airdropLaunchVerb = verb({
     const open = missing.filter((part) => !isProposed(part))
     if (open.length > 0) {
       const { mint, allow_programs } = input
-      await requireClaimants(session, { file, payer: payer.address, mint, allow_programs, list: recipients })
+      const of = { file, payer: payer.address, mint, allow_programs, isDryRun: input.dry_run }
+      await requireClaimants(session, { ...of, list: recipients })
     }
     // If only trees have to be stored, nothing is signed.
     const signs = open.length > 0

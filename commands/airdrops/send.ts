@@ -1,8 +1,8 @@
 /** `svc airdrops send`: transfers a token to every wallet of a CSV, so that nobody has to claim. */
 import { mintAddress, required, text, verb } from '../cli/command.ts'
-import { columnInputs } from '../lists/column-flags.ts'
+import { columnInputs, withListNotes } from '../lists/column-flags.ts'
 import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
-import { readRecipients, withListNotes } from '../merkle/recipients.ts'
+import { readRecipients } from '../merkle/recipients.ts'
 import { usage } from '../ui/problem.ts'
 import { SEND_CALLS, sendFlags } from './sending/flags.ts'
 import { sendList } from './sending/list.ts'

@@ -1,7 +1,7 @@
 /** The flags by which a person says what the columns of a list are, and the question about an unknown one. */
 import type { ColumnChoices } from '../../src/merkle/column-plan.ts'
 import { MerkleInputError, quoted } from '../../src/merkle/errors.ts'
-import { listOf, text, toggle } from '../cli/command.ts'
+import { type CommandOutcome, listOf, text, toggle } from '../cli/command.ts'
 import { flagName } from '../cli/parsed-command.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
@@ -90,4 +90,36 @@ export function withoutList(
   const ofList = { journal, again, allow_repeats, sign_unseen, ...columnInputs(flags) }
   const key = Object.entries(ofList).find(([, value]) => value !== undefined && value !== false)?.[0]
   if (key !== undefined) throw usage(`${flagName(key)} is for a list: give --from too`, { param: flagName(key) })
+}
+
+/** What was read of a list, and what was not; with `-o json` it is in the answer. */
+export interface ListNotes {
+  /** The column of wallet, amount and locked amount, by its name in the header or its number. */
+  columns: Readonly<Record<string, string>>
+  /** Columns of a CSV, or fields of JSON, that were ignored. */
+  ignored_columns: readonly string[]
+  /** Rows that begin with #. */
+  comment_rows: number
+  /** Rows of a receipt that are paid, which --unpaid-only leaves out. */
+  paid_rows: number
+}
+
+export const listNotes = (of: {
+  read: Readonly<Record<string, string>>
+  ignored: readonly string[]
+  comments?: number
+  paidRows: number
+}): ListNotes => ({
+  columns: of.read,
+  ignored_columns: of.ignored,
+  comment_rows: of.comments ?? 0,
+  paid_rows: of.paidRows,
+})
+
+/** The answer with what was read of the list in each of its records. */
+export function withListNotes(outcome: CommandOutcome, notes: ListNotes): CommandOutcome {
+  const { columns, ignored_columns, comment_rows, paid_rows } = notes
+  const noted = (record: object) => ({ ...record, columns, ignored_columns, comment_rows, paid_rows })
+  const { data } = outcome
+  return { ...outcome, data: Array.isArray(data) ? data.map(noted) : noted(data as object) }
 }

@@ -6,6 +6,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransferFee } from '../../src/solana/token-extensions.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
+import type { ListNotes } from '../lists/column-flags.ts'
 import type { KeyedList } from '../lists/keyed-list.ts'
 import { type KeyedJournal, type KeyedKind, keyedJournal } from '../lists/keyed-rows.ts'
 import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
@@ -95,6 +96,7 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
   })
   const head = headOf(list.now)
   let begins = list.now
+  let read: ListNotes | Record<string, never> = {}
   return {
     kind: LOCK_KIND,
     file,
@@ -105,7 +107,13 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
     async read(_, { now }) {
       begins = BigInt(String(now))
       const units = { decimals: list.raw ? 0 : decimals, isRaw: list.raw, mint, now: begins, usual, ...list.reading }
-      const rows = await readLockRows(session.ui, file, { ...units, modes: modesOf(terms) })
+      const rows = await readLockRows(session.ui, file, {
+        ...units,
+        modes: modesOf(terms),
+        onRead: (notes) => {
+          read = notes
+        },
+      })
       requireSteps(
         rows.map(({ plan, line }) => ({ ...plan, line })),
         list.release,
@@ -174,7 +182,7 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
       ]
     },
     names: { rows: 'locks', account: 'lock' },
-    fields: (rows) => ({ mint, amount: String(totalOf(rows)) }),
+    fields: (rows) => ({ mint, amount: String(totalOf(rows)), ...read }),
     record: ({ wallet, plan }) => ({ wallet, amount: String(plan.amount) }),
     columns: ['wallet', 'amount'],
     decimals: { amount: decimals },

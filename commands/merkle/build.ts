@@ -8,12 +8,13 @@ import { listWarnings } from '../../src/merkle/unusable-wallets.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { inWhole } from '../cli/amounts.ts'
 import { type CommandOutcome, choiceOf, integer, required, text, toggle, verb } from '../cli/command.ts'
+import { withListNotes } from '../lists/column-flags.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import { builtTreeRecord, readKey } from './built-record.ts'
 import { junitFlag, withJunitReport } from './junit.ts'
 import { chosenUnits, listTokenIfRead, listWords, requireUnits, unitFlags } from './list-units.ts'
-import { hashRoot, hashTree, readRecipients, withListNotes } from './recipients.ts'
+import { hashRoot, hashTree, readRecipients } from './recipients.ts'
 
 export const buildTreeOfCsv = verb({
   about: 'Build the tree of a CSV; no network or database unless --persist',

@@ -5,10 +5,10 @@ import { MerkleInputError, type MerkleIssue, quoted } from '../../src/merkle/err
 import { readJsonList } from '../../src/merkle/json-list.ts'
 import { isTreeJson, readTreeFile } from '../../src/merkle/tree-files/read-tree-file.ts'
 import { type CheckedTreeFile, checkTreeFile, type TreeFile } from '../../src/merkle/tree-files/tree-file.ts'
-import { sayDecisions } from '../lists/column-flags.ts'
+import { listNotes, sayDecisions } from '../lists/column-flags.ts'
 import { readBytes } from '../ui/files.ts'
 import type { Ui } from '../ui/ui.ts'
-import { inputProblem, listNotes, type Recipients, sayNotes } from './recipients.ts'
+import { inputProblem, type Recipients, sayNotes } from './recipients.ts'
 
 /**
  * A JSON list, or the leaves of a tree file; a tree of another tool must have the proofs and the root of its leaves.

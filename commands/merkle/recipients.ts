@@ -1,7 +1,7 @@
 /** Reads a recipient list for the merkle commands: a CSV, or the file of a tree. */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
-import { type CsvColumns, readingNotes } from '../../src/merkle/csv-columns.ts'
+import { readingNotes } from '../../src/merkle/csv-columns.ts'
 import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
 import type { EntryList } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
@@ -9,8 +9,16 @@ import type { BuildProgress } from '../../src/merkle/progress.ts'
 import { readRecipientCsv, recipientRoot, recipientTree } from '../../src/merkle/recipient-tree.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import type { JitoDetail } from '../../src/merkle/tree-files/tree-file.ts'
-import { type CommandOutcome, choiceOf, integer } from '../cli/command.ts'
-import { type ColumnInputs, columnChoices, columnFlags, deciding, sayDecisions } from '../lists/column-flags.ts'
+import { choiceOf, integer } from '../cli/command.ts'
+import {
+  type ColumnInputs,
+  columnChoices,
+  columnFlags,
+  deciding,
+  type ListNotes,
+  listNotes,
+  sayDecisions,
+} from '../lists/column-flags.ts'
 import { readBytes, unreadable } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
@@ -38,30 +46,6 @@ export interface CsvChoices extends ColumnInputs {
 
 /** A list with at most this many rows is read too fast for a progress bar. */
 const PROGRESS_FROM = 50_000
-
-/** What was read of a list, and what was not; with `-o json` it is in the answer. */
-export interface ListNotes {
-  /** The column of wallet, amount and locked amount, by its name in the header or its number. */
-  columns: Readonly<Record<string, string>>
-  /** Columns of a CSV, or fields of JSON, that were ignored. */
-  ignored_columns: readonly string[]
-  /** Rows that begin with #. */
-  comment_rows: number
-  /** Rows of a receipt that are paid, which --unpaid-only leaves out. */
-  paid_rows: number
-}
-
-export const listNotes = (of: {
-  read: CsvColumns['read']
-  ignored: readonly string[]
-  comments?: number
-  paidRows: number
-}): ListNotes => ({
-  columns: of.read,
-  ignored_columns: of.ignored,
-  comment_rows: of.comments ?? 0,
-  paid_rows: of.paidRows,
-})
 
 export interface Recipients extends ListNotes {
   list: EntryList
@@ -116,14 +100,6 @@ function memoized(units: (name: string) => Promise<number | undefined>) {
 /** Prints what a person should know about the list; with JSON it is in the answer. */
 export async function sayNotes(ui: Ui, name: string, notes: readonly string[]): Promise<void> {
   if (notes.length > 0) await ui.preview(notes.map((note) => `${name}: ${note}`))
-}
-
-/** The answer with what was read of the list in each of its records. */
-export function withListNotes(outcome: CommandOutcome, notes: ListNotes): CommandOutcome {
-  const { columns, ignored_columns, comment_rows, paid_rows } = notes
-  const noted = (record: object) => ({ ...record, columns, ignored_columns, comment_rows, paid_rows })
-  const { data } = outcome
-  return { ...outcome, data: Array.isArray(data) ? data.map(noted) : noted(data as object) }
 }
 
 /** Opens a regular file to be read piece by piece; anything else is read whole. */

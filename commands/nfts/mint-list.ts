@@ -4,7 +4,7 @@ import { uriWarnings } from '../../src/api/uris.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { solOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
-import type { ColumnInputs } from '../lists/column-flags.ts'
+import type { ColumnInputs, ListNotes } from '../lists/column-flags.ts'
 import type { KeyedList } from '../lists/keyed-list.ts'
 import { type KeyedJournal, type KeyedKind, keyedJournal } from '../lists/keyed-rows.ts'
 import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
@@ -57,7 +57,10 @@ const textsOf = ({ name, uri }: NftRow) => Buffer.byteLength(name) + Buffer.byte
 export async function mintList(session: Session, list: NftList): Promise<KeyedList<OwnedRow, NftCreated>> {
   const { collection, file, platform_id, allow_programs } = list
   readKey(collection, '--collection')
-  const listed = await readNftRows(session.ui, file, list.columns)
+  let read: ListNotes | Record<string, never> = {}
+  const listed = await readNftRows(session.ui, file, list.columns, (notes) => {
+    read = notes
+  })
   let collectionName = collection
   return {
     kind: MINT_KIND,
@@ -92,7 +95,7 @@ export async function mintList(session: Session, list: NftList): Promise<KeyedLi
       return own === undefined ? [] : [previewLine('each', `${solOf(-BigInt(own.change))} SOL`)]
     },
     names: { rows: 'nfts', account: 'asset' },
-    fields: () => ({ collection }),
+    fields: () => ({ collection, ...read }),
     record: ({ name, owner }) => ({ name, owner }),
     columns: ['name'],
   }

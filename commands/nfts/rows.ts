@@ -1,7 +1,7 @@
 /** Reads the CSV of `svc nfts mint --from`: a row for each NFT, and every fault with its line and column. */
 import { walletFault, walletKey } from '../../src/merkle/base58.ts'
 import type { ListForm } from '../../src/merkle/column-plan.ts'
-import { type ColumnInputs, columnChoices } from '../lists/column-flags.ts'
+import { type ColumnInputs, columnChoices, type ListNotes } from '../lists/column-flags.ts'
 import { type PlacedFault, type PlacedRow, readListRows } from '../lists/csv.ts'
 import type { Ui } from '../ui/ui.ts'
 
@@ -21,10 +21,15 @@ const NFT_FORM: ListForm = { reads: ['name', 'uri', 'wallet'], needs: ['name', '
 const ROLES = { name: 'name', uri: 'uri', owner: 'wallet' } as const
 
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
-export async function readNftRows(ui: Ui, file: string, columns: ColumnInputs): Promise<NftRow[]> {
+export async function readNftRows(
+  ui: Ui,
+  file: string,
+  columns: ColumnInputs,
+  onRead: (notes: ListNotes) => void,
+): Promise<NftRow[]> {
   const check = await nftRowChecks()
   const format = {
-    ...{ form: NFT_FORM, choices: columnChoices(columns), example: 'name,uri' },
+    ...{ form: NFT_FORM, choices: columnChoices(columns), example: 'name,uri', onRead },
     withoutHeader: (cells: number) => (cells > 2 ? ['name', 'uri', 'wallet'] : ['name', 'uri']),
   }
   return readListRows(ui, file, format, (row, faults) => nftRow(row, check, faults))

@@ -18,7 +18,7 @@ import { Amount, groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { stateFile, writeStateFile } from '../cli/state-file.ts'
-import { type ColumnInputs, columnChoices } from '../lists/column-flags.ts'
+import { type ColumnInputs, columnChoices, type ListNotes, withListNotes } from '../lists/column-flags.ts'
 import { readListRows } from '../lists/csv.ts'
 import type { JournalKind } from '../lists/journal.ts'
 import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
@@ -65,6 +65,8 @@ export interface ActList {
   again: boolean
   columns: ColumnInputs
   sign_unseen?: boolean
+  /** Is told what was read of the list. */
+  onRead?: (notes: ListNotes) => void
 }
 
 interface ActRun extends SendRun {
@@ -77,6 +79,15 @@ interface ActRun extends SendRun {
 const hasAmounts = (act: ListedAct) => act === 'mint' || act === 'burn'
 
 export async function actOnList(session: Session, flags: ActFlags, list: ActList): Promise<CommandOutcome> {
+  let read: ListNotes | null = null
+  const onRead = (notes: ListNotes) => {
+    read = notes
+  }
+  const outcome = await doList(session, flags, { ...list, onRead })
+  return read === null ? outcome : withListNotes(outcome, read)
+}
+
+async function doList(session: Session, flags: ActFlags, list: ActList): Promise<CommandOutcome> {
   const { act, mint, file } = list
   const { title, to, doing } = WORDS[act]
   refuseOwnWithSigned(flags)
@@ -215,10 +226,15 @@ interface ListedWallet {
 
 async function readAmounts(
   session: Session,
-  { file, mint, columns }: ActList,
+  { file, mint, columns, onRead }: ActList,
   decimals: number | undefined,
 ): Promise<ListedWallet[]> {
-  const { list } = await readRecipients(file, { ...columns, mint, decimals, duplicates: undefined }, session.ui)
+  const { list, ...read } = await readRecipients(
+    file,
+    { ...columns, mint, decimals, duplicates: undefined },
+    session.ui,
+  )
+  onRead?.(read)
   if (list.locked !== undefined) throw usage(`${file} has locked amounts, which this would ignore`, { param: '--from' })
   return Array.from({ length: list.count }, (_, i) => entryAt(list, i))
 }
@@ -227,10 +243,10 @@ async function readAmounts(
 const WALLET_FORM: ListForm = { reads: ['wallet'], needs: ['wallet'], leaves: ['amount', 'units'] }
 
 /** Reads a CSV whose first or only column is the wallet; throws a usage problem with line and column of each fault. */
-function readWallets({ ui }: Session, { file, mint, columns }: ActList): Promise<ListedWallet[]> {
+function readWallets({ ui }: Session, { file, mint, columns, onRead }: ActList): Promise<ListedWallet[]> {
   const known = new Set<string>()
   const format = {
-    ...{ form: WALLET_FORM, choices: columnChoices({ ...columns, mint }), example: 'a wallet' },
+    ...{ form: WALLET_FORM, choices: columnChoices({ ...columns, mint }), example: 'a wallet', onRead },
     withoutHeader: () => ['wallet', 'amount'],
   }
   return readListRows(ui, file, format, ({ fields, offset, offsetOf }, faults) => {

@@ -78,7 +78,7 @@ describe('svc airdrops send', () => {
     const [head, ...lines] = readFileSync(out, 'utf8').trim().split('\r\n')
     expect(head).toBe('wallet,amount,status,signature,note')
     expect(lines.map((line) => line.split(',').slice(0, 3).join())).toEqual(
-      wallets.map((wallet, i) => `${wallet},${i + 1}500000,sent`),
+      wallets.map((wallet, i) => `${wallet},${i + 1}.5,sent`),
     )
     expect(new Set(first.recipients.map(({ signature }: { signature: string }) => signature)).size).toBe(3)
     expect(await Promise.all([0, 24].map((i) => held(wallets[i]!)))).toEqual([1_500_000n, 25_500_000n])
@@ -86,6 +86,51 @@ describe('svc airdrops send', () => {
     const again = await json(send(file))
     expect(again).toMatchObject({ sent: 0, sent_already: 25 })
     expect(await held(wallets[0]!)).toBe(1_500_000n)
+  })
+
+  it('refuses its own receipt, and pays with --unpaid-only nobody that it calls paid', async () => {
+    const [paid, late] = strangers(2) as [string, string]
+    const out = join(cli.home, 'receipt.csv')
+    await json(send(list('first.csv', [`${paid},2.5`]), '--out', out))
+    appendFileSync(out, `${late},1.5,to send,,\r\n`)
+    const fed = await run(send(out, '--yes', '--quiet'))
+    expect([fed.exitCode, fed.stderr]).toEqual([
+      2,
+      expect.stringMatching(/1 of 2 rows is paid\. --unpaid-only takes only the others/),
+    ])
+    expect(await held(paid)).toBe(2_500_000n)
+    const { stdout, exitCode } = await run(send(out, '--unpaid-only', '--json'))
+    expect([exitCode, JSON.parse(stdout)]).toEqual([
+      0,
+      expect.objectContaining({ sent: 1, total: 1, paid_rows: 1, amount: '1500000' }),
+    ])
+    expect([await held(paid), await held(late)]).toEqual([2_500_000n, 1_500_000n])
+    const raw = join(cli.home, 'raw.csv')
+    const args = [
+      'airdrops',
+      'send',
+      list('raw-list.csv', [`${strangers(1)[0]},7`]),
+      '--mint',
+      mint,
+      '--raw',
+      '-k',
+      keypair,
+    ]
+    await json([...args, '--out', raw])
+    expect(readFileSync(raw, 'utf8')).toMatch(/^wallet,amount_raw,status,signature,note\r\n\w+,7,sent,/)
+  })
+
+  it('refuses a file that was overwritten by a new list before it pays anybody', async () => {
+    const [kept, gone, added] = strangers(3) as [string, string, string]
+    const file = list('monthly.csv', [`${kept},1`, `${gone},1`])
+    await json(send(file))
+    list('monthly.csv', [`${kept},1`, `${added},1`])
+    const { exitCode, stderr } = await run(send(file))
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringMatching(/1 wallet of it was paid earlier, and 1 paid wallet is gone.*--journal FILE/s),
+    ])
+    expect(await held(added)).toBe(null)
   })
 
   it('pays rows that were added, and refuses another amount for a wallet that was paid', async () => {
@@ -176,11 +221,29 @@ describe('svc airdrops send', () => {
     const signed = ['airdrops', 'send', file, '--mint', mint, '--decimals', '6', '--signed']
     const refused = await run(signed)
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('lamports_per_transaction')])
+    // Nothing of it was paid.
+    rmSync(`${file}.send.jsonl`)
     const limits = ['--per-transaction', '1', '--per-day', '1', '--token', `${mint}:12000000:12000000`]
     await json(['signer', 'policy', ...limits, '--yes'])
-    expect(await json(signed)).toMatchObject({ sent: 12, failed: 0 })
+    expect(await json([...signed, '--again'])).toMatchObject({ sent: 12, failed: 0 })
     expect(await held(wallets[11]!)).toBe(1_000_000n)
     expect(await json(signed)).toMatchObject({ sent: 0, sent_already: 12 })
+
+    // A destination that the policy refuses is named, and its neighbours are paid; a batch above the limit is divided.
+    const [stranger, ...friends] = strangers(7) as [string, ...string[]]
+    const policy = ['--token', `${mint}:3000000:100000000`, '--destinations', friends.join(',')]
+    await json(['signer', 'policy', '--per-transaction', '1', '--per-day', '1', ...policy, '--yes'])
+    const mixed = list(
+      'mixed.csv',
+      [friends[0], stranger, ...friends.slice(1)].map((wallet) => `${wallet},1`),
+    )
+    const some = await run(['airdrops', 'send', mixed, '--mint', mint, '--decimals', '6', '--signed', '--json'])
+    const paidSome = JSON.parse(some.stdout)
+    expect([some.exitCode, paidSome.sent, paidSome.left_out]).toEqual([1, 6, 1])
+    expect(paidSome.recipients[1]).toMatchObject({ wallet: stranger, note: expect.stringContaining(stranger) })
+    expect(await Promise.all(friends.map(held))).toEqual(friends.map(() => 1_000_000n))
+    expect(await held(stranger)).toBe(null)
+    await json(['signer', 'policy', ...limits, '--destinations', 'any', '--yes'])
 
     // As if killed before the answers came; only the key that asked is answered by what it had signed.
     const journal = `${file}.send.jsonl`

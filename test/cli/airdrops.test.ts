@@ -290,7 +290,7 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
     await cli.refused(args, 'has 1,000,000 of the 1,000,001 tokens that this takes: 1 are missing')
   })
 
-  it('launch refuses token accounts before anything is stored, and a mint before anything is on chain', async () => {
+  it('launch refuses token accounts and mints before anything is stored, in its dry run too', async () => {
     const launchOf = async (name: string, wallets: string[], ...more: string[]) => {
       const list = cli.file(name, wallets.map((wallet) => `${wallet},1\n`).join(''))
       const args = ['airdrops', 'launch', list, '--mint', mint, '--decimals', '6', '-k', files.payer, '--yes', ...more]
@@ -303,11 +303,15 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
     expect([early.exitCode, early.stderr]).toEqual([2, expect.stringMatching(/2 of 3 addresses are not wallets/)])
     expect(await ok(['airdrops', 'list', '--mint', mint])).toEqual([])
     const count = ['--airdrop-count', '77']
-    const late = await launchOf('mint.csv', [someone().toBase58(), mint], ...count)
-    expect([late.exitCode, late.stderr]).toEqual([2, expect.stringContaining(`item 2 (wallet): ${mint} is a mint`)])
-    const [stored] = await ok(['airdrops', 'list', '--mint', mint])
-    expect(stored.status).toBe('tree_built')
-    const meant = await launchOf('mint.csv', [someone().toBase58(), mint], ...count, '--replace', '--allow-programs')
+    for (const dry of [[], ['--dry-run']]) {
+      const refused = await launchOf('mint.csv', [someone().toBase58(), mint], ...count, ...dry)
+      expect([refused.exitCode, refused.stderr]).toEqual([
+        2,
+        expect.stringContaining(`entries.1.wallet: ${mint} is a mint or a token account`),
+      ])
+    }
+    expect(await ok(['airdrops', 'list', '--mint', mint])).toEqual([])
+    const meant = await launchOf('mint.csv', [someone().toBase58(), mint], ...count, '--allow-programs')
     expect([meant.exitCode, meant.stderr]).toEqual([0, expect.stringContaining('on chain and funded')])
   })
 

@@ -1,5 +1,5 @@
 /** `svc tokens mint`, `burn`, `freeze`, `thaw`, `transfer`, `pause` and `close`: one wallet, or a list that is done once. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
@@ -85,6 +85,28 @@ describe('svc tokens', () => {
     expect(await read(wallet)).toEqual({ amount: 3_500_500n, isFrozen: false })
     const burned = await json(own(['tokens', 'burn', mint, '0.5']))
     expect(burned).toMatchObject({ holder: address(payer), amount: '500000', supply: '1001000000' })
+  })
+
+  it('says before it signs that the owner of an empty account can close it and open it again', async () => {
+    const [one, two] = strangers(2) as [string, string]
+    for (const wallet of [one, two]) {
+      await json(own(['tokens', 'mint', mint, '1', '--to', wallet]))
+    }
+    // Burned by nobody else than its owner, so that the account of a key of ours is the empty one.
+    const holder = Keypair.generate()
+    const holderFile = file('holder.json', JSON.stringify([...holder.secretKey]))
+    chmodSync(holderFile, 0o600)
+    await json(['localnet', 'airdrop', address(holder), '1'])
+    await json(own(['tokens', 'mint', mint, '1', '--to', address(holder)]))
+    await json(['tokens', 'burn', mint, '1', '-k', holderFile])
+    const warning = `nothing is in the token account of ${address(holder)}: its owner can close it`
+    const dry = await run(own(['tokens', 'freeze', mint, address(holder), '--dry-run']))
+    expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining(warning)])
+    const wallets = file('empty.csv', `wallet,balance\n${one},1\n${address(holder)},0\n`)
+    const listed = await run(own(['tokens', 'freeze', mint, '--from', wallets, '--dry-run', '--quiet']))
+    expect([listed.exitCode, listed.stderr]).toEqual([0, expect.stringContaining(warning)])
+    const full = await run(own(['tokens', 'freeze', mint, two, '--dry-run']))
+    expect(full.stderr).not.toContain('can close it')
   })
 
   it('pauses and resumes, and cannot close a mint that was made without a close authority', async () => {

@@ -91,11 +91,10 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
       const units = { decimals, isRaw: list.isRaw }
       if (out !== undefined) await writeSentRows(out, rowsAsKnown(rows, journal.open()), units)
       // Whoever overwrites a file with the same amounts each month must see that nobody was paid for it.
-      if (rows.length > 0 && rows.every(({ status }) => status === 'sent already'))
-        session.ui.warn(
-          `every wallet of ${list.name} was paid earlier, by ${journal.file}, and nobody was paid now; a new list with the same amounts needs a journal of its own: --journal FILE --again`,
-        )
-      const outcome = sendOutcome(rows, { mint, journal: journal.file, decimals, out }, notes)
+      const isRepeated = rows.length > 0 && rows.every(({ status }) => status === 'sent already')
+      const repeated = `Every wallet was paid earlier, and nobody now. A new list with the same amounts needs a journal of its own: --journal FILE --again`
+      const said = isRepeated ? [...notes, repeated] : notes
+      const outcome = sendOutcome(rows, { mint, journal: journal.file, decimals, out }, said)
       return dry_run && notes.length > 0 ? { ...outcome, exitCode: EXIT.done } : outcome
     },
   })
