@@ -104,7 +104,7 @@ export const localnetNoun: Noun = {
     pull: verb({
       about: 'Fill the program cache from a cluster or a folder',
       details:
-        'Reads each program, the accounts it needs, the slot time, the rent and the consensus from --url (default mainnet-beta), or copies <program id>.so, accounts/<address>.json and cluster.json from a folder. A running chain uses them from its next start on.',
+        'Reads each program, the accounts it needs, the slot time, the rent and the consensus from --url (default: the cluster of the settings, otherwise mainnet-beta), or copies <program id>.so, accounts/<address>.json and cluster.json from a folder. A running chain uses them from its next start on.',
       flags: {
         from: text('Folder to copy from, instead of a cluster', { placeholder: 'DIR' }),
         programs: listOf('Only these: dbc, damm-v2, token-metadata, core, lock, distributor, squads, or program ids', {
@@ -171,15 +171,18 @@ const consensusText = ({ consensus, alpenglow_slot }: Pick<LocalnetReport, 'cons
   alpenglow_slot === null ? CONSENSUS_NAMES[consensus] : `${CONSENSUS_NAMES[consensus]} since slot ${alpenglow_slot}`
 
 const ELSEWHERE =
-  'name another RPC node with --url URL, or the program cache of another machine with --from DIR (.cache/svc/programs)'
+  'name another RPC node with --url URL, or copy ~/.cache/svc/programs of a machine that has it, and pull with --from DIR'
 
 function pullOutcome(report: PullReport): CommandOutcome {
   const { items, source, programs_dir } = report
   const count = (status: string) => items.filter((item) => item.status === status).length
   const failed = count('failed')
-  const [reason, ...others] = new Set(items.map(({ error }) => error))
-  if (failed === items.length && others.length === 0) {
-    throw failure(`nothing could be pulled from ${source}: ${reason}`, { next: ELSEWHERE, details: { ...report } })
+  if (report.tried.some((each) => each.source === source)) {
+    const tried = report.tried.map((each) => `from ${each.source}: ${each.error}`).join('; ')
+    throw failure(`nothing could be pulled ${tried}; a folder of another machine is read with --from DIR`, {
+      next: ELSEWHERE,
+      details: { ...report },
+    })
   }
   const missing = items.filter(({ status }) => status === 'missing')
   const lacking = missing.some(({ kind }) => kind === 'program')

@@ -3,14 +3,18 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { join } from 'node:path'
 import { Connection, Keypair } from '@solana/web3.js'
 import { execa } from 'execa'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ROOT } from '../tools/source.ts'
+import { png } from './storage/images.ts'
 import { startDaemon } from './support/daemon.ts'
+import { lackingPrograms } from './support/pool-platform.ts'
+import { PROGRAMS_DIR } from './support/programs.ts'
 import { temporaryFolder } from './support/service.ts'
 import { makeSharedFolder } from './support/shared-folder.ts'
 
 const folder = makeSharedFolder('svc-client-package-')
 const project = join(folder, 'project')
+let folders = 0
 const installed = join(project, 'node_modules/@svc-launch/client')
 
 beforeAll(async () => {
@@ -58,25 +62,69 @@ it('calls a daemon from Node', async () => {
   expect(JSON.parse(stdout)).toEqual([[], true, 'not_found'])
 })
 
-it('builds, signs and submits with the program of its page', async () => {
-  const dataDir = temporaryFolder()
-  const daemon = await startDaemon({ dataDir })
-  onTestFinished(async () => void (await daemon.stop()))
-  const [, program = ''] = /```js\n(import [\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/client.md'), 'utf8')) ?? []
-  writeFileSync(join(project, 'send.mjs'), program)
-  symlinkSync(join(ROOT, 'node_modules/@solana'), join(project, 'node_modules/@solana'))
-  const wallet = Keypair.generate()
-  writeFileSync(join(project, 'wallet.json'), JSON.stringify([...wallet.secretKey]))
-  const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
-  const connection = new Connection(rpc_url)
-  await connection.requestAirdrop(wallet.publicKey, 1_000_000_000)
-  const recipient = Keypair.generate().publicKey
-  const env = { SVC_API_URL: daemon.url, SVC_API_KEY: daemon.operator, RECIPIENT: recipient.toBase58() }
-  const { stdout } = await execa('node', ['send.mjs'], { cwd: project, env })
-  expect(stdout).toMatch(/^(confirmed|finalized) \w{80,90}$/m)
-  expect(await connection.getBalance(recipient, 'confirmed')).toBe(100_000_000)
-  const { json } = await daemon.request('GET', '/v2/events?type=transaction.submitted')
-  expect(json.data).toMatchObject([{ external_uid: 'order-7' }])
+describe('the page of the client', () => {
+  const page = readFileSync(join(ROOT, 'docs/client.md'), 'utf8')
+  const programs = [...page.matchAll(/```js\n(import [\s\S]*?)```/g)].map(([, program]) => program!)
+
+  /** A daemon, a wallet with SOL, and what the page installs, in an empty folder. */
+  async function setting(env: Record<string, string> = {}) {
+    const dataDir = temporaryFolder()
+    const daemon = await startDaemon({ dataDir, env })
+    onTestFinished(async () => void (await daemon.stop()))
+    const own = join(folder, `empty-${folders++}`)
+    mkdirSync(join(own, 'node_modules/@svc-launch'), { recursive: true })
+    symlinkSync(join(ROOT, 'node_modules/@solana'), join(own, 'node_modules/@solana'))
+    symlinkSync(installed, join(own, 'node_modules/@svc-launch/client'))
+    const wallet = Keypair.generate()
+    writeFileSync(join(own, 'wallet.json'), JSON.stringify([...wallet.secretKey]))
+    writeFileSync(join(own, 'logo.png'), png())
+    const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
+    const connection = new Connection(rpc_url)
+    await connection.requestAirdrop(wallet.publicKey, 2_000_000_000)
+    const run = async (program: string, more: Record<string, string> = {}) => {
+      writeFileSync(join(own, 'program.mjs'), program)
+      const keys = { SVC_API_URL: daemon.url, SVC_API_KEY: daemon.operator }
+      return (await execa('node', ['program.mjs'], { cwd: own, env: { ...keys, ...more } })).stdout
+    }
+    return { daemon, connection, run }
+  }
+
+  it('installs the version of web3.js that its programs are written for', () => {
+    expect(page).toContain('npm install @svc-launch/client @solana/web3.js@1\n')
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules/@solana/web3.js/package.json'), 'utf8'))
+    expect(version).toMatch(/^1\./)
+    expect(programs).toHaveLength(2)
+  })
+
+  it('builds, signs and submits with its first program', async () => {
+    const { daemon, connection, run } = await setting()
+    const recipient = Keypair.generate().publicKey
+    const stdout = await run(programs[0]!, { RECIPIENT: recipient.toBase58() })
+    expect(stdout).toMatch(/^(confirmed|finalized) \w{80,90}$/m)
+    expect(await connection.getBalance(recipient, 'confirmed')).toBe(100_000_000)
+    const { json } = await daemon.request('GET', '/v2/events?type=transaction.submitted')
+    expect(json.data).toMatchObject([{ external_uid: 'order-7' }])
+  })
+
+  it.skipIf(lackingPrograms.length > 0)(
+    `launches with its second one: two transactions, and one pool.live after the pool exists (${lackingPrograms.join(', ')})`,
+    async () => {
+      const platform = Keypair.generate().publicKey.toBase58()
+      const { daemon, run } = await setting({ SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_PLATFORM_WALLET: platform })
+      const stdout = await run(programs[1]!)
+      expect(stdout).toMatch(/^(?:(?:confirmed|finalized) \w{80,90}\n){2}live \w{32,44}$/)
+      const { json } = await daemon.request('GET', '/v2/events?order=asc&resource_type=pool')
+      const about = json.data.map(({ type, data: { object } }: { type: string; data: { object: object } }) => ({
+        type,
+        ...object,
+      }))
+      expect(about).toMatchObject([
+        { type: 'pool.created', status: 'pending' },
+        { type: 'pool.live', status: 'live', source: 'chain' },
+      ])
+      expect(about).toHaveLength(2)
+    },
+  )
 })
 
 it('knows by its types that a submission answers a signature, and a bundle its id', async () => {

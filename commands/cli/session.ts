@@ -170,6 +170,8 @@ export interface LocalnetReport {
 }
 export interface PullReport {
   source: string
+  /** The sources that gave nothing, in the order in which they were tried, with the reason. */
+  tried: { source: string; error: string }[]
   programs_dir: string
   items: {
     kind: 'program' | 'account'

@@ -7,15 +7,22 @@ import { basename, join } from 'node:path'
 import { type ChainOwner, chainOwner } from '../../src/chain/owner.ts'
 import { loadSqlite } from '../../src/platform/native-modules.ts'
 import { parseUrl } from '../../src/platform/urls.ts'
-import { clusterOf, parseCluster } from '../../src/settings/cluster.ts'
-import { type Config, nodesSource, redactUrl, type SettingName } from '../../src/settings/config.ts'
+import { clusterOf, endpointsOf, parseCluster } from '../../src/settings/cluster.ts'
+import {
+  type Config,
+  nodesSource,
+  type RpcEndpoint,
+  redactUrl,
+  type SettingName,
+  unchosenNodes,
+} from '../../src/settings/config.ts'
 import type { Consensus } from '../../src/solana/constants.ts'
 import { parseJson } from '../../src/solana/json.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { clusterInUse, runningDaemon } from '../cli/connection.ts'
 import type { DaemonParts } from '../cli/daemon-parts.ts'
 import { openHttp } from '../cli/http-transport.ts'
-import type { Localnet, LocalnetReport } from '../cli/session.ts'
+import type { Localnet, LocalnetReport, PullReport } from '../cli/session.ts'
 import { failure, Problem, usage } from '../ui/problem.ts'
 import { afterRestore } from './database/interrupted-restore.ts'
 
@@ -128,11 +135,23 @@ export function createLocalnet(load: Load, serveLocalnet: DaemonParts['serveLoca
         import('../../src/chain/program-cache/source.ts'),
       ])
       if (from !== undefined && config.origins.url === 'flag') throw usage('give either --from or --url')
-      const named = cluster === undefined ? pullCluster(config) : clusterAt(cluster)
-      const source = from === undefined ? rpcSource(named) : folderSource(folderAt(from))
-      const items = await pullPrograms({ folder: config.programsDir, source, programs, now: Date.now, onProgress })
-      const settings = await pullSettings({ folder: config.programsDir, source, now: Date.now })
-      return { source: source.label, programs_dir: config.programsDir, items, settings }
+      const clusters: PullCluster[] = cluster === undefined ? pullClusters(config) : [clusterAt(cluster)]
+      const sources =
+        from === undefined
+          ? clusters.map(({ headers, ...each }) => rpcSource(each, { headers }))
+          : [folderSource(folderAt(from))]
+      const folder = config.programsDir
+      const tried: PullReport['tried'] = []
+      for (const source of sources) {
+        const items = await pullPrograms({ folder, source, programs, now: Date.now, onProgress })
+        const [reason, ...others] = new Set(items.map(({ status, error }) => (status === 'failed' ? error : null)))
+        const isUseless = others.length === 0 && reason != null
+        if (isUseless) tried.push({ source: source.label, error: reason })
+        if (isUseless && source !== sources.at(-1)) continue
+        const settings = await pullSettings({ folder, source, now: Date.now })
+        return { source: source.label, programs_dir: folder, items, settings, tried }
+      }
+      throw new Error('there is no source to pull from')
     },
   }
 }
@@ -163,16 +182,26 @@ async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unk
   return config
 }
 
+interface PullCluster {
+  rpcUrl: string
+  label: string
+  headers?: RpcEndpoint['headers']
+}
+
 /**
- * The cluster to pull programs from: that of the settings, or mainnet-beta if that cluster has no programs of its own.
+ * The clusters to pull programs from, one after another until one answers: that of the settings with all of its
+ * endpoints, or mainnet-beta if that cluster has no programs of its own, or if only the Solana CLI names one.
  */
-function pullCluster(config: Config) {
+function pullClusters(config: Config): PullCluster[] {
   const cluster = clusterOf(config)
+  const mainnet = parseCluster('mainnet-beta')
   if (config.origins.url === 'flag') {
-    if (cluster.kind !== 'embedded') return cluster
+    if (cluster.kind !== 'embedded') return [cluster]
     throw usage('the embedded chain itself gets its programs from this cache', { next: 'give the --url of a cluster' })
   }
-  return cluster.kind === 'embedded' || cluster.kind === 'localhost' ? parseCluster('mainnet-beta') : cluster
+  if (cluster.kind === 'embedded' || cluster.kind === 'localhost') return [mainnet]
+  if (unchosenNodes(config) !== null) return cluster.kind === 'custom' ? [cluster, mainnet] : [mainnet]
+  return endpointsOf(config).map(({ url, headers }) => ({ rpcUrl: url, label: parseCluster(url).label, headers }))
 }
 
 function clusterAt(text: string) {

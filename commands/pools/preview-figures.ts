@@ -105,7 +105,7 @@ export function closingLines(preview: PoolPreview): string[] {
       lines.push(`  fee        creator ${inQuote(fee.creator)}, partner ${inQuote(fee.partner)}`)
     }
     lines.push(
-      `  surplus    creator ${surplus.creator}, partner ${surplus.partner}, Meteora ${surplus.protocol} raw units of the quote`,
+      `  surplus    creator ${inQuote(surplus.creator)}, partner ${inQuote(surplus.partner)}, Meteora ${inQuote(surplus.protocol)}`,
       `  locked     ${inToken(migration.locked_base)} for the creator`,
       `  leftover   ${inToken(migration.leftover_base)}${migration.burned_base === '0' ? '' : `, burned ${inToken(migration.burned_base)}`}`,
       `  positions  partner ${shares(migration, 'partner')}, creator ${shares(migration, 'creator')}`,

@@ -4,7 +4,7 @@ import { type Place, runCommand, svc } from './program.ts'
 const LIMIT_MS = 30_000
 /** Another cluster than the public one, such as a private RPC node. */
 const CLUSTER = process.env.SVC_DEMO_CLUSTER ?? 'mainnet-beta'
-const BY_HAND = 'node dist/svc.js localnet pull --url'
+const BY_HAND = 'node dist/svc.js localnet pull'
 
 interface Pulled {
   kind: 'program' | 'account'
@@ -14,22 +14,27 @@ interface Pulled {
   error: string | null
 }
 
-/** Programs that cannot be fetched within the limit are missing later, and their steps say so. */
-export async function fillProgramCache(place: Place): Promise<void> {
+/**
+ * Programs that cannot be fetched within the limit are missing later, and their steps say so. Returns whether all are
+ * there.
+ */
+export async function fillProgramCache(place: Place): Promise<boolean> {
   const { report } = place
   const { programs, programs_dir } = await svc(place, 'localnet', 'status')
   const missing = (programs as { name: string; id: string; loaded: boolean }[]).filter(({ loaded }) => !loaded)
-  if (missing.length === 0) return
+  if (missing.length === 0) return true
   report.note(`${missing.length} programs are not in ${programs_dir}: fetching them from ${CLUSTER}, 30 s at most`)
   const end = performance.now() + LIMIT_MS
   for (const { name, id } of missing) {
     const found = await pull(place, id, end - performance.now())
     if (typeof found === 'string') {
-      report.leaveOut('the launch on a bonding curve, the main job,', found, `${BY_HAND} ${CLUSTER}`)
-      return
+      const command = `${BY_HAND} --url ${CLUSTER}, or ${BY_HAND} --from FOLDER (from another machine),`
+      report.leaveOut('the launch on a bonding curve, the main job,', found, command)
+      return false
     }
     report.note(`  ${name}, ${found.size.toLocaleString('en')} bytes, SHA-256 ${found.sha256}`)
   }
+  return true
 }
 
 /** Fetches one program with the accounts that it needs. Returns why it cannot be fetched as text. */

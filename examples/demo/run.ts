@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import pc from 'picocolors'
 import { airdrop } from './airdrop.ts'
+import { computed } from './computed.ts'
 import { gold, makeGold } from './gold.ts'
 import { keysAndLimits } from './keys-and-limits.ts'
 import { launch } from './launch.ts'
@@ -25,7 +26,7 @@ let daemon: Daemon | undefined
 process.exitCode = 1
 try {
   const place = { root, dataDir, report }
-  await fillProgramCache(place)
+  const isComplete = await fillProgramCache(place)
   // `svc serve` does not start without the file of its platform wallet.
   await svc(place, 'localnet', 'wallet', join(dataDir, 'platform.json'), '1')
   const running = await startDaemon({ ...place, env: { SVC_GOLD_MINT: await makeGold(place) } })
@@ -33,6 +34,7 @@ try {
   await merkleTree({ root, daemon, report })
   await keysAndLimits({ daemon, report })
   await token({ dataDir, daemon, report })
+  if (!isComplete) await computed({ dataDir, daemon, report })
   await launch({ dataDir, daemon, report })
   await airdrop({ dataDir, daemon, report })
   await nft({ dataDir, daemon, report })

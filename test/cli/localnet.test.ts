@@ -217,9 +217,30 @@ it('svc localnet pull from a cluster that does not answer says so once, and name
   const port = await freePort()
   const stderr = await cli.refused(['localnet', 'pull', '--url', `http://127.0.0.1:${port}`, '-o', 'table'], '', 1)
   expect(stderr).toMatch(
-    /^error: nothing could be pulled from 127\.0\.0\.1:\d+: the RPC node cannot be reached \(.*\)\n {2}next: .*--from DIR/,
+    /^error: nothing could be pulled from 127\.0\.0\.1:\d+: the RPC node cannot be reached \(.*\); a folder of another machine is read with --from DIR\n {2}next: .*--url URL/,
   )
   expect(stderr.trim().split('\n')).toHaveLength(2)
+})
+
+it.each([
+  ['a configuration of the Solana CLI', {}, 'mainnet-beta'],
+  ['SVC_RPC_URLS', { SVC_RPC_URLS: 'URLS' }, ''],
+])('svc localnet pull names every source that it tried: %s', async (by, env, last) => {
+  const home = folder(`tried-${by.length}`)
+  const urls = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
+  configureSolanaCli(home, urls[0])
+  // Nothing of the tests leaves this machine: the public node is never reached.
+  const proxy = { https_proxy: `http://127.0.0.1:${await freePort()}` }
+  const more = 'SVC_RPC_URLS' in env ? { SVC_RPC_URLS: urls.join() } : {}
+  const { stderr, exitCode } = await spawned(['localnet', 'pull', '--programs', 'lock'], {
+    env: { HOME: home, SVC_PROGRAMS_DIR: join(home, 'programs'), ...proxy, ...more },
+  })
+  expect(exitCode).toBe(1)
+  const shown = stderr.replaceAll(/\s+/g, ' ')
+  const tried = 'SVC_RPC_URLS' in more ? urls.map((url) => new URL(url).host) : [new URL(urls[0]!).host, last]
+  expect(shown).toMatch(
+    new RegExp(`nothing could be pulled from ${tried[0]}: .*; from ${tried[1]}: .*; a folder .* --from DIR`),
+  )
 })
 
 describe('svc localnet pull --from', () => {

@@ -11,6 +11,7 @@ import { png } from '../storage/images.ts'
 import { freePort } from '../support/ports.ts'
 import { hasProgram } from '../support/programs.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
+import { configureSolanaCli } from '../support/solana-cli.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const home = makeSharedFolder('svc-demo-')
@@ -25,6 +26,8 @@ afterAll(() => server.stop())
 /** The cache stays empty until the demo fills it. */
 async function demo(cluster: string) {
   const own = mkdtempSync(join(home, 'home-'))
+  // The demo never works on the cluster of the Solana CLI.
+  configureSolanaCli(own)
   const { exitCode, stdout } = await execa(process.execPath, ['--import', 'tsx', 'examples/demo/run.ts'], {
     env: { PATH: process.env.PATH, HOME: own, TMPDIR: own, NO_COLOR: '1', SVC_DEMO_CLUSTER: cluster },
     extendEnv: false,
@@ -61,11 +64,21 @@ describe('the demo with an empty program cache', () => {
     const cluster = `http://127.0.0.1:${await freePort()}`
     const { exitCode, shown } = await demo(cluster)
     expect(exitCode, shown).toBe(0)
+    const pull = 'node dist/svc.js localnet pull'
     const lines =
-      `– the launch on a bonding curve, the main job, is left out: nothing could be pulled from ${new URL(cluster).host}: the RPC node cannot be reached (ECONNREFUSED)\n` +
-      `  node dist/svc.js localnet pull --url ${cluster} brings it; then run the demo again`
+      `– the launch on a bonding curve, the main job, is left out: nothing could be pulled from ${new URL(cluster).host}: the RPC node cannot be reached (ECONNREFUSED); a folder of another machine is read with --from DIR\n` +
+      `  ${pull} --url ${cluster}, or ${pull} --from FOLDER (from another machine), brings it; then run the demo again`
     expect(shown.split(lines), shown).toHaveLength(3)
     expect(shown.trimEnd().endsWith(lines)).toBe(true)
+    for (const step of [
+      'svc pools preview: the built-in preset with a first buy of 0.5 SOL',
+      'the transactions of this launch, built and decoded whole',
+      "an airdrop's tree and claim page, with a wallet looked up",
+    ]) {
+      expect(shown).toContain(`✔ ${step} (computed here, not executed)`)
+    }
+    expect(shown).toMatch(/SOL for one token[\s\S]*Migrates at [\d.]+ SOL a token/)
+    expect(shown).toMatch(/initialize_virtual_pool_with_spl_token/i)
   }, 120_000)
 })
 

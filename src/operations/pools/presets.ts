@@ -7,7 +7,7 @@ import { badRequest, notFound } from '../../platform/errors.ts'
 import { type Config, ConfigError } from '../../settings/config.ts'
 
 /** A billion tokens, from a market cap of 30 SOL to 400 SOL. Half of the migrated liquidity is locked permanently. */
-const STANDARD: CurvePreset = curvePreset.parse({
+export const STANDARD_PRESET: CurvePreset = curvePreset.parse({
   total_supply: '1000000000',
   decimals: 6,
   initial_market_cap: 30,
@@ -78,7 +78,7 @@ export function presetRecord({ name, preset, curve }: NamedCurve, config: Config
 }
 
 async function makeCurves(config: Config): Promise<ReadonlyMap<string, NamedCurve>> {
-  const presets = { standard: STANDARD, ...readPresets(config.values['pools.presets']) }
+  const presets = { standard: STANDARD_PRESET, ...readPresets(config.values['pools.presets']) }
   const curves = new Map<string, NamedCurve>()
   for (const [name, preset] of Object.entries(presets)) {
     const curve = await curveOf(preset).catch((error: Error) => {

@@ -62,7 +62,8 @@ async function keptHints(tx: Tx, row: PoolRow, { slot, signature }: ChainEvidenc
     const by = signature ?? hint.signature
     const object = { ...poolFields(row), slot, signature: by, source: 'hint' }
     for (const type of related_events) {
-      if (type !== 'pool.live') drafts.set(type, { type, resource_type, resource_id, object, dedupe_by: by, origin: hint })
+      if (type !== 'pool.live')
+        drafts.set(type, { type, resource_type, resource_id, object, dedupe_by: by, origin: hint })
     }
   }
   return [...drafts.values()]
