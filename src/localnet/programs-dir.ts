@@ -1,8 +1,10 @@
 /** Loads the program cache into the runtime: `<program id>.so` files and the cloned accounts that programs require. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { readFiledAccount } from '../solana/account-file.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
+import { parseJson } from '../solana/json.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 import genesisAccounts from './genesis-accounts.json' with { type: 'json' }
 import type { Runtime } from './runtime.ts'
@@ -35,8 +37,9 @@ export function loadPrograms(runtime: Runtime, programsDir: string): LoadedProgr
       return { path, program: null, fault: error instanceof Error ? error.message : String(error) }
     }
   }
-  const addAccount = (address: string, json: unknown): null => {
-    runtime.set(address, readAccountFile(json))
+  const addAccount = (name: string, json: unknown): null => {
+    const { address, account: filed } = readFiledAccount(json, name)
+    runtime.set(address, filed)
     const account = runtime.get(address)
     if (account !== null) accounts.set(address, account)
     return null
@@ -56,9 +59,7 @@ export function loadPrograms(runtime: Runtime, programsDir: string): LoadedProgr
   for (const path of filesOf(join(programsDir, 'accounts'), '.json')) {
     files.push(
       read(path, () => {
-        const address = basename(path, '.json')
-        addressBytes(address)
-        return addAccount(address, JSON.parse(readFileSync(path, 'utf8')))
+        return addAccount(basename(path, '.json'), parseJson(readFileSync(path, 'utf8')))
       }),
     )
   }
@@ -89,21 +90,4 @@ function filesOf(folder: string, extension: string): string[] {
     .filter((file) => file.endsWith(extension))
     .sort()
     .map((file) => join(folder, file))
-}
-
-/**
- * Parses an account from JSON: lamports as a number or digits, data in base64. Throws an Error that names the field.
- */
-function readAccountFile(json: unknown): ChainAccount {
-  const { lamports, owner, data, executable } = (json ?? {}) as Record<string, unknown>
-  if (!/^\d+$/.test(String(lamports))) throw new Error('its "lamports" must be a whole number')
-  if (typeof owner !== 'string') throw new Error('its "owner" must be an address')
-  addressBytes(owner)
-  if (typeof data !== 'string') throw new Error('its "data" must be base64 text')
-  return {
-    lamports: BigInt(String(lamports)),
-    owner,
-    data: Buffer.from(data, 'base64'),
-    executable: executable === true,
-  }
 }

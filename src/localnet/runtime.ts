@@ -1,11 +1,19 @@
 /** Wrapper of LiteSVM: accounts, the clock, and execution of transactions that were already decoded and checked. */
 import type { Account, EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js'
-import type { ChainAccount } from '../solana/accounts.ts'
+import type { ChainAccount, DatedAccount } from '../solana/accounts.ts'
 import { addressBytes, addressOf, byteKey } from '../solana/addresses.ts'
 import type { Rent } from '../solana/cluster-settings.ts'
+import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
 import type { Execution, InnerInstructions } from '../solana/execution.ts'
+import { LAMPORTS_PER_SIGNATURE } from '../solana/fees.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
-import { BUILT_IN_OWNERS, SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM, SYSVAR_OWNER } from '../solana/program-ids.ts'
+import {
+  BUILT_IN_OWNERS,
+  RECENT_BLOCKHASHES_SYSVAR,
+  SLOT_HASHES_SYSVAR,
+  SYSTEM_PROGRAM,
+  SYSVAR_OWNER,
+} from '../solana/program-ids.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { type Blockhashes, SlotHashes } from './blockhashes.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH, type SlotClock, type Tick } from './clock.ts'
@@ -33,6 +41,9 @@ export class Runtime {
   readonly #svm: LiteSvm
   readonly #clock: SlotClock
   readonly #slotHashes: SlotHashes
+  readonly #blockhashes: Blockhashes
+  /** Rent epochs that files of accounts name; a transaction that writes the account sets its own. */
+  readonly #rentEpochs = new Map<string, bigint>()
   /** The programs that were not used yet, by each of their addresses. */
   readonly #unused = new Map<string, UnusedProgram>()
   readonly #faults = new Map<string, string>()
@@ -46,6 +57,7 @@ export class Runtime {
     this.#native = native
     this.#clock = clock
     this.#slotHashes = new SlotHashes(blockhashes)
+    this.#blockhashes = blockhashes
     const { svm, programs } = newRuntime(native)
     this.#svm = svm
     this.#svm.setBlockhashCheck(false)
@@ -80,20 +92,49 @@ export class Runtime {
       .map((found) => [addressOf(found.address), toChainAccount(found.account())] as const)
   }
 
-  get(address: string): ChainAccount | null {
+  get(address: string): DatedAccount | null {
     this.load([address])
-    const account = this.#svm.getAccount(addressBytes(address))
-    return account === null ? null : toChainAccount(account)
+    const native = this.#svm.getAccount(addressBytes(address))
+    if (native === null) return null
+    const account = this.#asOnValidator(address, toChainAccount(native))
+    const filed = this.#rentEpochs.get(address)
+    return filed === undefined || native.rentEpoch() !== filed ? account : { ...account, rentEpoch: filed }
+  }
+
+  /** The runtime gives sysvars one lamport, and keeps no recent blockhashes; a validator has both. */
+  #asOnValidator(address: string, account: ChainAccount): ChainAccount {
+    if (account.owner !== SYSVAR_OWNER) return account
+    const data = address === RECENT_BLOCKHASHES_SYSVAR ? this.#recentBlockhashes() : account.data
+    return { ...account, data, lamports: this.minimumBalance(data.length) }
+  }
+
+  /** Data of the RecentBlockhashes sysvar: the newest first, each with the fee of a signature. */
+  #recentBlockhashes(): Uint8Array {
+    const data = Buffer.alloc(8 + BLOCKHASH_SLOTS * 40)
+    data.writeBigUInt64LE(BigInt(BLOCKHASH_SLOTS))
+    const slot = this.#clock.slot()
+    for (let i = 0; i < BLOCKHASH_SLOTS; i++) {
+      this.#blockhashes.bytes(slot - i).copy(data, 8 + i * 40)
+      data.writeBigUInt64LE(LAMPORTS_PER_SIGNATURE, 40 + i * 40)
+    }
+    return data
   }
 
   balance(address: string): bigint {
+    if (address.startsWith('Sysvar')) return this.get(address)?.lamports ?? 0n
     this.load([address])
     return this.#svm.getBalance(addressBytes(address)) ?? 0n
   }
 
   /** Overwrites an account; null or zero lamports delete it. Throws an Error that names the address. */
-  set(address: string, account: ChainAccount | null): void {
-    const { lamports, owner, data, executable } = account ?? {
+  set(address: string, account: DatedAccount | null): void {
+    const {
+      lamports,
+      owner,
+      data,
+      executable,
+      rentEpoch = DEFAULT_RENT_EPOCH,
+    }: DatedAccount = account ?? {
       lamports: 0n,
       owner: SYSTEM_PROGRAM,
       data: new Uint8Array(),
@@ -103,7 +144,9 @@ export class Runtime {
       throw new Error(`Account ${address}: lamports must be from 0 to ${MAX_U64}, got ${lamports}`)
     }
     this.#replace(address)
-    const native = new this.#native.Account(lamports, data, addressBytes(owner), executable, DEFAULT_RENT_EPOCH)
+    if (account?.rentEpoch === undefined) this.#rentEpochs.delete(address)
+    else this.#rentEpochs.set(address, account.rentEpoch)
+    const native = new this.#native.Account(lamports, data, addressBytes(owner), executable, rentEpoch)
     try {
       this.#svm.setAccount(addressBytes(address), native)
     } catch (error) {

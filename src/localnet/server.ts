@@ -92,6 +92,9 @@ async function answerPost(open: Open, request: IncomingMessage, response: Server
     return reply(response, 503, `${error instanceof Error ? error.message : error}\n`)
   }
   const answer = await opened.rpc.handle(body, { operator })
+  // A client that waits for a signature is notified before it reads the same outcome: web3.js throws for an error that
+  // it reads first.
+  if (body.includes('getSignatureStatuses')) opened.subscriptions.flush()
   reply(response, 200, answer ?? '', 'application/json; charset=utf-8')
 }
 

@@ -5,7 +5,7 @@ import type { Commitment } from '../solana/constants.ts'
 import type { TransactionErrorJson } from '../solana/execution.ts'
 import { toJson } from '../solana/json.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
-import { type AccountView, encodeAccount, viewOf } from './rpc/account-encoding.ts'
+import { type AccountView, type AddressedAccount, encodeAccount, viewOf } from './rpc/account-encoding.ts'
 import { invalidParams, RpcError } from './rpc/errors.ts'
 import { type AccountFilters, matchesFilters, readFilters } from './rpc/filters.ts'
 import { asBoolean, asConfig, asList, asPubkey, asSignature, requireParams } from './rpc/params.ts'
@@ -83,7 +83,7 @@ export const inContext = (slot: number, value: unknown) => ({ context: { slot },
 /**
  * Encodes an account for a notification. For data too long for base58, a validator sends an error text in its place.
  */
-function encodeForNotice(chain: LocalChain, account: ChainAccount, view: AccountView) {
+function encodeForNotice(chain: LocalChain, account: AddressedAccount, view: AccountView) {
   try {
     return encodeAccount(chain, account, view)
   } catch (error) {
@@ -106,11 +106,11 @@ export function notifyTopic(
     notify(subscription, inContext(slot, { signature, err, logs }))
   } else if (topic.kind === 'account' && changed.has(topic.address)) {
     const account = changed.get(topic.address) ?? DELETED
-    notify(subscription, inContext(slot, encodeForNotice(chain, account, topic.view)))
+    notify(subscription, inContext(slot, encodeForNotice(chain, [topic.address, account], topic.view)))
   } else if (topic.kind === 'program') {
     for (const [pubkey, account] of changed) {
       if (account?.owner !== topic.program || !matchesFilters(account, topic.filters)) continue
-      notify(subscription, inContext(slot, { pubkey, account: encodeForNotice(chain, account, topic.view) }))
+      notify(subscription, inContext(slot, { pubkey, account: encodeForNotice(chain, [pubkey, account], topic.view) }))
     }
   }
 }

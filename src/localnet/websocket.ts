@@ -43,6 +43,8 @@ export interface SubscriptionsOptions {
 
 export interface Subscriptions {
   connect(send: SendNotification): SubscriptionConnection
+  /** Sends the notifications that are due now, instead of at the next tick. */
+  flush(): void
   close(): void
 }
 
@@ -218,6 +220,9 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
           for (const id of [...own]) remove(id)
         },
       }
+    },
+    flush() {
+      if (subscriptions.size > 0) safely(tick)
     },
     close() {
       unsubscribe()

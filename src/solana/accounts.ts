@@ -7,3 +7,8 @@ export interface ChainAccount {
   data: Uint8Array
   executable: boolean
 }
+
+/** An account with the epoch in which rent is due next, unless it is u64::MAX, that of accounts that are exempt. */
+export interface DatedAccount extends ChainAccount {
+  rentEpoch?: bigint
+}

@@ -190,6 +190,22 @@ describe('@solana/web3.js', () => {
     expect((await connection.confirmTransaction({ signature, ...latest }, 'finalized')).value.err).toBeNull()
   })
 
+  it('resolves the confirmation of a transaction that failed with its error, and throws nothing', async () => {
+    const payer = wallet()
+    for (let n = 0; n < 10; n++) {
+      const latest = await connection.getLatestBlockhash()
+      const transaction = transferOf(payer, Keypair.generate().publicKey, 9_000_000_000_000 + n)
+      transaction.recentBlockhash = latest.blockhash
+      transaction.feePayer = payer.publicKey
+      transaction.sign(payer)
+      const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+      const { value } = await connection.confirmTransaction({ signature, ...latest }, 'confirmed')
+      expect(value.err).toEqual({ InstructionError: [0, { Custom: 1 }] })
+      const [status] = (await connection.getSignatureStatuses([signature])).value
+      expect(status?.err).toEqual(value.err)
+    }
+  })
+
   it('sends and confirms, receives logs and account changes, and reads the parsed transaction', async () => {
     const payer = wallet()
     const recipient = wallet(1).publicKey

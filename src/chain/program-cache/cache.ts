@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolders, writeAtomically } from '../../platform/files.ts'
 import { ConfigError } from '../../settings/config.ts'
+import { readFiledAccount } from '../../solana/account-file.ts'
 import { PROGRAMS, type Program } from '../../solana/programs.ts'
 
 export const programFile = (id: string) => `${id}.so`
@@ -35,21 +36,18 @@ export interface AccountFile {
   /** Data in base64. */
   data: string
   executable: boolean
+  /** In digits; without it u64::MAX. */
+  rentEpoch?: string
 }
 
 /**
  * Parses this form and that of the Solana CLI (`solana account -o json`). Throws for another form or another account.
  */
 export function parseAccountFile(parsed: unknown, address: string): AccountFile {
-  const { pubkey, account } = (parsed ?? {}) as { pubkey?: unknown; account?: unknown }
-  if (pubkey !== undefined && pubkey !== address) throw new Error(`it is of account ${pubkey}`)
-  const { lamports, data, owner, executable } = (account ?? parsed ?? {}) as Record<string, unknown>
-  const text = Array.isArray(data) && data[1] === 'base64' ? data[0] : data
-  const digits = typeof lamports === 'number' && !Number.isSafeInteger(lamports) ? '' : String(lamports)
-  if (!/^\d+$/.test(digits)) throw new Error('its lamports are not a whole number')
-  if (typeof owner !== 'string') throw new Error('it has no owner')
-  if (typeof text !== 'string') throw new Error('its data must be base64')
-  return { lamports: digits, owner, data: text, executable: executable === true }
+  const { lamports, owner, data, executable, rentEpoch } = readFiledAccount(parsed, address).account
+  const text = Buffer.from(data).toString('base64')
+  const file = { lamports: String(lamports), owner, data: text, executable }
+  return rentEpoch === undefined ? file : { ...file, rentEpoch: String(rentEpoch) }
 }
 
 /** Returns null when the folder has no manifest. Throws ConfigError when it cannot be read. */

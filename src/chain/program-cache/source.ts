@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Cluster } from '../../settings/cluster.ts'
+import { parseJson } from '../../solana/json.ts'
 import { type AccountFile, accountFile, parseAccountFile, programFile } from './cache.ts'
 import { binaryIn, programDataAddress } from './elf.ts'
 import { type RpcCallOptions, rpcText } from './rpc.ts'
@@ -33,7 +34,7 @@ export function folderSource(folder: string): ProgramSource {
     },
     async account(address) {
       const text = await read(accountFile(address))
-      return text && { file: parseAccountFile(JSON.parse(text.toString('utf8')), address), slot: null }
+      return text && { file: parseAccountFile(parseJson(text.toString('utf8')), address), slot: null }
     },
     settings: async () => folderSettings(folder),
   }

@@ -1,7 +1,7 @@
 /** Encodes accounts in the encodings of JSON-RPC. */
 
 import { base58 } from '@scure/base'
-import type { ChainAccount } from '../../solana/accounts.ts'
+import type { DatedAccount } from '../../solana/accounts.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import type { LocalChain } from '../types.ts'
 import { parseAccountData } from './account-parsing.ts'
@@ -21,6 +21,8 @@ const ACCOUNT_ENCODINGS: Readonly<Record<AccountEncoding, AccountEncoding>> = {
   'base64+zstd': 'base64+zstd',
   jsonParsed: 'jsonParsed',
 }
+
+export type AddressedAccount = readonly [address: string, account: DatedAccount]
 
 export interface AccountView {
   encoding: AccountEncoding
@@ -61,18 +63,23 @@ function encodeBase58(bytes: Uint8Array): string {
   return base58.encode(bytes)
 }
 
-function encodeData(chain: LocalChain, account: ChainAccount, { encoding, slice }: AccountView): unknown {
+function encodeData(
+  chain: LocalChain,
+  [address, account]: AddressedAccount,
+  { encoding, slice }: AccountView,
+): unknown {
   const data = slice ? account.data.subarray(slice.offset, slice.offset + slice.length) : account.data
   if (encoding === 'binary') return encodeBase58(data)
   if (encoding === 'base58') return [encodeBase58(data), 'base58']
   if (encoding === 'base64+zstd') return [encodeBase64(zstdFrame(data)), encoding]
-  const parsed = encoding === 'jsonParsed' ? parseAccountData(chain, account) : null
+  const parsed = encoding === 'jsonParsed' ? parseAccountData(chain, address, account) : null
   return parsed ?? [encodeBase64(data), 'base64']
 }
 
 /** Encodes an account for responses and notifications. */
-export function encodeAccount(chain: LocalChain, account: ChainAccount, view: AccountView): EncodedAccount {
-  const { lamports, owner, executable } = account
+export function encodeAccount(chain: LocalChain, addressed: AddressedAccount, view: AccountView): EncodedAccount {
+  const [, account] = addressed
+  const { lamports, owner, executable, rentEpoch = RENT_EPOCH } = account
   const space = account.data.length
-  return { lamports, owner, data: encodeData(chain, account, view), executable, rentEpoch: RENT_EPOCH, space }
+  return { lamports, owner, data: encodeData(chain, addressed, view), executable, rentEpoch, space }
 }

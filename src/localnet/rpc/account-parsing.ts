@@ -5,6 +5,7 @@ import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
 import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
 import type { LocalChain } from '../types.ts'
+import { NATIVE_ACCOUNTS } from './native-accounts.ts'
 import { parseTokenState } from './token-state.ts'
 
 const NONCE_SIZE = 80
@@ -71,6 +72,7 @@ function parseLoaderState(data: Uint8Array): ParsedAccount['parsed'] {
 
 function parseData(
   chain: LocalChain,
+  address: string,
   account: ChainAccount,
 ): [program: string, parsed: ParsedAccount['parsed'] | null] {
   const token = TOKEN_PROGRAM_NAMES[account.owner]
@@ -78,13 +80,15 @@ function parseData(
   if (account.owner === SYSTEM_PROGRAM && account.data.length === NONCE_SIZE) return ['nonce', parseNonce(account.data)]
   if (account.owner === LOOKUP_TABLE_PROGRAM) return ['address-lookup-table', parseLookupTable(account.data)]
   if (account.owner === UPGRADEABLE_LOADER) return ['bpf-upgradeable-loader', parseLoaderState(account.data)]
+  const native = Object.hasOwn(NATIVE_ACCOUNTS, account.owner) ? NATIVE_ACCOUNTS[account.owner] : undefined
+  if (native !== undefined) return [native[0], native[1](address, account)]
   return ['', null]
 }
 
 /** Returns the parsed form, or null when the program is unknown or the data does not have its layout. */
-export function parseAccountData(chain: LocalChain, account: ChainAccount): ParsedAccount | null {
+export function parseAccountData(chain: LocalChain, address: string, account: ChainAccount): ParsedAccount | null {
   try {
-    const [program, parsed] = parseData(chain, account)
+    const [program, parsed] = parseData(chain, address, account)
     return parsed && { program, parsed, space: account.data.length }
   } catch (error) {
     if (error instanceof ShortData) return null

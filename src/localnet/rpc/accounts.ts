@@ -23,7 +23,7 @@ function getAccountInfo(chain: LocalChain, params: readonly unknown[]) {
   const view = viewOf(config)
   const commitment = readableAt(chain, config)
   const account = chain.account(address)
-  return withContext(chain, commitment, account && encodeAccount(chain, account, view))
+  return withContext(chain, commitment, account && encodeAccount(chain, [address, account], view))
 }
 
 function multipleAccounts(chain: LocalChain, params: readonly unknown[]) {
@@ -37,7 +37,7 @@ function multipleAccounts(chain: LocalChain, params: readonly unknown[]) {
   const commitment = readableAt(chain, config)
   const value = addresses.map((address) => {
     const account = chain.account(address)
-    return account && encodeAccount(chain, account, view)
+    return account && encodeAccount(chain, [address, account], view)
   })
   return withContext(chain, commitment, value)
 }

@@ -40,7 +40,7 @@ function programAccounts(chain: LocalChain, params: readonly unknown[]) {
   const matches: unknown[] = []
   for (const [pubkey, account] of candidates(chain, program, filters)) {
     if (account.owner !== program || !matchesFilters(account, filters)) continue
-    matches.push({ pubkey, account: encodeAccount(chain, account, view) })
+    matches.push({ pubkey, account: encodeAccount(chain, [pubkey, account], view) })
   }
   return asBoolean(config.withContext) ? withContext(chain, commitment, matches) : matches
 }

@@ -126,9 +126,9 @@ function simulateByRpc(chain: LocalChain, params: readonly unknown[]) {
   const loadedAddresses = addressesLoadedBy(chain, message)
   const accountKeys = [...message.keys, ...loadedAddresses.writable, ...loadedAddresses.readonly]
   const ran = 'refused' in trial ? null : trial
-  const states = accounts.map((_, i) => {
+  const states = accounts.map((address, i) => {
     const account = ran?.accounts[i]
-    return requested && account ? encodeAccount(chain, account, requested.view) : null
+    return requested && account ? encodeAccount(chain, [address, account], requested.view) : null
   })
   return withContext(chain, commitment, {
     ...NO_DETAILS,

@@ -85,7 +85,7 @@ function encodeTokenAccounts(
   const commitment = readableAt(chain, config)
   const value: unknown[] = []
   for (const entry of entries) {
-    if (keep(entry)) value.push({ pubkey: entry[0], account: encodeAccount(chain, entry[1], view) })
+    if (keep(entry)) value.push({ pubkey: entry[0], account: encodeAccount(chain, entry, view) })
   }
   return withContext(chain, commitment, value)
 }

@@ -40,6 +40,9 @@ export function historyCommitment(chain: LocalChain, config: RpcConfig): Commitm
 function signatureStatus(chain: LocalChain, transaction: TransactionLanding | null, searched: boolean) {
   if (!transaction) return null
   const { slot, err } = transaction
+  // Clients such as web3.js throw for an error that they see before the notification of its signature, which comes when
+  // the slot is over. On a validator nobody sees it earlier.
+  if (err !== null && slot >= chain.slot()) return null
   if (!searched && slot < chain.slot('finalized') - RECENT_SLOTS) return null
   const confirmationStatus = commitmentReached(chain, slot) ?? 'processed'
   const confirmations = confirmationStatus === 'finalized' ? null : chain.slot() - slot

@@ -1,4 +1,5 @@
 /** Methods about the cluster's only node, and about how its epochs are laid out. */
+import { addressBytes } from '../../../solana/addresses.ts'
 import { SLOTS_PER_EPOCH } from '../../clock.ts'
 import type { LocalChain } from '../../types.ts'
 import { identityOf } from '../epochs.ts'
@@ -6,6 +7,18 @@ import { CODE, RpcError } from '../errors.ts'
 import { API_VERSION, FEATURE_SET, type RpcMethods } from '../method.ts'
 import { asAmount, requireParams } from '../params.ts'
 
+/** The number by which nodes tell each other that they run Agave. */
+const AGAVE = 3
+
+/** The pairs of bytes of the genesis hash, combined by XOR, and one more; zero means that a node has none. */
+function shredVersionOf(chain: LocalChain): number {
+  const hash = Buffer.from(addressBytes(chain.genesisHash))
+  let version = 0
+  for (let at = 0; at < hash.length; at += 2) version ^= hash.readUInt16BE(at)
+  return Math.min(version + 1, 0xffff)
+}
+
+/** The node is in no gossip and takes neither shreds nor votes, so it has no addresses for them. */
 function clusterNode(chain: LocalChain) {
   return {
     pubkey: identityOf(chain),
@@ -21,7 +34,8 @@ function clusterNode(chain: LocalChain) {
     pubsub: null,
     version: API_VERSION,
     featureSet: FEATURE_SET,
-    shredVersion: null,
+    shredVersion: shredVersionOf(chain),
+    clientId: AGAVE,
   }
 }
 
