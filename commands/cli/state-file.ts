@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makeFolders, writeAtomically } from '../../src/platform/files.ts'
+import { FileFault, makeFolders, readOwnIfThere, writeAtomically } from '../../src/platform/files.ts'
 import { xdg } from '../../src/settings/config.ts'
 import { reason } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
@@ -14,6 +14,9 @@ export async function sourceOf({ settings }: Session): Promise<string> {
   const values = new Map((await settings.list()).map(({ name, value }) => [name, value]))
   return String(values.get('api') ?? values.get('data-dir'))
 }
+
+/** A proposal of many transactions has a few hundred thousand. */
+const MOST_BYTES = 4_000_000
 
 export const stateFolder = (name: string): string =>
   join(xdg(terminal().env, 'XDG_STATE_HOME', '.local/state'), 'svc', name)
@@ -44,6 +47,21 @@ export function requireStateFolder(name: string): void {
 /** Creates the folder for this user only (0700); throws the file system's error if that fails. */
 export const makeStateFolder = (name: string): void => {
   makeFolders(stateFolder(name))
+}
+
+/**
+ * The JSON of a file; undefined if there is none, or no JSON in it. Throws a usage problem for a file that others could
+ * have written.
+ */
+export function readStateFile(file: string): unknown {
+  try {
+    return JSON.parse(readOwnIfThere(file, { maxBytes: MOST_BYTES }) ?? '')
+  } catch (error) {
+    if (!(error instanceof FileFault) || error.kind !== 'exposed') return undefined
+    throw usage(`${file} ${error.what}: others could have written what an earlier run did`, {
+      next: `if all of it is yours: ${error.next}; otherwise remove it`,
+    })
+  }
 }
 
 /** Replaces the file atomically (0600), so that a crash leaves the old content or the new one. */

@@ -84,10 +84,11 @@ export function withoutList(
     again?: boolean | undefined
     allow_repeats?: boolean
     sign_unseen?: boolean | undefined
+    trust_journal?: boolean
   } & ColumnInputs,
 ): void {
-  const { journal, again, allow_repeats, sign_unseen } = flags
-  const ofList = { journal, again, allow_repeats, sign_unseen, ...columnInputs(flags) }
+  const { journal, again, allow_repeats, sign_unseen, trust_journal } = flags
+  const ofList = { journal, again, allow_repeats, sign_unseen, trust_journal, ...columnInputs(flags) }
   const key = Object.entries(ofList).find(([, value]) => value !== undefined && value !== false)?.[0]
   if (key !== undefined) throw usage(`${flagName(key)} is for a list: give --from too`, { param: flagName(key) })
 }

@@ -2,9 +2,16 @@
  * Writes the journal of a list: what each row has started, on disk before anything is sent, so that the next run
  * continues it.
  */
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { holdLock, isLocked } from '../../src/platform/file-lock.ts'
-import { makeOwnDatabase, writeAtomically } from '../../src/platform/files.ts'
+import {
+  FileFault,
+  makeOwnDatabase,
+  readOwnIfThere,
+  refuseReplaceable,
+  writeAtomically,
+} from '../../src/platform/files.ts'
 import { reason } from '../ui/files.ts'
 import { Problem, usage } from '../ui/problem.ts'
 
@@ -37,6 +44,8 @@ export interface JournalKind<T extends JournalTerms> {
 const VERSION = 2
 /** Milliseconds to wait for the lock, because another run that only checks it takes it for a moment. */
 const LOCK_WAIT_MS = 1_000
+/** The largest journal; a list of a million wallets has about 150 MB. */
+const MOST_BYTES = 500_000_000
 
 /**
  * A file of JSON lines (0600): the first describes the list, each other one the state of a row. The last line of a row
@@ -161,12 +170,14 @@ export class ListJournal<T extends JournalTerms, E extends object> {
     )
   }
 
+  /** What others could have written is refused, because it says which rows are done. */
   #text(): string | null {
     try {
-      return readFileSync(this.file, 'utf8')
+      const text = readOwnIfThere(this.file, { maxBytes: MOST_BYTES })
+      if (text === null && existsSync(dirname(resolve(this.file)))) refuseReplaceable(this.file)
+      return text
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-      throw this.#notWritten(error)
+      throw error instanceof FileFault && error.kind === 'exposed' ? this.#exposed(error) : this.#notWritten(error)
     }
   }
 
@@ -207,6 +218,13 @@ export class ListJournal<T extends JournalTerms, E extends object> {
     return usage(`${this.file}:${line} is not a journal of ${command}, or one of another version`, {
       ...this.#param,
       next: `restore it, or finish the list with the version that began it; ${loss}`,
+    })
+  }
+
+  #exposed({ what, next }: FileFault) {
+    return usage(`the journal ${this.file} ${what}: others could mark rows in it as done`, {
+      ...this.#param,
+      next: `if all of it is yours: ${next}; otherwise ${this.#kind.place ?? 'name another place with --journal FILE'}`,
     })
   }
 

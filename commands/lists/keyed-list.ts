@@ -70,4 +70,5 @@ export type ListFlags = SigningFlags & {
   idempotency_key?: string | undefined
   /** Whether a row that the platform wallet signed and no node has shown is signed again without proof. */
   sign_unseen?: boolean
+  trust_journal?: boolean
 }

@@ -1,9 +1,11 @@
 /** Plans a list whose rows each make one account on chain: the key of the account follows from the row's content. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Session } from '../cli/session.ts'
+import type { Demand } from '../signing/demanded-calls.ts'
 import { nullIfNotFound, usage } from '../ui/problem.ts'
 import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from './journal.ts'
 import type { CallerRequest } from './key-trust.ts'
+import { type DoneInJournal, doubtsAbout } from './proof.ts'
 import { SIGNED_EXPIRY_MS } from './until-ended.ts'
 import { accountsOf, inRequests } from './wallet-rows.ts'
 
@@ -98,8 +100,12 @@ export interface ListToPlan<R> {
   listed: readonly R[]
   /** Whether the API chooses the keys, because the platform wallet signs. */
   isSigned?: boolean
-  /** What this run has seen before: accounts that exist are not read again. */
+  /** What this run has seen before: what the chain has proven is not read again. */
   before?: readonly PlannedRow<R>[]
+  /** What the transaction of a row must have done. */
+  demand(row: R, made: { account: string; key: string | null }): Promise<Demand>
+  /** Whether a row counts whose transaction no node has. */
+  isTrusted?: boolean | undefined
 }
 
 /**
@@ -115,11 +121,14 @@ export async function planKeyedRows<R>(session: Session, list: ListToPlan<R>): P
       const begun = journal.entries.get(row.id)
       const key = await keyOf(session, journal, row.id)
       const account = isSigned ? (begun?.account ?? null) : await kind.accountOf(session, key.address)
-      const isKnown = begun?.isMade === true || before[i]?.status === 'there already'
-      return { ...row, key, account, status: isKnown ? 'there already' : 'to do', error: null }
+      const { status = 'to do', error = null } = before[i] ?? {}
+      const isKnown = status === 'there already' || status === 'unknown'
+      return { ...row, key, account, ...(isKnown ? { status, error } : { status: 'to do', error: null }) }
     }),
   )
-  const open = rows.filter(({ status }) => status === 'to do')
+  const unknown = rows.filter(({ status }) => status === 'to do')
+  const isRecorded = ({ id }: PlannedRow<R>) => journal.entries.get(id)?.isMade === true
+  const open = unknown.filter((row) => !isRecorded(row))
   const made = await madeOf(
     session,
     kind,
@@ -127,8 +136,28 @@ export async function planKeyedRows<R>(session: Session, list: ListToPlan<R>): P
     session.ui.progress('Reading the chain'),
   )
   session.ui.clear()
-  for (const [i, row] of open.entries()) if (made[i] === true) row.status = 'there already'
+  const seen = new Set(open.filter((_, i) => made[i] === true))
+  const there = unknown.filter((row) => isRecorded(row) || seen.has(row))
+  const doubts = await doubtsAbout(
+    session,
+    there.map((row) => doneRow(row, list)),
+    list,
+  )
+  for (const row of there) {
+    const doubt = doubts.get(row.id)
+    Object.assign(row, doubt === undefined ? { status: 'there already' } : { status: 'unknown', error: doubt })
+  }
   return rows
+}
+
+/** A row whose account exists, as the journal says it was made. */
+export function doneRow<R>(
+  row: PlannedRow<R>,
+  { journal, isSigned = false, demand }: Pick<ListToPlan<R>, 'journal' | 'isSigned' | 'demand'>,
+): DoneInJournal {
+  const { signature, request } = journal.entries.get(row.id) ?? {}
+  const made = { account: row.account ?? '', key: isSigned ? null : row.key.address }
+  return { id: row.id, signatures: [signature ?? request?.signature ?? []].flat(), demand: () => demand(row, made) }
 }
 
 /** The key of a row, from the seed of the journal. */

@@ -41,7 +41,9 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   const { head } = journal
   const listed = await list.read(payer, head)
   const { kind, contentOf } = list
-  const plan = { kind, journal, contentOf, listed, isSigned }
+  const of = signingFor(session, payer, { isRead: true, cluster })
+  const demand = (row: R, made: { account: string; key: string | null }) => list.demand(of, row, made)
+  const plan = { kind, journal, contentOf, listed, isSigned, demand, isTrusted: flags.trust_journal }
   let rows = await planKeyedRows(session, plan)
   const open = rows.filter(({ status }) => status === 'to do')
   const run = { list, payer, journal, isSigned, flags }
@@ -170,6 +172,7 @@ async function proposeAll<R extends { line: number }, D extends BuiltRow>(
           build: (payer: string) => list.build({ payer, ...fields(false) }, row, null),
           demand: (of: Signing, data: D) => list.demand(of, row, { key: null, account: list.accountIn(data) }),
         },
+        demand: (of: Signing, account: string) => list.demand(of, row, { key: null, account }),
         tryBuild: async (payer: string) => (await list.build({ payer, ...fields(true) }, row, null)).data,
       }))
       return { question: list.question(listed), rows, ...(list.check === undefined ? {} : { check: list.check }) }

@@ -9,8 +9,9 @@ import { sendAll } from '../signing/sending.ts'
 import { sendOne } from './attempt.ts'
 import { type CallerRequest, requireSameCaller, requireTrusted, UntrustedKey } from './key-trust.ts'
 import type { BuiltRow, KeyedRun } from './keyed-list.ts'
-import { type BegunRow, isMade, type PlannedRow, type RowStatus } from './keyed-rows.ts'
+import { type BegunRow, doneRow, isMade, type PlannedRow, type RowStatus } from './keyed-rows.ts'
 import { patiently } from './patience.ts'
+import { doubtsAbout } from './proof.ts'
 import { atOnce, workThrough } from './run.ts'
 
 /** The number of rows that are made at the same time. */
@@ -56,6 +57,17 @@ export function writeRow<R extends { line: number }, D extends BuiltRow>(
   journal.write(id, isSigned ? { ...entry, account, request } : entry)
 }
 
+/** Why the account of a row is not known to be what the row wants; null if its transaction in the journal proves it. */
+async function doubtAbout<R extends { line: number }, D extends BuiltRow>(
+  session: Session,
+  { list, payer, journal, isSigned, flags }: KeyedRun<R, D>,
+  row: PlannedRow<R>,
+): Promise<string | null> {
+  const of = signingFor(session, payer, { isRead: true })
+  const done = doneRow(row, { journal, isSigned, demand: (each, made) => list.demand(of, each, made) })
+  return (await doubtsAbout(session, [done], { isTrusted: flags.trust_journal })).get(row.id) ?? null
+}
+
 /**
  * The key of its account ensures that a row is made once while the account exists, and the journal that it is later. So
  * its bytes are not stored.
@@ -82,6 +94,8 @@ async function makeOnce<R extends { line: number }, D extends BuiltRow>(
     const mayBeMade = error instanceof ApiError && !(error instanceof UnexpectedBuild) && error.code !== 'rate_limited'
     const { signature } = journal.entries.get(row.id) ?? {}
     if (!mayBeMade || !(await isMade(session, list.kind, { ...row, signature }))) throw error
+    const doubt = await doubtAbout(session, run, row)
+    if (doubt !== null) throw new UntrustedKey(doubt)
     writeRow(session, run, row, { isMade: true })
     return 'there already'
   }

@@ -5,7 +5,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import type { BuiltTransactions } from '../signing/built-transactions.ts'
 import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
-import { type Signing, signingFor } from '../signing/demand.ts'
+import { type Demand, type Signing, signingFor } from '../signing/demand.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { requireFunds, timesOf, totalLines } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
@@ -26,6 +26,8 @@ export interface RowToPropose<D extends BuiltTransactions> {
   run: ProposedRun<D>
   /** Builds it without storing anything. */
   tryBuild(vault: string): Promise<D>
+  /** What its proposals must do, if that is known without building it; `account` is what they make. */
+  demand?(of: Signing, account: string): Promise<Pick<Demand, 'calls'>>
   /** Whether the chain no longer shows what an executed proposal did, so that it is proposed again. */
   isUndone?(): Promise<boolean>
 }
@@ -113,7 +115,7 @@ export async function proposeRows<D extends BuiltTransactions>(
   journal.refuseWhileHeld()
   const { head: begun } = journal
   const { question: what, rows, lines = [], check } = await rowsOf(begun, journal.entries)
-  const planned = await plannedRows(session, journal, rows)
+  const planned = await plannedRows(session, acting, journal, rows)
   const known = new Set([...journal.entries.keys(), ...rows.map(({ id }) => id)])
   const open = planned.filter(({ status }) => status === 'to propose')
   const question = `Propose: ${what}`
@@ -149,7 +151,8 @@ export async function proposeRows<D extends BuiltTransactions>(
       const isSame = [...journal.entries.keys()].every((id) => known.has(id))
       if (!isSame || JSON.stringify(journal.head) !== JSON.stringify(begun)) throw begunMeanwhile()
       // Another run may have proposed during the confirmation.
-      for (const [i, now] of (await plannedRows(session, journal, rows)).entries()) Object.assign(planned[i] ?? {}, now)
+      for (const [i, now] of (await plannedRows(session, acting, journal, rows)).entries())
+        Object.assign(planned[i] ?? {}, now)
       await proposeOpen(session, flags, acting, { journal, planned })
     },
     outcome: (notes) => proposedRowsOutcome(planned, { file, journal: journal.file }, notes),
@@ -191,6 +194,7 @@ async function proposeOpen<D extends BuiltTransactions>(
 /** The rows with what became of their proposals. Throws a usage problem for a row that waits and is gone from the list. */
 async function plannedRows<D extends BuiltTransactions>(
   session: Session,
+  acting: ActingVault,
   journal: ProposalListJournal,
   rows: readonly RowToPropose<D>[],
 ): Promise<PlannedRow<D>[]> {
@@ -206,10 +210,33 @@ async function plannedRows<D extends BuiltTransactions>(
   for (const row of rows) {
     const { proposals = [] } = journal.entries.get(row.id) ?? {}
     const was = await statusOf(session, proposals)
+    if (was !== 'to propose') await requireItsProposals(session, acting, row, proposals)
     const isUndone = was === 'executed' && (await row.isUndone?.()) === true
     planned.push({ row, proposals, status: isUndone ? 'to propose' : was, isUndone, error: null })
   }
   return planned
+}
+
+/** Throws a failure if the proposals that the journal names for a row are of another vault or do something else. */
+async function requireItsProposals<D extends BuiltTransactions>(
+  session: Session,
+  { vault }: ActingVault,
+  { line, place, demand }: RowToPropose<D>,
+  ids: readonly string[],
+): Promise<void> {
+  const proposals: Proposal[] = []
+  for (const id of ids) proposals.push(await knownProposal(session.client, id))
+  const isOfVault = proposals.every(({ approver }) => approver.kind === 'squads' && approver.vault === vault)
+  const contents = await Promise.all(proposals.map(({ transaction }) => session.wallet.describe(transaction)))
+  const account = proposals[0]?.tracked_resource?.resource_id ?? ''
+  const { containCalls } = await import('../signing/built-calls.ts')
+  const isIts =
+    demand === undefined || containCalls(contents, await demand(signingFor(session, vault, { isRead: true }), account))
+  if (isOfVault && isIts) return
+  throw failure(
+    `the journal names the proposal ${ids.join(', ')} for ${place ?? `line ${line}`}, which ${isOfVault ? 'does something else' : 'is of another vault'}`,
+    { next: 'nothing was proposed: name another --journal if this one is not yours' },
+  )
 }
 
 /** A proposal of the journal. Throws a failure if the API does not know it: it may be executed all the same. */

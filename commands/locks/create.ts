@@ -5,6 +5,7 @@ import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { columnInputs, withoutList } from '../lists/column-flags.ts'
+import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, programsField, SIGN_UNSEEN } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_SIGNING, refuseOwnWithSigned, runAct } from '../signing/run-act.ts'
@@ -25,6 +26,7 @@ export const createVerb = verb({
     paths.locks.create,
     ...[paths.accounts.get, paths.accounts.batchFetch, paths.signer.get],
     ...[paths.transactions.simulate, paths.transactions.forecast, paths.transactions.submit, paths.transactions.get],
+    paths.transactions.batchFetch,
   ],
   args: {
     mint: required(mintAddress('Mint of the token, or its symbol')),
@@ -35,6 +37,7 @@ export const createVerb = verb({
     from: text('CSV with a lock for each row, instead of one recipient', { placeholder: 'FILE', existing: true }),
     journal: text('With --from: file that records what is done (default: beside the CSV)', { placeholder: 'FILE' }),
     ...LOCK_LIST_FLAGS,
+    trust_journal: TRUST_JOURNAL,
     ...SCHEDULE_FLAGS,
     cancellable_by: choiceOf(PARTIES, 'Who may end it; the creator then gets what has not unlocked (default none)'),
     recipient_changeable_by: choiceOf(PARTIES, 'Who may give it to another recipient (default none)'),
@@ -80,7 +83,7 @@ export const createVerb = verb({
       const list = { file: from, journal, mint, decimals, raw, now, fee, usual, ...run }
       return makeAll(session, own, lockList(session, list))
     }
-    withoutList({ journal, allow_repeats, sign_unseen: own.sign_unseen, ...columns })
+    withoutList({ journal, allow_repeats, sign_unseen: own.sign_unseen, trust_journal: own.trust_journal, ...columns })
     const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })
     requireSteps([plan], release)
     const whole = groupedDecimalOf(plan.amount, decimals)

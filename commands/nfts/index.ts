@@ -6,6 +6,7 @@ import { type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb, recordVerb } from '../cli/reads.ts'
 import { columnFlags, columnInputs, withoutList } from '../lists/column-flags.ts'
 import { makeAll } from '../lists/make-all.ts'
+import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { refuseStandardInput } from '../lists/run.ts'
 import { demanding } from '../signing/demand.ts'
 import { burnsNft } from '../signing/demanded-assets.ts'
@@ -21,7 +22,7 @@ const { amount_column: _, ...listColumnFlags } = columnFlags
 
 const demandsBurn = demanding('it burns this asset', burnsNft)
 
-const { submit, get, simulate, forecast } = paths.transactions
+const { submit, get, simulate, forecast, batchFetch } = paths.transactions
 
 export const nftsNoun: Noun = {
   verbs: {
@@ -34,7 +35,7 @@ export const nftsNoun: Noun = {
         paths.collections.get,
         paths.accounts.batchFetch,
         paths.proposals.get,
-        ...[simulate, forecast, submit, get],
+        ...[simulate, forecast, submit, get, batchFetch],
       ],
       flags: {
         collection: required(text('Collection to mint into', { placeholder: 'ADDRESS' })),
@@ -46,6 +47,7 @@ export const nftsNoun: Noun = {
         ...listColumnFlags,
         journal: text('Where the journal of --from is kept (default: beside the CSV)', { placeholder: 'FILE' }),
         sign_unseen: SIGN_UNSEEN,
+        trust_journal: TRUST_JOURNAL,
         platform_id: PLATFORM_ID,
         ...SIGNING,
       },
@@ -64,7 +66,7 @@ export const nftsNoun: Noun = {
           refuseStandardInput(from, '--from')
           return makeAll(session, flags, await mintList(session, list))
         }
-        withoutList({ journal, sign_unseen: flags.sign_unseen, ...columnInputs(flags) })
+        withoutList({ journal, sign_unseen: flags.sign_unseen, trust_journal: flags.trust_journal, ...columnInputs(flags) })
         if (name === undefined) throw missingFlag('--name')
         if (uri === undefined) throw missingFlag('--uri')
         warnOfHttp(session, { '--uri': uri })

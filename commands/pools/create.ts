@@ -66,6 +66,7 @@ export const create = verb({
     if (input.rehearse) refuseVault(input, '--rehearse launches with your own wallet, not with a vault')
     if (input.from !== undefined) return launchList(session, input, input.from)
     if (input.journal !== undefined) throw usage('--journal needs --from', { param: '--journal' })
+    if (input.trust_journal) throw usage('--trust-journal needs --from', { param: '--trust-journal' })
     if (input.rehearse) {
       refuseBesideRehearsal(input)
       return showRehearsal(session, input, await poolBody(input, (await mintKeyOf(input))?.address))

@@ -1,5 +1,6 @@
 /** The flags of `svc pools create`. */
 import { asked, choiceOf, type InputValues, integer, requiredUnless, text, toggle } from '../cli/command.ts'
+import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, IDEMPOTENCY_KEY, SIGNING_HERE, WALLET_ADDRESS } from '../signing/flags.ts'
 import { mintKeypair } from '../signing/mint-keypair.ts'
 
@@ -46,6 +47,7 @@ export const createFlags = {
   creator: text('Wallet that signs elsewhere and launches it; with --build-only', WALLET_ADDRESS),
   from: text('CSV or JSON with many launches, instead of the flags of one', { placeholder: 'FILE' }),
   journal: text('Where the journal of --from is kept (default: beside the list)', { placeholder: 'FILE' }),
+  trust_journal: TRUST_JOURNAL,
   rehearse: toggle('Run it and all that follows on a copy of the cluster, and send nothing'),
   ...SIGNING_HERE,
   payer: text(

@@ -1,6 +1,7 @@
 /** `svc pools create --from`: launches every row of a list once, however often the command is interrupted and run again. */
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { doubtsAbout } from '../lists/proof.ts'
 import { atOnce, refuseStandardInput, runList, workThrough } from '../lists/run.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { requireFunds, totalLines } from '../signing/funds.ts'
@@ -9,7 +10,7 @@ import { signingWallet } from '../signing/signing-wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import type { CreateFlags, createFlags } from './launch-flags.ts'
-import { launchRow } from './launch-row.ts'
+import { launchedCalls, launchRow } from './launch-row.ts'
 import { costOf, rehearseAll, requireBuildable } from './list-forecast.ts'
 import { type LaunchListJournal, launchListJournal } from './list-journal.ts'
 import { launchListOutcome, type PlannedRow } from './list-outcome.ts'
@@ -43,7 +44,8 @@ export async function launchList(session: Session, input: CreateFlags, file: str
   if (!input.dry_run && !input.rehearse) await refuseUnconfirmable(session, cluster)
   const journal = launchListJournal(input.journal ?? `${file}.launch.json`, { payer, cluster })
   journal.refuseWhileHeld()
-  const planned = plannedRows(list, journal)
+  const doubted = doubtsOnce(session, payer, input)
+  const planned = await doubted(plannedRows(list, journal))
   const open = planned.filter(({ status }) => status === 'to launch')
   if (input.rehearse) return rehearseAll(session, input, { list, payer, rows: open })
 
@@ -69,7 +71,7 @@ export async function launchList(session: Session, input: CreateFlags, file: str
     },
     async work() {
       // Another run may have launched during the confirmation.
-      for (const [i, now] of plannedRows(list, journal).entries()) Object.assign(planned[i] ?? {}, now)
+      for (const [i, now] of (await doubted(plannedRows(list, journal))).entries()) Object.assign(planned[i] ?? {}, now)
       const jobs = planned.filter(({ status }) => status === 'to launch')
       let done = 0
       await workThrough(session, {
@@ -111,6 +113,31 @@ function refuseBesideList(input: CreateFlags): void {
 }
 
 const entryOf = (journal: LaunchListJournal, { symbol }: { symbol: string }) => journal.entries.get(symbol) ?? null
+
+/** Compares launches that the journal calls done with their transactions on chain, each once in a run. */
+function doubtsOnce(session: Session, payer: string, { trust_journal: isTrusted }: CreateFlags) {
+  const known = new Map<string, string | null>()
+  return async (rows: PlannedRow[]): Promise<PlannedRow[]> => {
+    const done = rows.flatMap(({ row, entry, status }) =>
+      status === 'launched already' && entry !== null ? [{ id: JSON.stringify(entry), row, entry }] : [],
+    )
+    const fresh = done.filter(({ id }) => !known.has(id))
+    const doubts = await doubtsAbout(
+      session,
+      fresh.map(({ id, row, entry }) => ({
+        id,
+        signatures: entry.landed ?? entry.signatures,
+        demand: async () => ({ calls: launchedCalls(payer, row, entry) }),
+      })),
+      { isTrusted },
+    )
+    for (const { id } of fresh) known.set(id, doubts.get(id) ?? null)
+    return rows.map((each) => {
+      const error = (each.status === 'launched already' && known.get(JSON.stringify(each.entry))) || null
+      return error === null ? each : { ...each, status: 'unknown' as const, error }
+    })
+  }
+}
 
 /** The rows with what the journal knows. Throws a usage problem for a row that was started and has changed. */
 function plannedRows(list: LaunchList, journal: LaunchListJournal): PlannedRow[] {

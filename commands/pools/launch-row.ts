@@ -1,11 +1,12 @@
 /** Launches one row of a list once, however often its run is interrupted: signed transactions are stored in the journal first. */
 import type { PoolCreated } from '../../src/api/pools.ts'
 import { ApiError } from '../../src/platform/errors.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { Session } from '../cli/session.ts'
 import { type AttemptEnd, type Attempts, endOfSigned, untilConfirmed } from '../lists/attempt.ts'
 import { patiently } from '../lists/patience.ts'
 import { lifetimeFields, trackedField } from '../signing/built-transactions.ts'
-import { type Demand, requireDemanded, signingFor } from '../signing/demand.ts'
+import { type Call, type Demand, requireDemanded, signingFor } from '../signing/demand.ts'
 import { signOneInTime } from '../signing/device.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { withFreshBlockhash } from '../signing/fresh-blockhash.ts'
@@ -170,6 +171,21 @@ export function rowDemand(
   // Nobody reads a note for each row of a list.
   const of = signingFor(session, payer, { isRead: flags.dry_run })
   return launchDemand(session, of, { creator: payer, body: row.fields, bounds: flags, answer, isBegun })
+}
+
+/** What the transactions of a launched row must have done, whatever the preset was then. */
+export function launchedCalls(creator: string, { fields }: LaunchRow, { pool, mint }: LaunchedEntry): Call[] {
+  const { name, symbol, type = 'dbc' } = fields
+  if (type === 'damm_v2') {
+    const of = { pool, creator, token_a_mint: mint }
+    return [{ program: PROGRAMS.dammV2.id, call: 'initialize_customizable_pool', fields: of }]
+  }
+  return ['spl_token', 'token2022'].map((kind) => ({
+    program: PROGRAMS.dbc.id,
+    call: `initialize_virtual_pool_with_${kind}`,
+    fields: { pool, creator, base_mint: mint, name, symbol },
+    group: 'pool',
+  }))
 }
 
 /** The entry without the transactions that are confirmed, and without signatures on the others. */

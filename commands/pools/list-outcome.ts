@@ -12,7 +12,7 @@ export interface PlannedRow {
   row: LaunchRow
   /** What the journal knows of it. */
   entry: LaunchedEntry | null
-  status: 'to launch' | 'launched' | 'launched already' | 'failed'
+  status: 'to launch' | 'launched' | 'launched already' | 'unknown' | 'failed'
   error: string | null
 }
 
@@ -28,6 +28,7 @@ export const launchListOutcome = (
       ['launched', 'launched', 'launched'],
       ['launched already', 'launched_already', 'launched already'],
       ['to launch', 'to_launch', 'to launch'],
+      ['unknown', 'unknown', 'not known'],
       ['failed', 'failed', FAILED_WORDS],
     ],
     records: [
@@ -47,6 +48,7 @@ export const launchListOutcome = (
     noteOf: ({ row, error }) => (error === null ? null : `${file}:${row.line}:1: ${error}`),
     isLong: false,
     notes,
+    isDone: rows.every(({ status }) => status !== 'failed' && status !== 'unknown'),
   })
 
 export function rehearsedListOutcome(done: readonly { row: LaunchRow; report: PoolRehearsal }[]): CommandOutcome {

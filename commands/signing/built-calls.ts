@@ -68,18 +68,12 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
   const needsOthers = program === MEMO_PROGRAM || isOfDbc(instruction, 'migration_damm_v2') || isReference(instruction)
   if (strange !== undefined && !needsOthers)
     throw unexpectedBuild(`it passes ${strange.address}, which it does not need`)
-  const decoded = decodeInstruction(
-    program,
-    accounts.map(({ address }) => address),
-    Buffer.from(data, 'hex'),
-  )?.instruction
-  const called = decoded?.type ?? instruction.instruction
+  const { called, fields } = readCall(instruction, accounts)
   const alike = calls.filter((call) => call.call === called && isWanted(program, call.program))
   if (alike.length === 0) {
     const what = called === null ? 'something that svc does not know' : called
     throw unexpectedBuild(`it calls ${what} of ${name ?? program}, which was not requested`)
   }
-  const fields = decoded === undefined ? fieldsOf(instruction) : (decoded as unknown as Record<string, unknown>)
   let difference: string | null = null
   for (const call of alike) {
     const found = differenceOf(call, fields, data)
@@ -92,6 +86,36 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
     difference === null ? `it makes more than one ${called}` : `its ${called} has another ${difference}`,
   )
 }
+
+/** The name of the call, and its fields by the decoder of its program, otherwise by its roles and arguments. */
+function readCall(instruction: BuiltInstruction, accounts: BuiltInstruction['accounts']) {
+  const { program, data } = instruction
+  const addresses = accounts.map(({ address }) => address)
+  const decoded = decodeInstruction(program, addresses, Buffer.from(data, 'hex'))?.instruction
+  const fields = decoded === undefined ? fieldsOf(instruction) : (decoded as unknown as Record<string, unknown>)
+  return { called: decoded?.type ?? instruction.instruction, fields }
+}
+
+/** Whether the transactions make every call that the demand needs, each by an instruction of its own; others may be there. */
+export function containCalls(contents: readonly DescribedContent[], { calls }: Pick<Demand, 'calls'>): boolean {
+  const free = contents.flatMap(({ instructions }) =>
+    instructions.map((each) => ({ ...each, ...readCall(each, each.accounts) })),
+  )
+  return calls.every((call) => {
+    if (call.least === 0) return true
+    const alternatives = calls.filter((other) => isAlternative(other, call))
+    const place = free.findIndex((each) => alternatives.some((one) => isCall(each, one)))
+    // Another call of the group may have taken it before.
+    const isOfGroup = call.group !== undefined && call !== alternatives.find(({ least }) => least !== 0)
+    if (place !== -1 && !isOfGroup) free.splice(place, 1)
+    return place !== -1 || isOfGroup
+  })
+}
+
+const isCall = (
+  { program, called, fields, data }: BuiltInstruction & ReturnType<typeof readCall>,
+  call: Call,
+): boolean => called === call.call && isWanted(program, call.program) && differenceOf(call, fields, data) === null
 
 /** The accounts without those that a requested call lists after them. Throws a failure if these are others. */
 function namedAccounts(

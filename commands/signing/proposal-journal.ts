@@ -1,7 +1,7 @@
 /** Remembers a proposal between its signature and its confirmation, so that an interrupted command proposes nothing twice. */
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { requireStateFolder, stateFile, stateFolder, writeStateFile } from '../cli/state-file.ts'
+import { readStateFile, requireStateFolder, stateFile, stateFolder, writeStateFile } from '../cli/state-file.ts'
 import type { CompleteTransaction } from './signatures.ts'
 
 export interface BegunProposal {
@@ -31,21 +31,17 @@ export function proposalJournal(key: readonly unknown[]): ProposalJournal {
 }
 
 function begunIn(file: string): BegunProposal | null {
-  try {
-    const { id, signed } = JSON.parse(readFileSync(file, 'utf8')) as Partial<BegunProposal>
-    return typeof id === 'string' && Array.isArray(signed) ? { id, signed } : null
-  } catch {
-    return null
-  }
+  const { id, signed } = Object(readStateFile(file)) as Partial<BegunProposal>
+  return typeof id === 'string' && Array.isArray(signed) ? { id, signed } : null
 }
 
 /** What commands of this machine signed after `since` (Unix milliseconds) and have not finished. */
-export function begunSince(since: number): BegunProposal[] {
+export const begunSince = (since: number): BegunProposal[] => filesSince(since).flatMap((file) => begunIn(file) ?? [])
+
+function filesSince(since: number): string[] {
   try {
-    return readdirSync(stateFolder(FOLDER)).flatMap((name) => {
-      const file = join(stateFolder(FOLDER), name)
-      return statSync(file).mtimeMs < since ? [] : (begunIn(file) ?? [])
-    })
+    const files = readdirSync(stateFolder(FOLDER)).map((name) => join(stateFolder(FOLDER), name))
+    return files.filter((file) => statSync(file).mtimeMs >= since)
   } catch {
     return []
   }

@@ -1,7 +1,6 @@
 /** Stores what a command has checked or made here, so that a later one can rely on it instead of the API. */
-import { readFileSync } from 'node:fs'
 import type { Session } from '../cli/session.ts'
-import { stateFile, writeStateFile } from '../cli/state-file.ts'
+import { readStateFile, stateFile, writeStateFile } from '../cli/state-file.ts'
 
 type Remembered = 'tree' | 'shared-config'
 const fileOf = (kind: Remembered, of: string) => stateFile('remembered', [kind, of])
@@ -15,12 +14,8 @@ export function rememberHere({ ui }: Pick<Session, 'ui'>, kind: Remembered, of: 
   }
 }
 
-/** Null if this machine has not stored it, or the file is not readable. */
+/** Null if this machine has not stored it. Throws a usage problem if others could have written it. */
 export function recall(kind: Remembered, of: string): string | null {
-  try {
-    const { value } = JSON.parse(readFileSync(fileOf(kind, of), 'utf8')) as { value?: unknown }
-    return typeof value === 'string' ? value : null
-  } catch {
-    return null
-  }
+  const { value } = Object(readStateFile(fileOf(kind, of))) as { value?: unknown }
+  return typeof value === 'string' ? value : null
 }

@@ -8,12 +8,12 @@ import { walletFault, walletKey } from '../../src/merkle/base58.ts'
 import type { ListForm } from '../../src/merkle/column-plan.ts'
 import { entryAt, listFromEntries, listHash } from '../../src/merkle/entry-list.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
-import { type BatchAct, recipientsOf, type SendRun, tryBatch } from '../airdrops/sending/batch.ts'
+import { type BatchAct, paidWallets, recipientsOf, type SendRun, tryBatch } from '../airdrops/sending/batch.ts'
 import { isSentBatch, type PaidWallet, SEND_JOURNAL, SendJournal, type SendTerms } from '../airdrops/sending/journal.ts'
 import { workThroughBatches } from '../airdrops/sending/list.ts'
 import { refuseOtherJournal } from '../airdrops/sending/list-terms.ts'
 import { proposeBatches } from '../airdrops/sending/propose.ts'
-import type { SendRow } from '../airdrops/sending/rows.ts'
+import { rowPaid, rowToSend, type SendRow } from '../airdrops/sending/rows.ts'
 import { Amount, groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -67,6 +67,7 @@ export interface ActList {
   sign_unseen?: boolean
   /** Is told what was read of the list. */
   onRead?: (notes: ListNotes) => void
+  trust_journal: boolean
 }
 
 interface ActRun extends SendRun {
@@ -102,13 +103,16 @@ async function doList(session: Session, flags: ActFlags, list: ActList): Promise
   const journal = new SendJournal(list.journal ?? `${file}.${act}.jsonl`, { mint, payer, cluster }, journalKind(act))
   journal.refuseWhileHeld()
   const known = knownList(cluster, list, { listed, journal: journal.file })
-  const rows = rowsOf(listed, journal, list)
+  const terms = { payer, mint, ...programsField(list) }
+  const acts = { act: batchAct(act, token), terms, forecast: token, isTrusted: list.trust_journal }
+  const compared = new Map<string, string | null>()
+  // The chain says whether an account is frozen.
+  const readPaid = () => paidWallets(session, acts, hasAmounts(act) ? journal : null, compared)
+  const rows = rowsOf(listed, { paid: await readPaid(), journal }, list)
   const begun = new Set(journal.open().flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
   const open = rows.filter(({ status, wallet }) => status === 'to send' && !begun.has(wallet))
   const run: ActRun = {
-    ...{ kind: act, token, rows, journal, forecast: token, keypair: flags.keypair, signed: flags.signed },
-    act: batchAct(act, token),
-    terms: { payer, mint, ...programsField(list) },
+    ...{ ...acts, kind: act, token, rows, journal, keypair: flags.keypair, signed: flags.signed },
     caller: await session.caller(),
     txVersion: txVersionField(flags),
     // A wallet that is frozen twice is frozen.
@@ -128,10 +132,10 @@ async function doList(session: Session, flags: ActFlags, list: ActList): Promise
     async work() {
       known.begin()
       // Another run may have done some of it during the confirmation.
-      const paid = hasAmounts(act) ? journal.paid() : null
+      const paid = await readPaid()
       for (const row of rows) {
-        const before = paid?.get(row.wallet)
-        if (before !== undefined) Object.assign(row, { status: 'sent already', signature: before.signature })
+        const before = paid.get(row.wallet)
+        if (before !== undefined) Object.assign(row, rowPaid(row, before))
       }
       await workThroughBatches(session, run, rows, {
         doing,
@@ -187,7 +191,7 @@ async function proposeActs(
   return proposeBatches(session, flags, acting, {
     name: file,
     journal,
-    rows: rowsOf(listed, null, list),
+    rows: rowsOf(listed, { paid: new Map(), journal: null }, list),
     what: (wallets) => `${title} ${token.symbol ?? mint} ${to} ${counted(wallets, 'wallet')}`,
     of: { mint, act },
     done: (amount, isExecuted) =>
@@ -264,8 +268,11 @@ function readWallets({ ui }: Session, { file, mint, columns, onRead }: ActList):
 }
 
 /** Throws a usage problem if the list now has another amount for a wallet, or lacks one that may still be done. */
-function rowsOf(listed: readonly ListedWallet[], journal: SendJournal | null, { act, file }: ActList): SendRow[] {
-  const paid = journal?.paid() ?? new Map<string, PaidWallet>()
+function rowsOf(
+  listed: readonly ListedWallet[],
+  { paid, journal }: { paid: ReadonlyMap<string, PaidWallet>; journal: SendJournal | null },
+  { act, file }: ActList,
+): SendRow[] {
   const open = new Map((journal?.open() ?? []).flatMap(({ recipients }) => recipients))
   const earlier = (wallet: string, before: string | undefined, now: string) =>
     usage(`${wallet} had ${before} raw units ${WORDS[act].done} in an earlier run, and ${file} has ${now} for it now`, {
@@ -276,11 +283,9 @@ function rowsOf(listed: readonly ListedWallet[], journal: SendJournal | null, { 
     const before = done?.amount ?? open.get(wallet)
     if (before !== undefined && before !== String(amount)) throw earlier(wallet, before, String(amount))
     open.delete(wallet)
-    const rest = { wallet, amount, note: null, signature: null, opens: false }
-    // The chain says whether an account is frozen, because somebody may have undone it since.
-    if (done !== undefined && hasAmounts(act)) return { ...rest, signature: done.signature, status: 'sent already' }
-    if (hasAmounts(act) && amount === 0n) return { ...rest, status: 'left out', note: 'its amount is 0' }
-    return { ...rest, status: 'to send' }
+    const row = rowToSend(wallet, amount)
+    if (done !== undefined) return rowPaid(row, done)
+    return hasAmounts(act) && amount === 0n ? { ...row, status: 'left out', note: 'its amount is 0' } : row
   })
   const [gone] = open.keys()
   if (gone !== undefined) throw earlier(gone, open.get(gone), 'no row')

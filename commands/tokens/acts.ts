@@ -5,13 +5,20 @@ import { groupedDecimalOf } from '../cli/amounts.ts'
 import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { type ColumnInputs, columnFlags, columnInputs, withoutList } from '../lists/column-flags.ts'
+import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, programsField, SIGN_UNSEEN } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
 import { FROM, FROM_WALLETS, JOURNAL, openingLine, RAW, refuseWithList, unitsOf } from './act-inputs.ts'
 import { actOnList, demandsActs } from './act-lists.ts'
 
-const SENDS = [...ACT_CALLS, paths.accounts.get, paths.tokens.batchFetch, paths.service.cluster]
+const SENDS = [
+  ...ACT_CALLS,
+  paths.transactions.batchFetch,
+  paths.accounts.get,
+  paths.tokens.batchFetch,
+  paths.service.cluster,
+]
 
 const MINT_ARG = required(mintAddress('Mint of the token, or its symbol'))
 const AMOUNT = requiredUnless('from', text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' }))
@@ -37,6 +44,7 @@ export const mintVerb = verb({
     journal: JOURNAL,
     again: AGAIN,
     sign_unseen: SIGN_UNSEEN,
+    trust_journal: TRUST_JOURNAL,
     raw: RAW,
     allow_programs: ALLOW_PROGRAMS,
     ...ACT_SIGNING,
@@ -46,7 +54,7 @@ export const mintVerb = verb({
     'svc tokens mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --from grants.csv --dry-run',
     'svc tokens mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 0.5 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --dry-run',
   ],
-  async run({ mint, amount, to, from, journal, again, sign_unseen, raw, allow_programs, ...flags }, session) {
+  async run({ mint, amount, to, from, journal, again, sign_unseen, trust_journal, raw, allow_programs, ...flags }, session) {
     if (from !== undefined) {
       refuseWithList({ ...flags, from }, { '<amount>': amount, '--to': to })
       return actOnList(session, flags, {
@@ -58,10 +66,11 @@ export const mintVerb = verb({
         allow_programs,
         again,
         sign_unseen,
+        trust_journal,
         columns: columnInputs(flags),
       })
     }
-    withoutList({ journal, again, sign_unseen, ...columnInputs(flags) })
+    withoutList({ journal, again, sign_unseen, trust_journal, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenMinting>(session, flags, {
       what: `Mint ${groupedDecimalOf(units, decimals)} of the token ${mint}${to === undefined ? '' : ` to ${to}`}`,
@@ -106,6 +115,7 @@ export const burnVerb = verb({
     journal: JOURNAL,
     again: AGAIN,
     sign_unseen: SIGN_UNSEEN,
+    trust_journal: TRUST_JOURNAL,
     raw: RAW,
     ...ACT_SIGNING,
   },
@@ -113,7 +123,7 @@ export const burnVerb = verb({
     'svc tokens burn 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 1000',
     'svc tokens burn 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 0.5 -k treasury.json --dry-run',
   ],
-  async run({ mint, amount, holder, from, journal, again, sign_unseen, raw, ...flags }, session) {
+  async run({ mint, amount, holder, from, journal, again, sign_unseen, trust_journal, raw, ...flags }, session) {
     if (from !== undefined) {
       refuseWithList({ ...flags, from }, { '<amount>': amount, '--holder': holder })
       const list = {
@@ -125,11 +135,12 @@ export const burnVerb = verb({
         allow_programs: false,
         again,
         sign_unseen,
+        trust_journal,
         columns: columnInputs(flags),
       }
       return actOnList(session, flags, list)
     }
-    withoutList({ journal, again, sign_unseen, ...columnInputs(flags) })
+    withoutList({ journal, again, sign_unseen, trust_journal, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenBurning>(session, flags, {
       what: `Burn ${groupedDecimalOf(units, decimals)} of the token ${mint}${holder === undefined ? '' : ` that ${holder} holds`} for good`,
@@ -183,6 +194,7 @@ async function runFreezing(
       raw: true,
       allow_programs: false,
       again: true,
+      trust_journal: false,
       columns: columnInputs(flags),
     }
     return actOnList(session, flags, list)

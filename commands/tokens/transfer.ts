@@ -6,6 +6,7 @@ import { sendList } from '../airdrops/sending/list.ts'
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { columnFlags, columnInputs, withListNotes, withoutList } from '../lists/column-flags.ts'
+import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { listToken } from '../merkle/list-units.ts'
 import { readRecipients } from '../merkle/recipients.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
@@ -30,13 +31,14 @@ export const transferVerb = verb({
     allow_programs: ALLOW_PROGRAMS,
     accept_transfer_fee: toggle('Send a token with a transfer fee, so that less arrives'),
     again: toggle('With --from: pay everybody again, although the same list was sent with another journal'),
+    trust_journal: TRUST_JOURNAL,
     ...ACT_SIGNING,
   },
   examples: [
     'svc tokens transfer 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 100',
     'svc tokens transfer 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --from rewards.csv --dry-run',
   ],
-  async run({ mint, wallet, amount, from, journal, raw, again, ...flags }, session) {
+  async run({ mint, wallet, amount, from, journal, raw, again, trust_journal, ...flags }, session) {
     const { allow_programs, accept_transfer_fee, ...signing } = flags
     if (from !== undefined) {
       refuseWithList(flags, { '<wallet>': wallet, '<amount>': amount })
@@ -54,9 +56,9 @@ export const transferVerb = verb({
         journal: journal ?? `${from}.send.jsonl`,
         proposals: journal ?? `${from}.proposals.json`,
       }
-      return withListNotes(await sendList(session, { ...flags, again }, list), read)
+      return withListNotes(await sendList(session, { ...flags, again, trust_journal }, list), read)
     }
-    withoutList({ journal, again, ...columnInputs(flags) })
+    withoutList({ journal, again, trust_journal, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     const recipient = wallet ?? ''
     const recipients = [{ wallet: recipient, amount: units }]

@@ -1,6 +1,6 @@
 /** Stores the position up to which `svc webhooks listen` has forwarded, so that the next run continues there. */
-import { existsSync, readFileSync } from 'node:fs'
-import { stateFile, writeStateFile } from '../cli/state-file.ts'
+import { existsSync } from 'node:fs'
+import { readStateFile, stateFile, writeStateFile } from '../cli/state-file.ts'
 import type { EventPosition } from '../events/follow.ts'
 import { reason } from '../ui/files.ts'
 import { failure } from '../ui/problem.ts'
@@ -11,11 +11,9 @@ export const positionFile = (source: string, target: string | null): string => s
 /** The stored position; null if no run has written one. */
 export function readPosition(file: string): EventPosition | null {
   if (!existsSync(file)) return null
-  try {
-    const { sequence, cursor } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
-    if (Number.isSafeInteger(sequence) && (sequence as number) >= 0 && ['undefined', 'string'].includes(typeof cursor))
-      return { sequence: sequence as number, cursor: cursor as string | undefined }
-  } catch {}
+  const { sequence, cursor } = Object(readStateFile(file)) as Record<string, unknown>
+  if (Number.isSafeInteger(sequence) && (sequence as number) >= 0 && ['undefined', 'string'].includes(typeof cursor))
+    return { sequence: sequence as number, cursor: cursor as string | undefined }
   throw failure(`${file} does not say where to continue`, { next: 'say where with --from: a sequence, now or start' })
 }
 

@@ -1,5 +1,6 @@
 /** Mounts the routes of transactions, one line per verb. */
 import { transactions } from '../../src/api/transactions.ts'
+import { fetchTransactions } from '../../src/operations/transactions/fetch-transactions.ts'
 import { forecastTransactions } from '../../src/operations/transactions/forecast-transactions.ts'
 import {
   getBalanceChanges,
@@ -17,6 +18,7 @@ export function transactionsRoutes(mount: Mount): void {
   mount.stored(transactions.list, listTransactions)
   mount(transactions.get, getTransaction)
   mount(transactions.changes, getBalanceChanges)
+  mount(transactions.batchFetch, fetchTransactions)
   mount(transactions.simulate, simulateTransaction)
   mount(transactions.forecast, forecastTransactions)
 }

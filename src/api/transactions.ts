@@ -4,7 +4,7 @@ import { address, digits, mintAddress, signatureText, transactionBase64 } from '
 import { listQuery, writeBody } from './envelope.ts'
 import { generatedKeys, lastValidBlockHeight, trackedResource } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
-import { anything } from './scalars.ts'
+import { anything, nullOr } from './scalars.ts'
 
 export const TRANSACTION_LIFECYCLES = [
   'unknown',
@@ -224,6 +224,16 @@ export const refreshed = z
   })
   .openapi('Refreshed')
 
+export const executedTransaction = z
+  .object({
+    signature: signatureText,
+    slot: z.int().min(0),
+    failed: z.boolean().meta({ description: 'True if it reverted, so that only its fee was paid' }),
+    transaction: transactionBase64.meta({ description: 'The signed bytes, base64' }),
+  })
+  .openapi('ExecutedTransaction')
+
+export type ExecutedTransaction = z.output<typeof executedTransaction>
 export type Refreshed = z.output<typeof refreshed>
 export type Transaction = z.output<typeof transaction>
 export type StoredTransaction = z.output<typeof storedTransaction>
@@ -322,6 +332,15 @@ export const transactions = {
       'Lamports and tokens of each account whose balance changed, as the node recorded them before and after it, for any transaction of the chain.',
     params: z.object({ signature: signatureText }),
     data: executedChanges,
+  }),
+  batchFetch: defineRoute({
+    at: ['post', '/v2/transactions/batch-fetch'],
+    tag: TRANSACTIONS_TAG,
+    summary: 'Read up to 100 executed transactions at once',
+    description:
+      'Answers in the order of the request, with null for a transaction that no RPC endpoint has as `confirmed`. Endpoints without a full history lack old ones. It changes nothing and needs no scope.',
+    body: writeBody({ signatures: z.array(signatureText).min(1).max(100) }),
+    data: z.object({ transactions: z.array(nullOr(executedTransaction)) }),
   }),
   simulate: defineRoute({
     at: ['post', '/v2/transaction-simulations'],

@@ -321,9 +321,10 @@ function refuseExposed(file: string, stats: Stats, refused: number): void {
 }
 
 /**
- * Rejects a file in a folder where others can replace it; the sticky bit, as on /tmp, limits that to the file's owner.
+ * Throws FileFault for a file in a folder where others can replace it; the sticky bit, as on /tmp, limits that to the
+ * file's owner. The file need not exist.
  */
-function refuseReplaceable(file: string): void {
+export function refuseReplaceable(file: string): void {
   const exposed = exposedFolder(dirname(resolve(file)))
   if (exposed !== null) throw fileFault('exposed', file, `is in a folder that ${exposed.what}`, exposed.next)
 }

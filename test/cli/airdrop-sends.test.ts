@@ -1,8 +1,9 @@
 /** Lists that are sent: everybody once, whoever cannot receive is named, and nobody is paid again by an oversight. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
-import { Keypair, PublicKey } from '@solana/web3.js'
+import { Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js'
+import { base58 } from '@scure/base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { solOf } from '../../commands/cli/amounts.ts'
 import { quickProgramsDir } from '../support/programs.ts'
@@ -264,6 +265,93 @@ describe('svc airdrops send', () => {
     expect(await json(signed)).toMatchObject({ sent: 12, unknown: 0 })
     expect(await Promise.all(wallets.map(held))).toEqual(wallets.map(() => 1_000_000n))
   })
+})
+
+describe('A journal of svc airdrops send', () => {
+  const lines = (file: string) => readFileSync(`${file}.send.jsonl`, 'utf8').trim().split('\n')
+  /** The journal that a run wrote, with other recipients, end or signature in its batch. */
+  const planted = (from: string, to: string, changed: object) => {
+    const [head, batch] = lines(from)
+    writeFileSync(`${to}.send.jsonl`, `${head}\n${JSON.stringify({ ...JSON.parse(batch!), ...changed })}\n`, {
+      mode: 0o600,
+    })
+  }
+  const sentOne = async (name: string) => {
+    const [wallet] = strangers(1) as [string]
+    const file = list(name, [`${wallet},1`])
+    const { recipients } = await json(send(file))
+    return { wallet, file, signature: recipients[0].signature as string }
+  }
+
+  it('does not count a payment to somebody else or of another amount, finished or begun', async () => {
+    const real = await sentOne('real.csv')
+    const [other] = strangers(1) as [string]
+    const cases: [wallet: string, amount: string][] = [
+      [other, '1000000'],
+      [real.wallet, '2000000'],
+    ]
+    for (const [i, [wallet, amount]] of cases.entries()) {
+      for (const end of ['confirmed', undefined]) {
+        const file = list(`planted-${i}-${end}.csv`, [`${wallet},${Number(amount) / 1e6}`])
+        planted(real.file, file, { recipients: [[wallet, amount]], end })
+        const before = await held(wallet)
+        const again = await json(send(file, '--trust-journal'), 1)
+        expect(again).toMatchObject({ sent: 0, sent_already: 0, unknown: 1 })
+        expect(again.recipients[0].note).toContain(`is on chain and did something else: ${real.signature}`)
+        expect(await held(wallet)).toBe(before)
+      }
+    }
+  })
+
+  it('does not count a transaction that failed, or one that no node has unless it is trusted', async () => {
+    const real = await sentOne('real-too.csv')
+    const [wallet] = strangers(1) as [string]
+    const file = list('failed.csv', [`${wallet},1`])
+    const failed = await failedTransfer()
+    const sending = { transaction: 'AA==', signature: failed, last_valid_block_height: 1 }
+    planted(real.file, file, { recipients: [[wallet, '1000000']], sending })
+    const refused = await json(send(file), 1)
+    expect(refused.recipients[0].note).toBe(`its transaction in the journal failed on chain: ${failed}`)
+
+    const gone = list('gone.csv', [`${wallet},1`])
+    const signature = base58.encode(Buffer.alloc(64, 7))
+    planted(real.file, gone, { recipients: [[wallet, '1000000']], sending: { ...sending, signature } })
+    const unknown = await json(send(gone), 1)
+    expect(unknown).toMatchObject({ sent: 0, sent_already: 0, unknown: 1 })
+    expect(unknown.recipients[0].note).toBe(`no RPC node has ${signature}: --trust-journal counts it as done`)
+    expect(await held(wallet)).toBeNull()
+    expect(await json(send(gone, '--trust-journal'))).toMatchObject({ sent: 0, sent_already: 1 })
+    expect(await held(wallet)).toBeNull()
+  })
+
+  it.runIf(process.getuid?.() === 0)('of another user in a folder with mode 1777 is not read', async () => {
+    const real = await sentOne('mine.csv')
+    const shared = join(cli.home, 'shared')
+    mkdirSync(shared)
+    chmodSync(shared, 0o1777)
+    const file = join(shared, 'pay.csv')
+    writeFileSync(file, `wallet,amount\n${real.wallet},1\n`)
+    planted(real.file, file, {})
+    chownSync(`${file}.send.jsonl`, 12_345, 12_345)
+    const { exitCode, stderr } = await run(send(file))
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('belongs to another user (uid 12345, not 0)')])
+    expect(stderr).toContain('name another place with --journal FILE')
+  })
+
+  /** The signature of a transfer that is on chain and failed: the sender does not have the tokens. */
+  async function failedTransfer(): Promise<string> {
+    const connection = new Connection(daemon.rpcUrl, 'confirmed')
+    const [source, target] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
+    const wrong = spl.createTransferInstruction(source, target, payer.publicKey, 1, [], spl.TOKEN_2022_PROGRAM_ID)
+    const transaction = new Transaction().add(wrong)
+    transaction.recentBlockhash = (await connection.getLatestBlockhash()).blockhash
+    transaction.sign(payer)
+    const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+    await expect.poll(() => connection.getSignatureStatus(signature), { timeout: 20_000 }).toMatchObject({
+      value: { err: expect.anything() },
+    })
+    return signature
+  }
 })
 
 describe('svc airdrops push', () => {

@@ -1,11 +1,22 @@
 /** Journals of lists: what they refuse, what they keep after a crash, and that one run at a time has them. */
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { LaunchJournal } from '../../commands/airdrops/launch-journal.ts'
 import { SendJournal } from '../../commands/airdrops/sending/journal.ts'
 import type { Session } from '../../commands/cli/session.ts'
+import { readStateFile, writeStateFile } from '../../commands/cli/state-file.ts'
 import type { ListJournal } from '../../commands/lists/journal.ts'
 import { planKeyedRows } from '../../commands/lists/keyed-rows.ts'
 import { proposalListJournal } from '../../commands/lists/propose-rows.ts'
@@ -16,6 +27,7 @@ import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const folder = makeSharedFolder('svc-journals-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const STRANGER = 12_345
 let count = 0
 const newFile = () => join(folder, `journal-${count++}`)
 
@@ -185,6 +197,35 @@ describe.each(Object.entries(KINDS))('The journal of `svc %s`', (_, { open, entr
     }
   })
 
+  it('that others could have written is refused and unchanged, in a folder like /tmp too', async () => {
+    const place = join(folder, `open-${count++}`)
+    mkdirSync(place)
+    const file = join(place, 'journal')
+    const release = await open(file).begin()
+    release()
+    const own = readFileSync(file)
+    const refused = (what: RegExp, path = file) =>
+      expect(() => open(path), String(what)).toThrow(
+        expect.objectContaining({ code: 'bad_request', message: expect.stringMatching(what) }),
+      )
+    chmodSync(place, 0o1777)
+    expect(open(file).entries.size).toBe(0)
+    chmodSync(file, 0o666)
+    refused(/can be written by others \(mode 666\): others could mark rows in it as done/)
+    chmodSync(file, 0o600)
+    chmodSync(place, 0o777)
+    refused(/is in a folder that can be written by others/)
+    refused(/is in a folder that can be written by others/, join(place, 'of a first run'))
+    chmodSync(place, 0o1777)
+    symlinkSync(file, join(place, 'link'))
+    refused(/is a symbolic link/, join(place, 'link'))
+    if (process.getuid?.() === 0) {
+      chownSync(file, STRANGER, STRANGER)
+      refused(/belongs to another user \(uid 12345, not 0\)/)
+    }
+    expect(readFileSync(file)).toEqual(own)
+  })
+
   it('belongs to one payer, cluster and token; an unknown cluster matches any', async () => {
     const journal = open(newFile())
     ;(await journal.begin())()
@@ -220,11 +261,11 @@ it('A batch of a list never gets the number of another, even if a line was remov
   const release = await journal.begin()
   journal.write(journal.next(), { recipients: [['wallet new', '1']], sending, end: 'confirmed' })
   release()
-  expect([...new SendJournal(journal.file, { mint: 'mint', ...terms }).paid().keys()]).toEqual([
-    'wallet 1',
-    'wallet 3',
-    'wallet new',
-  ])
+  expect(
+    new SendJournal(journal.file, { mint: 'mint', ...terms })
+      .finished()
+      .flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)),
+  ).toEqual(['wallet 1', 'wallet 3', 'wallet new'])
 })
 
 it('The keys of a list of NFTs are derived from the seed of its journal', async () => {
@@ -240,8 +281,25 @@ it('The keys of a list of NFTs are derived from the seed of its journal', async 
   } as unknown as Session
   const listed = [{ name: '#1', uri: 'https://example.com/1.json', owner: 'payer', line: 2 }]
   const contentOf = ({ name, uri, owner }: (typeof listed)[number]) => [name, uri, owner]
-  const planned = await planKeyedRows(session, { kind: MINT_KIND, journal, contentOf, listed })
+  const planned = await planKeyedRows(session, {
+    kind: MINT_KIND,
+    journal,
+    contentOf,
+    listed,
+    demand: async () => ({ calls: [], inOrder: false, payer: 'payer', says: '' }),
+  })
   expect(planned.map(({ account }) => account)).toEqual([
     '719453f1e97e63a679e49efa8b204f344f65918c07136333144733cd3c369d0a',
   ])
+})
+
+it('What an earlier run left in the state folder is refused if others could have written it', () => {
+  const file = newFile()
+  expect(readStateFile(file)).toBeUndefined()
+  writeStateFile(file, { journal: 'a' })
+  expect(readStateFile(file)).toEqual({ journal: 'a' })
+  chmodSync(file, 0o666)
+  expect(() => readStateFile(file)).toThrow('can be written by others (mode 666)')
+  symlinkSync(file, `${file}.link`)
+  expect(() => readStateFile(`${file}.link`)).toThrow('is a symbolic link')
 })

@@ -5,13 +5,22 @@ import { type SignedSending, sendOne } from '../../lists/attempt.ts'
 import { fieldsOf, type JournalFields } from '../../lists/journal.ts'
 import { requireSameCaller, requireTrusted, UntrustedKey } from '../../lists/key-trust.ts'
 import { patiently } from '../../lists/patience.ts'
+import { type DoneInJournal, doubtsAbout } from '../../lists/proof.ts'
 import type { BuiltTransactions } from '../../signing/built-transactions.ts'
 import { checkedBuild, type Demand, demanding, type Signing, sendsTokens, signingFor } from '../../signing/demand.ts'
 import { signOne } from '../../signing/device.ts'
 import { UnprovenEnd } from '../../signing/following.ts'
 import { failure } from '../../ui/problem.ts'
-import type { BatchSending, BatchTerms, OpenBatch, RequestedBatch, SendJournal, SendTermsOfList } from './journal.ts'
-import { leaveOut, type SendForecast, type SendRow } from './rows.ts'
+import type {
+  BatchSending,
+  BatchTerms,
+  OpenBatch,
+  PaidWallet,
+  RequestedBatch,
+  SendJournal,
+  SendTermsOfList,
+} from './journal.ts'
+import { leaveOut, rowToSend, type SendForecast, type SendRow } from './rows.ts'
 
 export const demandsTransfers = demanding('these transfers', sendsTokens, { inOrder: true })
 
@@ -50,7 +59,50 @@ export interface SendRun {
   txVersion: { tx_version?: 1 }
   /** Whether a batch that no node has shown is signed again without proof. */
   replacesUnseen?: boolean | undefined
+  /** Whether a finished batch counts whose transaction no node has. */
+  isTrusted: boolean
 }
+
+/** What a finished batch is compared by. */
+export type ProvableRun = Pick<SendRun, 'act' | 'terms' | 'forecast' | 'isTrusted'>
+
+/** What earlier runs have paid, by wallet, after the chain was asked; `known` has what this run has compared already. */
+export async function paidWallets(
+  session: Session,
+  run: ProvableRun,
+  journal: SendJournal | null,
+  known: Map<string, string | null> = new Map(),
+): Promise<Map<string, PaidWallet>> {
+  const batches = (journal?.finished() ?? []).map((batch) => ({ batch, id: JSON.stringify(batch) }))
+  const fresh = batches.filter(({ id }) => !known.has(id))
+  const claims = fresh.map(({ batch, id }) => doneBatch(session, run, { ...batch, id }))
+  const doubts = await doubtsAbout(session, claims, run)
+  for (const { id } of fresh) known.set(id, doubts.get(id) ?? null)
+  const paid = new Map<string, PaidWallet>()
+  for (const { batch, id } of batches) {
+    const doubt = known.get(id) ?? null
+    for (const [wallet, amount] of batch.recipients) {
+      // One batch that is proven is enough.
+      if (doubt === null || paid.get(wallet)?.doubt !== null)
+        paid.set(wallet, { amount, signature: batch.sending.signature ?? '', doubt })
+    }
+  }
+  return paid
+}
+
+const doneBatch = (
+  session: Session,
+  run: Pick<ProvableRun, 'act' | 'terms' | 'forecast'>,
+  { id, recipients, sending }: Pick<OpenBatch, 'recipients' | 'sending'> & { id: string },
+): DoneInJournal => ({
+  id,
+  signatures: sending.signature ? [sending.signature] : [],
+  demand: () =>
+    actOf(run).demand(
+      signingFor(session, run.terms.payer, { isRead: true }),
+      recipients.map(([wallet, amount]) => rowToSend(wallet, BigInt(amount))),
+    ),
+})
 
 /**
  * Sends to the rows, and marks them. `begun` is what an earlier run has sent to them. Returns the rows that did not
@@ -67,7 +119,8 @@ export async function sendBatch(
   while (now.length > 0) {
     try {
       const signature = await sendToAll(session, run, now, earlier)
-      for (const row of now) Object.assign(row, { status: 'sent', signature, note: null })
+      const doubt = earlier === null ? null : await doubtAbout(session, run, now, signature)
+      for (const row of now) Object.assign(row, { status: doubt === null ? 'sent' : 'unknown', signature, note: doubt })
       break
     } catch (error) {
       if (error instanceof UntrustedKey || error instanceof UnprovenEnd) {
@@ -82,6 +135,13 @@ export async function sendBatch(
     }
   }
   return later
+}
+
+/** Why what an earlier run began does not count, although the transaction that its journal names is confirmed. */
+async function doubtAbout(session: Session, run: SendRun, rows: readonly SendRow[], signature: string) {
+  const recipients = rows.map(({ wallet, amount }) => [wallet, String(amount)] as const)
+  const done = doneBatch(session, run, { id: signature, recipients, sending: { signature } as SignedSending })
+  return (await doubtsAbout(session, [done], run)).get(signature) ?? null
 }
 
 /** Sends to all of the rows in one transaction, and returns its signature. Throws the refusal of a row. */

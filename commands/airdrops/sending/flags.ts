@@ -1,9 +1,10 @@
 /** The flags and requests of both commands that send a list. */
 import { paths } from '../../../src/api/paths.ts'
 import { text, toggle } from '../../cli/command.ts'
+import { TRUST_JOURNAL } from '../../lists/proof.ts'
 import { ALLOW_PROGRAMS, KEYPAIR, SIGN_UNSEEN, SQUADS, TX_VERSION } from '../../signing/flags.ts'
 
-const { submit, get, simulate } = paths.transactions
+const { submit, get, simulate, batchFetch } = paths.transactions
 const { create, plan } = paths.tokenTransfers
 
 export const SEND_CALLS = [
@@ -12,6 +13,7 @@ export const SEND_CALLS = [
   submit,
   get,
   simulate,
+  batchFetch,
   paths.service.cluster,
   paths.signer.get,
   paths.accounts.get,
@@ -25,6 +27,7 @@ export const sendFlags = {
   accept_transfer_fee: toggle('Send a token with a transfer fee, so that less arrives'),
   again: toggle('Pay everybody again, although the same list was sent with another journal'),
   sign_unseen: SIGN_UNSEEN,
+  trust_journal: TRUST_JOURNAL,
   keypair: KEYPAIR,
   squads: SQUADS,
   tx_version: TX_VERSION,

@@ -41,10 +41,12 @@ export interface SentBatch {
 }
 export type OpenBatch = SentBatch & { batch: string }
 
-/** What was paid to a wallet, in raw units, and by which transaction. */
+/** What the journal says was paid to a wallet, in raw units, and by which transaction. */
 export interface PaidWallet {
   amount: string
   signature: string
+  /** Why it does not count as paid; null if the chain proves it. */
+  doubt: string | null
 }
 
 export const SEND_JOURNAL: JournalKind<SendTerms> = {
@@ -62,15 +64,9 @@ export class SendJournal extends ListJournal<SendTerms, SentBatch> {
     super(file, terms, kind)
   }
 
-  /** What earlier runs have paid, by wallet. */
-  paid(): Map<string, PaidWallet> {
-    return new Map(
-      [...this.entries.values()].flatMap(({ recipients, sending, end }) =>
-        end !== 'confirmed'
-          ? []
-          : recipients.map(([wallet, amount]) => [wallet, { amount, signature: sending.signature ?? '' }] as const),
-      ),
-    )
+  /** Batches that earlier runs saw confirmed. */
+  finished(): OpenBatch[] {
+    return [...this.entries].flatMap(([batch, sent]) => (sent.end === 'confirmed' ? [{ ...sent, batch }] : []))
   }
 
   /** Batches that may still be confirmed, or are confirmed without having been seen. */

@@ -1,9 +1,10 @@
 /** What the commands that send a list share: the list and its flags, and what is refused before anything is signed. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { EntryList } from '../../../src/merkle/entry-list.ts'
 import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
 import { groupedDecimalOf } from '../../cli/amounts.ts'
+import { readStateFile } from '../../cli/state-file.ts'
 import type { ListToken } from '../../merkle/list-units.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
 import { failure, usage } from '../../ui/problem.ts'
@@ -33,6 +34,7 @@ export interface SendFlags {
   signed: boolean
   again: boolean
   sign_unseen?: boolean
+  trust_journal: boolean
   allow_programs: boolean
   accept_transfer_fee: boolean
   out?: string | undefined
@@ -44,12 +46,7 @@ export function refuseOtherJournal(
   { journal, name }: Pick<ListToSend, 'journal' | 'name'>,
   { done, again } = { done: 'sent', again: 'pays every wallet of the list once more' },
 ): void {
-  let earlier: unknown
-  try {
-    earlier = (JSON.parse(readFileSync(known, 'utf8')) as { journal?: unknown }).journal
-  } catch {
-    return
-  }
+  const { journal: earlier } = Object(readStateFile(known)) as { journal?: unknown }
   if (typeof earlier !== 'string') return
   const isSame = earlier === resolve(journal)
   if (isSame && existsSync(journal)) return

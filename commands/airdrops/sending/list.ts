@@ -17,7 +17,7 @@ import { listSignerLines, previewLine } from '../../signing/preview.ts'
 import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
 import { EXIT, usage } from '../../ui/problem.ts'
-import { batchDemand, type SendRun, sendBatch, tryBatch } from './batch.ts'
+import { batchDemand, paidWallets, type SendRun, sendBatch, tryBatch } from './batch.ts'
 import { type OpenBatch, SendJournal, type SendTermsOfList } from './journal.ts'
 import { type ListToSend, refuseOtherJournal, requireTokens, SENDS_FOLDER, type SendFlags } from './list-terms.ts'
 import { rowsAsKnown, sendOutcome, writeSentRows } from './outcome.ts'
@@ -43,7 +43,6 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
   const known = stateFile(SENDS_FOLDER, [cluster, mint, listHash(list.list)])
   if (!flags.again) refuseOtherJournal(known, list)
 
-  const rows = rowsOf(list.list, journal, list.name)
   const terms: SendTermsOfList = {
     payer,
     mint,
@@ -51,9 +50,15 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
     accept_transfer_fee: flags.accept_transfer_fee,
     ...(list.airdrop_id === undefined ? {} : { airdrop_id: list.airdrop_id }),
   }
-  const { keypair, signed, sign_unseen: replacesUnseen } = flags
-  const caller = await session.caller()
-  const run = { terms, txVersion: txVersionField(flags), keypair, signed, caller, journal, replacesUnseen }
+  const { keypair, signed, sign_unseen: replacesUnseen, trust_journal: isTrusted } = flags
+  const signer = { keypair, signed, caller: await session.caller() }
+  const run = { terms, txVersion: txVersionField(flags), ...signer, journal, isTrusted, replacesUnseen }
+  const compared = new Map<string, string | null>()
+  const readRows = async () => {
+    const paid = await paidWallets(session, { ...run, forecast: list.token }, journal, compared)
+    return rowsOf(list.list, { paid, journal }, list.name)
+  }
+  const rows = await readRows()
   // Rows that an earlier run has sent may already be confirmed, so they are not counted as open.
   const begun = new Set(journal.open().flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
   const fresh = rows.filter(({ wallet }) => !begun.has(wallet))
@@ -79,9 +84,8 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
     async work() {
       writeStateFile(known, { journal: resolve(journal.file) })
       // Another run may have sent during the confirmation.
-      for (const [i, now] of rowsOf(list.list, journal, list.name).entries()) {
-        if (now.status === 'sent already')
-          Object.assign(rows[i] ?? {}, { status: now.status, signature: now.signature })
+      for (const [i, now] of (await readRows()).entries()) {
+        if (now.status === 'sent already' || now.status === 'unknown') Object.assign(rows[i] ?? {}, now)
       }
       await sendOpen(session, { ...run, forecast: forecast ?? (await readToken(session, terms, rows)) }, rows)
     },

@@ -89,7 +89,7 @@ export async function proposeSends(
   return proposeBatches(session, flags, acting, {
     name: list.name,
     journal: list.proposals,
-    rows: rowsOf(list.list, null, list.name),
+    rows: rowsOf(list.list, { paid: new Map(), journal: null }, list.name),
     what: (wallets) => `Send ${symbol ?? mint} to ${counted(wallets, 'wallet')}`,
     of: { mint, act: 'send' },
     done: (amount, isExecuted) => `${isExecuted ? 'was sent' : 'is to be sent'} ${amount} raw units`,
@@ -203,6 +203,7 @@ function rowOf(
       },
       demand: (of) => list.demand(of, rows),
     },
+    demand: (of) => list.demand(of, rows),
     tryBuild: () => call({ dry_run: true }),
     ...(isUndone === undefined ? {} : { isUndone: () => isUndone(rows) }),
   }

@@ -37,14 +37,26 @@ export interface SendForecast {
 /** The most recipients of one plan. */
 const ROWS_PER_PLAN = 500
 
+export const rowToSend = (wallet: string, amount: bigint): SendRow => ({
+  ...{ wallet, amount, status: 'to send', note: null, signature: null, opens: false },
+})
+
+/** A row that an earlier run has paid; what the chain does not prove is neither paid nor sent again. */
+export const rowPaid = (row: SendRow, { signature, doubt }: PaidWallet): SendRow => ({
+  ...{ ...row, signature, note: doubt, status: doubt === null ? 'sent already' : 'unknown' },
+})
+
 /** Throws a usage problem if the list now has another amount for a wallet that was paid, or may still be paid. */
-export function rowsOf(list: EntryList, journal: SendJournal | null, listName: string): SendRow[] {
+export function rowsOf(
+  list: EntryList,
+  { paid: paidWallets, journal }: { paid: ReadonlyMap<string, PaidWallet>; journal: SendJournal | null },
+  listName: string,
+): SendRow[] {
   if (list.locked !== undefined) {
     throw usage(`${listName} has locked amounts, which a transfer would pay at once`, {
       next: 'make a list of what is to be sent now; what vests is claimed from an airdrop (svc airdrops launch)',
     })
   }
-  const paidWallets = journal?.paid() ?? new Map<string, PaidWallet>()
   const open = new Map((journal?.open() ?? []).flatMap(({ recipients }) => recipients))
   const rows = Array.from({ length: list.count }, (_, i): SendRow => {
     const { wallet, amount } = entryAt(list, i)
@@ -53,9 +65,9 @@ export function rowsOf(list: EntryList, journal: SendJournal | null, listName: s
     if (before !== undefined && before !== String(amount))
       throw changedAmount({ wallet, amount, before, signature: paid?.signature })
     open.delete(wallet)
-    const rest = { wallet, amount, note: null, signature: paid?.signature ?? null, opens: false }
-    if (paid !== undefined) return { ...rest, status: 'sent already' }
-    return amount === 0n ? { ...rest, status: 'left out', note: 'its amount is 0' } : { ...rest, status: 'to send' }
+    const row = rowToSend(wallet, amount)
+    if (paid !== undefined) return rowPaid(row, paid)
+    return amount === 0n ? { ...row, status: 'left out', note: 'its amount is 0' } : row
   })
   refuseOtherList(rows, paidWallets, journal?.file ?? '', listName)
   const [gone] = open.keys()
