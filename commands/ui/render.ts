@@ -2,7 +2,7 @@
  * Renders an outcome for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated
  * fields.
  */
-import { printable, UNPRINTABLE } from '../../src/platform/printable.ts'
+import { escapedCharacter, printable, UNPRINTABLE } from '../../src/platform/printable.ts'
 import { Amount } from '../cli/amounts.ts'
 import type { CommandOutcome, Rows } from '../outcome.ts'
 import { fieldLines } from './field-lines.ts'
@@ -135,8 +135,5 @@ export const multiline = (text: string) => text.split('\n').map(printable).join(
 /** JSON that is safe for a terminal: it parses to the same value, and keeps the line breaks between its parts. */
 export const jsonText = (value: unknown, indent = 2): string =>
   (JSON.stringify(value, undefined, indent) ?? '').replace(UNPRINTABLE, (character) =>
-    character === '\n' ? character : unicode(character),
+    character === '\n' ? character : escapedCharacter(character),
   )
-
-const unicode = (text: string) =>
-  Array.from({ length: text.length }, (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')

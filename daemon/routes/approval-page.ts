@@ -1,4 +1,5 @@
 /** GET and POST /v2/proposals/{id}/page: the page on which a phone's wallet approves a proposal of a rule, without a key. */
+
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import type { Hono, Context as HonoContext } from 'hono'
@@ -10,6 +11,7 @@ import { nextStep, planTexts } from '../../src/operations/proposals/proposal-rec
 import { decided } from '../../src/operations/proposals/rule/approvals.ts'
 import { decideByRule } from '../../src/operations/proposals/rule/decide.ts'
 import { type ApiError, badRequest, notFound, rateLimited } from '../../src/platform/errors.ts'
+import { printable } from '../../src/platform/printable.ts'
 import { isoTime, rejectLate } from '../../src/platform/timing.ts'
 import { groupedDecimalOf, solText } from '../../src/solana/amounts.ts'
 import { decisionText } from '../../src/solana/decision-texts.ts'
@@ -132,7 +134,7 @@ async function readFields({ req, env }: HonoContext<RequestEnv>): Promise<Record
   return parseJsonObject(await rejectLate(BODY_MS, body, () => badRequest('The body was not sent in time')))
 }
 
-const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+const escaped = (text: string) => printable(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 /** The page. Once nothing can be decided any more it says so, and offers no button. */
 function pageText(row: Row<'proposals'>, decisions: readonly Row<'proposal_decisions'>[], now: number): string {

@@ -1,4 +1,5 @@
 /** Errors of merkle operations: invalid input, and stored blobs that do not match their root. */
+import { printable } from '../platform/printable.ts'
 
 /** Maximum number of issues that an error stores; all issues are counted. */
 export const MAX_ISSUES = 100
@@ -45,9 +46,7 @@ export function issueLine(issue: MerkleIssue): string {
 /** Quotes input text for a message, cut to 60 characters and with control characters escaped. */
 export function quoted(text: string): string {
   const cut = text.length > 60 ? `${text.slice(0, 60)}…` : text
-  return JSON.stringify(cut).replace(/[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+  return printable(JSON.stringify(cut))
 }
 
 /** Throws for a single fault of a list or a tree. */

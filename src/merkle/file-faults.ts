@@ -2,6 +2,7 @@
  * Recognizes things that are mistaken for a list: other kinds of files, error values of spreadsheets, invisible
  * characters.
  */
+import { UNPRINTABLE } from '../platform/printable.ts'
 
 const SIGNATURES: readonly [bytes: string, kind: string, wayOut: string][] = [
   ['1f8b', 'packed with gzip', 'unpack it first'],
@@ -57,9 +58,11 @@ const STRANGE_NAMES: Readonly<Record<number, string>> = {
   65279: 'byte order mark',
 }
 
+const UNSEEN = new RegExp(`(?![ \\p{Cc}])(?:\\p{Zs}|${UNPRINTABLE.source})`, 'u')
+
 /** The first character of a text that is invisible or looks like a space; undefined without one. */
 export function unseenCharacter(text: string): { index: number; name: string } | undefined {
-  const found = /(?! )[\p{Zs}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u.exec(text)
+  const found = UNSEEN.exec(text)
   if (found === null) return undefined
   const code = found[0].codePointAt(0) ?? 0
   const shown = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`

@@ -183,9 +183,9 @@ describe('the files of a claim page', () => {
     expect(count).toBeGreaterThan(15)
   })
 
-  it('show the texts of a token without control characters, and its address if it has none', () => {
+  it('show the texts of a token with control characters escaped, and its address if it has none', () => {
     const mint = walletOf(1)
-    expect(tokenWords(mint, ' Acme\u202e\u0007 ', 'ACME')).toEqual({ name: 'Acme', symbol: 'ACME' })
+    expect(tokenWords(mint, ' Acme\u202e\u0007 ', 'ACME')).toEqual({ name: 'Acme\\u202e\\u0007', symbol: 'ACME' })
     const short = `${mint.slice(0, 4)}…${mint.slice(-4)}`
     expect(tokenWords(mint, 'x'.repeat(999), '\u200b')).toEqual({ name: 'x'.repeat(64), symbol: short })
   })

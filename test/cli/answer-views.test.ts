@@ -154,7 +154,7 @@ describe('--template', () => {
   it('prints no control character on a terminal, and the exact text elsewhere', async () => {
     const data = [{ name: '\u001b[31mred' }]
     const view = await openView({ template: '{name}' })
-    expect(await view.text(data, true)).toBe('\ufffd[31mred\n')
+    expect(await view.text(data, true)).toBe('\\u001b[31mred\n')
     expect(await view.text(data, false)).toBe('\u001b[31mred\n')
   })
 })
@@ -171,7 +171,7 @@ describe('--jq', () => {
       'a\n18446744073709551616\n{"s":1}\n',
     )
     expect(await view.text([{ name: '\u001b]0;x\u0007', amount: null }], true)).toBe(
-      '\ufffd]0;x\ufffd\nnull\n{\n  "s": null\n}\n',
+      '\\u001b]0;x\\u0007\nnull\n{\n  "s": null\n}\n',
     )
   })
 

@@ -40,7 +40,7 @@ describe('An answer', () => {
       .split('\n')
       .map((line) => line.split('\t'))
     expect(lines).toHaveLength(2)
-    expect(lines[0]!.slice(0, 2)).toEqual([id, 'back\\\\end\ufffd'])
+    expect(lines[0]!.slice(0, 2)).toEqual([id, 'back\\\\end\\u202e'])
     expect(lines[0]!.slice(3, 7)).toEqual(['airdrop:write,fees:claim', '7', '50000', 'active'])
     expect(lines[1]!.slice(1, 2)).toEqual(['local operator'])
     expect(lines[1]!.slice(4, 6)).toEqual(['', ''])

@@ -1,72 +1,43 @@
-/** `svc upgrade`: asks npm's registry only with --check, and says plainly what it answered. */
-import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+/** `svc upgrade`: says what docs/install.md says, and names no package that somebody else could publish. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { VERSION } from '../../src/platform/version.ts'
-import { freePort } from '../support/ports.ts'
 import { commandLine } from './command-line.ts'
 
 const cli = commandLine()
-const asked: string[] = []
-let answer: [status: number, body: unknown]
-const registry = createServer(({ url = '' }, response) => {
-  asked.push(url)
-  const [status, body] = answer
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-})
-const published = (version: string): [number, unknown] => [
-  200,
-  { name: '@svc-launch/cli', 'dist-tags': { latest: version }, versions: { [version]: { version } } },
-]
-const registryAt = (port: number) =>
-  writeFileSync(join(cli.home, '.npmrc'), `registry=http://127.0.0.1:${port}/\nupdate-notifier=false\n`)
-const check = (...args: string[]) =>
-  cli.spawned(['upgrade', '--check', ...args], {
-    env: { npm_config_userconfig: join(cli.home, '.npmrc'), npm_config_cache: join(cli.home, 'npm') },
-  })
+const root = join(import.meta.dirname, '../..')
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
 
-beforeAll(async () => {
-  await new Promise<void>((done) => registry.listen(0, '127.0.0.1', done))
-  registryAt((registry.address() as AddressInfo).port)
-})
-afterAll(() => registry.close())
-
-it('without --check asks nobody', async () => {
-  const { exitCode, stdout } = await cli.svc(['upgrade'])
-  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('npm install --global @svc-launch/cli@latest')])
-  expect(asked).toEqual([])
+it('svc upgrade says the commands of docs/install.md, with --check too', async () => {
+  const [, commands = ''] = /```sh\n([\s\S]+?)\nsvc --version\n```/.exec(textOf('docs/install.md')) ?? []
+  const lines = commands.split('\n').map((line) => `  ${line}`)
+  for (const args of [['upgrade'], ['upgrade', '--check']]) {
+    const { exitCode, stdout } = await cli.svc(args)
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(lines.join('\n'))])
+  }
+  const { stdout } = await cli.svc(['upgrade', '--check', '--json'])
+  expect(JSON.parse(stdout)).toEqual({ installed: VERSION, latest: null, newer: null })
 })
 
-it('names a newer version with the command that installs it', async () => {
-  answer = published('999.0.1')
-  const { exitCode, stdout } = await check()
-  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('npm install --global @svc-launch/cli@999.0.1')])
-  expect(asked.every((url) => url === '/@svc-launch%2fcli')).toBe(true)
+it('No command, document or example installs svc or its client from a registry', () => {
+  const files = [
+    'README.md',
+    'package.json',
+    ...['commands', 'src', 'daemon', 'docs', 'examples'].flatMap(below),
+  ]
+  const named =
+    /(?:npm (?:install|i|exec|view)|npx|pnpm (?:add|dlx)|yarn (?:add|dlx)|bunx?)\b[^\n`]*[ "']@svc-launch\/(?:cli|client)\b/
+  const offers = /(?<!Do not run `)npx svc\b/
+  const found = files.filter(
+    (file) => named.test(textOf(file)) || offers.test(textOf(file).replace(/Do not run `npx svc`/g, '')),
+  )
+  expect(found).toEqual([])
 })
 
-it('says that the installed version is the newest', async () => {
-  answer = published(VERSION)
-  const { stdout } = await check('--json')
-  expect(JSON.parse(stdout)).toEqual({ installed: VERSION, latest: VERSION, newer: false })
-})
-
-it('says in a sentence why there is no answer', async () => {
-  answer = [404, { error: 'not found' }]
-  expect(await check()).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining("npm's registry has no @svc-launch/cli"),
-  })
-  answer = published('1.0.0-rc.1')
-  expect(await check()).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining('could not be asked (its answer is not a version)'),
-  })
-  registryAt(await freePort())
-  const offline = await check()
-  expect([offline.exitCode, offline.stderr]).toEqual([
-    1,
-    expect.stringMatching(/could not be asked \(ECONNREFUSED\)[\s\S]*try again with a network/),
-  ])
-})
+function below(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(?:ts|md|json|ya?ml|sh|mjs)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .filter((file) => !file.includes('node_modules'))
+}

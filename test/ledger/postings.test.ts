@@ -212,7 +212,7 @@ describe('an answer of a node', () => {
 describe('the accountant’s file', () => {
   it('has no text that a spreadsheet would evaluate, and unchanged numbers', () => {
     expect(csvLine(['=1+1', '@x', '+5', '-5', '-5.25', '-a', 'a,"b"\r\n', null, 7])).toBe(
-      `'=1+1,'@x,'+5,-5,-5.25,'-a,"a,""b""\ufffd\ufffd",,7\r\n`,
+      `'=1+1,'@x,'+5,-5,-5.25,'-a,"a,""b""\\u000d\\u000a",,7\r\n`,
     )
   })
 
@@ -233,7 +233,7 @@ describe('the accountant’s file', () => {
       '-5',
     ]
     expect(csvLine(cells)).toBe(
-      "a;'=1+1,a;' -2,a;'\ufffd'=x,'＝1+1,'＋1,'－1,'＠x,a;'＝1,'\ufffd=1,'\ufffdx,' =1,a-1;b=2,-5\r\n",
+      "a;'=1+1,a;' -2,a;'\\u0009'=x,'＝1+1,'＋1,'－1,'＠x,a;'＝1,'\\u0009=1,'\\u000dx,' =1,a-1;b=2,-5\r\n",
     )
   })
 

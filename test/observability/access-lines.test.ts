@@ -55,7 +55,7 @@ describe('a line for people', () => {
   it('has the stack of an error below it, and no character that a terminal interprets', () => {
     const err = { message: 'no', stack: 'Error: no\n    at here' }
     expect(line({ msg: 'failed', err, name: '\u001b[2J' })).toMatch(
-      / failed name=\ufffd\[2J\n {2}Error: no\n {6}at here\n$/,
+      / failed name=\\u001b\[2J\n {2}Error: no\n {6}at here\n$/,
     )
   })
 })

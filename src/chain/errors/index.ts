@@ -1,5 +1,6 @@
 /** Explains a validator's transaction error and its log: the failing program, a name, a message and a hint. */
 
+import { printableLine } from '../../platform/printable.ts'
 import { solText } from '../../solana/amounts.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { type Failure, failureIn } from './logs.ts'
@@ -138,12 +139,9 @@ function shownError(value: unknown): string {
 }
 
 /**
- * Names and messages may come from a program's log, so they are reduced to one short line without control characters.
+ * Names and messages may come from a program's log, so they are reduced to one short line that can be printed.
  */
-const oneLine = (text: string) => {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  return line.length > 400 ? `${line.slice(0, 400)}…` : line
-}
+const oneLine = (text: string) => printableLine(text, 400)
 
 function explained(error: Pick<ExplainedError, 'name' | 'message'> & Partial<ExplainedError>): ExplainedError {
   const { program = null, name, code = null, instruction = null, message, hint = null } = error

@@ -1,4 +1,5 @@
 /** Faults that are shown to the visitor: each names a text and its placeholders' values. */
+import { printableLine } from '../../platform/printable.ts'
 import type english from './texts/en.json'
 
 export type TextKey = keyof typeof english
@@ -16,15 +17,5 @@ export class PageFault extends Error {
   }
 }
 
-/** Characters that are invisible or change the direction of text, which are removed from foreign words. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu
-
 /** Foreign words as one line of at most `most` characters. */
-export function foreignWords(text: unknown, most = 160): string {
-  const words = String(text ?? '')
-    .slice(0, 4 * most)
-    .replace(INVISIBLE, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-  return words.length > most ? `${words.slice(0, most - 1)}…` : words
-}
+export const foreignWords = (text: unknown, most = 160): string => printableLine(String(text ?? ''), most)

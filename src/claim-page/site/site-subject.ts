@@ -1,5 +1,6 @@
 /** The content of a claim page's `airdrops.json`: its cluster, its airdrops with their hashes, and its index. */
 import { toHex } from '../../merkle/tree.ts'
+import { printable, UNPRINTABLE } from '../../platform/printable.ts'
 import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
 import { BLOCK_ROWS, rowBytesOf } from './row-blocks.ts'
 import { ENTRY_BYTES, type WalletBuckets } from './wallet-buckets.ts'
@@ -48,15 +49,19 @@ export function siteCluster(genesisHash: string): SiteCluster {
 }
 
 /**
- * Name and symbol of a token for display. Metadata can contain anything: it is shortened, and invisible characters are
- * removed. Without a symbol the ends of the mint's address replace it.
+ * Name and symbol of a token for display. Metadata can contain anything: it is shortened, and what cannot be seen is
+ * escaped. Without a symbol the ends of the mint's address replace it.
  */
 export function tokenWords(mint: string, name: unknown, symbol: unknown): { name: string; symbol: string } {
   return { name: shortLine(name, 64), symbol: shortLine(symbol, 32) || `${mint.slice(0, 4)}…${mint.slice(-4)}` }
 }
 
-const shortLine = (value: unknown, most: number): string =>
-  typeof value === 'string' ? [...value.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()].slice(0, most).join('') : ''
+function shortLine(value: unknown, most: number): string {
+  const text = typeof value === 'string' ? value.slice(0, 4 * most).trim() : ''
+  // What has nothing visible is no name.
+  if (text.replace(UNPRINTABLE, '').trim() === '') return ''
+  return [...printable(text)].slice(0, most).join('')
+}
 
 /** An airdrop in the form of `airdrops.json`. */
 const listed = (airdrop: SiteAirdrop) => ({

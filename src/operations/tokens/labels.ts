@@ -4,6 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { TokenLabel } from '../../api/tokens.ts'
 import { type OnChainToken, readTokens } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
+import { UNPRINTABLE } from '../../platform/printable.ts'
 import { NATIVE_MINT_2022, WRAPPED_SOL } from '../../solana/program-ids.ts'
 
 type FetchLabelsRoute = Api['tokens']['batchFetch']
@@ -52,8 +53,6 @@ function tokenLabelOf(token: OnChainToken | null): TokenLabel | null {
   }
 }
 
-/** Control, direction, invisible, private and unassigned characters, and half surrogate pairs. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu
 /** More than two marks on one character would reach beyond its line. */
 const STACKED_MARKS = /(\p{M}{2})\p{M}+/gu
 
@@ -66,7 +65,7 @@ export function cleanLabel(text: string | null | undefined, most: number): strin
   const seen = (text ?? '')
     .slice(0, most * 16)
     .normalize('NFC')
-    .replace(UNSEEN, ' ')
+    .replace(UNPRINTABLE, ' ')
     .replace(STACKED_MARKS, '$1')
     .replace(/\s+/gu, ' ')
     .trim()
