@@ -21,11 +21,7 @@ it('svc upgrade says the commands of docs/install.md, with --check too', async (
 })
 
 it('No command, document or example installs svc or its client from a registry', () => {
-  const files = [
-    'README.md',
-    'package.json',
-    ...['commands', 'src', 'daemon', 'docs', 'examples'].flatMap(below),
-  ]
+  const files = ['README.md', 'package.json', ...['commands', 'src', 'daemon', 'docs', 'examples'].flatMap(below)]
   const named =
     /(?:npm (?:install|i|exec|view)|npx|pnpm (?:add|dlx)|yarn (?:add|dlx)|bunx?)\b[^\n`]*[ "']@svc-launch\/(?:cli|client)\b/
   const offers = /(?<!Do not run `)npx svc\b/
