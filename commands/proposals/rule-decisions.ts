@@ -1,9 +1,8 @@
 /** Decides about a proposal of a rule: reads its transaction here, shows it, and signs the text of the decision. */
 import { proposalNames } from '../../src/api/proposal-names.ts'
 import type { Proposal, RuleApprover } from '../../src/api/proposals.ts'
-import { SOL_DECIMALS } from '../../src/solana/constants.ts'
+import { tokenText } from '../../src/solana/amounts.ts'
 import { decisionText } from '../../src/solana/decision-texts.ts'
-import { Amount, wholeOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { addressNames } from '../signing/address-names.ts'
@@ -100,9 +99,7 @@ function movementLines(
   decimals: ReadonlyMap<string, number>,
 ): string[] {
   const units = (mint: string | null, amount: string) => {
-    if (mint === null) return `${grouped(amount, SOL_DECIMALS)} SOL`
-    const digits = decimals.get(mint)
-    return digits === undefined ? `${grouped(amount, 0)} raw units of ${mint}` : `${grouped(amount, digits)} of ${mint}`
+    return tokenText(mint, amount, decimals.get(mint ?? ''))
   }
   return [
     `  leaves        at most ${[units(null, lamports), ...tokens.map(({ mint, amount }) => units(mint, amount))].join(', ')}`,
@@ -114,11 +111,6 @@ function movementLines(
     ...powers.map(({ mint, what }) => `  to holders    ${what} (${mint})`),
     ...closes.map(({ address, what }) => `  closes        ${what} ${address}`),
   ].map(printable)
-}
-
-function grouped(amount: string, decimals: number): string {
-  const whole = wholeOf(amount, decimals)
-  return whole instanceof Amount ? whole.grouped : String(whole)
 }
 
 /** Who has decided, and who may still. */

@@ -3,6 +3,7 @@ import type { TransactionForecast } from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
+import { patiently } from '../lists/patience.ts'
 import { failure, nullIfNotFound } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { previewLine } from './preview.ts'
@@ -29,8 +30,25 @@ export interface Funds {
 
 export const UNKNOWN_FUNDS: Funds = { payments: [], isExact: null, fault: null }
 
-/** What the transactions take, run one after another by the API. */
-export async function fundsOf({ client, wallet }: Session, transactions: readonly string[]): Promise<Funds> {
+/** The most transactions of one forecast. */
+const MOST_IN_FORECAST = 5
+
+/** What any number of transactions take that do not depend on each other, such as those of a list. */
+export async function fundsOfEach(session: Session, transactions: readonly string[]): Promise<Funds> {
+  const parts: Funds[] = []
+  for (let at = 0; at < transactions.length; at += MOST_IN_FORECAST) {
+    const part = transactions.slice(at, at + MOST_IN_FORECAST)
+    parts.push(await patiently(session, () => fundsOf(session, part, { before: at, all: transactions.length })))
+  }
+  return sumOf(parts)
+}
+
+/** What the transactions take, run one after another by the API; they are at most five. */
+export async function fundsOf(
+  { client, wallet }: Session,
+  transactions: readonly string[],
+  place = { before: 0, all: transactions.length },
+): Promise<Funds> {
   let forecast: TransactionForecast
   try {
     forecast = (await client.transactions.forecast({ transactions: [...transactions] })).data
@@ -46,7 +64,7 @@ export async function fundsOf({ client, wallet }: Session, transactions: readonl
       ...{ amount: BigInt(amount), needed: BigInt(needed), held: BigInt(held) },
     })),
     isExact: exact,
-    fault: failed === null ? null : await faultOf(wallet, transactions, failed),
+    fault: failed === null ? null : await faultOf(wallet, transactions, failed, place),
   }
 }
 
@@ -54,9 +72,10 @@ async function faultOf(
   wallet: Session['wallet'],
   transactions: readonly string[],
   { index, err, logs }: NonNullable<TransactionForecast['failed']>,
+  { before, all }: { before: number; all: number },
 ): Promise<Funds['fault']> {
   const { program, message, hint } = await wallet.explain(transactions[index] ?? '', err, logs)
-  const place = transactions.length === 1 ? '' : `transaction ${index + 1} of ${transactions.length}: `
+  const place = all === 1 ? '' : `transaction ${before + index + 1} of ${all}: `
   return { text: `${place}${program === null ? '' : `${program}: `}${message}`, hint, err }
 }
 

@@ -12,7 +12,7 @@ import { atOnce, requireSuccess, runList, workThrough } from '../lists/run.ts'
 import { transactionsOf } from '../signing/built-transactions.ts'
 import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
-import { fundsOf, totalLines } from '../signing/funds.ts'
+import { fundsOfEach, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { failureLines, listSignerLines, previewLine } from '../signing/preview.ts'
 import {
@@ -153,7 +153,7 @@ async function previewRows<D extends ActAnswer>(
   const [transaction = ''] = transactionsOf(first.data)
   const forecast = await forecastOf(session, await checkedBuild(session, transaction, demand), payer)
   const { cluster, simulation, fault } = forecast
-  const funds = await fundsOf(
+  const funds = await fundsOfEach(
     session,
     built.flatMap(({ data }) => transactionsOf(data)),
   )

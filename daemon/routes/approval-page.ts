@@ -1,5 +1,6 @@
 /** GET and POST /v2/proposals/{id}/page: the page on which a phone's wallet approves a proposal of a rule, without a key. */
-
+import { decimalsIn } from '../../src/operations/proposals/rule/token-decimals.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import type { Hono, Context as HonoContext } from 'hono'
@@ -13,7 +14,7 @@ import { decideByRule } from '../../src/operations/proposals/rule/decide.ts'
 import { type ApiError, badRequest, notFound, rateLimited } from '../../src/platform/errors.ts'
 import { printable } from '../../src/platform/printable.ts'
 import { isoTime, rejectLate } from '../../src/platform/timing.ts'
-import { groupedDecimalOf, solText } from '../../src/solana/amounts.ts'
+import { tokenText } from '../../src/solana/amounts.ts'
 import { decisionText } from '../../src/solana/decision-texts.ts'
 import { GENESIS_HASHES } from '../../src/solana/genesis-hashes.ts'
 import { decisionsOf, findProposal } from '../../src/store/proposals/proposals.ts'
@@ -151,8 +152,8 @@ function pageText(row: Row<'proposals'>, decisions: readonly Row<'proposal_decis
     closed,
   }
   const nameOf = (address: string) => approvers.find((each) => each.address === address)?.name ?? address
-  const units = (mint: string | null, amount: string) =>
-    mint === null ? solText(amount) : `${groupedDecimalOf(BigInt(amount), 0)} raw units of ${mint}`
+  const decimals = decimalsIn(decodeWireTransaction(row.message).message)
+  const units = (mint: string | null, amount: string) => tokenText(mint, amount, decimals.get(mint ?? ''))
   const next = row.fault === null ? null : nextStep(row)
   const rows: [string, string, string?][] = [
     ['Status', status],

@@ -1,5 +1,5 @@
 /** What people approve: who gets how much and which control is lost, as JSON, and whether a later movement exceeds it. */
-import { solText } from '../solana/amounts.ts'
+import { solText, tokenText } from '../solana/amounts.ts'
 import type { HolderPower } from '../solana/token-authorities.ts'
 import type { Movement } from './movement/movement.ts'
 import { spendOf } from './rules/spend.ts'
@@ -55,14 +55,15 @@ export function excessOver(approved: ApprovedMovement, movement: Movement): stri
   }
   for (const { mint, amount } of now.tokens) {
     const limit = sumOf(approved.tokens.filter((each) => each.mint === mint))
-    if (BigInt(amount) > limit) return `${amount} raw units of ${mint} would leave, but ${limit} were approved`
+    if (BigInt(amount) > limit)
+      return `${tokenText(mint, amount)} would leave, but ${tokenText(mint, limit)} were approved`
   }
   for (const { address, owner, mint, amount } of now.receivers) {
     const known = approved.receivers.filter((each) => each.address === address && each.mint === mint)
-    const named = mint === null ? solText(amount) : `${amount} raw units of ${mint}`
+    const named = tokenText(mint, amount)
     if (!known.some((each) => each.owner === owner)) return `${address} would receive ${named}, which was not approved`
     const limit = sumOf(known)
-    if (BigInt(amount) > limit) return `${address} would receive ${named}, but ${limit} were approved`
+    if (BigInt(amount) > limit) return `${address} would receive ${named}, but ${tokenText(mint, limit)} were approved`
   }
   return (
     strange(now.authorities, approved.authorities, ({ what, address }) => `the ${what} of ${address} would change`) ??

@@ -1,5 +1,6 @@
 /** Amounts as decimal text, exactly. */
 import { SOL_DECIMALS } from './constants.ts'
+import { WRAPPED_SOL } from './program-ids.ts'
 
 /** Raw units as decimal text without trailing zeros, as programs read it. */
 export function decimalOf(raw: bigint, digits: number): string {
@@ -20,3 +21,13 @@ export function groupedText(text: string): string {
 
 /** Lamports for a sentence: `1,234.5 SOL`. */
 export const solText = (lamports: bigint | string): string => `${groupedDecimalOf(BigInt(lamports), SOL_DECIMALS)} SOL`
+
+/**
+ * An amount of a mint for a sentence: SOL if it is wrapped, whole tokens if the decimals are known, otherwise raw units,
+ * which are called so. A null mint is SOL.
+ */
+export function tokenText(mint: string | null | undefined, raw: bigint | string, decimals?: number | undefined): string {
+  if (mint === null || mint === undefined || mint === WRAPPED_SOL) return solText(raw)
+  if (decimals === undefined) return `${groupedDecimalOf(BigInt(raw), 0)} raw units of ${mint}`
+  return `${groupedDecimalOf(BigInt(raw), decimals)} of ${mint}`
+}

@@ -1,11 +1,14 @@
-/** Determines why a wallet cannot claim now, as reason and message. The functions are pure. Building a claim and listing a wallet's airdrops both use them. */
+/** Determines why a wallet cannot claim now, as reason and message. Building a claim and listing a wallet's airdrops both use them. */
 import { PROPOSED_START_DAYS } from '../../api/airdrop-terms.ts'
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
 import type { TokenAccountState } from '../../chain/sending/balance-changes.ts'
+import type { Context } from '../../context.ts'
 import { DAY_SECONDS } from '../../platform/timing.ts'
 import { addressBytes } from '../../solana/addresses.ts'
+import { groupedDecimalOf } from '../../solana/amounts.ts'
 import { keyFault } from '../../solana/bare-addresses.ts'
+import { readTokenLabels } from '../tokens/labels.ts'
 import type { ClaimPayment } from './claim-payment.ts'
 import { describeUnixTime, isoOfUnixTime } from './unix-times.ts'
 
@@ -39,7 +42,11 @@ export interface ClaimQuestion {
   account: TokenAccountState | null
   /** Time of the chain in Unix seconds. */
   now: bigint
+  /** Writes raw units for people; without it they are called raw units. */
+  shown?: (raw: bigint) => string
 }
+
+const rawUnits = (raw: bigint) => `${groupedDecimalOf(raw, 0)} raw units`
 
 export interface ClaimFault {
   reason: ClaimFaultReason
@@ -86,21 +93,21 @@ const CLAIM_CHECKS: readonly ClaimCheck[] = [
   accountUnusable,
 ]
 
-function alreadyClaimed({ id, claimer, status }: ClaimQuestion): ClaimFault | null {
+function alreadyClaimed({ id, claimer, status, shown = rawUnits }: ClaimQuestion): ClaimFault | null {
   if (status === null || status.lockedWithdrawn < status.locked) return null
   const claimed = status.unlocked + status.lockedWithdrawn
   const rule = status.locked === 0n ? 'a wallet claims once' : 'all that was locked has vested and is claimed'
-  const message = `${claimer} has claimed ${claimed} from the airdrop ${id} already: ${rule}`
+  const message = `${claimer} has claimed ${shown(claimed)} from the airdrop ${id} already: ${rule}`
   return { reason: 'already_claimed', message, param: 'claimer', details: { claimed: String(claimed) } }
 }
 
 /** A first claim that pays nothing yet would only cost the rent of its record. */
-function nothingVested({ id, claimer, payment, status }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+function nothingVested({ id, claimer, payment, status, shown = rawUnits }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   const { unlocked, vested, nextVestingAt } = payment
   if (unlocked + vested > 0n || nextVestingAt === null) return null
   const when = describeUnixTime(nextVestingAt)
   const claimed = status === null ? 0n : status.unlocked + status.lockedWithdrawn
-  const before = status === null ? '' : ` (${claimed} were claimed before)`
+  const before = status === null ? '' : ` (${shown(claimed)} were claimed before)`
   const message = `Nothing of the airdrop ${id} can be claimed by ${claimer} now${before}: the next tokens vest at ${when}`
   return {
     reason: 'nothing_vested',
@@ -132,11 +139,11 @@ function notStarted({ id, distributor, now, vests, platform }: Parameters<ClaimC
   return { reason: 'not_started', message, param: 'id', details: { seconds_left: String(startsAt - now) } }
 }
 
-function capReached({ id, payment, distributor, status }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+function capReached({ id, payment, distributor, status, shown = rawUnits }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   const amount = payment.unlocked + payment.vested
   const { claimedNodes, maxNodes, claimedTotal, maxTotal } = distributor
   if ((status !== null || claimedNodes < maxNodes) && claimedTotal + amount <= maxTotal) return null
-  const message = `The airdrop ${id} has paid out ${claimedTotal} of at most ${maxTotal} to ${claimedNodes} of at most ${maxNodes} wallets: ${amount} more is beyond its caps`
+  const message = `The airdrop ${id} has paid out ${shown(claimedTotal)} of at most ${shown(maxTotal)} to ${claimedNodes} of at most ${maxNodes} wallets: ${shown(amount)} more is beyond its caps`
   const details = { claimed: String(claimedTotal), max_total: String(maxTotal), max_claims: String(maxNodes) }
   return { reason: 'cap_reached', message, param: 'id', details }
 }
@@ -148,11 +155,12 @@ function vaultFrozen({ id, vaultAddress, vault }: Parameters<ClaimCheck>[0]): Cl
 }
 
 /** The message suggests funding only if unclaimed tokens return to the admin. */
-function unfunded({ id, payment, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<ClaimCheck>[0]) {
+function unfunded({ shown = rawUnits, ...question }: Parameters<ClaimCheck>[0]) {
+  const { id, payment, vaultAddress, vault, distributor, reasonsNotToFund } = question
   const amount = payment.unlocked + payment.vested
   const vaultBalance = vault?.amount ?? 0n
   if (vaultBalance >= amount) return null
-  const short = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim`
+  const short = `The vault of the airdrop ${id} holds ${shown(vaultBalance)}, less than the ${shown(amount)} to claim`
   const message =
     reasonsNotToFund.length === 0
       ? `${short}: it has to be funded first (${vaultAddress})`
@@ -171,4 +179,21 @@ function accountUnusable({ claimer, account }: Parameters<ClaimCheck>[0]): Claim
   const why = account.owner === claimer ? 'is frozen' : `belongs to ${account.owner}`
   const message = `The token account of ${claimer} for ${account.mint} ${why}: it cannot receive anything`
   return { reason: 'account_unusable', message, param: 'claimer', details: { owner: account.owner } }
+}
+
+/** The same fault with its amounts in whole tokens, if the mint can be read; one more call to the node. */
+export async function claimFaultInTokens(
+  chain: Context['chain'],
+  mint: string,
+  question: ClaimQuestion,
+): Promise<ClaimFault | null> {
+  const fault = claimFault(question)
+  if (fault === null) return null
+  const label = await readTokenLabels(chain, [mint]).then(
+    (labels) => labels.get(mint),
+    () => null,
+  )
+  if (!label) return fault
+  const unit = label.symbol ?? `of ${mint}`
+  return claimFault({ ...question, shown: (raw) => `${groupedDecimalOf(raw, label.decimals)} ${unit}` })
 }

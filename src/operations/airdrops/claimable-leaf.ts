@@ -22,7 +22,7 @@ import type { Row } from '../../store/schema.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
 import { hashBytesOf, keyBytesOf } from '../merkle-trees/tree-keys.ts'
 import { trySigner } from '../signing/require-signer.ts'
-import { claimFault } from './claim-faults.ts'
+import { claimFaultInTokens } from './claim-faults.ts'
 import { claimPayment } from './claim-payment.ts'
 import {
   airdropKeyOf,
@@ -72,7 +72,7 @@ export async function requireClaim(
   const statusAccount = airdrop.accounts.get(statusAddress) ?? null
   const status = decodeClaimStatus(statusAccount)
   const payment = claimPayment(leaf, airdrop.distributor, status, airdrop.now)
-  const fault = claimFault({
+  const fault = await claimFaultInTokens(chain, mint, {
     ...airdrop,
     claimer,
     payment,

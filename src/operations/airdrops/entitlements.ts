@@ -14,7 +14,7 @@ import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
 import { vestedAt } from '../../solana/unlock-schedule.ts'
 import type { Row } from '../../store/schema.ts'
 import { trySigner } from '../signing/require-signer.ts'
-import { claimFault } from './claim-faults.ts'
+import { claimFaultInTokens } from './claim-faults.ts'
 import { claimPayment } from './claim-payment.ts'
 import { currentStatus } from './get-airdrop.ts'
 import { nowOf, reasonsNotToFund } from './on-chain.ts'
@@ -55,7 +55,7 @@ export async function readEntitlements(
     const distributor = decodeDistributor(own[0] ?? null)
     const status = decodeClaimStatus(own[2] ?? null)
     const payment = claimPayment({ amount, locked }, distributor, status, now)
-    const fault = claimFault({
+    const fault = await claimFaultInTokens(chain, row.mint, {
       id: row.id,
       claimer: wallet,
       platform,

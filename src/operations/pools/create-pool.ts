@@ -1,5 +1,6 @@
 /** Launches a token with its pool: stores image and metadata, generates keys and builds transactions. */
 
+import { plainText } from '../../solana/decision-texts.ts'
 import type { Api, PoolCreated } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { warningsOf } from '../../api/uris.ts'
@@ -205,6 +206,7 @@ async function planSignedLaunch(
     state,
     steps: transactions.length,
     tracked_resource: poolTracking(launch.address),
+    about: plainText(`${input.name} (${input.symbol}), pool ${launch.address}`),
   }
 }
 

@@ -10,7 +10,7 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { NativeModuleFault } from '../../platform/native-modules.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
-import { solText } from '../../solana/amounts.ts'
+import { tokenText } from '../../solana/amounts.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 
 type ForecastTransactionsRoute = Api['transactions']['forecast']
@@ -100,7 +100,7 @@ export async function requireAllPaid(
     return movements
   }
   const { wallet, mint, needed, held } = short
-  const shown = (amount: bigint) => (mint === null ? solText(amount) : `${amount} raw units of ${mint}`)
+  const shown = (amount: bigint) => tokenText(mint, amount)
   const [has, needs] = [BigInt(held), BigInt(needed)]
   const all = decoded.length === 1 ? 'the transaction needs' : `all ${decoded.length} transactions need`
   throw badRequest(

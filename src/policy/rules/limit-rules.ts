@@ -1,6 +1,7 @@
 /** Rules about amounts: the fee, the amount that leaves in one transaction, and the amount that leaves in a day. */
 
 import { solText } from '../../solana/amounts.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { Movement } from '../movement/movement.ts'
 import type { MintLimit, SigningPolicy, Spent } from '../policy.ts'
 import { spendOf } from './spend.ts'
@@ -75,7 +76,7 @@ interface LimitedAmount {
 
 /** Writes an amount of SOL, or of a mint whose decimals the policy does not know. */
 const amountText = (amount: bigint, mint: string | undefined) =>
-  mint === undefined ? solText(amount) : `${amount} raw units of ${mint}`
+  mint === undefined || mint === WRAPPED_SOL ? solText(amount) : `${amount} raw units of ${mint}`
 
 function perTransaction({ amount, cap, flag, mint }: LimitedAmount, role: SigningRole): Violation | null {
   const limit = role === 'cosigns' ? 0n : cap

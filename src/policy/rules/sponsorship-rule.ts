@@ -1,6 +1,6 @@
 /** The rule about sponsored claims: exactly fee and rent leave the wallet, and only the claim's own accounts gain. */
 
-import { solText } from '../../solana/amounts.ts'
+import { solText, tokenText } from '../../solana/amounts.ts'
 import type { Destination, Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import type { PolicyCheckOptions, SponsoredOutflow, Violation } from './violation.ts'
@@ -25,7 +25,7 @@ export function checkSponsorship(
   const stranger = destinations.find((each) => !isOfClaim(each, sponsored))
   if (stranger === undefined) return null
   const { address, mint, amount } = stranger
-  const message = `${address} would receive ${mint === null ? solText(amount) : `${amount} raw units of ${mint}`}, but is not part of the claim of ${sponsored.claimer}`
+  const message = `${address} would receive ${tokenText(mint, amount)}, but is not part of the claim of ${sponsored.claimer}`
   return { message, details: { address, mint, amount: String(amount) } }
 }
 

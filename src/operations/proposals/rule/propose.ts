@@ -4,7 +4,7 @@ import type { SignedOperation, UnwaitingOperation } from '../../../api/signed-op
 import { badRequest, forbidden, internal } from '../../../platform/errors.ts'
 import { isoTime, SECOND_MS } from '../../../platform/timing.ts'
 import { type ApprovedMovement, approvedMovement } from '../../../policy/approved-movement.ts'
-import { groupedDecimalOf, solText } from '../../../solana/amounts.ts'
+import { solText, tokenText } from '../../../solana/amounts.ts'
 import { plainText } from '../../../solana/decision-texts.ts'
 import { decodeWireTransaction } from '../../../solana/messages.ts'
 import { newId, randomText } from '../../../store/id.ts'
@@ -22,6 +22,7 @@ import { proposalRecord } from '../proposal-record.ts'
 import { lastMomentOf } from '../squads/last-moment.ts'
 import { eligibleApprovers, mayAsk } from './approvals.ts'
 import { Proposed, type ProposedAnswer } from './proposed.ts'
+import { decimalsIn } from './token-decimals.ts'
 
 /** The most proposals that may be open at once, so that the database is never filled. */
 export const MOST_OPEN = 500
@@ -114,7 +115,7 @@ async function storeProposal(
     movement: approved,
     page: `/v2/proposals/${id}/page?token=${randomText(32)}`,
   }
-  const what = plainText(actText(operation, plan, approved))
+  const what = plainText(actText(operation, plan, { moved: approved, decimals: decimalsIn(message) }))
   const row = await insertProposal(tx, {
     id,
     kind: 'rule',
@@ -210,17 +211,16 @@ const NAMED = 3
 function actText(
   operation: SigningRun['operation'],
   { tracked_resource, about = tracked_resource?.resource_id }: SigningPlan & Pick<Partial<NewSigningPlan>, 'about'>,
-  moved: ApprovedMovement,
+  { moved, decimals }: { moved: ApprovedMovement; decimals: ReadonlyMap<string, number> },
 ): string {
   const { lamports, tokens, receivers, authorities, delegates, powers, closes } = moved
-  const units = (mint: string, amount: string) => `${groupedDecimalOf(BigInt(amount), 0)} raw units of ${mint}`
+  const units = (mint: string | null, amount: string) => tokenText(mint, amount, decimals.get(mint ?? ''))
   const leaves = [
     ...(lamports === '0' ? [] : [solText(lamports)]),
     ...tokens.map(({ mint, amount }) => units(mint, amount)),
   ]
   const named = receivers.slice(0, NAMED).map(({ address, owner, mint, amount }) => {
-    const what = mint === null ? solText(amount) : units(mint, amount)
-    return `${owner ?? address} receives ${what}`
+    return `${owner ?? address} receives ${units(mint, amount)}`
   })
   const others = receivers.length - named.length
   const parts = [
