@@ -26,7 +26,11 @@ export const solText = (lamports: bigint | string): string => `${groupedDecimalO
  * An amount of a mint for a sentence: SOL if it is wrapped, whole tokens if the decimals are known, otherwise raw units,
  * which are called so. A null mint is SOL.
  */
-export function tokenText(mint: string | null | undefined, raw: bigint | string, decimals?: number | undefined): string {
+export function tokenText(
+  mint: string | null | undefined,
+  raw: bigint | string,
+  decimals?: number | undefined,
+): string {
   if (mint === null || mint === undefined || mint === WRAPPED_SOL) return solText(raw)
   if (decimals === undefined) return `${groupedDecimalOf(BigInt(raw), 0)} raw units of ${mint}`
   return `${groupedDecimalOf(BigInt(raw), decimals)} of ${mint}`

@@ -152,7 +152,9 @@ describe.skipIf(lacksDistributor)('claims of vesting amounts (need the Jito merk
     expect(await claim(first)).toBe('1000')
     expect(await claim(plain)).toBe('5')
     const none = await refused('POST', path, claimBody(first))
-    expect(none.message).toMatch(/Nothing of the airdrop .* can be claimed by .* now \(1,000 .* were claimed before\): the/)
+    expect(none.message).toMatch(
+      /Nothing of the airdrop .* can be claimed by .* now \(1,000 .* were claimed before\): the/,
+    )
     expect(none.details).toMatchObject({ reason: 'nothing_vested', next_vesting_at: isoOf(start + 1) })
     expect(await refused('POST', path, claimBody(plain))).toMatchObject({ details: { reason: 'already_claimed' } })
 

@@ -1,9 +1,18 @@
 /** Lists that are sent: everybody once, whoever cannot receive is named, and nobody is paid again by an oversight. */
-import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { base58 } from '@scure/base'
 import * as spl from '@solana/spl-token'
 import { Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js'
-import { base58 } from '@scure/base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { solOf } from '../../commands/cli/amounts.ts'
 import { quickProgramsDir } from '../support/programs.ts'
@@ -347,9 +356,11 @@ describe('A journal of svc airdrops send', () => {
     transaction.recentBlockhash = (await connection.getLatestBlockhash()).blockhash
     transaction.sign(payer)
     const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
-    await expect.poll(() => connection.getSignatureStatus(signature), { timeout: 20_000 }).toMatchObject({
-      value: { err: expect.anything() },
-    })
+    await expect
+      .poll(() => connection.getSignatureStatus(signature), { timeout: 20_000 })
+      .toMatchObject({
+        value: { err: expect.anything() },
+      })
     return signature
   }
 })

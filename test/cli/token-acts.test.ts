@@ -280,7 +280,15 @@ describe('svc tokens with a list of mints', () => {
   })
 
   it('changes the texts of each mint, and an empty cell stays as it is', async () => {
-    const list = file('texts.csv', rowsOf('mint,name,symbol', `${mints[0]},Uno,`, `${mints[1]},"Due, tre",DUE`, ...mints.slice(2).map((each) => `${each},Altro,`)))
+    const list = file(
+      'texts.csv',
+      rowsOf(
+        'mint,name,symbol',
+        `${mints[0]},Uno,`,
+        `${mints[1]},"Due, tre",DUE`,
+        ...mints.slice(2).map((each) => `${each},Altro,`),
+      ),
+    )
     expect(await json(own(['tokens', 'update', '--from', list]))).toMatchObject({ done: 6, failed: 0 })
     const texts = async (of: string) => (await json(['tokens', 'get', of])).raw.metadata
     expect(await texts(mints[0]!)).toMatchObject({ name: 'Uno', symbol: 'LST' })

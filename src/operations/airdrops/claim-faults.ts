@@ -102,7 +102,13 @@ function alreadyClaimed({ id, claimer, status, shown = rawUnits }: ClaimQuestion
 }
 
 /** A first claim that pays nothing yet would only cost the rent of its record. */
-function nothingVested({ id, claimer, payment, status, shown = rawUnits }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+function nothingVested({
+  id,
+  claimer,
+  payment,
+  status,
+  shown = rawUnits,
+}: Parameters<ClaimCheck>[0]): ClaimFault | null {
   const { unlocked, vested, nextVestingAt } = payment
   if (unlocked + vested > 0n || nextVestingAt === null) return null
   const when = describeUnixTime(nextVestingAt)
@@ -139,7 +145,13 @@ function notStarted({ id, distributor, now, vests, platform }: Parameters<ClaimC
   return { reason: 'not_started', message, param: 'id', details: { seconds_left: String(startsAt - now) } }
 }
 
-function capReached({ id, payment, distributor, status, shown = rawUnits }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+function capReached({
+  id,
+  payment,
+  distributor,
+  status,
+  shown = rawUnits,
+}: Parameters<ClaimCheck>[0]): ClaimFault | null {
   const amount = payment.unlocked + payment.vested
   const { claimedNodes, maxNodes, claimedTotal, maxTotal } = distributor
   if ((status !== null || claimedNodes < maxNodes) && claimedTotal + amount <= maxTotal) return null

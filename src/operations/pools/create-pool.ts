@@ -1,6 +1,5 @@
 /** Launches a token with its pool: stores image and metadata, generates keys and builds transactions. */
 
-import { plainText } from '../../solana/decision-texts.ts'
 import type { Api, PoolCreated } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { warningsOf } from '../../api/uris.ts'
@@ -10,6 +9,7 @@ import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { publicRpcUrl } from '../../settings/cluster.ts'
+import { plainText } from '../../solana/decision-texts.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Image } from '../../storage/image.ts'
