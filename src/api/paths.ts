@@ -154,6 +154,7 @@ export const paths = {
     list: ['get', '/v2/transactions'],
     get: ['get', '/v2/transactions/{signature}'],
     changes: ['get', '/v2/transactions/{signature}/balance-changes'],
+    batchFetch: ['post', '/v2/transactions/batch-fetch'],
     simulate: ['post', '/v2/transaction-simulations'],
     forecast: ['post', '/v2/transaction-forecasts'],
   },

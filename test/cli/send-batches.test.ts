@@ -169,7 +169,7 @@ describe('A batch that no node has shown', () => {
     journal.write('1', batch)
     const run = (replacesUnseen: boolean): SendRun => ({
       ...{ terms: { payer: 'payer', mint: 'mint' }, journal, forecast: { decimals: 6 }, keypair: undefined, caller },
-      ...{ signed: true, txVersion: {}, replacesUnseen },
+      ...{ signed: true, txVersion: {}, replacesUnseen, isTrusted: true },
     })
     const row = rowOf('a')
     await sendBatch(api(unseen).session, run(false), [row], batch)
