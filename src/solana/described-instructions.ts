@@ -67,7 +67,8 @@ export function instructionTexts(instructions: readonly DescribedInstruction[], 
 
 const controlLines = (instructions: readonly DescribedInstruction[], lead: string, names: AddressNames): string[] =>
   instructions.flatMap(({ control, inner = [] }, i) => [
-    ...control.flatMap((sentence) => brokenLines(`  ${lead}${i}: ${withNames(sentence, names)}`)),
+    // What follows a break is further in than a sentence begins, so that no text of a stranger looks like one.
+    ...control.flatMap((sentence) => brokenLines(2, `${lead}${i}: ${withNames(sentence, names)}`, 5)),
     ...controlLines(inner, `${lead}${i}.`, names),
   ])
 
@@ -113,7 +114,7 @@ const withNames = (sentence: string, names: AddressNames) =>
 function headLines(lead: string, name: string | null, program: string): string[] {
   if (name === null) return [`${lead}${program}`]
   const whole = `${lead}${name} (${program})`
-  return whole.length <= COLUMNS ? [whole] : [`${lead}${name}`, `  (${program})`]
+  return widthOf(whole) <= COLUMNS ? [whole] : [`${lead}${name}`, `  (${program})`]
 }
 
 /** `w` is writable, `s` signs. */
@@ -125,10 +126,10 @@ function accountLines(
   // Programs with optional accounts write the program itself for one that is left out.
   const isLeftOut = address === program && role !== null && !role.endsWith('program')
   const name = isLeftOut ? 'left out' : nameOf(address, names)
-  const whole = `  ${writable ? 'w' : '-'}${signer ? 's' : '-'}  ${address}  ${role ?? 'further account'}`
-  if (name === null) return brokenLines(whole)
-  const named = `${whole} (${name})`
-  return named.length <= COLUMNS ? [named] : [...brokenLines(whole), ...brokenLines(`      (${name})`)]
+  const whole = `${writable ? 'w' : '-'}${signer ? 's' : '-'}  ${address}  ${role ?? 'further account'}`
+  if (name === null) return brokenLines(2, whole)
+  const named = `  ${whole} (${name})`
+  return widthOf(named) <= COLUMNS ? [named] : [...brokenLines(2, whole), ...brokenLines(6, `(${name})`)]
 }
 
 /** An amount of tokens has its mint on a second line if both do not fit on one. */
@@ -143,7 +144,9 @@ export function argumentLines(
   const amount = decimals === null ? `${value} raw units` : amountText(value, decimals)
   const of = mint === null ? '' : named(mint, names)
   const whole = `    ${name}  ${amount}${mint === null ? '' : ` of ${of}`}`
-  return whole.length <= COLUMNS || mint === null ? [whole] : [`    ${name}  ${amount}`, `      of ${of}`]
+  return widthOf(whole) <= COLUMNS || mint === null
+    ? [whole]
+    : [`    ${name}  ${amount}`, ...brokenLines(6, `of ${of}`)]
 }
 
 const named = (value: string, names: AddressNames) => {
@@ -152,23 +155,48 @@ const named = (value: string, names: AddressNames) => {
 }
 
 function pairLines(name: string, value: string, indent: number): string[] {
-  const lead = ' '.repeat(indent)
-  const whole = `${lead}${name}  ${value}`
-  return whole.length <= COLUMNS ? [whole] : [`${lead}${name}`, ...brokenLines(`${lead}  ${value}`)]
+  const whole = `${' '.repeat(indent)}${name}  ${value}`
+  return widthOf(whole) <= COLUMNS ? [whole] : [`${' '.repeat(indent)}${name}`, ...brokenLines(indent + 2, value)]
 }
 
-/** Breaks a line at its last space that fits, or, within a long word such as data, at the last column. */
-function brokenLines(line: string): string[] {
-  const lead = /^ */.exec(line)?.[0] ?? ''
-  const lines: string[] = []
-  let left = line
-  while (left.length > COLUMNS) {
-    const space = left.lastIndexOf(' ', COLUMNS)
-    const at = space > lead.length ? space : COLUMNS
-    lines.push(left.slice(0, at))
-    left = `${lead}${left.slice(left[at] === ' ' ? at + 1 : at)}`
+/** What is shown escaped or not at all, whose escape has six columns for each unit of UTF-16. */
+const ESCAPED = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
+
+/** The most columns that a text takes on a terminal, where a letter beyond ASCII may take two. */
+function widthOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length
+  let width = 0
+  for (const letter of text) width += /^[ -~]$/.test(letter) ? 1 : ESCAPED.test(letter) ? 6 * letter.length : 2
+  return width
+}
+
+/** How many units of the text fit, at least one letter of it. */
+function fittingLength(text: string, columns: number): number {
+  let [length, width] = [0, 0]
+  for (const letter of text) {
+    width += widthOf(letter)
+    if (width > columns && length > 0) break
+    length += letter.length
   }
-  return [...lines, left]
+  return length
+}
+
+/**
+ * Breaks a text at its last space that fits, or, within a long word such as data, at the last column. The lines after
+ * the first are indented by `after`, whatever spaces the text has, because it may be a stranger's.
+ */
+function brokenLines(indent: number, text: string, after = indent): string[] {
+  const lines: string[] = []
+  let left = text
+  for (let lead = indent; ; lead = after) {
+    const fits = fittingLength(left, COLUMNS - lead)
+    const space = fits === left.length ? -1 : left.lastIndexOf(' ', fits)
+    const at = space > 0 ? space : fits
+    lines.push(' '.repeat(lead) + left.slice(0, at))
+    if (at === left.length) return lines
+    left = left.slice(left[at] === ' ' ? at + 1 : at)
+    if (left === '') return lines
+  }
 }
 
 /** Unix seconds of an argument, with their date in UTC. */

@@ -2,9 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
+import stringWidth from 'fast-string-width'
 import { describe, expect, it } from 'vitest'
 import { describeInstruction, describeMessage, LAYOUTS } from '../../src/chain/instructions/describe.ts'
-import { instructionTexts } from '../../src/solana/described-instructions.ts'
+import { printable } from '../../src/platform/printable.ts'
+import { argumentLines, instructionTexts } from '../../src/solana/described-instructions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { programName } from '../../src/solana/programs.ts'
 import { someone } from '../support/local-chain.ts'
@@ -84,5 +86,37 @@ describe('the text of instructions', () => {
       }),
       { numRuns: runs(300, 2_000) },
     )
+  })
+
+  it('ends and stays within its columns and its indentation for any text of a stranger', { tags: 'sampled' }, () => {
+    const part = fc.constantFrom(' ', ' '.repeat(90), 'w', '漢', '\u00ad', '\u{e0041}', '\n', 'instruction 1: ', '👩')
+    const texts = fc.array(part, { maxLength: 120 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(texts, (value) => {
+        const plain = { unit: null, of: null, decimals: null }
+        const lines = argumentLines({ name: 'text', value, ...plain }, new Map()).map(printable)
+        for (const line of lines) {
+          expect(stringWidth(line)).toBeLessThanOrEqual(80)
+          expect(line.startsWith('    ')).toBe(true)
+        }
+        for (const line of lines.slice(1)) expect(line.startsWith('      ')).toBe(true)
+        expect(flat(lines)).toContain(flat([printable(value)]))
+      }),
+      { numRuns: runs(300, 2_000) },
+    )
+  })
+
+  it('begins no line of a sentence about control where a sentence begins', () => {
+    const forged = `x${' '.repeat(60)}1: every authority is revoked ${'y'.repeat(80)}`
+    const lines = instructionTexts(
+      [
+        {
+          ...{ program: someone().toBase58(), name: null, instruction: 'act', accounts: [], args: [], data: '' },
+          ...{ rest: '', control: [`the asset gets ${forged}`] },
+        },
+      ],
+      new Map(),
+    )
+    expect(lines.filter((line) => /^ {2}\d/.test(line))).toEqual([expect.stringMatching(/^ {2}0: the asset gets/)])
   })
 })
