@@ -5,7 +5,7 @@ import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
 import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
 import type { LocalChain } from '../types.ts'
-import { NATIVE_ACCOUNTS } from './native-accounts.ts'
+import { NATIVE_ACCOUNTS, type ParsedState } from './native-accounts.ts'
 import { parseTokenState } from './token-state.ts'
 
 const NONCE_SIZE = 80
@@ -13,11 +13,11 @@ const LOOKUP_TABLE_HEADER = 56
 
 export interface ParsedAccount {
   program: string
-  parsed: { type: string; info?: object }
+  parsed: ParsedState
   space: number
 }
 
-function parseNonce(data: Uint8Array): ParsedAccount['parsed'] {
+function parseNonce(data: Uint8Array): ParsedState {
   const reader = new ByteReader(data, 4)
   if (reader.u32() === 0) return { type: 'uninitialized' }
   const authority = reader.key()
@@ -36,7 +36,7 @@ function lookupTableAddresses(data: Uint8Array): string[] {
   return addresses
 }
 
-function parseLookupTable(data: Uint8Array): ParsedAccount['parsed'] {
+function parseLookupTable(data: Uint8Array): ParsedState {
   const reader = new ByteReader(data)
   if (reader.u32() === 0) return { type: 'uninitialized' }
   const deactivationSlot = reader.u64()
@@ -56,7 +56,7 @@ function parseLookupTable(data: Uint8Array): ParsedAccount['parsed'] {
 }
 
 /** Parses an account of the upgradeable loader: a program, its code, or a buffer of code to be deployed. */
-function parseLoaderState(data: Uint8Array): ParsedAccount['parsed'] {
+function parseLoaderState(data: Uint8Array): ParsedState {
   const reader = new ByteReader(data)
   const kind = reader.u32()
   if (kind === 0) return { type: 'uninitialized' }
@@ -74,7 +74,7 @@ function parseData(
   chain: LocalChain,
   address: string,
   account: ChainAccount,
-): [program: string, parsed: ParsedAccount['parsed'] | null] {
+): [program: string, parsed: ParsedState | null] {
   const token = TOKEN_PROGRAM_NAMES[account.owner]
   if (token) return [token, parseTokenState(chain, account)]
   if (account.owner === SYSTEM_PROGRAM && account.data.length === NONCE_SIZE) return ['nonce', parseNonce(account.data)]

@@ -3,9 +3,12 @@ import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
-import type { ParsedAccount } from './account-parsing.ts'
 
-type Parsed = ParsedAccount['parsed']
+/** The state of an account in jsonParsed form. */
+export interface ParsedState {
+  type: string
+  info?: object
+}
 type Read = (reader: ByteReader) => unknown
 
 /** A list in bincode: a u64 count, then its items. A count that the data cannot hold is refused before it is read. */
@@ -89,7 +92,7 @@ const SYSVARS: Readonly<Record<string, readonly [type: string, read: Read]>> = {
   ],
 }
 
-function parseSysvar(address: string, data: Uint8Array): Parsed | null {
+function parseSysvar(address: string, data: Uint8Array): ParsedState | null {
   const [type, read] = (Object.hasOwn(SYSVARS, address) && SYSVARS[address]) || []
   if (type === undefined || read === undefined) return null
   return { type, info: read(new ByteReader(data)) as object }
@@ -97,7 +100,7 @@ function parseSysvar(address: string, data: Uint8Array): Parsed | null {
 
 const STAKE_STATES = ['uninitialized', 'initialized', 'delegated', 'rewardsPool']
 
-function parseStake(data: Uint8Array): Parsed {
+function parseStake(data: Uint8Array): ParsedState {
   const reader = new ByteReader(data)
   const type = STAKE_STATES[reader.u32()]
   if (type === undefined) throw new ShortData()
@@ -130,7 +133,7 @@ function priorVoters(reader: ByteReader) {
 }
 
 /** Reads vote accounts of the versions 1.14.11 (tag 1) and 3 (tag 2); others are answered as bytes. */
-function parseVote(data: Uint8Array): Parsed | null {
+function parseVote(data: Uint8Array): ParsedState | null {
   const reader = new ByteReader(data)
   const version = reader.u32()
   if (version !== 1 && version !== 2) return null
@@ -169,7 +172,7 @@ function shortLength(reader: ByteReader): number {
   throw new ShortData()
 }
 
-function parseConfig(address: string, data: Uint8Array): Parsed | null {
+function parseConfig(address: string, data: Uint8Array): ParsedState | null {
   const reader = new ByteReader(data)
   const keys = Array.from({ length: shortLength(reader) }, () => ({
     pubkey: base58.encode(reader.take(32)),
@@ -187,7 +190,7 @@ function parseConfig(address: string, data: Uint8Array): Parsed | null {
 
 /** The parsers by owner; `address` tells sysvars apart. */
 export const NATIVE_ACCOUNTS: Readonly<
-  Record<string, readonly [program: string, parse: (address: string, account: ChainAccount) => Parsed | null]>
+  Record<string, readonly [program: string, parse: (address: string, account: ChainAccount) => ParsedState | null]>
 > = {
   Sysvar1111111111111111111111111111111111111: ['sysvar', (address, { data }) => parseSysvar(address, data)],
   Stake11111111111111111111111111111111111111: ['stake', (_, { data }) => parseStake(data)],
