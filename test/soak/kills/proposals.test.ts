@@ -22,9 +22,9 @@ const key = (address: string) => new PublicKey(address)
 
 /**
  * Approved and executed by Squads' own client; by transactions of the daemon, which the member sends or which the daemon
- * sends; approved by one of two members alone; rejected; rejected and proposed anew. All pay, but the token is created.
+ * sends; approved by one of two members alone; rejected; rejected and proposed anew. All pay wrapped SOL.
  */
-const KINDS = ['foreign', 'token', 'built', 'submitted', 'waiting', 'rejected', 'renewed'] as const
+const KINDS = ['foreign', 'built', 'submitted', 'waiting', 'rejected', 'renewed'] as const
 type Kind = (typeof KINDS)[number]
 const kindOf = (n: number): Kind => KINDS[n % KINDS.length]!
 const isPaid = (n: number): boolean => ['foreign', 'built', 'submitted', 'renewed'].includes(kindOf(n))
@@ -34,7 +34,8 @@ const endOf = (n: number): string =>
 const lamportsOf = (n: number): number => 1_000_000 + n
 const recipientOf = (n: number): string => addressOf(Keypair.fromSeed(createHash('sha256').update(`act ${n}`).digest()))
 
-const TOKEN = { initial_supply: '1000', token_program: 'token2022' }
+/** Wrapped SOL of the vault before its first payment, in raw units. */
+const WRAPPED = 5 * SOL
 
 interface Multisig {
   address: string
@@ -79,6 +80,7 @@ async function treasury() {
   const multisig: Multisig = { address: made.multisig, vault: made.vault }
   await chain.requestAirdrop(key(multisig.vault), 10 * SOL)
   const multisigPda = key(multisig.address)
+  const wrappedOf = (address: string) => spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, key(address), true)
 
   /** Sends an instruction of Squads' own client. */
   const foreign = async (instruction: Parameters<typeof instructionList>[0], by: Keypair) => {
@@ -91,6 +93,14 @@ async function treasury() {
     const transaction = new VersionedTransaction(message.compileToV0Message())
     transaction.sign([by])
     return send(transaction.serialize())
+  }
+  const own = wrappedOf(multisig.vault)
+  for (const instruction of [
+    spl.createAssociatedTokenAccountInstruction(a.publicKey, own, key(multisig.vault), spl.NATIVE_MINT),
+    SystemProgram.transfer({ fromPubkey: a.publicKey, toPubkey: own, lamports: WRAPPED }),
+    spl.createSyncNativeInstruction(own),
+  ]) {
+    expect(await foreign(instruction, a)).toBeNull()
   }
   const place = (index: string) => ({ multisigPda, transactionIndex: BigInt(index) })
   const readProposal = async (index: string) => {
@@ -106,6 +116,11 @@ async function treasury() {
     all: () => allPages(platform.daemon.request, '/v2/proposals?'),
     ...{ platform, chain, wallet, a, b, multisig, ask, send, foreign, place, statusOf },
     lamports: (address: string) => chain.getBalance(key(address)),
+    /** Raw units of wrapped SOL. */
+    async wrapped(address: string) {
+      const account = await chain.getAccountInfo(wrappedOf(address))
+      return account === null ? 0 : Number(spl.unpackAccount(wrappedOf(address), account).amount)
+    },
     async lastIndex() {
       const account = await squads.accounts.Multisig.fromAccountAddress(chain, multisigPda)
       return Number(account.transactionIndex)
@@ -141,13 +156,9 @@ async function treasury() {
     async propose(n: number): Promise<Proposed> {
       const approver = { kind: 'squads', multisig: multisig.address }
       const as = { payer: multisig.vault, mode: 'signed', approver }
-      const payment = { ...as, recipient: recipientOf(n), lamports: String(lamportsOf(n)) }
-      const token = { ...as, name: `Token ${n}`, symbol: 'KILL', uri: 'https://example.com/token.json', ...TOKEN }
-      return proposedIn(
-        kindOf(n) === 'token'
-          ? await ask('POST', '/v2/tokens', token, `act-${n}`)
-          : await ask('POST', '/v2/sol-transfers', payment, `act-${n}`),
-      )
+      const recipients = [{ wallet: recipientOf(n), amount: String(lamportsOf(n)) }]
+      const body = { ...as, mint: spl.NATIVE_MINT.toBase58(), recipients }
+      return proposedIn(await ask('POST', '/v2/token-transfers', body, `act-${n}`))
     },
     /** Many payments in one transaction, which is put on the chain through a buffer. */
     async proposeMany(recipients: string[], lamports: number, name: string) {
@@ -171,15 +182,12 @@ async function treasury() {
 
 interface Proposed {
   id: string
-  /** Of a token. */
-  mint: string | undefined
   index: string
 }
 
 const instructionList = (instruction: ReturnType<typeof instructions.proposalApprove>) => [instruction]
 const proposedIn = ({ json: { data } }: Answer): Proposed => ({
   id: data.proposal.id,
-  mint: data.mint,
   index: data.proposal.transaction_index,
 })
 type Treasury = Awaited<ReturnType<typeof treasury>>
@@ -213,9 +221,7 @@ async function actsUnderWay() {
   /** By act, the ids of its proposals; one that is proposed anew has two. */
   const ids = new Map<number, string[]>()
   const executions = new Map<number, string>()
-  const mints = new Set<string>()
-  const know = (n: number, place: number, { id, mint }: Proposed) => {
-    if (mint !== undefined) mints.add(mint)
+  const know = (n: number, place: number, { id }: Proposed) => {
     const known = ids.get(n) ?? []
     expect([n, known[place] ?? id]).toEqual([n, id])
     known[place] = id
@@ -228,7 +234,7 @@ async function actsUnderWay() {
   const execute = async (n: number, { id, index }: Proposed) => {
     const kind = kindOf(n)
     if ((await at.statusOf(index)) === 'Executed') return
-    if (kind === 'foreign' || kind === 'token') return at.executeForeign(index, b)
+    if (kind === 'foreign') return at.executeForeign(index, b)
     const transaction = executions.get(n) ?? (await at.builtExecution(id, a))
     executions.set(n, transaction)
     if (kind !== 'submitted') return at.send(Buffer.from(transaction, 'base64'))
@@ -251,7 +257,7 @@ async function actsUnderWay() {
         await at.untilActive(proposed.index)
       }
       if (kind === 'waiting') await approve(proposed, [a], false)
-      if (isPaid(n) || kind === 'token') {
+      if (isPaid(n)) {
         await approve(proposed, [a, b], kind !== 'foreign')
         await execute(n, proposed)
       }
@@ -281,7 +287,6 @@ async function actsUnderWay() {
     ...at,
     requests,
     ids,
-    mints,
     points,
     count: () => count,
     next: () => requests.ask(count++),
@@ -316,7 +321,7 @@ killTest({
       count,
       ...at
     }) {
-      const { points, platform, lamports, multisig } = at
+      const { points, platform, multisig } = at
       const { done, open, again } = requests
       process.stdout.write(
         `  ${points.length} kills: ${count()} acts, ${again.resumed} cut off; missed ${JSON.stringify(platform.missed)}\n`,
@@ -325,15 +330,10 @@ killTest({
       let paid = 0
       for (const n of done.keys()) {
         const amount = isPaid(n) ? lamportsOf(n) : 0
-        expect([n, await lamports(recipientOf(n))]).toEqual([n, amount])
+        expect([n, await at.wrapped(recipientOf(n))]).toEqual([n, amount])
         paid += amount
       }
-      for (const mint of at.mints) {
-        const held = spl.getAssociatedTokenAddressSync(key(mint), key(multisig.vault), true, spl.TOKEN_2022_PROGRAM_ID)
-        expect((await at.chain.getTokenAccountBalance(held)).value.amount).toBe(TOKEN.initial_supply)
-        paid += (await lamports(mint)) + (await lamports(held.toBase58()))
-      }
-      expect(await lamports(multisig.vault)).toBe(10 * SOL - paid)
+      expect(await at.wrapped(multisig.vault)).toBe(WRAPPED - paid)
       expect(platform.missed.length).toBeLessThanOrEqual(1)
     },
     async 'each proposal is on the chain once, and has its end state'({ ids, all, lastIndex, statusOf }) {
@@ -351,11 +351,6 @@ killTest({
       }
     },
     'each executed proposal knows its transaction, which has its events once': requireEvents,
-    async 'each token that a vault has created has its event once'({ platform, requests, mints }) {
-      const events = await allPages(platform.daemon.request, '/v2/events?type=token.created&')
-      expect(events.map(({ data }) => data.object.resource_id).toSorted()).toEqual([...mints].toSorted())
-      expect(mints.size).toBe([...requests.done.keys()].filter((n) => kindOf(n) === 'token').length)
-    },
     'the platform wallet has signed nothing but creations of proposals'({ platform }) {
       const called = (name: string) => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)
       const inputs = platform.inputs()
@@ -425,21 +420,21 @@ killTest({
       platform,
       ended,
       read,
-      lamports,
+      wrapped,
     }) {
       const { id, submit } = await storedExecution(101)
       await platform.start()
       await ended(id, 'executed')
       const { signature } = (await submit()).json.data
       expect(await read(id)).toMatchObject({ signature, fault: null })
-      expect(await lamports(recipientOf(101))).toBe(lamportsOf(101))
+      expect(await wrapped(recipientOf(101))).toBe(lamportsOf(101))
     },
     async 'one that another client executes while the daemon is gone pays once, and the stored one fails'({
       storedExecution,
       platform,
       ended,
       read,
-      lamports,
+      wrapped,
       executeForeign,
       ask,
       b,
@@ -454,7 +449,7 @@ killTest({
       const lifecycle = async () => (await ask('GET', `/v2/transactions/${own}`)).json.data.lifecycle
       await expect.poll(lifecycle, { timeout: 60_000 }).toBe('failed')
       expect(await read(id)).toMatchObject({ status: 'executed', signature })
-      expect(await lamports(recipientOf(102))).toBe(lamportsOf(102))
+      expect(await wrapped(recipientOf(102))).toBe(lamportsOf(102))
     },
     async 'a creation in several transactions that is cut off twice between them is one proposal'(at) {
       const { proposeMany, lastIndex, cutOff, vault, node, platform, executeForeign, ended, a, b } = at
