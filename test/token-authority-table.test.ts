@@ -277,7 +277,7 @@ const ACTS: Record<string, Act> = {
   },
   'update of the metadata': {
     by: 'metadata',
-    request: (at) => ['PATCH', own(at, ''), { name: 'A longer name than before', symbol: 'NEW' }],
+    request: (at) => ['PATCH', own(at, ''), { name: 'A longer name than', symbol: 'NEW' }],
     isDone: async (at) => (await at.state()).metadata?.symbol === 'NEW',
     missing: ['mint', /has no metadata/],
     gone: ['mint', /immutable: nobody can change it/],
