@@ -90,7 +90,7 @@ describe('the page of the client', () => {
   }
 
   it('installs the version of web3.js that its programs are written for', () => {
-    expect(page).toContain('npm install @svc-launch/client @solana/web3.js@1\n')
+    expect(page).toContain('npm install FOLDER/svc-launch-client-*.tgz @solana/web3.js@1\n')
     const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules/@solana/web3.js/package.json'), 'utf8'))
     expect(version).toMatch(/^1\./)
     expect(programs).toHaveLength(2)

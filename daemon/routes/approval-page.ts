@@ -193,7 +193,7 @@ function pageText(row: Row<'proposals'>, decisions: readonly Row<'proposal_decis
     .map(([name, value, style = '']) => `<dt>${escaped(name)}</dt><dd class="${style}">${escaped(value)}</dd>`)
     .join('')
   const state = closed ? `The act is ${status}: nothing more can be decided about it.` : ''
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Approve an act</title><style>${APPROVAL_STYLE}</style></head><body><main><h1>${escaped(row.what)}</h1><dl>${fields}</dl><h2>What it does</h2><pre>${escaped(planTexts(row).join('\n'))}</pre><p id="check">Checking the hash in this browser</p><div id="wallets"></div><p id="state" role="status">${escaped(state)}</p></main><script type="application/json" id="data">${JSON.stringify(data).replaceAll('<', '\\u003c')}</script><script>${APPROVAL_SCRIPT}</script></body></html>`
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Approve an act</title><style>${APPROVAL_STYLE}</style></head><body><main><h1>${escaped(row.what)}</h1><dl>${fields}</dl><h2>What it does</h2><pre>${planTexts(row).map(escaped).join('\n')}</pre><p id="check">Checking the hash in this browser</p><div id="wallets"></div><p id="state" role="status">${escaped(state)}</p></main><script type="application/json" id="data">${JSON.stringify(data).replaceAll('<', '\\u003c')}</script><script>${APPROVAL_SCRIPT}</script></body></html>`
 }
 
 /** The name of a public cluster with its genesis hash, or the hash alone. */
