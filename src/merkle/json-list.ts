@@ -1,6 +1,7 @@
 /** Reads a JSON list of recipients: `[{wallet, amount}]`, such an array inside of an object, or `{WALLET: amount}`. */
 import { AMOUNT_STATUS, amountFrom, readAmount, readJsonNumber } from './amounts.ts'
 import { decodeKey, isLowerCased, walletFault, walletKey } from './base58.ts'
+import { plainName, roleOf } from './column-names.ts'
 import { type ColumnChoices, type ListForm, planColumns, RECIPIENT_FORM } from './column-plan.ts'
 import type { CsvOptions } from './csv.ts'
 import { type CsvColumns, unitsMessage } from './csv-columns.ts'
@@ -23,6 +24,8 @@ const EXPECTED_FORM = '[{"wallet": "…", "amount": 1}, …]'
 const EXPECTED = `a JSON list of recipients is ${EXPECTED_FORM}`
 /** An account of a token has an address and amounts of its own, which mean nothing for its owner. */
 const TOKEN_ACCOUNT_FORM: ListForm = { ...RECIPIENT_FORM, leaves: ['wallet', 'units'] }
+/** What a token account may call its own address and its owner, in plain names. */
+const OF_TOKEN_ACCOUNT = ['owner', 'address', 'pubkey', 'publickey', 'account']
 
 export interface JsonRows extends SettledRows {
   /** Whether the list is one of token accounts, whose amounts are raw units. */
@@ -57,7 +60,7 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
     return faults.throw()
   }
   const rows = new RowBuilder(Math.ceil(bytes.length / LEAST_ENTRY_BYTES) + 1)
-  const { arrays, names } = arraysOf(bytes)
+  const { arrays, names, tokens } = arraysOf(bytes)
   const scanner = new JsonScanner(bytes)
   const [array, another] = arrays
   const isMap = array === undefined && names.length > 0 && names.every((text) => walletKey(text) !== undefined)
@@ -81,6 +84,24 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
   let fields: Fields | undefined
   let unread: UnreadColumns | undefined
   const choices = options.columns ?? {}
+  const { ignore = [], mint } = choices
+  const isSame = (a: string) => (b: string) => plainName(a) === plainName(b)
+  /** A field around the list may be left out as one of its rows may. */
+  const choicesFor = (known: readonly string[]): ColumnChoices => ({
+    ...choices,
+    ignore: ignore.filter((typed) => known.some(isSame(typed)) || !tokens.some(({ name }) => isSame(typed)(name))),
+  })
+  const outer: string[] = []
+  for (const { name: field, text, offset } of tokens) {
+    if (mint === undefined || text === mint) continue
+    if (ignore.some(isSame(field))) outer.push(field)
+    else
+      faults.refuse(
+        offset,
+        () =>
+          `the file is for the token ${quoted(text)}, and the list for ${mint}; if it says where the wallets come from, leave it out with --ignore-column ${field}`,
+      )
+  }
   if (array !== undefined) {
     const known = new Set<string>()
     let keeper: EntryKeeper | undefined
@@ -100,11 +121,14 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
       // A field of a later object may be the locked amount, or mean the same as a field that is already read.
       if (fields === undefined || known.size > before) {
         const { isRaw } = fields ?? {}
-        fields = fieldsOf([...known], choices, (message) => refuseForm(start, message))
+        fields = fieldsOf([...known], choicesFor([...known]), (message) => refuseForm(start, message))
         const { amount } = fields.read
         const units = unitsMessage(amount, fields.isRaw ? undefined : options.decimals)
         if (units !== undefined) refuseForm(start, units)
         if (isRaw !== undefined && isRaw !== fields.isRaw) refuseForm(start, 'a token account among other objects')
+        const other = fields.isRaw && choices.wallet === undefined ? otherWallet([...known]) : undefined
+        if (other !== undefined && !ignore.some(isSame(other)))
+          refuseForm(start, `owner and ${other} could both be the wallet: say which with --wallet-column`)
         if (fields.isRaw && options.decimals !== undefined) refuseForm(start, RAW_ACCOUNTS)
       }
       keeper ??= new EntryKeeper(scanner, rows, faults, options.decimals)
@@ -140,17 +164,28 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
   return {
     ...settled,
     isRaw: fields?.isRaw ?? false,
-    columns: { read, ignored, overruled },
+    columns: { read, ignored, overruled: [...outer, ...overruled] },
     paidRows: unread?.leftOut ?? 0,
   }
 }
 
-/** Where arrays of objects begin, down to three objects deep, and the names of the outermost object. */
-function arraysOf(bytes: Uint8Array): { arrays: number[]; names: string[] } {
+/** A field around the list that names the address of a token. */
+interface NamedToken {
+  name: string
+  text: string
+  offset: number
+}
+
+/**
+ * Where arrays of objects or wallets begin, down to three objects deep, the names of the outermost object, and the tokens
+ * that fields around the arrays name.
+ */
+function arraysOf(bytes: Uint8Array): { arrays: number[]; names: string[]; tokens: NamedToken[] } {
   const scanner = new JsonScanner(bytes)
   const arrays: number[] = []
   const names: string[] = []
-  const visit = (depth: number) => {
+  const tokens: NamedToken[] = []
+  const visit = (depth: number, name = '') => {
     const byte = scanner.peek()
     const { position } = scanner
     if (byte === OPEN_BRACE && depth < MAX_DEPTH) {
@@ -159,18 +194,30 @@ function arraysOf(bytes: Uint8Array): { arrays: number[]; names: string[] } {
         () => {},
         (name) => {
           if (depth === 0) names.push(name)
-          visit(depth + 1)
+          visit(depth + 1, name)
         },
       )
     }
     scanner.skipValue()
-    const isList =
-      byte === OPEN_BRACKET && (depth === 0 || bytes.subarray(position + 1).find((one) => one > 32) === OPEN_BRACE)
-    if (isList) arrays.push(position)
+    if (byte === QUOTE && roleOf(name) === 'token') {
+      const text = String(scanner.value(position, scanner.position)).trim()
+      if (walletKey(text) !== undefined) tokens.push({ name, text, offset: position })
+    }
+    if (byte === OPEN_BRACKET && (depth === 0 || isListAt(scanner, position))) arrays.push(position)
   }
   visit(0)
   scanner.expectEnd()
-  return { arrays, names }
+  return { arrays, names, tokens }
+}
+
+/** Whether the array there begins with an object, or with the text of a wallet. */
+function isListAt({ bytes }: JsonScanner, array: number): boolean {
+  let first = array + 1
+  while ((bytes[first] ?? QUOTE) <= 32) first++
+  if (bytes[first] !== QUOTE) return bytes[first] === OPEN_BRACE
+  const text = bytes.subarray(first + 1, first + 46)
+  const end = text.indexOf(QUOTE)
+  return end > 0 && walletKey(Buffer.from(text.subarray(0, end)).toString('latin1')) !== undefined
 }
 
 /** Skips the value at the cursor and returns its position. */
@@ -188,6 +235,10 @@ function textOf(scanner: JsonScanner, cell: Cell | undefined): string {
   const text = scanner.text(cell.start, cell.end)
   return text === 'null' ? '' : text
 }
+
+/** A field of a token account that names a wallet beside its owner. */
+const otherWallet = (names: readonly string[]) =>
+  names.find((name) => roleOf(name) === 'wallet' && !OF_TOKEN_ACCOUNT.includes(plainName(name)))
 
 /** Determines what each field is, by the names that a CSV's header may have. */
 function fieldsOf(names: readonly string[], choices: ColumnChoices, refuse: (message: string) => never): Fields {

@@ -30,6 +30,9 @@ function faults(text: string, columns: ColumnChoices = {}, decimals?: number): s
   }
 }
 
+const json = (list: unknown, columns: ColumnChoices = {}) =>
+  readJsonList(Buffer.from(JSON.stringify(list)), { name: 'list', columns })
+
 const rowsOf = ({ list }: CsvRows) =>
   Array.from({ length: list.count }, (_, i) => {
     const { wallet, amount } = entryAt(list, i)
@@ -139,8 +142,6 @@ describe('a list', () => {
   })
 
   it('in JSON follows the same table', () => {
-    const json = (list: unknown, columns: ColumnChoices = {}) =>
-      readJsonList(Buffer.from(JSON.stringify(list)), { name: 'list', columns })
     expect(json([{ solana_wallet: A, tokens: 5, rank: 1 }]).columns).toMatchObject({
       read: { wallet: 'solana_wallet', amount: 'tokens' },
       ignored: ['rank'],
@@ -165,6 +166,40 @@ describe('a list', () => {
     expect(() => json({ first: [{ wallet: A, amount: 5 }], second: [{ wallet: B, amount: 5 }] })).toThrow(
       /several lists \(at 1:10 and 1:\d+\)/,
     )
+  })
+
+  it('names the token around its list, which is compared with the mint', () => {
+    const recipients = [{ wallet: A, amount: 5 }]
+    for (const around of [{ mint: B, recipients }, { data: { token_address: B, recipients } }]) {
+      expect(() => json(around, { mint: MINT })).toThrow(
+        /the file is for the token .* leave it out with --ignore-column/,
+      )
+      const ignore = ['mint', 'token_address'].filter((name) => JSON.stringify(around).includes(name))
+      expect(json(around, { mint: MINT, ignore }).columns.overruled).toEqual(ignore)
+    }
+    for (const around of [
+      { mint: MINT, recipients },
+      { mint: 'USDC', recipients },
+    ])
+      expect(json(around, { mint: MINT }).list.count).toBe(1)
+  })
+
+  it('has no second list of wallets beside it', () => {
+    const recipients = [{ wallet: A, amount: 5 }]
+    expect(() => json({ recipients, excluded: [A] })).toThrow(/several lists/)
+    expect(json({ recipients, notes: ['all are checked'], none: [] }).list.count).toBe(1)
+  })
+
+  it('of token accounts has no other wallet beside the owner', () => {
+    const account = { owner: A, mint: MINT, amount: '5' }
+    expect(() => json([{ ...account, recipient: B }])).toThrow(/owner and recipient could both be the wallet/)
+    expect(json([{ ...account, address: B }]).columns.read).toMatchObject({ wallet: 'owner' })
+    expect(json([{ ...account, recipient: B }], { wallet: 'recipient' }).columns.read).toMatchObject({
+      wallet: 'recipient',
+    })
+    expect(json([{ ...account, recipient: B }], { ignore: ['recipient'] }).columns.read).toMatchObject({
+      wallet: 'owner',
+    })
   })
 })
 
