@@ -205,6 +205,6 @@ function withDate(name: string, value: string): string {
   return isTime ? `${value} (${new Date(Number(value) * 1000).toISOString().replace('.000Z', 'Z')})` : value
 }
 
-/** The largest possible amount means the whole balance. */
+/** The largest possible amount is the whole balance of what is paid, but a minted one is that much. */
 const amountText = (value: string, decimals: number): string =>
-  value === String(MAX_U64) ? 'at most all the' : groupedDecimalOf(BigInt(value), decimals)
+  `${groupedDecimalOf(BigInt(value), decimals)}${value === String(MAX_U64) ? ' (the largest possible amount)' : ''}`

@@ -119,4 +119,11 @@ describe('the text of instructions', () => {
     )
     expect(lines.filter((line) => /^ {2}\d/.test(line))).toEqual([expect.stringMatching(/^ {2}0: the asset gets/)])
   })
+
+  it('has the figure of the largest possible amount, which a mint creates whole', () => {
+    const amount = { name: 'amount', value: '18446744073709551615', unit: 'tokens' as const, of: null, mint: 'M' }
+    expect(argumentLines({ ...amount, decimals: 6 }, new Map())).toEqual([
+      '    amount  18,446,744,073,709.551615 (the largest possible amount) of M',
+    ])
+  })
 })
