@@ -2,11 +2,12 @@
 import { events } from '../../src/api/events.ts'
 import { getEvent } from '../../src/operations/events/get-event.ts'
 import { listEvents } from '../../src/operations/events/list-events.ts'
-import { verifyEvents } from '../../src/operations/events/verify-events.ts'
+import { repairEvents, verifyEvents } from '../../src/operations/events/verify-events.ts'
 import type { Mount } from '../mount.ts'
 
 export function eventsRoutes(mount: Mount): void {
   mount.stored(events.list, listEvents)
   mount(events.verify, verifyEvents)
+  mount(events.repair, repairEvents)
   mount.stored(events.get, getEvent)
 }

@@ -1,6 +1,6 @@
 /** Events as they are stored, listed and delivered to webhooks. */
 import { z } from '@hono/zod-openapi'
-import { listQuery } from './envelope.ts'
+import { listQuery, writeBody } from './envelope.ts'
 import { DETECTIONS, eventType } from './event-types.ts'
 import { moment } from './filters.ts'
 import { storedMetadata } from './metadata.ts'
@@ -73,6 +73,16 @@ export const eventVerification = z
 
 export type EventVerification = z.output<typeof eventVerification>
 
+export const eventRepair = eventVerification
+  .extend({
+    repaired: z
+      .array(z.object({ ...comparedEvent, slot: z.int().min(0) }))
+      .meta({ description: 'Events that were missing and are stored now, with their records and ledger entries' }),
+  })
+  .openapi('EventRepair')
+
+export type EventRepair = z.output<typeof eventRepair>
+
 /** A cursor names the next account and the signature to continue after, or the sequence of the last compared event. */
 const verificationCursor = z
   .string()
@@ -95,6 +105,16 @@ export const events = {
       'Checks the transactions of followed accounts in a range of time, by the chain’s clock. It finds missing events, and stored events that the chain does not confirm. Each call is one step of at most 60 requests to the node; `next_cursor` continues.',
     query: z.strictObject({ since: moment, until: moment.optional(), cursor: verificationCursor.optional() }),
     data: eventVerification,
+    scope: '*',
+  }),
+  repair: defineRoute({
+    at: ['post', '/v2/event-repairs'],
+    tag: EVENTS_TAG,
+    summary: 'Store the events that are missing, with their records and ledger entries',
+    description:
+      'Compares like `GET /v2/event-verification`. Each transaction with a missing event is read again, and its records, events and ledger entries are written as if it had just been found, each once. `missing` names what is missing still. Each call is one step of at most 150 requests to the node; `next_cursor` continues. A repaired record can make later transactions count, so repeat until a whole pass repairs nothing.',
+    body: writeBody({ since: moment, until: moment.optional(), cursor: verificationCursor.optional() }),
+    data: eventRepair,
     scope: '*',
   }),
   list: defineRoute({

@@ -3,7 +3,7 @@
  */
 import { z } from '@hono/zod-openapi'
 import { address, digits, signatureText } from './chain-scalars.ts'
-import { listQuery } from './envelope.ts'
+import { listQuery, writeBody } from './envelope.ts'
 import { moment } from './filters.ts'
 import { LEDGER_GROUPS, LEDGER_KINDS, LEDGER_PARTIES } from './ledger-names.ts'
 import { defineRoute, type Tag } from './route.ts'
@@ -105,6 +105,18 @@ export const ledgerVerification = z
   })
   .openapi('LedgerVerification')
 
+export const ledgerRepair = z
+  .object({
+    transactions: z.int().min(0).meta({ description: 'Transactions that this step read for the ledger' }),
+    repaired: z
+      .array(signatureText)
+      .meta({ description: 'Transactions whose entries were missing and are written now' }),
+    unread: z.array(signatureText).meta({ description: 'Transactions that no node returns in full' }),
+    next_cursor: z.string().nullable().meta({ description: 'Cursor of the next step; null at the end' }),
+  })
+  .openapi('LedgerRepair')
+
+export type LedgerRepair = z.output<typeof ledgerRepair>
 export type LedgerEntry = z.output<typeof ledgerEntry>
 export type LedgerSum = z.output<typeof ledgerSum>
 export type LedgerVerification = z.output<typeof ledgerVerification>
@@ -142,6 +154,14 @@ const verificationPlace = z
     'must be a cursor of this list',
   )
 
+/** A cursor names the last unread transaction, or the account whose history follows, with the signature to continue after. */
+const repairPlace = z
+  .string()
+  .regex(
+    /^(?:unread\.[0-9]{1,15}|history(?:\.[1-9A-HJ-NP-Za-km-z]{32,44}(?:\.[1-9A-HJ-NP-Za-km-z]{86,88})?)?)$/,
+    'must be a cursor of this list',
+  )
+
 const LEDGER_TAG: Tag = {
   name: 'Ledger',
   description: 'Every balance that a transaction of this service changed, in entries that add up to zero.',
@@ -175,5 +195,15 @@ export const ledger = {
       'Reads the transactions of the ledger from the chain again and compares every balance change. Then it follows the balances of the platform wallet and its token accounts from entry to entry up to now. Each call is one step of at most 60 requests to the node; `next_cursor` continues.',
     query: z.strictObject({ cursor: verificationPlace.optional() }),
     data: ledgerVerification,
+  }),
+  repair: defineRoute({
+    at: ['post', '/v2/ledger/repairs'],
+    tag: LEDGER_TAG,
+    summary: 'Write the entries that the ledger lacks',
+    description:
+      'Reads unread transactions again, and lists the histories of the platform wallets and their token accounts from the beginning. Final transactions that the ledger lacks are read as if they had just been found: their entries, records and events are written, each once. Stored entries never change. Each call is one step of at most 150 requests to the node; `next_cursor` continues.',
+    body: writeBody({ cursor: repairPlace.optional() }),
+    data: ledgerRepair,
+    scope: '*',
   }),
 }

@@ -199,6 +199,7 @@ export const paths = {
   },
   events: {
     verify: ['get', '/v2/event-verification'],
+    repair: ['post', '/v2/event-repairs'],
     list: ['get', '/v2/events'],
     get: ['get', '/v2/events/{id}'],
   },
@@ -225,6 +226,7 @@ export const paths = {
     list: ['get', '/v2/ledger'],
     summary: ['get', '/v2/ledger/summary'],
     verify: ['get', '/v2/ledger/verification'],
+    repair: ['post', '/v2/ledger/repairs'],
   },
   auditEntries: {
     list: ['get', '/v2/audit-entries'],

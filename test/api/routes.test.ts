@@ -169,9 +169,11 @@ describe('the routes', () => {
       GET /v2/programs
       POST /v2/program-checks
       GET /v2/event-verification
+      POST /v2/event-repairs
       GET /v2/ledger
       GET /v2/ledger/summary
       GET /v2/ledger/verification
+      POST /v2/ledger/repairs
       DELETE /v2/approvers/{address}
       GET /v2/approvers
       POST /v2/approvers
@@ -284,6 +286,8 @@ describe('the routes', () => {
       'holderSnapshots.create': 'airdrop:write',
       'storage.delegate': 'storage:delegate',
       'events.verify': '*',
+      'events.repair': '*',
+      'ledger.repair': '*',
       'signer.get': '*',
       'signer.updatePolicy': '*',
       'programs.check': '*',

@@ -22,6 +22,13 @@ describe('svc events verify', () => {
     ])
     await cli.refused(['events', 'verify'], '--since')
   })
+
+  it('repairs nothing in an empty database, as its sibling for the ledger', async () => {
+    const events = await cli.svc(['events', 'verify', '--since', '0', '--repair', '--json'])
+    expect([events.exitCode, JSON.parse(events.stdout)]).toMatchObject([0, { repaired: [], missing: [], extra: [] }])
+    const ledger = await cli.svc(['ledger', 'verify', '--repair', '--json'])
+    expect([ledger.exitCode, JSON.parse(ledger.stdout)]).toMatchObject([0, { repaired: [], faults: [] }])
+  })
 })
 
 describe('svc events watch', () => {

@@ -1,7 +1,7 @@
 /** Every kind of claim that strangers' clients make past the service has a record and an event, each once, with whose share it was. */
 import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
 import BN from 'bn.js'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { EarnedAmountsRecord, PoolEarnings } from '../../src/api/pool-earnings.ts'
 import { readDbcPool } from '../../src/chain/programs/dbc/index.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
@@ -28,6 +28,7 @@ import {
 } from '../support/pool-platform.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { inSoak } from '../support/runs.ts'
+import { makeKey } from '../support/service.ts'
 import { actsOn } from './acts.ts'
 
 const TOKEN = {
@@ -563,9 +564,121 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
       await platform.close()
     },
   )
+
+  describe('that the follower sees late or never', () => {
+    const isClaim = ({ type }: { type: string }) => type === 'fee_claim.executed'
+    const entries = async (request: Requests, signature: string): Promise<{ account: string; amount: string }[]> =>
+      (await request('GET', `/v2/ledger?limit=100&signature=${signature}`)).json.data
+
+    it('are all reported if the index of signatures lags eight seconds behind the accounts', async () => {
+      const { platform, request, acts, creator, trader, curve, claims } = await scene()
+      base.node.indexLag = 20
+      onTestFinished(() => {
+        base.node.indexLag = 0
+      })
+      const signatures: string[] = []
+      const to = { fromPubkey: trader.publicKey, toPubkey: creator.publicKey, lamports: 1_000_000 }
+      for (let n = 0; n < 20; n++) {
+        await curve.trade(SOL / 100n)
+        // The first listing after the claim shows this transfer only.
+        curve.land(new Transaction().add(SystemProgram.transfer({ ...to, lamports: to.lamports + n })), trader)
+        acts.pass(14)
+        signatures.push(curve.land(await curve.claims.creatorFees(), creator).signature)
+        for (const seconds of [1, 20, 70]) {
+          acts.pass(seconds)
+          await acts.round()
+        }
+      }
+      await acts.settle(8)
+      while ((await writeLedger(acts.services)) > 0);
+      expect((await claims()).map(({ signature }) => signature).toSorted()).toEqual(signatures.toSorted())
+      expect((await acts.events()).filter(isClaim)).toHaveLength(20)
+      for (const signature of signatures) expect(await entries(request, signature), signature).not.toEqual([])
+      await platform.close()
+    })
+
+    /** Moves what the follower knows past everything that has happened, as if it had seen it. */
+    const lose = async ({ services }: Pick<Awaited<ReturnType<typeof scene>>['platform'], 'services'>) => {
+      base.clock.advance(60_000)
+      const seen = { seen_slot: base.chain.slot() - 1, seen_signature: null, before_signature: null }
+      await services.store.write((tx) => tx.updateTable('followed_accounts').set(seen).execute())
+    }
+
+    it('are brought back once, with record, event and entries, by a repair of the events', async () => {
+      const { platform, request, acts, creator, curve, claims, verify } = await scene()
+      await curve.trade(SOL / 10n)
+      await acts.settle(3)
+      const { signature } = curve.land(await curve.claims.creatorFees(), creator)
+      await lose(platform)
+      await acts.settle(6)
+      expect([await claims(), (await verify()).missing]).toMatchObject([
+        [],
+        [{ type: 'fee_claim.executed', resource_id: curve.pool, signature }],
+      ])
+      const reader = await makeKey(platform.services)
+      const body = { since: 0, until: 99_999_999_999 }
+      expect((await request('POST', '/v2/event-repairs', { body, key: reader })).status).toBe(403)
+      expect((await repaired(request, '/v2/event-repairs', body)).repaired).toMatchObject([
+        { type: 'fee_claim.executed', resource_type: 'pool', resource_id: curve.pool, signature },
+      ])
+      const [claim, ...others] = await claims()
+      expect([claim, others]).toMatchObject([{ signature, beneficiary: 'creator', kind: 'dbc' }, []])
+      expect((await acts.events()).filter(isClaim)).toHaveLength(1)
+      const moved = await entries(request, signature)
+      expect(moved.filter(({ amount }) => amount === claim!.quote)).not.toEqual([])
+      expect(moved.reduce((sum, { amount }) => sum + BigInt(amount), 0n)).toBe(0n)
+      expect(await repaired(request, '/v2/event-repairs', body)).toEqual({ repaired: [], missing: [], unread: [] })
+      expect(await repaired(request, '/v2/ledger/repairs', {})).toMatchObject({ repaired: [], unread: [] })
+      expect((await ledgerVerified(request)).faults).toEqual([])
+      await acts.settle(2)
+      expect([await claims(), await verify()]).toEqual([[claim], { missing: [], extra: [] }])
+      expect(await entries(request, signature)).toEqual(moved)
+      await platform.close()
+    })
+
+    it('leave no gap in the ledger after its repair, to the lamport', async () => {
+      const { platform, request, acts, partner, trader, curve } = await scene()
+      const pay = (lamports: number) => {
+        const to = { fromPubkey: trader.publicKey, toPubkey: partner.publicKey, lamports }
+        return curve.land(new Transaction().add(SystemProgram.transfer(to)), trader).signature
+      }
+      pay(1)
+      await acts.settle(4)
+      while ((await writeLedger(acts.services)) > 0);
+      const signature = pay(123_456_789)
+      await lose(platform)
+      pay(2)
+      await acts.settle(6)
+      while ((await writeLedger(acts.services)) > 0);
+      const missing = { signature, account: addressOf(partner), token: 'SOL', reason: 'missing' }
+      const { faults } = await ledgerVerified(request)
+      expect(faults.filter((fault) => (fault as typeof missing).reason === 'missing')).toMatchObject([missing])
+      const reader = await makeKey(platform.services)
+      expect((await request('POST', '/v2/ledger/repairs', { body: {}, key: reader })).status).toBe(403)
+      const torn = await request('POST', '/v2/ledger/repairs', { body: { cursor: 'history.' } })
+      expect([torn.status, torn.json.error.param]).toEqual([400, 'cursor'])
+      expect((await repaired(request, '/v2/ledger/repairs', {})).repaired).toEqual([signature])
+      expect(await ledgerVerified(request)).toEqual({ faults: [], unread: [], waiting: 0 })
+      expect((await entries(request, signature)).map(({ amount }) => amount)).toContain('123456789')
+      expect(await repaired(request, '/v2/ledger/repairs', {})).toEqual({ repaired: [], missing: [], unread: [] })
+      await platform.close()
+    })
+  })
 })
 
 type Requests = Awaited<ReturnType<typeof openPlatform>>['request']
+
+/** Every step of one pass of a repair. */
+async function repaired(request: Requests, path: string, body: object) {
+  const found = { repaired: [] as object[], missing: [] as object[], unread: [] as object[] }
+  for (let next: { cursor?: string } = {}; ; ) {
+    const { status, json, text } = await request('POST', path, { body: { ...body, ...next } })
+    expect(status, text).toBe(200)
+    for (const name of ['repaired', 'missing', 'unread'] as const) found[name].push(...(json.data[name] ?? []))
+    if (json.data.next_cursor === null) return found
+    next = { cursor: json.data.next_cursor }
+  }
+}
 
 /** A record of the curve, as if it had been launched here. */
 const rowOf = (

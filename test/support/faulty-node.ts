@@ -61,6 +61,8 @@ export interface FaultyNode {
   decide: (method: string) => Fault | undefined
   /** Slots that every answer lags, whatever `decide` says. */
   lag: number
+  /** Slots that only the index of signatures lags behind the accounts. */
+  indexLag: number
   /** Slot from which its commitments are those of Alpenglow; null on Tower. */
   alpenglowSlot: number | null
   /** Faults put in so far. */
@@ -141,6 +143,10 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
     if (method === 'getAgGenesisCert') return certificateOf(call)
     const config = (params[method === 'getLatestBlockhash' ? 0 : 1] ?? {}) as AccountsConfig
     const whole = await plain(call)
+    if (method === 'getSignaturesForAddress' && Array.isArray(whole.result)) {
+      const known = whole.result.filter(({ slot }: { slot: number }) => slot <= chain.slot() - node.indexLag)
+      return { ...whole, result: known }
+    }
     if (whole.result?.context === undefined) return whole
     const { result } = whole
     const at = atSlot(method === 'getSignatureStatuses' ? 'processed' : config.commitment, view)
@@ -204,6 +210,7 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
   const node: FaultyNode = {
     decide: () => undefined,
     lag: 0,
+    indexLag: 0,
     alpenglowSlot: chain.alpenglowSlot(),
     counts: new Map(),
     sent: new Map(),

@@ -48,6 +48,8 @@ export interface ReadingOptions {
   genesis: string
   budget: Budget
   signal?: AbortSignal | undefined
+  /** Reads also what was submitted here and followed by its bytes, because a part of it may be missing. */
+  isRepair?: boolean
 }
 
 interface ReadTransaction {
@@ -94,8 +96,8 @@ export async function readWaiting(services: FollowingServices, options: ReadingO
   }
 }
 
-/** Reads the rows, and plans later attempts for the others. Each step moves at least one row. */
-async function readRows(
+/** Reads the rows in the given order, and plans later attempts for the others. Each step moves at least one row. */
+export async function readRows(
   services: FollowingServices,
   rows: readonly ChainTransaction[],
   options: ReadingOptions,
@@ -116,7 +118,7 @@ async function readRows(
   for (const row of rows) {
     const own = bySignature.get(row.signature)
     const kind = own === undefined ? 'hidden' : submittedKind(own)
-    if (kind === 'hidden') toRead.push(row)
+    if (kind === 'hidden' || (kind === 'followed' && options.isRepair)) toRead.push(row)
     else if (kind === 'pending') later.set(row, { wait: MISSING_WAIT_MS })
     else done.push(row.seq)
   }

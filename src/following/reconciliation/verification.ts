@@ -1,4 +1,4 @@
-/** Compares stored events with the chain for a range of time, in bounded steps: finds missing events and events that the chain does not confirm. */
+/** Compares stored events with the chain for a range of time, in bounded steps: finds missing events, and writes them if asked to. */
 import {
   executionOrder,
   type ListedSignature,
@@ -9,7 +9,11 @@ import {
 import { ApiError } from '../../platform/errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type EventDraft, isEventWritten } from '../../store/events/drafts.ts'
-import { accountsAfter, isHistoryFollowedBefore } from '../../store/following/followed-accounts.ts'
+import {
+  accountsAfter,
+  type FollowedAccount,
+  isHistoryFollowedBefore,
+} from '../../store/following/followed-accounts.ts'
 import { findTransactions } from '../../store/transactions/transactions.ts'
 import { rehearse } from '../../store/writing/rehearse.ts'
 import { type Budget, createBudget } from '../budget.ts'
@@ -19,6 +23,7 @@ import type { RequestedEvent, SourceTransaction, TransactionChanges } from '../p
 import type { FollowingServices } from '../services.ts'
 import { firstSlot } from './beginning.ts'
 import { listedOf } from './listing.ts'
+import { readAgain } from './repair.ts'
 import { submittedKind } from './submitted.ts'
 
 export interface VerifiedRange {
@@ -50,27 +55,48 @@ export interface VerifiedAccounts {
   missing: MissingEvent[]
   /** Transactions that were not compared, because the node's answer cannot be read. */
   unread: UnreadSignature[]
+  /** Events that were missing and are stored now, with their records. */
+  repaired: MissingEvent[]
+  /** Final transactions of repaired events, for the ledger. */
+  read: ListedSignature[]
   /** Null after the last account. */
   next: VerificationPlace | null
+}
+
+/** Where a step begins, and what it may do. */
+export interface VerificationStep {
+  from: VerificationPlace
+  /** Most calls for the comparison. */
+  calls: number
+  /** Whether what is missing is read again and written. This takes further calls. */
+  isRepair?: boolean
+  signal?: AbortSignal | undefined
 }
 
 /** Signatures listed at a time, few enough that the rest of the budget can read them. */
 const PAGE = 100
 const ACCOUNTS_PER_STEP = 50
+/** Transactions that one step repairs at the most. */
+const REPAIRED_PER_STEP = 8
+/** Calls of one repair: each transaction is read, and so are the accounts that its projections need. */
+const REPAIR_CALLS = 40
 
 /**
- * Lists the history of followed accounts, and names the events that are not stored, within `calls` calls. Throws
- * internal_error when the node fails.
+ * Lists the history of followed accounts, and names the events that are not stored, within `calls` calls. A repair
+ * also writes them. Throws internal_error when the node fails.
  */
 export async function verifyAccounts(
   services: FollowingServices,
   range: VerifiedRange,
-  { from, calls }: { from: VerificationPlace; calls: number },
+  { from, calls, isRepair = false, signal }: VerificationStep,
 ): Promise<VerifiedAccounts> {
   const genesis = await services.chain.genesisHash()
   const beginning = await firstSlot(services, genesis)
   const budget = createBudget(calls)
-  const result: VerifiedAccounts = { accounts: 0, transactions: 0, missing: [], unread: [], next: null }
+  const result: VerifiedAccounts = {
+    ...{ accounts: 0, transactions: 0, missing: [], unread: [], repaired: [], read: [] },
+    next: null,
+  }
   const seen = new Set<string>()
   let { account: after, before } = from
   for (;;) {
@@ -87,10 +113,18 @@ export async function verifyAccounts(
           limit: PAGE,
         })
         const inRange = page.filter((each) => isWithin(each, range, beginning) && !seen.has(each.signature))
-        const checked = await missingAmong(services, { genesis, budget }, inRange)
+        const most = isRepair ? REPAIRED_PER_STEP : Number.POSITIVE_INFINITY
+        const checked = await missingAmong(services, { genesis, budget, most }, inRange)
         for (const { signature } of checked.done) seen.add(signature)
         result.transactions += checked.done.length
-        result.missing.push(...checked.missing)
+        if (isRepair && checked.lost.length > 0) {
+          const { missing, repaired, read } = await repair(services, account, checked.lost, { genesis, signal })
+          result.missing.push(...missing)
+          result.repaired.push(...repaired)
+          result.read.push(...read)
+          // A step repairs one page at the most, which bounds its calls.
+          checked.rest ??= inRange.at(-1)?.signature
+        } else result.missing.push(...checked.lost.flatMap(({ missing }) => missing))
         for (const { signature, slot } of checked.unread) {
           seen.add(signature)
           result.unread.push({ signature, slot })
@@ -111,9 +145,15 @@ export async function verifyAccounts(
 const isWithin = ({ at, slot, isFailed }: ListedSignature, { since, until }: VerifiedRange, beginning: number) =>
   !isFailed && slot >= beginning && at !== null && at >= since && at < until
 
+/** A transaction with missing events, and what writes them. */
+interface LostTransaction extends Omit<Rewritten, 'budget'> {
+  each: ListedSignature
+  missing: readonly MissingEvent[]
+}
+
 interface CheckedTransactions {
   done: ListedSignature[]
-  missing: MissingEvent[]
+  lost: LostTransaction[]
   unread: ListedSignature[]
   /** The last signature that the budget reached, or null for none; undefined if the budget sufficed. */
   rest: string | null | undefined
@@ -121,7 +161,7 @@ interface CheckedTransactions {
 
 async function missingAmong(
   services: FollowingServices,
-  { genesis, budget }: { genesis: string; budget: Budget },
+  { genesis, budget, most }: { genesis: string; budget: Budget; most: number },
   listed: readonly ListedSignature[],
 ): Promise<CheckedTransactions> {
   const submitted = await findTransactions(
@@ -129,13 +169,13 @@ async function missingAmong(
     listed.map(({ signature }) => signature),
   )
   const bySignature = new Map(submitted.map((row) => [row.signature, row]))
-  const checked: CheckedTransactions = { done: [], missing: [], unread: [], rest: undefined }
+  const checked: CheckedTransactions = { done: [], lost: [], unread: [], rest: undefined }
   for (const [i, each] of listed.entries()) {
     const { signature, slot } = each
     const own = bySignature.get(signature)
     const kind = own === undefined ? 'hidden' : submittedKind(own)
     if (kind === 'pending' || (kind === 'followed' && own?.raw.length === 0)) continue
-    if (kind === 'hidden' && !budget.take()) {
+    if (checked.lost.length >= most || (kind === 'hidden' && !budget.take())) {
       return { ...checked, rest: listed[i - 1]?.signature ?? null }
     }
     const message =
@@ -160,10 +200,29 @@ async function missingAmong(
     const source: SourceTransaction =
       own === undefined ? { seq: 1, signature, genesis, external_uid: null, metadata_json: null } : { ...own, genesis }
     const changes = { tracked: null, changed }
-    checked.missing.push(...(await missingOf(services, { source, slot, changes, budget })))
+    const missing = await missingOf(services, { source, slot, changes, budget })
+    if (missing.length > 0) checked.lost.push({ each, source, slot, changes, missing })
     checked.done.push(each)
   }
   return checked
+}
+
+/** Reads the transactions again as the follower does, and tells which of their events are stored then. */
+async function repair(
+  services: FollowingServices,
+  account: FollowedAccount,
+  lost: readonly LostTransaction[],
+  options: { genesis: string; signal: AbortSignal | undefined },
+): Promise<Pick<VerifiedAccounts, 'missing' | 'repaired' | 'read'>> {
+  const budget = createBudget(REPAIR_CALLS)
+  const listed = lost.map(({ each }) => each)
+  const read = await readAgain(services, listed, { ...options, address: account.address, budget })
+  const missing: MissingEvent[] = []
+  for (const each of lost) missing.push(...(await missingOf(services, { ...each, budget })))
+  const keyOf = (event: MissingEvent) => JSON.stringify([event.type, event.resource_id, event.signature])
+  const open = new Set(missing.map(keyOf))
+  const repaired = lost.flatMap((each) => each.missing).filter((event) => !open.has(keyOf(event)))
+  return { missing, repaired, read }
 }
 
 const UNREADABLE = 'unreadable'

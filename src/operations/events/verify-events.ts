@@ -1,5 +1,5 @@
-/** Compares stored events with the chain for a range of time, one bounded step at a time. */
-import type { Api, EventVerification } from '../../api/index.ts'
+/** Compares stored events with the chain for a range of time, one bounded step at a time, and repairs what is missing. */
+import type { Api, EventRepair, EventVerification } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { isSignature, readFirstBlock, readStatuses } from '../../chain/reads/statuses.ts'
 import type { Context } from '../../context.ts'
@@ -7,9 +7,12 @@ import { type VerifiedRange, verifyAccounts } from '../../following/reconciliati
 import { badRequest } from '../../platform/errors.ts'
 import { chainEventsAfter } from '../../store/events/chain-events.ts'
 import { firstSequenceSince } from '../../store/events/events.ts'
+import { platformWallets } from '../ledger/known-addresses.ts'
+import { writeListed } from '../ledger/write-ledger.ts'
 import { PROJECTIONS } from '../projections.ts'
 
 type VerifyEventsRoute = Api['events']['verify']
+type RepairEventsRoute = Api['events']['repair']
 
 /** Calls to the node for comparing accounts in one step. Reading the last transaction's accounts adds a few. */
 const CALLS_PER_STEP = 50
@@ -18,15 +21,31 @@ const EVENTS_PER_STEP = 200
 /** The accounts come first, then the stored events. Throws internal_error when the node fails. */
 export async function verifyEvents(
   context: Context,
-  { since, until = context.clock.now(), cursor }: Input<VerifyEventsRoute>,
+  input: Input<VerifyEventsRoute>,
 ): Promise<Result<VerifyEventsRoute>> {
+  const { repaired: _, ...compared } = await compare(context, input, false)
+  return compared
+}
+
+/** Also writes the records, events and ledger entries that are missing. Throws internal_error when the node fails. */
+export const repairEvents = (context: Context, input: Input<RepairEventsRoute>): Promise<Result<RepairEventsRoute>> =>
+  compare(context, input, true)
+
+async function compare(
+  context: Context,
+  { since, until = context.clock.now(), cursor }: Input<VerifyEventsRoute>,
+  isRepair: boolean,
+): Promise<EventRepair> {
   if (since >= until) throw badRequest('until must be later than since', { param: 'until' })
   const range = { since, until }
   const [phase = 'accounts', place = '0', before = null] = cursor?.split('.') ?? []
-  if (phase === 'events') return compareEvents(context, range, Number(place))
-  const services = { ...context, projections: PROJECTIONS }
+  if (phase === 'events') return { ...(await compareEvents(context, range, Number(place))), repaired: [] }
+  const booked = new Set(await platformWallets(context))
+  const services = { ...context, projections: PROJECTIONS, booked }
   const from = { account: Number(place), before }
-  const { next, ...compared } = await verifyAccounts(services, range, { from, calls: CALLS_PER_STEP })
+  const step = { from, calls: CALLS_PER_STEP, isRepair, signal: context.ending }
+  const { next, read, ...compared } = await verifyAccounts(services, range, step)
+  await writeListed(context, await context.chain.genesisHash(), read)
   const next_cursor =
     next === null ? 'events.0' : `accounts.${next.account}${next.before === null ? '' : `.${next.before}`}`
   return { ...compared, events: 0, extra: [], next_cursor }

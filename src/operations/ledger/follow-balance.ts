@@ -8,6 +8,7 @@ import { MINUTE_MS } from '../../platform/timing.ts'
 import { TOKEN_ACCOUNT_SIZE, TOKEN_AMOUNT_OFFSET } from '../../solana/token-accounts.ts'
 import { balancesAfter, ledgered } from '../../store/ledger/ledger.ts'
 import { amountOfParts } from '../../store/queries/amount-parts.ts'
+import type { Reader } from '../../store/store.ts'
 import { groupedBy } from './grouping.ts'
 import { SOL } from './postings.ts'
 
@@ -133,7 +134,8 @@ async function compareWithNow(
   if (!isUnknown) step.accounts.push({ ...place, ...amounts, balance: String(balance) })
   if (!isUnknown && balance === expected) return
   const listed = await listSignatures(chain, account, { limit: NEWEST_LISTED })
-  const final = listed.filter(({ isFinal, slot }) => isFinal && (!isUnknown || slot >= since))
+  const first = isUnknown ? since : await firstSlotOf(store.db, { genesis, account, token })
+  const final = listed.filter(({ isFinal, slot }) => isFinal && slot >= first)
   const signatures = final.map(({ signature }) => signature)
   const known = await ledgered(store.db, genesis, signatures)
   const unknown = final.filter(({ signature }) => !known.has(signature))
@@ -163,6 +165,15 @@ async function compareWithNow(
   for (const { signature } of missing) {
     step.faults.push({ signature, ...place, reason: 'missing', expected: null, found: null })
   }
+}
+
+/** The slot of the account's first entry. The opening balance has the sum of everything before it. */
+async function firstSlotOf(
+  reader: Reader,
+  account: Pick<FollowedBalance, 'genesis' | 'account' | 'token'>,
+): Promise<number> {
+  const [first] = await balancesAfter(reader, { ...account, slot: -1, limit: 1 })
+  return first?.slot ?? 0
 }
 
 /** A transaction that changes the balance; 0 if it cannot be read. */

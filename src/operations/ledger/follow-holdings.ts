@@ -42,7 +42,11 @@ export async function followHoldings(
  * Returns the wallet's token accounts, each with the followed token. Wrapped SOL is followed as lamports, as in the
  * ledger.
  */
-async function holdingsOf({ store, chain }: Context, genesis: string, wallet: string): Promise<Map<string, string>> {
+export async function holdingsOf(
+  { store, chain }: Context,
+  genesis: string,
+  wallet: string,
+): Promise<Map<string, string>> {
   const { holdings } = await readHoldings(chain, { wallet })
   const tokens = new Map(holdings.map(({ account, mint }) => [account, mint === WRAPPED_SOL ? SOL : mint]))
   for (const account of await followedHoldings(store.db, genesis, wallet)) {

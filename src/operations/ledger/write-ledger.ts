@@ -54,6 +54,8 @@ interface Candidate {
   slot: number | null
   mayBeGone: boolean
   tries: number
+  /** Whether a node has listed it as final, so that it did reach the chain. */
+  isListed?: boolean
 }
 
 type UnreadTransaction = Candidate & { reason: string; isBeforeHistory?: boolean }
@@ -90,6 +92,21 @@ export async function writeLedger(
 }
 
 /**
+ * Reads these final transactions of a listing, with one call each, and writes what the ledger lacks of them. Throws
+ * internal_error when the node fails.
+ */
+export async function writeListed(
+  services: LedgerServices,
+  genesis: string,
+  listed: readonly { signature: string; slot: number | null }[],
+): Promise<void> {
+  const candidates = listed.map((each) => ({ ...each, mayBeGone: false, tries: 0, isListed: true }))
+  for (let at = 0; at < candidates.length; at += READ_TOGETHER) {
+    await takeAll(services, genesis, candidates.slice(at, at + READ_TOGETHER), services.ending)
+  }
+}
+
+/**
  * At least half of a round is for unread transactions rather than retries, and half of that for older ones. Of the
  * recent ones the newest are chosen, and read in the order in which they were stored.
  */
@@ -118,7 +135,7 @@ async function takeAll(
   const { store, chain, clock, log } = services
   const ended = await neverLanded(
     store.db,
-    candidates.map(({ signature }) => signature),
+    candidates.filter(({ isListed }) => !isListed).map(({ signature }) => signature),
   )
   const landed = candidates.filter(({ signature }) => !ended.has(signature))
   const answers = await Promise.allSettled(landed.map(({ signature }) => readBalances(chain, signature)))

@@ -58,6 +58,38 @@ export async function insertFound(
   }
 }
 
+/**
+ * Stores transactions that are read again, whatever was known of them. Returns their rows in the order in which they
+ * took place. `found` is newest first.
+ */
+export async function insertAgain(
+  tx: Tx,
+  found: readonly FoundTransaction[],
+  { genesis, address, now }: Pick<ChainTransaction, 'genesis' | 'address'> & { now: number },
+): Promise<ChainTransaction[]> {
+  const again = { state: 'waiting', tries: 0, next_check_at: now, ledger_at: null } as const
+  await tx
+    .insertInto('chain_transactions')
+    .values(found.map((each) => ({ genesis, address, created_at: now, ...each, ...again })))
+    .onConflict((conflict) => conflict.columns(['genesis', 'signature']).doUpdateSet(again))
+    .execute()
+  const rows = tx.selectFrom('chain_transactions').selectAll().where('genesis', '=', genesis)
+  const signatures = found.map(({ signature }) => signature)
+  const order = new Map(signatures.map((signature, place) => [signature, place]))
+  const stored = await rows.where('signature', 'in', signatures).execute()
+  return stored.sort((one, other) => (order.get(other.signature) ?? 0) - (order.get(one.signature) ?? 0))
+}
+
+/** Ends final transactions that were read again. Returns the signatures of those that the ledger has to read. */
+export async function endReadAgain(tx: Tx, genesis: string, signatures: readonly string[]): Promise<Set<string>> {
+  if (signatures.length === 0) return new Set()
+  const empty = tx.deleteFrom('chain_transactions').where('genesis', '=', genesis).where('state', '=', 'empty')
+  await empty.where('signature', 'in', signatures).execute()
+  const read = tx.updateTable('chain_transactions').set({ state: 'finalized', next_check_at: null })
+  const ended = read.where('genesis', '=', genesis).where('state', '=', 'read').where('signature', 'in', signatures)
+  return new Set((await ended.returning('signature').execute()).map(({ signature }) => signature))
+}
+
 /** Releases the transactions that the listings of an account found, unless one of its listings still has a gap. */
 export async function releaseListed(tx: Tx, genesis: string, address: string): Promise<void> {
   await tx

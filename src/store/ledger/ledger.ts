@@ -251,10 +251,25 @@ export function ledgerTransactionsAfter(
   return rows.where('genesis', '=', genesis).orderBy('seq').limit(limit).execute()
 }
 
-/** Returns those of the signatures that the ledger has on one chain. */
-export async function ledgered(reader: Reader, genesis: string, signatures: readonly string[]): Promise<Set<string>> {
+/** Returns transactions of one chain that could not be read, after a place, in the order in which they were found. */
+export function unreadAfter(
+  reader: Reader,
+  { genesis, after, limit }: { genesis: string; after: number; limit: number },
+): Promise<LedgerTransactionRow[]> {
+  const rows = reader.selectFrom('ledger_transactions').selectAll().where('seq', '>', after)
+  return rows.where('genesis', '=', genesis).where('status', '=', 'unread').orderBy('seq').limit(limit).execute()
+}
+
+/** Returns those of the signatures that the ledger has on one chain: all, or only those whose entries are written. */
+export async function ledgered(
+  reader: Reader,
+  genesis: string,
+  signatures: readonly string[],
+  status?: 'written',
+): Promise<Set<string>> {
   if (signatures.length === 0) return new Set()
-  const rows = reader.selectFrom('ledger_transactions').select('signature').where('genesis', '=', genesis)
+  const all = reader.selectFrom('ledger_transactions').select('signature').where('genesis', '=', genesis)
+  const rows = status === undefined ? all : all.where('status', '=', status)
   return new Set((await rows.where('signature', 'in', signatures).execute()).map(({ signature }) => signature))
 }
 
