@@ -140,7 +140,9 @@ describe('the routes', () => {
       POST /v2/pay-requests/{id}/transactions
       DELETE /v2/pay-requests/{id}
       POST /v2/transactions
+      GET /v2/transactions
       GET /v2/transactions/{signature}
+      GET /v2/transactions/{signature}/balance-changes
       POST /v2/transaction-simulations
       POST /v2/transactions/refresh
       POST /v2/transaction-forecasts
