@@ -144,6 +144,7 @@ describe('the routes', () => {
       GET /v2/transactions/{signature}
       GET /v2/transactions/{signature}/balance-changes
       POST /v2/transaction-simulations
+      POST /v2/transactions/batch-fetch
       POST /v2/transactions/refresh
       POST /v2/transaction-forecasts
       GET /v2/accounts/{address}
