@@ -22,7 +22,7 @@ describe('svc merkle build', () => {
   it('reads amounts from a column of another name only if a flag says so, and says from which', async () => {
     const list = cli.file('rank.csv', 'wallet,rank\n9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g,1\n')
     const build = (...flags: string[]) =>
-      cli.svc(['merkle', 'build', list, '--mint', MINT, '--jq', '.leaf_count', ...flags])
+      cli.svc(['merkle', 'build', list, '--mint', MINT, '-o', 'plain', '--columns', 'leaf_count', ...flags])
     expect((await build('--quiet')).exitCode).toBe(2)
     const { stdout, stderr } = await build('--amount-column', 'rank')
     expect([stdout, stderr]).toEqual(['1\n', expect.stringContaining('the amount from "rank"')])
