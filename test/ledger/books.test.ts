@@ -4,6 +4,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import type { LedgerEntry } from '../../src/api/ledger.ts'
+import { writeLedger } from '../../src/operations/ledger/write-ledger.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { IMAGES } from '../storage/images.ts'
 import {
@@ -475,6 +476,19 @@ describe('the ledger of transactions past this service', () => {
     expect(await step()).toMatchObject({ faults: [], waiting: 1 })
     await rounds(2)
     expect((await verified()).faults).toEqual([])
+    // The ledger reads what was submitted here before a delegate's earlier move is found.
+    run([spl.createApproveInstruction(holding, delegate, owner, 5n, [], program)], [platform])
+    run([pay(platform, stranger, 5n, stranger)], [stranger])
+    pass(1)
+    const { blockhash } = chain.latestBlockhash()
+    const later = Buffer.from(signed([pay(stranger, platform, 2n)], [stranger], { blockhash })).toString('base64')
+    await books.submit({ transaction: later }, stranger)
+    await settle()
+    pass(20)
+    while ((await writeLedger(books.services)) > 0);
+    expect(await step()).toMatchObject({ faults: [], waiting: 1 })
+    await rounds(3)
+    expect(await verified()).toMatchObject({ faults: [], waiting: 0 })
     // Without one of its payments, what follows begins with another balance.
     const paid = await entries(`&mint=${mint.toBase58()}&account=${addressOf(platform)}`)
     const lost = paid.find(({ amount }) => amount === '250000000')

@@ -4,11 +4,11 @@ import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { readBalances } from '../../chain/reads/executed-balances.ts'
 import { type ListedSignature, listSignatures, UnreadableTransaction } from '../../chain/reads/history.ts'
 import type { Context } from '../../context.ts'
-import { MINUTE_MS } from '../../platform/timing.ts'
+import { MINUTE_MS, once } from '../../platform/timing.ts'
 import { TOKEN_ACCOUNT_SIZE, TOKEN_AMOUNT_OFFSET } from '../../solana/token-accounts.ts'
-import { balancesAfter, ledgered } from '../../store/ledger/ledger.ts'
+import { listedUpTo } from '../../store/following/followed-accounts.ts'
+import { balancesAfter, ledgered, waitingAmong } from '../../store/ledger/ledger.ts'
 import { amountOfParts } from '../../store/queries/amount-parts.ts'
-import type { Reader } from '../../store/store.ts'
 import { groupedBy } from './grouping.ts'
 import { SOL } from './postings.ts'
 
@@ -17,7 +17,7 @@ const TRANSACTIONS_PER_STEP = 2_000
 const NEWEST_LISTED = 200
 /** Transactions that are read at the same time. */
 const READ_TOGETHER = 8
-/** A younger transaction may not have reached the ledger yet. */
+/** A younger transaction of an account that is not followed may not have reached the ledger yet. */
 const YOUNG_MS = 2 * MINUTE_MS
 
 /** An account whose balance is followed, with its balance on chain. */
@@ -33,6 +33,8 @@ export interface FollowedBalance {
 }
 
 interface Followed {
+  /** Of the first transaction; null before it. */
+  first: number | null
   slot: number
   /** Null before the first transaction. */
   balance: bigint | null
@@ -65,6 +67,8 @@ export async function followBalance(
   const lastSlot = rows.at(-1)?.slot ?? 0
   // If the step's limit cuts a slot, the next step takes that slot whole, unless this step has no other slot.
   const whole = isEnd || rows[0]?.slot === lastSlot ? rows : rows.filter(({ slot }) => slot < lastSlot)
+  const newest = once(() => newestMoves(context, followed))
+  let isBroken = false
   for (const [slot, group] of groupedBy(whole, (row) => row.slot)) {
     const steps = group.map((row): BalanceStep => {
       const after = BigInt(row.balance_after)
@@ -72,8 +76,11 @@ export async function followBalance(
     })
     const start: bigint = at.balance ?? startOf(steps)
     if (at.balance === null) at.opening = start
+    at.first ??= slot
     const fault = breakIn(steps, start)
-    if (fault !== null) {
+    isBroken ||= fault !== null
+    // A transaction that the ledger reads later than a newer one leaves a gap until then.
+    if (fault !== null && !isOnItsWay(await newest(), at.slot, slot)) {
       const place = { signature: fault.signature, account, token: token || 'SOL', reason: 'discontinuous' as const }
       step.faults.push({ ...place, expected: String(start), found: String(fault.before) })
     }
@@ -82,14 +89,15 @@ export async function followBalance(
     at.balance = fault === null ? start + change : endOf(steps)
     at.slot = slot
   }
-  if (!isEnd) return [at.slot, at.balance ?? 0n, at.opening, at.sum].map(String)
-  await compareWithNow(context, followed, at, step)
+  if (!isEnd) return [at.slot, at.balance ?? 0n, at.opening, at.sum, at.first ?? 0].map(String)
+  await compareWithNow(followed, { at, newest, isBroken }, step)
   return null
 }
 
-function followedFrom([slot, balance, opening, sum]: readonly string[]): Followed {
-  if (slot === undefined || balance === undefined) return { slot: -1, balance: null, opening: 0n, sum: 0n }
-  return { slot: Number(slot), balance: BigInt(balance), opening: BigInt(opening ?? 0), sum: BigInt(sum ?? 0) }
+function followedFrom([slot, balance, opening, sum, first]: readonly string[]): Followed {
+  if (slot === undefined || balance === undefined) return { first: null, slot: -1, balance: null, opening: 0n, sum: 0n }
+  const amounts = { balance: BigInt(balance), opening: BigInt(opening ?? 0), sum: BigInt(sum ?? 0) }
+  return { first: Number(first ?? slot), slot: Number(slot), ...amounts }
 }
 
 /**
@@ -120,10 +128,56 @@ function breakIn(steps: readonly BalanceStep[], start: bigint): BalanceStep | nu
   return steps.find(({ before }) => (counts.get(before) ?? 0) < 0) ?? steps[0] ?? null
 }
 
+/** The account's newest transactions that change its balance and are not in the ledger. */
+interface NewestMoves {
+  final: MovingTransaction[]
+  /** Those of the final ones that the ledger will still read. */
+  unread: MovingTransaction[]
+  pending: MovingTransaction[]
+}
+
+async function newestMoves(
+  context: Pick<Context, 'store' | 'chain' | 'clock'>,
+  followed: FollowedBalance,
+): Promise<NewestMoves> {
+  const { store, chain } = context
+  const { genesis, account } = followed
+  const listed = await listSignatures(chain, account, { limit: NEWEST_LISTED })
+  const signatures = listed.flatMap(({ isFinal, signature }) => (isFinal ? signature : []))
+  const known = await ledgered(store.db, genesis, signatures)
+  const unknown = listed.filter(({ isFinal, signature }) => isFinal && !known.has(signature))
+  const final = await movingAmong(chain, unknown, followed)
+  const notFinal = listed.filter(({ isFinal }) => !isFinal)
+  const pending = await movingAmong(chain, notFinal, followed)
+  return { final, unread: await onTheirWay(context, followed, final), pending }
+}
+
+/** Those that the ledger will still read: stored here and not in it yet, or newer than the last listing of the account. */
+async function onTheirWay(
+  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  { genesis, account }: FollowedBalance,
+  moving: readonly MovingTransaction[],
+): Promise<MovingTransaction[]> {
+  if (moving.length === 0) return []
+  const signatures = moving.map(({ signature }) => signature)
+  const stored = await waitingAmong(store.db, genesis, signatures)
+  const listedTo = await listedUpTo(store.db, { genesis, address: account })
+  // Nothing says how far an account was read that is not followed yet.
+  const isYoung = (at: number | null) => at === null || clock.now() - at < YOUNG_MS
+  return moving.filter(
+    ({ signature, slot, at }) => stored.has(signature) || (listedTo === null ? isYoung(at) : slot > listedTo),
+  )
+}
+
+/** Whether all that is missing in the ledger from one slot to another is on its way, and something is. */
+function isOnItsWay({ final, unread }: NewestMoves, from: number, to: number): boolean {
+  const between = final.filter(({ slot }) => slot >= from && slot <= to)
+  return between.length > 0 && between.every((each) => unread.includes(each))
+}
+
 async function compareWithNow(
-  { store, chain, clock }: Pick<Context, 'store' | 'chain' | 'clock'>,
-  { genesis, account, token, balance, since = Number.POSITIVE_INFINITY }: FollowedBalance,
-  at: Followed,
+  { account, token, balance, since = Number.POSITIVE_INFINITY }: FollowedBalance,
+  { at, newest, isBroken }: { at: Followed; newest: () => Promise<NewestMoves>; isBroken: boolean },
   step: LedgerVerification,
 ): Promise<void> {
   const isUnknown = at.balance === null
@@ -132,29 +186,16 @@ async function compareWithNow(
   const amounts = { opening: String(at.opening), change: String(at.sum), expected: String(expected) }
   const place = { account, token: token || 'SOL' }
   if (!isUnknown) step.accounts.push({ ...place, ...amounts, balance: String(balance) })
-  if (!isUnknown && balance === expected) return
-  const listed = await listSignatures(chain, account, { limit: NEWEST_LISTED })
-  const first = isUnknown ? since : await firstSlotOf(store.db, { genesis, account, token })
-  const final = listed.filter(({ isFinal, slot }) => isFinal && slot >= first)
-  const signatures = final.map(({ signature }) => signature)
-  const known = await ledgered(store.db, genesis, signatures)
-  const unknown = final.filter(({ signature }) => !known.has(signature))
-  const missing = await movingAmong(chain, unknown, { account, token })
-  const isYoung = ({ at: moment }: { at: number | null }) => moment === null || clock.now() - moment < YOUNG_MS
+  if (!isUnknown && !isBroken && balance === expected) return
+  const { final, unread, pending: notFinal } = await newest()
   // Of the transactions before the first entry, the opening balance has the sum.
-  const newer = missing.filter(({ slot }) => isUnknown || slot >= at.slot)
-  const pending = isUnknown
-    ? []
-    : await movingAmong(
-        chain,
-        listed.filter(({ isFinal }) => !isFinal),
-        { account, token },
-      )
-  const ahead = balance - expected - changeOf(newer)
+  const missing = final.filter(({ slot }) => slot >= (at.first ?? since))
+  const pending = isUnknown ? [] : notFinal
+  const ahead = balance - expected - changeOf(missing)
   // A cluster's final balance is without what is not final yet; that of the embedded chain is with it.
-  const isAhead = newer.length + pending.length > 0 && (ahead === 0n || ahead === changeOf(pending))
-  if (newer.every(isYoung) && (isAhead || newer.length > 0)) {
-    step.waiting += newer.length
+  const isAhead = missing.length + pending.length > 0 && (ahead === 0n || ahead === changeOf(pending))
+  if (missing.every((each) => unread.includes(each)) && (isAhead || missing.length > 0)) {
+    step.waiting += missing.length
     if (ahead !== 0n) step.not_final += pending.length
     return
   }
@@ -165,15 +206,6 @@ async function compareWithNow(
   for (const { signature } of missing) {
     step.faults.push({ signature, ...place, reason: 'missing', expected: null, found: null })
   }
-}
-
-/** The slot of the account's first entry. The opening balance has the sum of everything before it. */
-async function firstSlotOf(
-  reader: Reader,
-  account: Pick<FollowedBalance, 'genesis' | 'account' | 'token'>,
-): Promise<number> {
-  const [first] = await balancesAfter(reader, { ...account, slot: -1, limit: 1 })
-  return first?.slot ?? 0
 }
 
 /** A transaction that changes the balance; 0 if it cannot be read. */

@@ -72,6 +72,16 @@ export function dueAccounts(
   return due.where('watch', '=', watch).where('next_look_at', '<=', now).orderBy('next_look_at').limit(limit).execute()
 }
 
+/** The slot up to which an account's own history was listed; null if it is not followed. */
+export async function listedUpTo(
+  reader: Reader,
+  { genesis, address }: Pick<FollowedAccount, 'genesis' | 'address'>,
+): Promise<number | null> {
+  const rows = reader.selectFrom('followed_accounts').select('seen_slot').where('genesis', '=', genesis)
+  const own = rows.where('address', '=', address).where('history_of', 'is', null).where('watch', '!=', 'source')
+  return (await own.orderBy('seen_slot').limit(1).executeTakeFirst())?.seen_slot ?? null
+}
+
 /** Returns accounts of one chain in the order in which they were first followed, after the one numbered `after`. */
 export function accountsAfter(
   reader: Reader,

@@ -273,6 +273,22 @@ export async function ledgered(
   return new Set((await rows.where('signature', 'in', signatures).execute()).map(({ signature }) => signature))
 }
 
+/** Returns those of the signatures that are stored here, on one chain, and that the ledger has not read. */
+export async function waitingAmong(
+  reader: Reader,
+  genesis: string,
+  signatures: readonly string[],
+): Promise<Set<string>> {
+  if (signatures.length === 0) return new Set()
+  const own = reader.selectFrom('transactions').select('signature').where('signature', 'in', signatures)
+  const found = reader.selectFrom('chain_transactions').select('signature').where('signature', 'in', signatures)
+  const rows = await Promise.all([
+    own.where('genesis', 'in', ['', genesis]).where('ledger_at', 'is', null).execute(),
+    found.where('genesis', '=', genesis).where('ledger_at', 'is', null).execute(),
+  ])
+  return new Set(rows.flat().map(({ signature }) => signature))
+}
+
 /**
  * Returns the balance of an account after each transaction after a slot, with the sum of its entries, in the order of
  * slots. Transactions of one slot are in no particular order.
