@@ -27,12 +27,15 @@ const recorded = (n: number, metadata_json: string) => ({ external_uid: null, me
 const TERMS = JSON.stringify({ kinds: ['dbc'], beneficiary: 'partner', threshold: '0', splits: null, filter: {} })
 const SCHEDULE = { cron: '0 6 * * *', timezone: 'UTC', terms_json: TERMS, active: 0, created_by: 'k', updated_by: 'k' }
 
+/** Of the chain of the service. */
+let genesis = ''
+
 /** What an earlier version may have stored: `text` is a JSON object of that size, `n` tells the rows apart. */
 const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: string): Promise<unknown> }> = {
   'pools.list': {
     path: '/v2/pools',
     insert: (tx, n, text) => {
-      const known = { base_mint: wallet(n), quote_mint: MINT, config: null, creator: null, genesis: 'elsewhere' }
+      const known = { base_mint: wallet(n), quote_mint: MINT, config: null, creator: null, genesis }
       const named = { name: 'n', symbol: 's', metadata_uri: null, status: 'live' as const, next_check_at: 0 }
       const row = { address: wallet(100 + n), type: 'dbc' as const, ...known, ...named, ...recorded(n, text) }
       return tx.insertInto('pools').values(row).execute()
@@ -242,6 +245,7 @@ describe('rows of many MiB that an earlier version stored', () => {
   let service: Service
   beforeAll(async () => {
     service = await openService({ dataDir: folder })
+    genesis = await service.services.chain.genesisHash()
     const { store } = service.services
     for (const n of SIZES.keys()) {
       const body = { mint: MINT, airdrop_count: n, entries: entries(3) }
@@ -304,7 +308,7 @@ describe('rows of many MiB that an earlier version stored', () => {
     const bytes = (rows: { metadata_json: string | null }[]) =>
       rows.reduce((sum, { metadata_json }) => sum + (metadata_json?.length ?? 0), 0)
     const due = [
-      await duePools(db, 'elsewhere', 1, 100),
+      await duePools(db, genesis, 1, 100),
       await dueAirdrops(db, service.clock.now(), 100),
       await dueGoldLocks(db, { genesis: 'elsewhere', chainNow: 1, now: 1, limit: 100 }),
     ]

@@ -5,7 +5,7 @@ import { isSignature, readFirstBlock, readStatuses } from '../../chain/reads/sta
 import type { Context } from '../../context.ts'
 import { type VerifiedRange, verifyAccounts } from '../../following/reconciliation/verification.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { chainEventsAfter } from '../../store/events/chain-events.ts'
+import { chainEventsAfter, eventsElsewhere } from '../../store/events/chain-events.ts'
 import { firstSequenceSince } from '../../store/events/events.ts'
 import { platformWallets } from '../ledger/known-addresses.ts'
 import { writeListed } from '../ledger/write-ledger.ts'
@@ -74,10 +74,13 @@ async function compareEvents(
   const bySignature = new Map(signatures.map((signature, i) => [signature, statuses[i] ?? null]))
   // A node whose history begins later proves nothing about the event.
   const historyStart = statuses.includes(null) ? await readFirstBlock(chain) : 0
+  const absent = named.filter(({ signature }) => (bySignature.get(signature) ?? null) === null)
+  const genesis = absent.length === 0 ? '' : await chain.genesisHash()
+  const elsewhere = await eventsElsewhere(store.db, genesis, absent)
   const extra = named.flatMap(({ id, type, resource_type, resource_id, signature, slot }) => {
     const status = bySignature.get(signature) ?? null
     const reason =
-      status === null && slot >= historyStart
+      status === null && slot >= historyStart && !elsewhere.has(id)
         ? ('not_on_chain' as const)
         : (status?.err ?? null) !== null
           ? ('failed' as const)

@@ -2,6 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { optionalRead } from '../../chain/reads/optional-read.ts'
 import { findPool } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import { isoTimeOrNull } from '../api-records.ts'
@@ -10,11 +11,12 @@ import { foreignPool, readPools, readPoolsIfTimely, storedPoolWithChain } from '
 
 type GetPoolRoute = Api['pools']['get']
 
-/** If the node fails or is slow, a stored pool is returned without its chain state. */
+/** If the node fails or is slow, a stored pool is returned without its chain state. One of another chain is not here. */
 export async function getPool(context: Context, { address }: Input<GetPoolRoute>): Promise<Result<GetPoolRoute>> {
-  const { store, chain } = context
+  const { store, chain, log } = context
   const row = await findPool(store.db, address)
-  if (row !== null) {
+  const genesis = row && (await optionalRead(log, 'a pool was read without its chain', () => chain.genesisHash()))
+  if (row !== null && (genesis === null || row.genesis === genesis)) {
     const stored = storedPoolWithChain(row, (await readPoolsIfTimely(context, [address]))[0] ?? null)
     const isWaiting = row.status === 'migration_triggered' || (row.status === 'live' && stored.curve_progress === 1)
     return isWaiting ? { ...stored, migration: waitingMigration(context, row) } : stored

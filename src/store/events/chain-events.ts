@@ -49,3 +49,36 @@ function evidenceOfEvent(
   if (resource_type === 'transaction') return { signature: EXECUTED.includes(type) ? resource_id : null, slot: at }
   return { signature: typeof signature === 'string' ? signature : null, slot: at }
 }
+
+/**
+ * Returns the ids of those events whose transaction or pool is stored here for another chain, as after a reset of the
+ * embedded chain, and not for this one.
+ */
+export async function eventsElsewhere(
+  reader: Reader,
+  genesis: string,
+  events: readonly (Pick<ChainEvent, 'id' | 'resource_type' | 'resource_id'> & { signature: string })[],
+): Promise<Set<string>> {
+  if (events.length === 0) return new Set()
+  const signatures = events.map(({ signature }) => signature)
+  const pools = events.flatMap(({ resource_type, resource_id }) => (resource_type === 'pool' ? resource_id : []))
+  const stored = await Promise.all([
+    ...(['transactions', 'chain_transactions', 'ledger_transactions'] as const).map((table) =>
+      reader.selectFrom(table).select(['signature as key', 'genesis']).where('signature', 'in', signatures).execute(),
+    ),
+    ...(pools.length === 0
+      ? []
+      : [reader.selectFrom('pools').select(['address as key', 'genesis']).where('address', 'in', pools).execute()]),
+  ])
+  const chains = new Map<string, Set<string>>()
+  for (const { key, genesis: at } of stored.flat()) chains.set(key, (chains.get(key) ?? new Set<string>()).add(at))
+  const isElsewhere = (key: string) => {
+    const at = chains.get(key)
+    return at !== undefined && !at.has(genesis) && !at.has('')
+  }
+  return new Set(
+    events.flatMap(({ id, signature, resource_id }) =>
+      isElsewhere(signature) || (!chains.has(signature) && isElsewhere(resource_id)) ? id : [],
+    ),
+  )
+}

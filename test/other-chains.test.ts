@@ -1,0 +1,55 @@
+/** Records of another chain, as after a reset of the embedded chain: neither listed nor missed. */
+import { randomBytes } from 'node:crypto'
+import { base58 } from '@scure/base'
+import { Keypair } from '@solana/web3.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { writeEvent } from '../src/store/events/drafts.ts'
+import { insertPool } from '../src/store/resources/pools.ts'
+import { type Service, sharedService } from './support/service.ts'
+
+const address = () => Keypair.generate().publicKey.toBase58()
+
+describe('after the chain was reset', () => {
+  const shared = sharedService()
+  let service: Service
+  const [before, now] = [address(), address()]
+  const [origin, type] = [{ external_uid: null, metadata_json: null }, 'dbc' as const]
+
+  beforeAll(async () => {
+    service = await shared()
+    const { store, chain, clock } = service.services
+    const genesis = await chain.genesisHash()
+    const named = { name: 'N', symbol: 'S', metadata_uri: null, status: 'live' as const, creator: null, config: null }
+    await store.write(async (tx) => {
+      for (const [pool, of] of [
+        [now, genesis],
+        [before, base58.encode(randomBytes(32))],
+      ] as const) {
+        const row = { address: pool, type, base_mint: address(), quote_mint: address(), ...named, ...origin }
+        const none = { preset: null, migrated_to: null, dbc_pool: null, next_check_at: null, crank_signing: null }
+        await insertPool(tx, { ...row, ...none, crank_signature: null, genesis: of, created_at: clock.now() })
+        const object = { address: pool, slot: 999_999_999, signature: base58.encode(randomBytes(64)), source: 'chain' }
+        const about = { type: 'pool.live' as const, resource_type: 'pool', resource_id: pool }
+        await writeEvent(tx, clock, { ...about, object, origin })
+      }
+    })
+  })
+
+  const read = async (path: string) => {
+    const { status, json } = await service.request('GET', path)
+    return { status, data: json.data }
+  }
+
+  it('its old pools are neither listed nor read', async () => {
+    expect((await read('/v2/pools')).data.map((pool: { address: string }) => pool.address)).toEqual([now])
+    expect((await read('/v2/pools?status=live&limit=1')).data).toHaveLength(1)
+    expect((await read(`/v2/pools/${now}`)).data.status).toBe('live')
+    expect((await read(`/v2/pools/${before}`)).status).toBe(404)
+  })
+
+  it('events of the old chain are not extra, and one of this chain without its transaction is', async () => {
+    const { data } = await read('/v2/event-verification?since=0&until=99999999999&cursor=events.0')
+    expect(data.extra).toMatchObject([{ resource_id: now, reason: 'not_on_chain' }])
+    expect(data.events).toBe(2)
+  })
+})
