@@ -31,7 +31,10 @@ export const programsNoun: Noun = {
         const { data } = await client.programs.check({ again })
         ui.waiting(null)
         const outcome = programsOutcome(data)
-        const fails = data.trial_error !== null || data.acts.some(({ status }) => status === 'failed')
+        const fails =
+          data.trial_error !== null ||
+          data.acts.some(({ status }) => status === 'failed') ||
+          data.programs.some(({ fault }) => fault)
         return { ...outcome, exitCode: fails ? EXIT.failed : EXIT.done }
       },
     }),
@@ -75,6 +78,7 @@ function programsOutcome(data: ProgramReport): CommandOutcome {
       looked_at === null
         ? `${cluster} was never asked: \`svc programs check\` does`
         : `${cluster}, as of ${timeText(looked_at)}`,
+      ...programs.flatMap(({ name, fault }) => (fault ? [`the cluster cannot run ${name}: ${fault}`] : [])),
       ...programs.flatMap(({ name, differences }) => differences.map((difference) => `${name}: ${difference}`)),
       ...(tried === null ? [] : [tried]),
       ...(trial_error === null ? [] : [`the trial ended early: ${trial_error}`]),

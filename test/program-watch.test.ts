@@ -259,6 +259,32 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     }
   }, 60_000)
 
+  it('that is closed is the finding, and all others are looked at and tried', async () => {
+    const { data } = chain.account(dbc.id)!
+    const dataAddress = base58.encode(data.subarray(4, 36))
+    const closed = chain.account(dataAddress)!
+    chain.setAccount(dataAddress, { ...closed, lamports: 0n, data: Buffer.alloc(0) })
+    const state = await look()
+    expect(state.builds).toHaveLength(7)
+    const [fault, sha256] = ['it was closed: its program data account is gone', expect.stringMatching(/^[0-9a-f]{64}$/)]
+    for (const { id, ...build } of state.builds) {
+      expect(build).toMatchObject(id === dbc.id ? { fault, sha256: null } : { fault: null, sha256 })
+    }
+    const statusOf = (name: string) => trialOf(state)!.acts.find(({ act }) => act === name)?.status
+    expect(['launch', 'launch without a curve', 'mint', 'lock'].map(statusOf)).toEqual([
+      'untried',
+      'passed',
+      'passed',
+      'passed',
+    ])
+    const { json } = await service.request('GET', '/v2/programs')
+    expect(json.data.programs[0]).toMatchObject({ id: dbc.id, fault, tested: false })
+    const ready = await service.app.fetch(new Request('http://svc.test/ready'))
+    expect((await ready.json()).data.degraded).toContain(`the cluster cannot run Meteora DBC: ${fault}`)
+    deploy(dbc.id, good)
+    expect((await look()).builds.every((build) => build.fault === null)).toBe(true)
+  }, 120_000)
+
   it('is reported, and nothing is stored, if its account is not that of a loader', async () => {
     const program = chain.account(PROGRAMS.lock.id)!
     chain.setAccount(PROGRAMS.lock.id, { ...program, executable: false })

@@ -23,6 +23,10 @@ export const programBuild = z
     differences: z.array(z.string()).meta({
       description: 'How the IDL that the program publishes differs from the instructions that svc builds; a hint',
     }),
+    fault: z.string().nullable().meta({
+      description: 'Why the cluster cannot run it, as when it was closed; null if it can',
+      example: null,
+    }),
     tested: z.boolean().meta({ description: 'Whether this version of svc was tested with this build' }),
   })
   .openapi('ProgramBuild')

@@ -104,7 +104,7 @@ async function programChecks(config: Config): Promise<DoctorCheck[]> {
   await store?.close()
   if (state === null) return []
   const upgraded = await upgradedSince(config, state.builds)
-  const warnings = [...upgraded.map((name) => `${name} was upgraded since the last look`), ...degradations(state)]
+  const warnings = [...upgraded.map((name) => `${name} since the last look`), ...degradations(state)]
   const fix = '`svc programs check` tries the present builds'
   if (warnings.length > 0) return warnings.map((warning) => warningCheck('programs', warning, fix))
   const [trial, tested] = [trialOf(state), state.builds.filter(isTested).length]
@@ -113,7 +113,7 @@ async function programChecks(config: Config): Promise<DoctorCheck[]> {
   return [passedCheck('programs', `${count}, ${tried}`)]
 }
 
-/** Names of programs that have another slot than in the last look; none if the node does not say. */
+/** What happened to programs that have another slot than in the last look; nothing if the node does not say. */
 async function upgradedSince(
   config: Config,
   builds: readonly { id: string; name: string; slot: number | null }[],
@@ -127,9 +127,10 @@ async function upgradedSince(
   const chain = openChain(config)
   try {
     const deployments = await readDeployments(chain, Object.values(PROGRAMS))
-    return deployments.flatMap(({ program, slot }) => {
+    return deployments.flatMap(({ program, slot, fault }) => {
       const known = builds.find(({ id }) => id === program.id)
-      return known !== undefined && known.slot !== slot ? [program.name] : []
+      return known !== undefined && known.slot !== slot ? [`${program.name} was ${fault === null ? 'upgraded' : 'closed'}`]
+        : []
     })
   } catch {
     return []

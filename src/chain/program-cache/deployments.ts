@@ -15,6 +15,8 @@ export interface Deployment {
   authority: string | null
   /** The account that has the binary. */
   dataAddress: string
+  /** Why the cluster cannot run it, as when it was closed; null if it can. */
+  fault: string | null
 }
 
 interface SlicedAccount {
@@ -24,8 +26,8 @@ interface SlicedAccount {
 }
 
 /**
- * Reads the deployments of the programs that the cluster has, in two small calls. Throws an Error for wrong answers, and
- * for an account that cannot be a program's.
+ * Reads the deployments of the programs that the cluster has, in two small calls. A program that is closed, or whose
+ * accounts are none of a program, has a fault. Throws an Error for answers that show no accounts.
  */
 export async function readDeployments(node: NodeCalls, programs: readonly Program[]): Promise<Deployment[]> {
   const ids = programs.map(({ id }) => id)
@@ -33,36 +35,41 @@ export async function readDeployments(node: NodeCalls, programs: readonly Progra
   const found = programs.flatMap((program, i) => {
     const head = heads[i] ?? null
     if (head === null || !head.executable) return []
-    return [{ program, dataAddress: about(program, () => programDataAddress(head)) }]
+    const data = orFault(() => ({ dataAddress: programDataAddress(head) }))
+    return [{ program, dataAddress: null, fault: null, ...data }]
   })
   const dataAddresses = found.flatMap(({ dataAddress }) => dataAddress ?? [])
   const headers = await readAccounts(node, dataAddresses, PROGRAM_DATA_HEADER)
-  return found.map(({ program, dataAddress }) => {
-    if (dataAddress === null) return { program, dataAddress: program.id, slot: null, authority: null }
+  return found.map(({ program, dataAddress, fault }) => {
+    const none = { program, dataAddress: dataAddress ?? program.id, slot: null, authority: null, fault }
+    if (dataAddress === null) return none
     const header = headers[dataAddresses.indexOf(dataAddress)] ?? null
-    if (header === null) throw new Error(`the program data account of ${program.name} is gone`)
-    return { program, dataAddress, ...about(program, () => programDataHeader(header)) }
+    if (header === null) return { ...none, fault: 'it was closed: its program data account is gone' }
+    return { ...none, ...orFault(() => programDataHeader(header)) }
   })
 }
 
-/** Reads the whole binary of a deployment, with its trailing zeros. Throws an Error if it has changed since, or is none. */
-export async function readBuild(node: NodeCalls, { program, dataAddress, slot }: Deployment): Promise<Uint8Array> {
+/** Reads the whole binary of a deployment, with its trailing zeros; a fault if it has changed since, or is none. */
+export async function readBuild(
+  node: NodeCalls,
+  { dataAddress, slot }: Deployment,
+): Promise<{ binary: Uint8Array; fault: null } | { binary?: undefined; fault: string }> {
   const [account = null] = await readAccounts(node, [dataAddress])
-  if (account === null) throw new Error(`the account with the binary of ${program.name} is gone`)
-  return about(program, () => {
+  if (account === null) return { fault: 'it was closed: the account with its binary is gone' }
+  return orFault(() => {
     if (slot !== null && programDataHeader(account).slot !== slot) throw new Error('it was upgraded while it was read')
     const binary = binaryIn(account)
     checkElf(binary)
-    return binary
+    return { binary, fault: null }
   })
 }
 
-/** Names the program in an Error about one of its accounts. */
-function about<T>({ name }: Program, read: () => T): T {
+/** The fault of one program ends no look at the others. */
+function orFault<T>(read: () => T): T | { fault: string } {
   try {
     return read()
   } catch (error) {
-    throw new Error(`${name}: ${(error as Error).message}`, { cause: error })
+    return { fault: (error as Error).message }
   }
 }
 

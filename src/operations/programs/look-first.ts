@@ -39,9 +39,9 @@ async function lookIfDue(services: LookServices): Promise<void> {
       Promise.all([chain.genesisHash(), readDeployments(chain, Object.values(PROGRAMS))]),
     )
     const before = stored?.genesis === genesis ? stored : null
-    const builds = deployments.map(({ program: { id, name }, slot, authority }): KnownBuild => {
+    const builds = deployments.map(({ program: { id, name }, slot, authority, fault }): KnownBuild => {
       const known = before?.builds.find((build) => build.id === id && build.slot === slot)
-      return known ?? { id, name, slot, authority, sha256: null, size: null, differences: [] }
+      return known ?? { id, name, slot, authority, sha256: null, size: null, differences: [], fault }
     })
     if (before?.builds.some(({ id, slot }) => builds.find((build) => build.id === id)?.slot !== slot)) {
       await watchPrograms(services, { signal: ending })

@@ -26,6 +26,8 @@ export interface KnownBuild {
   size: number | null
   /** How its published IDL differs from the instructions that svc builds. */
   differences: string[]
+  /** Why the cluster cannot run it, as when it was closed; null if it can. Older states do not have it. */
+  fault?: string | null
 }
 
 export interface Trial {
@@ -77,8 +79,16 @@ export async function storeProgramState(tx: Tx, state: ProgramState): Promise<vo
 
 /** Why an installation works with some of its acts missing; empty if none is. */
 export function degradations(state: ProgramState | null): string[] {
-  const trial = state === null ? null : trialOf(state)
-  if (state === null || trial === null) return []
+  if (state === null) return []
+  const unusable = state.builds.flatMap(({ name, fault }) =>
+    fault ? [`the cluster cannot run ${name}: ${fault}`] : [],
+  )
+  return [...unusable, ...failuresOf(state)]
+}
+
+function failuresOf(state: ProgramState): string[] {
+  const trial = trialOf(state)
+  if (trial === null) return []
   const failed = trial.acts.filter(({ status }) => status === 'failed')
   if (failed.length === 0 && trial.error === null) return []
   const named = new Map(state.builds.map(({ id, name }) => [id, name]))

@@ -16,7 +16,7 @@ export function programReportOf(state: ProgramState | null, cluster: string): Pr
   return {
     cluster,
     looked_at: state === null ? null : isoTime(state.looked_at),
-    programs: (state?.builds ?? []).map((build) => ({ ...build, tested: isTested(build) })),
+    programs: (state?.builds ?? []).map((build) => ({ ...build, tested: isTested(build), fault: build.fault ?? null })),
     tried_at: trial === null ? null : isoTime(trial.tried_at),
     trial_error: trial?.error ?? null,
     acts: acts.map(({ act, status, error, instruction }) => ({ act, status, error, instruction })),

@@ -61,15 +61,19 @@ async function buildOf(
   before: ProgramState | null,
 ): Promise<KnownBuild> {
   const { program, slot, authority } = deployment
+  const { id, name } = program
+  const unread = { id, name, slot, authority, sha256: null, size: null, differences: [] }
+  if (deployment.fault !== null) return { ...unread, fault: deployment.fault }
   const known = before?.builds.find(({ id }) => id === program.id)
   const hasFile = known?.sha256 ? fileOfBuild(programsDir, program.id, known.sha256) !== null : false
   const isSame = known?.slot === slot && slot !== null && chain.cluster.kind !== 'embedded'
   if (known !== undefined && isSame && hasFile) return { ...known, authority }
-  const bytes = await readBuild(chain, deployment)
+  const { binary: bytes, fault } = await readBuild(chain, deployment)
+  if (bytes === undefined) return { ...unread, fault }
   const sha256 = buildHash(bytes)
   if (fileOfBuild(programsDir, program.id, sha256) === null) keepVersion(programsDir, program.id, bytes)
   const differences = await idlDifferences(chain, program).catch(() => [])
-  return { id: program.id, name: program.name, slot, authority, sha256, size: bytes.length, differences }
+  return { ...unread, sha256, size: bytes.length, differences, fault: null }
 }
 
 async function tryBuilds(
@@ -98,13 +102,15 @@ async function record(
   const text = JSON.stringify(state)
   const changed = state.builds.filter(({ id, sha256 }) => before?.builds.find((b) => b.id === id)?.sha256 !== sha256)
   const failing = failingOf(state)
+  const closed = state.builds.filter(({ fault }) => fault)
   const details = {
-    builds: changed.map(({ id, slot, authority, sha256, differences }) => ({
+    builds: changed.map(({ id, slot, authority, sha256, differences, fault = null }) => ({
       program: id,
       slot,
       authority,
       sha256,
       differences,
+      ...(fault === null ? {} : { fault }),
     })),
     failing: failing.map(({ program, name, act, error }) => ({ program, instruction: name, act, error })),
     trial: trialOf(state)?.error ?? null,
@@ -123,6 +129,6 @@ async function record(
   })
   programs.forget()
   if (!isNews) return
-  if (failing.length > 0) log.warn(details, 'programs of the cluster have changed, and some instructions fail')
+  if (failing.length + closed.length > 0) log.warn(details, 'programs of the cluster have changed, and some instructions fail')
   else log.info(details, 'programs of the cluster were looked at, and nothing that was tried fails')
 }
