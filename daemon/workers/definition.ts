@@ -23,6 +23,8 @@ export interface WorkerContext extends WorkerServices {
    * it.
    */
   report?(error: unknown): void
+  /** Runs another tick after so many milliseconds, unless one runs before. Absent if nothing runs it. */
+  again?(milliseconds: number): void
   /** Calls `listener` whenever the worker is woken during its tick; absent if nothing can wake it. */
   onWake?(listener: () => void): void
 }

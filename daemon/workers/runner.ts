@@ -68,10 +68,15 @@ export function createWorkerRunner(
     metrics,
     stopping,
     onWake,
+    again(milliseconds: number) {
+      cancelAgain?.()
+      cancelAgain = isClosed ? undefined : timing.after(milliseconds, wake)
+    },
   }
   const progress: WorkerProgress = watchProgress({ definition, state, metrics, timing, log })
   let isClosed = false
   let cancelWake: (() => void) | undefined
+  let cancelAgain: (() => void) | undefined
   let current: { controller: AbortController; ended: Promise<TickOutcome> } | undefined
 
   function record(startedAt: number, error?: unknown): void {
@@ -121,6 +126,8 @@ export function createWorkerRunner(
     if (current !== undefined || isClosed) return Promise.resolve('busy')
     const controller = new AbortController()
     wakeListeners.clear()
+    cancelAgain?.()
+    cancelAgain = undefined
     const ended = runAndRecord(slot, controller).finally(() => {
       current = undefined
       state.running = !isClosed
@@ -135,6 +142,12 @@ export function createWorkerRunner(
     await run()
   }
 
+  function wake(): void {
+    for (const listener of wakeListeners) listener()
+    if (isClosed || cancelWake !== undefined) return
+    cancelWake = timing.after(0, () => void runWoken())
+  }
+
   return {
     state,
     currentState() {
@@ -143,15 +156,12 @@ export function createWorkerRunner(
       return state
     },
     run,
-    wake() {
-      for (const listener of wakeListeners) listener()
-      if (isClosed || cancelWake !== undefined) return
-      cancelWake = timing.after(0, () => void runWoken())
-    },
+    wake,
     async close() {
       isClosed = true
       stopper.abort()
       cancelWake?.()
+      cancelAgain?.()
       await current?.ended
       state.running = false
     },

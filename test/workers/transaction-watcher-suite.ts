@@ -89,6 +89,22 @@ export function transactionWatcherSuite(database: TestDatabase): void {
     expect(statuses.map((status) => status?.err)).toEqual([err, err, null, err])
   })
 
+  test('one whose check is due before the next tick is looked at when it is due, as where finality takes 0.2 s', async () => {
+    const store = await freshStore(database)
+    const clock = testClock()
+    const node = fakeNode(clock)
+    const { workers, timing } = await startWatcher(store, { clock, fetch: node.fetch })
+    const [soon] = await insertPending(store, 2, (n) => ({ next_check_at: START + (n === 0 ? 300 : ROUND_MS) }))
+    await workers.runOnce(NAME, clock.now())
+    expect(node.take().asked).toEqual([])
+    timing.advance(299)
+    timing.advance(1)
+    timing.advance(0)
+    await expect.poll(() => node.take().asked).toEqual([soon])
+    await workers.stop()
+    expect(timing.standing()).toBe(0)
+  })
+
   describe('one that cannot be followed', () => {
     /** What no hint of the API can be: not to be parsed, not to be written, and on PostgreSQL not to be stored. */
     const BAD = [

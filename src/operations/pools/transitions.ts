@@ -15,7 +15,7 @@ type PoolRow = Row<'pools'>
 type PoolStepServices = Pick<Services, 'clock' | 'config'>
 
 /** Least time between two checks of a pool. It is shorter than a round, so the pool is due in each round. */
-export const POOL_CHECK_MS = 4_000
+export const POOL_CHECK_MS = 1_000
 
 /** Why a pool counts as failed: it never landed, or it landed with another pool's ticker. */
 interface PoolFailure {

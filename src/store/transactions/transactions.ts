@@ -48,6 +48,12 @@ export async function isAnyTransactionDue(reader: Reader, now: number): Promise<
   return (await due.limit(1).executeTakeFirst()) !== undefined
 }
 
+/** Returns when the next check of any transaction after `now` is due; null if none is planned. */
+export async function nextTransactionCheck(reader: Reader, now: number): Promise<number | null> {
+  const later = reader.selectFrom('transactions').select('next_check_at').where('next_check_at', '>', now)
+  return (await later.orderBy('next_check_at').limit(1).executeTakeFirst())?.next_check_at ?? null
+}
+
 /** Returns transactions of one chain whose check is due, the longest overdue first. */
 export async function dueTransactions(
   reader: Reader,
