@@ -281,6 +281,7 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     expect(json.data.programs[0]).toMatchObject({ id: dbc.id, fault, tested: false })
     const ready = await service.app.fetch(new Request('http://svc.test/ready'))
     expect(await ready.text()).toContain(`the cluster cannot run Meteora DBC: ${fault}`)
+    chain.setAccount(dataAddress, closed)
     deploy(dbc.id, good)
     expect((await look()).builds.every((build) => build.fault === null)).toBe(true)
   }, 120_000)

@@ -70,7 +70,7 @@ export function createWorkerRunner(
     onWake,
     again(milliseconds: number) {
       cancelAgain?.()
-      cancelAgain = isClosed ? undefined : timing.after(milliseconds, wake)
+      cancelAgain = isClosed ? undefined : timing.after(milliseconds, wakeUp)
     },
   }
   const progress: WorkerProgress = watchProgress({ definition, state, metrics, timing, log })
@@ -142,7 +142,7 @@ export function createWorkerRunner(
     await run()
   }
 
-  function wake(): void {
+  function wakeUp(): void {
     for (const listener of wakeListeners) listener()
     if (isClosed || cancelWake !== undefined) return
     cancelWake = timing.after(0, () => void runWoken())
@@ -156,7 +156,7 @@ export function createWorkerRunner(
       return state
     },
     run,
-    wake,
+    wake: wakeUp,
     async close() {
       isClosed = true
       stopper.abort()
