@@ -70,7 +70,7 @@ export function createWorkerRunner(
     onWake,
     again(milliseconds: number) {
       cancelAgain?.()
-      cancelAgain = isClosed ? undefined : timing.after(milliseconds, wakeUp)
+      cancelAgain = isClosed ? undefined : timing.after(milliseconds, () => void runWoken())
     },
   }
   const progress: WorkerProgress = watchProgress({ definition, state, metrics, timing, log })
@@ -142,12 +142,6 @@ export function createWorkerRunner(
     await run()
   }
 
-  function wakeUp(): void {
-    for (const listener of wakeListeners) listener()
-    if (isClosed || cancelWake !== undefined) return
-    cancelWake = timing.after(0, () => void runWoken())
-  }
-
   return {
     state,
     currentState() {
@@ -156,7 +150,11 @@ export function createWorkerRunner(
       return state
     },
     run,
-    wake: wakeUp,
+    wake() {
+      for (const listener of wakeListeners) listener()
+      if (isClosed || cancelWake !== undefined) return
+      cancelWake = timing.after(0, () => void runWoken())
+    },
     async close() {
       isClosed = true
       stopper.abort()

@@ -129,7 +129,8 @@ async function upgradedSince(
     const deployments = await readDeployments(chain, Object.values(PROGRAMS))
     return deployments.flatMap(({ program, slot, fault }) => {
       const known = builds.find(({ id }) => id === program.id)
-      return known !== undefined && known.slot !== slot ? [`${program.name} was ${fault === null ? 'upgraded' : 'closed'}`]
+      return known !== undefined && known.slot !== slot
+        ? [`${program.name} was ${fault === null ? 'upgraded' : 'closed'}`]
         : []
     })
   } catch {

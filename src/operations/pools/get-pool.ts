@@ -1,8 +1,8 @@
 /** Reads one pool: its stored record joined with the chain. One without a record is read only from the chain. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import type { Context } from '../../context.ts'
 import { optionalRead } from '../../chain/reads/optional-read.ts'
+import type { Context } from '../../context.ts'
 import { findPool } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import { isoTimeOrNull } from '../api-records.ts'

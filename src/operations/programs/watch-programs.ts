@@ -129,6 +129,7 @@ async function record(
   })
   programs.forget()
   if (!isNews) return
-  if (failing.length + closed.length > 0) log.warn(details, 'programs of the cluster have changed, and some instructions fail')
+  if (failing.length + closed.length > 0)
+    log.warn(details, 'programs of the cluster have changed, and some instructions fail')
   else log.info(details, 'programs of the cluster were looked at, and nothing that was tried fails')
 }
