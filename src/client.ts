@@ -73,9 +73,15 @@ export type Client = {
 /** Error response of the API; `envelope` is the response body unchanged. */
 export class ApiFailure extends ApiError {
   readonly envelope: { error: Record<string, unknown>; meta: { request_id: string } }
+  /** Private, so that a log of the failure does not show it. */
+  readonly #input: Readonly<Record<string, unknown>>
 
-  /** `retryAfter` is that of the header, in seconds. */
-  constructor(envelope: { error: Record<string, unknown>; meta: { request_id: string } }, retryAfter?: number) {
+  /** `retryAfter` is that of the header, in seconds; `input` is what the call was given. */
+  constructor(
+    envelope: { error: Record<string, unknown>; meta: { request_id: string } },
+    retryAfter?: number,
+    input: Readonly<Record<string, unknown>> = {},
+  ) {
     const { code, message, param, details } = envelope.error as {
       code: ErrorCode
       message: string
@@ -88,6 +94,17 @@ export class ApiFailure extends ApiError {
       ...(retryAfter === undefined ? {} : { retryAfter }),
     })
     this.envelope = envelope
+    this.#input = input
+  }
+
+  /** The value that the call sent at a dotted path such as `splits.1.bps`; undefined if it sent none. */
+  sent(param: string): unknown {
+    let value: unknown = this.#input
+    for (const part of param.split('.')) {
+      if (value === null || typeof value !== 'object' || !Object.hasOwn(value, part)) return undefined
+      value = (value as Record<string, unknown>)[part]
+    }
+    return value
   }
 }
 
@@ -179,7 +196,7 @@ async function call(
     response = await transport(request)
   }
   const answer = parseAnswer(response)
-  if (response.status >= 400) throw new ApiFailure(answer as never, retryAfterOf(response))
+  if (response.status >= 400) throw new ApiFailure(answer as never, retryAfterOf(response), input)
   return answer
 }
 

@@ -6,6 +6,7 @@ import { NOUNS } from '../../commands/cli/nouns.ts'
 import { readCommand } from '../../commands/cli/program.ts'
 import type { Ui } from '../../commands/ui/ui.ts'
 import { commandLine } from './command-line.ts'
+import { exampleWords } from './example-words.ts'
 
 const { svc } = commandLine()
 
@@ -15,14 +16,6 @@ const verbs: [string, Verb][] = loaded.flatMap(({ name, noun }) =>
     ? [[name, noun.verb] as [string, Verb]]
     : Object.entries(noun.verbs).map(([verb, declared]) => [`${name} ${verb}`, declared] as [string, Verb]),
 )
-
-/** The words that a shell hands to `svc`, without variables before it and redirections after it. */
-function wordsOf(example: string): string[] {
-  const words = [...example.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word)
-  while (/^[A-Z_]+=/.test(words[0] ?? '')) words.shift()
-  const end = words.findIndex((word) => /^[0-9]*[<>|]/.test(word))
-  return words.slice(0, end < 0 ? undefined : end).map((word) => word.replace(/^(["'])(.*)\1$/s, '$2'))
-}
 
 /** A script's: what is missing is told, never asked for. */
 const NOBODY = { interactive: false } as Ui
@@ -68,7 +61,7 @@ describe('The examples', () => {
 
   it.each(verbs)('of `svc %s` are commands with everything that it requires', async (command, verb) => {
     for (const example of verb.examples) {
-      const [program, ...argv] = wordsOf(example)
+      const [program, ...argv] = exampleWords(example)
       expect(program, example).toBe('svc')
       const parsed = await readCommand(argv)
       if ('text' in parsed) throw new Error(`${example} is no command`)

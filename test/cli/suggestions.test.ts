@@ -1,10 +1,14 @@
 /** What was meant is said as a command that can be pasted, and what the API says of a field as what was typed. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Verb } from '../../commands/cli/command.ts'
 import { inTypedWords, typedForParam } from '../../commands/cli/field-names.ts'
 import { GLOBAL_OPTIONS, NOUNS } from '../../commands/cli/nouns.ts'
-import type { ParsedCommand } from '../../commands/cli/parsed-command.ts'
+import { flagName, type ParsedCommand } from '../../commands/cli/parsed-command.ts'
 import { readCommand } from '../../commands/cli/program.ts'
 import { COMMAND_SYNONYMS, FLAG_SYNONYMS, VERB_SYNONYMS } from '../../commands/cli/synonyms.ts'
 import { api } from '../../src/api/index.ts'
@@ -12,6 +16,7 @@ import type { AnyRoute } from '../../src/api/route.ts'
 import { ApiFailure } from '../../src/client.ts'
 import { editDistance, nearestNames } from '../../src/platform/nearest.ts'
 import { commandLine, MINT } from './command-line.ts'
+import { exampleWords } from './example-words.ts'
 
 const cli = commandLine()
 const { svc } = cli
@@ -196,6 +201,88 @@ describe('A field of the API', () => {
   ])('of another name: in `svc %s` %s is %s', (command, param, key, shown) => {
     const [, verb] = verbs.find(([own]) => own === command)!
     expect(typedForParam(typed(command, verb, key), param)).toBe(shown)
+  })
+
+  const other = 'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4'
+  it.each([
+    ['tokens transfer', { address: MINT }, 'address', { mint: MINT, squads: other }, '<mint>'],
+    ['tokens transfer', { address: other }, 'address', { mint: MINT, squads: other }, '--squads'],
+    ['tokens transfer', { address: 'X' }, 'address', { mint: 'X' }, '<mint>'],
+    ['fees claim', { address: other }, 'address', { pool: MINT }, undefined],
+    ['fees claim', { address: other }, 'address', { pool: 'GOLD' }, '<pool>'],
+    ['airdrops snapshot', { collection: other }, 'collection', { of: other }, '<of>'],
+    ['fees delegate grant', { delegate: other }, 'delegate', { to: other }, '--to'],
+    ['merkle diff', { id: 'new' }, 'id', { a: 'old', b: 'new' }, '<b>'],
+    ['wallet send', { recipients: [{ wallet: other }] }, 'recipients.0.wallet', { to: other }, '<to>'],
+    ['airdrops page', { id: 'second' }, 'id', { ids: ['first', 'second'] }, '<ids> item 2'],
+    ['multisig create', { members: [{ address: other }] }, 'members.0.address', { member: [other] }, '--member'],
+  ])('that was sent decides: in `svc %s` %j with %s of %j is %s', (command, input, param, raw, shown) => {
+    const [, verb] = verbs.find(([own]) => own === command)!
+    const envelope = { error: { code: 'bad_request', message: 'is wrong', param }, meta: { request_id: 'req_1' } }
+    const error = inTypedWords(new ApiFailure(envelope, undefined, input), { ...typed(command, verb, ''), raw })
+    expect((error as ApiFailure).param).toBe(shown ?? param)
+  })
+
+  it('is named as typed by every example of every command, whichever value the API refuses', {
+    timeout: 120_000,
+  }, async () => {
+    const atPath = routes.map(({ method, path }) => ({
+      method,
+      names: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!),
+      pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '([^/]+)')}$`),
+    }))
+    let sent: Record<string, unknown> | undefined
+    const fieldsOfRequest = async (request: IncomingMessage): Promise<Record<string, unknown>> => {
+      const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
+      const route = atPath.find(
+        ({ method, pattern }) => method.toUpperCase() === request.method && pattern.test(pathname),
+      )
+      const [, ...parts] = route?.pattern.exec(pathname) ?? []
+      const body = await text(request)
+      return {
+        ...Object.fromEntries(searchParams),
+        ...(body === '' ? {} : JSON.parse(body)),
+        ...Object.fromEntries(parts.map((part, i) => [route?.names[i], decodeURIComponent(part)])),
+      }
+    }
+    // It refuses the first request of each command, and names every field that was sent.
+    const server = createServer(async (request, response) => {
+      sent ??= await fieldsOfRequest(request)
+      const message = `fields ${Object.keys(sent)
+        .map((field) => `[${field} \`${field}\`]`)
+        .join(' ')}`
+      response.writeHead(400, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ error: { code: 'bad_request', message }, meta: { request_id: 'req_1' } }))
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const api = ['--no-input', '--yes', '--api', `http://127.0.0.1:${(server.address() as AddressInfo).port}`]
+    const own = cli.keypair('own.json')
+    const wrong: string[] = []
+    let named = 0
+    for (const [, verb] of verbs) {
+      for (const example of verb.examples) {
+        const words = exampleWords(example).slice(1)
+        // What is as long as an address or an id is typed for one input alone.
+        const values = words.filter((word) => /^[\w-]{25,}$/.test(word))
+        const isJson = words.includes('json') || words.includes('--json')
+        if (verb.calls.length === 0 || values.length === 0 || isJson || words.includes('--payer')) continue
+        const key = 'keypair' in verb.flags && !words.includes('--signed') ? ['--keypair', own.file] : []
+        sent = undefined
+        const { stderr } = await svc([...words, ...api, ...key], { env: { SVC_API_KEY: `svc_live_${'0'.repeat(32)}` } })
+        const parsed = (await readCommand(words)) as ParsedCommand
+        for (const [, field, shown] of stderr.replace(/\s+/g, ' ').matchAll(/\[(\w+) (.+?)\]/g)) {
+          const value = [sent?.[field!]].flat()[0]
+          if (typeof value !== 'string' || !values.includes(value)) continue
+          const keys = Object.keys(parsed.raw).filter((name) => [parsed.raw[name]].flat().includes(value))
+          const names = keys.map((name) => (Object.hasOwn(verb.args, name) ? `<${name}>` : flagName(name)))
+          if (names.some((name) => shown === name || shown!.startsWith(`${name} item `))) named++
+          else wrong.push(`${example}: ${field} is ${shown} instead of ${names}`)
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(named).toBeGreaterThan(100)
   })
 
   it('is replaced in a message only if it is marked as a name', async () => {

@@ -1,7 +1,7 @@
 /** Repeats requests to a busy node. Every JSON-RPC request can be repeated, because a signed transaction runs only once. */
 
 import { internal } from '../../platform/errors.ts'
-import { pause, retryAfterMs, withTimeout } from '../../platform/timing.ts'
+import { pause, retryAfterMs, SECOND_MS, withTimeout } from '../../platform/timing.ts'
 
 const MAX_FETCH_ATTEMPTS = 4
 const FIRST_WAIT_MS = 250
@@ -26,7 +26,8 @@ export interface RetryOptions {
 
 /**
  * Wraps the `fetch` of a node: 429 and gateway errors (5xx) are tried four times in all. A `Retry-After` applies to
- * every call to the node: each waits until then, or fails at once with internal_error if that exceeds its own time.
+ * every call to the node: each waits until then, or fails at once with internal_error, which passes it on, if that
+ * exceeds its own time.
  */
 export function withRetries(send: typeof fetch, options: RetryOptions = {}): typeof fetch {
   const { name = 'The node', wait = pause, elapsed = () => performance.now(), limitMs = CALL_MS, ending } = options
@@ -54,14 +55,18 @@ export function withRetries(send: typeof fetch, options: RetryOptions = {}): typ
         const retryAfter = retryAfterMs(response.headers)
         if (retryAfter !== null)
           pausedUntil = Math.max(pausedUntil, elapsed() + Math.min(retryAfter, LONGEST_NODE_PAUSE_MS))
-        if (attempt >= MAX_FETCH_ATTEMPTS) return response
+        const asked = pausedUntil - elapsed()
+        if (attempt >= MAX_FETCH_ATTEMPTS && asked <= 0) return response
         await response.body?.cancel()
+        if (attempt >= MAX_FETCH_ATTEMPTS) throw nodePaused(name, asked)
         if (retryAfter === null) await wait(FIRST_WAIT_MS * 2 ** (attempt - 1))
       }
     })
 }
 
-const nodePaused = (name: string, milliseconds: number) =>
-  internal(
-    `${name} asks to be left alone for another ${Math.ceil(milliseconds / 1000)} s (Retry-After): try again then`,
-  )
+function nodePaused(name: string, milliseconds: number): Error {
+  const retryAfter = Math.ceil(milliseconds / SECOND_MS)
+  return internal(`${name} asks to be left alone for another ${retryAfter} s (Retry-After): try again then`, {
+    retryAfter,
+  })
+}

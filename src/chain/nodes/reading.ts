@@ -90,7 +90,7 @@ function pauseBefore({ endpoints, elapsed }: PoolCore, round: number): number | 
   return Math.max(FIRST_WAIT_MS * 2 ** (round - 1), Math.min(...times) - now)
 }
 
-/** Says for every endpoint why it did not answer. */
+/** Says for every endpoint why it did not answer; if all are paused, `retryAfter` is when the first one is not. */
 export function unanswered({ endpoints, elapsed, label }: PoolCore, tried: readonly Tried[]): Error {
   const now = elapsed()
   const reasons = endpoints.map((endpoint) => {
@@ -100,7 +100,11 @@ export function unanswered({ endpoints, elapsed, label }: PoolCore, tried: reado
     if (state !== 'paused') return `${endpoint.label}: ${last ?? 'no answer in time'}`
     return `${endpoint.label}: it is paused for another ${Math.ceil((endpoint.pausedUntil - now) / 1000)} s`
   })
-  return internal(`None of the ${endpoints.length} RPC endpoints of ${label} answers (${reasons.join('; ')})`)
+  const isPaused = endpoints.every((endpoint) => ['paused', 'wrong-chain'].includes(endpoint.state(now)))
+  const left = Math.min(...endpoints.map((endpoint) => endpoint.pausedUntil - now).filter((pause) => pause > 0))
+  return internal(`None of the ${endpoints.length} RPC endpoints of ${label} answers (${reasons.join('; ')})`, {
+    ...(isPaused && left < Number.POSITIVE_INFINITY ? { retryAfter: Math.ceil(left / SECOND_MS) } : {}),
+  })
 }
 
 /** Asks one endpoint after the other: the next one at once after a failure, and soon if one is slow. */
