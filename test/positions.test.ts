@@ -1,6 +1,7 @@
 /** Positions of DAMM v2 pools over HTTP: listed, withdrawn from and locked on the real program. */
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import type { HeldPositions } from '../src/api/pool-positions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { addressOf } from './support/assets.ts'
 import { FEE, lacksPools, launchedPositions, SOL } from './support/launched-positions.ts'
@@ -27,6 +28,35 @@ describe.skipIf(lacksPools)('a position of a DAMM v2 pool', () => {
     expect(after.liquidity).toBe(after.unlocked_liquidity)
     expect(after.locked_liquidity).toBe('0')
     expect((await list(addressOf(wallet()))).positions).toEqual([])
+  })
+
+  it('is on one page of the list, which continues by its cursor', async () => {
+    const { wallet, land, ask, request, pool, buy, list } = await launchedPositions({ lock_liquidity: false })
+    const trader = wallet()
+    await buy(trader, 5n * SOL)
+    const owner = addressOf(trader)
+    for (const amount of [SOL / 5n, SOL / 10n, SOL / 20n]) {
+      land((await ask(`/v2/pools/${pool}/positions`, { payer: owner, amount_b: String(amount) })).transaction, [trader])
+    }
+    const of = (items: { position: string }[]) => items.map(({ position }) => position)
+    const whole = of((await list(owner)).positions)
+    expect(whole).toHaveLength(3)
+    const page = (query: string) => request('GET', `/v2/pools/${pool}/positions?owner=${owner}&limit=1${query}`)
+    const read: string[] = []
+    let cursor: string | null = null
+    do {
+      const { data }: { data: HeldPositions } = (await page(cursor === null ? '' : `&cursor=${cursor}`)).json
+      read.push(...of(data.positions))
+      expect(data.remaining_positions).toBe(whole.length - read.length)
+      cursor = data.next_cursor
+    } while (cursor !== null && read.length < 9)
+    expect(read).toEqual(whole)
+    const own = (await page('')).json.data.next_cursor as string
+    const other = addressOf(wallet())
+    for (const path of [`?owner=${owner}&cursor=${own.slice(0, -2)}`, `?owner=${other}&cursor=${own}`]) {
+      const { status, json } = await request('GET', `/v2/pools/${pool}/positions${path}`)
+      expect([status, json.error.param]).toEqual([400, 'cursor'])
+    }
   })
 
   it('pays exactly the quoted amounts of a part and then of the rest, and leaves the fees', async () => {
@@ -104,7 +134,7 @@ describe.skipIf(lacksPools)('a position of a DAMM v2 pool', () => {
       const param = async (body: object, of = position) =>
         (await faultOf(`/v2/pools/${pool}/positions/${of}/${act}`, { payer, ...body })).slice(0, 2)
       expect(await param({ payer: stranger })).toEqual([400, 'position'])
-      expect(await param({}, other)).toEqual([400, 'position'])
+      expect(await param({}, other)).toEqual([404, 'position'])
       expect(await param({ share_bps: 1, liquidity: '1' })).toEqual([400, 'liquidity'])
       expect(await param({ share_bps: 10_001 })).toEqual([400, 'share_bps'])
       for (const wrong of ['0', '-1', String(2n ** 128n)]) {

@@ -110,6 +110,18 @@ describe('the page of a proposal', () => {
     expect(done).toMatchObject({ status: 'executed', decisions: [{ approver: key.address, decision: 'approved' }] })
   })
 
+  it('answers 429 with Retry-After to an address that asks more than 30 times a minute', async () => {
+    const { service, proposal } = await waiting()
+    service.clock.advance(60_000 - (service.clock.now() % 60_000))
+    const { page } = proposal.approver
+    for (let n = 0; n < 30; n++) expect((await fetched(service, page)).status).toBe(200)
+    const refused = await fetched(service, page)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limited' } })
+    service.clock.advance(60_000)
+    expect((await fetched(service, page)).status).toBe(200)
+  })
+
   it('offers no button if its transaction is not the one with the hash', async () => {
     const { service, proposal, key } = await waiting()
     const other = (html: string) => html.replace(proposal.message_sha256.slice(0, 8), '00000000')

@@ -1,13 +1,17 @@
 /** A node that hangs or asks to be left alone: no call waits longer than ten seconds, and Retry-After holds for all of them. */
+import { Keypair, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Chain, openChain } from '../../src/chain/connection.ts'
 import { withRetries } from '../../src/chain/nodes/patient-fetch.ts'
 import { rpcText } from '../../src/chain/program-cache/rpc.ts'
 import { relayOf } from '../../src/chain/sending/relay.ts'
+import { preflight } from '../../src/chain/sending/send.ts'
+import type { ApiError } from '../../src/platform/errors.ts'
 import { retryAfterMs } from '../../src/platform/timing.ts'
 import { loadConfig } from '../../src/settings/config.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { HANGS, type HostileNode, openHostileNode } from '../support/hostile-node.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 
 function chainAt(node: HostileNode, settings: Record<string, string> = {}, ending?: AbortSignal) {
   const dataDir = temporaryFolder()
@@ -69,6 +73,35 @@ describe('a node that answers 429 with Retry-After', () => {
     expect(node.asked).toHaveLength(1)
   })
 
+  it('has its time passed on, by one node and by a pool of which every node asks for a pause', async () => {
+    const [node, other] = [
+      await openHostileNode({ kind: 'busy', retryAfter: '60' }),
+      await openHostileNode({ kind: 'busy', retryAfter: '30' }),
+    ]
+    const alone = (await failureOf(slotOf(chainAt(node).chain))) as ApiError
+    expect([59, 60]).toContain(alone.retryAfter)
+    const { chain } = chainAt(node, { url: 'devnet', 'rpc-urls': `${node.url},${other.url}` })
+    const together = (await failureOf(slotOf(chain))) as ApiError
+    expect(together.message).toContain('None of the 2 RPC endpoints')
+    expect([29, 30]).toContain(together.retryAfter)
+  })
+
+  it('has its time passed on after the last try too, and none that it did not ask for', async () => {
+    const busy = (headers: Record<string, string>) =>
+      withRetries(async () => new Response('', { status: 429, headers }), { wait: async () => {}, elapsed: () => 0 })
+    const asked = (await failureOf(busy({ 'retry-after': '7' })('', {}))) as ApiError
+    expect(asked.retryAfter).toBe(7)
+    expect((await busy({})('', {})).status).toBe(429)
+  })
+
+  it('is answered by the service with Retry-After', async () => {
+    const node = await openHostileNode({ kind: 'busy', retryAfter: '60' })
+    const { request } = await startService({ settings: { url: node.url } })
+    const { status, headers, json } = await request('GET', `/v2/accounts/${'1'.repeat(32)}`)
+    expect([status, json.error.code]).toEqual([500, 'internal_error'])
+    expect(['59', '60']).toContain(headers.get('retry-after'))
+  })
+
   // A busy machine may make the other calls before the refusal has arrived.
   it('is asked again after that time, for all waiting calls', { retry: 2 }, async () => {
     const node = await openHostileNode({ kind: 'busy', retryAfter: '1' })
@@ -110,6 +143,44 @@ it('a relay that answers 429 with Retry-After gets no bundles before that time',
   const send = () => failureOf(relayOf(config, chain).send([new Uint8Array(64)]))
   for (const _ of [1, 2, 3]) expect((await send()).message).toContain('The relay asks to be left alone for another')
   expect(relay.asked).toHaveLength(1)
+})
+
+describe('a transaction whose blockhash the node does not know', () => {
+  const trying = async (newest: { blockhash: string; lastValidBlockHeight: number }, height: number) => {
+    const payer = Keypair.generate()
+    const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash: OWN, instructions: [] })
+    const built = new VersionedTransaction(message.compileToV0Message())
+    built.sign([payer])
+    const answers: Record<string, unknown> = {
+      simulateTransaction: { context: { slot: 9 }, value: { err: 'BlockhashNotFound', logs: [] } },
+      getSignatureStatuses: { context: { slot: 9 }, value: [null] },
+      getLatestBlockhash: { context: { slot: 9 }, value: newest },
+      getBlockHeight: height,
+    }
+    const call = async (method: string) => answers[method] as never
+    const node = { call, cluster: { label: 'node.example.com' } }
+    return (await failureOf(preflight(node, decodeWireTransaction(built.serialize()), 'transaction'))) as ApiError
+  }
+  const OWN = '9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY'
+  const OTHER = 'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4'
+
+  it('blames the node that hands out that blockhash, or one that is over', async () => {
+    for (const [newest, height] of [
+      [{ blockhash: OWN, lastValidBlockHeight: 150 }, 10],
+      [{ blockhash: OTHER, lastValidBlockHeight: 150 }, 151],
+    ] as const) {
+      const { code, message } = await trying(newest, height)
+      expect(code).toBe('internal_error')
+      expect(message).toMatch(
+        /^The RPC node of node\.example\.com does not accept the newest blockhash .* stuck or behind/,
+      )
+    }
+  })
+
+  it('has expired if the node has a newer one', async () => {
+    const { code, message } = await trying({ blockhash: OTHER, lastValidBlockHeight: 150 }, 150)
+    expect([code, message]).toEqual(['bad_request', expect.stringContaining('has expired or is of another cluster')])
+  })
 })
 
 describe('a node that redirects', () => {

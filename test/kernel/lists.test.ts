@@ -202,6 +202,29 @@ describe('the cursor of GET /v2/ledger/summary', () => {
   })
 })
 
+describe('the cursor of a verification', () => {
+  const signature = '2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY'
+  const place = '.7.100.50.-50'
+
+  it.each([
+    ['event-verification?since=2026-01-01T00:00:00Z&', [`accounts.0.${signature}`, 'events.12']],
+    ['ledger/verification?', ['transactions.12', `accounts.0${place}`, `holdings.0.${A}${place}`]],
+  ])('of GET /v2/%s is refused if it is torn, and read if it is whole', async (path, whole) => {
+    const service = await startService()
+    const faultOf = async (cursor: string) => {
+      const { status, json } = await service.request('GET', `/v2/${path}cursor=${encodeURIComponent(cursor)}`)
+      return [cursor, status, json.error?.param]
+    }
+    for (const cursor of whole) {
+      expect(await faultOf(cursor)).toEqual([cursor, 200, undefined])
+      const torn = [cursor.slice(1), cursor.slice(0, 5), `${cursor}.`, `${cursor}.x`, `${cursor} `]
+      for (const each of cursor.includes(signature) ? [...torn, cursor.slice(0, -9)] : torn) {
+        expect(await faultOf(each)).toEqual([each, 400, 'cursor'])
+      }
+    }
+  })
+})
+
 describe('a cursor', () => {
   it('of one list is refused by every other, also if both list the same rows', async () => {
     const service = await startService()

@@ -3,10 +3,13 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { PublicKey } from '@solana/web3.js'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Readiness } from '../../daemon/readiness.ts'
 import { openConfiguredSigner } from '../../src/chain/signer/index.ts'
 import { loadConfig, renewSecrets } from '../../src/settings/config.ts'
 import { storeOptions } from '../../src/store/open.ts'
+import { startService } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { testKey } from '../support/signer-keys.ts'
 
@@ -36,6 +39,11 @@ async function transitEngine() {
       if (request.headers['x-vault-token'] !== engine.token) {
         engine.refused++
         return answer(403, { errors: ['permission denied'] })
+      }
+      if (request.method === 'GET') {
+        const public_key = new PublicKey(key.address).toBuffer().toString('base64')
+        const keys = { 1: { public_key } }
+        return answer(200, { data: { type: 'ed25519', supports_signing: true, latest_version: 1, keys } })
       }
       const signature = key.sign(Buffer.from(JSON.parse(body).input, 'base64'))
       answer(200, { data: { signature: `vault:v1:${Buffer.from(signature).toString('base64')}` } })
@@ -72,6 +80,33 @@ describe('the token of a signer', () => {
     engine.token = 'third'
     secretFile('token', '')
     await expect(signer.sign(message)).rejects.toThrow('signer.vault-token')
+  })
+})
+
+describe('GET /ready', () => {
+  it.each([
+    ['first', 'ok', undefined],
+    ['second', 'failing', [expect.stringMatching(/^signing: the signer refuses or cannot be reached/)]],
+  ])('names the signer, whose token is %s, as %s, and stays ready', async (token, state, degraded) => {
+    const engine = await transitEngine()
+    engine.token = token
+    const { app } = await startService({
+      settings: {
+        signer: 'vault',
+        'signer.public-key': engine.key.address,
+        'signer.vault-url': engine.url,
+        'signer.vault-key': 'svc',
+        'signer.vault-token': 'first',
+      },
+    })
+    const ready = async () => {
+      const { data } = (await (await app.fetch(new Request('http://svc.test/ready'))).json()) as { data: Readiness }
+      return data
+    }
+    expect((await ready()).signer).toEqual({ provider: 'vault', state: 'unchecked' })
+    await expect.poll(async () => (await ready()).signer?.state).toBe(state)
+    const told = await ready()
+    expect([told.ready, told.degraded]).toEqual([true, degraded])
   })
 })
 

@@ -100,10 +100,10 @@ export function unanswered({ endpoints, elapsed, label }: PoolCore, tried: reado
     if (state !== 'paused') return `${endpoint.label}: ${last ?? 'no answer in time'}`
     return `${endpoint.label}: it is paused for another ${Math.ceil((endpoint.pausedUntil - now) / 1000)} s`
   })
-  const isPaused = endpoints.every((endpoint) => ['paused', 'wrong-chain'].includes(endpoint.state(now)))
-  const left = Math.min(...endpoints.map((endpoint) => endpoint.pausedUntil - now).filter((pause) => pause > 0))
+  const pauses = endpoints.filter(({ isForeign }) => !isForeign).map(({ pausedUntil }) => pausedUntil - now)
+  const isPaused = pauses.length > 0 && pauses.every((pause) => pause > 0)
   return internal(`None of the ${endpoints.length} RPC endpoints of ${label} answers (${reasons.join('; ')})`, {
-    ...(isPaused && left < Number.POSITIVE_INFINITY ? { retryAfter: Math.ceil(left / SECOND_MS) } : {}),
+    ...(isPaused ? { retryAfter: Math.ceil(Math.min(...pauses) / SECOND_MS) } : {}),
   })
 }
 

@@ -1,14 +1,15 @@
 /** Sends signed transactions: a trial run that explains a failure, and the broadcast. */
-import { badRequest } from '../../platform/errors.ts'
+import { badRequest, internal } from '../../platform/errors.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { explainTransactionError } from '../errors/index.ts'
 import { atSlot, type NodeCalls, NodeRefusal } from '../nodes/node-call.ts'
 import { askNode, nodeReason } from '../nodes/rpc-faults.ts'
+import { readLatestBlockhash } from '../reads/rpc-reads.ts'
 import { readStatuses } from '../reads/statuses.ts'
 import { namesIn, requireValidSignatures } from './transactions.ts'
 
-type SendingNode = NodeCalls
+type SendingNode = NodeCalls & { cluster: Pick<Chain['cluster'], 'label'> }
 
 interface Trial {
   err: unknown
@@ -50,7 +51,10 @@ export async function preflight(node: SendingNode, transaction: DecodedTransacti
   if (err === 'SignatureFailure') requireValidSignatures(transaction, param)
   if (err === 'AlreadyProcessed') return { slot, landed: true }
   // A validator checks the age of the blockhash first, and forgets processed transactions within minutes.
-  if (err === 'BlockhashNotFound' && (await isKnownTransaction(node, transaction))) return { slot, landed: true }
+  if (err === 'BlockhashNotFound') {
+    if (await isKnownTransaction(node, transaction)) return { slot, landed: true }
+    await refuseStuckNode(node, transaction)
+  }
   const error = explainTransactionError(err, { logs: logs ?? null, ...namesIn(transaction.message) })
   const { program, name, message, hint } = error
   const whole = [`${program === null ? '' : `${program}: `}${name}: ${message}`, ...(hint === null ? [] : [hint])]
@@ -64,7 +68,7 @@ export async function preflight(node: SendingNode, transaction: DecodedTransacti
  * Sends the bytes to the node, which forwards them unchecked and repeats that up to `maxRetries` times. Throws
  * internal_error when the node did not accept them.
  */
-export async function broadcast(node: SendingNode, raw: Uint8Array, maxRetries: number): Promise<void> {
+export async function broadcast(node: NodeCalls, raw: Uint8Array, maxRetries: number): Promise<void> {
   const options = { skipPreflight: true, maxRetries, encoding: 'base64' }
   await askNode('Sending the transaction', () =>
     node.call('sendTransaction', [Buffer.from(raw).toString('base64'), options]),
@@ -74,7 +78,24 @@ export async function broadcast(node: SendingNode, raw: Uint8Array, maxRetries: 
 const isTrial = (value: unknown) => typeof value === 'object' && value !== null && 'err' in value
 const base64Of = ({ raw }: DecodedTransaction) => Buffer.from(raw).toString('base64')
 
-async function isKnownTransaction(node: SendingNode, { signature }: DecodedTransaction): Promise<boolean> {
+/**
+ * Throws internal_error if the node itself shows that its blockhashes are stuck: the one that it does not accept is its
+ * newest, or its newest one is over.
+ */
+async function refuseStuckNode(node: SendingNode, { message }: DecodedTransaction): Promise<void> {
+  const [newest, height] = await Promise.all([
+    readLatestBlockhash(node).catch(() => null),
+    node.call<unknown>('getBlockHeight', [{ commitment: 'confirmed' }]).catch(() => null),
+  ])
+  if (newest === null) return
+  const isOver = typeof height === 'number' && newest.lastValidBlockHeight < height
+  if (newest.blockhash !== message.recentBlockhash && !isOver) return
+  throw internal(
+    `The RPC node of ${node.cluster.label} does not accept the newest blockhash that it hands out: it is stuck or behind. Nothing was sent. Send the same transaction again when the node has caught up, or build it again over another node (-u, SVC_URL, SVC_RPC_URLS)`,
+  )
+}
+
+async function isKnownTransaction(node: NodeCalls, { signature }: DecodedTransaction): Promise<boolean> {
   const { statuses } = await readStatuses(node, [signature], true)
   return statuses[0] !== null
 }
