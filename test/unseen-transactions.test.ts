@@ -145,6 +145,51 @@ describe('a transaction that the only node does not show', () => {
     expect(await it.read(signature)).toMatchObject({ lifecycle: 'failed', err: 'NonceAdvanced', absence: 'proven' })
   })
 
+  it('with a durable nonce has not ended by its own use of the value, if only the history of the nonce lists it', async () => {
+    const it = await onOneNode(blind)
+    const nonce = Keypair.generate()
+    const create = SystemProgram.createNonceAccount({
+      fromPubkey: it.payer.publicKey,
+      noncePubkey: nonce.publicKey,
+      authorizedPubkey: it.payer.publicKey,
+      lamports: 2_000_000,
+    })
+    it.past(it.sign(create.instructions, it.chain.latestBlockhash().blockhash, [it.payer, nonce]))
+    it.chain.advance(5)
+    const data = it.chain.account(nonce.publicKey.toBase58())?.data
+    const value = NonceAccount.fromAccountData(Buffer.from(data ?? [])).nonce
+    const advance = SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: it.payer.publicKey })
+    const own = it.sign([advance, it.transfer(2_000_000)], value)
+    // The list of the payer lacks it once, as that of a busy payer beyond its last page.
+    let lists = 0
+    it.told.lie = (method, answer) => {
+      if (method !== 'getSignaturesForAddress') return blind(method, answer)
+      lists++
+      return lists % 2 === 1
+        ? (answer as { signature: string }[]).filter((each) => each.signature !== signatureOf(own))
+        : answer
+    }
+    const signature = await it.submit(own, true)
+    for (let round = 0; round < 3; round++) await it.pass(120)
+    expect(await it.read(signature)).toMatchObject({ lifecycle: 'finalized', err: null })
+  })
+
+  it('has not expired because a node answers shorter pages than others do', async () => {
+    const it = await onOneNode(blind)
+    const signature = await it.submit(it.build())
+    it.told.lie = (method, answer) =>
+      method === 'getSignaturesForAddress' ? (answer as unknown[]).slice(0, 1) : blind(method, answer)
+    it.chain.advance(300)
+    it.past(it.build(7_000_000))
+    it.chain.advance(300)
+    it.past(it.build(8_000_000))
+    for (let round = 0; round < 4; round++) {
+      it.past(it.build(9_000_000 + round))
+      await it.pass(120)
+    }
+    expect(await it.read(signature)).toMatchObject({ lifecycle: 'submitted', err: null })
+  })
+
   it('that was confirmed is not dropped: the history of its payer still lists it', async () => {
     const it = await onOneNode((_, answer) => answer)
     const signature = await it.submit(it.build())

@@ -2,7 +2,7 @@
  * Looks for missing transactions in the histories of their payer and nonce account. A node may forget a status and still
  * list the transaction there; a list that has passed a slot shows that it was in no block up to that slot.
  */
-import { type ListedSignature, listSignatures, readExecuted, SIGNATURES_PER_CALL } from '../chain/reads/history.ts'
+import { type ListedSignature, listSignatures, readExecuted } from '../chain/reads/history.ts'
 import { readSlotAfter, type SignatureStatus } from '../chain/reads/statuses.ts'
 import { BLOCKHASH_SLOTS, ENDED_BLOCKHASH_SLOTS } from '../solana/constants.ts'
 import { lifetimeOf } from '../solana/lifetimes.ts'
@@ -63,11 +63,14 @@ export async function historyEvidence(
     // It may have landed just before its first check.
     const from = sinceSlot - BLOCKHASH_SLOTS
     const listing = await listed(decodeWireTransaction(raw).message.keys[0] ?? '', from)
-    const own = listing?.entries.find(({ signature }) => signature === row.signature)
+    const ownIn = (list: Listing | null) => list?.entries.find(({ signature }) => signature === row.signature)
+    const own = ownIn(listing)
     if (own !== undefined) evidence.set(row.signature, statusOf(own))
     else if (row.nonce_account !== null && each.lastSlot === undefined) {
       const uses = await listed(row.nonce_account, from)
-      if (await isNonceUsed(chain, uses, { row, from, budget })) evidence.set(row.signature, 'absent')
+      const ownUse = ownIn(uses)
+      if (ownUse !== undefined) evidence.set(row.signature, statusOf(ownUse))
+      else if (await isNonceUsed(chain, uses, { row, from, budget })) evidence.set(row.signature, 'absent')
     } else if (await hasPassed(chain, listing, each, budget)) evidence.set(row.signature, 'absent')
   }
   return evidence
@@ -108,7 +111,8 @@ async function listTo(
     const page = await listSignatures(chain, address, { before: entries.at(-1)?.signature })
     entries.push(...page)
     const last = page.at(-1)
-    if (page.length < SIGNATURES_PER_CALL || last === undefined) return { entries, from: 0 }
+    // Some nodes answer shorter pages, so only an empty one is the start of the history.
+    if (last === undefined) return { entries, from: 0 }
     if (last.slot < sinceSlot) return { entries, from: last.slot }
   }
   return null
