@@ -63,7 +63,7 @@ export const transaction = z
 /** A transaction that was submitted or signed here, with what the submission said about it. */
 export const storedTransaction = transaction
   .extend({
-    tracked_resource: trackedResource.nullable().meta({ description: 'What it acts on, as its submission said' }),
+    tracked_resource: nullOr(trackedResource).meta({ description: 'What it acts on, as its submission said' }),
     bundle_id: z.string().nullable().meta({ description: 'Bundle in which it was sent; null if it was sent alone' }),
     external_uid: z.string().nullable(),
     created_at: z.string().meta({ description: 'When it was submitted' }),
