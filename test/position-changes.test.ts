@@ -173,7 +173,7 @@ describe.skipIf(lacksPools)('liquidity of a DAMM v2 pool', () => {
     expect(await held(opened.position)).toMatchObject({ fee_a: '0', fee_b: '0' })
     expect((await held(first)).fee_b).toBe(other.fee_b)
     const foreign = await faultOf(`/v2/pools/${pool}/fee-claims`, { ...claim, position: payer })
-    expect(foreign.slice(0, 2)).toEqual([400, 'position'])
+    expect(foreign.slice(0, 2)).toEqual([404, 'position'])
 
     await buy(wallet(), 5n * SOL)
     land((await ask(at('removals'), { payer })).transaction, [creator])

@@ -305,7 +305,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       expect(again.message).toContain(`${rest}. Do not fund it: use airdrop_count 1`)
       expect((await ok('GET', `${PATH}/${tree.id}`)).note).toBe(`The distributor ${rest}`)
       const claim = await refused('POST', `${PATH}/${tree.id}/claims`, claimBody(claimer))
-      expect(claim.message).toMatch(new RegExp(`less than the 1000 to claim. The distributor ${rest}$`))
+      expect(claim.message).toMatch(new RegExp(`less than the 0.001 of ${mint} to claim. The distributor ${rest}$`))
     }
   })
 

@@ -128,7 +128,7 @@ describe('svc localnet with a daemon', () => {
     onTestFinished(() => daemon.stop())
     const { rpc_url, ws_url, ...rest } = fileOf(dataDir, 'daemon.json')
     const database = expect.any(String)
-    const place = { database, url: daemon.url, role: 'all', cluster: 'embedded' }
+    const place = { cluster_unchosen: null, database, url: daemon.url, role: 'all', cluster: 'embedded' }
     expect(rest).toEqual({ pid: daemon.process.pid, reload_signal: 'SIGUSR2', ...place })
     expect(Number(new URL(ws_url).port)).toBe(Number(new URL(rpc_url).port) + 1)
     expect(statSync(join(dataDir, 'localnet.json')).mode & 0o777).toBe(0o600)
@@ -206,7 +206,7 @@ describe('The consensus of svc localnet start', () => {
     expect(await rpc(migrated.rpc_url, 'getAgGenesisCert')).toMatchObject({ block: { slot: status.alpenglow_slot } })
     await migrated.stop()
     expect(await spawned(['localnet', 'start', '--rpc-port', '0', '--consensus', 'tower', ...at])).toMatchObject({
-      exitCode: 5,
+      exitCode: 2,
       stdout: '',
       stderr: expect.stringContaining(`runs Alpenglow since slot ${status.alpenglow_slot} and cannot go back to Tower`),
     })
@@ -268,6 +268,7 @@ describe('svc localnet pull --from', () => {
     const { items, ...report } = await json(args, { env })
     expect(report).toEqual({
       source: from,
+      tried: [],
       programs_dir: programsDir,
       settings: { status: 'written', settings: SETTINGS, error: null },
     })

@@ -25,7 +25,7 @@ describe('svc merkle build', () => {
       cli.svc(['merkle', 'build', list, '--mint', MINT, '-o', 'plain', '--columns', 'leaf_count', ...flags])
     expect((await build('--quiet')).exitCode).toBe(2)
     const { stdout, stderr } = await build('--amount-column', 'rank')
-    expect([stdout, stderr]).toEqual(['1\n', expect.stringContaining('the amount from "rank"')])
+    expect([stdout, stderr]).toEqual(['leaf_count\t1\n', expect.stringContaining('the amount from "rank"')])
   })
 
   it('prints the record of the tree without network or database', async () => {

@@ -8,6 +8,7 @@ import {
   readDbcPool,
 } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
+import { isUnproven } from '../../following/transaction-record.ts'
 import { Overtaken } from '../../platform/errors.ts'
 import { errorLine, redactorOf } from '../../settings/redaction.ts'
 import { newId } from '../../store/id.ts'
@@ -44,7 +45,7 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   const failures = Number(row.crank_failures) + (last?.failed ? 1 : 0)
   if (last?.failed) {
     const next_check_at = clock.now() + pauseAfter(failures)
-    const crank_error = `its transaction failed on chain: \`svc tx get ${row.crank_signature}\``
+    const crank_error = `its transaction failed or was not seen: \`svc tx get ${row.crank_signature}\``
     await store.write(async (tx) => {
       // Only the state that this process has read counts, because another may have started the next step.
       if (!(await replaceCrank(tx, row.address, row.crank_signing, null))) return
@@ -126,8 +127,10 @@ async function lastCrank({ store }: PoolServices, row: Row<'pools'>) {
   ])
   if (signing === null || transaction === null) return null
   const { lifecycle } = transaction
-  if (lifecycle === 'submitted' || lifecycle === 'processing') return 'running' as const
-  return { operation: signing.operation, failed: lifecycle === 'failed' }
+  // One that was never seen is signed again without proof that it is in no block: a pool migrates only once.
+  const failed = lifecycle === 'failed' || isUnproven(transaction)
+  if (!failed && (lifecycle === 'submitted' || lifecycle === 'processing')) return 'running' as const
+  return { operation: signing.operation, failed }
 }
 
 /**
