@@ -145,7 +145,7 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     expect((await cli.json(['tokens', 'get', answer.mint])).raw).toMatchObject({ mint_authority: vault })
   })
 
-  it('that another member takes between the build and the trial is followed by the next, in a list too', async () => {
+  it('that another member takes between the build and the trial is followed by the next', async () => {
     const before = await numbers()
     const to = cli.keypair('any.json').address
     beforeForecast = () => take()
