@@ -3,7 +3,7 @@
  * units or when is a fault, and so is an unknown column of numbers, dates or addresses.
  */
 import { keyFromBase58 } from './base58.ts'
-import { type ColumnRole, wordsOf } from './column-names.ts'
+import { COLUMN_NAMES, wordsOf } from './column-names.ts'
 import { type ColumnChoices, type ListForm, SCHEDULE_ROLES, type WatchedColumn } from './column-plan.ts'
 import { quoted } from './errors.ts'
 
@@ -165,7 +165,7 @@ export class UnreadColumns {
       )
     else if (role === 'chosen') fault(`${quoted(name)} says which rows are meant: remove the others, then ${fit}`)
     else if (role === 'units') fault(`${quoted(name)} says the units of a row: give them by flag, then ${fit}`)
-    else fault(`${quoted(name)} says ${MEANING[role] ?? 'something about the row'}, which is not read here; ${fit}`)
+    else fault(`${quoted(name)} says ${COLUMN_NAMES[role].says}, which is not read here; ${fit}`)
   }
 
   private lookAtToken({ cell, name }: WatchedColumn, text: string, fault: (message: string) => void): void {
@@ -212,12 +212,6 @@ export class UnreadColumns {
         `this is a receipt: ${names} says that ${paid} of ${all} rows ${paid === 1 ? 'is' : 'are'} paid${more}. --unpaid-only takes only the others; if ${names} is not about payment, --ignore-column ${this.paid.map(({ name }) => shellWord(name)).join(',')} leaves it out`,
     )
   }
-}
-
-const MEANING: Partial<Record<ColumnRole, string>> = {
-  wallet: 'who receives',
-  amount: 'how much',
-  terms: 'who may end or change a lock',
 }
 
 function unknownText(
