@@ -73,8 +73,8 @@ export function sayDecisions(
   { overruled, paidRows }: { overruled: readonly string[]; paidRows: number },
 ): void {
   if (overruled.length > 0)
-    ui.warn(`${name}: ${overruled.map(quoted).join(', ')} would decide about rows, and --ignore-column leaves it out`)
-  if (paidRows > 0) ui.warn(`${name}: ${counted(paidRows, 'row')} of this receipt are paid, and are left out`)
+    ui.warn(`${name}: --ignore-column leaves out ${overruled.map(quoted).join(', ')}, which would decide about rows`)
+  if (paidRows > 0) ui.warn(`${name}: --unpaid-only leaves out ${counted(paidRows, 'paid row')} of this receipt`)
 }
 
 /** Throws a usage problem for flags that only a list has. */
