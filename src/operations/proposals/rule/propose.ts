@@ -27,7 +27,7 @@ import { decimalsIn } from './token-decimals.ts'
 /** The most proposals that may be open at once, so that the database is never filled. */
 export const MOST_OPEN = 500
 /** The most of one API key, so that no key can keep the others from asking. */
-export const MOST_OPEN_OF_KEY = MOST_OPEN / 2
+const MOST_OPEN_OF_KEY = MOST_OPEN / 2
 
 /**
  * Commits the proposal with the answer of the request. Throws `Proposed` once it is stored, and bad_request if too few
