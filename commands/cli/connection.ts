@@ -33,7 +33,7 @@ export interface Connection {
   send: Transport
   /** Label of the cluster that the API uses; null if only a remote API knows it. */
   cluster: string | null
-  /** Where the cluster comes from if nothing of svc chose it; null if something did. */
+  /** What names the cluster if no flag, variable or setting of svc chose it; null if one did. */
   unchosen: string | null
   caller(): Promise<ApiCaller>
   close(): Promise<void> | void
@@ -222,7 +222,7 @@ export interface Daemon {
   url: string
   /** Label of the cluster that the daemon uses; undefined if its file does not name one. */
   cluster: string | undefined
-  /** Where its cluster comes from if nothing of svc chose it; null if something did, undefined if its file does not say. */
+  /** What names its cluster if no setting of svc chose it; null if one did, undefined if the daemon's file does not say. */
   unchosen: string | null | undefined
   /** Undefined if the file does not name one. */
   role: DaemonRole | undefined

@@ -59,7 +59,7 @@ export interface SendRun {
   txVersion: { tx_version?: 1 }
   /** Whether a batch that no node has shown is signed again without proof. */
   replacesUnseen?: boolean | undefined
-  /** Whether a finished batch counts whose transaction no node has. */
+  /** Whether a finished batch counts as paid although no node has its transaction. */
   isTrusted: boolean
 }
 

@@ -73,7 +73,10 @@ export async function vaultMessage(asked: Pick<AskedProposal, 'multisig' | 'vaul
 
 const usesTables = (act: string): boolean => decodeTransaction(act).message.lookups.length > 0
 
-/** Throws SquadsFault for what the vault cannot execute. With lookup tables, or without room for the member, it is the act as it was built. */
+/**
+ * Throws SquadsFault for what the vault cannot execute. Returns the act as it was built if it has lookup tables or no
+ * room for the member.
+ */
 export async function actPaidBy(asked: Place, act: string, member: string): Promise<string> {
   if (usesTables(act)) return act
   const { version } = decodeTransaction(act).message

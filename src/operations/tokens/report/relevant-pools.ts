@@ -20,8 +20,8 @@ const MONEY: ReadonlyMap<string, bigint> = new Map([
 const WHOLE_BPS = 10_000
 
 /**
- * Of many small pools all count. Pools without a counterweight, which hold much of the token against a lamport, are left
- * out of the sum of which the others are a part, so that they hide none.
+ * Returns the pools that count; if all are small, all count. A pool without a counterweight holds much of the token
+ * against a lamport. It is left out of the sum that decides which pools are small, so that it hides none.
  */
 export function relevantPools<T extends Amounts>(pools: readonly T[], baseAmount: bigint): T[] {
   const weighty = sumOf(pools.filter(hasCounterweight), 'base_amount')
