@@ -217,6 +217,34 @@ describe('a transaction that the only node does not show', () => {
   })
 })
 
+describe('a transaction that two endpoints do not show', () => {
+  it('is absent with proof only if none of them is far behind the other', async () => {
+    const it = await onOneNode(blind)
+    it.chain.advance(60)
+    const { call } = it.services.chain
+    const lag = { slots: 100 }
+    const behind = async <T>(method: string, params: readonly unknown[]) => {
+      const answer = await call<{ context: { slot: number } }>(method, params)
+      return { ...answer, context: { ...answer.context, slot: answer.context.slot - lag.slots } } as T
+    }
+    Object.assign(it.services.chain, {
+      provesAbsence: true,
+      hasSeveralEndpoints: true,
+      witnesses: async <T>(read: (of: { call: typeof call }) => Promise<T>) => [
+        await read({ call }),
+        await read({ call: behind }),
+      ],
+    })
+    // It landed; the first endpoint denies it, and the second has not reached its slot.
+    const landed = it.build()
+    it.past(landed)
+    const unknown = { lifecycle: 'unknown', absence: 'unproven' }
+    expect(await it.read(signatureOf(landed))).toMatchObject(unknown)
+    lag.slots = 2
+    expect(await it.read(signatureOf(it.build(3)))).toMatchObject({ lifecycle: 'unknown', absence: 'proven' })
+  })
+})
+
 describe('a transaction that ended as expired although it landed', () => {
   async function wrongEnd() {
     const it = await onOneNode(dark)

@@ -64,13 +64,15 @@ export async function untilEnded(session: Session, signed: SignedBuild, options:
 /** Waits for a submitted transaction; without its bytes, the error of a failure is not explained. */
 export async function endOfSent(
   session: Session,
-  { signature, transaction }: { signature: string; transaction?: string },
+  sent: { signature: string; transaction?: string; last_valid_block_height?: number | undefined },
   { replacesUnseen = false }: EndOptions = {},
 ): Promise<SignedEnd> {
-  const end = await waitForTransaction(session, signature, 'confirmed').catch((error: unknown) => {
+  const { signature, transaction } = sent
+  const end = await waitForTransaction(session, signature, 'confirmed').catch(async (error: unknown) => {
     // It was never seen, and can no longer land.
     if (error instanceof ApiError && error.code === 'not_found') return null
-    if (error instanceof UnprovenEnd && replacesUnseen) return null
+    // A slow chain may still take it, and no flag asks for two.
+    if (error instanceof UnprovenEnd && replacesUnseen && !(await canStillLand(session, sent))) return null
     throw error
   })
   if (end === null || (end.lifecycle === 'failed' && end.err === BLOCKHASH_EXPIRED)) return { kind: 'expired' }
@@ -98,6 +100,9 @@ const isKnown = async (session: Session, signature: string) =>
 const isExpiry = ({ message, details }: ApiError) =>
   /BlockhashNotFound/.test(`${message} ${JSON.stringify(details?.err)}`)
 
-async function canStillLand({ client }: Session, { last_valid_block_height: last }: SignedBuild): Promise<boolean> {
+async function canStillLand(
+  { client }: Session,
+  { last_valid_block_height: last }: Pick<SignedBuild, 'last_valid_block_height'>,
+): Promise<boolean> {
   return last !== undefined && (await client.service.cluster()).data.block_height <= last
 }

@@ -161,6 +161,12 @@ describe('A batch that no node has shown', () => {
     await expect(untilEnded(unknown.session, signed)).rejects.toBeInstanceOf(UnprovenEnd)
   })
 
+  it('is not replaced while its blockhash is valid, even if the user says so and the chain is slow', async () => {
+    const [early, late] = [api({ ...unseen, heights: [100] }), api({ ...unseen, heights: [101] })]
+    await expect(untilEnded(early.session, signed, { replacesUnseen: true })).rejects.toBeInstanceOf(UnprovenEnd)
+    expect(await untilEnded(late.session, signed, { replacesUnseen: true })).toEqual({ kind: 'expired' })
+  })
+
   it('stays open in the journal, so that each run looks again, and is replaced if the user says so', async () => {
     const journal = journalAt()
     const release = await journal.begin()
@@ -181,6 +187,7 @@ describe('A batch that no node has shown', () => {
     const { session } = api({
       lifecycles: [...Array.from({ length: 40 }, () => 'submitted'), 'confirmed'],
       absence: 'unproven',
+      heights: [101],
       creates: [{ mode: 'signed', signature: 'sig' }],
     })
     await sendBatch(session, run(true), [row], batch)

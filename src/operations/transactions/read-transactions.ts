@@ -2,6 +2,7 @@
 import type { Api, StoredTransaction, TrackedResource, Transaction } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
+import { MOST_LAG_SLOTS } from '../../chain/nodes/slot-book.ts'
 import { readBalances } from '../../chain/reads/executed-balances.ts'
 import { isSignature, readStatuses, type SignatureStatus } from '../../chain/reads/statuses.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
@@ -122,22 +123,29 @@ async function followIfDue(context: Context, row: FollowedTransaction): Promise<
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<GetTransactionRoute>> {
   if (!isSignature(signature)) return { signature, ...UNKNOWN_TRANSACTION, absence: 'proven' }
   const { slot, statuses } = await readStatuses(chain, [signature], true)
-  const status = statuses[0] ?? (await confirmedUnknown(chain, signature))
+  const seen = { status: statuses[0] ?? null, isProven: chain.provesAbsence }
+  const { status, isProven } = seen.status !== null ? seen : await confirmedUnknown(chain, signature, slot)
   const step = transitionOf(UNSEEN, { status, slot, since: null })
   return step === null
-    ? { signature, ...UNKNOWN_TRANSACTION, absence: chain.provesAbsence ? 'proven' : 'unproven' }
+    ? { signature, ...UNKNOWN_TRANSACTION, absence: isProven ? 'proven' : 'unproven' }
     : explainedRecord({ signature, ...step.state, raw: NO_BYTES })
 }
 
 /**
- * Asks a second endpoint about a signature that a node did not know, because a client may sign again after `unknown`.
- * Throws internal_error if only one of several endpoints answers.
+ * Asks a second endpoint about a signature that a node did not know at `slot`, because a client may sign again after
+ * `unknown`. An endpoint that is further behind proves nothing. Throws internal_error if only one of several answers.
  */
-async function confirmedUnknown(chain: Context['chain'], signature: string): Promise<SignatureStatus | null> {
-  if (!chain.hasSeveralEndpoints) return null
+async function confirmedUnknown(
+  chain: Context['chain'],
+  signature: string,
+  slot: number,
+): Promise<{ status: SignatureStatus | null; isProven: boolean }> {
+  if (!chain.hasSeveralEndpoints) return { status: null, isProven: chain.provesAbsence }
   const readings = await chain.witnesses((node) => readStatuses(node, [signature], true))
   if (readings.length === 0) {
     throw internal('Only one RPC endpoint answered, and it does not know the transaction: try again')
   }
-  return readings.map(({ statuses }) => statuses[0] ?? null).find((status) => status !== null) ?? null
+  const status = readings.map(({ statuses }) => statuses[0] ?? null).find((each) => each !== null) ?? null
+  const newest = Math.max(slot, ...readings.map((reading) => reading.slot))
+  return { status, isProven: readings.every((reading) => reading.slot >= newest - MOST_LAG_SLOTS) }
 }
