@@ -66,7 +66,12 @@ export const nftsNoun: Noun = {
           refuseStandardInput(from, '--from')
           return makeAll(session, flags, await mintList(session, list))
         }
-        withoutList({ journal, sign_unseen: flags.sign_unseen, trust_journal: flags.trust_journal, ...columnInputs(flags) })
+        withoutList({
+          journal,
+          sign_unseen: flags.sign_unseen,
+          trust_journal: flags.trust_journal,
+          ...columnInputs(flags),
+        })
         if (name === undefined) throw missingFlag('--name')
         if (uri === undefined) throw missingFlag('--uri')
         warnOfHttp(session, { '--uri': uri })

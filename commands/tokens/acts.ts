@@ -54,7 +54,10 @@ export const mintVerb = verb({
     'svc tokens mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --from grants.csv --dry-run',
     'svc tokens mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 0.5 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --dry-run',
   ],
-  async run({ mint, amount, to, from, journal, again, sign_unseen, trust_journal, raw, allow_programs, ...flags }, session) {
+  async run(
+    { mint, amount, to, from, journal, again, sign_unseen, trust_journal, raw, allow_programs, ...flags },
+    session,
+  ) {
     if (from !== undefined) {
       refuseWithList({ ...flags, from }, { '<amount>': amount, '--to': to })
       return actOnList(session, flags, {

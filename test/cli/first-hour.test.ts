@@ -47,7 +47,17 @@ describe('Notes of a command', () => {
 
 describe('The name of a token', () => {
   it('is refused if it is blank', async () => {
-    const words = ['--symbol', 'MTK', '--uri', 'https://example.com/a.json', '--supply', '1', '--build-only', '--payer', MINT]
+    const words = [
+      '--symbol',
+      'MTK',
+      '--uri',
+      'https://example.com/a.json',
+      '--supply',
+      '1',
+      '--build-only',
+      '--payer',
+      MINT,
+    ]
     const { exitCode, stderr } = await cli.svc(['tokens', 'create', '--name', '  ', ...words])
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/--name.*must not be blank/)])
   })

@@ -202,7 +202,10 @@ describe('svc airdrops claim --sponsor with an API that builds another transacti
     ],
   ])('does not sign %s', async (_, build, reason) => {
     const { signed, error } = await claimed([build])
-    expect([signed, error]).toEqual([0, expect.stringMatching(`(${reason}|calls set_admin .*not requested).*nothing was signed`)])
+    expect([signed, error]).toEqual([
+      0,
+      expect.stringMatching(`(${reason}|calls set_admin .*not requested).*nothing was signed`),
+    ])
   })
 
   it('does not sign a transaction that takes lamports of the claimer', async () => {
