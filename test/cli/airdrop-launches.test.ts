@@ -209,6 +209,7 @@ async function misplaced(fund_amount = '1000') {
       wallet: { address: async () => addressOf(payer) },
       cluster: async () => 'mainnet-beta',
       unchosenCluster: async () => null,
+      caller: async () => ({ api: 'https://api.example', key: 'none' }),
       clock: { now: Date.now, sleep: async () => undefined },
       settings: { list: async () => [{ name: 'data-dir', value: all.dataDir }] },
       setInterruptNote: () => undefined,
@@ -252,6 +253,7 @@ describe.skipIf(lacksDistributor)(
       const done = await run({ replace: true })
       expect(done).toMatchObject({ row: { funded: true, missing: '0' }, exitCode: undefined })
       expect(done.said).not.toMatch(/lacks|another airdrop_count/)
+      expect(done.said).toContain(`Claim page: https://api.example/claim/${done.row.id}/`)
       expect(await ok('GET', path)).toMatchObject({ status: 'initialized', root, vault_balance: '1000', note: null })
     })
 

@@ -40,6 +40,8 @@ describe('A decoded proposal', () => {
         args: [
           { name: 'vault_index', value: '0' },
           { name: 'ephemeral_signers', value: '0' },
+          { name: 'transaction_message', value: expect.stringMatching(/^(?:[0-9a-f]{2})+$/) },
+          { name: 'memo', value: 'none' },
         ],
         inner: [
           {
