@@ -46,7 +46,7 @@ describe('svc approvers and svc signer policy', () => {
 describe('svc proposals', () => {
   it('shows what waits, lets two people approve it with their keys, and names its transaction', async () => {
     const asked = await svc(['signer', 'test', '--submit', '--yes'])
-    expect([asked.exitCode, asked.stdout]).toEqual([0, expect.stringContaining('Nothing was signed: it waits')])
+    expect([asked.exitCode, asked.stdout]).toEqual([7, expect.stringContaining('Nothing was signed: it waits')])
     const [, id = ''] = /(prp_\w+)/.exec(asked.stdout) ?? []
     expect(asked.stderr).toContain(`svc proposals approve ${id}`)
     await cli.refused(['proposals', 'approve', id, '-k', eve.file, '--yes'], 'is not an approver')
@@ -69,7 +69,8 @@ describe('svc proposals', () => {
       const ceiling = ['--approved-token', `${mint}:9000000:9000000`, '--wait', 'token_transfer.create']
       await json(['signer', 'policy', '--approvals', '1', ...ceiling, '--yes'])
       const list = cli.file('paid.csv', `wallet,amount\n${ada.address},1.5\n${bob.address},2\n`)
-      await svc(['airdrops', 'send', list, '--mint', mint, '--decimals', '6', '--signed', '--yes'])
+      const sent = await svc(['airdrops', 'send', list, '--mint', mint, '--decimals', '6', '--signed', '--yes'])
+      expect(sent.exitCode, sent.stderr).toBe(7)
       const [{ id }] = await json(['proposals', 'list', '--status', 'active'])
 
       const { stdout, stderr } = await svc(['proposals', 'show', id])
@@ -101,7 +102,7 @@ describe('svc proposals', () => {
     const built = await json(['merkle', 'build', list, '--mint', mint, '--decimals', '6', '--persist'])
     const { id: airdrop } = Array.isArray(built) ? built[0] : built
     const asked = await svc(['airdrops', 'init', airdrop, '--list', list, '--decimals', '6', '--signed', '--yes'])
-    expect([asked.exitCode, asked.stdout], asked.stderr).toEqual([0, expect.stringContaining('it waits')])
+    expect([asked.exitCode, asked.stdout], asked.stderr).toEqual([7, expect.stringContaining('it waits')])
     const [{ id, expires_at }] = await json(['proposals', 'list', '--status', 'active'])
 
     // Without the later start, the program would refuse it five minutes after it was proposed.
