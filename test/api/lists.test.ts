@@ -43,6 +43,7 @@ describe('a list', () => {
       'ledger.list': ['pool', 'mint', 'party', 'kind', 'account', 'created_after', 'created_before', 'signature'],
       'ledger.summary': ['by', 'pool', 'mint', 'party', 'kind', 'month'],
       'tokens.list': ['status'],
+      'transactions.list': ['lifecycle'],
       'events.list': ['type', 'resource_type', 'resource_id', 'created_after', 'order'],
       'payRequests.list': [],
       'webhookSubscriptions.list': ['active'],
@@ -58,6 +59,7 @@ describe('a list', () => {
     expect(fault(api.pools.list.query, { creator: 'x' })).toBe('creator')
     expect(fault(api.tokens.list.query, { status: 'burned' })).toBe('status')
     expect(fault(api.goldLocks.list.query, { status: 'staked' })).toBe('status')
+    expect(fault(api.transactions.list.query, { lifecycle: 'pending' })).toBe('lifecycle')
     expect(fault(api.events.list.query, { type: 'pool' })).toBe('type')
     expect(fault(api.events.list.query, { order: 'up' })).toBe('order')
     expect(api.events.list.query!.parse({})).toMatchObject({ order: 'desc' })

@@ -98,12 +98,23 @@ describe('scalars', () => {
     }
   })
 
-  it('a time is ISO 8601 or Unix seconds, and milliseconds inside', () => {
+  it('a time or a date is ISO 8601 or Unix seconds, and milliseconds inside', () => {
     expect(moment.parse('2026-01-01T00:00:00Z')).toBe(1767225600000)
     expect(moment.parse('2026-01-01T01:00:00+01:00')).toBe(1767225600000)
+    expect(moment.parse('2026-01-01')).toBe(1767225600000)
     expect(moment.parse('1767225600')).toBe(1767225600000)
     expect(moment.parse(1767225600)).toBe(1767225600000)
-    for (const given of ['', '2026-01-01', '2026-02-30T00:00:00Z', -1, 1.5, '-1']) {
+    for (const given of [
+      '',
+      '2026-01',
+      '2026-01-01T00:00:00',
+      '2026-02-30',
+      '2026-02-30T00:00:00Z',
+      -1,
+      1.5,
+      '-1',
+      1e11,
+    ]) {
       expect(moment.safeParse(given).success, String(given)).toBe(false)
     }
   })

@@ -147,8 +147,24 @@ describe('a daemon', () => {
   it('reports its address in daemon.json, keeps its files private, and refuses a second on its folder', async () => {
     const told = JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8'))
     const port = (url: string) => Number(new URL(url).port)
-    expect(told).toMatchObject({ pid: daemon.process.pid, url: daemon.url, role: 'all', cluster: 'embedded' })
-    const names = ['pid', 'database', 'reload_signal', 'url', 'role', 'cluster', 'rpc_url', 'ws_url']
+    expect(told).toMatchObject({
+      pid: daemon.process.pid,
+      url: daemon.url,
+      role: 'all',
+      cluster: 'embedded',
+      cluster_unchosen: null,
+    })
+    const names = [
+      'pid',
+      'database',
+      'reload_signal',
+      'url',
+      'role',
+      'cluster',
+      'cluster_unchosen',
+      'rpc_url',
+      'ws_url',
+    ]
     expect(Object.keys(told)).toEqual(names)
     expect(port(told.ws_url)).toBe(port(told.rpc_url) + 1)
     for (const file of ['operator.key', 'daemon.json', ...(onPostgres ? [] : ['encryption.key', 'svc.db'])]) {
