@@ -99,12 +99,9 @@ export class ApiFailure extends ApiError {
 
   /** The value that the call sent at a dotted path such as `splits.1.bps`; undefined if it sent none. */
   sent(param: string): unknown {
-    let value: unknown = this.#input
-    for (const part of param.split('.')) {
-      if (value === null || typeof value !== 'object' || !Object.hasOwn(value, part)) return undefined
-      value = (value as Record<string, unknown>)[part]
-    }
-    return value
+    return param
+      .split('.')
+      .reduce<unknown>((at, part) => (Object.hasOwn(Object(at), part) ? Object(at)[part] : undefined), this.#input)
   }
 }
 

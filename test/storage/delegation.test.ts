@@ -261,9 +261,13 @@ describe('an obstacle to a delegation of uploads', () => {
     }
   })
 
-  it('is named in production if a setting is missing, without its value', async () => {
-    const { request } = await startService({ production: true })
+  it('is named by the log alone in production if a setting is missing', async () => {
+    const logged: object[] = []
+    const quiet = () => {}
+    const log = { debug: quiet, info: quiet, warn: (fields: object) => void logged.push(fields), error: quiet }
+    const { request } = await startService({ production: true, log })
     const { json } = await request('POST', '/v2/storage/delegations', { body: { agent_did: client.did() } })
-    expect(json.error.message).toBe('storage-key is not set')
+    expect(json.error.message).toBe('Something went wrong')
+    expect(logged).toContainEqual(expect.objectContaining({ setting: 'storage-key' }))
   })
 })
