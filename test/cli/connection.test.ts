@@ -202,6 +202,7 @@ describe('svc serve', () => {
       database: expect.stringMatching(onPostgres ? /\/\w+$/ : /data\/svc\.db$/),
       role: 'all',
       cluster: 'embedded',
+      cluster_unchosen: null,
       rpc_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       ws_url: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+$/),
     })
