@@ -24,7 +24,9 @@ afterAll(async () => {
 })
 
 const addToken = (db: Kysely<Tables>) =>
-  sql`insert into tokens (mint, status, token_program, created_at) values ('m', 'created', 'spl', 1)`.execute(db)
+  sql`insert into tokens (mint, status, token_program, raw_json, created_at) values ('m', 'created', 'spl', '{}', 1)`.execute(
+    db,
+  )
 
 describe('a migration on SQLite', () => {
   it('keeps a copy of the earlier database and names it', async () => {

@@ -120,7 +120,9 @@ describe('a restore', () => {
     // As a killed process leaves it: the log is not part of the database file yet.
     const killed = new Database(join(dataDir, DATABASE_FILE))
     killed.pragma('journal_mode = WAL')
-    killed.exec("insert into tokens (mint, status, token_program, created_at) values ('logged', 'created', 'spl', 1)")
+    killed.exec(
+      "insert into tokens (mint, status, token_program, raw_json, created_at) values ('logged', 'created', 'spl', '{}', 1)",
+    )
     const copy = temporaryFolder()
     cpSync(dataDir, copy, { recursive: true })
     killed.close()

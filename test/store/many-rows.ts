@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../src/store/schema.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
+import { LEAST_TRANSACTION } from './rows.ts'
 
 /** Each filter of a table picks its own rows: hardly one has what two of them ask for. */
 const SHARES = [101, 103, 107]
@@ -21,7 +22,8 @@ const columnsOf = (
 ): Partial<Record<keyof Tables, Columns>> => {
   const by = (turn: number, filter: string, other = 'other') => either(turn, wanted[filter]!, other)
   const [zero, n, none] = [sql`0`, sql`n`, sql`'x'`]
-  const blob = sql.raw(kind === 'sqlite' ? "x'00'" : "'\\x00'::bytea")
+  const bytes = (hex: string) => sql.raw(kind === 'sqlite' ? `x'${hex}'` : `'\\x${hex}'::bytea`)
+  const blob = bytes('00')
   return {
     events: {
       sequence: n,
@@ -110,7 +112,7 @@ const columnsOf = (
       status: by(1, 'proposal_status', 'executed'),
       operation: none,
       what: none,
-      message: blob,
+      message: bytes(LEAST_TRANSACTION.toString('hex')),
       message_sha256: text('message'),
       approver_json: sql`'{}'`,
       multisig: by(2, 'multisig'),
@@ -120,11 +122,17 @@ const columnsOf = (
       created_at: n,
       updated_at: n,
     },
-    tokens: { mint: text('mint'), status: by(0, 'token_status', 'created'), token_program: none, created_at: n },
+    tokens: {
+      mint: text('mint'),
+      status: by(0, 'token_status', 'created'),
+      token_program: none,
+      raw_json: sql`'{}'`,
+      created_at: n,
+    },
     transactions: {
       signature: text('signature'),
       raw: blob,
-      lifecycle: sql`'finalized'`,
+      lifecycle: by(0, 'lifecycle', 'finalized'),
       slot: n,
       confirmations: zero,
       created_at: n,

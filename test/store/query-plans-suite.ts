@@ -82,6 +82,7 @@ const FILTERS: Record<string, Record<string, string>> = {
   'goldLocks.list': { user: address(), status: 'locked' },
   'proposals.list': { kind: 'squads', status: 'active', multisig: address() },
   'tokens.list': { status: 'fully_immutable' },
+  'transactions.list': { lifecycle: 'failed' },
   'events.list': {
     type: 'pool.live',
     resource_type: 'pool',
@@ -136,6 +137,7 @@ const WANTED = {
   user: FILTERS['goldLocks.list']!.user!,
   lock_status: 'locked',
   token_status: 'fully_immutable',
+  lifecycle: 'failed',
   mint: FILTERS['airdrops.list']!.mint!,
   address: FILTERS['holderSnapshots.list']!.address!,
   pool_address: POOL,
@@ -427,6 +429,7 @@ const TABLES: Record<string, string> = {
   'proposals.list': 'proposals',
   'ledger.list': 'ledger_entries',
   'tokens.list': 'tokens',
+  'transactions.list': 'transactions',
   'events.list': 'events',
   'webhookSubscriptions.list': 'webhook_subscriptions',
   'webhookSubscriptions.deliveries': 'webhook_deliveries',
