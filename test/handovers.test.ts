@@ -81,7 +81,7 @@ describe.skipIf(lacksPools)('a pool', () => {
     expect(await faultOf({ new_owner: addressOf(creator) })).toEqual([400, 'new_owner'])
     const other = addressOf(Keypair.generate())
     expect(await faultOf({ payer: other, allow_programs: true })).toEqual([400, 'payer'])
-    expect(await faultOf({ position: other, allow_programs: true })).toEqual([400, 'position'])
+    expect(await faultOf({ position: other, allow_programs: true })).toEqual([404, 'position'])
     const { data } = (await ask('POST', path, { ...body, position: position.position, allow_programs: true })).json
     expect(data).toMatchObject({
       pool_address: pool,

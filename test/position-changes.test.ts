@@ -183,7 +183,7 @@ describe.skipIf(lacksPools)('liquidity of a DAMM v2 pool', () => {
     land(closing.transaction, [creator])
     expect(lamports(creator) - had).toBe(BigInt(closing.fee_b) + rent - FEE)
     expect((await list(payer)).positions).toMatchObject([{ position: first }])
-    expect((await faultOf(at('closings'), { payer })).slice(0, 2)).toEqual([400, 'position'])
+    expect((await faultOf(at('closings'), { payer })).slice(0, 2)).toEqual([404, 'position'])
 
     // So does one that was sent, whose NFT is in another token account.
     const friend = wallet()

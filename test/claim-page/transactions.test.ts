@@ -252,7 +252,7 @@ describe('files of the claim page', () => {
       colours: { light: { accent: '#12345g', text: '#123456' } },
     })
     expect(settings).toMatchObject({
-      name: 'A cme',
+      name: 'A\\u202ecme',
       logo: null,
       rpc: ['https://rpc.example.com'],
       explorers: [{ name: 'X', transaction: 'https://x.example/{signature}' }],
