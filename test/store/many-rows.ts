@@ -114,7 +114,7 @@ const columnsOf = (
       what: none,
       message: bytes(LEAST_TRANSACTION.toString('hex')),
       message_sha256: text('message'),
-      approver_json: sql`'{}'`,
+      approver_json: sql`'{"kind":"squads","members":[]}'`,
       multisig: by(2, 'multisig'),
       transaction_index: n,
       needed: zero,
