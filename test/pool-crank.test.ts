@@ -240,8 +240,7 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
         dropped.slice(0, -1).map(({ signature }) => signature!),
       )
       .execute()
-    // One node proves nothing, but the pool does: it migrates once.
-    for (const end of ends) expect(end).toEqual({ lifecycle: 'submitted', err_json: null })
+    for (const end of ends) expect(end).toEqual({ lifecycle: 'failed', err_json: '"BlockhashExpired"' })
   })
 
   it('that the policy refuses leaves the pool unchanged, logs that, and continues once it is allowed', async () => {

@@ -151,8 +151,8 @@ describe('svc airdrops claim --sponsor with an API that builds another transacti
 
   const otherKey = new PublicKey(await claimStatusAddress(distributor, text(stranger)))
   it.each<[string, TransactionInstruction[], string]>([
-    ['set_admin', [...honest, setAdmin], 'passes \\w+, which it does not need'],
-    ['set_admin alone', [setAdmin], 'passes \\w+, which it does not need'],
+    ['set_admin', [...honest, setAdmin], 'calls set_admin of .*, which was not requested'],
+    ['set_admin alone', [setAdmin], 'calls set_admin of .*, which was not requested'],
     ['clawback', [...honest, clawback], 'calls clawback'],
     ['another airdrop', (await claimsOf(4)).slice(1), 'new_claim has another distributor'],
     ['a further airdrop', [...honest, (await claimsOf(4))[2]!], 'claim_locked has another distributor'],
@@ -202,10 +202,7 @@ describe('svc airdrops claim --sponsor with an API that builds another transacti
     ],
   ])('does not sign %s', async (_, build, reason) => {
     const { signed, error } = await claimed([build])
-    expect([signed, error]).toEqual([
-      0,
-      expect.stringMatching(`(${reason}|calls set_admin .*not requested).*nothing was signed`),
-    ])
+    expect([signed, error]).toEqual([0, expect.stringMatching(`${reason}.*nothing was signed`)])
   })
 
   it('does not sign a transaction that takes lamports of the claimer', async () => {
