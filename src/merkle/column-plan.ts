@@ -164,6 +164,7 @@ function twice(names: readonly string[], role: ColumnRole, cells: readonly numbe
 function noRole(role: ColumnRole, names: readonly string[], taken: readonly number[]): string {
   const flag = flagOf(role)
   const others = names.flatMap((_, cell) => (taken.includes(cell) ? [] : [quoted(shownColumn(names, cell))]))
+  if (others.length === 0) return `no column is known as the ${nounOf(role)}: name one ${role}`
   const way = flag === null ? `name it ${role}` : `say which with ${flag} NAME, or name it ${role}`
   return `no column is known as the ${nounOf(role)} (${others.join(', ')}): ${way}`
 }

@@ -234,14 +234,14 @@ describe.skipIf(lacksCore)('A list of NFTs', () => {
     expect(at('8:1')).toContain('never closed')
     expect(await json(['collections', 'get', into])).toMatchObject({ num_minted: 0 })
     const heads: [string[], string][] = [
-      [['name,link', 'a,https://a.b'], `:1:6: "link" is not a column`],
-      [['name,owner', `a,${address}`], ':1:1: the header has no column uri'],
-      [['name,uri,name', 'a,https://a.b,b'], ':1:10: the column name occurs twice'],
+      [['name,link', 'a,https://a.b'], ':1:1: no column is known as the uri ("link"): name it uri'],
+      [['name,owner', `a,${address}`], ':1:1: no column is known as the uri: name one uri'],
+      [['name,uri,name', 'a,https://a.b,b'], ':1:10: name and name could both be the name: remove one'],
       [['name,uri'], ':1:1: no rows'],
       [['name;uri', 'a;https://a.b'], ':1:1: cells are separated by commas, not by ";"'],
       [
         ['a,https://a.b', `b,https://b.c,${address}`],
-        ':2:15: 3 cells, but 2 columns; put a text with a comma in quotes, or begin the file with name,uri,owner',
+        ':2:15: 3 cells, but the first row has 2; a text with a comma needs quotes',
       ],
     ]
     for (const [rows, message] of heads) {

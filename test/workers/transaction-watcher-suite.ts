@@ -147,7 +147,12 @@ export function transactionWatcherSuite(database: TestDatabase): void {
       const store = await freshStore(database)
       const clock = testClock()
       const node = fakeNode(clock)
-      const { workers } = await startWatcher(store, { clock, fetch: node.fetch })
+      const { workers, chain } = await startWatcher(store, { clock, fetch: node.fetch })
+      // As with two endpoints that agree.
+      Object.assign(chain, {
+        provesAbsence: true,
+        witnesses: async (read: (node: typeof chain) => unknown) => [await read(chain)],
+      })
       const old = { since_slot: node.slot() - 400, created_at: START - 160_000, blockhash: 'old' }
       const expired = await insertPending(store, 300, () => old)
       node.gone.add('old')
