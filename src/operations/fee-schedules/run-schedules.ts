@@ -11,7 +11,7 @@ import { STEP_CALLS, type StepSignals, stepRun } from './step-run.ts'
 import { takePeriods } from './take-periods.ts'
 
 /** Calls to the node in one round. A claim takes about twelve. */
-export const SCHEDULE_ROUND_CALLS = 120
+const SCHEDULE_ROUND_CALLS = 120
 /** Runs that advance by a step in one round. The one that has waited longest is first. */
 const RUNS_PER_ROUND = 20
 /** Wait after a step that failed, for example while the node fails. */

@@ -29,7 +29,7 @@ import { SkipTally } from './run-tally.ts'
 import { signerOrBlock } from './signer-block.ts'
 
 /** Pools that one step checks, and the calls for reading them with their configs and quotes. */
-export const POOLS_PER_STEP = 100
+const POOLS_PER_STEP = 100
 export const STEP_CALLS = 6
 /** Calls of a signed claim, from its reading to its first sending. */
 const CLAIM_CALLS = 12

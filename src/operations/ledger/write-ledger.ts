@@ -36,7 +36,7 @@ const READ_TOGETHER = 8
 /** Time between two rounds of the worker. */
 export const LEDGER_ROUND_MS = 5 * SECOND_MS
 /** Transactions in one round, with one call to the node each. Missing ones take one more call per eight. */
-export const LEDGER_CALLS = 40
+const LEDGER_CALLS = 40
 const FIRST_WAIT_MS = 5 * SECOND_MS
 /** Longest wait for a transaction that the node should have but does not return. */
 const LONGEST_UNREAD_WAIT_MS = 6 * HOUR_MS

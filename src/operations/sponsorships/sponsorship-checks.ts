@@ -24,7 +24,7 @@ import { settleSponsoredClaims } from './settle-sponsored-claims.ts'
 import { lamportsLeft } from './sponsorship-record.ts'
 
 /** Most unsuccessful sponsored claims of one wallet. Each failed one costs a fee. */
-export const MOST_SPONSORED_ATTEMPTS = 3
+const MOST_SPONSORED_ATTEMPTS = 3
 
 export type SponsoredWallet = Pick<SponsoredClaimRow, 'airdrop_id' | 'wallet' | 'genesis'>
 type CheckServices = Pick<Services, 'store' | 'clock'>
