@@ -17,8 +17,11 @@ const BOOLEAN = /^(?:yes|no|true|false|✓|✔|✅|✗|✘|❌)$/i
 const YES = /^(?:yes|y|true|1|x|✓|✔|✅|ok|okay)$/i
 const NO = /^(?:no|n|false|0|-|✗|✘|❌)$/i
 const NONE = /^(?:no|none|null|nil|n\/a|-|0|false|no error|ok)$/i
-const PAID =
-  /^(?:paid|sent|sent already|have claimed|claimed|success|successful|succeeded|confirmed|finalized|finalised|done|complete|completed|processed|settled|distributed|delivered|transferred|executed|ok|already paid)\b/i
+const PAID_WORDS =
+  '(?:already )?(?:paid|sent|have claimed|claimed|success|successful|succeeded|confirmed|finalized|finalised|done|complete|completed|processed|settled|distributed|delivered|transferred|executed|ok)'
+/** What may be about payment: "sent back" and "paid half" decide, and say neither. */
+const ABOUT_PAYMENT = new RegExp(`^${PAID_WORDS}\\b`, 'i')
+const PAID = new RegExp(`^${PAID_WORDS}(?: already)?[.!]?$`, 'i')
 /** The whole text, because "failed to confirm" may be paid. */
 const UNPAID = /^(?:unpaid|not paid|not sent|to send|to pay|to do|todo|open|failed|failure|error|left out|skipped)$/i
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,90}$/
@@ -31,7 +34,7 @@ export function kindOf(text: string): string | undefined {
   if (/^0x[0-9a-f]{16,}$/i.test(text) || (text.length >= 32 && keyFromBase58(text) !== undefined)) return 'addresses'
   if (SIGNATURE.test(text)) return 'signatures'
   if (BOOLEAN.test(text)) return 'yes or no'
-  if (PAID.test(text) || UNPAID.test(text)) return 'words about payment'
+  if (ABOUT_PAYMENT.test(text) || UNPAID.test(text)) return 'words about payment'
   return /^[[{]/.test(text) ? 'nested values' : undefined
 }
 
@@ -86,7 +89,7 @@ export class UnreadColumns {
   /** What the unknown columns hold, and where it was seen first. */
   private readonly held = new Map<number, { kinds: Set<string>; offset: number; texts: string[] }>()
   private readonly counts = { paid: 0, unpaid: 0, unclear: 0 }
-  private offset = 0
+  private offset: number | undefined
   /** Of token columns without a mint to compare: the first value. */
   private readonly values = new Map<number, string>()
 
@@ -114,9 +117,10 @@ export class UnreadColumns {
 
   /** Looks at a row; false if it is not to be read, because it is paid. */
   isRead(row: WatchedRow): boolean {
-    if (this.paid.length > 0) {
-      if (this.counts.paid + this.counts.unpaid + this.counts.unclear === 0)
-        this.offset = row.offsetOf(this.paid[0]?.cell ?? 0)
+    // Objects of JSON before the first that has the field are not paid.
+    if (this.paid.length === 0) this.counts.unpaid++
+    else {
+      this.offset ??= row.offsetOf(this.paid[0]?.cell ?? 0)
       const verdict = verdictOf(this.paid.map(({ cell, name }) => saidBy(name, row.text(cell))))
       this.counts[verdict]++
       if (this.choices.isUnpaidOnly && verdict === 'unclear') {
@@ -199,15 +203,16 @@ export class UnreadColumns {
         this.refuse(0, () => '--unpaid-only needs a column that says which rows are paid, such as status')
       return
     }
+    const offset = this.offset ?? 0
     const names = this.paid.map(({ name }) => quoted(name)).join(', ')
     if (isUnpaidOnly && unpaid === 0 && unclear === 0) {
-      this.refuse(this.offset, () => `nothing is left to pay: all ${paid} rows are paid`)
+      this.refuse(offset, () => `nothing is left to pay: ${paid === 1 ? 'its row is' : `all ${paid} rows are`} paid`)
     }
     if (isUnpaidOnly) return
     const all = paid + unpaid + unclear
     const more = unclear === 0 ? '' : `, and ${unclear} may be`
     this.refuse(
-      this.offset,
+      offset,
       () =>
         `this is a receipt: ${names} says that ${paid} of ${all} rows ${paid === 1 ? 'is' : 'are'} paid${more}. --unpaid-only takes only the others; if ${names} is not about payment, --ignore-column ${this.paid.map(({ name }) => shellWord(name)).join(',')} leaves it out`,
     )

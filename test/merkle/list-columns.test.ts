@@ -226,6 +226,9 @@ describe('a receipt', () => {
     ['status,signature', `failed,${'5'.repeat(88)}`],
     ['signature,error', ','],
     ['sent', '12.5'],
+    ['status', 'sent back'],
+    ['status', 'paid half'],
+    ['status', 'Completed with errors'],
   ])('with %s of %s is neither paid nor unpaid, and is refused', (names, cells) => {
     const text = `wallet,amount,${names}\n${A},5,${cells}\n`
     expect(faults(text, { isUnpaidOnly: true })[0]).toContain('neither clearly paid nor clearly unpaid')
@@ -233,11 +236,22 @@ describe('a receipt', () => {
 
   it('that is paid whole leaves nothing, and a list without such a column has none', () => {
     expect(faults(`wallet,amount,paid\n${A},5,yes\n`, { isUnpaidOnly: true })).toEqual([
-      expect.stringContaining('nothing is left to pay: all 1 rows are paid'),
+      expect.stringContaining('nothing is left to pay: its row is paid'),
     ])
     expect(faults(`wallet,amount\n${A},5\n`, { isUnpaidOnly: true })).toEqual([
       expect.stringContaining('--unpaid-only needs a column'),
     ])
+  })
+
+  it('of JSON takes the objects without its field as unpaid', () => {
+    const rows = json(
+      [
+        { wallet: A, amount: '5' },
+        { wallet: B, amount: '6', status: 'sent' },
+      ],
+      { isUnpaidOnly: true },
+    )
+    expect(rowsOf(rows)).toEqual([`${A} 5`])
   })
 
   it('never pays a row that any of its columns calls paid', { tags: 'sampled' }, () => {
