@@ -5,6 +5,7 @@ import { json as readJson } from 'node:stream/consumers'
 import { base58 } from '@scure/base'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { fetchTransactions } from '../src/operations/transactions/fetch-transactions.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { TIP_ACCOUNTS } from '../src/solana/bundles.ts'
 import { cataloguedTypes } from './support/event-catalog.ts'
@@ -559,6 +560,25 @@ describe('a bundle', () => {
     expect(await ask(good, good)).toEqual([400, 'signed_transactions.1'])
     await submit(it, { transaction: text(good) })
     expect(await ask(it.build(3_000_000), good)).toEqual([400, 'signed_transactions.1'])
+  })
+})
+
+describe('executed transactions that are read at once', () => {
+  it('are there although the node’s answer for one cannot be read', async () => {
+    const it = await start()
+    const landed = it.build(1_000_000)
+    await submit(it, { transaction: text(landed) })
+    const torn = base58.encode(Buffer.alloc(64, 9))
+    const { chain } = it.services
+    const call = async (method: string, params: [string]) =>
+      params[0] === torn ? { slot: 1, transaction: ['AA==', 'base64'], meta: null } : chain.call(method, params)
+    const node = Object.assign(Object.create(chain), { call })
+    const read = async () => {
+      const signatures = [torn, signatureOf(landed)]
+      const { transactions } = await fetchTransactions({ chain: node }, { mode: 'unsigned', signatures })
+      return transactions.map((each) => each?.signature)
+    }
+    await expect.poll(read).toEqual([undefined, signatureOf(landed)])
   })
 })
 

@@ -1,5 +1,7 @@
 /** Compares what a journal says is done with the transactions on chain, because a journal may be somebody else's. */
 import { SECOND_MS } from '../../src/platform/timing.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { signatureHolds } from '../../src/solana/signatures.ts'
 import { toggle } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import type { Demand } from '../signing/demanded-calls.ts'
@@ -64,7 +66,7 @@ async function readTransactions(session: Session, signatures: readonly string[])
       const { data } = await patiently(session, () => session.client.transactions.batchFetch({ signatures: part }))
       for (const [i, signature] of part.entries()) {
         const one = data.transactions[i] ?? null
-        if (one !== null && one.signature === signature) found.set(signature, one)
+        if (one !== null && carries(one.transaction, signature)) found.set(signature, one)
       }
     }
     missing = missing.filter((signature) => !found.has(signature))
@@ -72,4 +74,14 @@ async function readTransactions(session: Session, signatures: readonly string[])
     await session.clock.sleep(PAUSE_MS)
   }
   return found
+}
+
+/** Whether these bytes are the transaction of this signature, and its payer signed it: the API's word is not enough. */
+function carries(transaction: string, signature: string): boolean {
+  try {
+    const decoded = decodeWireTransaction(Buffer.from(transaction, 'base64'))
+    return decoded.signature === signature && signatureHolds(decoded, 0)
+  } catch {
+    return false
+  }
 }

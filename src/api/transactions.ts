@@ -338,7 +338,7 @@ export const transactions = {
     tag: TRANSACTIONS_TAG,
     summary: 'Read up to 100 executed transactions at once',
     description:
-      'Answers in the order of the request, with null for a transaction that no RPC endpoint has as `confirmed`. Endpoints without a full history lack old ones. It changes nothing and needs no scope.',
+      'Answers in the order of the request, with null for a transaction that no RPC endpoint has as `confirmed`, or whose answer cannot be read. Endpoints without a full history lack old ones. It changes nothing and needs no scope.',
     body: writeBody({ signatures: z.array(signatureText).min(1).max(100) }),
     data: z.object({ transactions: z.array(nullOr(executedTransaction)) }),
   }),

@@ -11,6 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { base58 } from '@scure/base'
+import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { LaunchJournal } from '../../commands/airdrops/launch-journal.ts'
@@ -19,10 +21,12 @@ import type { Session } from '../../commands/cli/session.ts'
 import { readStateFile, writeStateFile } from '../../commands/cli/state-file.ts'
 import type { ListJournal } from '../../commands/lists/journal.ts'
 import { planKeyedRows } from '../../commands/lists/keyed-rows.ts'
+import { doubtsAbout } from '../../commands/lists/proof.ts'
 import { proposalListJournal } from '../../commands/lists/propose-rows.ts'
 import { lockJournal } from '../../commands/locks/lock-list.ts'
 import { MINT_KIND, mintJournal } from '../../commands/nfts/mint-list.ts'
 import { launchListJournal } from '../../commands/pools/list-journal.ts'
+import { GOLDEN_BLOCKHASH } from '../support/golden.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const folder = makeSharedFolder('svc-journals-')
@@ -302,4 +306,46 @@ it('What an earlier run left in the state folder is refused if others could have
   expect(() => readStateFile(file)).toThrow('can be written by others (mode 666)')
   symlinkSync(file, `${file}.link`)
   expect(() => readStateFile(`${file}.link`)).toThrow('is a symbolic link')
+})
+
+describe('a transaction that a journal names', () => {
+  const sent = () => {
+    const [payer, other] = [Keypair.generate(), Keypair.generate()]
+    const transaction = new VersionedTransaction(
+      new TransactionMessage({
+        payerKey: payer.publicKey,
+        recentBlockhash: GOLDEN_BLOCKHASH,
+        instructions: [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: other.publicKey, lamports: 1 })],
+      }).compileToV0Message(),
+    )
+    transaction.sign([payer])
+    const base64 = () => Buffer.from(transaction.serialize()).toString('base64')
+    return { transaction, signature: base58.encode(transaction.signatures[0] ?? new Uint8Array()), base64 }
+  }
+  /** The doubt about `signature` if the API answers with these bytes for it. */
+  const doubt = async (signature: string, bytes: string) => {
+    const session = {
+      clock: { sleep: async () => undefined },
+      wallet: { describe: async () => ({ instructions: [] }) },
+      client: {
+        transactions: {
+          batchFetch: async () => ({
+            data: { transactions: [{ signature, slot: 1, failed: false, transaction: bytes }] },
+          }),
+        },
+      },
+    } as unknown as Session
+    const demand = async () => ({ calls: [] })
+    return (await doubtsAbout(session, [{ id: 'row', signatures: [signature], demand }])).get('row')
+  }
+
+  it('counts by its own bytes and its payer’s signature, whatever the API says of it', async () => {
+    const [real, other] = [sent(), sent()]
+    const missing = `no RPC node has ${real.signature}: --trust-journal counts it as done`
+    expect(await doubt(real.signature, other.base64())).toBe(missing)
+    expect(await doubt(real.signature, 'AA==')).toBe(missing)
+    other.transaction.signatures[0] = base58.decode(real.signature)
+    expect(await doubt(real.signature, other.base64())).toBe(missing)
+    expect(await doubt(real.signature, real.base64())).not.toBe(missing)
+  })
 })

@@ -33,7 +33,7 @@ function faults(text: string, columns: ColumnChoices = {}, decimals?: number): s
 const json = (list: unknown, columns: ColumnChoices = {}) =>
   readJsonList(Buffer.from(JSON.stringify(list)), { name: 'list', columns })
 
-const rowsOf = ({ list }: CsvRows) =>
+const rowsOf = ({ list }: Pick<CsvRows, 'list'>) =>
   Array.from({ length: list.count }, (_, i) => {
     const { wallet, amount } = entryAt(list, i)
     return `${wallet} ${amount}`

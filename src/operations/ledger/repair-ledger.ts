@@ -1,7 +1,7 @@
 /** Writes what the ledger lacks, one bounded step at a time: first what was unread, then the histories of the platform wallets and their token accounts. */
 import type { Api, LedgerRepair } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { listSignatures, SIGNATURES_PER_CALL } from '../../chain/reads/history.ts'
+import { listSignatures } from '../../chain/reads/history.ts'
 import type { Context } from '../../context.ts'
 import { createBudget } from '../../following/budget.ts'
 import { firstSlot } from '../../following/reconciliation/beginning.ts'
@@ -73,8 +73,9 @@ async function readHistory(
   const options = { genesis, address: account, budget: createBudget(RECORD_CALLS), signal: context.ending }
   await writeAndTell(context, genesis, await readAgain(services, part, options), step)
   const last = part.length < unknown.length ? part.at(-1) : page.at(-1)
-  const isEnd = part.length === unknown.length && (page.length < SIGNATURES_PER_CALL || (last?.slot ?? 0) < beginning)
-  if (!isEnd && last !== undefined) return `history.${account}.${last.signature}`
+  // A short page is no end: providers answer with less than was asked for.
+  if (last !== undefined && (part.length < unknown.length || last.slot >= beginning))
+    return `history.${account}.${last.signature}`
   return following === undefined ? null : `history.${following}`
 }
 

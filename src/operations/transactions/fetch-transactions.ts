@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { ExecutedTransaction } from '../../api/transactions.ts'
 import type { NodeCalls } from '../../chain/nodes/node-call.ts'
-import { executedOf, readAnswer } from '../../chain/reads/history.ts'
+import { executedOf, readAnswer, UnreadableTransaction } from '../../chain/reads/history.ts'
 import { isSignature } from '../../chain/reads/statuses.ts'
 import type { Context } from '../../context.ts'
 
@@ -12,7 +12,7 @@ type FetchTransactionsRoute = Api['transactions']['batchFetch']
 /** Transactions that are read at the same time. */
 const AT_ONCE = 8
 
-/** In the order of the request; null for one that no endpoint has. Throws internal_error if a node fails. */
+/** In the order of the request; null for one that no endpoint has readable. Throws internal_error if a node fails. */
 export async function fetchTransactions(
   { chain }: Pick<Context, 'chain'>,
   { signatures }: Input<FetchTransactionsRoute>,
@@ -33,9 +33,16 @@ async function executed(chain: Context['chain'], signature: string): Promise<Exe
   return others.find((other) => other !== null) ?? null
 }
 
-const executedAt = (node: NodeCalls, signature: string): Promise<ExecutedTransaction | null> =>
-  readAnswer(node, signature, 'confirmed', (answer) => {
-    const { slot, isFailed } = executedOf(answer, signature)
-    const { transaction } = answer as { transaction: [string] }
-    return { signature, slot, failed: isFailed, transaction: transaction[0] }
-  })
+async function executedAt(node: NodeCalls, signature: string): Promise<ExecutedTransaction | null> {
+  try {
+    return await readAnswer(node, signature, 'confirmed', (answer) => {
+      const { slot, isFailed } = executedOf(answer, signature)
+      const { transaction } = answer as { transaction: [string] }
+      return { signature, slot, failed: isFailed, transaction: transaction[0] }
+    })
+  } catch (error) {
+    // One of 100 that cannot be read must not hide the others.
+    if (error instanceof UnreadableTransaction) return null
+    throw error
+  }
+}

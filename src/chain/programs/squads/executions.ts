@@ -8,7 +8,6 @@ import {
   type ListedSignature,
   listSignatures,
   readAnswer,
-  SIGNATURES_PER_CALL,
   UnreadableTransaction,
 } from '../../reads/history.ts'
 
@@ -62,7 +61,8 @@ async function history(node: NodeCalls, address: string, near: number): Promise<
     const part = await listSignatures(node, address, { before: listed.at(-1)?.signature })
     listed.push(...part)
     const oldest = part.at(-1)?.at ?? null
-    if (part.length < SIGNATURES_PER_CALL || (oldest !== null && oldest < near)) break
+    // A short page is no end: providers answer with less than was asked for.
+    if (part.length === 0 || (oldest !== null && oldest < near)) break
   }
   return listed
 }
