@@ -1,14 +1,26 @@
 /** Proposes the request of a proposal anew: shows the new plan, compares what puts it on chain, and signs only that. */
 import type { ProposalCreation } from '../../src/api/payloads.ts'
 import type { Proposal } from '../../src/api/proposals.ts'
+import type { Transaction } from '../../src/api/transactions.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedCreations, unexpectedBuild } from '../signing/demand.ts'
 import { fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
-import { freshCreations, proposedOutcome, sendCreation, untilOnChain } from '../signing/propose.ts'
-import { signSeries } from '../signing/signatures.ts'
+import {
+  freshCreations,
+  isNumberTaken,
+  isOnChain,
+  MOST_TRIES,
+  noteTaken,
+  numberTaken,
+  proposedOutcome,
+  requireFreeNumber,
+  sendCreation,
+  untilOnChain,
+} from '../signing/propose.ts'
+import { type CompleteTransaction, signSeries } from '../signing/signatures.ts'
 import type { AskedProposal } from '../signing/wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { forecastOrNull } from './forecast.ts'
@@ -22,20 +34,52 @@ interface RenewFlags {
 
 /** Runs it for the wallet that signs, who must be a member that may propose. */
 export async function renewProposal(session: Session, { id, keypair, wait }: RenewFlags): Promise<CommandOutcome> {
-  const { client, ui } = session
+  const { client } = session
   const answered: Proposal = (await client.proposals.get({ id })).data
   if (answered.kind === 'rule') throw usage(`${id} is a proposal of a rule: send its request again to propose it anew`)
   const old = openSquads(id, answered)
-  const cluster = await session.cluster()
-  await refuseUnconfirmable(session, cluster)
+  await refuseUnconfirmable(session, await session.cluster())
   const member = await session.wallet.address(keypair)
-  const { data } = await client.proposals.renew({ id, member })
-  if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without transactions to sign')
-  const { proposal: creation } = data
+  for (let attempt = 1, replaced = id; ; attempt++) {
+    const { data } = await client.proposals.renew({ id: replaced, member })
+    if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without transactions to sign')
+    const { proposal: creation } = data
+    try {
+      const { proposal, signed, last } = await proposeAnew(session, { old, member, creation }, { id, keypair, wait })
+      const signatures = signed.map(({ signature }) => signature)
+      return await proposedOutcome(session, { proposal, signatures, fields: { renews: id }, last })
+    } catch (error) {
+      if (!isNumberTaken(error)) throw error
+      // Its own submission may have taken it, if the answer was lost.
+      const proposal = (await client.proposals.get({ id: creation.id })).data
+      if (isOnChain(proposal))
+        return proposedOutcome(session, { proposal, signatures: [], fields: { renews: id }, last: undefined })
+      if (attempt === MOST_TRIES) throw numberTaken(error, old.approver)
+      noteTaken(session, creation)
+      replaced = creation.id
+    }
+  }
+}
+
+interface Renewal {
+  old: SquadsProposal
+  member: string
+  creation: ProposalCreation
+}
+
+/** Shows the new plans, asks, signs and sends them. Throws what `isNumberTaken` knows if their number is taken. */
+async function proposeAnew(
+  session: Session,
+  { old, member, creation }: Renewal,
+  { id, keypair, wait }: RenewFlags,
+): Promise<{ proposal: Proposal; signed: CompleteTransaction[]; last: Transaction | undefined }> {
+  const { ui } = session
+  const cluster = await session.cluster()
   const plans = await plansOf(session, old, creation)
   const asked = askedOf(plans, member, creation)
   const creations = await checkedCreations(session, asked)
   const funds = await fundsOf(session, creations)
+  requireFreeNumber(funds)
   const shown = await Promise.all(
     plans.map(async (plan, i) => planLines(session, plan, i === 0 ? await forecastOrNull(session, plan.id) : null)),
   )
@@ -51,12 +95,8 @@ export async function renewProposal(session: Session, { id, keypair, wait }: Ren
   await confirmOn(session, `Propose ${id} anew`, cluster, { always: true })
   const signed = await signSeries(session, await freshCreations(session, asked, creation), { keypair })
   const confirmed = await sendCreation(session, { wait }, signed)
-  return proposedOutcome(session, {
-    proposal: await untilOnChain(session, creation.id, confirmed !== null),
-    signatures: signed.map(({ signature }) => signature),
-    fields: { renews: id },
-    last: confirmed?.at(-1),
-  })
+  const proposal = await untilOnChain(session, creation.id, confirmed !== null)
+  return { proposal, signed, last: confirmed?.at(-1) }
 }
 
 /** The new plans, in the order of their numbers. Throws a failure for those of another vault. */

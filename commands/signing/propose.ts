@@ -27,7 +27,7 @@ import type { RunFlags, SignedRun } from './signed-run.ts'
 import type { ActingVault, AskedProposal } from './wallet.ts'
 
 /** How often it is built again if another proposal takes its number. */
-const MOST_TRIES = 3
+export const MOST_TRIES = 3
 /** The error of the program for a number that another proposal has taken. */
 const NUMBER_TAKEN = /"Custom":2006\b/
 /** Requests and milliseconds between them until the proposal is seen on chain. */
@@ -114,6 +114,7 @@ export async function propose<D extends BuiltTransactions>(
         ...shown,
       }
     } catch (error) {
+      // Before anything is signed, the same code may be the act's own failure.
       if (!(error instanceof NumberTaken) && !(signed.length > 0 && isNumberTaken(error))) throw error
       // The same act may have taken it: of this member, whose answer was lost, or of another one.
       const same = await proposalNow(session, plan.creation.id)
@@ -123,7 +124,7 @@ export async function propose<D extends BuiltTransactions>(
         return { proposal: same, signatures: [], last: undefined, ...shown }
       }
       if (attempt === MOST_TRIES) throw numberTaken(error, acting)
-      session.ui.note(`Number ${plan.creation.transaction_index} was taken by another proposal: it is built again`)
+      noteTaken(session, plan.creation)
     }
   }
 }
@@ -200,7 +201,7 @@ async function agreeOn<D extends BuiltTransactions>(
   { isFirst }: { isFirst: boolean },
 ): Promise<CheckedBuild[]> {
   const { lines, forecast, funds } = await previewOf(session, plan, run)
-  if (isTaken(funds)) throw new NumberTaken(funds.fault?.text ?? '')
+  requireFreeNumber(funds)
   await session.ui.preview(lines)
   requireFunds(funds, forecast.cluster)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
@@ -257,7 +258,7 @@ async function finishBegun(
   }
 }
 
-const isOnChain = ({ status }: Proposal) => status !== 'planned' && status !== 'expired'
+export const isOnChain = ({ status }: Proposal) => status !== 'planned' && status !== 'expired'
 
 /** Whether its transactions can no longer land: the blockhash is too old, or the number is taken. */
 const isOver = (error: ApiError) =>
@@ -269,6 +270,11 @@ class NumberTaken extends ApiError {
   constructor(message: string) {
     super('internal_error', message)
   }
+}
+
+/** Throws what `isNumberTaken` knows if the trial of a creation says so. */
+export function requireFreeNumber(funds: Funds): void {
+  if (isTaken(funds)) throw new NumberTaken(funds.fault?.text ?? '')
 }
 
 const isTaken = ({ fault }: Funds): boolean => fault !== null && NUMBER_TAKEN.test(JSON.stringify(fault.err))
@@ -287,12 +293,16 @@ export async function fundsOfProposal(session: Session, acting: ActingVault, bui
   ])
 }
 
-const isNumberTaken = (error: unknown): error is ApiError =>
-  error instanceof ApiError && NUMBER_TAKEN.test(detailsOf(error))
+/** Whether another proposal has taken the number, seen by the trial or by the program. */
+export const isNumberTaken = (error: unknown): error is ApiError =>
+  error instanceof NumberTaken || (error instanceof ApiError && NUMBER_TAKEN.test(detailsOf(error)))
+
+export const noteTaken = ({ ui }: Session, { transaction_index }: ProposalCreation) =>
+  ui.note(`Number ${transaction_index} was taken by another proposal: it is built again`)
 
 const detailsOf = ({ details }: ApiError) => JSON.stringify(details ?? {})
 
-const numberTaken = (error: ApiError, { multisig }: ActingVault) =>
+export const numberTaken = (error: ApiError, { multisig }: Pick<ActingVault, 'multisig'>) =>
   failure(`other proposals took the next number of ${multisig} ${MOST_TRIES} times: nothing was proposed`, {
     next: 'run it again when fewer members propose at the same time',
     details: { ...error.details },

@@ -73,11 +73,11 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
   })
 
   /** Runs a command of ada that meets `before` at each of its submissions. */
-  async function racing(args: string[], before: (count: number, body: string) => unknown) {
+  async function racing(args: string[], before: (count: number, body: string) => unknown, to = ['--squads', multisig]) {
     submissions = 0
     beforeSubmission = before
     const api = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-    const by = ['--squads', multisig, '-k', ada.file, '--yes', '--json', '--api', api]
+    const by = [...to, '-k', ada.file, '--yes', '--json', '--api', api]
     const ran = await cli.svc([...args, ...by], { env: { SVC_API_KEY: daemon.operator } })
     beforeSubmission = () => undefined
     return { ...ran, answer: ran.exitCode === 0 ? JSON.parse(ran.stdout) : null }
@@ -171,6 +171,27 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     expect(again.answer).toMatchObject({ proposal_status: 'active', transaction_index: String(before + 4) })
     expect(await ownProposals()).toEqual([again.answer.proposal])
     await carryOut(again.answer.proposal)
+  })
+
+  it('of a proposal that is made anew is taken at the trial and at the sending, and the next one follows', async () => {
+    const to = cli.keypair('any.json').address
+    const first = await racing(['wallet', 'send', to, '0.25'], () => undefined)
+    for (const by of [ben, cy]) await cli.json(['proposals', 'reject', first.answer.proposal, '-k', by.file])
+    const before = await numbers()
+    beforeForecast = () => take()
+    const { exitCode, stderr, answer } = await racing(
+      ['proposals', 'renew', first.answer.proposal],
+      (count) => count === 0 && take(),
+      [],
+    )
+    expect(exitCode, stderr).toBe(0)
+    expect(answer).toMatchObject({
+      renews: first.answer.proposal,
+      proposal_status: 'active',
+      transaction_index: String(before + 3),
+    })
+    await carryOut(answer.proposal)
+    expect(chain.account(to)?.lamports).toBe(250_000_000n)
   })
 
   it('that is taken while a buffer is filled is followed by the next, and the act is done once', async () => {
