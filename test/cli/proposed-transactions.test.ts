@@ -241,4 +241,21 @@ describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, ()
     expect(await carryOut(id)).toMatchObject({ proposal_status: 'executed' })
     expect(first.map((each) => chain.account(each.toBase58())?.lamports)).toEqual(first.map(() => 2_000_000n))
   })
+
+  it('with a lookup table is proposed by a vault without SOL, whose executor pays the fee', async () => {
+    const chain = await daemon.local()
+    const members = ['--member', `${ada.address},${ben.address},${cy.address}`, '--threshold', '2']
+    const empty = await cli.json(['multisig', 'create', ...members, '-k', ada.file])
+    expect(chain.account(empty.vault)).toBeNull()
+    const to = payments(3)
+    const fromPubkey = new PublicKey(empty.vault)
+    const message = new TransactionMessage({
+      payerKey: fromPubkey,
+      recentBlockhash: chain.latestBlockhash().blockhash,
+      instructions: to.map((toPubkey) => SystemProgram.transfer({ fromPubkey, toPubkey, lamports: 0 })),
+    }).compileToV0Message([lookupTable({ chain }, to)])
+    const raw = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64')
+    const { proposal } = await cli.json(['proposals', 'create', raw, '--squads', empty.multisig, '-k', ada.file])
+    expect(await carryOut(proposal)).toMatchObject({ proposal_status: 'executed' })
+  })
 })

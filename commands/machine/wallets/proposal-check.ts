@@ -19,6 +19,7 @@ import { decodeTransaction } from '../../../src/chain/sending/transactions.ts'
 import { compileAnySize, compileUnsigned } from '../../../src/chain/sending/unsigned.ts'
 import { ApiError } from '../../../src/platform/errors.ts'
 import { ByteReader, ShortData } from '../../../src/solana/byte-reader.ts'
+import { MAX_TRANSACTION_BYTES } from '../../../src/solana/constants.ts'
 import { type DecodedTransaction, messageBytesOf } from '../../../src/solana/messages.ts'
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
@@ -74,11 +75,11 @@ export async function vaultMessage(asked: Pick<AskedProposal, 'multisig' | 'vaul
 const usesTables = (act: string): boolean => decodeTransaction(act).message.lookups.length > 0
 
 /**
- * Throws SquadsFault for what the vault cannot execute. Returns the act as it was built if it has lookup tables or no
- * room for the member.
+ * Throws SquadsFault for what the vault cannot execute. Returns the act as it was built if it has no room for the
+ * member, or if it has lookup tables and names the member itself.
  */
 export async function actPaidBy(asked: Place, act: string, member: string): Promise<string> {
-  if (usesTables(act)) return act
+  if (usesTables(act)) return withPayer(act, member)
   const { version } = decodeTransaction(act).message
   const envelope = { payer: member, recentBlockhash: SYSTEM_PROGRAM }
   const messageConfig = { ...LARGEST_LIMITS, heapSize: null, priorityFeeLamports: 0n }
@@ -90,6 +91,29 @@ export async function actPaidBy(asked: Place, act: string, member: string): Prom
     if (error instanceof ApiError) return act
     throw error
   }
+}
+
+/** The transaction of version 0 with another payer before its accounts, whose places move by one. */
+async function withPayer(act: string, member: string): Promise<string> {
+  const { MessageV0, PublicKey, VersionedTransaction } = await import('@solana/web3.js')
+  const { message } = VersionedTransaction.deserialize(Buffer.from(act, 'base64'))
+  const payer = new PublicKey(member)
+  const { header, staticAccountKeys, recentBlockhash, compiledInstructions, addressTableLookups } = message
+  if (staticAccountKeys.some((key) => key.equals(payer))) return act
+  const moved = compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
+    programIdIndex: programIdIndex + 1,
+    accountKeyIndexes: accountKeyIndexes.map((place) => place + 1),
+    data,
+  }))
+  const paid = new MessageV0({
+    header: { ...header, numRequiredSignatures: header.numRequiredSignatures + 1 },
+    staticAccountKeys: [payer, ...staticAccountKeys],
+    recentBlockhash,
+    compiledInstructions: moved,
+    addressTableLookups,
+  })
+  const transaction = Buffer.from(new VersionedTransaction(paid).serialize())
+  return transaction.length > MAX_TRANSACTION_BYTES ? act : transaction.toString('base64')
 }
 
 type Place = Pick<AskedProposal, 'multisig' | 'vault' | 'index'>
