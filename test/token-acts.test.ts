@@ -3,6 +3,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { actWords } from '../src/operations/proposals/squads/act-words.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { approversOf, decide, NOTHING_WAITS } from './support/approvers.ts'
 import { addressOf, createMint, type Extension, give, run, tokenAccountOf, unitsIn } from './support/gold.ts'
@@ -541,6 +542,24 @@ describe('a freeze by the platform wallet', () => {
     chain.advance(1)
     expect(chain.account(account)!.data[108]).toBe(2)
     expect((await service.request('GET', '/v2/audit-verification')).json.data).toMatchObject({ intact: true })
+  })
+})
+
+describe('the sentence about an act that a multisig approves', () => {
+  it('has its amount in whole tokens, and in raw units of what is no token', async () => {
+    const { services, wallet } = await shared()
+    const mint = createMint(await services.chain.local(), wallet).mint.toBase58()
+    const say = (operation: string, input: object) =>
+      actWords(services, { operation, summary: '', input: { mint, ...input } })
+    const recipients = [{ amount: '1500000000000' }, { amount: '2' }]
+    expect(await say('POST /v2/tokens/{mint}/mints', { recipients })).toBe(
+      `Mint 1,500.000000002 (2 wallets) of the token ${mint}`,
+    )
+    expect(await say('POST /v2/tokens/{mint}/burns', { amount: '5' })).toBe(`Burn 0.000000005 of the token ${mint}`)
+    const lock = { amount: '2500000000', recipient: 'Ada' }
+    expect(await say('POST /v2/locks', lock)).toBe(`Lock 2.5 of the token ${mint} for Ada`)
+    const none = Keypair.generate().publicKey.toBase58()
+    expect(await say('POST /v2/locks', { ...lock, mint: none })).toContain('Lock 2,500,000,000 raw units of the token')
   })
 })
 

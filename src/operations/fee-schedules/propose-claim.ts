@@ -38,7 +38,7 @@ export async function proposeClaim<O>(
     approver,
     isSigned: true,
     operation: OPERATION,
-    what: actWords(OPERATION, '', input as unknown as Record<string, unknown>),
+    what: await actWords(context, { operation: OPERATION, summary: '', input: { ...input } }),
     request: {
       method: 'post',
       target: `/v2/pools/${address}/fee-claims`,

@@ -1,5 +1,7 @@
 /** Says in one sentence what a proposed request does. */
 import { describeMessage } from '../../../chain/instructions/describe.ts'
+import { readTokens } from '../../../chain/programs/tokens/index.ts'
+import type { Context } from '../../../context.ts'
 import { printable } from '../../../platform/printable.ts'
 import { groupedDecimalOf, solText } from '../../../solana/amounts.ts'
 import { MOST_WHAT } from '../../../solana/decision-texts.ts'
@@ -12,11 +14,17 @@ const MOST_WORDS = 300
 type Fields = Record<string, unknown>
 const text = (value: unknown): string => String(value)
 
-/** The amount of one wallet, or the sum for several, in raw units. */
-function countedUnits(amount: unknown, list: unknown): string {
-  if (!Array.isArray(list)) return `${groupedDecimalOf(BigInt(text(amount)), 0)} raw units`
+/** Writes an amount of the token that a request names. */
+type Units = (raw: bigint) => string
+
+const tokensText = (decimals: number | null): Units =>
+  decimals === null ? (raw) => `${groupedDecimalOf(raw, 0)} raw units` : (raw) => groupedDecimalOf(raw, decimals)
+
+/** The amount of one wallet, or the sum for several. */
+function countedText(amount: unknown, list: unknown, units: Units): string {
+  if (!Array.isArray(list)) return units(BigInt(text(amount)))
   const sum = list.reduce((total: bigint, each: { amount: string }) => total + BigInt(each.amount), 0n)
-  return `${groupedDecimalOf(sum, 0)} raw units (${list.length} wallets)`
+  return `${units(sum)} (${list.length} wallets)`
 }
 
 const walletsText = (wallet: unknown, list: unknown): string =>
@@ -62,10 +70,6 @@ const WORDS: Record<string, (input: Fields) => string> = {
     `Withdraw the transfer fees of the token ${text(mint)}${recipient === undefined ? '' : ` to ${text(recipient)}`}`,
   'POST /v2/tokens/{mint}/harvests': ({ mint }) => `Move withheld transfer fees of ${text(mint)} into the mint`,
   'PATCH /v2/tokens/{mint}/extensions': ({ mint }) => `Change the settings of extensions of the token ${text(mint)}`,
-  'POST /v2/tokens/{mint}/mints': ({ mint, amount, recipients }) =>
-    `Mint ${countedUnits(amount, recipients)} of the token ${text(mint)}`,
-  'POST /v2/tokens/{mint}/burns': ({ mint, amount, holders }) =>
-    `Burn ${countedUnits(amount, holders)} of the token ${text(mint)}`,
   'POST /v2/tokens/{mint}/freezes': ({ mint, wallet, wallets }) =>
     `Freeze the token ${text(mint)} of ${walletsText(wallet, wallets)}`,
   'DELETE /v2/tokens/{mint}/freezes': ({ mint, wallets }) =>
@@ -79,10 +83,7 @@ const WORDS: Record<string, (input: Fields) => string> = {
   'POST /v2/collections': ({ name }) => `Create the collection ${text(name)}`,
   'POST /v2/stakes': ({ asset }) => `Stake the NFT ${text(asset)}`,
   'DELETE /v2/stakes/{asset}': ({ asset }) => `Release the NFT ${text(asset)}`,
-  'POST /v2/gold-locks': ({ amount }) => `Lock ${groupedDecimalOf(BigInt(text(amount)), 0)} raw units of gold`,
   'DELETE /v2/gold-locks/{user}': () => 'Unlock gold',
-  'POST /v2/locks': ({ mint, amount, recipient }) =>
-    `Lock ${groupedDecimalOf(BigInt(text(amount)), 0)} raw units of the token ${text(mint)} for ${text(recipient)}`,
   'POST /v2/locks/{address}/claims': ({ address }) => `Claim from the lock ${text(address)}`,
   'DELETE /v2/locks/{address}': ({ address }) => `Cancel the lock ${text(address)}`,
   'PUT /v2/locks/{address}/recipient': ({ address, new_recipient: to }) =>
@@ -96,12 +97,39 @@ const WORDS: Record<string, (input: Fields) => string> = {
   'POST /v2/rent-reclaims': () => 'Return excess rent',
 }
 
-/** `summary` is what the route says about itself, for one without words of its own. */
-export function actWords(operation: string, summary: string, input: Fields): string {
-  const words = WORDS[operation]
-  if (words === undefined) return summary
-  const sentence = words(input)
+/** Acts whose amount is of the token that the body, the path or the setting names. */
+const COUNTED: Record<string, (input: Fields, units: Units) => string> = {
+  'POST /v2/tokens/{mint}/mints': ({ mint, amount, recipients }, units) =>
+    `Mint ${countedText(amount, recipients, units)} of the token ${text(mint)}`,
+  'POST /v2/tokens/{mint}/burns': ({ mint, amount, holders }, units) =>
+    `Burn ${countedText(amount, holders, units)} of the token ${text(mint)}`,
+  'POST /v2/gold-locks': ({ amount }, units) => `Lock ${units(BigInt(text(amount)))} of gold`,
+  'POST /v2/locks': ({ mint, amount, recipient }, units) =>
+    `Lock ${units(BigInt(text(amount)))} of the token ${text(mint)} for ${text(recipient)}`,
+}
+
+/**
+ * `summary` is what the route says about itself, for one without words of its own. Amounts are in whole tokens, or in raw
+ * units if the token cannot be read.
+ */
+export async function actWords(
+  { chain, config }: Pick<Context, 'chain' | 'config'>,
+  { operation, summary, input }: { operation: string; summary: string; input: Fields },
+): Promise<string> {
+  const counted = COUNTED[operation]
+  const mint = input.mint ?? config.values['gold.mint']
+  const decimals = counted === undefined ? null : await decimalsOrNull(chain, mint)
+  const sentence = counted?.(input, tokensText(decimals)) ?? WORDS[operation]?.(input) ?? summary
   return sentence.length > MOST_WORDS ? `${sentence.slice(0, MOST_WORDS - 1)}…` : sentence
+}
+
+async function decimalsOrNull(chain: Context['chain'], mint: unknown): Promise<number | null> {
+  if (typeof mint !== 'string') return null
+  try {
+    return (await readTokens(chain, [mint]))[0]?.decimals ?? null
+  } catch {
+    return null
+  }
 }
 
 /** What a transaction does that no route built: its beginning as it is given, and what changes control, as far as it fits. */

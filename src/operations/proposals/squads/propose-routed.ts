@@ -29,7 +29,7 @@ function subjectOf(operation: string, target: string, { address, kind }: Record<
   return ONE_AT_A_TIME.test(operation) ? `${operation.split(' ')[0]} ${target}` : null
 }
 
-export function proposeRouted<D extends object>(
+export async function proposeRouted<D extends object>(
   context: Context,
   { route, target, fields, input, approver }: RoutedRequest,
   operate: (context: Context, input: Record<string, unknown>) => Promise<D>,
@@ -43,7 +43,7 @@ export function proposeRouted<D extends object>(
       approver,
       isSigned: input.mode === 'signed',
       operation,
-      what: actWords(operation, route.summary, input),
+      what: await actWords(context, { operation, summary: route.summary, input }),
       request: isKept ? request : null,
       subject: subjectOf(operation, target, input),
     },
