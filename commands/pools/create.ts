@@ -93,7 +93,10 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
     runSigned<PoolCreated>(session, flags, {
       what,
       showsTotal: true,
-      build: (creator) => session.client.pools.create({ ...body, creator, ...buildFields(input) }),
+      async build(creator) {
+        const asked = { ...body, creator, ...buildFields(input) }
+        return launch === null ? session.client.pools.create(asked) : { data: await launch.request(asked) }
+      },
       demand: (of, data) =>
         launchDemand(session, payer === undefined ? of : { ...of, payer }, {
           creator: of.payer,

@@ -12,7 +12,7 @@ import { counted } from '../ui/words.ts'
 import type { CreateFlags, createFlags } from './launch-flags.ts'
 import { launchedCalls, launchRow } from './launch-row.ts'
 import { costOf, rehearseAll, requireBuildable } from './list-forecast.ts'
-import { type LaunchListJournal, launchListJournal } from './list-journal.ts'
+import { type LaunchListJournal, launchedOf, launchListJournal } from './list-journal.ts'
 import { launchListOutcome, type PlannedRow } from './list-outcome.ts'
 import { type LaunchList, readLaunchList } from './list-rows.ts'
 import { proposeLaunches } from './propose-launches.ts'
@@ -112,7 +112,7 @@ function refuseBesideList(input: CreateFlags): void {
   if (input.rehearse) refuseBesideRehearsal(input)
 }
 
-const entryOf = (journal: LaunchListJournal, { symbol }: { symbol: string }) => journal.entries.get(symbol) ?? null
+const entryOf = (journal: LaunchListJournal, { symbol }: { symbol: string }) => launchedOf(journal.entries.get(symbol))
 
 /** Compares launches that the journal calls done with their transactions on chain, each once in a run. */
 function doubtsOnce(session: Session, payer: string, { trust_journal: isTrusted }: CreateFlags) {
@@ -142,7 +142,8 @@ function doubtsOnce(session: Session, payer: string, { trust_journal: isTrusted 
 /** The rows with what the journal knows. Throws a usage problem for a row that was started and has changed. */
 function plannedRows(list: LaunchList, journal: LaunchListJournal): PlannedRow[] {
   const listed = new Set(list.rows.map(({ symbol }) => symbol))
-  const [gone] = [...journal.entries].find(([symbol, { isLive }]) => !isLive && !listed.has(symbol)) ?? []
+  const isUnfinished = (symbol: string) => entryOf(journal, { symbol })?.isLive === false
+  const gone = [...journal.entries.keys()].find((symbol) => isUnfinished(symbol) && !listed.has(symbol))
   if (gone !== undefined) {
     throw usage(`${gone} was started in an earlier run, is not launched yet, and is no longer in the list`, {
       param: '--from',

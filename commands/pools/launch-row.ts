@@ -6,7 +6,7 @@ import type { Session } from '../cli/session.ts'
 import { type AttemptEnd, type Attempts, endOfSigned, untilConfirmed } from '../lists/attempt.ts'
 import { patiently } from '../lists/patience.ts'
 import { lifetimeFields, trackedField } from '../signing/built-transactions.ts'
-import { type Call, type Demand, requireDemanded, signingFor } from '../signing/demand.ts'
+import { type Call, type Demand, requireDemanded, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { signOneInTime } from '../signing/device.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { withFreshBlockhash } from '../signing/fresh-blockhash.ts'
@@ -14,7 +14,8 @@ import { submitSigned } from '../signing/requests.ts'
 import { type CompleteTransaction, placeOf, signReturnedKeys, signSeries } from '../signing/signatures.ts'
 import { failure } from '../ui/problem.ts'
 import { type LaunchAnswer, type LaunchBounds, launchAnswer, launchDemand, secretKeysOf } from './launch-body.ts'
-import type { LaunchedEntry, LaunchListJournal } from './list-journal.ts'
+import { type LaunchRequest, requestLaunch } from './launch-request.ts'
+import { type LaunchedEntry, type LaunchListJournal, launchedOf, requestedOf } from './list-journal.ts'
 import { bodyOfRow, type LaunchRow, ownKeysOf } from './list-rows.ts'
 import { untilLive } from './verify.ts'
 
@@ -30,12 +31,12 @@ export interface RowRun {
 /** Returns the entry of a live pool. Throws the failure of its transaction; the next run makes it again. */
 export async function launchRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
   const { journal, flags } = run
-  const known = journal.entries.get(row.symbol)
-  const entry = known ?? (await patiently(session, () => buildRow(session, run, row)))
+  const known = launchedOf(journal.entries.get(row.symbol))
+  const entry = known ?? (await buildRow(session, run, row))
   const keep = (changed: LaunchedEntry) => journal.write(row.symbol, changed)
-  if (known === undefined) keep(entry)
+  if (known === null) keep(entry)
   return finishLaunch(session, entry, {
-    isFresh: known === undefined,
+    isFresh: known === null,
     keypair: flags.keypair,
     ownKeys: await ownKeysOf(row),
     // The transactions before these may be confirmed already.
@@ -137,11 +138,19 @@ async function refusalOfBundle(
 }
 
 async function buildRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
-  const { payer, flags } = run
-  const body = await bodyOfRow(row)
-  const { data } = await session.client.pools.create({ ...body, creator: payer, ...txVersionField(flags) })
-  await requireDemanded(session, data.transactions, await rowDemand(session, run, row, launchAnswer(data)))
-  return newEntry(session, row.sha256, data)
+  const { payer, flags, journal } = run
+  const { symbol, sha256 } = row
+  const body = { ...(await bodyOfRow(row)), creator: payer, ...txVersionField(flags) }
+  const keep = (requested: LaunchRequest | null) => journal.write(symbol, { sha256, requested })
+  const data = await patiently(session, () =>
+    requestLaunch(session, body, requestedOf(journal.entries.get(symbol)), keep),
+  )
+  const demand = await rowDemand(session, run, row, launchAnswer(data))
+  await requireDemanded(session, data.transactions, demand).catch((error: unknown) => {
+    if (error instanceof UnexpectedBuild) keep(null)
+    throw error
+  })
+  return newEntry(session, sha256, data)
 }
 
 /** The entry of a launch that is built. Only its generated keys sign it here, so that its blockhash can be replaced. */

@@ -1,7 +1,8 @@
 /** The journal of `svc pools create --from`: what was built and signed for each launch, stored before anything is sent. */
 import type { PoolCreated } from '../../src/api/pools.ts'
-import { type JournalKind, ListJournal } from '../lists/journal.ts'
+import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from '../lists/journal.ts'
 import type { CompleteTransaction } from '../signing/signatures.ts'
+import type { RequestedLaunch } from './launch-request.ts'
 
 /** The payer and cluster of a list, the same in every run. */
 export type ListTerms = {
@@ -30,7 +31,26 @@ export interface LaunchedEntry {
 }
 
 /** The rows are named by their symbols in capitals. */
-export type LaunchListJournal = ListJournal<ListTerms, LaunchedEntry>
+export type LaunchListJournal = ListJournal<ListTerms, LaunchedEntry | RequestedLaunch>
+
+/** The entry of a launch that was built; null if it was only requested, or not at all. */
+export const launchedOf = <E extends LaunchedEntry>(entry: E | RequestedLaunch | undefined): E | null =>
+  entry === undefined || 'requested' in entry ? null : entry
+
+/** What an earlier run has requested, and nothing is known of. */
+export const requestedOf = (entry: LaunchedEntry | RequestedLaunch | undefined) =>
+  entry !== undefined && 'requested' in entry ? entry.requested : null
+
+/** Whether it is an entry of a launch that was built. */
+export const isLaunched = ({ sha256, pool, isLive }: JournalFields) =>
+  typeof sha256 === 'string' && typeof pool === 'string' && typeof isLive === 'boolean'
+
+/** Whether it is an entry of a launch that was only requested. */
+export function isRequested({ sha256, requested }: JournalFields): boolean {
+  const { key, at, body } = fieldsOf(requested)
+  const isWhole = typeof key === 'string' && Number.isSafeInteger(at) && typeof body === 'string'
+  return typeof sha256 === 'string' && (requested === null || isWhole)
+}
 
 const LAUNCH_JOURNAL: JournalKind<ListTerms> = {
   kind: 'svc-pool-launches',
@@ -39,8 +59,7 @@ const LAUNCH_JOURNAL: JournalKind<ListTerms> = {
   names: { payer: 'the keypair', cluster: 'the cluster' },
   anew: 'launch the list as a new one',
   loss: 'another --journal launches every row again',
-  isEntry: ({ sha256, pool, isLive }) =>
-    typeof sha256 === 'string' && typeof pool === 'string' && typeof isLive === 'boolean',
+  isEntry: (entry) => isRequested(entry) || isLaunched(entry),
 }
 
 export const launchListJournal = (file: string, terms: ListTerms): LaunchListJournal =>

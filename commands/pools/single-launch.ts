@@ -22,8 +22,9 @@ import type { AgreedBuild } from '../signing/signed-run.ts'
 import { EXIT, failure, type Problem, usage } from '../ui/problem.ts'
 import { launchDemand, type PoolBody } from './launch-body.ts'
 import { type CreateFlags, createFlags } from './launch-flags.ts'
+import { type CreateBody, type RequestedLaunch, requestLaunch } from './launch-request.ts'
 import { finishLaunch, newEntry, unsentOf } from './launch-row.ts'
-import type { LaunchedEntry, ListTerms } from './list-journal.ts'
+import { isLaunched, isRequested, type LaunchedEntry, type ListTerms, launchedOf, requestedOf } from './list-journal.ts'
 
 const FOLDER = 'pool-launches'
 
@@ -40,11 +41,10 @@ const SINGLE_JOURNAL: JournalKind<ListTerms> = {
   anew: '',
   loss: 'if it is removed, a launch in it may be paid a second time',
   place: OTHER_STATE_FOLDER,
-  isEntry: ({ sha256, pool, isLive, again }) =>
-    [sha256, pool, again].every((text) => typeof text === 'string') && typeof isLive === 'boolean',
+  isEntry: (entry) => isRequested(entry) || (isLaunched(entry) && typeof entry.again === 'string'),
 }
 
-type SingleJournal = ListJournal<ListTerms, SingleEntry>
+type SingleJournal = ListJournal<ListTerms, SingleEntry | RequestedLaunch>
 
 export interface SingleLaunch {
   creator: string
@@ -60,6 +60,8 @@ export interface SingleLaunch {
   journal: SingleJournal
   /** What an earlier run of this command has started; null if nothing. */
   begun: SingleEntry | null
+  /** Requests the build, or that of an earlier run which was killed before it was stored. */
+  request(body: CreateBody): Promise<PoolCreated>
 }
 
 /**
@@ -82,13 +84,23 @@ export async function withLaunch<T>(
   const sha256 = createHash('sha256')
     .update(JSON.stringify([body, input.tx_version ?? null]))
     .digest('hex')
-  const launch = { creator, cluster, symbol, sha256, body, ownKeys, input, journal }
+  let isOpen = false
+  const request = async (asked: CreateBody) => {
+    if (input.dry_run) return (await session.client.pools.create(asked)).data
+    isOpen = true
+    const begun = requestedOf(journal.entries.get(symbol))
+    const data = await requestLaunch(session, asked, begun, (requested) => journal.write(symbol, { sha256, requested }))
+    isOpen = false
+    return data
+  }
+  const launch = { creator, cluster, symbol, sha256, body, ownKeys, input, journal, request }
   if (input.dry_run) return run({ ...launch, begun: await begunOf(session, launch) })
   const release = await journal.begin()
   try {
     return await run({ ...launch, begun: await begunOf(session, launch) })
   } finally {
-    if (journal.entries.size === 0) journal.remove()
+    const entry = journal.entries.get(symbol)
+    if (launchedOf(entry) === null && !(isOpen && requestedOf(entry) !== null)) journal.remove()
     release()
   }
 }
@@ -97,7 +109,7 @@ async function begunOf(
   session: Session,
   { journal, symbol, sha256 }: Pick<SingleLaunch, 'journal' | 'symbol' | 'sha256'>,
 ): Promise<SingleEntry | null> {
-  const entry = journal.entries.get(symbol) ?? null
+  const entry = launchedOf(journal.entries.get(symbol))
   if (entry === null || entry.sha256 === sha256) return entry
   if (await hasEndedUnpaid(session, entry)) return null
   throw usage(`an earlier run launches ${symbol} with other values (pool ${entry.pool}), and is not finished`, {
@@ -117,7 +129,9 @@ function noteOthers({ ui }: Session, own: string, terms: ListTerms): void {
     try {
       const other: SingleJournal = new ListJournal(file, terms, SINGLE_JOURNAL)
       other.refuseWhileHeld()
-      for (const [symbol, entry] of other.entries) {
+      for (const [symbol, known] of other.entries) {
+        const entry = launchedOf(known)
+        if (entry === null) continue
         ui.warn(`an earlier launch of ${symbol} is not finished (pool ${entry.pool}): ${waysOut(entry, file)}`)
       }
     } catch {
@@ -245,9 +259,9 @@ async function finish(
 
 /** The failure of a launch: what of it has landed, and how it goes on. If nothing has, nothing is left to continue. */
 function unfinished(error: ApiError, { journal, symbol }: SingleLaunch): ApiError {
-  const entry = journal.entries.get(symbol)
+  const entry = launchedOf(journal.entries.get(symbol))
   const { built, signed, landed = [] } = entry ?? {}
-  if (entry === undefined || built === undefined || built === null) return error
+  if (entry === null || built === undefined || built === null) return error
   const all = landed.length + built.transactions.length
   const past = landed.length === 0 ? 'none before it' : `landed before it: ${landed.join(', ')}`
   const place = all === 1 || signed !== null ? '' : `transaction ${landed.length + 1} of ${all}: `

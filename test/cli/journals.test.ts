@@ -25,7 +25,7 @@ import { doubtsAbout } from '../../commands/lists/proof.ts'
 import { proposalListJournal } from '../../commands/lists/propose-rows.ts'
 import { lockJournal } from '../../commands/locks/lock-list.ts'
 import { MINT_KIND, mintJournal } from '../../commands/nfts/mint-list.ts'
-import { launchListJournal } from '../../commands/pools/list-journal.ts'
+import { launchedOf, launchListJournal, requestedOf } from '../../commands/pools/list-journal.ts'
 import { GOLDEN_BLOCKHASH } from '../support/golden.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
@@ -270,6 +270,29 @@ it('A batch of a list never gets the number of another, even if a line was remov
       .finished()
       .flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)),
   ).toEqual(['wallet 1', 'wallet 3', 'wallet new'])
+})
+
+it('A list of launches knows what was only requested from what was built, by versions of before too', async () => {
+  const head = { kind: 'svc-pool-launches', version: 2, ...terms }
+  const built = { sha256: 'a', pool: 'p', mint: 'm', isLive: true, built: null, signed: null, signatures: ['s'] }
+  const requested = { sha256: 'b', requested: { key: 'k', at: 1, body: 'c' } }
+  const ended = { sha256: 'b', requested: null }
+  const written = (...entries: object[]) => {
+    const file = newFile()
+    writeFileSync(file, [head, ...entries].map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 })
+    return () => launchListJournal(file, terms)
+  }
+  const rows = { BUILT: built, REQ: requested, ENDED: ended }
+  const { entries } = written(...Object.entries(rows).map(([row, entry]) => ({ row, ...entry })))()
+  const known = [...entries].map(([row, entry]) => [row, launchedOf(entry)?.pool, requestedOf(entry)?.key])
+  expect(known).toEqual([
+    ['BUILT', 'p', undefined],
+    ['REQ', undefined, 'k'],
+    ['ENDED', undefined, undefined],
+  ])
+  for (const broken of [{ sha256: 'b' }, { sha256: 'b', requested: { key: 'k' } }, { requested: null }]) {
+    expect(written({ row: 'X', ...broken })).toThrow('is not a journal of')
+  }
 })
 
 it('The keys of a list of NFTs are derived from the seed of its journal', async () => {

@@ -15,6 +15,7 @@ import { keypairFile } from '../../support/platform-wallet.ts'
 import { PROGRAMS_DIR } from '../../support/programs.ts'
 import { randomOf } from '../../support/random.ts'
 import { makeFolder, removeFolder } from '../../support/service.ts'
+import { startTrappingProxy, type Trap, type TrappingProxy } from '../trapping-proxy.ts'
 import { goneOf, killTest, momentsOf, seedOr } from './harness.ts'
 
 /** Half of them anywhere in the run, half once it has signed: between its two transactions, and as they are seen. */
@@ -84,9 +85,18 @@ async function startWorld() {
     took: 0,
     configSize: 0,
     balance: () => chain.getBalance(payer.publicKey),
-    start: (n: number, more: string[] = []) =>
-      spawn(process.execPath, [PROGRAM, ...argsOf(n), ...more], { ...options, stdio: ['ignore', 'ignore', 'pipe'] }),
-    /** The last entry of the only journal; null without one. */
+    start: (n: number) =>
+      spawn(process.execPath, [PROGRAM, ...argsOf(n)], { ...options, stdio: ['ignore', 'ignore', 'pipe'] }),
+    /** The command through the proxy: killed where its trap strikes, or to its end. */
+    async runAt(proxy: TrappingProxy, args: string[], trap?: Trap) {
+      const through = { ...env, SVC_API: proxy.url, SVC_API_KEY: daemon.operator }
+      const running = execa(process.execPath, [PROGRAM, ...args, '--json'], { ...options, env: through, reject: false })
+      if (trap !== undefined) proxy.arm(trap, () => void running.kill('SIGKILL'))
+      const { signal, exitCode, stdout, stderr } = await running
+      proxy.disarm()
+      return { signal, exitCode, stdout, stderr }
+    },
+    /** The launch in the only journal; null without one. */
     kept(): { pool: string; signed: unknown[] | null; landed: string[] } | null {
       const [name] = existsSync(journals) ? readdirSync(journals).filter((each) => each.endsWith('.json')) : []
       if (name === undefined) return null
@@ -94,7 +104,9 @@ async function startWorld() {
       const text = readFileSync(join(journals, name), 'utf8')
       for (const { secretKey } of mints) expect(text.includes(secretKey.subarray(0, 32).join(','))).toBe(false)
       const last = text.split('\n').slice(1, -1).at(-1)
-      return last === undefined ? null : JSON.parse(last)
+      const entry = last === undefined ? null : JSON.parse(last)
+      // A launch that is only requested has no pool yet.
+      return entry?.pool === undefined ? null : entry
     },
     async untilSigned(child: { exitCode: number | null }): Promise<void> {
       while (child.exitCode === null && !this.kept()?.signed) await pause(1)
@@ -198,6 +210,35 @@ describe.skipIf(lacksDbc)('svc pools create, interrupted,', () => {
     const { address, status } = await world.goOn(1)
     expect([address, status, world.kept()]).toEqual([kept?.pool, 'live', null])
     expect(before - (await world.balance())).toBe(world.cost)
+  })
+
+  it('has one record of a launch that is killed once it is built, before its journal has the build', async () => {
+    const proxy = await startTrappingProxy(world.daemon.url)
+    const list = join(world.home, 'killed.csv')
+    writeFileSync(list, 'name,symbol,image,buy\nKilled,LISTED,logo.png,0.1\n')
+    const single = world.argsOf(6)
+    const signing = single.slice(single.indexOf('-k'))
+    const launches: [symbol: string, args: string[], builds: number][] = [
+      ['KILL16', single, 1],
+      // Its preview builds it as a dry run.
+      ['LISTED', ['pools', 'create', '--from', list, ...signing], 2],
+    ]
+    const recordsOf = async (symbol: string) => {
+      const all: Launched[] = await world.svc('pools', 'list', '--all')
+      return all.filter((pool) => (pool as { symbol?: string }).symbol === symbol)
+    }
+    for (const [symbol, args, nth] of launches) {
+      const before = await world.balance()
+      const killed = await world.runAt(proxy, args, { method: 'POST /v2/pools', when: 'answered', nth })
+      expect(killed.signal, killed.stderr).toBe('SIGKILL')
+      const [first] = await recordsOf(symbol)
+      expect(first?.status).toBe('pending')
+      const { exitCode, stderr } = await world.runAt(proxy, args)
+      expect(exitCode, stderr).toBe(0)
+      expect(await recordsOf(symbol)).toMatchObject([{ address: first?.address, status: 'live' }])
+      expect([before - (await world.balance()), world.kept()]).toEqual([world.cost, null])
+    }
+    await proxy.close()
   })
 
   it('launches one token if it is started twice at once, and pays for one', async () => {
