@@ -4,6 +4,7 @@ import { base58 } from '@scure/base'
 import { Keypair } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeEvent } from '../src/store/events/drafts.ts'
+import { insertGoldLock } from '../src/store/resources/gold-locks.ts'
 import { insertPool } from '../src/store/resources/pools.ts'
 import { type Service, sharedService } from './support/service.ts'
 
@@ -28,6 +29,9 @@ describe('after the chain was reset', () => {
         const row = { address: pool, type, base_mint: address(), quote_mint: address(), ...named, ...origin }
         const none = { preset: null, migrated_to: null, dbc_pool: null, next_check_at: null, crank_signing: null }
         await insertPool(tx, { ...row, ...none, crank_signature: null, genesis: of, created_at: clock.now() })
+        const lock = { user: pool, mint: address(), amount: '1', unlocks_at: 1, escrow: address() }
+        const made = { genesis: of, slot: 1, signature: address(), status: 'locked' as const, next_check_at: null }
+        await insertGoldLock(tx, { ...lock, ...made, ...origin, created_at: clock.now() })
         const object = { address: pool, slot: 999_999_999, signature: base58.encode(randomBytes(64)), source: 'chain' }
         const about = { type: 'pool.live' as const, resource_type: 'pool', resource_id: pool }
         await writeEvent(tx, clock, { ...about, object, origin })
@@ -45,6 +49,10 @@ describe('after the chain was reset', () => {
     expect((await read('/v2/pools?status=live&limit=1')).data).toHaveLength(1)
     expect((await read(`/v2/pools/${now}`)).data.status).toBe('live')
     expect((await read(`/v2/pools/${before}`)).status).toBe(404)
+  })
+
+  it('its old gold locks are not listed', async () => {
+    expect((await read('/v2/gold-locks')).data.map((lock: { user: string }) => lock.user)).toEqual([now])
   })
 
   it('events of the old chain are not extra, and one of this chain without its transaction is', async () => {

@@ -10,7 +10,7 @@ import type { Mount } from '../mount.ts'
 export function goldLocksRoutes(mount: Mount): void {
   mount(goldLocks.create, createGoldLock)
   mount(goldLocks.unlock, unlockGoldLock)
-  mount.stored(goldLocks.list, listGoldLocks)
+  mount(goldLocks.list, listGoldLocks)
   mount(goldLocks.get, getGoldLock)
   mount(goldLocks.token, getGoldToken)
 }
