@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { rowTexts } from '../../commands/locks/row-schedule.ts'
 import { DAY, lacksLock } from '../support/gold.ts'
 import { quickProgramsDir } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
@@ -41,6 +42,52 @@ beforeAll(async () => {
 
 const create = (...more: string[]) => ['locks', 'create', mint, addressOf(recipient), ...more, '-k', key('creator')]
 const MONTHLY = ['--cliff', '365d', '--cliff-amount', '25%', '--periods', '36', '--frequency', '30d']
+
+describe('The schedule of a row from another tool', () => {
+  const read = (row: Record<string, string>, isRaw = false) =>
+    rowTexts((role) => row[role] ?? '', { usual: {}, now: 0n, isRaw })
+  const start = '2027-01-31'
+
+  it.each<[string, Record<string, string>, Record<string, string>]>([
+    ['months after the start', { cliff_months: '1' }, { cliff: '2027-02-28T00:00:00.000Z' }],
+    ['days after the start', { cliff_days: '90' }, { cliff: '90d' }],
+    ['a lockup in words', { lockup: '13 months' }, { cliff: '2028-02-29T00:00:00.000Z' }],
+    ['a lockup of weeks', { lockup: '2 weeks' }, { cliff: '2w' }],
+    ['a time in Unix seconds', { cliff: '1830297600' }, { cliff: '2028-01-01T00:00:00.000Z' }],
+    ['an end and a number of parts', { end: '2027-03-02', periods: '3' }, { periods: '3', frequency: '864000s' }],
+    ['an end and a span', { end: '2027-03-02', frequency: '10 days' }, { periods: '3', frequency: '864000s' }],
+    [
+      'an end and months',
+      { start: '2027-01-01', end: '2028-01-01', frequency: 'monthly' },
+      { periods: '12', frequency: '2628000s' },
+    ],
+    ['a frequency in words', { periods: '4', frequency: 'weekly' }, { periods: '4', frequency: '7d' }],
+  ])('with %s is read to the second', (_, row, texts) => {
+    expect(read({ start, amount: '5', ...row })).toMatchObject({ amount: '5', ...texts })
+  })
+
+  it('with the columns of the command line of Jupiter is their sum in raw units', () => {
+    const row = { cliff: '1830297600', frequency: '86400', cliff_amount: '10', periods: '3', period_amount: '5' }
+    const texts = { amount: '25', cliff_amount: '10', periods: '3', frequency: '86400s' }
+    expect(read(row, true)).toMatchObject(texts)
+    expect(() => read(row)).toThrow('give --raw')
+    expect(() => read({ ...row, amount: '26' }, true)).toThrow('the cliff with 3 periods comes to 25')
+  })
+
+  it.each<[Record<string, string>, string]>([
+    [{ cliff_months: '6', cliff_days: '90' }, 'the row has both cliff_months and cliff_days'],
+    [{ cliff: '6' }, 'days or months? name the column cliff_days or cliff_months'],
+    [{ periods: '12', frequency: 'monthly' }, '"monthly" has no fixed length'],
+    [{ end: '2027-03-02' }, 'how often is something unlocked until the end?'],
+    [{ end: '2027-01-31', periods: '3' }, 'the end is not after the cliff'],
+    [{ end: '2027-03-02', frequency: '12' }, 'how many, or how long?'],
+    [{ end: '2027-03-02', frequency: '7d' }, 'do not end at the end'],
+    [{ end: '2027-03-02', frequency: '5d', periods: '3' }, 'do not agree'],
+    [{ end: '2027-02-30', periods: '3' }, '2027-02-30'],
+  ])('with %j is refused by what it leaves open', (row, message) => {
+    expect(() => read({ start, amount: '5', ...row })).toThrow(message)
+  })
+})
 
 describe('A schedule of svc locks plan', () => {
   it('adds up to the amount to the unit, with what does not divide at the cliff', async () => {
