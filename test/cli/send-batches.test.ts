@@ -11,6 +11,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { requireClaimants } from '../../commands/airdrops/claimants.ts'
 import { demandsTransfers, type SendRun, sendBatch } from '../../commands/airdrops/sending/batch.ts'
 import {
   type OpenBatch,
@@ -18,13 +19,16 @@ import {
   SendJournal,
   type SentBatch,
 } from '../../commands/airdrops/sending/journal.ts'
+import { requireTokens } from '../../commands/airdrops/sending/list-terms.ts'
 import type { SendRow } from '../../commands/airdrops/sending/rows.ts'
 import type { Session } from '../../commands/cli/session.ts'
 import { untilEnded } from '../../commands/lists/until-ended.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { checkedBuild, signingFor } from '../../commands/signing/demand.ts'
 import { UnprovenEnd } from '../../commands/signing/following.ts'
+import type { Problem } from '../../commands/ui/problem.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
+import { readJsonList } from '../../src/merkle/json-list.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { MINUTE_MS } from '../../src/platform/timing.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
@@ -439,5 +443,46 @@ describe('A batch that the API built', () => {
     ['another signer', [...own.slice(0, 2), transfer(wallets[1]!, 2n, account(payer), mint, stranger)]],
   ])('is not signed with %s', async (_, instructions) => {
     await expect(check(instructions)).rejects.toThrow('nothing was signed')
+  })
+})
+
+describe('A list', () => {
+  it('of more tokens than the payer has names how many are missing, and how SOL is wrapped', () => {
+    const held = { held: 1_000_000_000n, decimals: 9, source: 'ata' } as Parameters<typeof requireTokens>[2]
+    const need = (mint: string) => () => requireTokens({ payer: 'ada', mint } as never, 3_500_000_000n, held)
+    const next = (act: () => void) => {
+      try {
+        act()
+      } catch (error) {
+        return (error as Problem).next
+      }
+    }
+    expect(next(need('mint'))).toBe('send 2.5 more to ada (token account ata)')
+    expect(next(need(spl.NATIVE_MINT.toBase58()))).toBe(
+      'wrap 2.5 SOL of ada first, as `spl-token wrap` does (token account ata); `svc wallet send` sends SOL itself',
+    )
+  })
+
+  it('of claimants is refused for what is no wallet, and warned of for a stolen token account', async () => {
+    const wallets = [71, 72, 73].map((seed) => goldenKey(seed).publicKey.toBase58())
+    const list = readJsonList(Buffer.from(JSON.stringify(wallets.map((wallet) => ({ wallet, amount: '1' })))), {
+      name: 'list',
+    }).list
+    const check = async (reasons: (string | null)[]) => {
+      const warnings: string[] = []
+      const ui = {
+        progress: () => () => undefined,
+        clear: () => undefined,
+        warn: (text: string) => warnings.push(text),
+      }
+      const recipients = reasons.map((reason) => ({ reason, note: reason === null ? null : `it is ${reason}` }))
+      const plan = async () => ({ data: { recipients } })
+      const session = { ui, clock: { sleep: async () => undefined }, client: { tokenTransfers: { plan } } }
+      const terms = { file: 'list.csv', payer: 'ada', mint: 'mint', allow_programs: false, list, isDryRun: false }
+      await requireClaimants(session as unknown as Session, terms)
+      return warnings
+    }
+    expect(await check([null, 'owner_changed', null])).toEqual(['list.csv: entries.1.wallet: it is owner_changed'])
+    await expect(check(['program_owned', null, 'frozen'])).rejects.toThrow('entries.0.wallet: it is program_owned')
   })
 })

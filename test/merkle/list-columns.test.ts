@@ -2,6 +2,8 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { deciding } from '../../commands/lists/column-flags.ts'
+import type { Ui } from '../../commands/ui/ui.ts'
 import { COLUMN_NAMES, type ColumnRole, plainName, roleOf } from '../../src/merkle/column-names.ts'
 import type { ColumnChoices } from '../../src/merkle/column-plan.ts'
 import { type CsvRows, readCsv } from '../../src/merkle/csv.ts'
@@ -336,6 +338,39 @@ describe('any header', () => {
       { numRuns: runs(300, 5000) },
     )
     expect(accepted).toBeGreaterThan(runs(10, 300))
+  })
+})
+
+describe('a person at a terminal', () => {
+  const list = Buffer.from(`wallet,amount,snapshot_slot,seen\n${A},5,123456,2026-01-02\n`)
+  /** Reads the list with these answers; `said` are the warnings, the questions and the notes. */
+  const readAnswering = async (answers: string[], attended = true) => {
+    const said: string[] = []
+    const say = (text: string) => void said.push(text)
+    const ask = async ({ message }: { message: string }) => {
+      say(message)
+      return answers.shift()
+    }
+    const ui = { attended, warn: say, note: say, ask } as unknown as Ui
+    const rows = await deciding(ui, {}, async (columns) => readCsv(list, { name: 'list', columns }))
+    return { rows: rowsOf(rows), said }
+  }
+
+  it('is asked about each unknown column, and shown the flag that answers for it', async () => {
+    const { rows, said } = await readAnswering(['ignore', 'ignore'])
+    expect(rows).toEqual([`${A} 5`])
+    expect(said).toEqual([
+      expect.stringContaining('"snapshot_slot" is not a known name, and holds numbers'),
+      'The column snapshot_slot',
+      expect.stringContaining('"seen" is not a known name, and holds dates'),
+      'The column seen',
+      'Without this question: --ignore-column snapshot_slot,seen',
+    ])
+  })
+
+  it('who stops, and a run that nobody watches, get the fault', async () => {
+    await expect(readAnswering(['ignore', 'stop'])).rejects.toThrow(/snapshot_slot/)
+    await expect(readAnswering([], false)).rejects.toThrow(/snapshot_slot/)
   })
 })
 
