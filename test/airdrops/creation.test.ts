@@ -273,7 +273,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       expect(read.note).toBe(warning)
       const claim = await refused('POST', `${PATH}/${tree.id}/claims`, claimBody(claimer))
       expect(claim.details).toMatchObject({ reason: 'unfunded', clawback_receiver: receiver })
-      expect(claim.message).toMatch(new RegExp(`less than the 1000 to claim. ${warning}$`))
+      expect(claim.message).toMatch(new RegExp(`less than the 0.001 of ${mint} to claim. ${warning}$`))
       const [found] = await ok('GET', `/v2/wallets/${addressOf(claimer)}/airdrops`)
       expect(found).toMatchObject({ reason: 'unfunded', note: claim.message })
       const proof = claimBody(claimer, { amount: '1000', proof: [] })

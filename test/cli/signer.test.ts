@@ -106,7 +106,8 @@ describe('svc signer', () => {
     [['--per-transaction', '15,00.5'], '--per-transaction must be an amount like 1.5'],
     [['--token', 'x'], '--token must be MINT:UNITS_PER_TRANSACTION:UNITS_PER_DAY'],
     [['--token', 'x:1:1'], '--token item 1 (mint)'],
-    [['--programs', 'nobody'], '--programs item 1'],
+    [['--programs', 'nobody'], '--programs: must be a base58 address'],
+    [['--programs', `${SYSTEM_PROGRAM},nobody`], '--programs item 2: must be a base58 address'],
     [['--powers', 'freeze,mint'], '--powers does not know "mint"'],
     [['--wait', 'powers'], 'say with --approvals how many approvals it needs'],
   ])('policy %j is refused and nothing changes', async (flags, message) => {

@@ -187,9 +187,9 @@ describe('svc tokens create', () => {
     [['--pausable', '--token-program', 'spl'], '--pausable is for --token-program token2022'],
     [['--interest', '1%', '--multiplier', '2'], 'give either --interest or --multiplier'],
     [['--interest', '400%'], '--interest must be a percentage from -327.68 to 327.67'],
-    [['--multiplier', 'two'], '--multiplier (multiplier)'],
+    [['--multiplier', 'two'], '--multiplier: must be a decimal number above 0'],
     [['--default-frozen'], 'add --keep-freeze-authority'],
-    [['--transfer-hook', address], `--transfer-hook (program): ${address} is not a program`],
+    [['--transfer-hook', address], `--transfer-hook: ${address} is not a program`],
     [['--permanent-delegate', 'me'], '--permanent-delegate'],
   ])('refuses extensions with %j', async (flags, message) => {
     await cli.refused([...create, '--supply', '1', ...flags], message)

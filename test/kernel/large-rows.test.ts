@@ -8,6 +8,7 @@ import { insertHolderSnapshot } from '../../src/store/resources/holder-snapshots
 import { duePools } from '../../src/store/resources/pools.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { lists } from '../api/bodies.ts'
+import { LEAST_TRANSACTION } from '../store/rows.ts'
 import { holderSnapshotRow } from '../support/holder-snapshot-rows.ts'
 import { inSoak } from '../support/runs.ts'
 import { openService, removeFolder, type Service } from '../support/service.ts'
@@ -107,6 +108,24 @@ const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: strin
         .execute()
     },
   },
+  'transactions.list': {
+    path: '/v2/transactions',
+    insert: (tx, n, text) => {
+      const bytes = {
+        signature: wallet(n).padEnd(88, 's'),
+        raw: LEAST_TRANSACTION,
+        blockhash: 'b',
+        genesis: 'elsewhere',
+      }
+      const seen = { lifecycle: 'failed' as const, confirmation_status: null, slot: 1, confirmations: 0, checked_at: 0 }
+      const tracked = { tracked_resource_json: null, tracked_id: null, bundle_id: null, nonce_account: null }
+      const later = { max_retries: 0, since_slot: null, next_check_at: null, next_send_at: null, sends: 0 }
+      return tx
+        .insertInto('transactions')
+        .values({ ...bytes, ...seen, ...tracked, ...later, err_json: text, ...recorded(n, '{}') })
+        .execute()
+    },
+  },
   'proposals.list': {
     path: '/v2/proposals',
     insert: (tx, n, metadata_json) => {
@@ -116,7 +135,7 @@ const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: strin
       const act = {
         operation: 'fee_claim.create',
         what: 'Claim',
-        message: Buffer.of(0),
+        message: LEAST_TRANSACTION,
         message_sha256: '0'.repeat(64),
       }
       const state = { kind: 'squads' as const, genesis: 'g', status: 'expired' as const, needed: 1, updated_at: n }

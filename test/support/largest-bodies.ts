@@ -147,7 +147,7 @@ export const COSTS: Record<string, Cost> = {
   },
   'transactions.forecast': { largest: { transactions: repeat(5, () => TRANSACTION) }, stores: 64 },
   'transactions.simulate': { largest: { transaction: TRANSACTION }, stores: 64 },
-  'transactions.batchFetch': { largest: { signatures: repeat(100, () => 'z'.repeat(90)) }, stores: 1 },
+  'transactions.batchFetch': { largest: { signatures: repeat(100, () => 'z'.repeat(90)) }, stores: 64 },
   'events.repair': { largest: { until: 99_999_999_999 }, stores: 64 },
   'ledger.repair': { largest: {}, stores: 64 },
   'accounts.batchFetch': { largest: { addresses: repeat(100, wallet) }, stores: 64 },
