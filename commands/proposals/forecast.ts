@@ -4,6 +4,7 @@ import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
 import { changedLines } from '../signing/content.ts'
 import { controlLines, previewLine, rentLine } from '../signing/preview.ts'
+import { printable } from '../ui/render.ts'
 
 /** What its execution would change now; null if the API cannot find out. */
 export async function forecastOrNull(
@@ -21,10 +22,11 @@ export async function forecastOrNull(
 /** What its execution would change now: balances, owners and authorities. `payer` says who pays the fee. */
 export function forecastLines(forecast: ProposalForecast | null, payer: string): string[] {
   if (forecast === null) return []
-  const { failed, balance_changes, control_changes, changes } = forecast
+  const { failed, balance_changes, control_changes, changes, not_compared } = forecast
   const anew = [
     ...(changes.length === 0 ? [] : ['built anew, it would differ']),
     ...changes.map((change) => `  ${change}`),
+    ...(not_compared === undefined ? [] : [printable(not_compared)]),
   ]
   if (failed !== null) {
     return [

@@ -168,9 +168,14 @@ export const proposalForecast = z
       .meta({ description: 'Why its execution would fail now; null if it would not' }),
     balance_changes: z.array(balanceChange).meta({ description: 'What its execution would change now' }),
     control_changes: controlChanges,
-    changes: z
-      .array(z.string())
-      .meta({ description: 'What differs if the same request is built again now; empty if nothing does' }),
+    changes: z.array(z.string()).meta({
+      description:
+        'What its execution would do otherwise than planned, such as a lower amount for the vault or another owner: it is refused then; empty if nothing differs',
+    }),
+    not_compared: z
+      .string()
+      .optional()
+      .meta({ description: 'What the execution cannot be compared with, because an older version did not store it' }),
   })
   .openapi('ProposalForecast')
 export type ProposalForecast = z.output<typeof proposalForecast>

@@ -1,12 +1,20 @@
 /** Proposals of a multisig that strangers and members try to falsify: forged executions, taken numbers, closed accounts. */
-import { type Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import * as spl from '@solana/spl-token'
+import {
+  Keypair,
+  type PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { instructions } from '@sqds/multisig'
 import { describe, expect, it } from 'vitest'
 import { withVaultCalls } from '../../src/following/vault-calls.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { squadsProposalAddress } from '../../src/solana/squads/index.ts'
 import { executedMessages, insertProposal } from '../../src/store/proposals/proposals.ts'
-import { transfer } from '../support/local-chain-transactions.ts'
+import { signed, transfer } from '../support/local-chain-transactions.ts'
 import { keyOf } from '../support/squads.ts'
 import { addressOf, lacksTreasury, sharedTreasury, type Treasury } from '../support/treasury.ts'
 
@@ -61,6 +69,77 @@ describe.skipIf(lacksTreasury)(`a proposal in hostile hands${lacksTreasury}`, ()
     const { data } = await at.ask('GET', `/v2/proposals/${proposal.id}/forecast`)
     const system = SystemProgram.programId.toBase58()
     expect(data.control_changes).toEqual([{ address: vault, what: 'program', before: system, after: thief }])
+  })
+
+  it('whose execution would change another control than planned is refused, and one of an older version says so', async () => {
+    const { vault, stranger, a, b, chain, ask, service } = at
+    const owned = (owner: PublicKey) => spl.getAssociatedTokenAddressSync(mint.publicKey, owner, true)
+    const [mint, recipient] = [Keypair.generate(), Keypair.generate().publicKey]
+    const from = owned(stranger.publicKey)
+    const me = stranger.publicKey
+    const account = (owner: PublicKey) =>
+      spl.createAssociatedTokenAccountInstruction(me, owned(owner), owner, mint.publicKey)
+    const lands = (list: TransactionInstruction[], ...keys: Keypair[]) => {
+      chain.advance(1)
+      const { blockhash } = chain.latestBlockhash()
+      const { err, logs } = chain.send(signed(list, [stranger, ...keys], { blockhash }))
+      expect(err, logs.join('\n')).toBeNull()
+    }
+    const lamports = Number(chain.minimumBalance(spl.MINT_SIZE))
+    const room = { newAccountPubkey: mint.publicKey, space: spl.MINT_SIZE, programId: spl.TOKEN_PROGRAM_ID }
+    lands(
+      [
+        SystemProgram.createAccount({ fromPubkey: me, lamports, ...room }),
+        spl.createInitializeMint2Instruction(mint.publicKey, 0, me, null),
+        account(me),
+        account(recipient),
+        spl.createMintToInstruction(mint.publicKey, from, me, 1_000),
+        spl.createApproveInstruction(from, keyOf(vault), me, 100),
+      ],
+      mint,
+    )
+    /** The vault, as the delegate, pays 50: it stays the delegate, of 50. */
+    const act = spl.createTransferInstruction(from, owned(recipient), keyOf(vault), 50)
+    const message = new TransactionMessage({ payerKey: keyOf(vault), recentBlockhash: vault, instructions: [act] })
+    const transaction = Buffer.from(new VersionedTransaction(message.compileToV0Message()).serialize())
+    const approved = async () => {
+      const body = { transaction: transaction.toString('base64'), approver: at.approver(a) }
+      const { proposal } = await at.post('/v2/proposals', body)
+      at.put(proposal, a)
+      await at.follow()
+      await at.step('approvals', proposal.id, a)
+      await at.step('approvals', proposal.id, b)
+      return proposal.id as string
+    }
+    const execution = (id: string) => ask('POST', `/v2/proposals/${id}/executions`, { member: addressOf(a) })
+    const forecast = async (id: string) => (await ask('GET', `/v2/proposals/${id}/forecast`)).data
+    const id = await approved()
+    const amount = 'amount of the delegate in raw units'
+    expect(await forecast(id)).toMatchObject({
+      changes: [],
+      control_changes: [{ address: from.toBase58(), what: amount, before: '100', after: '50' }],
+    })
+
+    // The owner approves less, and the same payment takes the last of it.
+    lands([spl.createApproveInstruction(from, keyOf(vault), me, 50)])
+    const lost = `delegate of ${from} would go from ${vault} to nobody, which was not planned`
+    expect((await forecast(id)).changes).toContain(lost)
+    expect((await execution(id)).error).toMatchObject({
+      code: 'bad_request',
+      message: expect.stringMatching(
+        new RegExp(`^What was approved has changed: .*${lost}.* \\(svc proposals cancel `),
+      ),
+      details: { reason: 'changed', changes: expect.arrayContaining([lost]) },
+    })
+
+    // A row of before has the balances alone.
+    const balances = JSON.stringify((await forecast(id)).balance_changes)
+    await service.services.store.write((tx) =>
+      tx.updateTable('proposals').set({ forecast_json: balances }).where('id', '=', id).execute(),
+    )
+    expect(await forecast(id)).toMatchObject({ changes: [], not_compared: expect.stringContaining('only balances') })
+    await at.step('executions', id, a)
+    expect(await at.proposalOf(id)).toMatchObject({ status: 'executed' })
   })
 
   it('of another chain with the same addresses adds nothing to a transaction of this one', async () => {

@@ -21,7 +21,13 @@ export async function forecastProposal(
     )
     return { failed: err === null ? null : { err, logs }, balance_changes, control_changes, changes: [] }
   }
-  const { forecast, changes } = await executionNow(context, row)
+  const { forecast, changes, notCompared } = await executionNow(context, row)
   const { err, logs, balance_changes, control_changes } = forecast
-  return { failed: err === null ? null : { err, logs: [...logs] }, balance_changes, control_changes, changes }
+  return {
+    failed: err === null ? null : { err, logs: [...logs] },
+    balance_changes,
+    control_changes,
+    changes,
+    ...(notCompared === null ? {} : { not_compared: notCompared }),
+  }
 }

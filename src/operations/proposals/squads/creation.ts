@@ -28,6 +28,7 @@ import type { Reader, Tx } from '../../../store/store.ts'
 import { type BuiltTransaction, buildTransaction, sequenceTerms } from '../../building.ts'
 import type { OpenedVault } from './acting-vault.ts'
 import { planRow } from './plan-row.ts'
+import type { PlannedChanges } from './planned-changes.ts'
 import type { ProposalContext } from './proposal-context.ts'
 
 /** What a request asked for, beside the transactions that it built. */
@@ -213,15 +214,19 @@ function requireShortTrace(err: unknown): void {
   if (JSON.stringify(err).includes('MaxInstructionTraceLengthExceeded')) throw executionTooLarge()
 }
 
-/** Balance changes of an execution, or null if it would fail now; `check` gets the error. */
+/** What an execution would change, or null if it would fail now; `check` gets the error. */
 export async function forecastOf(
   context: Pick<ProposalContext, 'chain' | 'config'>,
   executed: Executed,
   check?: (err: unknown) => void,
-) {
-  const { err, balance_changes } = await simulateExecution(context.chain, programsDirOf(context), executed)
+): Promise<PlannedChanges | null> {
+  const { err, balance_changes, control_changes } = await simulateExecution(
+    context.chain,
+    programsDirOf(context),
+    executed,
+  )
   check?.(err)
-  return err === null ? balance_changes : null
+  return err === null ? { balance_changes, control_changes } : null
 }
 
 export const programsDirOf = ({ config }: Pick<Context, 'config'>): string => config.programsDir

@@ -1,5 +1,5 @@
 /** The row of a multisig's proposal before the first look at it. */
-import type { Simulation, SquadsApprover, TrackedResource } from '../../../api/index.ts'
+import type { SquadsApprover, TrackedResource } from '../../../api/index.ts'
 import type { Executed } from '../../../chain/programs/squads/index.ts'
 import type { Context } from '../../../context.ts'
 import {
@@ -15,6 +15,7 @@ import type { NewRow } from '../../../store/schema.ts'
 import { memberRecords } from '../../multisigs/member-records.ts'
 import { timeless, timelessSha256 } from '../../signing/waiting-draft.ts'
 import { lastMomentOf } from './last-moment.ts'
+import { forecastJson, type PlannedChanges } from './planned-changes.ts'
 
 export interface NewPlan {
   genesis: string
@@ -32,7 +33,7 @@ export interface NewPlan {
   request: Buffer | null
   subject: string | null
   tracked: TrackedResource | undefined
-  forecast: Simulation['balance_changes'] | null
+  forecast: PlannedChanges | null
   nextLookAt: number
 }
 
@@ -63,7 +64,7 @@ export function planRow(
     vault_index: vaultIndex,
     ephemeral_signers: ephemeralSigners,
     member,
-    forecast_json: forecast === null ? null : JSON.stringify(forecast),
+    forecast_json: forecast === null ? null : forecastJson(forecast),
     subject: plan.subject,
     needed: multisig.threshold,
     expires_at: lastMomentOf(message, addressesOf(message)),
