@@ -1,4 +1,4 @@
-/** Secrets in files that are renewed while the process runs: the token of a signer, the password of a database. */
+/** Secrets in files that are renewed while the process runs: the token of a signer, the key of a bucket, the password of a database. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +8,11 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Readiness } from '../../daemon/readiness.ts'
 import { openConfiguredSigner } from '../../src/chain/signer/index.ts'
 import { loadConfig, renewSecrets } from '../../src/settings/config.ts'
+import type { PieceStore } from '../../src/storage/backend.ts'
+import { openStorage } from '../../src/storage/storage.ts'
 import { storeOptions } from '../../src/store/open.ts'
+import { large, png } from '../storage/images.ts'
+import { startS3 } from '../support/s3-server.ts'
 import { startService } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { testKey } from '../support/signer-keys.ts'
@@ -107,6 +111,24 @@ describe('GET /ready', () => {
     await expect.poll(async () => (await ready()).signer?.state).toBe(state)
     const told = await ready()
     expect([told.ready, told.degraded]).toEqual([true, degraded])
+  })
+})
+
+describe('the key of a bucket', () => {
+  it('is read again when the server refuses, and the request is repeated once', async () => {
+    const key = { accessKeyId: 'AKIATESTKEY', secretAccessKey: 'first', region: 'eu-central-1' }
+    const server = await startS3({ key })
+    const { 's3.secret-access-key': _, ...flags } = server.settings
+    const env = { HOME: folder, SVC_S3_SECRET_ACCESS_KEY_FILE: secretFile('s3', 'first') }
+    const config = loadConfig({ flags: { ...flags, storage: 's3' }, env, cwd: folder })
+    const storage = openStorage(config, { cluster: 'embedded', database: {} as PieceStore })
+    await storage.put(png(), 'image/png')
+    key.secretAccessKey = 'second'
+    const image = large(10)
+    await expect(storage.put(image, 'image/png')).rejects.toThrow('s3.secret-access-key')
+    secretFile('s3', 'second')
+    const { cid } = await storage.put(image, 'image/png')
+    expect(server.read(cid).equals(image)).toBe(true)
   })
 })
 
