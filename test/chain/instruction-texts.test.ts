@@ -8,7 +8,7 @@ import { describeInstruction, describeMessage, LAYOUTS } from '../../src/chain/i
 import { printable } from '../../src/platform/printable.ts'
 import { argumentLines, instructionTexts } from '../../src/solana/described-instructions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
-import { programName } from '../../src/solana/programs.ts'
+import { PROGRAMS, programName } from '../../src/solana/programs.ts'
 import { someone } from '../support/local-chain.ts'
 import { runs } from '../support/runs.ts'
 import { flat, requireWhole } from '../support/whole-texts.ts'
@@ -104,6 +104,33 @@ describe('the text of instructions', () => {
       }),
       { numRuns: runs(300, 2_000) },
     )
+  })
+
+  it('has a text within a value in quotes, so that it is no other field, item or value', () => {
+    const core = PROGRAMS.core.id
+    const text = (value: string) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32LE(Buffer.byteLength(value))
+      return Buffer.concat([length, Buffer.from(value)])
+    }
+    const argsOf = (...data: Buffer[]) =>
+      describeInstruction(core, [], Buffer.concat(data)).args.map(({ name, value }) => [name, value])
+    const forged = 'a, value: b}, {key: "c\\'
+    const attributes = [Buffer.of(2, 6), Buffer.of(1, 0, 0, 0), text('k'), text(forged), Buffer.of(0)]
+    expect(argsOf(...attributes)).toEqual([
+      ['plugin', String.raw`Attributes {attributes: [{key: "k", value: "a, value: b}, {key: \"c\\"}]}`],
+      ['init_authority', 'none'],
+    ])
+    expect(argsOf(Buffer.of(16), Buffer.of(1), text('none'), Buffer.of(0))).toEqual([
+      ['new_name', '"none"'],
+      ['new_uri', 'none'],
+    ])
+    // A text that is the whole argument has the line to itself.
+    expect(argsOf(Buffer.of(1), text('none'), text('"x"'), Buffer.of(0))).toEqual([
+      ['name', 'none'],
+      ['uri', '"x"'],
+      ['plugins', 'none'],
+    ])
   })
 
   it('begins no line of a sentence about control where a sentence begins', () => {

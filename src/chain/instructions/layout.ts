@@ -39,6 +39,13 @@ const PLAIN: Readonly<Record<string, Read>> = {
   },
 }
 
+/** In quotes, so that no text within a value looks like another field, item or value of it. */
+const quoted =
+  (read: Read): Read =>
+  (reader) =>
+    JSON.stringify(read(reader))
+const TEXTS: readonly string[] = ['string', 'string64']
+
 /** A byte that stands for nothing is no value of the type, so it stays unexplained. */
 function oneOf<T>(values: readonly T[], index: number): T {
   const value = values[index]
@@ -48,9 +55,9 @@ function oneOf<T>(values: readonly T[], index: number): T {
 
 const readers = new Map<string, Read>()
 
-/** Reads a value of the type as text. Throws ShortData where the data ends early or the type does not allow a byte. */
+/** Reads a value of the type as text; a text is as it is, and one within another value is in quotes. Throws ShortData where the data ends early or the type does not allow a byte. */
 export function readAs(type: string, reader: ByteReader): string {
-  const read = readers.get(type) ?? readerOf(type)
+  const read = readers.get(type) ?? (TEXTS.includes(type) ? plainOf(type) : readerOf(type))
   readers.set(type, read)
   return read(reader)
 }
@@ -85,6 +92,10 @@ function readerOf(type: string): Read {
   }
   const length = /^hex(\d+)$/.exec(type)?.[1]
   if (length !== undefined) return (reader) => hexOf(reader.take(Number(length)))
+  return TEXTS.includes(type) ? quoted(plainOf(type)) : plainOf(type)
+}
+
+function plainOf(type: string): Read {
   const plain = Object.hasOwn(PLAIN, type) ? PLAIN[type] : undefined
   if (plain === undefined) throw new Error(`the layout type ${type} is not known`)
   return plain
