@@ -1,4 +1,4 @@
-/** Adds the symbols of tokens beside their mints in tables for a terminal. */
+/** Finds the symbols of mints, and adds them beside the mints in tables for a terminal. */
 import type { TokenLabelBatch } from '../../src/api/tokens.ts'
 import { withTimeout } from '../../src/platform/timing.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
@@ -12,7 +12,7 @@ const MOST_MINTS = 100
 /** The longest wait for a slow node, in milliseconds. */
 const PATIENCE_MS = 700
 
-type FetchLabels = (mints: string[]) => Promise<{ data: TokenLabelBatch }>
+export type FetchLabels = (mints: string[]) => Promise<{ data: TokenLabelBatch }>
 
 /** The outcome with symbols; unchanged if it has no mint, has symbols already, or no answer comes in time. */
 export async function withSymbols(outcome: CommandOutcome, fetchLabels: FetchLabels): Promise<CommandOutcome> {
@@ -45,15 +45,19 @@ function mintsInRows({ columns, rows }: Rows): unknown[] {
 
 const mintsInFields = (fields: Record<string, unknown>) => mintColumns(Object.keys(fields)).map((name) => fields[name])
 
-async function symbolsOf(values: readonly unknown[], fetchLabels: FetchLabels): Promise<Map<string, string>> {
+/**
+ * Returns the symbols of those values that are mints. The creator of a mint chooses its symbol, so it is any text. An
+ * answer about another address does not count.
+ */
+export async function symbolsOf(values: readonly unknown[], fetchLabels: FetchLabels): Promise<Map<string, string>> {
   const mints = [...new Set(values.filter((value) => typeof value === 'string' && isAddress(value)))] as string[]
   const symbols = new Map(mints.includes(WRAPPED_SOL) ? [[WRAPPED_SOL, 'SOL']] : [])
   const asked = mints.filter((mint) => mint !== WRAPPED_SOL).slice(0, MOST_MINTS)
   if (asked.length === 0) return symbols
-  // A table without symbols is better than none.
+  // What is shown without symbols is better than nothing.
   const labels = await withTimeout(PATIENCE_MS, undefined, () => fetchLabels(asked)).catch(() => null)
   for (const label of labels?.data.tokens ?? []) {
-    if (label !== null && label.symbol !== null) symbols.set(label.mint, label.symbol)
+    if (label?.symbol && asked.includes(label.mint)) symbols.set(label.mint, label.symbol)
   }
   return symbols
 }

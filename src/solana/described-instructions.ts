@@ -45,7 +45,8 @@ const NAMES: AddressNames = new Map([
   [INSTRUCTIONS_SYSVAR, 'instructions'],
 ])
 
-const nameOf = (address: string, names: AddressNames) =>
+/** The name of an address: one of `names`, or what everybody calls it; null without one. */
+export const nameOf = (address: string, names: AddressNames) =>
   names.get(address) ?? NAMES.get(address) ?? programName(address)
 
 /** Laid out for a terminal or a page of this many columns. */

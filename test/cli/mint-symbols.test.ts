@@ -1,12 +1,17 @@
-/** Symbols beside mints and links to the explorer, on a terminal: what they add, and when they add nothing. */
+/** Symbols of mints and links to the explorer, on a terminal: what they add, and when they add nothing. */
 import { describe, expect, it } from 'vitest'
 import type { CommandOutcome } from '../../commands/cli/command.ts'
+import type { Session } from '../../commands/cli/session.ts'
+import { addressNames } from '../../commands/signing/address-names.ts'
+import type { DescribedContent } from '../../commands/signing/wallet.ts'
 import { showsLinks, withExplorerLinks } from '../../commands/ui/explorer-links.ts'
 import { withSymbols } from '../../commands/ui/mint-symbols.ts'
-import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 
 const MINT = '9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY'
 const POOL = 'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4'
+const OWN = '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g'
+const VAULT = '6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78'
 const SIGNATURE = '2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY'
 
 const labelOf = (mint: string) => ({
@@ -69,6 +74,46 @@ describe('The symbol of a token', () => {
     expect((await shown(outcome, null)).table).toBeUndefined()
     expect(await withSymbols(outcome, () => Promise.reject(new Error('gone')))).toEqual(outcome)
     expect(await withSymbols(outcome, () => new Promise(() => undefined))).toEqual(outcome)
+  })
+})
+
+describe('The names of addresses in what is signed', () => {
+  type Labels = { mint: string; symbol: string | null }[]
+  /** The names of a mint and a vault that an instruction calls mints. */
+  async function named(tokens: Labels | Promise<never>) {
+    const asked: string[][] = []
+    const client = {
+      tokens: {
+        async batchFetch({ mints }: { mints: string[] }) {
+          asked.push(mints)
+          return { data: { tokens: await tokens } }
+        },
+      },
+    }
+    const session = { client, wallet: { address: async () => OWN } } as unknown as Session
+    const accounts = [MINT, VAULT, SYSTEM_PROGRAM].map((address) => ({ address, role: 'mint' }))
+    const content = { instructions: [{ accounts, args: [] }] } as unknown as DescribedContent
+    const names = await addressNames(session, content, new Map([[VAULT, 'this vault']]))
+    return { asked, names: [...names] }
+  }
+  const own = [
+    [VAULT, 'this vault'],
+    [OWN, 'you'],
+  ]
+
+  it('are symbols in quotes that they cannot leave', async () => {
+    const { names, asked } = await named([{ mint: MINT, symbol: 'USDC" (this vault, "' }])
+    expect([names, asked]).toEqual([[...own, [MINT, String.raw`"USDC\" (this vault, \""`]], [[MINT]]])
+  })
+
+  it('are of no address that was not asked for', async () => {
+    const lies = [POOL, VAULT, OWN, SYSTEM_PROGRAM].map((mint) => ({ mint, symbol: 'USDC' }))
+    expect((await named(lies)).names).toEqual(own)
+  })
+
+  it('are left out if nobody answers in time', async () => {
+    expect((await named(new Promise<never>(() => undefined))).names).toEqual(own)
+    expect((await named(Promise.reject(new Error('gone')))).names).toEqual(own)
   })
 })
 
