@@ -87,16 +87,21 @@ function expiryText({ nonce_account }: DescribedContent, { state, lastValid, lef
   return `it can land now, and for at most ${BLOCKHASH_SLOTS} blocks more${most}`
 }
 
-/** Adds the mint and decimals of an amount from the accounts that a trial run changes. */
+/**
+ * Adds the mint and decimals of an amount from the accounts that a trial run changes. An account that is of one mint
+ * before and of another after it stays without.
+ */
 export function withMints(
   content: DescribedContent,
   trial: Pick<Simulation, 'balance_changes'> | null,
 ): DescribedContent {
   const rows = (trial?.balance_changes ?? []).filter(({ mint }) => mint !== null)
-  const mintOf = (address: string | null) =>
-    address === WRAPPED_SOL
-      ? address
-      : (rows.find((row) => row.address === address || row.mint === address)?.mint ?? null)
+  const mintOf = (address: string | null) => {
+    if (address === WRAPPED_SOL) return address
+    const named = rows.filter((row) => row.address === address || row.mint === address)
+    const [mint = null, ...others] = new Set(named.map((row) => row.mint))
+    return others.length === 0 ? mint : null
+  }
   const decimalsOf = (mint: string | null) =>
     mint === WRAPPED_SOL ? LAMPORT_DECIMALS : (rows.find((row) => row.mint === mint)?.decimals ?? null)
   return {

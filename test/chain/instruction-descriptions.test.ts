@@ -4,7 +4,7 @@ import { ComputeBudgetProgram } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
-import { contentOutcome } from '../../commands/signing/content.ts'
+import { contentOutcome, withMints } from '../../commands/signing/content.ts'
 import type { DescribedContent } from '../../commands/signing/wallet.ts'
 import { describeInstruction } from '../../src/chain/instructions/describe.ts'
 import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter-lock/index.ts'
@@ -130,6 +130,90 @@ describe('a built instruction', () => {
     }).transaction
     const [, minted, moved] = await described({ transaction })
     for (const one of [minted!, moved!]) expect(one.args).toMatchObject([{ name: 'amount', mint, decimals: 6 }])
+  })
+})
+
+describe('an amount of an account', () => {
+  const [one, other, holder, to] = [address(), address(), address(), address()]
+  const account = (pubkey: string, isSigner = false) => ({ pubkey: { pubkey }, isSigner, isWritable: true })
+  const of = (program: string, keys: string[], ...data: Buffer[]) => ({
+    programId: { pubkey: program },
+    keys: keys.map((key) => account(key)),
+    data: Buffer.concat(data),
+  })
+  const units = Buffer.alloc(8)
+  units.writeBigUInt64LE(1_000_000n)
+  const [token, owner] = [TOKEN_PROGRAM, Buffer.alloc(32, 7)]
+  const transfer = of(token, [holder, to, payer], Buffer.of(3), units)
+  const checked = (mint: string, decimals: number) =>
+    of(token, [holder, mint, to, payer], Buffer.of(12), units, Buffer.of(decimals))
+  const opens = (mint: string) => of(token, [holder, mint], Buffer.of(18), owner)
+  const closes = of(token, [holder, payer, payer], Buffer.of(9))
+  const unknown = of(other, [holder], Buffer.of(1))
+  const burn = (mint: string) => of(token, [to, mint, payer], Buffer.of(8), units)
+  const opensMint = (mint: string, decimals: number) => of(token, [mint], Buffer.of(20, decimals), owner, Buffer.of(0))
+  const closesMint = (mint: string) => of(token, [mint, payer, payer], Buffer.of(9))
+
+  /** Mint and decimals of each amount that names no mint itself. */
+  const shown = async (instructions: ReturnType<typeof of>[]) => {
+    const { transaction } = compileTransaction({
+      ...{ payer: { pubkey: payer }, recentBlockhash, instructions },
+      bytesOf: ({ pubkey }: { pubkey: string }) => new Uint8Array(base58.decode(pubkey)),
+    })
+    const all = await described({ transaction })
+    return all.flatMap(({ instruction, args }) =>
+      instruction === 'transfer' || instruction === 'burn'
+        ? args.map(({ of, mint = null, decimals }) => [of === null ? null : 'of', mint, decimals])
+        : [],
+    )
+  }
+  const unsure = [null, null, null]
+
+  it.each<[title: string, instructions: ReturnType<typeof of>[], amounts: unknown[][]]>([
+    ['is of the mint that another instruction names', [transfer, checked(one, 6)], [['of', one, 6]]],
+    ['is of the mint with which it was opened', [opens(one), checked(one, 6), transfer, closes], [['of', one, 6]]],
+    ['is left to a trial if it is closed only', [transfer, closes], [['of', null, null]]],
+    [
+      'is never of the mint for which it is opened later',
+      [transfer, closes, opens(other), checked(other, 0), transfer],
+      [unsure, ['of', other, 0]],
+    ],
+    [
+      'is of the mint that it had before it is opened again',
+      [checked(one, 6), transfer, closes, opens(other), checked(other, 0), transfer],
+      [
+        ['of', one, 6],
+        ['of', other, 0],
+      ],
+    ],
+    [
+      'is not known after a program that is not known',
+      [checked(one, 6), transfer, unknown, transfer],
+      [['of', one, 6], unsure],
+    ],
+    ['is not known if two mints are named', [transfer, checked(one, 6), checked(other, 0)], [['of', null, null]]],
+    [
+      'has the decimals that its mint has then',
+      [opensMint(one, 6), burn(one), closesMint(one), opensMint(one, 0), burn(one)],
+      [
+        ['of', one, 6],
+        ['of', one, 0],
+      ],
+    ],
+  ])('%s', async (_, instructions, amounts) => {
+    expect(await shown(instructions)).toEqual(amounts)
+  })
+
+  it('is of no mint that a trial shows beside another one', () => {
+    const arg = { name: 'amount', value: '1', unit: 'tokens' as const, of: holder, decimals: null }
+    const content = { instructions: [{ args: [arg] }] } as unknown as DescribedContent
+    const row = (mint: string) => ({ address: holder, mint, decimals: 6 }) as never
+    const found = (...mints: string[]) =>
+      withMints(content, { balance_changes: mints.map(row) }).instructions[0]?.args[0]
+    expect([found(one), found(one, other)]).toMatchObject([
+      { mint: one, decimals: 6 },
+      { mint: null, decimals: null },
+    ])
   })
 })
 

@@ -82,35 +82,97 @@ export function describeMessage(message: DecodedMessage, loaded?: LoadedAddresse
 
 /**
  * Adds the mint and decimals of an amount if another instruction shows them: one that opens the token account, or
- * names the mint's decimals. If they were wrong, the transaction would fail on chain.
+ * names the mint's decimals. If they were wrong, the transaction would fail on chain. An account that is closed can be
+ * opened again for another mint, so what is shown counts only until then; an amount of such an account of which nothing
+ * is shown stays in raw units, of no mint.
  */
 function withMints(instructions: DescribedInstruction[]): DescribedInstruction[] {
-  const mints = new Map<string, string>()
-  const decimals = new Map<string, number>()
-  for (const { program, accounts, args } of instructions) {
+  const changes = changesOf(instructions)
+  /** The address within the instructions between which it stays what it is. */
+  const during = (address: string, place: number) =>
+    `${address} ${(changes.get(address) ?? []).filter((change) => change < place).length}`
+  const mints = new Map<string, Set<string>>()
+  const decimals = new Map<string, Set<number>>()
+  // The address of an associated account has one mint for good.
+  const lasting = new Map<string, string>()
+  for (const [place, { program, accounts, args }] of instructions.entries()) {
     if (!TELLING.includes(program)) continue
-    const at = (role: string) => accounts.find((account) => account.role === role)?.address
+    const at = roleIn(accounts)
     const mint = at('mint')
     if (mint === undefined) continue
-    // For the token programs a source is a token account; for the other program it is the payer.
-    for (const role of program === ASSOCIATED_TOKEN_PROGRAM ? ['account'] : ['account', 'source', 'destination']) {
-      const account = at(role)
-      if (account !== undefined) mints.set(account, mint)
+    const account = at('account')
+    if (program === ASSOCIATED_TOKEN_PROGRAM) {
+      if (account !== undefined) lasting.set(account, mint)
+      continue
+    }
+    for (const holder of [account, at('source'), at('destination')]) {
+      if (holder !== undefined) addTo(mints, during(holder, place), mint)
     }
     const own = args.find(({ name }) => name === 'decimals')?.value
-    if (own !== undefined) decimals.set(mint, Number(own))
+    if (own !== undefined) addTo(decimals, during(mint, place), Number(own))
   }
-  return instructions.map((instruction) => ({
+  return instructions.map((instruction, place) => ({
     ...instruction,
     args: instruction.args.map((arg) => {
-      if (arg.unit !== 'tokens' || arg.of === null) return arg
-      const mint = mints.get(arg.of) ?? (decimals.has(arg.of) || arg.of === WRAPPED_SOL ? arg.of : null)
-      return { ...arg, mint, decimals: arg.decimals ?? (mint === null ? null : (decimals.get(mint) ?? null)) }
+      const { of } = arg
+      if (arg.unit !== 'tokens' || of === null) return arg
+      const isMint = of === WRAPPED_SOL || decimals.has(during(of, place))
+      const mint = lasting.get(of) ?? onlyOf(mints.get(during(of, place))) ?? (isMint ? of : null)
+      if (mint === null && changes.has(of)) return { ...arg, of: null, mint }
+      const own = mint === null ? null : onlyOf(decimals.get(during(mint, place)))
+      return { ...arg, mint, decimals: arg.decimals ?? own }
     }),
   }))
 }
 
 const TELLING: readonly string[] = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM, ASSOCIATED_TOKEN_PROGRAM]
+
+const roleIn = (accounts: DescribedInstruction['accounts']) => (role: string) =>
+  accounts.find((account) => account.role === role)?.address
+
+/**
+ * Where each account can become one of another mint, or a mint of other decimals: half a place before or after an
+ * instruction. That takes one that closes it and one that opens it, or one that does not say what it does with it.
+ */
+function changesOf(instructions: readonly DescribedInstruction[]): Map<string, number[]> {
+  const [opened, closed, unknown] = [0, 0, 0].map(() => new Map<string, Set<number>>()) as [Places, Places, Places]
+  for (const [place, { program, instruction, accounts }] of instructions.entries()) {
+    const at = roleIn(accounts)
+    const call = isTokenProgram(program) ? (instruction ?? '') : ''
+    const made = OPENS_ACCOUNT.test(call) ? at('account') : OPENS_MINT.test(call) ? at('mint') : undefined
+    if (made !== undefined) addTo(opened, made, place - 0.5)
+    const ended = call === 'closeAccount' ? at('account') : undefined
+    if (ended !== undefined) addTo(closed, ended, place + 0.5)
+    for (const { address, writable, role } of accounts) {
+      if (writable && role === null) addTo(unknown, address, place + 0.5)
+    }
+  }
+  const changes = new Map<string, number[]>()
+  for (const address of new Set([...closed.keys(), ...unknown.keys()])) {
+    if (!unknown.has(address) && !opened.has(address)) continue
+    changes.set(
+      address,
+      [opened, closed, unknown].flatMap((places) => [...(places.get(address) ?? [])]),
+    )
+  }
+  return changes
+}
+
+type Places = Map<string, Set<number>>
+const OPENS_ACCOUNT = /^initializeAccount[23]?$/
+const OPENS_MINT = /^initializeMint2?$/
+
+function addTo<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
+  const known = sets.get(key)
+  if (known === undefined) sets.set(key, new Set([value]))
+  else known.add(value)
+}
+
+/** The only value; null if there are others, or none. */
+function onlyOf<V>(values: ReadonlySet<V> | undefined): V | null {
+  const [first = null, ...others] = values ?? []
+  return others.length === 0 ? first : null
+}
 
 /** Describes an instruction by its program, the addresses of its accounts and its data, all of which may be hostile. */
 export function describeInstruction(program: string, accounts: readonly string[], data: Uint8Array): ReadInstruction {
