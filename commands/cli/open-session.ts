@@ -267,7 +267,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
     actPaidBy: async (asked, act, member) => (await wallet()).actPaidBy(asked, act, member),
     vaultMessage: async (asked, act) => (await wallet()).vaultMessage(asked, act),
     decode: async (transaction) => (await wallet()).decode(transaction),
-    describe: async (transaction) => (await wallet()).describe(transaction),
+    describe: async (transaction, places) => (await wallet()).describe(transaction, places),
     explain: async (transaction, err, logs) => (await wallet()).explain(transaction, err, logs),
   }
 }

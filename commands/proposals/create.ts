@@ -14,7 +14,7 @@ import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { messageSha256 } from './answered.ts'
-import { loadedPlaces } from './squads-plan.ts'
+import { readPlaces } from './squads-plan.ts'
 
 type CreateFlags = Omit<RunFlags, 'force' | 'squads'> & Pick<RunFlags, 'squads'> & { transaction: string }
 
@@ -30,20 +30,16 @@ export async function createProposal(
   }
   const input = await readTransaction(argument)
   const { transaction } = input
-  const described = await session.wallet.describe(transaction)
-  const { fee_payer } = described
+  const { fee_payer } = await session.wallet.decode(transaction)
   if (fee_payer !== squads.vault) {
     throw usage(`${fee_payer} pays for the transaction, not the vault ${squads.vault}`, {
       param: '<transaction>',
       next: 'build it with the vault as payer: it then signs for it when it is executed',
     })
   }
-  const loaded = await loadedPlaces(session.client, transaction)
-  const instructions = described.instructions.map(({ accounts, ...each }) => ({
-    ...each,
-    accounts: accounts.map((account) => ({ ...account, address: loaded.get(account.address) ?? account.address })),
-  }))
-  const content = { ...described, instructions }
+  const loaded = await readPlaces(session.client, transaction)
+  const content = await session.wallet.describe(transaction, loaded)
+  const { instructions } = content
   const names = await addressNames(session, content, new Map([[squads.vault, 'this vault']]))
   const sha256 = messageSha256(transaction)
   return proposeRun(

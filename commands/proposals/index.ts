@@ -91,7 +91,7 @@ export const proposalsNoun: Noun = {
     show: verb({
       about: 'Show the plan of a proposal, who has decided, and what is next',
       details: 'Of a multisig also what its execution would change now, and what would differ if it were built anew.',
-      calls: [proposalPaths.get, proposalPaths.forecast],
+      calls: [proposalPaths.get, proposalPaths.forecast, paths.accounts.get],
       args: { id },
       examples: [`svc proposals show ${EXAMPLE}`, `svc proposals show ${EXAMPLE} --json`],
       run: (input, session) => showProposal(session, input.id),
@@ -100,7 +100,7 @@ export const proposalsNoun: Noun = {
       about: 'Propose a transaction of your own to a multisig',
       details:
         'For what no other command builds: any transaction that the vault pays for, from any tool. It is shown here as its bytes say, and stored exactly as it is. One that is too large for a proposal in one transaction is collected in several. Of a printed build, its tracked resource is recorded when it is executed.',
-      calls: [proposalPaths.create, refresh, simulate, submit, get, proposalPaths.get],
+      calls: [proposalPaths.create, paths.accounts.get, refresh, simulate, submit, get, proposalPaths.get],
       args: {
         transaction: required(text('Unsigned, in base64, @FILE that holds it, or - for standard input')),
       },
@@ -131,7 +131,7 @@ export const proposalsNoun: Noun = {
     }),
     reject: verb({
       about: 'Reject a proposal with your wallet',
-      calls: [proposalPaths.get, proposalPaths.reject, simulate, submit, get],
+      calls: [proposalPaths.get, paths.accounts.get, proposalPaths.reject, simulate, submit, get],
       args: { id },
       flags: STEP_FLAGS,
       examples: [`svc proposals reject ${EXAMPLE}`, `svc proposals reject ${EXAMPLE} -k ada.json`],
@@ -140,7 +140,7 @@ export const proposalsNoun: Noun = {
     cancel: verb({
       about: 'Cancel a proposal: of a multisig, an approved one',
       details: 'Of a multisig, as many members must cancel it as must approve it.',
-      calls: [proposalPaths.get, proposalPaths.cancel, simulate, submit, get],
+      calls: [proposalPaths.get, paths.accounts.get, proposalPaths.cancel, simulate, submit, get],
       args: { id },
       flags: STEP_FLAGS,
       examples: [`svc proposals cancel ${EXAMPLE}`, `svc proposals cancel ${EXAMPLE} --yes`],
@@ -159,7 +159,7 @@ export const proposalsNoun: Noun = {
       about: 'Close the accounts of a finished proposal of a multisig, and leftover buffers',
       details:
         'Their rent returns to the rent collector of the multisig, and anybody may send this. Buffers that interrupted proposals of your wallet left in this multisig are closed too, at most 10 at a time, and their rent returns to you. Take any proposal of that multisig: if it is not finished, only the buffers are closed.',
-      calls: [proposalPaths.get, proposalPaths.reclaim, simulate, submit, get],
+      calls: [proposalPaths.get, paths.accounts.get, proposalPaths.reclaim, simulate, submit, get],
       args: { id },
       flags: STEP_FLAGS,
       examples: [`svc proposals reclaim ${EXAMPLE}`, `svc proposals reclaim ${EXAMPLE} --dry-run`],
@@ -172,7 +172,15 @@ export const proposalsNoun: Noun = {
       about: 'Propose the request of a proposal anew, with the amounts of now',
       details:
         'For one that went stale, was rejected, cancelled, or never reached the chain. The new plan is shown, and only a member who may propose can sign it.',
-      calls: [proposalPaths.get, proposalPaths.renew, proposalPaths.forecast, simulate, submit, get],
+      calls: [
+        proposalPaths.get,
+        paths.accounts.get,
+        proposalPaths.renew,
+        proposalPaths.forecast,
+        simulate,
+        submit,
+        get,
+      ],
       args: { id },
       flags: { keypair: STEP_FLAGS.keypair, wait: STEP_FLAGS.wait },
       examples: [`svc proposals renew ${EXAMPLE}`, `svc proposals renew ${EXAMPLE} -k ada.json --wait finalized`],
@@ -181,7 +189,7 @@ export const proposalsNoun: Noun = {
     import: verb({
       about: 'Follow a proposal of a multisig that was made elsewhere',
       details: 'It is read from the chain and decoded. Then it is shown, approved and executed like one made here.',
-      calls: [proposalPaths.import, proposalPaths.forecast],
+      calls: [proposalPaths.import, proposalPaths.forecast, paths.accounts.get],
       args: {
         multisig: required(text('Address of the multisig', { placeholder: 'MULTISIG' })),
         transaction_index: required(text('Number of the transaction in it', { placeholder: 'NUMBER' })),

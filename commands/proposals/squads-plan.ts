@@ -13,7 +13,9 @@ import {
   MOST_NEW_ACCOUNTS,
   namedPlaces,
   type PinnedMessage,
+  type PlaceAddresses,
   pinMessage,
+  placeAddresses,
   SquadsFault,
   type SquadsMessage,
   squadsProposalAddress,
@@ -26,6 +28,7 @@ import type { Session } from '../cli/session.ts'
 import { addressNames } from '../signing/address-names.ts'
 import { withMints } from '../signing/content.ts'
 import type { AskedStep } from '../signing/demanded-proposals.ts'
+import { describeWithTables, takenLines } from '../signing/lookup-tables.ts'
 import { previewLine } from '../signing/preview.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
@@ -161,17 +164,11 @@ const rawOf = ({ owner, lamports, data }: Account) => ({
 })
 
 /** What a transaction takes from lookup tables: `TABLE[place]`, and its address now. Throws a failure like `withTables`. */
-export async function loadedPlaces(
-  client: Session['client'],
-  transaction: string,
-): Promise<ReadonlyMap<string, string>> {
+export async function readPlaces(client: Session['client'], transaction: string): Promise<PlaceAddresses> {
   const { lookups } = decodeWireTransaction(Buffer.from(transaction, 'base64')).message
   const none = { signers: 0, writableSigners: 0, writableOthers: 0, keys: [], instructions: [] }
   const { loaded } = await withTables(client, { ...none, lookups })
-  const named = namedPlaces({ lookups })
-  const pairs = (kind: 'writable' | 'readonly') =>
-    named[kind].map((place, i) => [place, loaded[kind][i] ?? place] as const)
-  return new Map([...pairs('writable'), ...pairs('readonly')])
+  return placeAddresses({ lookups }, loaded)
 }
 
 /** Adds the addresses of the lookup tables as they are now. Throws a failure for a table that cannot be read. */
@@ -199,7 +196,8 @@ export async function planLines(
   forecast: ProposalForecast | null,
 ): Promise<string[]> {
   const changes = forecast?.balance_changes ?? []
-  const content = withMints(await session.wallet.describe(transaction), { balance_changes: changes })
+  const { content: described, taken } = await describeWithTables(session, transaction)
+  const content = withMints(described, { balance_changes: changes })
   const names = await addressNames(session, content, proposalNames(approver, approver.vault))
   return [
     previewLine('what', what),
@@ -209,6 +207,7 @@ export async function planLines(
     previewLine('proposed', `by ${approver.member ?? 'a member who is not known'}`),
     previewLine('asked', asked_by === null ? 'in another client' : `by the API key ${asked_by}`),
     previewLine('sha256', message_sha256),
+    ...takenLines(taken),
     'plan, decoded here',
     ...instructionTexts(content.instructions, names),
     ...forecastLines(forecast, 'paid by the member who executes it'),

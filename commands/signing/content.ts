@@ -12,6 +12,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import { fittingText, printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { lifetimeText, secondsLeftText, secondsOf } from './lifetime.ts'
+import { type TakenAddress, takenLines } from './lookup-tables.ts'
 import { controlLines, failureLines, previewLine, rentLine } from './preview.ts'
 import type { DescribedContent, Explanation, MessageConfig } from './wallet.ts'
 
@@ -30,11 +31,13 @@ export interface Findings {
   untried: string
   /** Names of addresses in it. */
   names?: AddressNames
+  /** What it takes from lookup tables, if that was read. */
+  taken?: readonly TakenAddress[]
 }
 
 export async function contentOutcome(described: DescribedContent, findings: Findings): Promise<CommandOutcome> {
   const content = withMints(described, findings.trial?.simulation ?? null)
-  const { trial, state, lastValid, names = new Map() } = findings
+  const { trial, state, lastValid, names = new Map(), taken = [] } = findings
   const expiry = {
     blockhash_valid: state?.blockhash_valid ?? null,
     last_valid_block_height: lastValid ?? null,
@@ -54,11 +57,17 @@ export async function contentOutcome(described: DescribedContent, findings: Find
     ...(config === null ? [] : configRows(config).map(([name, value]) => previewLine(name, value).slice(2))),
     'signatures',
     ...signers.map(({ address, signature }) => previewLine(signature, address)),
+    ...takenLines(taken),
     ...instructionTexts(instructions, names),
     ...trialLines(findings),
   ]
   return {
-    data: { ...content, expiry, trial: trial?.simulation ?? null },
+    data: {
+      ...content,
+      ...(taken.length === 0 ? {} : { loaded_addresses: taken }),
+      expiry,
+      trial: trial?.simulation ?? null,
+    },
     text: lines.some((line) => line.length > COLUMNS)
       ? await fittingText(lines.map(printable).join('\n'), COLUMNS)
       : lines.map(printable).join('\n'),

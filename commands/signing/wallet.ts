@@ -1,6 +1,7 @@
 /** Declares the local keypair as commands use it, and the content of a locally decoded transaction. */
 import type { DescribedInstruction } from '../../src/solana/described-instructions.ts'
 import type { MessageInstruction } from '../../src/solana/message-instructions.ts'
+import type { PlaceAddresses } from '../../src/solana/squads/index.ts'
 
 /** The user's keypair, which never leaves this process or its device. Transactions are base64 of the wire format. */
 export interface Wallet {
@@ -45,7 +46,8 @@ export interface Wallet {
   /** The act as its execution runs it for a trial: a member pays the fee, and the vault signs. Base64. */
   actPaidBy(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string, member: string): Promise<string>
   decode(transaction: string): Promise<TransactionContent>
-  describe(transaction: string): Promise<DescribedContent>
+  /** Accounts of lookup tables are `TABLE[place]`, unless `places` has their addresses. */
+  describe(transaction: string, places?: PlaceAddresses): Promise<DescribedContent>
   /** Explains the `err` of a simulation or of a status. */
   explain(transaction: string, err: unknown, logs: readonly string[] | null): Promise<Explanation>
 }

@@ -6,6 +6,7 @@ import type { Session } from '../cli/session.ts'
 import { addressNames } from '../signing/address-names.ts'
 import { contentOutcome, type Findings } from '../signing/content.ts'
 import { clusterState, secondsLeft } from '../signing/lifetime.ts'
+import { describeWithTables } from '../signing/lookup-tables.ts'
 import { readTransaction } from '../signing/transaction-input.ts'
 
 const OFFLINE = 'not requested: --offline'
@@ -13,22 +14,25 @@ const OFFLINE = 'not requested: --offline'
 export const decode = verb({
   about: 'Show what a transaction does, who has signed it, and how long it can land',
   details:
-    'Names, roles and amounts come from its bytes; the trial run and the expiry come from the API. --offline makes no request, for example on a machine that only has a key. An account of a lookup table is shown as TABLE[place], because only the chain knows it.',
-  calls: [paths.transactions.simulate, paths.service.cluster, paths.tokens.batchFetch],
+    'Names, roles and amounts come from its bytes; the trial run and the expiry come from the API. --offline makes no request, for example on a machine that only has a key. An account of a lookup table is shown by the address that the table has now; with --offline as TABLE[place], because only the chain knows it.',
+  calls: [paths.transactions.simulate, paths.service.cluster, paths.tokens.batchFetch, paths.accounts.get],
   args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
   flags: { offline: toggle('Make no request: no trial run and no expiry') },
   examples: ['svc tx decode @transaction.txt', 'svc tx decode @built.json --offline'],
   async run({ transaction: argument, offline }, session) {
     const { transaction, last_valid_block_height: lastValid, expires_at } = await readTransaction(argument)
     const left = secondsLeft(expires_at, session.clock.now())
-    const content = await session.wallet.describe(transaction)
-    if (offline) return contentOutcome(content, { trial: null, state: null, lastValid, left, untried: OFFLINE })
+    if (offline) {
+      const content = await session.wallet.describe(transaction)
+      return contentOutcome(content, { trial: null, state: null, lastValid, left, untried: OFFLINE })
+    }
+    const { content, taken } = await describeWithTables(session, transaction)
     const [{ trial, untried }, names, state] = await Promise.all([
       tried(session, transaction),
       addressNames(session, content),
       clusterState(session, content.nonce_account === null ? content.recent_blockhash : undefined),
     ])
-    return contentOutcome(content, { trial, state, lastValid, left, untried, names })
+    return contentOutcome(content, { trial, state, lastValid, left, untried, names, taken })
   },
 })
 

@@ -230,6 +230,27 @@ describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, ()
     const create = ['proposals', 'create', Buffer.from(raw).toString('base64'), '--squads', multisig, '-k', ada.file]
     const propose = async () => (await cli.json(create)).proposal
     const changed = await propose()
+    // Each reader sees the addresses with their roles, and where they come from.
+    const text = create[2]!
+    const places = first.map((each, i) => ({ place: `${table.key}[${i}]`, address: each.toBase58() }))
+    const decoded = await cli.json(['tx', 'decode', text])
+    expect(decoded.loaded_addresses).toEqual(places)
+    expect(decoded.instructions.map((each: { accounts: object[] }) => each.accounts[1])).toEqual(
+      first.map((each) => ({ address: each.toBase58(), signer: false, writable: true, role: 'destination' })),
+    )
+    const shown = [await cli.svc(['tx', 'decode', text]), await cli.svc(['proposals', 'show', changed])]
+    for (const { stdout } of shown) {
+      for (const { place, address } of places) {
+        expect(stdout).toContain(`  ${place}\n    ${address}\n`)
+        expect(stdout).toMatch(new RegExp(`  w-  ${address}\\s+destination`))
+      }
+    }
+    const offline = await cli.json(['tx', 'decode', text, '--offline'])
+    expect(offline.instructions[0].accounts[1].address).toBe(places[0]!.place)
+    expect(offline).not.toHaveProperty('loaded_addresses')
+    const { plan } = await cli.json(['proposals', 'show', changed])
+    for (const { place, address } of places)
+      expect([plan.join().includes(place), plan.join().includes(address)]).toEqual([false, true])
     const { key } = table
     const account = chain.account(key.toBase58())!
     const data = Buffer.from(account.data)
@@ -240,6 +261,30 @@ describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, ()
     const id = await propose()
     expect(await carryOut(id)).toMatchObject({ proposal_status: 'executed' })
     expect(first.map((each) => chain.account(each.toBase58())?.lamports)).toEqual(first.map(() => 2_000_000n))
+  })
+
+  it('that gives away accounts of a lookup table says their addresses, and names a table that cannot be read', async () => {
+    const chain = await daemon.local()
+    const [thief, account] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
+    const table = lookupTable({ chain }, [account])
+    const message = new TransactionMessage({
+      payerKey: new PublicKey(vault),
+      recentBlockhash: PublicKey.default.toBase58(),
+      instructions: [createFreezeAccountInstruction(account, thief, new PublicKey(vault))],
+    }).compileToV0Message([table])
+    const text = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64')
+    const body = { transaction: text, approver: { kind: 'squads', multisig, member: ada.address } }
+    const { json } = await daemon.request('POST', '/v2/proposals', { body })
+    const { what } = await cli.json(['proposals', 'show', json.data.proposal.id])
+    expect(what).toContain(`${account} is frozen`)
+    const sentence = `0: ${account} is frozen`
+    expect((await cli.svc(['tx', 'decode', text])).stdout.replace(/\s+/g, ' ')).toContain(sentence)
+
+    const lost = chain.account(table.key.toBase58())!
+    chain.setAccount(table.key.toBase58(), { ...lost, data: lost.data.subarray(0, 56) })
+    const { stdout } = await cli.svc(['tx', 'decode', text])
+    expect(stdout).toContain(`  ${table.key}[0]\n    not known: the table cannot be read\n`)
+    chain.setAccount(table.key.toBase58(), lost)
   })
 
   it('with a lookup table is proposed by a vault without SOL, whose executor pays the fee', async () => {

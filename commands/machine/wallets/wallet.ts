@@ -114,7 +114,7 @@ export function createWallet(
       return (await import('./proposal-check.ts')).vaultMessage(asked, act)
     },
     decode: async (transaction) => contentOf(decodeTransaction(transaction)),
-    async describe(transaction) {
+    async describe(transaction, places) {
       const { describeMessage } = await import('../../../src/chain/instructions/describe.ts')
       const decoded = decodeTransaction(transaction)
       const { message } = decoded
@@ -122,7 +122,7 @@ export function createWallet(
         ...contentOf(decoded),
         fee: String(feeOfMessage(message)),
         nonce_account: lifetimeOf(message).nonceAccount,
-        instructions: describeMessage(message),
+        instructions: describeMessage(message, places),
       }
     },
     async explain(transaction, err, logs) {

@@ -8,7 +8,6 @@ import type { DescribedInstruction, InstructionArgument } from '../../solana/des
 import { decodeComputeBudget } from '../../solana/instructions/compute-budget.ts'
 import { readInstruction } from '../../solana/instructions/index.ts'
 import { AUTHORITY_TYPE_NAMES } from '../../solana/instructions/token.ts'
-import type { LoadedAddresses } from '../../solana/lookup-tables.ts'
 import { instructionsIn } from '../../solana/message-instructions.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -20,7 +19,7 @@ import {
   WRAPPED_SOL,
 } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { namedPlaces, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
+import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
 import { DAMM_V2_INSTRUCTIONS } from './generated/damm-v2.ts'
 import { DBC_INSTRUCTIONS } from './generated/dbc.ts'
@@ -61,10 +60,10 @@ export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, Progr
   [TOKEN_2022_PROGRAM, { table: TOKEN_EXTENSION_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
 ])
 
-/** The instructions of a message, whole. Accounts of lookup tables are shown as `instructionsIn` shows them. */
-export function describeMessage(message: DecodedMessage, loaded?: LoadedAddresses): DescribedInstruction[] {
+/** The instructions of a message, whole. An account of a lookup table is `TABLE[place]`, unless `places` has its address. */
+export function describeMessage(message: DecodedMessage, places: PlaceAddresses = new Map()): DescribedInstruction[] {
   return withMints(
-    instructionsIn(message, loaded).map(({ accounts, ...own }) => {
+    instructionsIn(message, loadedPlaces(message, places)).map(({ accounts, ...own }) => {
       const data = Buffer.from(own.data, 'hex')
       const addresses = accounts.map(({ address }) => address)
       const { roles, ...read } = describeInstruction(own.program, addresses, data)
@@ -73,7 +72,9 @@ export function describeMessage(message: DecodedMessage, loaded?: LoadedAddresse
         ...own,
         ...read,
         accounts: accounts.map((account, i) => ({ ...account, role: roles[i] ?? null })),
-        ...(inner === null ? {} : { inner: describeMessage(unwrapMessage({ ...inner, loaded: namedPlaces(inner) })) }),
+        ...(inner === null
+          ? {}
+          : { inner: describeMessage(unwrapMessage({ ...inner, loaded: loadedPlaces(inner, places) }), places) }),
       }
       return { ...described, control: controlWords(described) }
     }),

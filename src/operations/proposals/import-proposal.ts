@@ -57,7 +57,7 @@ export async function importProposal(
     operation: 'POST /v2/proposals/imports',
     what: transactionWords(
       whatOf(message),
-      decodeWireTransaction(wire).message,
+      { message: decodeWireTransaction(wire).message },
       new Map([[message.keys[0] ?? '', 'this vault']]),
     ),
     askedBy: null,

@@ -6,6 +6,7 @@ import { printable } from '../../platform/printable.ts'
 import { isoTime } from '../../platform/timing.ts'
 import { instructionTexts } from '../../solana/described-instructions.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
+import { placeAddresses } from '../../solana/squads/index.ts'
 import { unpackMessage } from '../../store/proposals/stored-message.ts'
 import type { Row } from '../../store/schema.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
@@ -45,8 +46,9 @@ export const proposalRecord = (row: Row<'proposals'>, decisions: readonly Row<'p
 export function planTexts({ message: wire, stored_message: stored, approver_json }: Row<'proposals'>): string[] {
   const { message } = decodeWireTransaction(wire)
   const names = proposalNames(fromJson<SquadsApprover | RuleApprover>(approver_json), message.keys[0] ?? '')
-  const loaded = message.lookups.length === 0 || stored === null ? undefined : unpackMessage(stored).loaded
-  return instructionTexts(describeMessage(message, loaded), names).map(printable)
+  const isNamed = message.lookups.length > 0 && stored !== null
+  const places = isNamed ? placeAddresses(message, unpackMessage(stored).loaded) : undefined
+  return instructionTexts(describeMessage(message, places), names).map(printable)
 }
 
 /** The way out of a state in one sentence, with its command; null if nothing is left to do. */

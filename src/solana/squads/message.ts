@@ -172,6 +172,24 @@ export function namedPlaces({ lookups }: Pick<SquadsMessage, 'lookups'>): Loaded
   return { writable: named('writable'), readonly: named('readonly') }
 }
 
+/** Addresses of lookup tables by the place that names each: `TABLE[place]`. */
+export type PlaceAddresses = ReadonlyMap<string, string>
+
+/** The addresses of a message's tables by their places. */
+export function placeAddresses(message: Pick<SquadsMessage, 'lookups'>, loaded: LoadedAddresses): PlaceAddresses {
+  const named = namedPlaces(message)
+  const pairs = (kind: 'writable' | 'readonly') =>
+    named[kind].map((place, i) => [place, loaded[kind][i] ?? place] as const)
+  return new Map([...pairs('writable'), ...pairs('readonly')])
+}
+
+/** The addresses of a message's tables, each as its place if that is not among `places`. */
+export function loadedPlaces(message: Pick<SquadsMessage, 'lookups'>, places: PlaceAddresses): LoadedAddresses {
+  const { writable, readonly } = namedPlaces(message)
+  const at = (place: string) => places.get(place) ?? place
+  return { writable: writable.map(at), readonly: readonly.map(at) }
+}
+
 /** Adds the addresses that the tables had. Throws SquadsFault if they are not as many as the message takes. */
 export function pinMessage(message: SquadsMessage, loaded: LoadedAddresses): PinnedMessage {
   const counts = [loaded.writable.length, loaded.readonly.length]

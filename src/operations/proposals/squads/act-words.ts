@@ -7,6 +7,7 @@ import { groupedDecimalOf, solText } from '../../../solana/amounts.ts'
 import { MOST_WHAT } from '../../../solana/decision-texts.ts'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { type AddressNames, controlSentences } from '../../../solana/described-instructions.ts'
+import type { PlaceAddresses } from '../../../solana/squads/index.ts'
 
 /** The longest sentence about an act. */
 const MOST_WORDS = 300
@@ -133,8 +134,12 @@ async function decimalsOrNull(chain: Context['chain'], mint: unknown): Promise<n
 }
 
 /** What a transaction does that no route built: its beginning as it is given, and what changes control, as far as it fits. */
-export function transactionWords(beginning: string, message: DecodedMessage, names: AddressNames): string {
-  const sentences = controlSentences(describeMessage(message), names).map(printable)
+export function transactionWords(
+  beginning: string,
+  { message, places }: { message: DecodedMessage; places?: PlaceAddresses },
+  names: AddressNames,
+): string {
+  const sentences = controlSentences(describeMessage(message, places), names).map(printable)
   let words = beginning
   for (const [i, sentence] of sentences.entries()) {
     const next = `${words}${i === 0 ? ': ' : '; '}${sentence}`

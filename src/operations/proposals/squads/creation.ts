@@ -19,7 +19,8 @@ import type { Context } from '../../../context.ts'
 import { badRequest } from '../../../platform/errors.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../platform/timing.ts'
 import { withTerms } from '../../../solana/budget-terms.ts'
-import { loadAddresses } from '../../../solana/lookup-tables.ts'
+import type { TableLookup } from '../../../solana/decoded-message.ts'
+import { type LoadedAddresses, loadAddresses } from '../../../solana/lookup-tables.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../../solana/messages.ts'
 import { innerMessageOf, type PinnedMessage, SquadsFault, squadsProposalAddress } from '../../../solana/squads/index.ts'
 import { insertProposal, lockProposal, openProposalOf, updateProposal } from '../../../store/proposals/proposals.ts'
@@ -135,18 +136,14 @@ async function prepareProposal(
 
 /** The message that the vault executes. Throws bad_request if another wallet pays or must sign. */
 export async function innerOf(
-  { chain }: Pick<Context, 'chain'>,
+  context: Pick<Context, 'chain'>,
   decoded: DecodedTransaction,
   { vault, ephemeral = [] }: { vault: string; ephemeral?: readonly string[] },
 ): Promise<PinnedMessage> {
   const { lookups } = decoded.message
-  const tables = [...new Set(lookups.map(({ table }) => table))]
   try {
-    if (tables.length === 0) return innerMessageOf(decoded, { vault, ephemeral })
-    const { slot, accounts } = await accountsAtSlot(chain, tables)
-    const byAddress = new Map(tables.map((table, i) => [table, accounts[i] ?? null]))
-    const loaded = loadAddresses(lookups, slot, (table) => byAddress.get(table) ?? null)
-    return innerMessageOf(decoded, { vault, ephemeral, loaded })
+    if (lookups.length === 0) return innerMessageOf(decoded, { vault, ephemeral })
+    return innerMessageOf(decoded, { vault, ephemeral, loaded: await tableAddresses(context, lookups) })
   } catch (error) {
     if (!(error instanceof SquadsFault)) throw error
     throw badRequest(`approver: ${error.message} (send the vault as payer, creator, owner or authority)`, {
@@ -155,6 +152,18 @@ export async function innerOf(
       cause: error,
     })
   }
+}
+
+/** The addresses that lookup tables have now. */
+export async function tableAddresses(
+  { chain }: Pick<Context, 'chain'>,
+  lookups: readonly TableLookup[],
+): Promise<LoadedAddresses> {
+  const tables = [...new Set(lookups.map(({ table }) => table))]
+  if (tables.length === 0) return { writable: [], readonly: [] }
+  const { slot, accounts } = await accountsAtSlot(chain, tables)
+  const byAddress = new Map(tables.map((table, i) => [table, accounts[i] ?? null]))
+  return loadAddresses(lookups, slot, (table) => byAddress.get(table) ?? null)
 }
 
 type Creating = Omit<Parameters<typeof buildProposalCreation>[0], keyof Envelope>
