@@ -63,7 +63,13 @@ export async function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atom
   const running = runningIn(kernel)
   const name = `${apiKeyId} ${key}`
   const earlier = running.get(name)
-  if (earlier !== undefined) throw earlier === requestHash ? stillRunning() : usedByAnotherRequest()
+  if (earlier === requestHash) throw stillRunning()
+  if (earlier !== undefined) {
+    // An earlier answer belongs to its request, also while another request runs under the same key.
+    const answered = await storedAnswer(kernel, claimed, kernel.store.db)
+    if (answered === undefined) throw usedByAnotherRequest()
+    return answered
+  }
   if (!atomic) return claimNow(kernel, claimed)
   running.set(name, requestHash)
   return claimInCommit(kernel, claimed, () => void running.delete(name))
@@ -94,16 +100,19 @@ function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyCl
       const inserted = await records.insertAnswered(tx, request, { status, response })
       if (inserted === 0) await answerTaken(tx, request, { apiKeyId, key, owner, status, response })
     },
-    async storedAnswer(reader) {
-      const stored = await records.findIdempotencyKey(reader, { apiKeyId, key })
-      if (stored?.state !== 'done' || stored.expires_at <= kernel.clock.now()) return undefined
-      if (!records.isOfRequest(stored, claimed)) throw usedByAnotherRequest()
-      const { status, response } = stored
-      return status === null || response === null ? undefined : replayOf(kernel, claimed, { status, response })
-    },
+    storedAnswer: (reader) => storedAnswer(kernel, claimed, reader),
     free: async () => {},
     end,
   }
+}
+
+/** The answer that is stored under the key, undefined without one; throws conflict if it is another request's. */
+async function storedAnswer(kernel: Kernel, claimed: Claimed, reader: Reader): Promise<ReplayedAnswer | undefined> {
+  const stored = await records.findIdempotencyKey(reader, claimed)
+  if (stored?.state !== 'done' || stored.expires_at <= kernel.clock.now()) return undefined
+  if (!records.isOfRequest(stored, claimed)) throw usedByAnotherRequest()
+  const { status, response } = stored
+  return status === null || response === null ? undefined : replayOf(kernel, claimed, { status, response })
 }
 
 /** Stores the answer under a key that already exists, if the key may be taken over. */

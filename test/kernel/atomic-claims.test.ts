@@ -74,6 +74,19 @@ describe('an Idempotency-Key that is claimed in the commit of its request', () =
     expect(await hooksOf(service)).toBe(1)
   })
 
+  it('has its answer while another request, which will be refused, runs under it in the same daemon', async () => {
+    const service = await startService()
+    const { request, release, reached } = await gatedDaemon(service)
+    const done = await subscribe(service.request)
+    const wrong = subscribe(request, { ...HOOK, url: 'https://example.org' })
+    await reached
+    const again = await subscribe(request)
+    expect([again.status, isReplay(again), again.text]).toEqual([201, true, done.text])
+    release()
+    expect((await wrong).status).toBe(409)
+    expect(await hooksOf(service)).toBe(1)
+  })
+
   it('is refused if another daemon has used it for another request meanwhile, and nothing is stored', async () => {
     const service = await startService()
     const { request, release, reached } = await gatedDaemon(service)
