@@ -22,7 +22,7 @@ const FLAGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 /** A busy machine needs this long to draw the page. */
-const DRAWN_MS = 60_000
+const DRAWN_MS = 120_000
 
 const isLoopback = (url: string) => /^(data|blob|about):/.test(url) || new URL(url).hostname === '127.0.0.1'
 

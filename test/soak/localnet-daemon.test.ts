@@ -55,6 +55,7 @@ describe('svc localnet with a daemon', () => {
     const label = `127.0.0.1:${node.port}`
     expect(fileOf(dataDir, 'daemon.json')).toEqual({
       ...{ pid: daemon.process.pid, database: expect.any(String), url: daemon.url, role: 'all', cluster: label },
+      cluster_unchosen: null,
       reload_signal: 'SIGUSR2',
     })
     expect(existsSync(join(dataDir, 'localnet.json'))).toBe(false)

@@ -360,7 +360,7 @@ const locked: ListKill['prepare'] = async ({ home, payer, keypair, json, chain }
     lines.push(i % 3 === 2 ? (lines[i - 1] ?? '') : `${wallet},${i + 20},${schedule}`)
   }
   writeFileSync(file, `wallet,amount,start,cliff,periods,frequency\n${lines.join('\n')}\n`)
-  const args = ['locks', 'create', mint, '--from', file, '--raw', '--all-at-once', '-k', keypair]
+  const args = ['locks', 'create', mint, '--from', file, '--raw', '--all-at-once', '--allow-repeats', '-k', keypair]
   const program = new PublicKey(PROGRAMS.lock.id)
   const found = () => chain().getProgramAccounts(program, { filters: [{ memcmp: { offset: 40, bytes: mint } }] })
   const journal = `${file}.locks.json`
