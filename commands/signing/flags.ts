@@ -40,9 +40,12 @@ export const QR = text('Show a QR code: a phone signs and sends it (docs/pay.md)
 })
 
 /** Before the command runs, `withVault` puts the vault in the place of its text. */
-export const SQUADS = text('Multisig whose vault acts; your keypair proposes it. none overrides the setting', {
-  placeholder: 'MULTISIG[:VAULT]',
-}) as CommandInput<unknown> as CommandInput<ActingVault | undefined>
+export const SQUADS = text(
+  'Multisig whose vault acts, or that vault; your keypair proposes. none overrides the setting',
+  {
+    placeholder: 'MULTISIG[:VAULT]',
+  },
+) as CommandInput<unknown> as CommandInput<ActingVault | undefined>
 
 const OWN_KEY = {
   keypair: KEYPAIR,

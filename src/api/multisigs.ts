@@ -10,7 +10,15 @@ const timeLock = z.int().min(0).max(7_776_000)
 export const multisig = z
   .object({
     address,
-    vault: address.meta({ description: 'Its first vault, number 0: the wallet that acts' }),
+    vault: address.meta({
+      description: 'Its first vault, number 0: the wallet that acts. If a vault was named, that one',
+    }),
+    vault_index: z
+      .int()
+      .min(0)
+      .max(255)
+      .optional()
+      .meta({ description: 'Number of the vault, if a vault was named instead of the multisig' }),
     threshold: z.int().min(1).meta({ description: 'Approvals that a proposal needs' }),
     time_lock: timeLock.meta({ description: 'Seconds between the last approval and the execution' }),
     members: z.array(
@@ -76,7 +84,8 @@ export const multisigs = {
     at: ['get', '/v2/multisigs/{address}'],
     tag: MULTISIGS_TAG,
     summary: 'Read a multisig from the chain',
-    description: 'Its members with their rights, its rules, and the number of its latest proposal.',
+    description:
+      'Its members with their rights, its rules, and the number of its latest proposal. The address of a vault finds its multisig, if a proposal or the setting `squads` here names that.',
     params: z.object({ address }),
     data: multisig,
   }),

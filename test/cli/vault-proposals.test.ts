@@ -5,7 +5,7 @@ import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { commandLine, type KeypairFile } from './command-line.ts'
 
-const lacks = [PROGRAMS.squads, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
+const lacks = [PROGRAMS.squads, PROGRAMS.tokenMetadata, PROGRAMS.lock, PROGRAMS.core].some(({ id }) => !hasProgram(id))
 const cli = commandLine()
 const [ada, ben, cy] = ['ada', 'ben', 'cy'].map((name) => cli.keypair(`${name}.json`)) as [
   KeypairFile,
@@ -108,7 +108,12 @@ describe.skipIf(lacks)('A multisig by command line', () => {
     const { multisig, vault, mint } = world
     const list = cli.file('lost.csv', `wallet,amount\n${multisig},1\n`)
     const more = ['--allow-programs', '-k', ada.file, '--yes']
+    const { collection } = await ok([
+      ...['collections', 'create', '--name', 'Own', '--uri', 'https://example.com/c.json', '-k', ada.file],
+    ])
     const lost = [
+      ['locks', 'create', mint, multisig, '1', '--cliff', '365d', '--all-at-once', '--squads', multisig],
+      ['collections', 'transfer-authority', collection, multisig],
       ['wallet', 'send', multisig, '1'],
       ['tokens', 'transfer', mint, multisig, '1', '--squads', multisig],
       ['tokens', 'set-authority', mint, 'mint', multisig, '--squads', multisig],
@@ -118,6 +123,33 @@ describe.skipIf(lacks)('A multisig by command line', () => {
       const { exitCode, stdout, stderr } = await cli.svc([...args, ...more])
       expect([args[1], exitCode === 0, stdout + stderr]).toEqual([args[1], false, expect.stringContaining(vault)])
     }
+  })
+
+  it('is found by the address of its vault, which a proposal or the setting has made known', async () => {
+    const { multisig, vault, mint } = world
+    const third = vaultAddress(multisig, 2)
+    const proposed = async (squads: string, env = {}) => {
+      const args = ['tokens', 'transfer', mint, ben.address, '1', '-k', ada.file, '--dry-run']
+      const flag = squads === '' ? [] : ['--squads', squads]
+      return cli.json([...args, ...flag], { env })
+    }
+    for (const named of [vault, `${vault}:0`]) {
+      expect(await proposed(named), named).toMatchObject({ vault })
+    }
+    expect(await proposed('', { SVC_SQUADS: vault })).toMatchObject({ vault })
+    expect(await proposed(third)).toMatchObject({ vault: third })
+    expect(await ok(['multisig', 'show', third])).toMatchObject({ address: multisig, vault: third, vault_index: 2 })
+    expect(await ok(['multisig', 'show', multisig])).not.toHaveProperty('vault_index')
+    const send = ['wallet', 'send', ben.address, '0.1', '-k', ada.file, '--yes', '--squads']
+    await cli.refused([...send, `${vault}:1`], `--squads names the vault 0 of ${multisig}, and the number 1`)
+    const unknown = vaultAddress(cy.address, 0)
+    await cli.refused([...send, unknown], 'which may be the vault of one that is not known here', 3)
+    await cli.refused([...send, cy.address], 'There is no Squads multisig at', 3)
+    // The setting of an installation is known too.
+    const other = await ok(['multisig', 'create', '--member', ada.address, '--threshold', '1', '-k', ada.file])
+    await cli.refused([...send, other.vault], 'may be the vault of one', 3)
+    const shown = await cli.json(['multisig', 'show', other.vault], { env: { SVC_SQUADS: other.multisig } })
+    expect(shown.address).toBe(other.multisig)
   })
 
   it('gets the rent of the finished proposal back', async () => {

@@ -11,7 +11,7 @@ import { instructions } from '@sqds/multisig'
 import { describe, expect, it, vi } from 'vitest'
 import { innerInstructions } from '../../src/chain/programs/squads/inner-instructions.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
-import { transactionBufferAddress } from '../../src/solana/squads/index.ts'
+import { transactionBufferAddress, vaultAddress } from '../../src/solana/squads/index.ts'
 import { unpackMessage } from '../../src/store/proposals/stored-message.ts'
 import { airdropsOn, claimBody, createBody, entriesFor } from '../support/airdrops.ts'
 import { V1_CONFIG } from '../support/local-chain.ts'
@@ -324,6 +324,27 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     expect((await refused('executions', id, a)).message).toContain('is active, not approved')
     await step('approvals', id, b)
     expect(await refused('executions', id, platform)).toMatchObject({ status: 400, param: 'member' })
+  })
+
+  it('to a vault instead of its multisig is refused with the multisig, if that is known', async () => {
+    const { vault, multisig, approver, ask } = at
+    await at.plan()
+    const body = { payer: vault, recipient: addressOf(at.stranger), lamports: '1' }
+    const asked = (address: string) => ask('POST', '/v2/sol-transfers', { ...body, approver: approver(at.a, address) })
+    expect((await asked(vault)).error).toMatchObject({
+      ...{ code: 'bad_request', param: 'approver.multisig', details: { multisig, vault_index: 0 } },
+      message: expect.stringContaining(`${vault} is the vault 0 of the multisig ${multisig}: send ${multisig}`),
+    })
+    const unknown = vaultAddress(addressOf(Keypair.generate()), 0)
+    expect((await asked(unknown)).error).toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('may be the vault of one that is not known here'),
+    })
+    expect((await ask('GET', `/v2/multisigs/${vault}`)).data).toMatchObject({
+      address: multisig,
+      vault,
+      vault_index: 0,
+    })
   })
 
   it('that is built for another wallet than the vault, or by another than a proposer, is refused', async () => {

@@ -143,6 +143,28 @@ export async function openProposalOf(
   return row ?? null
 }
 
+/** Most vaults that are sought at once, because each takes a derivation. */
+const MOST_VAULTS = 200
+
+/** The vaults that proposals of this chain are of, those of the latest proposals first. */
+export async function knownVaults(
+  reader: Reader,
+  genesis: string,
+): Promise<{ multisig: string; vaultIndex: number }[]> {
+  const rows = await reader
+    .selectFrom('proposals')
+    .select(['multisig', 'vault_index'])
+    .where('genesis', '=', genesis)
+    .where('multisig', 'is not', null)
+    .groupBy(['multisig', 'vault_index'])
+    .orderBy((row) => row.fn.max('seq'), 'desc')
+    .limit(MOST_VAULTS)
+    .execute()
+  return rows.flatMap(({ multisig, vault_index: vaultIndex }) =>
+    multisig === null || vaultIndex === null ? [] : [{ multisig, vaultIndex }],
+  )
+}
+
 /** Stores what an execution was found to change, unless that is known already. */
 export async function storeFirstForecast(tx: Tx, id: string, forecast_json: string): Promise<void> {
   await tx

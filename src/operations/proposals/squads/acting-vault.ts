@@ -11,6 +11,7 @@ import {
   squadsTransactionAddress,
   vaultAddress,
 } from '../../../solana/squads/index.ts'
+import { type KnownVault, knownVaultOr } from '../../multisigs/known-vault.ts'
 import { requireSigner } from '../../signing/require-signer.ts'
 import type { ProposalContext } from './proposal-context.ts'
 
@@ -30,7 +31,10 @@ export async function openActingVault(
   { isSigned }: { isSigned: boolean },
 ): Promise<OpenedVault> {
   await requireProgram(context.chain, PROGRAMS.squads)
-  const multisig = await readMultisig(context.chain, address, 'approver.multisig')
+  const param = 'approver.multisig'
+  const multisig = await readMultisig(context.chain, address, param).catch(async (fault: unknown) => {
+    throw isVault(address, param, await knownVaultOr(context, { address, param, vaultIndex }, fault))
+  })
   const member = await proposerOf(context, multisig, requested, isSigned)
   const index = multisig.transactionIndex + 1n
   const transaction = squadsTransactionAddress(address, index)
@@ -49,6 +53,12 @@ export async function openActingVault(
   }
   return { acting, multisig, member }
 }
+
+const isVault = (address: string, param: string, { multisig, vaultIndex }: KnownVault) =>
+  badRequest(
+    `${address} is the vault ${vaultIndex} of the multisig ${multisig}: send ${multisig} as ${param}, and ${vaultIndex} as approver.vault_index`,
+    { param, details: { multisig, vault_index: vaultIndex } },
+  )
 
 async function proposerOf(
   context: ProposalContext,
