@@ -10,11 +10,14 @@ import {
 } from '@solana/web3.js'
 import { instructions } from '@sqds/multisig'
 import { describe, expect, it } from 'vitest'
+import { createApp } from '../../daemon/app.ts'
 import { withVaultCalls } from '../../src/following/vault-calls.ts'
+import { MOST_WHAT } from '../../src/solana/decision-texts.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { squadsProposalAddress } from '../../src/solana/squads/index.ts'
 import { executedMessages, insertProposal } from '../../src/store/proposals/proposals.ts'
 import { signed, transfer } from '../support/local-chain-transactions.ts'
+import { requester } from '../support/request.ts'
 import { keyOf } from '../support/squads.ts'
 import { addressOf, lacksTreasury, sharedTreasury, type Treasury } from '../support/treasury.ts'
 
@@ -140,6 +143,35 @@ describe.skipIf(lacksTreasury)(`a proposal in hostile hands${lacksTreasury}`, ()
     expect(await forecast(id)).toMatchObject({ changes: [], not_compared: expect.stringContaining('only balances') })
     await at.step('executions', id, a)
     expect(await at.proposalOf(id)).toMatchObject({ status: 'executed' })
+  })
+
+  it('says on a phone what it is about in whole, as it is approved elsewhere', async () => {
+    const { vault, a, b, post, service } = at
+    const acts = Array.from({ length: 3 }, () => {
+      const { publicKey } = Keypair.generate()
+      return spl.createFreezeAccountInstruction(publicKey, publicKey, keyOf(vault))
+    })
+    const message = new TransactionMessage({ payerKey: keyOf(vault), recentBlockhash: vault, instructions: acts })
+    const transaction = Buffer.from(new VersionedTransaction(message.compileToV0Message()).serialize())
+    const { proposal } = await post('/v2/proposals', {
+      transaction: transaction.toString('base64'),
+      approver: at.approver(a),
+    })
+    at.put(proposal, a)
+    await at.follow()
+    // The longest sentence that a device shows too.
+    const what = `${(await at.proposalOf(proposal.id)).what.slice(0, 40).padEnd(MOST_WHAT - 3, ' more')}END`
+    await service.services.store.write((tx) =>
+      tx.updateTable('proposals').set({ what }).where('id', '=', proposal.id).execute(),
+    )
+    const request = { method: 'POST', path: `/v2/proposals/${proposal.id}/approvals`, body: { member: addressOf(b) } }
+    // Wallets fetch from a daemon.
+    const { fetch } = await createApp({ ...service.services, role: 'api' })
+    const ask = requester('http://svc.test', async (asked) => fetch(asked), service.operator)
+    const body = { account: addressOf(b) }
+    const made = await ask('POST', '/v2/pay-requests', { body: { ...body, request } })
+    const { json, text } = await ask('POST', `/v2/pay-requests/${made.json.data.id}/transactions`, { body })
+    expect(json.data?.message, text).toBe(`Approve a proposal: ${what}`)
   })
 
   it('of another chain with the same addresses adds nothing to a transaction of this one', async () => {

@@ -216,8 +216,8 @@ function requireAlone(transaction: DecodedTransaction, account: string): void {
   )
 }
 
-/** What the wallet on a phone shows: for a step of a proposal, the act that it decides about. */
+/** What the wallet on a phone shows: for a step of a proposal, the whole sentence about the act that it decides about. */
 function messageOf(summary: string, { proposal }: Record<string, unknown>): string {
   const what = (proposal as { what?: unknown } | undefined)?.what
-  return typeof what === 'string' ? plainText(`${summary}: ${what}`) : summary
+  return typeof what === 'string' ? `${summary}: ${plainText(what)}` : summary
 }
