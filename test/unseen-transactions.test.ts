@@ -118,24 +118,26 @@ describe('a transaction that the only node does not show', () => {
     expect(await it.events(signature)).toEqual(['transaction.submitted', 'transaction.failed'])
   })
 
-  it('with a durable nonce has ended once another transaction has used the same value', async () => {
-    const it = await onOneNode(blind)
+  /** A nonce account of the payer with its value, and the instruction that advances it. */
+  function makeNonce(it: Awaited<ReturnType<typeof onOneNode>>) {
     const nonce = Keypair.generate()
-    const lamports = Number(it.chain.minimumBalance?.(NONCE_ACCOUNT_LENGTH) ?? 2_000_000n)
     const create = SystemProgram.createNonceAccount({
       fromPubkey: it.payer.publicKey,
       noncePubkey: nonce.publicKey,
       authorizedPubkey: it.payer.publicKey,
-      lamports: Math.max(lamports, 2_000_000),
+      lamports: Math.max(Number(it.chain.minimumBalance?.(NONCE_ACCOUNT_LENGTH) ?? 0), 2_000_000),
     })
     it.past(it.sign(create.instructions, it.chain.latestBlockhash().blockhash, [it.payer, nonce]))
     it.chain.advance(5)
     const data = it.chain.account(nonce.publicKey.toBase58())?.data
     const value = NonceAccount.fromAccountData(Buffer.from(data ?? [])).nonce
-    const advance = SystemProgram.nonceAdvance({
-      noncePubkey: nonce.publicKey,
-      authorizedPubkey: it.payer.publicKey,
-    })
+    const advance = SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: it.payer.publicKey })
+    return { value, advance }
+  }
+
+  it('with a durable nonce has ended once another transaction has used the same value', async () => {
+    const it = await onOneNode(blind)
+    const { value, advance } = makeNonce(it)
     const other = it.sign([advance, it.transfer(1_000_000)], value)
     const own = it.sign([advance, it.transfer(2_000_000)], value)
     it.past(other)
@@ -145,20 +147,24 @@ describe('a transaction that the only node does not show', () => {
     expect(await it.read(signature)).toMatchObject({ lifecycle: 'failed', err: 'NonceAdvanced', absence: 'proven' })
   })
 
+  it('with a durable nonce has ended once its nonce was advanced after the first look, as `solana new-nonce` does', async () => {
+    const it = await onOneNode(blind)
+    const { value, advance } = makeNonce(it)
+    // Which value an advance with a blockhash has used is in no list.
+    const advanceNow = () => it.past(it.sign([advance], it.chain.latestBlockhash().blockhash))
+    advanceNow()
+    it.chain.advance(3)
+    const signature = await it.submit(it.sign([advance, it.transfer(2_000_000)], value), true)
+    for (let round = 0; round < 3; round++) await it.pass(120, 60_000)
+    expect(await it.read(signature)).toMatchObject({ lifecycle: 'submitted', absence: 'unproven' })
+    advanceNow()
+    await it.pass(120)
+    expect(await it.read(signature)).toMatchObject({ lifecycle: 'failed', err: 'NonceAdvanced', absence: 'proven' })
+  })
+
   it('with a durable nonce has not ended by its own use of the value, if only the history of the nonce lists it', async () => {
     const it = await onOneNode(blind)
-    const nonce = Keypair.generate()
-    const create = SystemProgram.createNonceAccount({
-      fromPubkey: it.payer.publicKey,
-      noncePubkey: nonce.publicKey,
-      authorizedPubkey: it.payer.publicKey,
-      lamports: 2_000_000,
-    })
-    it.past(it.sign(create.instructions, it.chain.latestBlockhash().blockhash, [it.payer, nonce]))
-    it.chain.advance(5)
-    const data = it.chain.account(nonce.publicKey.toBase58())?.data
-    const value = NonceAccount.fromAccountData(Buffer.from(data ?? [])).nonce
-    const advance = SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: it.payer.publicKey })
+    const { value, advance } = makeNonce(it)
     const own = it.sign([advance, it.transfer(2_000_000)], value)
     // The list of the payer lacks it once, as that of a busy payer beyond its last page.
     let lists = 0

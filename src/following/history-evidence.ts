@@ -2,10 +2,10 @@
  * Looks for missing transactions in the histories of their payer and nonce account. A node may forget a status and still
  * list the transaction there; a list that has passed a slot shows that it was in no block up to that slot.
  */
-import { type ListedSignature, listSignatures, readExecuted } from '../chain/reads/history.ts'
+import { executionOrder, type ListedSignature, listSignatures, readExecuted } from '../chain/reads/history.ts'
 import { readSlotAfter, type SignatureStatus } from '../chain/reads/statuses.ts'
 import { BLOCKHASH_SLOTS, ENDED_BLOCKHASH_SLOTS } from '../solana/constants.ts'
-import { lifetimeOf } from '../solana/lifetimes.ts'
+import { advancedNonces, lifetimeOf } from '../solana/lifetimes.ts'
 import { decodeWireTransaction } from '../solana/messages.ts'
 import { type FollowedTransaction, rawTransactions } from '../store/transactions/transactions.ts'
 import type { Budget } from './budget.ts'
@@ -70,7 +70,7 @@ export async function historyEvidence(
       const uses = await listed(row.nonce_account, from)
       const ownUse = ownIn(uses)
       if (ownUse !== undefined) evidence.set(row.signature, statusOf(ownUse))
-      else if (await isNonceUsed(chain, uses, { row, from, budget })) evidence.set(row.signature, 'absent')
+      else if (await isNonceUsed(chain, uses, { row, sinceSlot, budget })) evidence.set(row.signature, 'absent')
     } else if (await hasPassed(chain, listing, each, budget)) evidence.set(row.signature, 'absent')
   }
   return evidence
@@ -118,14 +118,17 @@ async function listTo(
   return null
 }
 
-/** Whether another final transaction has used the nonce value of the row: a value is used once. */
+/**
+ * Whether another final transaction has used the nonce value of the row, which is used once, or has advanced the nonce
+ * after the first check: the row cannot land after that, and the list would show it before.
+ */
 async function isNonceUsed(
   chain: FollowingServices['chain'],
   listing: Listing | null,
-  { row, from, budget }: { row: FollowedTransaction; from: number; budget: Budget },
+  { row, sinceSlot, budget }: { row: FollowedTransaction; sinceSlot: number; budget: Budget },
 ): Promise<boolean> {
   const final = (listing?.entries ?? []).filter(({ isFinal }) => isFinal)
-  const later = final.filter(({ slot }) => slot >= from)
+  const later = final.filter(({ slot }) => slot >= sinceSlot - BLOCKHASH_SLOTS)
   // The value was used by the first one after the check, or by the last one before it.
   const others = later.length > 0 ? later.slice(-MOST_NONCE_READS) : final.slice(0, MOST_NONCE_READS)
   for (const { signature } of others) {
@@ -133,7 +136,12 @@ async function isNonceUsed(
     const executed = await readExecuted(chain, signature).catch(() => null)
     if (executed === null) continue
     const { blockhash, nonceAccount } = lifetimeOf(executed.message)
-    if (blockhash === row.blockhash && nonceAccount === row.nonce_account) return true
+    const isDurable = nonceAccount === row.nonce_account
+    if (isDurable && blockhash === row.blockhash) return true
+    if (row.nonce_account === null || executed.slot <= sinceSlot) continue
+    // A durable transaction advances its nonce although it fails.
+    const advanced = executed.isFailed ? [] : advancedNonces(executionOrder(executed))
+    if (isDurable || advanced.includes(row.nonce_account)) return true
   }
   return false
 }

@@ -1,6 +1,6 @@
 /** Determines how long a transaction can land: until its blockhash expires, or until its durable nonce advances. */
 
-import type { DecodedMessage } from './decoded-message.ts'
+import type { CompiledInstruction, DecodedMessage } from './decoded-message.ts'
 import { SYSTEM_PROGRAM } from './program-ids.ts'
 
 /** A blockhash is valid for 150 blocks: a minute, and up to two on a slow chain. */
@@ -15,12 +15,17 @@ const ADVANCE_NONCE = 4
 /** Returns the lifetime of a transaction. It uses a durable nonce if its first instruction advances one. */
 export function lifetimeOf({ keys, instructions, recentBlockhash }: DecodedMessage): Lifetime {
   const [first] = instructions
-  const data = Buffer.from(first?.data ?? [])
+  return { blockhash: recentBlockhash, nonceAccount: first === undefined ? null : advancedNonce(keys, first) }
+}
+
+/** Returns the nonce accounts that the instructions of a message advance if they succeed. */
+export const advancedNonces = ({ keys, instructions }: Pick<DecodedMessage, 'keys' | 'instructions'>): string[] =>
+  instructions.flatMap((each) => advancedNonce(keys, each) ?? [])
+
+function advancedNonce(keys: DecodedMessage['keys'], instruction: CompiledInstruction): string | null {
+  const data = Buffer.from(instruction.data)
   const isAdvance =
-    first !== undefined &&
-    keys[first.programIdIndex] === SYSTEM_PROGRAM &&
-    data.length >= 4 &&
-    data.readUInt32LE(0) === ADVANCE_NONCE
-  const account = isAdvance ? first.accounts[0] : undefined
-  return { blockhash: recentBlockhash, nonceAccount: account === undefined ? null : (keys[account] ?? null) }
+    keys[instruction.programIdIndex] === SYSTEM_PROGRAM && data.length >= 4 && data.readUInt32LE(0) === ADVANCE_NONCE
+  const account = isAdvance ? instruction.accounts[0] : undefined
+  return account === undefined ? null : (keys[account] ?? null)
 }
