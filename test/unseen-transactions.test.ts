@@ -11,6 +11,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { awaitConfirmed, unconfirmed } from '../src/operations/transactions/await-confirmed.ts'
 import { correctTransactions, followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { type Service, startService } from './support/service.ts'
 
@@ -83,6 +84,20 @@ describe('a transaction that the only node does not show', () => {
     }
     await it.pass(120, 2 * DAY_MS)
     expect(await it.read(signatures[0] ?? '')).toMatchObject({ lifecycle: 'submitted', absence: 'unproven' })
+  })
+
+  it('is named by the request that waits for it, with what can prove its end', async () => {
+    const it = await onOneNode(dark)
+    const signature = await it.submit(it.build())
+    const said = async () => {
+      const row = await awaitConfirmed(it.services, signature, performance.now())
+      return unconfirmed('The transaction', row, 'repeat the request')
+    }
+    expect(await said()).toBe('The transaction is not confirmed yet: repeat the request to continue')
+    for (let round = 0; round < 3; round++) await it.pass(120, 60_000)
+    expect(await said()).toMatch(
+      /^The transaction was not seen in a block, and nothing proves that .* to look again\. A second node \(setting rpc-urls\) or a later transaction of its payer proves/,
+    )
   })
 
   it('is confirmed if the history of its payer lists it', async () => {

@@ -10,7 +10,7 @@ import type { Tx } from '../../store/store.ts'
 import { requireApproved } from '../proposals/rule/approvals.ts'
 import { markProposalExecuted } from '../proposals/rule/mark-executed.ts'
 import { proposeSigning } from '../proposals/rule/propose.ts'
-import { awaitConfirmed, CONFIRMED_WITHIN_MS } from '../transactions/await-confirmed.ts'
+import { awaitConfirmed, CONFIRMED_WITHIN_MS, unconfirmed } from '../transactions/await-confirmed.ts'
 import { audit } from './audit.ts'
 import { sendSigned, signReserved, storeSigned } from './make-signature.ts'
 import { lockPolicyState } from './policy-state.ts'
@@ -188,12 +188,11 @@ async function requireConfirmed<D>(
   signatures: Signatures,
 ): Promise<void> {
   const until = performance.now() + CONFIRMED_WITHIN_MS
-  const { isConfirmed, lifecycle, err_json } = await awaitConfirmed(context, signature, until)
-  if (isConfirmed) return
+  const row = await awaitConfirmed(context, signature, until)
+  if (row.isConfirmed) return
+  const { lifecycle, err_json } = row
   if (lifecycle !== 'failed') {
-    throw internal(
-      `The transaction ${signature} is not confirmed yet: repeat the request with its Idempotency-Key to continue`,
-    )
+    throw internal(unconfirmed(`The transaction ${signature}`, row, 'repeat the request with its Idempotency-Key'))
   }
   await context.store.write(async (tx) => {
     if (await context.signing.unbind(tx)) await steps.release?.(tx)

@@ -1,6 +1,7 @@
 /** Waits until a submitted transaction is confirmed, for requests that continue only then. */
 
 import type { Services } from '../../context.ts'
+import { isUnproven } from '../../following/transaction-record.ts'
 import { pause } from '../../platform/timing.ts'
 import { type FollowedTransaction, findTransaction } from '../../store/transactions/transactions.ts'
 import { followTransaction } from './follow-transactions.ts'
@@ -32,6 +33,12 @@ export async function awaitConfirmed(
     )
   }
 }
+
+/** Says why a request does not continue yet; `repeat` is what its client does. */
+export const unconfirmed = (name: string, row: FollowedTransaction, repeat: string): string =>
+  isUnproven(row)
+    ? `${name} was not seen in a block, and nothing proves that it is in none: ${repeat} to look again. A second node (setting rpc-urls) or a later transaction of its payer proves what became of it`
+    : `${name} is not confirmed yet: ${repeat} to continue`
 
 /** Waits a moment for the next look, or until a node reports that the transaction is confirmed. */
 async function pauseOrSeen({ chain }: Pick<Services, 'chain'>, signature: string): Promise<void> {

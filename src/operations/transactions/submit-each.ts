@@ -7,7 +7,7 @@ import { badRequest, internal } from '../../platform/errors.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { findTransaction } from '../../store/transactions/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
-import { awaitConfirmed, CONFIRMED_WITHIN_MS } from './await-confirmed.ts'
+import { awaitConfirmed, CONFIRMED_WITHIN_MS, unconfirmed } from './await-confirmed.ts'
 import { siblingCheck } from './message-terms.ts'
 import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
@@ -53,10 +53,10 @@ export async function submitEach(
 }
 
 async function confirmed(context: Context, signature: string, param: string, until: number): Promise<void> {
-  const { isConfirmed, lifecycle, err_json } = await awaitConfirmed(context, signature, until)
-  if (isConfirmed) return
-  if (lifecycle === 'failed') {
-    throw badRequest(`${param} failed on the chain: ${err_json}`, { param, details: { signature } })
+  const row = await awaitConfirmed(context, signature, until)
+  if (row.isConfirmed) return
+  if (row.lifecycle === 'failed') {
+    throw badRequest(`${param} failed on the chain: ${row.err_json}`, { param, details: { signature } })
   }
-  throw internal(`${param} is not confirmed yet: repeat the request to continue`, { details: { signature } })
+  throw internal(unconfirmed(param, row, 'repeat the request'), { details: { signature } })
 }
