@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import {
+  ComputeBudgetProgram,
   Keypair,
   NONCE_ACCOUNT_LENGTH,
   type PublicKey,
@@ -81,6 +82,13 @@ function moveNonce({ chain, clock }: FaultyService, nonce: Nonce): void {
   clock.advance(chain.slotMs())
   const { blockhash } = chain.latestBlockhash()
   expect(chain.send(signed([advancing(nonce)], [nonce.owner], blockhash).serialize()).err).toBeNull()
+}
+
+/** A later transaction of the payer, past the node: its history then shows what was in no block before. */
+function actLater({ chain }: FaultyService, payer: Keypair): void {
+  const { blockhash } = chain.latestBlockhash()
+  const nothing = ComputeBudgetProgram.setComputeUnitLimit({ units: 1_000 })
+  expect(chain.send(signed([nothing], [payer], blockhash).serialize()).err).toBeNull()
 }
 
 interface TransferOptions {
@@ -211,10 +219,17 @@ function watcherOf(service: FaultyService) {
   }
 }
 
-/** Lets a node without faults settle everything; nonces that nothing moves are moved after a while. */
-async function settle(service: FaultyService, nonces: Nonce[], check: () => Promise<void>): Promise<void> {
+/**
+ * Lets a node without faults settle everything. Alone it cannot prove that a transaction is in no block, so the payer acts
+ * once every blockhash has expired. Nonces that nothing moves are moved after a while.
+ */
+async function settle(
+  service: FaultyService,
+  { payer, nonces, check }: { payer: Keypair; nonces: Nonce[]; check: () => Promise<void> },
+): Promise<void> {
   for (let i = 0; i < 60; i++) {
     if ((await rowsOf(service)).every(({ next_check_at }) => next_check_at === null)) return
+    if (i === 15) actLater(service, payer)
     if (i === 30) for (const nonce of nonces) moveNonce(service, nonce)
     service.clock.advance(10_000)
     await followTransactions(service.services)
@@ -367,7 +382,7 @@ async function run(seed: number): Promise<void> {
 
   node.decide = () => undefined
   node.lag = 0
-  await settle(service, nonces, watcher.check)
+  await settle(service, { payer, nonces, check: watcher.check })
   await expectTrueEnds(service, transfers)
   expect(watcher.late).toEqual([])
   const landed = chain.signaturesFor(payer.publicKey.toBase58(), { limit: 1000 }).map((one) => one.signature)
@@ -479,8 +494,11 @@ describe('a node that is 50 slots behind', () => {
     expect((await submit(service, transfer)).status).toBe(200)
     const from = chain.slot()
     const lifecycle = async () => (await rowsOf(service))[0]!.lifecycle
-    while ((await lifecycle()) === 'submitted') await pass(service, 2, watcher.check)
-    expect(await lifecycle()).toBe('failed')
+    while ((await lifecycle()) === 'submitted' && chain.slot() - from < 500) {
+      actLater(service, payer)
+      await pass(service, 2, watcher.check)
+    }
+    expect(await read(service, transfer)).toMatchObject({ lifecycle: 'failed', absence: 'proven' })
     expect(chain.slot() - from).toBeGreaterThan(150 + 32 + 50)
     expect(chain.slot() - from).toBeLessThan(500)
     expect(() => chain.send(transfer.raw)).toThrow(TransactionRefused)
@@ -502,10 +520,15 @@ describe('a fork that drops a confirmed transaction', () => {
   const warnings = ({ logged }: FaultyService) =>
     logged.filter(({ level, message }) => level === 'warn' && message === DROPPED)
 
-  it('is logged; the transaction is sent again and confirmed with one event', async () => {
-    const { service, chain, node, transfer } = await start()
+  it('is logged once the history of its payer shows it; it is sent again and confirmed with one event', async () => {
+    const { service, chain, node, payer, transfer } = await start()
     node.decide = (method) => (method === 'sendTransaction' ? 'timeout' : undefined)
     await pass(service, 16)
+    // One node that does not know it any more proves nothing.
+    expect(await read(service, transfer)).toMatchObject({ lifecycle: 'confirmed' })
+    expect(warnings(service)).toEqual([])
+    actLater(service, payer)
+    await pass(service, 20)
     expect(await read(service, transfer)).toMatchObject({ lifecycle: 'submitted', confirmation_status: null, slot: 0 })
     expect(warnings(service).map(({ fields }) => fields.signature)).toEqual([transfer.signature])
     expect(chain.transaction(transfer.signature)).toBeNull()
@@ -524,8 +547,11 @@ describe('a fork that drops a confirmed transaction', () => {
   })
 
   it('for good makes it fail once its blockhash has expired', async () => {
-    const { service, chain, transfer } = await start()
+    const { service, chain, payer, transfer } = await start()
     await pass(service, 160)
+    expect(await read(service, transfer)).toMatchObject({ lifecycle: 'confirmed' })
+    actLater(service, payer)
+    await pass(service, 40)
     expect(await read(service, transfer)).toMatchObject({ lifecycle: 'failed', err: 'BlockhashExpired', slot: 0 })
     expect(chain.transaction(transfer.signature)).toBeNull()
     expect(() => chain.send(transfer.raw)).toThrow(TransactionRefused)
@@ -612,6 +638,10 @@ describe('a transaction with max_retries 0', () => {
     node.decide = () => undefined
     await pass(service, 100)
     expect(node.asked.get('sendTransaction')).toBe(failures.length + 1)
+    expect(await read(service, transfer)).toMatchObject({ lifecycle: 'submitted', err: null, absence: 'unproven' })
+    actLater(service, payer)
+    await pass(service, 20)
     expect(await read(service, transfer)).toMatchObject({ lifecycle: 'failed', err: 'BlockhashExpired' })
+    expect(node.asked.get('sendTransaction')).toBe(failures.length + 1)
   })
 })

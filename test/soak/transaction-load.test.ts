@@ -5,6 +5,7 @@ import { freshStore, numbers, postgres, sqlite, type TestDatabase, twoStores } f
 import { startPostgres } from '../store/postgres-server.ts'
 import { START, testClock } from '../support/service.ts'
 import {
+  agreeing,
   eventNames,
   fakeNode,
   insertPending,
@@ -116,7 +117,8 @@ function loadSuite(database: TestDatabase): void {
       const store = await freshStore(database)
       const clock = testClock()
       const node = fakeNode(clock)
-      const { workers } = await startWatcher(store, { clock, fetch: node.fetch })
+      const { workers, chain } = await startWatcher(store, { clock, fetch: node.fetch })
+      agreeing(chain)
       const old = { since_slot: node.slot() - 400, created_at: START - 160_000 }
       const expired = await insertPending(store, 1000, (n) => ({ ...old, blockhash: `old ${n}` }))
       for (const n of numbers(1000)) node.gone.add(`old ${n}`)

@@ -83,6 +83,8 @@ interface Status {
   confirmationStatus: Commitment
 }
 
+type Listed = Pick<Status, 'slot' | 'err' | 'confirmationStatus'> & { signature: string }
+
 interface AccountsConfig {
   commitment?: Commitment
   encoding?: string
@@ -137,6 +139,13 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
     return { ...status, confirmations: final ? null : depth, confirmationStatus }
   }
 
+  /** An entry of a list, as far as the node has confirmed it. */
+  function listedAt(listed: Listed, view: View): Listed[] {
+    const status = statusOf(listed.signature, { ...listed, confirmations: null, status: null }, view)
+    if (status === null || status.confirmationStatus === 'processed') return []
+    return [{ ...listed, confirmationStatus: status.confirmationStatus }]
+  }
+
   /** What a node says that has come as far as `view`; a blockhash counts for the bank of the commitment, as in Agave. */
   async function answer(call: Call, view: View): Promise<unknown> {
     const { method, params } = call
@@ -144,8 +153,8 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
     const config = (params[method === 'getLatestBlockhash' ? 0 : 1] ?? {}) as AccountsConfig
     const whole = await plain(call)
     if (method === 'getSignaturesForAddress' && Array.isArray(whole.result)) {
-      const known = whole.result.filter(({ slot }: { slot: number }) => slot <= chain.slot() - node.indexLag)
-      return { ...whole, result: known }
+      const known = (whole.result as Listed[]).filter(({ slot }) => slot <= chain.slot() - node.indexLag)
+      return { ...whole, result: known.flatMap((each) => listedAt(each, view)) }
     }
     if (whole.result?.context === undefined) return whole
     const { result } = whole

@@ -191,6 +191,12 @@ export async function startWatcher(
   return { workers, timing, chain, config }
 }
 
+/** Makes the absence on the chain proven, as two endpoints that agree do. */
+export function agreeing(chain: Chain): void {
+  const witnesses: Chain['witnesses'] = async (read) => [await read(chain)]
+  Object.assign(chain, { provesAbsence: true, witnesses })
+}
+
 const twice = (names: readonly string[]) => names.filter((name, i) => i > 0 && name === names[i - 1])
 /** Names that stand in the list more than once. */
 export const repeated = (names: readonly string[]) => twice(names.toSorted())

@@ -8,6 +8,7 @@ import type { Store } from '../../src/store/store.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from '../store/databases.ts'
 import { START, testClock } from '../support/service.ts'
 import {
+  agreeing,
   eventNames,
   fakeNode,
   insertPending,
@@ -148,11 +149,7 @@ export function transactionWatcherSuite(database: TestDatabase): void {
       const clock = testClock()
       const node = fakeNode(clock)
       const { workers, chain } = await startWatcher(store, { clock, fetch: node.fetch })
-      // As with two endpoints that agree.
-      Object.assign(chain, {
-        provesAbsence: true,
-        witnesses: async (read: (node: typeof chain) => unknown) => [await read(chain)],
-      })
+      agreeing(chain)
       const old = { since_slot: node.slot() - 400, created_at: START - 160_000, blockhash: 'old' }
       const expired = await insertPending(store, 300, () => old)
       node.gone.add('old')
