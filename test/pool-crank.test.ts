@@ -6,6 +6,7 @@ import { SignerUnavailable } from '../src/chain/signer/index.ts'
 import type { Services } from '../src/context.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
+import { BLOCKHASH_LIFE_MS } from '../src/solana/lifetimes.ts'
 import { decodeWireTransaction } from '../src/solana/messages.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { endingOnceSigned, signingBy } from './support/dying-signer.ts'
@@ -301,21 +302,29 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
     expect(await eventsOf(platform, address)).toEqual(['pool.created', 'pool.failed'])
   })
 
+  /** The only transaction of a launch is submitted, and its node drops it. */
+  async function dropped(platform: Platform, symbol: string) {
+    const { address, transaction } = await built(platform, symbol)
+    base.node.decide = (method) => (method === 'sendTransaction' ? 'dropped send' : undefined)
+    onTestFinished(() => {
+      base.node.decide = () => undefined
+    })
+    const body = {
+      transaction,
+      tracked_resource: { resource_type: 'pool', resource_id: address, related_events: ['pool.live'] },
+    }
+    const { status, json } = await platform.request('POST', '/v2/transactions', { body })
+    expect(status).toBe(200)
+    const read = async () => (await platform.request('GET', `/v2/transactions/${json.data.signature}`)).json.data
+    return { address, transaction, read }
+  }
+
   it.skipIf(!inSoak)(
     'still finds a pool whose transaction lands in its last possible slots',
     { tags: 'sampled' },
     async () => {
       const platform = await daemon()
-      const { address, transaction } = await built(platform, 'LATE')
-      base.node.decide = (method) => (method === 'sendTransaction' ? 'dropped send' : undefined)
-      onTestFinished(() => {
-        base.node.decide = () => undefined
-      })
-      const body = {
-        transaction,
-        tracked_resource: { resource_type: 'pool', resource_id: address, related_events: ['pool.live'] },
-      }
-      expect((await platform.request('POST', '/v2/transactions', { body })).status).toBe(200)
+      const { address, transaction } = await dropped(platform, 'LATE')
       for (let i = 0; i < 11; i++) await tick(platform.services, 5_000)
       expect(await statusOf(platform, address)).toBe('pending')
       land(transaction)
@@ -327,29 +336,37 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
     },
   )
 
+  /** The pool is given up five minutes after the end, and not before. */
+  async function expectGivenUp(platform: Platform, pool: string, end: number) {
+    while (base.clock.now() < end + 5 * MINUTE_MS - 10_000) await tick(platform.services, 5_000)
+    expect(await statusOf(platform, pool)).toBe('pending')
+    for (let i = 0; i < 8; i++) await tick(platform.services, 5_000)
+    expect(await statusOf(platform, pool)).toBe('failed')
+  }
+
   it.skipIf(!inSoak)(
-    'counts the minutes from the end of a submission that never landed',
+    'counts the minutes from the proven end of a submission that never landed',
     { tags: 'sampled' },
     async () => {
       const platform = await daemon()
-      const { address, transaction } = await built(platform, 'EXPIRE')
-      base.node.decide = (method) => (method === 'sendTransaction' ? 'dropped send' : undefined)
-      onTestFinished(() => {
-        base.node.decide = () => undefined
-      })
-      const body = {
-        transaction,
-        tracked_resource: { resource_type: 'pool', resource_id: address, related_events: ['pool.live'] },
+      const { address, read } = await dropped(platform, 'EXPIRE')
+      for (let i = 0; i < 60 && (await read()).lifecycle !== 'failed'; i++) {
+        base.chain.airdrop(addressOf(creator), SOL)
+        await tick(platform.services, 5_000)
       }
-      const { json } = await platform.request('POST', '/v2/transactions', { body })
-      const ended = async () =>
-        (await platform.request('GET', `/v2/transactions/${json.data.signature}`)).json.data.lifecycle === 'failed'
-      while (!(await ended())) await tick(platform.services, 5_000)
-      const end = base.clock.now()
-      while (base.clock.now() < end + 5 * MINUTE_MS - 10_000) await tick(platform.services, 5_000)
-      expect(await statusOf(platform, address)).toBe('pending')
-      for (let i = 0; i < 8; i++) await tick(platform.services, 5_000)
-      expect(await statusOf(platform, address)).toBe('failed')
+      expect(await read()).toMatchObject({ lifecycle: 'failed', err: 'BlockhashExpired', absence: 'proven' })
+      await expectGivenUp(platform, address, base.clock.now())
+    },
+  )
+
+  it.skipIf(!inSoak)(
+    'counts the minutes from the end of the blockhash of a submission that nothing proves to be in no block',
+    { tags: 'sampled' },
+    async () => {
+      const platform = await daemon()
+      const { address, read } = await dropped(platform, 'UNSEEN')
+      await expectGivenUp(platform, address, base.clock.now() + BLOCKHASH_LIFE_MS)
+      expect(await read()).toMatchObject({ lifecycle: 'submitted', err: null, absence: 'unproven' })
     },
   )
 })

@@ -2,7 +2,7 @@
 
 import { deriveDbcTokenVaultAddress } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
-import { Keypair, PublicKey } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { metadataAddressOf } from '../../src/chain/programs/tokens/index.ts'
 import type { LandedTransaction } from '../../src/localnet/types.ts'
@@ -107,6 +107,20 @@ describe.skipIf(lackingPrograms.length > 0)(`with a node that fails at random ($
     base.chain.account(of instanceof Keypair ? addressOf(of) : String(of))?.lamports ?? 0n
   const db = () => platform.services.store.db
 
+  /** Puts a transaction into the history of each address, past the node. It moves nothing. */
+  function mention(addresses: Iterable<string>): void {
+    const { blockhash: recentBlockhash } = base.chain.latestBlockhash()
+    for (const address of addresses) {
+      const to = new PublicKey(address)
+      const nothing = SystemProgram.transfer({ fromPubkey: trader.publicKey, toPubkey: to, lamports: 0 })
+      const message = new TransactionMessage({ payerKey: trader.publicKey, recentBlockhash, instructions: [nothing] })
+      const transaction = new VersionedTransaction(message.compileToV0Message())
+      transaction.sign([trader])
+      expect(base.chain.send(transaction.serialize()).err).toBeNull()
+    }
+    base.clock.advance(1_000)
+  }
+
   /** One run of the story of a pool, from its launch as far as it comes. */
   class Schedule {
     readonly seed: number
@@ -159,11 +173,15 @@ describe.skipIf(lackingPrograms.length > 0)(`with a node that fails at random ($
       return answer
     }
 
-    /** As the document asks of clients: again with the same key after a 409 or 500; when the node heals at the latest it ends. */
+    /**
+     * As the document asks of clients: again with the same key after a 409 or 500. It ends at the latest when the node is
+     * healed, and the history of the wallet proves what one node cannot.
+     */
     async ask(path: string, body: object, key = `${this.seed}-${this.keys++}`): Promise<Answer> {
       const patience = this.random.between(1, 5)
       for (let tries = 1; tries < 20; tries++) {
         if (tries > patience) this.heal()
+        if (tries === 10) mention([addressOf(base.wallet)])
         const together = this.random.chance(0.15)
         const asked = [this.once('POST', path, body, key), ...(together ? [this.once('POST', path, body, key)] : [])]
         if (this.random.chance(0.2)) await this.tick(this.random.between(200, 5_000))
@@ -181,19 +199,29 @@ describe.skipIf(lackingPrograms.length > 0)(`with a node that fails at random ($
       return json.data
     }
 
-    /** Heals the node, and lets everything that was begun come to its end. */
+    /**
+     * Heals the node, and lets everything that was begun come to its end. What one node cannot prove, the histories of the
+     * payers do once they go on.
+     */
     async settle(isDone: () => Promise<boolean> = async () => true) {
       this.heal()
       for (let i = 0; i < 100; i++) {
-        const open = db().selectFrom('transactions').select('seq').where('next_check_at', 'is not', null).limit(1)
-        if ((await open.executeTakeFirst()) === undefined && (await isDone())) return
+        const open = await db()
+          .selectFrom('transactions')
+          .select('raw')
+          .where('next_check_at', 'is not', null)
+          .execute()
+        if (open.length === 0 && (await isDone())) return
+        const payers = open.map(({ raw }) => decodeWireTransaction(raw).message.keys[0]!)
+        if (i % 20 === 19) mention(new Set(payers))
         await this.tick(10_000)
       }
       expect.unreachable('something does not come to its end')
     }
 
+    /** Without what the trader paid for, past the node. */
     landed(from = this.start.landed): LandedTransaction[] {
-      return base.landed.slice(from)
+      return base.landed.slice(from).filter(({ accountKeys }) => accountKeys[0] !== addressOf(trader))
     }
 
     /** Those with the instruction, of one pool where it is given. */
@@ -213,12 +241,12 @@ describe.skipIf(lackingPrograms.length > 0)(`with a node that fails at random ($
       return status === 200 ? json.data.signature : null
     }
 
-    /** Until it is confirmed, or can land no more. */
+    /** Until it is confirmed, or can land no more, or nothing proves what became of it. */
     async confirmed(signature: string): Promise<boolean> {
       for (let i = 0; i < 60; i++) {
         if (i === 10) this.heal()
-        const { lifecycle } = await this.read(`/v2/transactions/${signature}`)
-        if (lifecycle === 'failed') return false
+        const { lifecycle, absence } = await this.read(`/v2/transactions/${signature}`)
+        if (lifecycle === 'failed' || absence === 'unproven') return false
         if (lifecycle === 'confirmed' || lifecycle === 'finalized') return true
         await this.tick(this.random.between(1_000, 8_000))
       }
