@@ -22,7 +22,7 @@ export const programsNoun: Noun = {
     check: verb({
       about: 'Look at the programs of the cluster now, and try new builds',
       details:
-        'New builds go into the program cache beside the old ones, and are tried in memory: launch, trades, migration, claims, airdrop, NFTs, locks. What fails is refused from then on. Exit code 1 if something fails.',
+        'New builds go into the program cache beside the old ones, and are tried in memory, with every instruction that svc builds. What fails is refused from then on. Exit code 1 if something fails.',
       calls: [paths.programs.check],
       flags: { again: toggle('Try them even if they were tried or tested before') },
       examples: ['svc programs check', 'svc programs check --again'],

@@ -7,9 +7,11 @@ import { programFile } from '../../src/chain/program-cache/cache.ts'
 import {
   type Act,
   type CanaryAct,
+  failedProgramIn,
   type InstructionName,
   instructionNamesIn,
 } from '../../src/chain/program-cache/canary-report.ts'
+import { tokenAccountAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { cosignedBy } from '../../src/chain/sending/cosign.ts'
 import { namesIn } from '../../src/chain/sending/transactions.ts'
 import { type Client, createClient } from '../../src/client.ts'
@@ -19,10 +21,16 @@ import { loadConfig } from '../../src/settings/config.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { programName } from '../../src/solana/programs.ts'
 import { type FreshKey, freshKey } from '../../src/solana/signatures.ts'
+import { plainMint, plainTokenAccount } from '../../src/solana/token-accounts.ts'
 import { openLocal } from '../local.ts'
 
+export const SOL = 1_000_000_000n
+export const DAY_SECONDS = 86_400
+export const PLATFORM = { platform_id: 'canary' }
+const TOKEN_DECIMALS = 6
 const WALLET_LAMPORTS = 1_000_000_000_000n
 
 /** The limits of the platform wallet, above what the acts spend. */
@@ -43,6 +51,12 @@ const PRESET = {
   locked_vesting: { amount: '100000', periods: 10, duration_seconds: 1_000 },
 }
 
+/** Presets for acts of their own, by what is special about them. */
+export const PRESETS = { token2022: 'canary-token2022', shared: 'canary-shared' } as const
+
+/** What the service built. It is `signed` only for the platform wallet. */
+export type Built = { mode: 'unsigned'; transaction: string } | { mode: 'signed' }
+
 /** A transaction that ran, in a simulation or on the chain; `err` is null if it succeeded. */
 interface Run {
   transaction: Uint8Array
@@ -61,7 +75,11 @@ export interface Stage {
   wallet(): FreshKey
   /** Signs a transaction (base64) with the keys and runs it. Throws if it fails. */
   land(transaction: string, ...keys: readonly { secretKey: Uint8Array }[]): void
+  /** The same for what a route answers that can also sign. */
+  landBuilt(built: Built, ...keys: readonly { secretKey: Uint8Array }[]): void
   setAccount(address: string, account: ChainAccount): void
+  /** Puts a mint on the chain whose whole supply one wallet has, without any program that can change. */
+  setToken(mint: string, owner: string, supply: bigint): Promise<void>
   /** Runs one act, unless one that it needs did not pass. */
   act(name: Act, needs: readonly Act[], run: () => Promise<void>): Promise<void>
   close(): Promise<void>
@@ -90,23 +108,34 @@ export async function openStage({ folder, programsDir, report }: StageOptions): 
   chain.airdrop(platform.address, WALLET_LAMPORTS)
   const client = createClient(local.send, local.bearer)
   await client.signer.updatePolicy(POLICY)
+  const land: Stage['land'] = (transaction, ...keys) => {
+    const run = runOn(chain, Buffer.from(transaction, 'base64'), keys)
+    runs.add(run)
+    if (run.err !== null) throw new Error(reasonOf(run))
+  }
   return {
     client,
     chain,
     node: services.chain,
     platform,
     goldMint,
+    land,
+    landBuilt(built, ...keys) {
+      if (built.mode !== 'unsigned') throw new Error('the service signed instead of building')
+      land(built.transaction, ...keys)
+    },
     wallet() {
       const key = freshKey()
       chain.airdrop(key.address, WALLET_LAMPORTS)
       return key
     },
-    land(transaction, ...keys) {
-      const run = runOn(chain, Buffer.from(transaction, 'base64'), keys)
-      runs.add(run)
-      if (run.err !== null) throw new Error(reasonOf(run))
-    },
     setAccount: (address, account) => chain.setAccount(address, account),
+    async setToken(mint, owner, supply) {
+      const token = { lamports: SOL, owner: TOKEN_PROGRAM, executable: false }
+      chain.setAccount(mint, { ...token, data: plainMint(TOKEN_DECIMALS, supply) })
+      const data = plainTokenAccount({ mint, owner, amount: supply })
+      chain.setAccount(await tokenAccountAddress(mint, owner), { ...token, data })
+    },
     act: actRunner(runs, { programsDir, report }),
     close: () => local.close(),
   }
@@ -127,7 +156,11 @@ function settingsIn(
     url: 'embedded',
     signer: 'keypair',
     'signer.keypair': file('platform.json', [...platform.secretKey]),
-    'pools.presets': file('presets.json', { canary: PRESET }),
+    'pools.presets': file('presets.json', {
+      canary: PRESET,
+      [PRESETS.token2022]: { ...PRESET, token_program: 'token2022' },
+      [PRESETS.shared]: { ...PRESET, platform_position_percentage: 30 },
+    }),
     'pools.preset': 'canary',
     'gold.mint': goldMint.address,
     'priority-fee': 'none',
@@ -176,13 +209,11 @@ function actRunner(runs: ActRuns, { programsDir, report }: Pick<StageOptions, 'p
   }
   return async (name, needs, run) => {
     const missing = needs.find((need) => statuses.get(need) !== 'passed')
-    if (missing !== undefined) {
-      return end({ act: name, status: 'untried', error: `it needs ${missing}`, instruction: null, used: [] })
-    }
+    if (missing !== undefined) return end({ act: name, used: [], ...withoutRun('untried', `it needs ${missing}`) })
     runs.clear()
     try {
       await run()
-      end({ act: name, status: 'passed', error: null, instruction: null, used: runs.used })
+      end({ act: name, status: 'passed', error: null, instruction: null, failed_program: null, used: runs.used })
     } catch (error) {
       end({ act: name, used: [], ...outcomeOf(error, runs.failed, programsDir) })
     }
@@ -211,25 +242,32 @@ function reasonOf({ transaction, err, logs }: Run): string {
   return program === null ? message : `${program}: ${message}`
 }
 
-function outcomeOf(
-  error: unknown,
-  failed: Run | null,
-  programsDir: string,
-): Pick<CanaryAct, 'status' | 'error' | 'instruction'> {
+type Outcome = Pick<CanaryAct, 'status' | 'error' | 'instruction' | 'failed_program'>
+
+/** What an act ended with that no transaction shows. */
+const withoutRun = (status: 'failed' | 'untried', error: string): Outcome => ({
+  status,
+  error,
+  instruction: null,
+  failed_program: null,
+})
+
+function outcomeOf(error: unknown, failed: Run | null, programsDir: string): Outcome {
   const { details } = error instanceof ApiError ? error : { details: undefined }
+  const text = error instanceof Error ? error.message : String(error)
   const missing = details?.program
   if (typeof missing === 'string' && existsSync(join(programsDir, programFile(missing)))) {
-    const unusable = `the virtual machine of svc cannot load the build of ${programName(missing)}`
-    return { status: 'failed', error: unusable, instruction: null }
+    return withoutRun('failed', `the virtual machine of svc cannot load the build of ${programName(missing)}`)
   }
-  if (missing !== undefined || details?.reason === 'nothing_to_claim') {
-    return { status: 'untried', error: (error as Error).message, instruction: null }
-  }
-  const message = failed === null ? (error instanceof Error ? error.message : String(error)) : reasonOf(failed)
-  return { status: 'failed', error: message, instruction: failed === null ? null : failingInstruction(failed) }
+  if (missing !== undefined || details?.reason === 'nothing_to_claim') return withoutRun('untried', text)
+  return failed === null
+    ? withoutRun('failed', text)
+    : { status: 'failed', error: reasonOf(failed), ...blameOf(failed) }
 }
 
-function failingInstruction({ transaction, err }: Run): InstructionName | null {
+/** The instruction of the transaction, and the program that failed in it. */
+function blameOf({ transaction, err, logs }: Run): Pick<CanaryAct, 'instruction' | 'failed_program'> {
   const [index] = (err as { InstructionError?: [number, unknown] } | null)?.InstructionError ?? []
-  return index === undefined ? null : (instructionNamesIn(transaction, index)[0] ?? null)
+  const instruction = index === undefined ? null : (instructionNamesIn(transaction, index)[0] ?? null)
+  return { instruction, failed_program: failedProgramIn(logs) ?? instruction?.program ?? null }
 }

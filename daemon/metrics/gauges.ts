@@ -246,7 +246,7 @@ function programGauges(registry: Registry, { store }: GaugeServices): GaugeSet {
       refused.reset()
       for (const { id, name, slot } of state?.builds ?? []) {
         if (slot !== null) slots.set({ program: name }, slot)
-        refused.set({ program: name }, failing.filter(({ program }) => program === id).length)
+        refused.set({ program: name }, failing.filter(({ failed_program }) => failed_program === id).length)
       }
     },
   }

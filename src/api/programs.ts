@@ -39,6 +39,10 @@ export const programAct = z
     instruction: instruction
       .nullable()
       .meta({ description: 'The instruction that failed, if a transaction got so far' }),
+    failed_program: address.nullable().meta({
+      description:
+        'The program that failed in it: its own, or one that it calls, such as DAMM v2 in a migration of DBC',
+    }),
   })
   .openapi('ProgramAct')
 
@@ -69,7 +73,7 @@ export const programs = {
     tag: PROGRAMS_TAG,
     summary: 'Read which builds of programs the cluster runs, and what was tried with them',
     description:
-      'As the last look found it, which a daemon repeats every five minutes. A build that is new is tried in memory: launch, trades, migration, claims, airdrop, NFTs and locks.',
+      'As the last look found it, which a daemon repeats every five minutes. A build that is new is tried in memory, with every instruction that is built here.',
     data: programReport,
   }),
   check: defineRoute({

@@ -11,6 +11,7 @@ import {
   assetChangesIn,
   buildBurn,
   buildCollectionCreation,
+  buildCollectionHandover,
   buildFreeze,
   buildMint,
   buildRelease,
@@ -94,6 +95,11 @@ const builtWith = (shared: typeof envelope): [string, () => Promise<UnsignedTran
       }),
     'nothing',
   ],
+  [
+    'handover',
+    () => buildCollectionHandover({ ...shared, collection: text(COLLECTION), newAuthority: platform }),
+    'collection',
+  ],
   ['mint', () => buildMint({ ...mint, ...shared }), 'collection'],
   ['mint-by-authority', () => buildMint({ ...mint, ...shared, ...three }), 'other-collection'],
   [
@@ -172,6 +178,7 @@ describe('every builder of Metaplex Core', () => {
         "burn": 243,
         "collection": 366,
         "collection-longest": 1099,
+        "handover": 276,
         "mint": 403,
         "mint-by-authority": 531,
         "mint-longest": 1232,

@@ -1,6 +1,4 @@
 /** The text of instructions is whole: each account, each argument and each byte, of what is built here and of what is not. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import stringWidth from 'fast-string-width'
 import { describe, expect, it } from 'vitest'
@@ -9,27 +7,16 @@ import { printable } from '../../src/platform/printable.ts'
 import { argumentLines, instructionTexts } from '../../src/solana/described-instructions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS, programName } from '../../src/solana/programs.ts'
+import { GOLDEN_FILES, goldenTransaction } from '../support/golden.ts'
 import { someone } from '../support/local-chain.ts'
 import { runs } from '../support/runs.ts'
 import { flat, requireWhole } from '../support/whole-texts.ts'
 
-const GOLDEN = resolve(import.meta.dirname, 'golden')
-const FILES = readdirSync(GOLDEN, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'))
-
-/** The message of a golden file as a transaction without signatures; one of version 1 has them at its end. */
-function messageOf(file: string) {
-  const message = Buffer.from(JSON.parse(readFileSync(join(GOLDEN, file), 'utf8')).message, 'base64')
-  const signers = message[0] === 0x81 || message[0] === 0x80 ? message[1]! : message[0]!
-  const blank = Buffer.alloc(64 * signers)
-  const wire = message[0] === 0x81 ? [message, blank] : [Buffer.of(signers), blank, message]
-  return decodeWireTransaction(Buffer.concat(wire)).message
-}
-
 describe('the text of instructions', () => {
   it('has each account, each argument and each byte of every golden transaction', () => {
-    expect(FILES.length).toBeGreaterThan(250)
-    for (const file of FILES) {
-      const instructions = describeMessage(messageOf(file))
+    expect(GOLDEN_FILES.length).toBeGreaterThan(250)
+    for (const file of GOLDEN_FILES) {
+      const instructions = describeMessage(decodeWireTransaction(goldenTransaction(file)).message)
       const lines = instructionTexts(instructions, new Map())
       for (const line of lines) expect(line.length, file).toBeLessThanOrEqual(80)
       requireWhole(instructions, flat(lines))

@@ -1,6 +1,6 @@
 /** Golden transactions: a builder's message, byte for byte, as the real programs once took it. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { base58 } from '@scure/base'
 import { Keypair } from '@solana/web3.js'
@@ -35,6 +35,20 @@ export interface Golden {
   programs: Record<string, string>
   unitsConsumed: number
   err: null
+}
+
+/** Files of golden transactions, by their paths in the folder. */
+export const GOLDEN_FILES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.json'),
+)
+
+/** A golden message as a transaction without signatures; one of version 1 has them at its end. */
+export function goldenTransaction(file: string): Uint8Array {
+  const { message: text } = JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Golden
+  const message = Buffer.from(text, 'base64')
+  const signers = message[0] === 0x81 || message[0] === 0x80 ? message[1]! : message[0]!
+  const blank = Buffer.alloc(64 * signers)
+  return Buffer.concat(message[0] === 0x81 ? [message, blank] : [Buffer.of(signers), blank, message])
 }
 
 /** The same key every time; `seed` from 0 to 255. */

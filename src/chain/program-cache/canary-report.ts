@@ -22,22 +22,44 @@ export const ACTS = [
   'partner claims fees of positions',
   'creator claims fees of positions',
   'creator claims vested tokens',
+  'launch with Token-2022',
+  'give away the role of creator',
   'launch without a curve',
+  'launch with a part for the platform',
+  'open a position',
+  'add liquidity',
+  'withdraw liquidity',
+  'lock liquidity',
+  'vest liquidity',
+  'withdraw vested liquidity',
+  'close a position',
   'create a token',
+  'change a token',
   'airdrop',
   'claim an airdrop',
+  'claim what an airdrop vests',
   'clawback of an airdrop',
   'create a collection',
   'mint',
   'stake',
   'release a stake',
   'burn',
+  'give away a collection',
   'lock',
   'unlock',
+  'create a lock',
+  'title a lock',
+  'claim a lock',
+  'change the recipient of a lock',
+  'cancel a lock',
   'create a multisig',
   'propose to a vault',
   'execute a proposal',
   'close a proposal',
+  'reject a proposal',
+  'cancel a proposal',
+  'propose in parts',
+  'close a buffer',
 ] as const
 export type Act = (typeof ACTS)[number]
 
@@ -52,8 +74,10 @@ export interface CanaryAct {
   /** `untried`: an earlier act failed, a program is missing, or there was nothing to do. */
   status: 'passed' | 'failed' | 'untried'
   error: string | null
-  /** The instruction that failed; null if no transaction got so far. */
+  /** The instruction of the transaction that failed; null if no transaction got so far. */
   instruction: InstructionName | null
+  /** The innermost of the programs that failed in it. Acts of older trials do not have it. */
+  failed_program?: string | null
   /** The instructions of its transactions that succeeded. */
   used: InstructionName[]
 }
@@ -72,10 +96,20 @@ export function instructionNamesIn(transaction: Uint8Array, only?: number): Inst
   })
 }
 
+const FAILED_LINE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) failed: /
+
+/** The innermost program that svc builds on and that failed: a call that fails ends its caller too, which logs later. */
+export function failedProgramIn(logs: readonly string[]): string | null {
+  const failed = logs.map((line) => FAILED_LINE.exec(line)?.[1] ?? '')
+  return failed.find((program) => WATCHED.has(program)) ?? null
+}
+
 /** An instruction that failed in an act, and passed in none. */
 export interface FailingInstruction extends InstructionName {
   act: Act
   error: string
+  /** The program that failed: that of the instruction, or one that it calls. */
+  failed_program: string
 }
 
 const keyOf = ({ program, name }: InstructionName) => `${program} ${name}`
@@ -83,19 +117,20 @@ const keyOf = ({ program, name }: InstructionName) => `${program} ${name}`
 /** What must not be signed: an instruction that also passed may fail for another reason, so it is left out. */
 export function failingInstructions(acts: readonly CanaryAct[]): FailingInstruction[] {
   const passed = new Set(acts.flatMap(({ status, used }) => (status === 'passed' ? used.map(keyOf) : [])))
-  return acts.flatMap(({ act, status, instruction, error }) => {
+  return acts.flatMap(({ act, status, instruction, error, failed_program }) => {
     if (status !== 'failed' || instruction === null || passed.has(keyOf(instruction))) return []
-    return [{ act, ...instruction, error: error ?? 'it failed' }]
+    return [{ act, ...instruction, error: error ?? 'it failed', failed_program: failed_program ?? instruction.program }]
   })
 }
 
 const MAX_ERROR = 300
+const isWatched = (value: unknown): value is string => typeof value === 'string' && WATCHED.has(value)
 const isName = (value: unknown): value is string => typeof value === 'string' && /^\w{1,64}$/.test(value)
 
 /** Parses one line of a canary's process, which ran hostile bytes; null if it is no act. */
 export function parseAct(line: string): CanaryAct | null {
   try {
-    const { act, status, error, instruction, used } = JSON.parse(line) as Record<string, unknown>
+    const { act, status, error, instruction, failed_program, used } = JSON.parse(line) as Record<string, unknown>
     const name = ACTS.find((known) => known === act)
     if (name === undefined || (status !== 'passed' && status !== 'failed' && status !== 'untried')) return null
     return {
@@ -103,6 +138,7 @@ export function parseAct(line: string): CanaryAct | null {
       status,
       error: typeof error === 'string' ? error.slice(0, MAX_ERROR) : null,
       instruction: parseInstruction(instruction),
+      failed_program: isWatched(failed_program) ? failed_program : null,
       used: (Array.isArray(used) ? used.slice(0, ACTS.length) : []).flatMap((each) => parseInstruction(each) ?? []),
     }
   } catch {
@@ -112,5 +148,5 @@ export function parseAct(line: string): CanaryAct | null {
 
 function parseInstruction(value: unknown): InstructionName | null {
   const { program, name } = (value ?? {}) as Record<string, unknown>
-  return typeof program === 'string' && WATCHED.has(program) && isName(name) ? { program, name } : null
+  return isWatched(program) && isName(name) ? { program, name } : null
 }

@@ -3,6 +3,7 @@
 import {
   buildMigrationStep,
   type DbcPool,
+  MIGRATION_PROGRAMS,
   MIGRATION_UNITS,
   migrationStep,
   readDbcPool,
@@ -100,6 +101,7 @@ async function planStep(
 ): Promise<NewSigningPlan<null>> {
   const built = await buildTransaction(context, {
     payer: wallet,
+    requiredProgram: MIGRATION_PROGRAMS[step],
     fallbackUnits: MIGRATION_UNITS[step],
     build: (envelope) => buildMigrationStep({ ...envelope, pool }),
   })

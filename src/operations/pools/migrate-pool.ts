@@ -3,6 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
   buildMigrationStep,
+  MIGRATION_PROGRAMS,
   MIGRATION_UNITS,
   migratedPoolAddress,
   openMigrationStep,
@@ -26,6 +27,7 @@ export async function migratePool(
   let keys: readonly Uint8Array[] = []
   const built = await buildTransaction(context, {
     payer,
+    requiredProgram: MIGRATION_PROGRAMS[step],
     fallbackUnits: MIGRATION_UNITS[step],
     async build(envelope) {
       const migration = await buildMigrationStep({ ...envelope, pool, positionKeys })

@@ -105,7 +105,14 @@ function completed(acts: readonly CanaryAct[], error: string | null): CanaryAct[
     if (known !== undefined) return known
     const isCulprit = i === next && error !== null
     const why = isCulprit ? `the process of the trial failed: ${error}` : 'the trial ended before it'
-    return { act, status: isCulprit ? 'failed' : 'untried', error: why, instruction: null, used: [] }
+    return {
+      act,
+      status: isCulprit ? 'failed' : 'untried',
+      error: why,
+      instruction: null,
+      failed_program: null,
+      used: [],
+    }
   })
 }
 

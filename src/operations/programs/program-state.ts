@@ -91,10 +91,11 @@ function failuresOf(state: ProgramState): string[] {
   if (trial === null) return []
   const failed = trial.acts.filter(({ status }) => status === 'failed')
   if (failed.length === 0 && trial.error === null) return []
-  const named = new Map(state.builds.map(({ id, name }) => [id, name]))
-  const acts = failed.map(({ act, instruction }) => {
-    const of = instruction === null ? '' : ` (${named.get(instruction.program)}, ${instruction.name})`
-    return `${act}${of}`
+  const nameOf = (id: string) => state.builds.find((build) => build.id === id)?.name
+  const acts = failed.map(({ act, instruction, failed_program }) => {
+    if (instruction === null) return act
+    const [caller, culprit] = [nameOf(instruction.program), nameOf(failed_program ?? instruction.program)]
+    return `${act} (${culprit}, ${culprit === caller ? '' : `called by ${caller}, `}${instruction.name})`
   })
   return [`with the present programs of the cluster these fail: ${acts.join(', ')}; \`svc programs list\` says why`]
 }

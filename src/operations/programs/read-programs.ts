@@ -19,7 +19,13 @@ export function programReportOf(state: ProgramState | null, cluster: string): Pr
     programs: (state?.builds ?? []).map((build) => ({ ...build, tested: isTested(build), fault: build.fault ?? null })),
     tried_at: trial === null ? null : isoTime(trial.tried_at),
     trial_error: trial?.error ?? null,
-    acts: acts.map(({ act, status, error, instruction }) => ({ act, status, error, instruction })),
+    acts: acts.map(({ act, status, error, instruction, failed_program = instruction?.program }) => ({
+      act,
+      status,
+      error,
+      instruction,
+      failed_program: failed_program ?? null,
+    })),
     refused,
   }
 }

@@ -1,5 +1,5 @@
 /** Refuses transactions with an instruction that fails in the present build of its program, before they are signed. */
-import { instructionNamesIn } from '../../chain/program-cache/canary-report.ts'
+import { type FailingInstruction, instructionNamesIn } from '../../chain/program-cache/canary-report.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { programName } from '../../solana/programs.ts'
@@ -16,9 +16,14 @@ export async function refuseFailing(
   const used = instructionNamesIn(transaction)
   const found = failing.find(({ program, name }) => used.some((own) => own.program === program && own.name === name))
   if (found === undefined) return
-  const { program, name, act, error } = found
+  const { program, name, act, error, failed_program } = found
   throw badRequest(
-    `${programName(program)} has changed on the cluster, and its instruction ${name} now fails (tried as: ${act}; ${error}). Nothing was signed. \`svc programs list\` has the verdict; \`force\` (\`--force\`) builds it for your own wallet`,
-    { details: { reason: 'program_changed', program, instruction: name } },
+    `${changeOf(found)} now fails (tried as: ${act}; ${error}). Nothing was signed. \`svc programs list\` has the verdict; \`force\` (\`--force\`) builds it for your own wallet`,
+    { details: { reason: 'program_changed', program, instruction: name, failed_program } },
   )
+}
+
+function changeOf({ program, name, failed_program: failed }: FailingInstruction): string {
+  if (failed === program) return `${programName(program)} has changed on the cluster, and its instruction ${name}`
+  return `${programName(failed)} has changed on the cluster, and the instruction ${name} of ${programName(program)}, which calls it,`
 }

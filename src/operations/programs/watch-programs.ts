@@ -112,7 +112,7 @@ async function record(
       differences,
       ...(fault === null ? {} : { fault }),
     })),
-    failing: failing.map(({ program, name, act, error }) => ({ program, instruction: name, act, error })),
+    failing: failing.map(({ name: instruction, ...each }) => ({ instruction, ...each })),
     trial: trialOf(state)?.error ?? null,
   }
   await store.write(async (tx) => {

@@ -27,6 +27,7 @@ export {
 export { findCurves, migratedCandidates } from './lookup.ts'
 export {
   buildMigrationStep,
+  MIGRATION_PROGRAMS,
   MIGRATION_UNITS,
   type Migration,
   type MigrationStep,

@@ -1,5 +1,6 @@
 /** Migrates a full launch curve to its DAMM v2 pool: determines the next step, and builds its transaction. Anyone may pay. */
 import { badRequest } from '../../../platform/errors.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
 import { type FreshKey, freshKey } from '../../../solana/signatures.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { baseAccount, type Dbc, openDbc, quoteAccount } from './program.ts'
@@ -9,6 +10,9 @@ export type MigrationStep = 'not_full' | 'create_locker' | 'migrate' | 'done'
 
 /** Compute limits for a step that cannot be simulated: half more than the largest run used. */
 export const MIGRATION_UNITS = { create_locker: 145_000, migrate: 470_000 } as const
+
+/** The program that DBC calls in each step. */
+export const MIGRATION_PROGRAMS = { create_locker: PROGRAMS.lock, migrate: PROGRAMS.dammV2 } as const
 
 /** Steps by the pool's `migrationProgress`. */
 const STEPS: readonly MigrationStep[] = ['not_full', 'create_locker', 'migrate', 'done']

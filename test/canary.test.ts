@@ -1,0 +1,216 @@
+/** The canary tries every instruction that svc builds, notices each that fails, and names the program that fails in it. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { LAYOUTS } from '../src/chain/instructions/describe.ts'
+import {
+  ACTS,
+  type CanaryAct,
+  failedProgramIn,
+  failingInstructions,
+  type InstructionName,
+  instructionNamesIn,
+  parseAct,
+} from '../src/chain/program-cache/canary-report.ts'
+import { LOCK_INSTRUCTIONS } from '../src/chain/programs/jupiter-lock/program.ts'
+import { DISTRIBUTOR_INSTRUCTIONS } from '../src/chain/programs/merkle-distributor/layout.ts'
+import { degradations } from '../src/operations/programs/program-state.ts'
+import { refuseFailing } from '../src/operations/programs/refuse-failing.ts'
+import { TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
+import { SQUADS_CALLS } from '../src/solana/squads/index.ts'
+import { tryBuilds } from './support/canary-trial.ts'
+import { GOLDEN_FILES, goldenTransaction } from './support/golden.ts'
+import { hasInstruction, hasProgram } from './support/programs.ts'
+import { refusingBuilds } from './support/refusing-builds.ts'
+import { inSoak } from './support/runs.ts'
+
+const { dbc, dammV2, tokenMetadata, core, lock, distributor, squads } = PROGRAMS
+const lacksPrograms = Object.values(PROGRAMS).some(({ id }) => !hasProgram(id))
+
+/** `program name` of what svc builds and the canary cannot try, with the reason. */
+const UNTRIED: Readonly<Record<string, string>> = {
+  [`${dammV2.id} update_delegate_permission`]: 'no public binary has it: DAMM v2 0.2.5 brings it',
+}
+
+const keyOf = ({ program, name }: InstructionName) => `${program} ${name}`
+const named = ({ id }: { id: string }, names: readonly string[]) => names.map((name) => ({ program: id, name }))
+const unique = (keys: readonly string[]) => [...new Set(keys)].sort()
+
+/** The instructions of the golden transactions, which every builder has. */
+const GOLDEN = unique(GOLDEN_FILES.flatMap((file) => instructionNamesIn(goldenTransaction(file)).map(keyOf)))
+
+/** The instructions that the source of svc names, without Core, whose SDK chooses them. */
+function namedInSource(): string[] {
+  const rowsOf = ({ id }: { id: string }, prefixes: readonly string[]) =>
+    named(
+      { id },
+      prefixes.map((prefix) => LAYOUTS.get(id)?.table[prefix]?.[0] ?? prefix),
+    )
+  const hexes = Object.values(DISTRIBUTOR_INSTRUCTIONS).map((bytes) => bytes.toString('hex'))
+  return unique(
+    [
+      ...named(dbc, callsIn('dbc', /\bmethods\s*\.(\w+)\(/g)),
+      ...named(dammV2, callsIn('damm-v2', /\bdammV2Instruction\(\s*'(\w+)'/g)),
+      ...rowsOf(squads, Object.values(SQUADS_CALLS)),
+      ...rowsOf(lock, Object.values(LOCK_INSTRUCTIONS)),
+      ...rowsOf(distributor, hexes),
+      ...rowsOf(tokenMetadata, Object.keys(LAYOUTS.get(tokenMetadata.id)?.table ?? {})),
+    ].map(keyOf),
+  )
+}
+
+/** The names that a pattern finds in the builders of a program, as its IDL writes them. */
+function callsIn(program: string, pattern: RegExp): string[] {
+  const folder = resolve('src/chain/programs', program)
+  const texts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+  const calls = texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name))
+  return calls.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+}
+
+const instructionOf = (key: string): InstructionName => {
+  const [program = '', name = ''] = key.split(' ')
+  return { program, name }
+}
+
+describe('the instructions that svc builds', () => {
+  it('are those of the golden transactions, except those that no public binary has', () => {
+    const source = namedInSource()
+    expect(source.length).toBeGreaterThan(45)
+    expect([...source, ...GOLDEN.filter((key) => key.startsWith(core.id))].sort()).toEqual(
+      [...GOLDEN, ...Object.keys(UNTRIED)].sort(),
+    )
+  })
+})
+
+describe('the program that failed', () => {
+  const failed = (...programs: string[]) => programs.map((id) => `Program ${id} failed: custom program error: 0x1`)
+
+  it('is the innermost one that svc builds on', () => {
+    expect(failedProgramIn(failed(dammV2.id, dbc.id))).toBe(dammV2.id)
+    expect(failedProgramIn(failed(TOKEN_PROGRAM, lock.id, dbc.id))).toBe(lock.id)
+    expect(failedProgramIn([`Program ${lock.id} invoke [2]`, `Program ${lock.id} success`, ...failed(dbc.id)])).toBe(
+      dbc.id,
+    )
+  })
+
+  it('is unknown if the log shows no failure of one, whatever programs write into it', () => {
+    const forged = [`Program log: Program ${dammV2.id} failed: it`, `Program log: x\nProgram ${dammV2.id} failed: it`]
+    for (const logs of [[], failed(TOKEN_PROGRAM), forged]) expect(failedProgramIn(logs)).toBeNull()
+  })
+
+  it('is that of the instruction in reports of older trials, and only a program of svc in any report', () => {
+    const act = { act: 'migrate' as const, status: 'failed' as const, error: 'x', used: [] }
+    const instruction = { program: dbc.id, name: 'migration_damm_v2' }
+    expect(failingInstructions([{ ...act, instruction }])).toMatchObject([{ ...instruction, failed_program: dbc.id }])
+    const parsed = (failed_program: unknown) => parseAct(JSON.stringify({ ...act, instruction, failed_program }))
+    expect([dammV2.id, TOKEN_PROGRAM, 7].map((each) => parsed(each)?.failed_program)).toEqual([dammV2.id, null, null])
+  })
+})
+
+describe.skipIf(lacksPrograms)('the canary', () => {
+  it('passes every act, and uses every instruction that svc builds', async () => {
+    const acts = await tryBuilds()
+    expect(acts.filter(({ status }) => status !== 'passed')).toEqual([])
+    expect(acts.map(({ act }) => act)).toEqual(ACTS)
+    expect(unique(acts.flatMap(({ used }) => used.map(keyOf)))).toEqual(GOLDEN)
+    expect(hasInstruction(dammV2.id, 'UpdateDelegatePermission'), 'the canary can try it now').toBe(false)
+  })
+
+  it('notices each instruction that a build refuses', { tags: 'sampled' }, async () => {
+    let left = inSoak ? GOLDEN.map(instructionOf) : OFTEN_MISSED
+    while (left.length > 0) {
+      const acts = await tryBuilds(refusingBuilds(left))
+      const noticed = requireHonest(acts, left)
+      expect(noticed, `unnoticed: ${left.map(({ name }) => name).join(', ')}`).not.toEqual([])
+      // What needs them can fail only in the next round.
+      left = left.filter((each) => !noticed.includes(keyOf(each)))
+    }
+  })
+
+  it('names DAMM v2 if the migration of DBC fails in it, and refuses the migration', async () => {
+    const [broken] = named(dammV2, ['initialize_pool'])
+    const acts = await tryBuilds(refusingBuilds([broken!]))
+    const migration = { program: dbc.id, name: 'migration_damm_v2', failed_program: dammV2.id }
+    const failing = failingInstructions(acts)
+    expect(failing).toMatchObject([
+      { act: 'migrate', ...migration, error: expect.stringMatching(/^Meteora DAMM v2: /) },
+    ])
+    expect(acts.filter(({ status }) => status === 'failed')).toHaveLength(1)
+
+    const programs = { failing: async () => failing, degradations: async () => [], forget: () => undefined }
+    await expect(refuseFailing({ programs }, goldenTransaction('dbc-migrate.json'))).rejects.toMatchObject({
+      message: expect.stringContaining(
+        'Meteora DAMM v2 has changed on the cluster, and the instruction migration_damm_v2 of Meteora DBC, which calls it, now fails (tried as: migrate; Meteora DAMM v2: ',
+      ),
+      details: {
+        reason: 'program_changed',
+        program: dbc.id,
+        instruction: 'migration_damm_v2',
+        failed_program: dammV2.id,
+      },
+    })
+    await refuseFailing({ programs }, goldenTransaction('dbc-swap-buy.json'))
+
+    const builds = [dbc, dammV2].map(({ id, name }) => ({
+      ...{ id, name, slot: 1, authority: null, sha256: 'f'.repeat(64), size: 1, differences: [] },
+    }))
+    const key = builds
+      .map(({ id, sha256 }) => `${id}:${sha256}`)
+      .sort()
+      .join(' ')
+    const state = { genesis: '', looked_at: 0, builds, trials: [{ key, tried_at: 0, acts, error: null }] }
+    expect(degradations(state)).toEqual([
+      expect.stringContaining('migrate (Meteora DAMM v2, called by Meteora DBC, migration_damm_v2)'),
+    ])
+  })
+
+  it('finds nothing about others if the cluster lacks a program', async () => {
+    for (const { id, name } of Object.values(PROGRAMS)) {
+      const acts = await tryBuilds(new Map([[id, null]]))
+      expect(
+        acts.filter(({ status }) => status === 'failed'),
+        name,
+      ).toEqual([])
+      expect(
+        acts.some(({ status }) => status === 'untried'),
+        name,
+      ).toBe(true)
+      expect(
+        acts.flatMap(({ used }) => used).some(({ program }) => program === id),
+        name,
+      ).toBe(false)
+      const others = Object.values(PROGRAMS).filter((program) => program.id !== id && !needs(program, id))
+      const used = new Set(acts.flatMap((act) => act.used.map(({ program }) => program)))
+      expect(
+        others.filter((program) => !used.has(program.id)),
+        name,
+      ).toEqual([])
+    }
+  })
+})
+
+/** A launch without a curve has metadata of Token Metadata, so its pool needs both programs. */
+const needs = ({ id }: { id: string }, missing: string) => id === dammV2.id && missing === tokenMetadata.id
+
+/** Instructions of acts that come late, or that another program calls too. */
+const OFTEN_MISSED = [
+  ...named(dbc, ['transfer_pool_creator', 'creator_withdraw_surplus']),
+  ...named(dammV2, ['remove_liquidity', 'permanent_lock_position', 'lock_inner_position', 'close_position']),
+  ...named(dammV2, ['refresh_vesting', 'split_position2']),
+  ...named(distributor, ['new_distributor', 'new_claim', 'claim_locked', 'clawback']),
+  ...named(lock, ['create_vesting_escrow_v2', 'claim_v2', 'cancel_vesting_escrow']),
+]
+
+/** Returns what fails in itself. Every failure must come from an instruction that the builds refuse. */
+function requireHonest(acts: readonly CanaryAct[], refused: readonly InstructionName[]): string[] {
+  const failing = failingInstructions(acts)
+  const own = failing.filter(({ program, failed_program }) => program === failed_program).map(keyOf)
+  expect(own.filter((key) => !refused.some((each) => keyOf(each) === key))).toEqual([])
+  const culprits = failing.map(({ failed_program }) => failed_program)
+  expect(culprits.filter((culprit) => !refused.some(({ program }) => program === culprit))).toEqual([])
+  expect(acts.filter(({ status, instruction }) => status === 'failed' && instruction === null)).toEqual([])
+  return own
+}
