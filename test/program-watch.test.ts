@@ -7,7 +7,7 @@ import { PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLocal } from '../daemon/local.ts'
 import { programWatchWorker } from '../daemon/workers/program-watch.ts'
-import { ACTS } from '../src/chain/program-cache/canary-report.ts'
+import { ACTS, type CanaryAct } from '../src/chain/program-cache/canary-report.ts'
 import { buildHash } from '../src/chain/program-cache/elf.ts'
 import { versionFile } from '../src/chain/program-cache/versions.ts'
 import { cosignedBy } from '../src/chain/sending/cosign.ts'
@@ -15,6 +15,7 @@ import { createClient } from '../src/client.ts'
 import type { LocalChain } from '../src/localnet/types.ts'
 import { runCanary } from '../src/operations/programs/canary.ts'
 import { keyOfBuilds, readProgramState, storeProgramState, trialOf } from '../src/operations/programs/program-state.ts'
+import { watchPrograms } from '../src/operations/programs/watch-programs.ts'
 import { loadConfig } from '../src/settings/config.ts'
 import { UPGRADEABLE_LOADER } from '../src/solana/program-ids.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
@@ -178,6 +179,25 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     expect((await readProgramState(store.db))!.trials).toEqual([])
     await store.write((tx) => storeProgramState(tx, state))
   })
+
+  it('is tried again by a version of svc that tries more', async () => {
+    const { store } = service.services
+    const state = (await readProgramState(store.db))!
+    const file = join(home, 'nothing.mjs')
+    writeFileSync(file, '')
+    const statusesAfter = async (acts: CanaryAct[]) => {
+      const trials = [{ ...trialOf(state)!, acts }]
+      await store.write((tx) => storeProgramState(tx, { ...state, trials }))
+      const { signal } = new AbortController()
+      const after = await watchPrograms(service.services, { signal, canary: { file } })
+      return new Set(trialOf(after)!.acts.map(({ status }) => status))
+    }
+    const { acts } = trialOf(state)!
+    expect(await statusesAfter(acts)).toContain('passed')
+    expect(await statusesAfter(acts.slice(0, -1))).toEqual(new Set(['untried']))
+    await store.write((tx) => storeProgramState(tx, state))
+    service.services.programs.forget()
+  }, 60_000)
 
   it('works again one look after the right bytes are back', async () => {
     const pool = await launch()

@@ -1,5 +1,6 @@
 /** Looks which builds of its programs the cluster runs, fetches new ones, and tries them before anything is signed. */
 import { hash } from 'node:crypto'
+import { ACTS } from '../../chain/program-cache/canary-report.ts'
 import { type Deployment, readBuild, readDeployments } from '../../chain/program-cache/deployments.ts'
 import { buildHash } from '../../chain/program-cache/elf.ts'
 import { idlDifferences } from '../../chain/program-cache/idl.ts'
@@ -46,13 +47,17 @@ export async function watchPrograms(services: WatchServices, options: WatchOptio
     builds.push(await buildOf(services, deployment, before))
   }
   const state: ProgramState = { genesis, looked_at: clock.now(), builds, trials: before?.trials ?? [] }
-  const needsTrial = options.again || (trialOf(state) === null && !builds.every(isTested))
+  const needsTrial = options.again || !(hasAllActs(trialOf(state)) || builds.every(isTested))
   const trial = needsTrial ? await tryBuilds(services, builds, options) : null
   if (trial !== null) state.trials = [trial, ...state.trials.filter(({ key }) => key !== trial.key)]
   const hasChanged = before !== null && keyOfBuilds(before.builds) !== keyOfBuilds(builds)
   await record(services, state, { before, isNews: hasChanged || trial !== null })
   return state
 }
+
+/** Whether it has every act of this version of svc; an older version tried less. */
+const hasAllActs = (trial: Trial | null): boolean =>
+  ACTS.every((name) => trial?.acts.some(({ act }) => act === name) ?? false)
 
 /** A build that is known by its slot is not read again. The embedded chain gives every build the same slot. */
 async function buildOf(
