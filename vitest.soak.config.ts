@@ -26,6 +26,12 @@ const LONG = [
   'pool-faults',
   'readme',
   'approving-daemons',
+  'docs-page',
+  'dry-runs',
+  'proposals',
+  'claim-page',
+  'approval-page',
+  'demo',
 ]
 
 /** Files outside of the soak that have tests of which `npm test` runs a sample. */
