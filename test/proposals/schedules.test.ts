@@ -46,4 +46,17 @@ describe.skipIf(lacksTreasury)(`a fee schedule with an approver${lacksTreasury}`
     expect(await runNow()).toMatchObject({ status: 'done', skips: { proposed: 1 } })
     expect(await proposals()).toHaveLength(2)
   })
+
+  it('is refused with the vault in place of its multisig, which the refusal names', async () => {
+    const { service, multisig, vault, post } = at
+    const refused = async (method: 'POST' | 'PATCH', path: string) => {
+      const body = { cron: '@daily', approver: { kind: 'squads', multisig: vault } }
+      const { status, json } = await service.request(method, path, { body })
+      expect([status, json.error.param]).toEqual([400, 'approver.multisig'])
+      expect(json.error.message).toContain(`${vault} is the vault 0 of the multisig ${multisig}`)
+    }
+    await refused('POST', '/v2/fee-schedules')
+    const { id } = await post('/v2/fee-schedules', { cron: '@daily' })
+    await refused('PATCH', `/v2/fee-schedules/${id}`)
+  })
 })

@@ -4,6 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { insertFeeSchedule } from '../../store/fees/fee-schedules.ts'
 import { newId } from '../../store/id.ts'
+import { requireMultisig } from '../proposals/squads/acting-vault.ts'
 import { auditSchedule } from './audit-schedule.ts'
 import { openCron } from './cron-times.ts'
 import { feeScheduleRecord } from './fee-schedule-record.ts'
@@ -11,7 +12,7 @@ import { requireSplitRecipients } from './split-recipients.ts'
 
 type CreateFeeScheduleRoute = Api['feeSchedules']['create']
 
-/** Throws bad_request naming `cron`, `timezone` or a split that pays no wallet. The first period is the next one from now on. */
+/** Throws bad_request naming `cron`, `timezone`, a split that pays no wallet or what is no multisig. The first period is the next one from now on. */
 export async function createFeeSchedule(
   context: Context,
   input: Input<CreateFeeScheduleRoute>,
@@ -21,6 +22,7 @@ export async function createFeeSchedule(
   const now = context.clock.now()
   const times = await openCron(cron, timezone, now)
   await requireSplitRecipients(context, terms)
+  if (terms.approver !== null) await requireMultisig(context, terms.approver)
   return context.commit(async (tx) => {
     const row = await insertFeeSchedule(tx, {
       id: newId('fsc'),

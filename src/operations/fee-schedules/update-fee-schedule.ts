@@ -5,6 +5,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { findFeeSchedule, lockFeeSchedule, updateFeeSchedule } from '../../store/fees/fee-schedules.ts'
+import { requireMultisig } from '../proposals/squads/acting-vault.ts'
 import { requireRecord } from '../require-record.ts'
 import { auditSchedule } from './audit-schedule.ts'
 import { openCron } from './cron-times.ts'
@@ -27,6 +28,7 @@ export async function updateFeeScheduleById(
   if (input.splits !== undefined || input.allow_programs !== undefined) {
     await requireSplitRecipients(context, changedTerms(termsOf(first), input))
   }
+  if (input.approver !== undefined && input.approver !== null) await requireMultisig(context, input.approver)
   return context.commit(async (tx) => {
     const before = requireRecord(await lockFeeSchedule(tx, id), 'fee schedule', id)
     const terms = changedTerms(termsOf(before), input)

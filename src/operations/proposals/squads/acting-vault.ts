@@ -2,7 +2,7 @@
 import type { Approver } from '../../../api/envelope.ts'
 import { requireProgram } from '../../../chain/programs/required-program.ts'
 import { readMultisig } from '../../../chain/programs/squads/index.ts'
-import type { ActingVault } from '../../../context.ts'
+import type { ActingVault, Context } from '../../../context.ts'
 import { badRequest } from '../../../platform/errors.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import {
@@ -27,14 +27,12 @@ export interface OpenedVault {
  */
 export async function openActingVault(
   context: ProposalContext,
-  { multisig: address, vault_index: vaultIndex, member: requested }: Approver,
+  approver: Approver,
   { isSigned }: { isSigned: boolean },
 ): Promise<OpenedVault> {
+  const { multisig: address, vault_index: vaultIndex, member: requested } = approver
   await requireProgram(context.chain, PROGRAMS.squads)
-  const param = 'approver.multisig'
-  const multisig = await readMultisig(context.chain, address, param).catch(async (fault: unknown) => {
-    throw isVault(address, param, await knownVaultOr(context, { address, param, vaultIndex }, fault))
-  })
+  const multisig = await requireMultisig(context, approver)
   const member = await proposerOf(context, multisig, requested, isSigned)
   const index = multisig.transactionIndex + 1n
   const transaction = squadsTransactionAddress(address, index)
@@ -52,6 +50,17 @@ export async function openActingVault(
     },
   }
   return { acting, multisig, member }
+}
+
+/** Reads the multisig that a request names. Throws not_found without it, and bad_request for the vault of a known one. */
+export function requireMultisig(
+  context: Pick<Context, 'chain' | 'store' | 'config'>,
+  { multisig: address, vault_index: vaultIndex }: Pick<Approver, 'multisig' | 'vault_index'>,
+): Promise<Multisig> {
+  const param = 'approver.multisig'
+  return readMultisig(context.chain, address, param).catch(async (fault: unknown) => {
+    throw isVault(address, param, await knownVaultOr(context, { address, param, vaultIndex }, fault))
+  })
 }
 
 const isVault = (address: string, param: string, { multisig, vaultIndex }: KnownVault) =>
