@@ -3,6 +3,7 @@ import type { Verb } from '../commands/cli/command.ts'
 import { NOUNS } from '../commands/cli/nouns.ts'
 import type { RequestExample } from '../src/api/request-examples.ts'
 import type { AnyRoute } from '../src/api/route.ts'
+import { shellQuoted } from '../src/platform/shell-quoted.ts'
 
 /** A request in one language, in the form that Redoc and others read as `x-codeSamples`. */
 export interface CodeSample {
@@ -84,8 +85,6 @@ function compactJson(value: object): string {
   const text = JSON.stringify(value)
   return text.length <= 60 ? text : JSON.stringify(value, null, 2)
 }
-
-const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** Parameters of path and query are texts. */
 const texts = (values: Record<string, unknown>): Record<string, string> =>

@@ -1,6 +1,7 @@
 /**
  * Declares commands: their inputs and one function, from which parsing, prompts, help and the reference are derived.
  */
+import { paths } from '../../src/api/paths.ts'
 import type { RoutePath } from '../../src/api/route.ts'
 import type { CommandOutcome } from '../outcome.ts'
 import type { Session } from './session.ts'
@@ -145,5 +146,8 @@ export function verb<
   examples?: readonly string[]
   run(input: InputValues<A> & InputValues<F>, session: Session): Promise<CommandOutcome>
 }): Verb {
-  return { calls: [], args: {}, flags: {}, examples: [], ...definition }
+  const { calls = [], flags = {} } = definition
+  // A vault's address is looked up before the command runs.
+  const ofVault = 'squads' in flags ? [paths.multisigs.get] : []
+  return { args: {}, examples: [], ...definition, flags, calls: [...calls, ...ofVault] }
 }

@@ -1,8 +1,5 @@
 /** Writes and reads command lines as a POSIX shell does. */
-
-/** The word that a shell reads as this text. */
-export const shellQuoted = (word: string): string =>
-  /^[\w.,:@%+=/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+import { shellQuoted } from '../../src/platform/shell-quoted.ts'
 
 /** The command line of `svc` with those words, for pasting. */
 export const commandLineOf = (argv: readonly string[]): string => ['svc', ...argv].map(shellQuoted).join(' ')

@@ -23,10 +23,10 @@ export interface LaunchRequest {
   /** When it was sent first, in Unix milliseconds. */
   at: number
   /** SHA-256 of the whole request in hex. */
-  body: string
+  bodySha256: string
 }
 
-/** An API fails a launch that nobody sends after about this time, so a new one is no second one that waits. */
+/** The default of the setting pools.pending-minutes: by then an API has failed a launch that nobody sent. */
 const PENDING_MS = 30 * MINUTE_MS
 /** Milliseconds between attempts while the API still builds for a run that was killed. */
 const RUNNING_PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000] as const
@@ -43,8 +43,8 @@ export async function requestLaunch(
 ): Promise<PoolCreated> {
   const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex')
   const age = session.clock.now() - (begun?.at ?? 0)
-  const isAgain = begun !== null && begun.body === hash && age >= 0 && age < PENDING_MS
-  const request = isAgain ? begun : { key: randomUUID(), at: session.clock.now(), body: hash }
+  const isAgain = begun !== null && begun.bodySha256 === hash && age >= 0 && age < PENDING_MS
+  const request = isAgain ? begun : { key: randomUUID(), at: session.clock.now(), bodySha256: hash }
   if (!isAgain) keep(request)
   let isAnswered = false
   try {
@@ -52,7 +52,7 @@ export async function requestLaunch(
     isAnswered = true
     return isAgain ? await withFreshBlockhash(session, data) : data
   } catch (error) {
-    if (isAnswered || !isUnanswered(error)) keep(null)
+    if (isAnswered || !(isUnanswered(error) || (isAgain && isRefusedEarly(error)))) keep(null)
     throw error
   }
 }
@@ -68,6 +68,10 @@ async function onceBuilt({ client, clock }: Session, body: CreateBody, key: stri
     }
   }
 }
+
+/** Whether the API refused it before it looked at the key, under which an earlier run may have built. */
+const isRefusedEarly = (error: unknown): boolean =>
+  error instanceof ApiError && ['rate_limited', 'unauthorized', 'forbidden'].includes(error.code)
 
 /** Whether the API may have built it all the same: it gave no answer, or still builds. */
 const isUnanswered = (error: unknown): boolean =>

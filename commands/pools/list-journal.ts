@@ -47,8 +47,8 @@ export const isLaunched = ({ sha256, pool, isLive }: JournalFields) =>
 
 /** Whether it is an entry of a launch that was only requested. */
 export function isRequested({ sha256, requested }: JournalFields): boolean {
-  const { key, at, body } = fieldsOf(requested)
-  const isWhole = typeof key === 'string' && Number.isSafeInteger(at) && typeof body === 'string'
+  const { key, at, bodySha256 } = fieldsOf(requested)
+  const isWhole = typeof key === 'string' && Number.isSafeInteger(at) && typeof bodySha256 === 'string'
   return typeof sha256 === 'string' && (requested === null || isWhole)
 }
 

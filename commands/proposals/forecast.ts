@@ -23,8 +23,8 @@ export async function forecastOrNull(
 export function forecastLines(forecast: ProposalForecast | null, payer: string): string[] {
   if (forecast === null) return []
   const { failed, balance_changes, control_changes, changes, not_compared } = forecast
-  const anew = [
-    ...(changes.length === 0 ? [] : ['built anew, it would differ']),
+  const differences = [
+    ...(changes.length === 0 ? [] : ['it is refused, because it would now do something else than was proposed']),
     ...changes.map((change) => `  ${change}`),
     ...(not_compared === undefined ? [] : [printable(not_compared)]),
   ]
@@ -33,7 +33,7 @@ export function forecastLines(forecast: ProposalForecast | null, payer: string):
       'executed now, it would fail',
       `  ${JSON.stringify(failed.err)}`,
       ...failed.logs.slice(-4).map((line) => `  ${line}`),
-      ...anew,
+      ...differences,
     ]
   }
   return [
@@ -42,6 +42,6 @@ export function forecastLines(forecast: ProposalForecast | null, payer: string):
     ...controlLines(control_changes),
     rentLine({ balance_changes, rent: null }).replace('not known: ', ''),
     previewLine('fee', payer),
-    ...anew,
+    ...differences,
   ]
 }

@@ -90,7 +90,7 @@ export const proposalsNoun: Noun = {
     }),
     show: verb({
       about: 'Show the plan of a proposal, who has decided, and what is next',
-      details: 'Of a multisig also what its execution would change now, and what would differ if it were built anew.',
+      details: 'Of a multisig also what its execution would change now, and how that differs from what was proposed.',
       calls: [proposalPaths.get, proposalPaths.forecast, paths.accounts.get],
       args: { id },
       examples: [`svc proposals show ${EXAMPLE}`, `svc proposals show ${EXAMPLE} --json`],

@@ -1,5 +1,6 @@
 /** The rules of the platform wallet: what flags change about them, and old and new values in words. */
 import type { SignerState } from '../../src/api/signer.ts'
+import { isAddress } from '../../src/solana/addresses.ts'
 import { groupedDecimalOf, solText } from '../../src/solana/amounts.ts'
 import { programName } from '../../src/solana/programs.ts'
 import { HOLDER_POWERS, type HolderPower } from '../../src/solana/token-authorities.ts'
@@ -45,8 +46,8 @@ export function policyChanges(flags: PolicyFlags, policy: PolicyInForce | null):
     lamports_per_transaction: lamports(flags.per_transaction, '--per-transaction'),
     lamports_per_day: lamports(flags.per_day, '--per-day'),
     max_fee_lamports: lamports(flags.max_fee, '--max-fee'),
-    destinations: destinations?.join() === 'any' ? null : destinations && [...destinations],
-    programs: programs && [...programs],
+    destinations: destinations?.join() === 'any' ? null : destinations && addressesOf('--destinations', destinations),
+    programs: programs && addressesOf('--programs', programs),
     powers: powers && powersOf(powers),
     tokens: token && tokenLimits(policy?.tokens ?? [], token),
     approvals: approvalChanges(flags, policy?.approvals ?? null),
@@ -89,6 +90,13 @@ export const limitText = ({ mint, per_transaction, per_day }: TokenLimit, shown:
   `${shown.amount(mint, per_transaction)} a transaction, ${shown.amount(mint, per_day)} a day`
 
 /** Names of authorities, or `none`. */
+/** The list, if each item is an address. */
+function addressesOf(flag: string, all: readonly string[]): string[] {
+  const at = all.findIndex((each) => !isAddress(each))
+  if (at < 0) return [...all]
+  throw usage(`${flag}${all.length === 1 ? '' : ` item ${at + 1}`}: must be a base58 address`, { param: flag })
+}
+
 function powersOf(names: readonly string[]): HolderPower[] {
   if (names.join() === 'none') return []
   const unknown = names.find((name) => !HOLDER_POWERS.some((power) => power === name))

@@ -89,7 +89,8 @@ export const goldLocks = {
     at: ['get', '/v2/gold-locks'],
     tag: GOLD_LOCKS_TAG,
     summary: 'List gold locks, newest first',
-    description: 'Locks that this service has seen on chain, including ended ones.',
+    description:
+      'Locks of this chain that this service has seen, including ended ones. A page may have fewer than `limit`.',
     query: listQuery({ user: address.optional(), status: z.enum(GOLD_LOCK_STATUSES).optional() }),
     data: goldLock,
     list: true,

@@ -264,7 +264,7 @@ export const pools = {
     tag: POOLS_TAG,
     summary: 'List pools, newest first',
     description:
-      'Pools that were launched through this service, and the pools they migrated to, with their state on chain. The state is missing while the node fails or is slow. Other pools can only be read one by one.',
+      'Pools that were launched through this service, and the pools they migrated to, with their state on chain. The state is missing while the node fails or is slow. Other pools can only be read one by one. A page may have fewer than `limit`, because only pools of this chain are listed.',
     query: listQuery({
       status: z.enum(POOL_STATUSES).optional(),
       type: poolType.optional(),

@@ -170,7 +170,7 @@ export const proposalForecast = z
     control_changes: controlChanges,
     changes: z.array(z.string()).meta({
       description:
-        'What its execution would do otherwise than planned, such as a lower amount for the vault or another owner: it is refused then; empty if nothing differs',
+        'How its execution would now differ from what was proposed: a lower amount for the vault, or another owner. It is then refused. Empty if nothing differs',
     }),
     not_compared: z
       .string()

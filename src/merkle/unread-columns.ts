@@ -2,6 +2,7 @@
  * Looks at the columns of a list that are not read: a cell that says whether its row is paid, in which token, in which
  * units or when is a fault, and so is an unknown column of numbers, dates or addresses.
  */
+import { shellQuoted } from '../platform/shell-quoted.ts'
 import { keyFromBase58 } from './base58.ts'
 import { COLUMN_NAMES, wordsOf } from './column-names.ts'
 import { type ColumnChoices, type ListForm, SCHEDULE_ROLES, type WatchedColumn } from './column-plan.ts'
@@ -19,7 +20,7 @@ const NO = /^(?:no|n|false|0|-|✗|✘|❌)$/i
 const NONE = /^(?:no|none|null|nil|n\/a|-|0|false|no error|ok)$/i
 const PAID_WORDS =
   '(?:already )?(?:paid|sent|have claimed|claimed|success|successful|succeeded|confirmed|finalized|finalised|done|complete|completed|processed|settled|distributed|delivered|transferred|executed|ok)'
-/** What may be about payment: "sent back" and "paid half" decide, and say neither. */
+/** Begins like a word about payment. "sent back" and "paid half" do, and are neither paid nor unpaid. */
 const ABOUT_PAYMENT = new RegExp(`^${PAID_WORDS}\\b`, 'i')
 const PAID = new RegExp(`^${PAID_WORDS}(?: already)?[.!]?$`, 'i')
 /** The whole text, because "failed to confirm" may be paid. */
@@ -117,7 +118,7 @@ export class UnreadColumns {
 
   /** Looks at a row; false if it is not to be read, because it is paid. */
   isRead(row: WatchedRow): boolean {
-    // Objects of JSON before the first that has the field are not paid.
+    // JSON objects before the first one that has the field count as unpaid.
     if (this.paid.length === 0) this.counts.unpaid++
     else {
       this.offset ??= row.offsetOf(this.paid[0]?.cell ?? 0)
@@ -158,7 +159,7 @@ export class UnreadColumns {
       this.held.set(cell, held)
       return
     }
-    const fit = `leave it out with --ignore-column ${shellWord(name)} if it means nothing here`
+    const fit = `leave it out with --ignore-column ${shellQuoted(name)} if it means nothing here`
     if (role === 'network') {
       if (!SOLANA.test(text))
         fault(`the row is for the network ${quoted(text)}, and every row must be for Solana; ${fit}`)
@@ -178,7 +179,7 @@ export class UnreadColumns {
     if (text === mint || (mint === undefined && text !== '')) return
     const named = text === '' ? 'names no token' : `is for the token ${quoted(text)}`
     fault(
-      `the row ${named}, and every row must name ${mint ?? 'one'}: make a list for each token, or leave the column out with --ignore-column ${shellWord(name)}`,
+      `the row ${named}, and every row must name ${mint ?? 'one'}: make a list for each token, or leave the column out with --ignore-column ${shellQuoted(name)}`,
     )
   }
 
@@ -214,7 +215,7 @@ export class UnreadColumns {
     this.refuse(
       offset,
       () =>
-        `this is a receipt: ${names} says that ${paid} of ${all} rows ${paid === 1 ? 'is' : 'are'} paid${more}. --unpaid-only takes only the others; if ${names} is not about payment, --ignore-column ${this.paid.map(({ name }) => shellWord(name)).join(',')} leaves it out`,
+        `this is a receipt: ${names} says that ${paid} of ${all} rows ${paid === 1 ? 'is' : 'are'} paid${more}. --unpaid-only takes only the others; if ${names} is not about payment, --ignore-column ${this.paid.map(({ name }) => shellQuoted(name)).join(',')} leaves it out`,
     )
   }
 }
@@ -224,7 +225,7 @@ function unknownText(
   { cell, kinds, texts }: { cell: number; kinds: ReadonlySet<string>; texts: readonly string[] },
 ): string {
   const isNameless = name === `column ${cell + 1}`
-  const flag = `--ignore-column ${isNameless ? cell + 1 : shellWord(name)}`
+  const flag = `--ignore-column ${isNameless ? cell + 1 : shellQuoted(name)}`
   const isIndex = texts.every((text, i) => text === String(i) || text === String(i + 1))
   if (isIndex && (isNameless || /^unnamed/i.test(name)))
     return `${name} counts the rows, as pandas writes its index: write the file with index=False, or leave it out with ${flag}`
@@ -232,6 +233,3 @@ function unknownText(
   const about = isNameless ? `${name} has no name and holds` : `${quoted(name)} is not a known name, and holds`
   return `${about} ${holds} (${quoted(texts[0] ?? '')}), which could decide who is paid, what or when: leave it out with ${flag}, or rename it`
 }
-
-/** A name as a shell takes it. */
-const shellWord = (name: string): string => (/^[\w.#%-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`)

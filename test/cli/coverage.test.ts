@@ -26,6 +26,13 @@ describe('The command line', () => {
     expect(reads.filter((route) => calling(route).length === 0).map(({ path }) => path)).toEqual([])
   })
 
+  it('names the route that finds the multisig of a vault in every command that proposes', () => {
+    const proposing = verbs.filter(([, { flags }]) => 'squads' in flags).map(([name]) => name)
+    expect(proposing.length).toBeGreaterThan(20)
+    const names = calling(api.multisigs.get).map(([name]) => name)
+    expect(proposing.filter((name) => !names.includes(name))).toEqual([])
+  })
+
   it('has a flag for every filter of a list', () => {
     const missing = routes.flatMap((route) =>
       route.list && route.query

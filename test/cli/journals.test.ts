@@ -25,7 +25,9 @@ import { doubtsAbout } from '../../commands/lists/proof.ts'
 import { proposalListJournal } from '../../commands/lists/propose-rows.ts'
 import { lockJournal } from '../../commands/locks/lock-list.ts'
 import { MINT_KIND, mintJournal } from '../../commands/nfts/mint-list.ts'
+import { type CreateBody, type LaunchRequest, requestLaunch } from '../../commands/pools/launch-request.ts'
 import { launchedOf, launchListJournal, requestedOf } from '../../commands/pools/list-journal.ts'
+import { ApiError, type ErrorCode } from '../../src/platform/errors.ts'
 import { GOLDEN_BLOCKHASH } from '../support/golden.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
@@ -275,7 +277,7 @@ it('A batch of a list never gets the number of another, even if a line was remov
 it('A list of launches knows what was only requested from what was built, by versions of before too', async () => {
   const head = { kind: 'svc-pool-launches', version: 2, ...terms }
   const built = { sha256: 'a', pool: 'p', mint: 'm', isLive: true, built: null, signed: null, signatures: ['s'] }
-  const requested = { sha256: 'b', requested: { key: 'k', at: 1, body: 'c' } }
+  const requested = { sha256: 'b', requested: { key: 'k', at: 1, bodySha256: 'c' } }
   const ended = { sha256: 'b', requested: null }
   const written = (...entries: object[]) => {
     const file = newFile()
@@ -370,5 +372,32 @@ describe('a transaction that a journal names', () => {
     other.transaction.signatures[0] = base58.decode(real.signature)
     expect(await doubt(real.signature, other.base64())).toBe(missing)
     expect(await doubt(real.signature, real.base64())).not.toBe(missing)
+  })
+})
+
+describe('the request of a launch', () => {
+  const body = { symbol: 'MTK' } as unknown as CreateBody
+  /** Requests it of an API that answers with this error; returns what was kept, and under which key it was asked. */
+  const request = async (code: ErrorCode, begun: LaunchRequest | null) => {
+    const kept: (LaunchRequest | null)[] = []
+    const keys: (string | undefined)[] = []
+    const create = async (_: unknown, { idempotencyKey }: { idempotencyKey?: string }) => {
+      keys.push(idempotencyKey)
+      throw new ApiError(code, 'no')
+    }
+    const session = { clock: { now: () => 1_000, sleep: async () => undefined }, client: { pools: { create } } }
+    const asked = requestLaunch(session as unknown as Session, body, begun, (each) => kept.push(each))
+    await expect(asked).rejects.toThrow('no')
+    return { kept, keys: [...new Set(keys)] }
+  }
+
+  it('that an earlier run has sent keeps its key when the API refuses before it looks at it', async () => {
+    const { kept } = await request('internal_error', null)
+    const begun = kept[0]!
+    expect(kept).toEqual([begun])
+    for (const code of ['rate_limited', 'unauthorized', 'forbidden', 'conflict', 'internal_error'] as const)
+      expect(await request(code, begun), code).toEqual({ kept: [], keys: [begun.key] })
+    expect(await request('bad_request', begun)).toEqual({ kept: [null], keys: [begun.key] })
+    expect((await request('rate_limited', null)).kept).toEqual([expect.anything(), null])
   })
 })

@@ -10,9 +10,10 @@ import { NOUNS } from '../../commands/cli/nouns.ts'
 import { flagName, type ParsedCommand } from '../../commands/cli/parsed-command.ts'
 import { readCommand } from '../../commands/cli/program.ts'
 import { answeredCommandLine } from '../../commands/cli/questions.ts'
-import { shellQuoted, shellWords } from '../../commands/cli/shell-words.ts'
+import { shellWords } from '../../commands/cli/shell-words.ts'
 import { Cancelled } from '../../commands/ui/problem.ts'
 import type { Question, Ui } from '../../commands/ui/ui.ts'
+import { shellQuoted } from '../../src/platform/shell-quoted.ts'
 
 const verbs: [command: string, verb: Verb][] = []
 for (const { name, load } of NOUNS) {

@@ -401,6 +401,9 @@ describe('svc merkle build', () => {
     const list = file('paid.csv', `wallet,amount,status\n${A},5,paid\n`)
     const args = ['merkle', 'build', list, '--mint', MINT, '--quiet', '--yes']
     expect((await svc(args)).exitCode).toBe(2)
+    const hash = file('hash.csv', `wallet,amount,#seen\n${A},5,2026-01-02\n`)
+    const unknown = await svc(['merkle', 'build', hash, '--mint', MINT, '--yes'])
+    expect(unknown.stderr).toContain("--ignore-column '#seen'")
     const left = await svc([...args, '--ignore-column', 'status'])
     expect([left.exitCode, left.stderr]).toEqual([
       0,

@@ -38,7 +38,10 @@ export interface ListOptions {
   limit?: number
 }
 
-/** Returns confirmed signatures of an account, newest first. Throws internal_error when the node fails or lags. */
+/**
+ * Returns confirmed signatures of an account, newest first. A page may be shorter than `limit` before the history ends;
+ * only an empty one is its end. Throws internal_error when the node fails or lags.
+ */
 export function listSignatures(
   node: HistoryNode,
   address: string,

@@ -12,7 +12,10 @@ import { requireSplitRecipients } from './split-recipients.ts'
 
 type CreateFeeScheduleRoute = Api['feeSchedules']['create']
 
-/** Throws bad_request naming `cron`, `timezone`, a split that pays no wallet or what is no multisig. The first period is the next one from now on. */
+/**
+ * The first period is the next one from now on. Throws bad_request naming `cron`, `timezone`, a split that pays no
+ * wallet, or the vault of a known multisig, and not_found if there is no multisig.
+ */
 export async function createFeeSchedule(
   context: Context,
   input: Input<CreateFeeScheduleRoute>,

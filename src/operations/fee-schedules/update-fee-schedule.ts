@@ -15,7 +15,7 @@ import { requireSplitRecipients } from './split-recipients.ts'
 
 type UpdateFeeScheduleRoute = Api['feeSchedules']['update']
 
-/** Throws not_found, and bad_request naming fields that do not fit together. A current run keeps its terms. */
+/** Throws not_found, and bad_request naming fields that do not fit together or a vault. A current run keeps its terms. */
 export async function updateFeeScheduleById(
   context: Context,
   input: Input<UpdateFeeScheduleRoute>,

@@ -73,7 +73,6 @@ async function readHistory(
   const options = { genesis, address: account, budget: createBudget(RECORD_CALLS), signal: context.ending }
   await writeAndTell(context, genesis, await readAgain(services, part, options), step)
   const last = part.length < unknown.length ? part.at(-1) : page.at(-1)
-  // A short page is no end: providers answer with less than was asked for.
   if (last !== undefined && (part.length < unknown.length || last.slot >= beginning))
     return `history.${account}.${last.signature}`
   return following === undefined ? null : `history.${following}`

@@ -25,9 +25,9 @@ export const commandsSettings = define({
     kind: 'string',
     pattern: {
       is: /^[1-9A-HJ-NP-Za-km-z]{32,44}(?::\d{1,3})?$/,
-      about: 'the address of a multisig, or MULTISIG:VAULT with the number of its vault',
+      about: 'the address of a multisig or of its vault, or MULTISIG:VAULT with the number of a vault',
     },
-    about: 'Multisig of Squads to which commands propose what its vault is to do, as with --squads',
+    about: 'Multisig of Squads, or one of its vaults, for which commands propose, as with --squads',
     project: 'it decides who signs',
   },
   output: {

@@ -61,7 +61,6 @@ async function history(node: NodeCalls, address: string, near: number): Promise<
     const part = await listSignatures(node, address, { before: listed.at(-1)?.signature })
     listed.push(...part)
     const oldest = part.at(-1)?.at ?? null
-    // A short page is no end: providers answer with less than was asked for.
     if (part.length === 0 || (oldest !== null && oldest < near)) break
   }
   return listed

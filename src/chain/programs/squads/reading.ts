@@ -35,10 +35,7 @@ import { accountsAt } from '../../sending/runs.ts'
 export async function readMultisig(node: NodeCalls, address: string, param = 'multisig'): Promise<Multisig> {
   const [account] = await accountsAt(node, [address])
   if (account == null || (account.owner === SYSTEM_PROGRAM && account.data.length === 0)) {
-    throw notFound(
-      `There is no Squads multisig at ${address}: check the cluster, and give the address of the multisig, not that of its vault`,
-      { param },
-    )
+    throw notFound(`There is no Squads multisig at ${address}: check the cluster and the address`, { param })
   }
   return checked(() => decodeMultisig(address, account), param)
 }
