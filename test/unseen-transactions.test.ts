@@ -172,6 +172,14 @@ describe('a transaction that the only node does not show', () => {
     const signature = await it.submit(it.sign([advance, it.transfer(2_000_000)], value), true)
     for (let round = 0; round < 3; round++) await it.pass(120, 60_000)
     expect(await it.read(signature)).toMatchObject({ lifecycle: 'submitted', absence: 'unproven' })
+    // Without the authority, the instruction fails, and advances nothing.
+    const stranger = Keypair.generate()
+    const [nonce] = advance.keys
+    const noncePubkey = nonce?.pubkey ?? stranger.publicKey
+    const failing = SystemProgram.nonceAdvance({ noncePubkey, authorizedPubkey: stranger.publicKey })
+    it.past(it.sign([failing], it.chain.latestBlockhash().blockhash, [it.payer, stranger]))
+    await it.pass(120, 60_000)
+    expect(await it.read(signature)).toMatchObject({ lifecycle: 'submitted', absence: 'unproven' })
     advanceNow()
     await it.pass(120)
     expect(await it.read(signature)).toMatchObject({ lifecycle: 'failed', err: 'NonceAdvanced', absence: 'proven' })

@@ -40,14 +40,15 @@ export async function renewProposal(session: Session, { id, keypair, wait }: Ren
   const old = openSquads(id, answered)
   await refuseUnconfirmable(session, await session.cluster())
   const member = await session.wallet.address(keypair)
-  for (let attempt = 1, replaced = id; ; attempt++) {
-    const { data } = await client.proposals.renew({ id: replaced, member })
+  let leavesBuffer = false
+  for (let attempt = 1, renewed = id; ; attempt++) {
+    const { data } = await client.proposals.renew({ id: renewed, member })
     if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without transactions to sign')
     const { proposal: creation } = data
     try {
       const { proposal, signed, last } = await proposeAnew(session, { old, member, creation }, { id, keypair, wait })
       const signatures = signed.map(({ signature }) => signature)
-      return await proposedOutcome(session, { proposal, signatures, fields: { renews: id }, last })
+      return await proposedOutcome(session, { proposal, signatures, fields: { renews: id }, last, leavesBuffer })
     } catch (error) {
       if (!isNumberTaken(error)) throw error
       // Its own submission may have taken it, if the answer was lost.
@@ -56,7 +57,9 @@ export async function renewProposal(session: Session, { id, keypair, wait }: Ren
         return proposedOutcome(session, { proposal, signatures: [], fields: { renews: id }, last: undefined })
       if (attempt === MOST_TRIES) throw numberTaken(error, old.approver)
       noteTaken(session, creation)
-      replaced = creation.id
+      // A large proposal fills a buffer before it takes its number.
+      leavesBuffer ||= creation.transactions.length > 1
+      renewed = creation.id
     }
   }
 }
@@ -67,7 +70,7 @@ interface Renewal {
   creation: ProposalCreation
 }
 
-/** Shows the new plans, asks, signs and sends them. Throws what `isNumberTaken` knows if their number is taken. */
+/** Shows the new plans, asks, signs and sends them. Throws an error for which `isNumberTaken` is true if their number is taken. */
 async function proposeAnew(
   session: Session,
   { old, member, creation }: Renewal,

@@ -68,7 +68,7 @@ export const takenLines = (taken: readonly TakenAddress[]): string[] =>
   taken.length === 0
     ? []
     : [
-        'from lookup tables, as they are now',
+        'from lookup tables, as the API reads them now',
         ...taken.flatMap(({ place, address }) => [
           `  ${place}`,
           `    ${address ?? 'not known: the table cannot be read'}`,

@@ -272,7 +272,7 @@ class NumberTaken extends ApiError {
   }
 }
 
-/** Throws what `isNumberTaken` knows if the trial of a creation says so. */
+/** Throws an error for which `isNumberTaken` is true if the trial of a creation says so. */
 export function requireFreeNumber(funds: Funds): void {
   if (isTaken(funds)) throw new NumberTaken(funds.fault?.text ?? '')
 }

@@ -7,6 +7,7 @@ import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { contentOutcome } from '../signing/content.ts'
 import { KEYPAIR } from '../signing/flags.ts'
 import { secondsLeft, secondsLeftText } from '../signing/lifetime.ts'
+import { describeWithTables } from '../signing/lookup-tables.ts'
 import { partialOutcome } from '../signing/partial-outcome.ts'
 import { placeOf } from '../signing/signatures.ts'
 import { readTransactions, type TransactionInput } from '../signing/transaction-input.ts'
@@ -22,8 +23,8 @@ const LEAST_SECONDS_AT_A_DEVICE = 25
 export const sign = verb({
   about: 'Add your signature to a transaction; nothing is sent',
   details:
-    'First shows what the transaction does, as far as its bytes say, how many seconds it can still be sent, and asks you on a terminal. Without a terminal, clusters where a mistake costs money need --yes. `svc tx simulate` tries it. Of a build with several transactions, it signs those that need your keypair. A build that says when it expires gets a fresh blockhash in time, if nobody else has signed it and the API can be reached; nothing else in it changes.',
-  calls: [paths.transactions.refresh, paths.service.cluster],
+    'First shows what the transaction does, as far as its bytes say, the accounts of its lookup tables as the API reads them now (with --offline as TABLE[place]), how many seconds it can still be sent, and asks you on a terminal. Without a terminal, clusters where a mistake costs money need --yes. `svc tx simulate` tries it. Of a build with several transactions, it signs those that need your keypair. A build that says when it expires gets a fresh blockhash in time, if nobody else has signed it and the API can be reached; nothing else in it changes.',
+  calls: [paths.transactions.refresh, paths.service.cluster, paths.accounts.get],
   args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
   flags: { keypair: KEYPAIR, offline: toggle('Make no request: an expired build is refused') },
   examples: ['svc tx sign @transaction.txt -k cold.json > signed.txt', 'svc tx sign @built.json --json > signed.json'],
@@ -31,13 +32,13 @@ export const sign = verb({
     const { wallet, clock } = session
     const given = await readTransactions(transaction)
     if (!given.isSeries) {
-      await confirmContent(session, given)
+      await confirmContent(session, given, { offline })
       const input = await inTime(session, given, { offline, keypair })
       const signed = [await wallet.sign(input.transactions[0] ?? '', { keypair })]
       return partialOutcome(input, signed, { now: clock.now() })
     }
     const address = await wallet.address(keypair)
-    await confirmContent(session, given)
+    await confirmContent(session, given, { offline })
     const input = await inTime(session, given, { offline, keypair })
     const partial: SignedTransaction[] = []
     let count = 0
@@ -57,14 +58,21 @@ export const sign = verb({
 })
 
 /** There is no request to compare them with, so a person must agree to what their bytes say. */
-async function confirmContent(session: Session, { transactions, expires_at }: TransactionInput): Promise<void> {
+async function confirmContent(
+  session: Session,
+  { transactions, expires_at }: TransactionInput,
+  { offline }: { offline: boolean },
+): Promise<void> {
   const { ui, wallet, clock } = session
   if (!ui.attended) await refuseUnconfirmable(session, await session.cluster())
   const untried = 'not made: svc tx simulate makes one'
   const left = secondsLeft(expires_at, clock.now())
   for (const transaction of transactions) {
-    const content = await wallet.describe(transaction)
+    const { content, taken } = offline
+      ? { content: await wallet.describe(transaction), taken: [] }
+      : await describeWithTables(session, transaction)
     const { text = '' } = await contentOutcome(content, {
+      taken,
       trial: null,
       state: null,
       lastValid: undefined,

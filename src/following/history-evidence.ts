@@ -139,9 +139,9 @@ async function isNonceUsed(
     const isDurable = nonceAccount === row.nonce_account
     if (isDurable && blockhash === row.blockhash) return true
     if (row.nonce_account === null || executed.slot <= sinceSlot) continue
-    // A durable transaction advances its nonce although it fails.
-    const advanced = executed.isFailed ? [] : advancedNonces(executionOrder(executed))
-    if (isDurable || advanced.includes(row.nonce_account)) return true
+    // One that failed may have an ordinary blockhash, and then it advanced nothing, whatever account it names first.
+    if (executed.isFailed) continue
+    if (isDurable || advancedNonces(executionOrder(executed)).includes(row.nonce_account)) return true
   }
   return false
 }

@@ -1,6 +1,7 @@
 /** What an execution was going to change when it was proposed, as it is stored, and how it differs from that now. */
 import type { Simulation } from '../../../api/index.ts'
 import { decimalOf, solText } from '../../../solana/amounts.ts'
+import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
 import { fromJson } from '../../api-records.ts'
 
 type BalanceChange = Simulation['balance_changes'][number]
@@ -20,8 +21,17 @@ export function plannedChanges(forecast_json: string | null): StoredChanges | nu
   return Array.isArray(stored) ? { balance_changes: stored, control_changes: null } : stored
 }
 
-/** Returns a sentence for each owner or authority that would become another one than planned. */
-export function otherControl(planned: readonly ControlChange[], now: readonly ControlChange[]): string[] {
+/**
+ * Returns a sentence for each owner or authority that would become another one than planned. Anybody can send SOL to the
+ * address of an account that is still to be created, which changes nothing about the creation.
+ */
+export function otherControl(
+  planned: readonly ControlChange[],
+  all: readonly ControlChange[],
+  created: ReadonlySet<string>,
+): string[] {
+  const funded = new Set(all.filter(isCreation).flatMap(({ address }) => (created.has(address) ? [address] : [])))
+  const now = all.filter(({ address }) => !funded.has(address))
   const nameOf = ({ address, what }: ControlChange) => `${address} ${what}`
   const [before, after] = [planned, now].map((all) => new Map(all.map((change) => [nameOf(change), change])))
   const faults: string[] = []
@@ -36,6 +46,27 @@ export function otherControl(planned: readonly ControlChange[], now: readonly Co
     faults.push(`${what} of ${address} would stay as it is instead of going to ${to ?? 'nobody'}`)
   }
   return faults
+}
+
+const isCreation = ({ what, before }: ControlChange) => what === 'program' && before === SYSTEM_PROGRAM
+
+/** The addresses at which an execution was going to create an account. */
+export const createdIn = ({ balance_changes }: Pick<PlannedChanges, 'balance_changes'>): ReadonlySet<string> =>
+  new Set(balance_changes.flatMap(({ address, mint, created }) => (mint === null && created ? [address] : [])))
+
+/** Lamports that an account may lose unplanned: what a member pays for the execution is less. */
+const LEAST_LOSS = 10_000_000n
+
+/** Returns a sentence for each account that would be closed or lose SOL, of which nothing was planned. */
+export function otherLosses(vault: string, planned: readonly BalanceChange[], now: readonly BalanceChange[]): string[] {
+  const losing = new Set(
+    planned.flatMap(({ address, mint, change }) => (mint === null && BigInt(change) < 0n ? [address] : [])),
+  )
+  return now.flatMap(({ address, mint, change, closed }) => {
+    const loss = -BigInt(change)
+    if (mint !== null || address === vault || losing.has(address) || (!closed && loss < LEAST_LOSS)) return []
+    return [`${address} would ${closed ? 'be closed and ' : ''}lose ${solText(loss)}, which was not planned`]
+  })
 }
 
 /** Returns a sentence for each balance of the vault that would be lower than planned. */

@@ -7,7 +7,7 @@ import { storeFirstForecast } from '../../../store/proposals/proposals.ts'
 import type { Row } from '../../../store/schema.ts'
 import { programsDirOf } from './creation.ts'
 import { executedOf } from './pinned.ts'
-import { forecastJson, otherControl, plannedChanges, worseFor } from './planned-changes.ts'
+import { createdIn, forecastJson, otherControl, otherLosses, plannedChanges, worseFor } from './planned-changes.ts'
 import { approverOf } from './stored-plan.ts'
 
 const CONTROL_UNKNOWN =
@@ -33,8 +33,12 @@ export async function executionNow(context: Context, row: Row<'proposals'>): Pro
   return {
     forecast,
     changes: [
-      ...(BOUNDED.has(row.operation) ? [] : worseFor(vault, balance_changes, forecast.balance_changes)),
-      ...(control_changes === null ? [] : otherControl(control_changes, forecast.control_changes)),
+      ...(BOUNDED.has(row.operation)
+        ? []
+        : [worseFor, otherLosses].flatMap((compare) => compare(vault, balance_changes, forecast.balance_changes))),
+      ...(control_changes === null
+        ? []
+        : otherControl(control_changes, forecast.control_changes, createdIn({ balance_changes }))),
     ],
     notCompared: control_changes === null ? CONTROL_UNKNOWN : null,
   }
@@ -72,7 +76,7 @@ export async function requireUnchanged(context: Context, row: Row<'proposals'>):
       details: { reason: 'execution_fails', err: forecast.err, logs: logs.slice(-20) },
     })
   }
-  if (row.forecast_json === null && !BOUNDED.has(row.operation)) {
+  if (row.forecast_json === null) {
     await keepFirst(context, row, forecast)
     throw badRequest(
       `Nobody has seen what the proposal ${row.id} changes, because it could not be tried before it was approved. Read it (svc proposals show ${row.id}), then execute it again`,
