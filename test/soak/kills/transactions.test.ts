@@ -387,7 +387,7 @@ killTest({
   end: ({ platform }) => platform.end(),
   holds: {
     async 'each launch is on chain as a whole or not at all'(world) {
-      const { platform, env, struck, launches, wholeLaunches, configsOnChain } = world
+      const { platform, creator, env, struck, launches, wholeLaunches, configsOnChain } = world
       const daemon = await startDaemon({ dataDir: platform.dataDir, flags: ['-u', platform.node.url], env })
       platform.daemon = daemon
       // What a killed command had stored is sent by this daemon, and may land between two looks.
@@ -395,6 +395,8 @@ killTest({
         (await daemon.request('GET', `/v2/events?limit=100&type=transaction.${type}`)).json.data.length
       const landed = await vi.waitFor(
         async () => {
+          // One node proves no absence. The history of the payer does, once it goes on.
+          await platform.chain.requestAirdrop(creator.publicKey, 1_000_000)
           expect((await count('confirmed')) + (await count('failed'))).toBe(await count('submitted'))
           const whole = await wholeLaunches(daemon)
           expect(await configsOnChain()).toEqual(whole)
