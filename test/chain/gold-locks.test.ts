@@ -16,7 +16,6 @@ import {
   buildGoldLock,
   buildGoldUnlock,
   decodeEscrow,
-  ESCROW_BYTES,
   escrowAddress,
   type GoldLockPlan,
   goldLockChangesIn,
@@ -32,6 +31,7 @@ import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { ESCROW_BYTES } from '../../src/solana/programs/jupiter-lock.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, createMint, DAY, type Extension, give, lacksLock, lamportsOf, unitsIn } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
@@ -40,6 +40,8 @@ import { testNode } from '../support/node.ts'
 import { LOCK_RENT, TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { runs } from '../support/runs.ts'
 
+const LOCK_PROGRAM = new PublicKey(PROGRAMS.lock.id)
+const [EVENT_AUTHORITY] = PublicKey.findProgramAddressSync([Buffer.from('__event_authority')], LOCK_PROGRAM)
 const NOW = START_MS / 1000
 const U64_MAX = 2n ** 64n - 1n
 /** Rent of the lock and of its token account (SPL). */
@@ -225,7 +227,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect(explain(land(await lock({ amount: 1n })))).toMatchObject({ program: 'System program', code: 0 })
     const of = (discriminator: string, more: Buffer, keys: [PublicKey, ...('s' | 'w')[]][]) =>
       new TransactionInstruction({
-        programId: places.program,
+        programId: LOCK_PROGRAM,
         data: Buffer.concat([Buffer.from(discriminator, 'hex'), more]),
         keys: [
           ...keys.map(([pubkey, ...marks]) => ({
@@ -233,8 +235,8 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
             isSigner: marks.includes('s'),
             isWritable: marks.includes('w'),
           })),
-          { pubkey: places.eventAuthority, isSigner: false, isWritable: false },
-          { pubkey: places.program, isSigner: false, isWritable: false },
+          { pubkey: EVENT_AUTHORITY, isSigner: false, isWritable: false },
+          { pubkey: LOCK_PROGRAM, isSigner: false, isWritable: false },
         ],
       })
     const memo = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -251,7 +253,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     ])
     const redirect = of('1af27fffed6d2fce', Buffer.concat([someone().toBuffer(), Buffer.of(0)]), [
       [places.escrow, 'w'],
-      [places.program],
+      [LOCK_PROGRAM],
       [wallet.publicKey, 's', 'w'],
       [SystemProgram.programId],
     ])
@@ -268,7 +270,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     const [claim, close] = stolen.message.compiledInstructions.slice(1, 3).map(({ data, accountKeyIndexes }) => {
       const keys = stolen.message.staticAccountKeys
       return new TransactionInstruction({
-        programId: places.program,
+        programId: LOCK_PROGRAM,
         data: Buffer.from(data),
         keys: accountKeyIndexes.map((index) => ({
           pubkey: keys[index]!.equals(wallet.publicKey) ? thief.publicKey : keys[index]!,

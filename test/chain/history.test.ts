@@ -4,7 +4,6 @@ import { AddressLookupTableAccount, Keypair, PublicKey, TransactionInstruction }
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { goldLockChangesIn } from '../../src/chain/programs/jupiter-lock/index.ts'
-import { LOCK_INSTRUCTIONS } from '../../src/chain/programs/jupiter-lock/program.ts'
 import {
   executionOrder,
   listSignatures,
@@ -20,7 +19,7 @@ import { runs } from '../support/runs.ts'
 const [payer, wrapper, escrow, user] = Array.from({ length: 4 }, () => Keypair.generate())
 const addressOf = (key: Keypair | undefined) => key!.publicKey.toBase58()
 const BLOCKHASH = addressOf(Keypair.generate())
-const CLOSE = Buffer.from(LOCK_INSTRUCTIONS.close, 'hex')
+const CLOSE = Buffer.from('ddb95f878843fc57', 'hex')
 
 /** A transaction of an unknown program that names accounts by a lookup table. */
 const bytes = signed(

@@ -1,6 +1,5 @@
 /** Layouts of the instructions of programs without an IDL in their SDK. */
 import { createHash } from 'node:crypto'
-import { LOCK_INSTRUCTIONS } from '../programs/jupiter-lock/program.ts'
 import type { InstructionTable } from './layout.ts'
 
 /** First eight bytes of the SHA-256 of a name, as Anchor and the interfaces of the token programs name instructions. */
@@ -22,43 +21,6 @@ export const JITO_INSTRUCTIONS: InstructionTable = {
   [named('global:clawback')]: ['clawback', 'distributor from to claimant system_program token_program', ''],
   [named('global:set_admin')]: ['set_admin', 'distributor admin new_admin', ''],
   [named('global:set_clawback_receiver')]: ['set_clawback_receiver', 'distributor new_clawback_account admin', ''],
-}
-
-/** Accounts after the named ones, for transfer hooks. */
-const OTHERS = 'remaining_accounts_info:?{slices:*{accounts_type:u8,length:u8}}'
-
-/** Jupiter Lock (jup-ag/jup-lock). */
-export const JUPITER_LOCK_INSTRUCTIONS: InstructionTable = {
-  [LOCK_INSTRUCTIONS.create]: [
-    'create_vesting_escrow_v2',
-    'base escrow token_mint escrow_token sender sender_token recipient token_program system_program event_authority program',
-    `vesting_start_time:u64 cliff_time:u64 frequency:u64 cliff_unlock_amount:u64 amount_per_period:u64 number_of_period:u64 update_recipient_mode:u8 cancel_mode:u8 ${OTHERS}`,
-  ],
-  [LOCK_INSTRUCTIONS.claim]: [
-    'claim_v2',
-    'escrow token_mint escrow_token recipient recipient_token memo_program token_program event_authority program',
-    `max_amount:u64 ${OTHERS}`,
-  ],
-  [LOCK_INSTRUCTIONS.entitle]: [
-    'create_vesting_escrow_metadata',
-    'escrow creator escrow_metadata payer system_program',
-    'name:string description:string creator_email:string recipient_email:string',
-  ],
-  [LOCK_INSTRUCTIONS.cancel]: [
-    'cancel_vesting_escrow',
-    'escrow token_mint escrow_token creator_token recipient_token rent_receiver signer memo_program token_program event_authority program',
-    OTHERS,
-  ],
-  [LOCK_INSTRUCTIONS.changeRecipient]: [
-    'update_vesting_escrow_recipient',
-    'escrow escrow_metadata signer system_program event_authority program',
-    'new_recipient:pubkey new_recipient_email:?string',
-  ],
-  [LOCK_INSTRUCTIONS.close]: [
-    'close_vesting_escrow',
-    'escrow escrow_metadata token_mint escrow_token creator_token creator token_program memo_program event_authority program',
-    OTHERS,
-  ],
 }
 
 const [PLACES, END] = ['payer authority', 'system_program log_wrapper']

@@ -4,7 +4,6 @@ import type { Input, Result } from '../../api/route.ts'
 import {
   type BeforeLock,
   buildLock,
-  ESCROW_BYTES,
   LAST_SECOND,
   LOCK_UNITS,
   type LockTerms,
@@ -18,6 +17,7 @@ import { badRequest } from '../../platform/errors.ts'
 import { depositOf } from '../../solana/lock-deposit.ts'
 import { splitLock, unlocksAtOnce } from '../../solana/lock-schedule.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import { ESCROW_BYTES } from '../../solana/programs/jupiter-lock.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { feeInEpoch } from '../../solana/transfer-fees.ts'

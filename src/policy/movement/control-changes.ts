@@ -2,6 +2,7 @@
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_AUTHORITIES } from '../../solana/token-authorities.ts'
 import { metadataAuthority, readMintExtensions } from '../../solana/token-extensions.ts'
@@ -20,10 +21,12 @@ import {
 /** Addresses in the wallet's accounts that receive value, besides the wallet's own address. */
 const GUARDED_ADDRESSES = [
   { program: PROGRAMS.distributor.id, offset: 169, what: 'clawback receiver of the distributor' },
-  { program: PROGRAMS.lock.id, offset: 8, what: 'recipient of the escrow' },
+  {
+    program: JUPITER_LOCK.id,
+    offset: JUPITER_LOCK.offsetOf('escrow', 'recipient'),
+    what: 'recipient of the escrow',
+  },
 ] as const
-/** Places in a lock's data: its recipient, its creator, and the time of its cancellation, which is 0 before. */
-const LOCK = { recipient: 8, creator: 72, cancelledAt: 200, bytes: 208 } as const
 /** First byte of Token Metadata's delegate records: use, collection, metadata and holder delegates. */
 const METADATA_RECORDS: ReadonlySet<number | undefined> = new Set([8, 9, 12, 14])
 /** Offset of the delegate in a token account. */
@@ -139,11 +142,10 @@ function guardedChanges(wallet: string, address: string, before: ChainAccount, a
 
 /** A recipient who cancels a lock gives what is not due yet to its creator. */
 function lostPayouts(wallet: string, address: string, before: ChainAccount, after: ChainAccount): AuthorityChange[] {
-  if (before.owner !== PROGRAMS.lock.id || before.data.length < LOCK.bytes || after.data.length < LOCK.bytes) return []
-  const isOf = (offset: number) => holdsAddressAt(before, offset, addressBytes(wallet))
-  const isCancelled = ({ data }: ChainAccount) => data.subarray(LOCK.cancelledAt, LOCK.bytes).some((byte) => byte !== 0)
-  if (!isOf(LOCK.recipient) || isOf(LOCK.creator) || isCancelled(before) || !isCancelled(after)) return []
-  return [{ address, what: 'what the lock still pays', to: addressAt(before, LOCK.creator) }]
+  const [lock, ended] = [before, after].map((account) => JUPITER_LOCK.decode('escrow', account))
+  if (lock?.recipient !== wallet || lock.creator === wallet || lock.cancelled_at !== 0n || !ended?.cancelled_at)
+    return []
+  return [{ address, what: 'what the lock still pays', to: lock.creator }]
 }
 
 const addressAt = ({ data }: ChainAccount, offset: number): string => addressOf(data.subarray(offset, offset + 32))

@@ -1,6 +1,4 @@
 /** Builds the transactions of a lock, and those of a gold lock, whose only party is one wallet. */
-
-import type { PublicKey } from '@solana/web3.js'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { memoInstruction } from '../memos.ts'
 import type { TokenProgram } from '../tokens/index.ts'
@@ -40,16 +38,16 @@ export interface LockCreation extends LockTransaction {
 /** The parts of a lock that its later instructions name. */
 export type BuiltLock = Pick<Escrow, 'address' | 'mint' | 'tokenProgram' | 'creator' | 'recipient'>
 
-type Make = (make: LockInstructions, key: (address: string) => PublicKey) => ReturnType<LockInstructions['open']>[]
+type Make = (make: LockInstructions) => ReturnType<LockInstructions['open']>[]
 
 /** Makes the lock with its texts, if there are any. The payer's tokens are locked. */
 export async function buildLock(creation: LockCreation): Promise<UnsignedTransaction> {
   const { payer, base, recipient, mint, tokenProgram, terms, texts } = creation
   const escrow = await escrowAddress(base)
-  return compileLock(creation, { address: escrow, mint, tokenProgram }, (make, key) => [
-    make.open(key(payer), key(escrow)),
-    make.create({ base: key(base), creator: key(payer), recipient: key(recipient) }, terms),
-    ...(texts === undefined ? [] : [make.entitle(key(payer), texts)]),
+  return compileLock(creation, { address: escrow, mint, tokenProgram }, (make) => [
+    make.open(payer, escrow),
+    make.create({ base, creator: payer, recipient }, terms),
+    ...(texts === undefined ? [] : [make.entitle(payer, texts)]),
   ])
 }
 
@@ -65,10 +63,10 @@ export function buildLockClaim(
   },
 ): Promise<UnsignedTransaction> {
   const { payer, lock, amount, closes = false } = claim
-  return compileLock(claim, lock, (make, key) => [
-    make.open(key(payer), key(lock.recipient)),
-    ...(amount > 0n ? [make.claim(key(lock.recipient), amount)] : []),
-    ...(closes ? [make.close(key(lock.recipient))] : []),
+  return compileLock(claim, lock, (make) => [
+    make.open(payer, lock.recipient),
+    ...(amount > 0n ? [make.claim(lock.recipient, amount)] : []),
+    ...(closes ? [make.close(lock.recipient)] : []),
   ])
 }
 
@@ -79,10 +77,10 @@ export function buildLockCancellation(
   const { payer, lock } = cancellation
   const { creator, recipient } = lock
   const parties = creator === recipient ? [creator] : [creator, recipient]
-  return compileLock(cancellation, lock, (make, key) => [
-    ...parties.map((party) => make.open(key(payer), key(party))),
-    make.cancel({ by: key(payer), creator: key(creator), recipient: key(recipient) }),
-    ...(payer === creator ? [make.close(key(creator))] : []),
+  return compileLock(cancellation, lock, (make) => [
+    ...parties.map((party) => make.open(payer, party)),
+    make.cancel({ by: payer, creator, recipient }),
+    ...(payer === creator ? [make.close(creator)] : []),
   ])
 }
 
@@ -91,7 +89,7 @@ export function buildRecipientChange(
   change: LockTransaction & { lock: BuiltLock; to: string },
 ): Promise<UnsignedTransaction> {
   const { payer, lock, to } = change
-  return compileLock(change, lock, (make, key) => [make.changeRecipient(key(payer), key(to))])
+  return compileLock(change, lock, (make) => [make.changeRecipient(payer, to)])
 }
 
 /** The payer, who made the lock, writes its texts. */
@@ -99,13 +97,13 @@ export function buildLockTitling(
   titling: LockTransaction & { lock: BuiltLock; texts: { title: string; description: string } },
 ): Promise<UnsignedTransaction> {
   const { payer, lock, texts } = titling
-  return compileLock(titling, lock, (make, key) => [make.entitle(key(payer), texts)])
+  return compileLock(titling, lock, (make) => [make.entitle(payer, texts)])
 }
 
 /** The payer, who made the lock, closes it. The program wants the payer's token account, which is opened if missing. */
 export function buildLockClosing(closing: LockTransaction & { lock: BuiltLock }): Promise<UnsignedTransaction> {
   const { payer, lock } = closing
-  return compileLock(closing, lock, (make, key) => [make.open(key(payer), key(payer)), make.close(key(payer))])
+  return compileLock(closing, lock, (make) => [make.open(payer, payer), make.close(payer)])
 }
 
 /** The payer is the wallet. It alone signs, pays rent and fee, and is base, creator and recipient of the lock. */
@@ -156,13 +154,10 @@ async function compileLock(
   { address, mint, tokenProgram }: Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>,
   instructions: Make,
 ): Promise<UnsignedTransaction> {
-  const [{ PublicKey }, make] = await Promise.all([
-    import('@solana/web3.js'),
-    lockPlaces({ escrow: address, mint, tokenProgram }).then(lockInstructions),
-  ])
+  const make = await lockInstructions(await lockPlaces({ escrow: address, mint, tokenProgram }))
   const { payer, memo } = transaction
   return compileUnsigned(transaction, [
-    ...instructions(make, (text) => new PublicKey(text)),
+    ...instructions(make),
     ...(memo === undefined ? [] : [await memoInstruction(memo, [payer])]),
   ])
 }

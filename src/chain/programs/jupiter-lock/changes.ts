@@ -1,8 +1,7 @@
 /** Reads the changes that a transaction makes to locks, by its own instructions. */
-import type { CompiledInstruction, DecodedMessage } from '../../../solana/decoded-message.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
-import { scheduleMismatch, type VestingSchedule } from './escrow.ts'
-import { LOCK_INSTRUCTIONS } from './program.ts'
+import type { DecodedMessage } from '../../../solana/decoded-message.ts'
+import { JUPITER_LOCK, OLDER_CLAIM } from '../../../solana/programs/jupiter-lock.ts'
+import { scheduleMismatch, scheduleOf, type VestingSchedule } from './escrow.ts'
 
 export type LockChange =
   | { kind: 'created'; escrow: string; mint: string; schedule: VestingSchedule }
@@ -16,25 +15,34 @@ export type GoldLockChange =
   | { kind: 'locked'; escrow: string; user: string; mint: string; amount: bigint; unlocksAt: number }
   | { kind: 'unlocked'; escrow: string; user: string }
 
-/** Bytes of the discriminator, the parameters and an option. */
-const LEAST_BYTES = 8 + 50 + 1
+/** `claimer` signs and is the lock's recipient. `mint` is null if the instruction does not name it. */
+export interface VestingClaimChange {
+  kind: 'vesting'
+  escrow: string
+  claimer: string
+  mint: string | null
+}
 
 /**
  * Returns the changes of locks of every mint, whether or not the transaction succeeds. Calls between programs and
  * accounts from lookup tables are not included.
  */
-export function lockChangesIn({ keys, instructions }: DecodedMessage): LockChange[] {
-  return instructions.flatMap((instruction): LockChange[] => {
-    if (keys[instruction.programIdIndex] !== PROGRAMS.lock.id) return []
-    const data = Buffer.from(instruction.data)
-    const kind = data.toString('hex', 0, 8)
-    const account = (index: number) => lockAccountAt(keys, instruction, index)
-    if (kind === LOCK_INSTRUCTIONS.create) return createdBy(account, data)
-    const [isClosing, isCancelling] = [kind === LOCK_INSTRUCTIONS.close, kind === LOCK_INSTRUCTIONS.cancel]
-    if (!isClosing && !isCancelling) return []
-    const [escrow, by] = [account(0), account(isClosing ? 5 : 6)]
-    if (escrow === undefined || by === undefined) return []
-    return [isClosing ? { kind: 'closed', escrow, creator: by } : { kind: 'cancelled', escrow, by }]
+export function lockChangesIn(message: DecodedMessage): LockChange[] {
+  return JUPITER_LOCK.callsIn(message).flatMap((call): LockChange[] => {
+    const { escrow } = call.accounts
+    if (escrow === undefined) return []
+    if (call.name === 'create_vesting_escrow_v2') {
+      const { base, token_mint: mint, sender: creator, recipient } = call.accounts
+      if (base === undefined || mint === undefined || creator === undefined || recipient === undefined) return []
+      if (call.args === null) return []
+      return [{ kind: 'created', escrow, mint, schedule: { base, creator, recipient, ...scheduleOf(call.args) } }]
+    }
+    if (call.name === 'close_vesting_escrow') {
+      const { creator } = call.accounts
+      return creator === undefined ? [] : [{ kind: 'closed', escrow, creator }]
+    }
+    if (call.name !== 'cancel_vesting_escrow' || call.accounts.signer === undefined) return []
+    return [{ kind: 'cancelled', escrow, by: call.accounts.signer }]
   })
 }
 
@@ -49,26 +57,23 @@ export function goldLockChangesIn(message: DecodedMessage, mint: string | undefi
   })
 }
 
-function createdBy(account: (index: number) => string | undefined, data: Buffer): LockChange[] {
-  const [base, escrow, mint, , creator, , recipient] = Array.from({ length: 7 }, (_, i) => account(i))
-  if (base === undefined || escrow === undefined || mint === undefined) return []
-  if (creator === undefined || recipient === undefined || data.length < LEAST_BYTES) return []
-  const u64 = (index: number) => data.readBigUInt64LE(8 + index * 8)
-  const schedule: VestingSchedule = {
-    base,
-    creator,
-    recipient,
-    cliffTime: u64(1),
-    cliffAmount: u64(3),
-    amountPerPeriod: u64(4),
-    periods: u64(5),
-    updateRecipientMode: data.readUInt8(56),
-    cancelMode: data.readUInt8(57),
-  }
-  return [{ kind: 'created', escrow, mint, schedule }]
-}
-
-function lockAccountAt(keys: readonly string[], { accounts }: CompiledInstruction, index: number): string | undefined {
-  const key = accounts[index]
-  return key === undefined ? undefined : keys[key]
+/**
+ * Returns claims in the order of the instructions, without those that paid nothing according to the chain, for example
+ * before the first tokens are vested. A claim is left out if it names an account from a lookup table that was not
+ * read.
+ */
+export function vestingClaimsIn(message: DecodedMessage): VestingClaimChange[] {
+  const { keys, instructions } = message
+  const calls = [...JUPITER_LOCK.callsIn(message), ...OLDER_CLAIM.callsIn(message)]
+  return calls
+    .sort((one, other) => one.place - other.place)
+    .flatMap((call): VestingClaimChange[] => {
+      if (call.name !== 'claim_v2' && call.name !== 'claim') return []
+      const { escrow, recipient: claimer } = call.accounts
+      const mint = call.name === 'claim' ? null : call.accounts.token_mint
+      if (escrow === undefined || claimer === undefined || mint === undefined) return []
+      const next = instructions.slice(call.place + 1).find((each) => keys[each.programIdIndex] === JUPITER_LOCK.id)
+      const event = next === undefined ? null : JUPITER_LOCK.event('claimed', next.data)
+      return event?.amount === 0n ? [] : [{ kind: 'vesting', escrow, claimer, mint }]
+    })
 }

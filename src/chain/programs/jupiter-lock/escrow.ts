@@ -1,15 +1,10 @@
 /** Decodes the accounts of a lock, says what it pays at a time, and checks whether it is a gold lock. */
 
 import type { ChainAccount } from '../../../solana/accounts.ts'
-import { addressOf } from '../../../solana/addresses.ts'
-import { ByteReader } from '../../../solana/byte-reader.ts'
 import { type LockSchedule, nextUnlock, totalOf, unlockedAt } from '../../../solana/lock-schedule.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
+import { type EscrowFields, JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
 import type { TokenProgram } from '../tokens/index.ts'
-import { ESCROW_ACCOUNT, TITLE_ACCOUNT } from './program.ts'
 
-/** Size of the discriminator and `VestingEscrow`. */
-export const ESCROW_BYTES = 296
 /** Last second that ISO 8601 can represent with a year of four digits. The program accepts any 64 bits. */
 export const LAST_SECOND = 253_402_300_799n
 
@@ -65,33 +60,39 @@ export function lockAmounts(escrow: Escrow, unixSeconds: bigint): LockAmounts {
   }
 }
 
+/** The parts of a schedule that a creation and the account of a lock have in common, in the words of the program. */
+type WrittenSchedule = Pick<
+  EscrowFields,
+  | 'cliff_time'
+  | 'cliff_unlock_amount'
+  | 'amount_per_period'
+  | 'number_of_period'
+  | 'update_recipient_mode'
+  | 'cancel_mode'
+>
+export const scheduleOf = (fields: WrittenSchedule) => ({
+  cliffTime: fields.cliff_time,
+  cliffAmount: fields.cliff_unlock_amount,
+  amountPerPeriod: fields.amount_per_period,
+  periods: fields.number_of_period,
+  updateRecipientMode: fields.update_recipient_mode,
+  cancelMode: fields.cancel_mode,
+})
+
 /**
  * Returns null for an address without a lock: one without an account, with only lamports, or with another kind of
  * account.
  */
 export function decodeEscrow(address: string, account: ChainAccount | null): Escrow | null {
-  if (account === null || account.owner !== PROGRAMS.lock.id || account.data.length < ESCROW_BYTES) return null
-  const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
-  if (data.toString('hex', 0, 8) !== ESCROW_ACCOUNT) return null
-  const key = (at: number) => addressOf(data.subarray(at, at + 32))
-  const u64 = (at: number) => data.readBigUInt64LE(at)
+  const fields = JUPITER_LOCK.decode('escrow', account)
+  if (fields === null) return null
+  const { recipient, token_mint: mint, creator, base, frequency } = fields
   return {
-    address,
-    recipient: key(8),
-    mint: key(40),
-    creator: key(72),
-    base: key(104),
-    updateRecipientMode: data.readUInt8(137),
-    cancelMode: data.readUInt8(138),
-    tokenProgram: data.readUInt8(139) === 0 ? 'spl' : 'token2022',
-    cliffTime: u64(144),
-    frequency: u64(152),
-    cliffAmount: u64(160),
-    amountPerPeriod: u64(168),
-    periods: u64(176),
-    claimed: u64(184),
-    startTime: u64(192),
-    cancelledAt: u64(200),
+    ...{ address, recipient, mint, creator, base, frequency, ...scheduleOf(fields) },
+    tokenProgram: fields.token_program_flag === 0 ? 'spl' : 'token2022',
+    claimed: fields.total_claimed_amount,
+    startTime: fields.vesting_start_time,
+    cancelledAt: fields.cancelled_at,
   }
 }
 
@@ -107,15 +108,8 @@ export const textsBytes = ({ title, description }: LockTexts): number =>
 
 /** Decodes the account with a lock's texts; null for an address without them. Unreadable texts count as none. */
 export function decodeLockTexts(account: ChainAccount | null): LockTexts | null {
-  if (account === null || account.owner !== PROGRAMS.lock.id) return null
-  const { data } = account
-  if (Buffer.from(data.subarray(0, 8)).toString('hex') !== TITLE_ACCOUNT) return null
-  try {
-    const reader = new ByteReader(data, 8 + 32)
-    return { title: reader.text(reader.u32()), description: reader.text(reader.u32()) }
-  } catch {
-    return null
-  }
+  const fields = JUPITER_LOCK.decode('escrow_metadata', account)
+  return fields && { title: fields.name, description: fields.description }
 }
 
 /** Returns why it is not a gold lock, as the end of a sentence, or null for a gold lock of any mint. */

@@ -14,11 +14,16 @@ export {
   LOCK_UNITS,
   type LockCreation,
 } from './building.ts'
-export { type GoldLockChange, goldLockChangesIn, type LockChange, lockChangesIn } from './changes.ts'
-export { type VestingClaimChange, vestingClaimsIn } from './claim-changes.ts'
+export {
+  type GoldLockChange,
+  goldLockChangesIn,
+  type LockChange,
+  lockChangesIn,
+  type VestingClaimChange,
+  vestingClaimsIn,
+} from './changes.ts'
 export {
   decodeEscrow,
-  ESCROW_BYTES,
   type Escrow,
   isPaidOut,
   LAST_SECOND,

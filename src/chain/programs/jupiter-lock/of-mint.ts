@@ -1,13 +1,13 @@
 /** Finds every lock of a mint, whoever made it, with what its token account really holds. */
 import { turnsOf } from '../../../platform/timing.ts'
 import { totalOf } from '../../../solana/lock-schedule.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
+import { ESCROW_BYTES, JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
 import { readTokenAccount } from '../../../solana/token-accounts.ts'
 import type { Chain } from '../../connection.ts'
 import { scanAccounts } from '../../holders/scan.ts'
 import { accountsAt } from '../../sending/runs.ts'
 import { openDeriver } from '../derived-addresses.ts'
-import { decodeEscrow, ESCROW_BYTES, type Escrow } from './escrow.ts'
+import { decodeEscrow, type Escrow } from './escrow.ts'
 
 /** A lock that still owes something. */
 export interface LockOfMint {
@@ -18,7 +18,6 @@ export interface LockOfMint {
 
 /** Most locks of one mint that are read, because anyone can make small ones. */
 const LIMITS = { accounts: 2_000, milliseconds: 20_000 }
-const MINT_AT = 40
 /** Milliseconds of searching for addresses after which other requests get their turn. */
 const TURN_MS = 8
 
@@ -36,15 +35,18 @@ export async function locksOfMint(
     chain,
     {
       what: `Listing the locks of ${mint}`,
-      program: PROGRAMS.lock.id,
-      filters: [{ dataSize: ESCROW_BYTES }, { memcmp: { offset: MINT_AT, bytes: mint } }],
+      program: JUPITER_LOCK.id,
+      filters: [
+        { dataSize: ESCROW_BYTES },
+        { memcmp: { offset: JUPITER_LOCK.offsetOf('escrow', 'token_mint'), bytes: mint } },
+      ],
       dataSlice: { offset: 0, length: ESCROW_BYTES },
       minSlot,
       commitment: 'confirmed',
       limits: LIMITS,
     },
     ({ address, data }) => {
-      const escrow = decodeEscrow(address, { owner: PROGRAMS.lock.id, data, lamports: 0n, executable: false })
+      const escrow = decodeEscrow(address, { owner: JUPITER_LOCK.id, data, lamports: 0n, executable: false })
       if (escrow?.mint === mint && escrow.cancelledAt === 0n && owedBy(escrow) > 0n) escrows.push(escrow)
     },
   )

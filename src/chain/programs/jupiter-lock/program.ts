@@ -1,27 +1,9 @@
-/** Describes Jupiter Lock: the accounts of a lock, and the discriminators of the program's instructions and accounts. */
+/** Derives the accounts of a lock. */
 import type { PublicKey } from '@solana/web3.js'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { openDeriver } from '../derived-addresses.ts'
 import { deriveProgramAddress } from '../pdas.ts'
 import type { TokenProgram } from '../tokens/index.ts'
-
-/** First eight bytes of the instructions in hex, as in the program's IDL. */
-export const LOCK_INSTRUCTIONS = {
-  /** The instruction create_vesting_escrow_v2. */
-  create: 'b59b68b7b680232f',
-  /** The instruction create_vesting_escrow_metadata. */
-  entitle: '5d4e2167ad7d4600',
-  /** The instruction claim_v2. */
-  claim: 'e5572ea2159de772',
-  /** The instruction cancel_vesting_escrow. */
-  cancel: 'd9e90d038f6535c9',
-  /** The instruction update_vesting_escrow_recipient. */
-  changeRecipient: '1af27fffed6d2fce',
-  /** The instruction close_vesting_escrow. */
-  close: 'ddb95f878843fc57',
-} as const
-export const ESCROW_ACCOUNT = 'f477b704497487c3'
-export const TITLE_ACCOUNT = '18cca668579e4c0d'
 
 /** Returns the address of the lock of a base, which signs its creation. */
 export async function escrowAddress(base: string): Promise<string> {
@@ -45,8 +27,6 @@ export interface LockPlaces {
   escrowToken: PublicKey
   /** Account with title and description, which need not exist. */
   escrowMetadata: PublicKey
-  eventAuthority: PublicKey
-  program: PublicKey
   /** Returns the associated token account of a wallet. */
   accountOf(owner: PublicKey): PublicKey
 }
@@ -62,7 +42,6 @@ export async function lockPlaces(lock: {
     import('@solana/spl-token'),
     openDeriver(),
   ])
-  const program = new PublicKey(PROGRAMS.lock.id)
   const [escrow, mint] = [new PublicKey(lock.escrow), new PublicKey(lock.mint)]
   const tokenProgram = lock.tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
   const accountOf = (owner: PublicKey) => deriver.tokenAccount(mint, owner, tokenProgram)
@@ -72,8 +51,6 @@ export async function lockPlaces(lock: {
     escrow,
     escrowToken: accountOf(escrow),
     escrowMetadata: await textsAddress(lock.escrow),
-    eventAuthority: deriver.find([Buffer.from('__event_authority')], program)[0],
-    program,
     accountOf,
   }
 }

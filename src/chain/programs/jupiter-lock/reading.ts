@@ -2,7 +2,7 @@
 
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
+import { ESCROW_BYTES, JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
 import { readMint } from '../../../solana/token-accounts.ts'
 import { type MintExtensions, readMintExtensions } from '../../../solana/token-extensions.ts'
 import type { Chain } from '../../connection.ts'
@@ -14,7 +14,7 @@ import { decodeTokenAccount, type TokenAccountState } from '../../sending/balanc
 import { accountsAt } from '../../sending/runs.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import type { TokenProgram } from '../tokens/index.ts'
-import { decodeEscrow, decodeLockTexts, ESCROW_BYTES, type Escrow, type LockTexts } from './escrow.ts'
+import { decodeEscrow, decodeLockTexts, type Escrow, type LockTexts } from './escrow.ts'
 import { escrowAddress, lockAccounts, lockPlaces, textsAddress } from './program.ts'
 
 /** Accounts in one getMultipleAccounts, without the clock. */
@@ -64,7 +64,7 @@ export async function readLockWithTexts(node: NodeCalls, address: string): Promi
     at: await chainTimeOf(clock ?? null),
     escrow: decodeEscrow(address, account ?? null),
     texts: decodeLockTexts(texts ?? null),
-    hasTexts: texts?.owner === PROGRAMS.lock.id,
+    hasTexts: texts?.owner === JUPITER_LOCK.id,
   }
 }
 
@@ -79,7 +79,11 @@ export async function readLockRent(
 }
 
 /** Places of the fields by which locks are found. */
-const FIELD_OFFSETS = { recipient: 8, mint: 40, creator: 72 } as const
+const FIELD_OFFSETS = {
+  recipient: JUPITER_LOCK.offsetOf('escrow', 'recipient'),
+  mint: JUPITER_LOCK.offsetOf('escrow', 'token_mint'),
+  creator: JUPITER_LOCK.offsetOf('escrow', 'creator'),
+} as const
 export type LockFilter = { [Field in keyof typeof FIELD_OFFSETS]?: string | undefined }
 /** Most locks of one list. Anybody can make locks of a mint or for a recipient. */
 const LIST_LIMITS = { accounts: 100_000, milliseconds: 30_000 }
@@ -106,7 +110,7 @@ export async function findLocks(
     scanAccounts(
       chain,
       {
-        ...{ what, program: PROGRAMS.lock.id, filters, minSlot, limits: LIST_LIMITS },
+        ...{ what, program: JUPITER_LOCK.id, filters, minSlot, limits: LIST_LIMITS },
         ...{ dataSlice: { offset: 0, length: 0 }, commitment: 'confirmed' },
       },
       ({ address }) => found.push(address),
