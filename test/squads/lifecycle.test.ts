@@ -195,7 +195,7 @@ describe.skipIf(lacksSquads)(`a multisig ${lacksSquads}`, () => {
     for (const address of [vault, addressOf(svc), someone().toBase58()]) {
       await expect(readMultisig(node, address)).rejects.toMatchObject({
         code: 'not_found',
-        message: `There is no Squads multisig at ${address}: check the cluster, and give the address of the multisig, not that of its vault`,
+        message: `There is no Squads multisig at ${address}: check the cluster and the address`,
       })
     }
     await expect(readMultisig(node, proposal)).rejects.toMatchObject({
