@@ -16,7 +16,6 @@ import { DISTRIBUTOR_INSTRUCTIONS } from '../src/chain/programs/merkle-distribut
 import { degradations } from '../src/operations/programs/program-state.ts'
 import { refuseFailing } from '../src/operations/programs/refuse-failing.ts'
 import { TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
-import { JUPITER_LOCK } from '../src/solana/programs/jupiter-lock.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { SQUADS_CALLS } from '../src/solana/squads/index.ts'
 import { tryBuilds } from './support/canary-trial.ts'
@@ -53,7 +52,7 @@ function namedInSource(): string[] {
       ...named(dbc, callsIn('dbc', /\bmethods\s*\.(\w+)\(/g)),
       ...named(dammV2, callsIn('damm-v2', /\bdammV2Instruction\(\s*'(\w+)'/g)),
       ...rowsOf(squads, Object.values(SQUADS_CALLS)),
-      ...rowsOf(lock, Object.keys(JUPITER_LOCK.descriptions)),
+      ...named(lock, callsIn('jupiter-lock', /\bJUPITER_LOCK\.instruction\(\s*'(\w+)'/g)),
       ...rowsOf(distributor, hexes),
       ...rowsOf(tokenMetadata, Object.keys(LAYOUTS.get(tokenMetadata.id)?.table ?? {})),
     ].map(keyOf),

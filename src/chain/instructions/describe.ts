@@ -18,7 +18,7 @@ import {
   UPGRADEABLE_LOADER,
   WRAPPED_SOL,
 } from '../../solana/program-ids.ts'
-import { JUPITER_LOCK, OLDER_CLAIM } from '../../solana/programs/jupiter-lock.ts'
+import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
@@ -51,10 +51,7 @@ export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, Progr
   [PROGRAMS.dbc.id, { table: DBC_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [PROGRAMS.dammV2.id, { table: DAMM_V2_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [PROGRAMS.distributor.id, { table: JITO_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
-  [
-    PROGRAMS.lock.id,
-    { table: { ...JUPITER_LOCK.descriptions, ...OLDER_CLAIM.descriptions }, prefixBytes: ANCHOR_PREFIX },
-  ],
+  [PROGRAMS.lock.id, { table: JUPITER_LOCK.descriptions, prefixBytes: ANCHOR_PREFIX }],
   [PROGRAMS.core.id, { table: CORE_INSTRUCTIONS, prefixBytes: 1 }],
   [PROGRAMS.tokenMetadata.id, { table: TOKEN_METADATA_INSTRUCTIONS, prefixBytes: 1 }],
   [PROGRAMS.squads.id, { table: SQUADS_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],

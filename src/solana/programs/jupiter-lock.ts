@@ -51,26 +51,18 @@ export const JUPITER_LOCK = programTable(PROGRAMS.lock.id, {
       `escrow:w escrow_metadata:w token_mint:w escrow_token:w creator_token:w creator:sw token_program memo_program ${END}`,
       OTHERS,
     ],
-  },
-  accounts: {
-    escrow: ['f477b704497487c3', ESCROW, ESCROW_BYTES],
-    escrow_metadata: ['18cca668579e4c0d', 'escrow:pubkey name:string description:string', 48],
-  },
-  events: { claimed: ['ab9001bd78c8260b', 'amount:u64'] },
-})
-
-/** The older claim, which other clients may still send. */
-export const OLDER_CLAIM = programTable(PROGRAMS.lock.id, {
-  fixed: {},
-  instructions: {
+    // The older claim, which other clients may still send.
     claim: [
       '3ec6d6c1d59f6cd2',
       'escrow:w escrow_token:w recipient:sw recipient_token:w token_program',
       'max_amount:u64',
     ],
   },
-  accounts: {},
-  events: {},
+  accounts: {
+    escrow: ['f477b704497487c3', ESCROW, ESCROW_BYTES],
+    escrow_metadata: ['18cca668579e4c0d', 'escrow:pubkey name:string description:string', 48],
+  },
+  events: { claimed: ['ab9001bd78c8260b', 'amount:u64'] },
 })
 
 export type EscrowFields = Fields<typeof ESCROW>

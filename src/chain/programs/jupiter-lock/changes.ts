@@ -1,6 +1,6 @@
 /** Reads the changes that a transaction makes to locks, by its own instructions. */
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
-import { JUPITER_LOCK, OLDER_CLAIM } from '../../../solana/programs/jupiter-lock.ts'
+import { JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
 import { scheduleMismatch, scheduleOf, type VestingSchedule } from './escrow.ts'
 
 export type LockChange =
@@ -64,16 +64,13 @@ export function goldLockChangesIn(message: DecodedMessage, mint: string | undefi
  */
 export function vestingClaimsIn(message: DecodedMessage): VestingClaimChange[] {
   const { keys, instructions } = message
-  const calls = [...JUPITER_LOCK.callsIn(message), ...OLDER_CLAIM.callsIn(message)]
-  return calls
-    .sort((one, other) => one.place - other.place)
-    .flatMap((call): VestingClaimChange[] => {
-      if (call.name !== 'claim_v2' && call.name !== 'claim') return []
-      const { escrow, recipient: claimer } = call.accounts
-      const mint = call.name === 'claim' ? null : call.accounts.token_mint
-      if (escrow === undefined || claimer === undefined || mint === undefined) return []
-      const next = instructions.slice(call.place + 1).find((each) => keys[each.programIdIndex] === JUPITER_LOCK.id)
-      const event = next === undefined ? null : JUPITER_LOCK.event('claimed', next.data)
-      return event?.amount === 0n ? [] : [{ kind: 'vesting', escrow, claimer, mint }]
-    })
+  return JUPITER_LOCK.callsIn(message).flatMap((call): VestingClaimChange[] => {
+    if (call.name !== 'claim_v2' && call.name !== 'claim') return []
+    const { escrow, recipient: claimer } = call.accounts
+    const mint = call.name === 'claim' ? null : call.accounts.token_mint
+    if (escrow === undefined || claimer === undefined || mint === undefined) return []
+    const next = instructions.slice(call.place + 1).find((each) => keys[each.programIdIndex] === JUPITER_LOCK.id)
+    const event = next === undefined ? null : JUPITER_LOCK.event('claimed', next.data)
+    return event?.amount === 0n ? [] : [{ kind: 'vesting', escrow, claimer, mint }]
+  })
 }
