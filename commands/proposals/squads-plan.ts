@@ -28,7 +28,7 @@ import type { Session } from '../cli/session.ts'
 import { addressNames } from '../signing/address-names.ts'
 import { withMints } from '../signing/content.ts'
 import type { AskedStep } from '../signing/demanded-proposals.ts'
-import { describeWithTables, takenLines } from '../signing/lookup-tables.ts'
+import { type ApiAccount, chainAccountOf, describeWithTables, takenLines } from '../signing/lookup-tables.ts'
 import { previewLine } from '../signing/preview.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
@@ -36,8 +36,6 @@ import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { requireAnswered } from './answered.ts'
 import { forecastLines } from './forecast.ts'
-
-type Account = Awaited<ReturnType<Session['client']['accounts']['get']>>['data']
 
 export type SquadsProposal = Proposal & { approver: SquadsApprover }
 
@@ -142,11 +140,11 @@ export async function requireStored(
 async function storedPlan(
   client: Session['client'],
   proposal: SquadsProposal,
-  account: Account,
+  account: ApiAccount,
 ): Promise<PinnedMessage | string> {
   const { multisig, transaction_index, vault_index } = proposal.approver
   try {
-    const found = decodeVaultTransaction(rawOf(account), multisig, BigInt(transaction_index))
+    const found = decodeVaultTransaction(chainAccountOf(account), multisig, BigInt(transaction_index))
     if (found.vaultIndex !== vault_index) return `It is one of the vault ${found.vaultIndex}.`
     const stored = await withTables(client, found.message)
     const plan = await plannedMessage(client, proposal)
@@ -158,10 +156,6 @@ async function storedPlan(
     throw error
   }
 }
-
-const rawOf = ({ owner, lamports, data }: Account) => ({
-  ...{ owner, lamports: BigInt(lamports), data: Buffer.from(data, 'base64'), executable: false },
-})
 
 /** What a transaction takes from lookup tables: `TABLE[place]`, and its address now. Throws a failure like `withTables`. */
 export async function readPlaces(client: Session['client'], transaction: string): Promise<PlaceAddresses> {
@@ -176,7 +170,7 @@ async function withTables(client: Session['client'], message: SquadsMessage): Pr
   const tables = new Map<string, ChainAccount>()
   for (const { table } of message.lookups) {
     const found = (await nullIfNotFound(client.accounts.get({ address: table })))?.data
-    if (found !== undefined) tables.set(table, rawOf(found))
+    if (found !== undefined) tables.set(table, chainAccountOf(found))
   }
   try {
     const loaded = loadAddresses(message.lookups, Number.MAX_SAFE_INTEGER, (table) => tables.get(table) ?? null)

@@ -41,10 +41,16 @@ const placesIn = (instructions: readonly DescribedInstruction[]): string[] =>
     ...placesIn(inner),
   ])
 
+export type ApiAccount = Awaited<ReturnType<Session['client']['accounts']['get']>>['data']
+
+/** The account that the API answers with. Whether it is a program is not known. */
+export const chainAccountOf = ({ owner, lamports, data }: ApiAccount): ChainAccount => ({
+  ...{ owner, lamports: BigInt(lamports), data: Buffer.from(data, 'base64'), executable: false },
+})
+
 async function accountOrNull(client: Session['client'], address: string): Promise<ChainAccount | null> {
   try {
-    const { owner, lamports, data } = (await client.accounts.get({ address })).data
-    return { owner, lamports: BigInt(lamports), data: Buffer.from(data, 'base64'), executable: false }
+    return chainAccountOf((await client.accounts.get({ address })).data)
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error

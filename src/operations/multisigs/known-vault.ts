@@ -49,6 +49,8 @@ async function vaultsOf(
   const [set = '', number = '0'] = (config.values.squads ?? '').split(':')
   const known = [...(set === '' ? [] : [{ multisig: set, vaultIndex: Number(number) }]), ...stored]
   const multisigs = [...new Set(known.map(({ multisig }) => multisig))]
-  const others = multisigs.flatMap((multisig) => [0, index].map((vaultIndex) => ({ multisig, vaultIndex })))
+  const others = multisigs.flatMap((multisig) =>
+    [...new Set([0, index])].map((vaultIndex) => ({ multisig, vaultIndex })),
+  )
   return [...known, ...others]
 }
