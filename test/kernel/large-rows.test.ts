@@ -163,7 +163,7 @@ const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: strin
     path: '/v2/gold-locks',
     insert: (tx, n, text) => {
       const about = { escrow: wallet(n), user: wallet(n), mint: MINT, amount: '1', unlocks_at: 0, slot: 1 }
-      const seen = { status: 'locked' as const, signature: `s${n}`, genesis: 'elsewhere', next_check_at: 0 }
+      const seen = { status: 'locked' as const, signature: `s${n}`, genesis, next_check_at: 0 }
       return tx
         .insertInto('gold_locks')
         .values({ ...about, ...seen, ...recorded(n, text) })
@@ -329,7 +329,7 @@ describe('rows of many MiB that an earlier version stored', () => {
     const due = [
       await duePools(db, genesis, 1, 100),
       await dueAirdrops(db, service.clock.now(), 100),
-      await dueGoldLocks(db, { genesis: 'elsewhere', chainNow: 1, now: 1, limit: 100 }),
+      await dueGoldLocks(db, { genesis, chainNow: 1, now: 1, limit: 100 }),
     ]
     for (const rows of due) {
       expect(rows.length).toBeGreaterThan(0)
