@@ -3,9 +3,10 @@
  * PostgreSQL themselves. Daemons and commands run the same routes and workers, so of the files that start one only that
  * of commands without a daemon runs here.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { defineConfig, mergeConfig } from 'vitest/config'
+import { textsWithImports } from './test/support/imports.ts'
 import base from './vitest.config.ts'
 
 /** What opens a service on the database of the run. */
@@ -34,19 +35,14 @@ const INDEPENDENT = [
 ].map((name) => join(import.meta.dirname, `test/${name}.test.ts`))
 /** What asks for PostgreSQL itself; `npm test` skips these tests. */
 const ASKS = /\bstartPostgres\(/
-const IMPORTED = /\bfrom '(\.[^']+\.ts)'/g
 
 const ROOT = resolve(import.meta.dirname, 'test')
 const isSupport = (file: string) => file.startsWith(join(ROOT, 'support')) || file.endsWith('/command-line.ts')
 
-/** The text of the file and of the tests' modules that it imports, without the supports. */
-function textsOf(file: string, seen = new Set<string>()): string[] {
-  if (seen.has(file) || !file.startsWith(ROOT) || isSupport(file) || !existsSync(file)) return []
-  seen.add(file)
-  const text = readFileSync(file, 'utf8')
-  const imported = [...text.matchAll(IMPORTED)].map(([, path = '']) => resolve(dirname(file), path))
-  return [text, ...imported.flatMap((path) => textsOf(path, seen))]
-}
+/** The texts of the file and of the tests' modules that it imports, without the supports. */
+const textsOf = (file: string) => [
+  ...textsWithImports(file, (each) => each.startsWith(ROOT) && !isSupport(each)).values(),
+]
 
 const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !name.startsWith('soak'))

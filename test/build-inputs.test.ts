@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { usesDist } from './support/build.ts'
 import { temporaryFolder } from './support/service.ts'
 
 const moduleOf = (name: string) => import(pathToFileURL(join(import.meta.dirname, '../tools/build', name)).href)
@@ -27,6 +28,16 @@ function workingFolder(): string {
 }
 
 describe('dist/', () => {
+  it.each([
+    ['slopes', false],
+    ['merkle/csv', false],
+    ['cli/first-hour', true],
+    ['merkle/engine', true],
+    ['pools', true],
+  ])('is built for a run of %s.test.ts only if that starts or reads something of it', (name, isUsed) => {
+    expect(usesDist([join(import.meta.dirname, `${name}.test.ts`)])).toBe(isUsed)
+  })
+
   it('is rebuilt if a source, a package or an option has changed, or if the command is missing', () => {
     const cwd = workingFolder()
     for (const folder of ['bin', 'commands', 'daemon', 'src', 'tools', 'dist', 'examples/ci'])
