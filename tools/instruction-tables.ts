@@ -53,7 +53,7 @@ function definedIn(idl: Idl, type: unknown): IdlType | undefined {
   return defined && idl.types.find(({ name }) => name === defined.name)?.type
 }
 
-/** The type as layouts write it (`layout.ts`). Throws for one that they cannot write. */
+/** The type as tables write it (`field-types.ts`). Throws for one that they cannot write. */
 function typeText(idl: Idl, type: unknown): string {
   if (typeof type === 'string') return type
   const { option, vec, array } = type as { option?: unknown; vec?: unknown; array?: [unknown, number] }

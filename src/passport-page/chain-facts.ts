@@ -1,9 +1,10 @@
 /** Proves the facts of a passport: reads the chain again and compares. Nothing counts as proven that was not read here. */
-import { utf8 } from '../claim-page/browser/bytes.ts'
+
 import { foreignWords } from '../claim-page/browser/page-fault.ts'
 import { base58Of, findProgramAddress, requireKey } from '../claim-page/browser/program-addresses.ts'
 import { groupedDecimalOf } from '../solana/amounts.ts'
 import { isBurntNft } from '../solana/burnt-nfts.ts'
+import { utf8 } from '../solana/bytes.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../solana/programs.ts'
 import { type MintState, readMint, readTokenAccount } from '../solana/token-accounts.ts'

@@ -18,6 +18,7 @@ import {
   UPGRADEABLE_LOADER,
   WRAPPED_SOL,
 } from '../../solana/program-ids.ts'
+import { fieldType, shownAs } from '../../solana/programs/field-types.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
@@ -25,7 +26,7 @@ import { controlWords } from './control-words.ts'
 import { DAMM_V2_INSTRUCTIONS } from './generated/damm-v2.ts'
 import { DBC_INSTRUCTIONS } from './generated/dbc.ts'
 import { SQUADS_INSTRUCTIONS } from './generated/squads.ts'
-import { type ProgramLayout, readAs } from './layout.ts'
+import type { ProgramLayout } from './layout.ts'
 import {
   CORE_INSTRUCTIONS,
   JITO_INSTRUCTIONS,
@@ -51,7 +52,7 @@ export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, Progr
   [PROGRAMS.dbc.id, { table: DBC_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [PROGRAMS.dammV2.id, { table: DAMM_V2_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [PROGRAMS.distributor.id, { table: JITO_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
-  [PROGRAMS.lock.id, { table: JUPITER_LOCK.descriptions, prefixBytes: ANCHOR_PREFIX }],
+  [JUPITER_LOCK.id, JUPITER_LOCK.layout],
   [PROGRAMS.core.id, { table: CORE_INSTRUCTIONS, prefixBytes: 1 }],
   [PROGRAMS.tokenMetadata.id, { table: TOKEN_METADATA_INSTRUCTIONS, prefixBytes: 1 }],
   [PROGRAMS.squads.id, { table: SQUADS_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
@@ -275,7 +276,7 @@ function readArgs(
     for (const field of fields) {
       const colon = field.indexOf(':')
       const [name, type] = [field.slice(0, colon), field.slice(colon + 1)]
-      const value = readAs(type, reader)
+      const value = shownAs(type, fieldType(type).read(reader))
       const roles = type === 'u64' && Object.hasOwn(HOLDERS, name) ? HOLDERS[name] : undefined
       const of = roles?.map((role) => holders.get(role)).find((address) => address !== undefined)
       args.push({ ...plain(name, value), ...(roles === undefined ? {} : { unit: 'tokens', of: of ?? null }) })

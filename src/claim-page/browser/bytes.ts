@@ -1,16 +1,6 @@
-/** Bytes in the browser: joining, comparing, numbers, hexadecimal, base64, and hashes by WebCrypto. */
+/** Bytes in the browser: comparing, numbers, base64, and hashes by WebCrypto. */
 
-export type Bytes = Uint8Array<ArrayBuffer>
-
-export function joinBytes(parts: readonly Uint8Array[]): Bytes {
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    joined.set(part, at)
-    at += part.length
-  }
-  return joined
-}
+import { type Bytes, joinBytes } from '../../solana/bytes.ts'
 
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, at) => byte === b[at])
@@ -19,8 +9,6 @@ export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean =>
 export async function digestOf(...parts: readonly Uint8Array[]): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', joinBytes(parts)))
 }
-
-export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 export const readU64 = (bytes: Uint8Array, at: number): bigint => viewOf(bytes).getBigUint64(at, true)
@@ -38,13 +26,6 @@ export function u32Of(value: number): Bytes {
   viewOf(bytes).setUint32(0, value, true)
   return bytes
 }
-
-export const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-
-/** Bytes of hexadecimal text whose form the caller has checked. */
-export const bytesOfHex = (text: string): Bytes =>
-  Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 
 export const base64Of = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))

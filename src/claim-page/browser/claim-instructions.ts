@@ -1,4 +1,6 @@
 /** The instructions of a claim: compute budget, the token account, the first claim, and the vested amount. */
+
+import { joinBytes, utf8 } from '../../solana/bytes.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -6,7 +8,7 @@ import {
   TOKEN_PROGRAM,
 } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { digestOf, joinBytes, u32Of, u64Of, utf8 } from './bytes.ts'
+import { digestOf, u32Of, u64Of } from './bytes.ts'
 import type { AccountUse, PageInstruction } from './compiled-message.ts'
 
 /** The accounts that every claim of a wallet from a distributor names. */

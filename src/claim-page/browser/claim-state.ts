@@ -1,9 +1,11 @@
 /** Reads the state of a wallet's claims from the chain: distributor, record of the claim, vault, token account, SOL. */
+
+import { hexOf, utf8 } from '../../solana/bytes.ts'
 import { CLOCK_SYSVAR, RENT_SYSVAR, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { rentRateIn } from '../../solana/rent.ts'
 import { vestedAt } from '../../solana/unlock-schedule.ts'
-import { bytesOfBase64, digestOf, equalBytes, hexOf, readI64, readU64, utf8 } from './bytes.ts'
+import { bytesOfBase64, digestOf, equalBytes, readI64, readU64 } from './bytes.ts'
 import type { ClaimAccounts } from './claim-instructions.ts'
 import { PageFault, type TextKey } from './page-fault.ts'
 import { associatedAccountOf, base58Of, claimRecordOf } from './program-addresses.ts'

@@ -1,6 +1,7 @@
 /** Encodes transactions in the browser: a legacy or version 0 message, with room for its signatures. */
+
+import { joinBytes } from '../../solana/bytes.ts'
 import { compactLength } from '../../solana/compact-lengths.ts'
-import { joinBytes } from './bytes.ts'
 import { requireKey } from './program-addresses.ts'
 
 export interface AccountUse {

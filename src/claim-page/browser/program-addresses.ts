@@ -1,9 +1,10 @@
 /** Derives addresses of programs in the browser: base58, and the accounts of a claim. */
 import { base58 } from '@scure/base'
+import { utf8 } from '../../solana/bytes.ts'
 import { isEd25519Point } from '../../solana/curve.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { digestOf, utf8 } from './bytes.ts'
+import { digestOf } from './bytes.ts'
 
 /** Bytes of base58 text that has exactly 32 of them; null for any other text. */
 export function keyOfAddress(text: string): Uint8Array | null {

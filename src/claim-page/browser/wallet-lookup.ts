@@ -1,5 +1,6 @@
 /** Finds a wallet's rows among those of all trees of the page in two requests, and proves what it finds. */
-import { bytesOfHex, digestOf, equalBytes, hexOf, joinBytes, readU32, readU64 } from './bytes.ts'
+import { bytesOfHex, hexOf, joinBytes } from '../../solana/bytes.ts'
+import { digestOf, equalBytes, readU32, readU64 } from './bytes.ts'
 import type { ProvenLeaf } from './claim-instructions.ts'
 import { PageFault } from './page-fault.ts'
 import { type ClaimSubject, type PageAirdrop, readSiteFile } from './site-files.ts'

@@ -1,6 +1,7 @@
 /** Recomputes a whole list: its SHA-256, its sum, the root of its tree, and the index over the lists of all trees. */
 import { sha256 } from '@noble/hashes/sha2.js'
-import { digestOf, hexOf, readU64 } from './bytes.ts'
+import { hexOf } from '../../solana/bytes.ts'
+import { digestOf, readU64 } from './bytes.ts'
 import type { ClaimSubject, PageAirdrop } from './site-files.ts'
 
 /** Why a list differs from the published one. */

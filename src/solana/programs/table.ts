@@ -3,51 +3,32 @@
  * offsets and descriptions follow from the rows.
  */
 import type { ChainAccount } from '../accounts.ts'
-import { addressBytes } from '../addresses.ts'
-import { borshString } from '../borsh.ts'
 import { ByteReader, ShortData } from '../byte-reader.ts'
+import { bytesOfHex, hexOf, joinBytes } from '../bytes.ts'
 import type { DecodedMessage } from '../decoded-message.ts'
-
-/** What a field of each type is in TypeScript. Fields of other types are shown to people, and never read here. */
-interface Values {
-  u8: number
-  u64: bigint
-  pubkey: string
-  string: string
-}
-type Type = keyof Values
-
-const number =
-  (size: 1 | 8) =>
-  (value: number | bigint): Uint8Array => {
-    const bytes = Buffer.alloc(size)
-    if (size === 1) bytes.writeUInt8(Number(value))
-    else bytes.writeBigUInt64LE(BigInt(value))
-    return bytes
-  }
-
-const TYPES: { [T in Type]: { read(from: ByteReader): Values[T]; write(value: Values[T]): Uint8Array } } = {
-  u8: { read: (from) => from.u8(), write: number(1) },
-  u64: { read: (from) => from.u64(), write: number(8) },
-  pubkey: { read: (from) => from.key(), write: addressBytes },
-  string: { read: (from) => from.text(from.u32()), write: borshString },
-}
-/** Bytes of the types with a fixed length. */
-const SIZES: Readonly<Record<string, number>> = { u8: 1, u64: 8, pubkey: 32 }
+import { fieldType, type ValueOf } from './field-types.ts'
 
 type Words<S extends string> = S extends '' ? never : S extends `${infer A} ${infer B}` ? A | Words<B> : S
 type NameOf<W extends string> = W extends `${infer N}:${string}` ? N : W
-type Readable<S extends string> = Extract<Words<S>, `${string}:${Type}`>
-/** The addresses of `base:sw escrow:w mint`, by name. */
-type Addresses<S extends string> = Record<NameOf<Words<S>>, string>
-/** The values of `amount:u64 to:pubkey`, without fields of types that are not read. */
-export type Fields<S extends string> = {
-  [W in Readable<S> as NameOf<W>]: W extends `${string}:${infer T extends Type}` ? Values[T] : never
+type Optional<W extends string> = W extends `${string}:${string}o` ? W : never
+/** The addresses of `base:sw escrow:w mint collection:o`, by name, to write them. */
+type Addresses<S extends string> = Record<NameOf<Exclude<Words<S>, Optional<Words<S>>>>, string> & {
+  [W in Optional<Words<S>> as NameOf<W>]?: string | null | undefined
 }
+/** The addresses that were read: null for one that is left out. */
+type Found<S extends string> = { [W in Words<S> as NameOf<W>]?: W extends Optional<W> ? string | null : string }
+/** The values of `amount:u64 to:pubkey`. */
+export type Fields<S extends string> = {
+  [W in Words<S> as NameOf<W>]: W extends `${string}:${infer T}` ? ValueOf<T> : never
+}
+type OptionalName<W extends string> = W extends `${infer N}:${infer T}` ? (T extends `?${string}` ? N : never) : never
+/** The values to write: those of optional fields need not be given. */
+type Given<S extends string> = Omit<Fields<S>, OptionalName<Words<S>>> &
+  Partial<Pick<Fields<S>, OptionalName<Words<S>>>>
 
 /**
- * First bytes in hex; accounts, with `:s` for one that signs and `:w` for one that is written; arguments as `name:type`,
- * whose types are those of `instructions/layout.ts`. An optional argument (`?T`) is never given.
+ * First bytes in hex; accounts, with `:s` for one that signs, `:w` for one that is written and `:o` for one that may be
+ * left out (the program's own address then stands in its place); arguments as `name:type`, see `field-types.ts`.
  */
 type InstructionRow = readonly [prefix: string, accounts: string, args: string]
 /** First bytes in hex, fields, and the least size of the account in bytes. */
@@ -65,21 +46,23 @@ export interface PlainInstruction {
 }
 
 interface Rows<T, A, E, F extends string> {
+  /** All have first bytes of one length. */
   instructions: T
-  accounts: A
-  events: E
+  accounts?: A
+  events?: E
   /** Accounts that have the same address in every call. */
-  fixed: Record<F, string>
+  fixed?: Record<F, string>
 }
 
 /**
  * A call of a program in a message; `place` is its place among the message's instructions. An account is missing if it
- * is in a lookup table that was not read, and `args` are null if the data ends early.
+ * is in a lookup table that was not read. If an argument cannot be read, `args` are null, and `known` has those before.
  */
 interface Call<T extends Readonly<Record<string, InstructionRow>>, N extends keyof T> {
   name: N
-  accounts: Partial<Addresses<T[N][1]>>
+  accounts: Found<T[N][1]>
   args: Fields<T[N][2]> | null
+  known: Partial<Fields<T[N][2]>>
   place: number
 }
 type AnyCall<T extends Readonly<Record<string, InstructionRow>>> = { [N in keyof T]: Call<T, N> }[keyof T]
@@ -91,111 +74,123 @@ const split = (words: string): [name: string, of: string][] =>
     return [colon < 0 ? [word, ''] : [word.slice(0, colon), word.slice(colon + 1)]]
   })
 
-/** The values before the first field of a type that is not read. Throws ShortData, also without a byte for that field. */
-function readFields(fields: string, reader: ByteReader): Record<string, unknown> {
+/** The values up to the first that cannot be read: the data ends early, or has a text or a byte that is none. */
+function readFields(fields: string, reader: ByteReader): { values: Record<string, unknown>; isWhole: boolean } {
   const values: Record<string, unknown> = {}
-  for (const [name, type] of split(fields)) {
-    if (Object.hasOwn(TYPES, type)) values[name] = TYPES[type as Type].read(reader)
-    else if (type.startsWith('hex')) reader.take(Number(type.slice(3)))
-    else {
-      reader.take(1)
-      break
-    }
-  }
-  return values
-}
-
-const prefixOf = (data: Uint8Array) => Buffer.from(data.subarray(0, 8)).toString('hex')
-
-/** Null where the data ends early or has a text that is none. */
-function readOrNull<R>(read: () => R): R | null {
   try {
-    return read()
+    for (const [name, type] of split(fields)) values[name] = fieldType(type).read(reader)
   } catch (error) {
-    if (error instanceof ShortData || error instanceof TypeError) return null
+    if (error instanceof ShortData || error instanceof TypeError) return { values, isWhole: false }
     throw error
   }
+  return { values, isWhole: true }
 }
 
-/** An Anchor program, whose instructions and accounts begin with eight bytes of their own. */
+/** Null for data that does not begin with these bytes, or cannot be read. */
+function readAfter(prefix: string, fields: string, data: Uint8Array): Record<string, unknown> | null {
+  const size = prefix.length / 2
+  if (hexOf(data.subarray(0, size)) !== prefix) return null
+  const { values, isWhole } = readFields(fields, new ByteReader(data, size))
+  return isWhole ? values : null
+}
+
+/** A program whose instructions and accounts begin with bytes of their own: eight with Anchor, one with Metaplex. */
 export function programTable<
   const T extends Readonly<Record<string, InstructionRow>>,
   const A extends Readonly<Record<string, AccountRow>>,
   const E extends Readonly<Record<string, EventRow>>,
-  F extends string,
+  F extends string = never,
 >(id: string, { instructions, accounts, events, fixed }: Rows<T, A, E, F>) {
   const byPrefix = new Map(Object.entries(instructions).map(([name, row]) => [row[0], { name, row }]))
+  const prefixBytes = (Object.values(instructions)[0]?.[0] ?? '').length / 2
+  const accountRow = (name: string) => (accounts as Readonly<Record<string, AccountRow>>)[name] as AccountRow
   return {
     id,
     instruction<N extends keyof T & string>(
       name: N,
       own: Omit<Addresses<T[N][1]>, F>,
-      args: Fields<T[N][2]>,
+      args: Given<T[N][2]>,
     ): PlainInstruction {
       const [prefix, roles, fields] = instructions[name] as InstructionRow
-      const given: Readonly<Record<string, string>> = { ...fixed, ...own }
-      const values = args as unknown as Readonly<Record<string, never>>
-      const write = ([field, type]: [string, string]) =>
-        type.startsWith('?') ? Buffer.of(0) : TYPES[type as Type].write(values[field] as never)
+      const given: Readonly<Record<string, string | null | undefined>> = { ...fixed, ...own }
+      const values = args as Readonly<Record<string, unknown>>
       return {
         program: id,
-        accounts: split(roles).map(([role, flags]) => ({
-          address: given[role] ?? '',
-          isSigner: flags.includes('s'),
-          isWritable: flags.includes('w'),
-        })),
-        data: Buffer.concat([Buffer.from(prefix, 'hex'), ...split(fields).map(write)]),
+        accounts: split(roles).map(([role, flags]) => {
+          const address = given[role]
+          if (flags.includes('o') && !address) return { address: id, isSigner: false, isWritable: false }
+          return { address: address ?? '', isSigner: flags.includes('s'), isWritable: flags.includes('w') }
+        }),
+        data: joinBytes([
+          bytesOfHex(prefix),
+          ...split(fields).map(([field, type]) => fieldType(type).write(values[field])),
+        ]),
       }
     },
 
     /** The calls of these instructions in a message, whether or not they succeed. */
     callsIn({ keys, instructions: all }: Pick<DecodedMessage, 'keys' | 'instructions'>): AnyCall<T>[] {
       return all.flatMap(({ programIdIndex, accounts: indexes, data }, place): AnyCall<T>[] => {
-        const found = keys[programIdIndex] === id ? byPrefix.get(prefixOf(data)) : undefined
+        if (keys[programIdIndex] !== id) return []
+        const found = byPrefix.get(hexOf(data.subarray(0, prefixBytes)))
         if (found === undefined) return []
         const [, roles, fields] = found.row
-        const named = split(roles).map(([role], i) => [role, keys[indexes[i] ?? -1]] as const)
-        const args = readOrNull(() => readFields(fields, new ByteReader(data, 8)))
-        return [{ name: found.name, accounts: Object.fromEntries(named), args, place } as unknown as AnyCall<T>]
+        const named = split(roles).map(([role, flags], i) => {
+          const index = indexes[i]
+          const address = keys[index ?? -1]
+          const isLeftOut = flags.includes('o') && (index === undefined || address === id)
+          return [role, isLeftOut ? null : address] as const
+        })
+        const { values: known, isWhole } = readFields(fields, new ByteReader(data, prefixBytes))
+        const args = isWhole ? known : null
+        return [{ name: found.name, accounts: Object.fromEntries(named), args, known, place } as unknown as AnyCall<T>]
       })
     },
 
     /** Null for any account but this one of the program. */
-    decode<N extends keyof A & string>(name: N, account: ChainAccount | null): Fields<A[N][1]> | null {
-      const [prefix, fields, bytes] = accounts[name] as AccountRow
-      if (account?.owner !== id || account.data.length < bytes || prefixOf(account.data) !== prefix) return null
-      return readOrNull(() => readFields(fields, new ByteReader(account.data, 8)) as Fields<A[N][1]>)
+    decode<N extends keyof A & string>(
+      name: N,
+      account: Pick<ChainAccount, 'owner' | 'data'> | null,
+    ): Fields<A[N][1]> | null {
+      const [prefix, fields, bytes] = accountRow(name)
+      if (account?.owner !== id || account.data.length < bytes) return null
+      return readAfter(prefix, fields, account.data) as Fields<A[N][1]> | null
     },
 
     /** Null for the data of anything but this event. */
     event<N extends keyof E & string>(name: N, data: Uint8Array): Fields<E[N][1]> | null {
-      const [prefix, fields] = events[name] as EventRow
-      if (Buffer.from(data.subarray(0, 16)).toString('hex') !== `${EVENT}${prefix}`) return null
-      return readOrNull(() => readFields(fields, new ByteReader(data, 16)) as Fields<E[N][1]>)
+      const [prefix, fields] = (events as E)[name] as EventRow
+      return readAfter(`${EVENT}${prefix}`, fields, data) as Fields<E[N][1]> | null
     },
 
     /** Bytes before a field, as filters of getProgramAccounts count them. */
     offsetOf<N extends keyof A & string>(name: N, field: NameOf<Words<A[N][1]>>): number {
-      const all = split((accounts[name] as AccountRow)[1])
-      const before = all.slice(
-        0,
-        all.findIndex(([each]) => each === field),
-      )
-      return before.reduce((sum, [, type]) => sum + (SIZES[type] ?? Number(type.slice('hex'.length))), 8)
+      const [prefix, fields] = accountRow(name)
+      let offset = prefix.length / 2
+      for (const [each, type] of split(fields)) {
+        if (each === field) return offset
+        const { size } = fieldType(type)
+        if (size === null) break
+        offset += size
+      }
+      throw new Error(`${field} has no place of its own in ${name}`)
     },
 
     /** Name, accounts and arguments of each instruction by its first bytes, for its description. */
-    descriptions: Object.fromEntries(
-      Object.entries(instructions).map(([name, [prefix, roles, args]]) => [
-        prefix,
-        [
-          name,
-          split(roles)
-            .map(([role]) => role)
-            .join(' '),
-          args,
-        ] as const,
-      ]),
-    ),
+    layout: {
+      prefixBytes,
+      table: Object.fromEntries(
+        Object.entries(instructions).map(([name, [prefix, roles, args]]) => [
+          prefix,
+          [
+            name,
+            split(roles)
+              .map(([role]) => role)
+              .join(' '),
+            args,
+          ] as const,
+        ]),
+      ),
+    },
   }
 }
