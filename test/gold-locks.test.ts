@@ -2,7 +2,12 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { buildGoldLock, type GoldLockPlan, lockAccounts } from '../src/chain/programs/jupiter-lock/index.ts'
+import {
+  buildGoldLock,
+  escrowAddress,
+  type GoldLockPlan,
+  lockPlaces,
+} from '../src/chain/programs/jupiter-lock/index.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import type { SettingName } from '../src/settings/config.ts'
@@ -70,7 +75,7 @@ async function setting(wishes?: Wishes) {
   chain.airdrop(addressOf(user), 100n * SOL)
   const account = give(chain, issuer, gold, user.publicKey, held)
   const address = addressOf(user)
-  const places = await lockAccounts({ user: address, mint: addressOf(key), tokenProgram: 'spl' })
+  const places = await lockPlaces({ escrow: await escrowAddress(address), mint: addressOf(key), tokenProgram: 'spl' })
 
   /** Everything is confirmed and followed; a round of the worker comes with it. */
   const settle = async () => {

@@ -20,7 +20,7 @@ import {
   type GoldLockPlan,
   goldLockChangesIn,
   isPaidOut,
-  lockAccounts,
+  lockPlaces,
   readBeforeLock,
   readLockOf,
   readLocks,
@@ -102,7 +102,8 @@ async function open({ tokenProgram = 'spl', extensions, held = 1_000n, user, key
     ...(key ? { key } : {}),
   })
   const account = give(chain, issuer, gold, wallet.publicKey, held)
-  const places = await lockAccounts({ user: addressOf(wallet), mint: gold.mint.toBase58(), tokenProgram })
+  const escrow = await escrowAddress(addressOf(wallet))
+  const places = await lockPlaces({ escrow, mint: gold.mint.toBase58(), tokenProgram })
   const common = { payer: addressOf(wallet), mint: gold.mint.toBase58(), tokenProgram, memo: 'svc:gold-lock:acme' }
   const lock = (wishes: Partial<GoldLockPlan> = {}) =>
     buildGoldLock({
@@ -244,8 +245,8 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
       [places.escrow, 'w'],
       [places.mint, 'w'],
       [places.escrowToken, 'w'],
-      [places.userToken, 'w'],
-      [places.userToken, 'w'],
+      [places.accountOf(wallet.publicKey), 'w'],
+      [places.accountOf(wallet.publicKey), 'w'],
       [wallet.publicKey, 'w'],
       [wallet.publicKey, 's', 'w'],
       [memo],
@@ -349,12 +350,12 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
         const message = decodeWireTransaction(built.transaction).message
         expect(goldLockChangesIn(message, places.mint.toBase58())).toEqual([
           {
-            kind: 'locked',
+            kind: 'created',
             escrow: places.escrow.toBase58(),
-            user: addressOf(wallet),
             mint: places.mint.toBase58(),
-            amount,
-            unlocksAt: startsAt + count * DAY,
+            ...{ base: addressOf(wallet), creator: addressOf(wallet), recipient: addressOf(wallet) },
+            ...{ cliffTime: BigInt(startsAt + count * DAY), cliffAmount: amount, amountPerPeriod: 0n, periods: 0n },
+            ...{ updateRecipientMode: 0, cancelMode: 0 },
           },
         ])
         expect(goldLockChangesIn(message, addressOf(MINT))).toEqual([])
@@ -559,7 +560,7 @@ describe('the effect of a transaction on gold locks', () => {
   }
 
   it('is empty for a lock that is not a gold lock', async () => {
-    expect(await spoilt(() => undefined)).toMatchObject([{ kind: 'locked', user: addressOf(USER), amount: 400n }])
+    expect(await spoilt(() => undefined)).toMatchObject([{ kind: 'created', base: addressOf(USER), cliffAmount: 400n }])
     for (const [title, change] of odd) expect(await spoilt(({ data }) => change(data)), title).toEqual([])
     const others: ((instruction: TransactionInstruction) => object)[] = [
       ({ keys }) => Object.assign(keys[0]!, { pubkey: goldenKey(14).publicKey }),

@@ -70,7 +70,7 @@ const node = (result: unknown) => ({ call: async <T>() => result as T })
 describe('a transaction read from the chain', () => {
   it('shows the calls that its programs made, with the accounts of its lookup tables', async () => {
     const executed = (await readExecuted(node(answer()), signature))!
-    const unlocked = [{ kind: 'unlocked', escrow: addressOf(escrow), user: addressOf(user) }]
+    const unlocked = [{ kind: 'closed', escrow: addressOf(escrow), creator: addressOf(user) }]
     for (const order of [executionOrder, ownFirst])
       expect(goldLockChangesIn(order(executed), undefined)).toEqual(unlocked)
     expect(goldLockChangesIn(executed.message, undefined)).toEqual([])

@@ -3,7 +3,7 @@
 import type { LedgerKind, LedgerParty } from '../../api/ledger-names.ts'
 import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
 import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
-import { goldLockChangesIn, lockChangesIn, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
+import { isGoldLock, lockChangesIn, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
 import { assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
@@ -193,7 +193,6 @@ function distributorActs(message: DecodedMessage, known: KnownAddresses): Ledger
 
 /** Locks that are no gold locks have the detail `vesting`, like claims from them. A closing has none for any lock. */
 function lockActs(message: DecodedMessage, known: KnownAddresses): LedgerAct[] {
-  const gold = new Set(goldLockChangesIn(message, known.goldMint).map(({ escrow }) => escrow))
   return lockChangesIn(message).map((change): LedgerAct => {
     const { escrow: holder } = change
     if (change.kind === 'closed') {
@@ -205,9 +204,9 @@ function lockActs(message: DecodedMessage, known: KnownAddresses): LedgerAct[] {
         party: partyOr(change.creator, known, 'other'),
       }
     }
-    const isCreation = change.kind === 'created'
-    const [kind, actor] = isCreation ? (['lock', change.schedule.creator] as const) : (['unlock', change.by] as const)
-    const detail = gold.has(holder) && isCreation ? null : 'vesting'
+    const [kind, actor] =
+      change.kind === 'created' ? (['lock', change.creator] as const) : (['unlock', change.by] as const)
+    const detail = change.kind === 'created' && isGoldLock(change, known.goldMint) ? null : 'vesting'
     return { ...NOTHING, kind, detail, holder, actor, party: partyOr(actor, known, 'other') }
   })
 }

@@ -2,7 +2,6 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
-  type BeforeLock,
   buildLock,
   LAST_SECOND,
   LOCK_UNITS,
@@ -10,13 +9,11 @@ import {
   readBeforeLock,
   textsBytes,
 } from '../../chain/programs/jupiter-lock/index.ts'
-import { decimalsProof } from '../../chain/programs/tokens/index.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { depositOf } from '../../solana/lock-deposit.ts'
 import { splitLock, unlocksAtOnce } from '../../solana/lock-schedule.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { ESCROW_BYTES } from '../../solana/programs/jupiter-lock.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
@@ -25,8 +22,8 @@ import { buildTransaction, newKey } from '../building.ts'
 import { requireRecipients } from '../recipients.ts'
 import { type LockBuild, lockInEitherMode } from './either-mode.ts'
 import { lockTerms, modeOf, momentOf } from './lock-record.ts'
-import { mintWarnings, requireLockableMint } from './lockable-mint.ts'
-import { throwLockRefusal } from './read-lock.ts'
+import { mintWarnings, proofOfDecimals, requireLockableMint } from './lockable-mint.ts'
+import { requireHolding, throwLockRefusal } from './read-lock.ts'
 
 type CreateLockRoute = Api['locks']['create']
 type CreateLockInput = Input<CreateLockRoute>
@@ -61,12 +58,20 @@ async function planLock(context: Context, input: CreateLockInput): Promise<LockB
   }
   const terms = scheduleOf(input, before.at.unixSeconds)
   const token = requireLockableMint(mint, before.token, context.chain.cluster.label)
-  const { tokenProgram, decimals, extensions } = token
+  const { tokenProgram, extensions } = token
   const deposit = depositOf(feeInEpoch(extensions, before.at.epoch), amount)
-  requireEnough(before, { payer, mint, amount, deposit })
+  if (deposit === null) {
+    throw badRequest(`amount: with the transfer fee of ${mint} more leaves ${payer} than a token account can hold`, {
+      param: 'amount',
+    })
+  }
+  const withFee = deposit === amount ? '' : ` (${amount} and the transfer fee)`
+  requireHolding(before, {
+    ...{ wallet: payer, mint, need: deposit, withFee, param: 'payer' },
+    ...{ token: 'token', frozen: `The tokens of ${payer} are frozen` },
+  })
   const texts = textsOf(input)
-  const program = tokenProgram === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
-  const proof = await decimalsProof(payer, { mint, program, decimals })
+  const proof = await proofOfDecimals(payer, token)
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.lock,
@@ -165,32 +170,4 @@ function textsOf({ title, description }: CreateLockInput): { title: string; desc
   return title === undefined && description === undefined
     ? undefined
     : { title: title ?? '', description: description ?? '' }
-}
-
-function requireEnough(
-  { holding }: Pick<BeforeLock, 'holding'>,
-  { payer, mint, amount, deposit }: { payer: string; mint: string; amount: bigint; deposit: bigint | null },
-): void {
-  if (deposit === null) {
-    throw badRequest(`amount: with the transfer fee of ${mint} more leaves ${payer} than a token account can hold`, {
-      param: 'amount',
-    })
-  }
-  const have = holding?.amount ?? 0n
-  const details = { mint, have: String(have), need: String(deposit) }
-  if (have < deposit) {
-    const withFee = deposit === amount ? '' : ` (${amount} and the transfer fee)`
-    throw badRequest(
-      `The wallet ${payer} has ${have} raw units of the token ${mint}, but ${deposit} are needed${withFee}`,
-      {
-        param: 'amount',
-        details,
-      },
-    )
-  }
-  if (!holding?.isFrozen) return
-  throw badRequest(
-    `The tokens of ${payer} are frozen in ${holding.address}: the token's freeze authority must thaw it first`,
-    { param: 'payer', details: { ...details, account: holding.address } },
-  )
 }

@@ -1,6 +1,6 @@
 /** A lock of the chain as the API answers it. */
 import { LOCK_PARTIES, type Lock, type LockParty } from '../../api/locks.ts'
-import { type Escrow, LAST_SECOND, lockAmounts, scheduleMismatch } from '../../chain/programs/jupiter-lock/index.ts'
+import { type Escrow, isGoldLock, LAST_SECOND, lockAmounts } from '../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
 import { DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
@@ -53,5 +53,5 @@ export function lockRecord({ config }: Pick<Services, 'config'>, escrow: Escrow,
 /** The launch program locks vested tokens itself, with one address for all of its pools. */
 function originOf(escrow: Escrow, goldMint: string | undefined): Lock['origin'] {
   if (escrow.creator === DBC_POOL_AUTHORITY) return 'launch'
-  return escrow.mint === goldMint && scheduleMismatch(escrow) === null ? 'gold' : 'other'
+  return isGoldLock(escrow, goldMint) ? 'gold' : 'other'
 }

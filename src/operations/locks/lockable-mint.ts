@@ -1,6 +1,8 @@
 /** Checks whether a mint can be locked, and says what its extensions mean for the recipient. */
 import type { LockableToken } from '../../chain/programs/jupiter-lock/index.ts'
+import { decimalsProof } from '../../chain/programs/tokens/index.ts'
 import { badRequest, notFound } from '../../platform/errors.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { feeInEpoch } from '../../solana/transfer-fees.ts'
 
 /** Extensions that the program accepts. With the confidential ones, only open amounts move. */
@@ -40,6 +42,10 @@ export function requireLockableMint(mint: string, token: LockableToken | null, c
   }
   return token
 }
+
+/** The chain checks the decimals with which an amount was converted. */
+export const proofOfDecimals = (payer: string, { mint, tokenProgram, decimals }: LockableToken) =>
+  decimalsProof(payer, { mint, program: tokenProgram === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM, decimals })
 
 /** Says what the mint lets others do with locked tokens; empty if nothing. */
 export function mintWarnings({ extensions }: LockableToken, epoch: bigint): string[] {

@@ -2,6 +2,7 @@
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import type { NodeCalls } from '../../chain/nodes/node-call.ts'
 import {
+  type BeforeLock,
   type Escrow,
   type LockWithTexts,
   readLockWithTexts,
@@ -67,6 +68,25 @@ export function requireMay(lock: Escrow, mode: number, { payer, verb }: { payer:
   throw badRequest(`${payer} cannot ${verb} the lock ${lock.address}: ${who}`, {
     param: 'payer',
     details: { allowed: party, creator: lock.creator, recipient: lock.recipient },
+  })
+}
+
+/** Throws bad_request unless the wallet can lock `need` raw units. `token` and `frozen` are the words of the error. */
+export function requireHolding(
+  { holding }: Pick<BeforeLock, 'holding'>,
+  asked: { wallet: string; mint: string; need: bigint; withFee?: string; param: string; token: string; frozen: string },
+): void {
+  const { wallet, mint, need, withFee = '', param, token, frozen } = asked
+  const have = holding?.amount ?? 0n
+  const details = { mint, have: String(have), need: String(need) }
+  if (have < need) {
+    const message = `The wallet ${wallet} has ${have} raw units of the ${token} ${mint}, but ${need} are needed${withFee}`
+    throw badRequest(message, { param: 'amount', details })
+  }
+  if (!holding?.isFrozen) return
+  throw badRequest(`${frozen} in ${holding.address}: the token's freeze authority must thaw it first`, {
+    param,
+    details: { ...details, account: holding.address },
   })
 }
 

@@ -46,8 +46,8 @@ const OPERATIONS: Record<PayableName, () => Promise<Operate>> = {
   'collections.create': async () => (await import('../collections/create-collection.ts')).createCollection,
   'collections.transferAuthority': async () =>
     (await import('../collections/transfer-authority.ts')).transferCollectionAuthority,
-  'goldLocks.create': async () => (await import('../gold-locks/create-gold-lock.ts')).createGoldLock,
-  'goldLocks.unlock': async () => (await import('../gold-locks/unlock-gold-lock.ts')).unlockGoldLock,
+  'goldLocks.create': async () => (await import('../gold-locks/verbs.ts')).createGoldLock,
+  'goldLocks.unlock': async () => (await import('../gold-locks/verbs.ts')).unlockGoldLock,
   'locks.create': async () => (await import('../locks/create-lock.ts')).createLock,
   'locks.claim': async () => (await import('../locks/claim-lock.ts')).claimLock,
   'locks.cancel': async () => (await import('../locks/cancel-lock.ts')).cancelLock,

@@ -106,46 +106,39 @@ export function buildLockClosing(closing: LockTransaction & { lock: BuiltLock })
   return compileLock(closing, lock, (make) => [make.open(payer, payer), make.close(payer)])
 }
 
-/** The payer is the wallet. It alone signs, pays rent and fee, and is base, creator and recipient of the lock. */
-interface GoldTransaction extends Envelope {
+/** The parts of a gold lock. The payer alone signs, pays rent and fee, and is base, creator and recipient of the lock. */
+interface GoldTransaction extends LockTransaction {
   mint: string
   tokenProgram: TokenProgram
-  memo: string
-}
-
-export interface GoldLockPlan extends GoldTransaction {
-  /** Amount in raw units, more than 0. */
-  amount: bigint
-  /** Start in Unix seconds of the chain's clock. */
-  startsAt: number
-  unlocksAt: number
-}
-
-export interface GoldUnlockPlan extends GoldTransaction {
-  /** Raw units that are still locked. With 0 the account is only closed. */
+  /** Raw units: more than 0 to lock. With 0, unlocking only closes the account. */
   amount: bigint
 }
+
+/** Times are Unix seconds of the chain's clock. */
+export type GoldLockPlan = GoldTransaction & { startsAt: number; unlocksAt: number }
 
 /** Opens the lock and moves the amount into it. No one can cancel it or change its recipient. */
-export function buildGoldLock(plan: GoldLockPlan): Promise<UnsignedTransaction> {
-  const { payer, startsAt, unlocksAt, amount } = plan
-  const terms: LockTerms = {
-    startTime: BigInt(startsAt),
-    cliffTime: BigInt(unlocksAt),
-    // Everything unlocks at the cliff. No periods follow, but the program requires a frequency.
-    ...{ frequency: 1n, cliffAmount: amount, amountPerPeriod: 0n, periods: 0n },
-    ...{ updateRecipientMode: 0, cancelMode: 0 },
-  }
-  return buildLock({ ...plan, base: payer, recipient: payer, terms })
-}
+export const buildGoldLock = (plan: GoldLockPlan): Promise<UnsignedTransaction> =>
+  buildLock({
+    ...plan,
+    base: plan.payer,
+    recipient: plan.payer,
+    terms: {
+      startTime: BigInt(plan.startsAt),
+      cliffTime: BigInt(plan.unlocksAt),
+      // Everything unlocks at the cliff. No periods follow, but the program requires a frequency.
+      ...{ frequency: 1n, cliffAmount: plan.amount, amountPerPeriod: 0n, periods: 0n },
+      ...{ updateRecipientMode: 0, cancelMode: 0 },
+    },
+  })
 
 /**
  * Pays out and closes the lock, and opens the token account if it is missing. Before the unlock time the transaction
  * fails.
  */
-export async function buildGoldUnlock(plan: GoldUnlockPlan): Promise<UnsignedTransaction> {
-  const { payer, mint, tokenProgram } = plan
-  const lock = { address: await escrowAddress(payer), recipient: payer, mint, tokenProgram }
+export async function buildGoldUnlock(plan: GoldTransaction): Promise<UnsignedTransaction> {
+  const { payer: recipient, mint, tokenProgram } = plan
+  const lock = { address: await escrowAddress(recipient), recipient, mint, tokenProgram }
   return buildLockClaim({ ...plan, lock, closes: true })
 }
 

@@ -1,19 +1,16 @@
 /** Reads the changes that a transaction makes to locks, by its own instructions. */
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
-import { scheduleMismatch, scheduleOf, type VestingSchedule } from './escrow.ts'
+import { isGoldLock, type LockedSchedule, scheduleOf } from './escrow.ts'
 
 export type LockChange =
-  | { kind: 'created'; escrow: string; mint: string; schedule: VestingSchedule }
+  | ({ kind: 'created'; escrow: string } & LockedSchedule)
   /** `by` is the creator or the recipient. */
   | { kind: 'cancelled'; escrow: string; by: string }
   /** A closing proves that everything was paid out. */
   | { kind: 'closed'; escrow: string; creator: string }
 
-export type GoldLockChange =
-  /** `amount` is in raw units, `unlocksAt` in Unix seconds. */
-  | { kind: 'locked'; escrow: string; user: string; mint: string; amount: bigint; unlocksAt: number }
-  | { kind: 'unlocked'; escrow: string; user: string }
+export type GoldLockChange = Exclude<LockChange, { kind: 'cancelled' }>
 
 /** `claimer` signs and is the lock's recipient. `mint` is null if the instruction does not name it. */
 export interface VestingClaimChange {
@@ -35,7 +32,7 @@ export function lockChangesIn(message: DecodedMessage): LockChange[] {
       const { base, token_mint: mint, sender: creator, recipient } = call.accounts
       if (base === undefined || mint === undefined || creator === undefined || recipient === undefined) return []
       if (call.args === null) return []
-      return [{ kind: 'created', escrow, mint, schedule: { base, creator, recipient, ...scheduleOf(call.args) } }]
+      return [{ kind: 'created', escrow, mint, base, creator, recipient, ...scheduleOf(call.args) }]
     }
     if (call.name === 'close_vesting_escrow') {
       const { creator } = call.accounts
@@ -46,16 +43,12 @@ export function lockChangesIn(message: DecodedMessage): LockChange[] {
   })
 }
 
-/** Returns gold locks of `mint` (none without it) and closings of every mint, like `lockChangesIn`. */
-export function goldLockChangesIn(message: DecodedMessage, mint: string | undefined): GoldLockChange[] {
-  return lockChangesIn(message).flatMap((change): GoldLockChange[] => {
-    if (change.kind === 'closed') return [{ kind: 'unlocked', escrow: change.escrow, user: change.creator }]
-    if (change.kind !== 'created' || change.mint !== mint || scheduleMismatch(change.schedule) !== null) return []
-    const { escrow, schedule } = change
-    const { base: user, cliffAmount: amount, cliffTime } = schedule
-    return [{ kind: 'locked', escrow, user, mint, amount, unlocksAt: Number(cliffTime) }]
-  })
-}
+/** Returns new gold locks of `mint` (none without it) and closings of every mint, like `lockChangesIn`. */
+export const goldLockChangesIn = (message: DecodedMessage, mint: string | undefined): GoldLockChange[] =>
+  lockChangesIn(message).filter(
+    (change): change is GoldLockChange =>
+      change.kind === 'closed' || (change.kind === 'created' && isGoldLock(change, mint)),
+  )
 
 /**
  * Returns claims in the order of the instructions, without those that paid nothing according to the chain, for example

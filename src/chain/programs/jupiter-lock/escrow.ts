@@ -9,7 +9,8 @@ import type { TokenProgram } from '../tokens/index.ts'
 export const LAST_SECOND = 253_402_300_799n
 
 /** The payouts of a lock, and who may change them. */
-export interface VestingSchedule extends Omit<LockSchedule, 'frequency'> {
+export interface LockedSchedule extends Omit<LockSchedule, 'frequency'> {
+  mint: string
   base: string
   creator: string
   recipient: string
@@ -18,9 +19,8 @@ export interface VestingSchedule extends Omit<LockSchedule, 'frequency'> {
   cancelMode: number
 }
 
-export interface Escrow extends VestingSchedule, LockSchedule {
+export interface Escrow extends LockedSchedule, LockSchedule {
   address: string
-  mint: string
   tokenProgram: TokenProgram
   /** Raw units paid out so far. A cancellation does not count what it pays. */
   claimed: bigint
@@ -113,7 +113,7 @@ export function decodeLockTexts(account: ChainAccount | null): LockTexts | null 
 }
 
 /** Returns why it is not a gold lock, as the end of a sentence, or null for a gold lock of any mint. */
-export function scheduleMismatch(lock: VestingSchedule): string | null {
+export function scheduleMismatch(lock: LockedSchedule): string | null {
   const { base, creator, recipient } = lock
   if (recipient !== base) return `it pays out to ${recipient}`
   if (creator !== base) return `it was made by ${creator}`
@@ -123,6 +123,10 @@ export function scheduleMismatch(lock: VestingSchedule): string | null {
   if (lock.updateRecipientMode !== 0) return 'its recipient can be changed'
   return lock.cliffTime > LAST_SECOND ? 'its time is beyond the year 9999' : null
 }
+
+/** Gold locks are locks of the gold mint, by one wallet for itself, that pay once and that nobody can change. */
+export const isGoldLock = (lock: LockedSchedule, goldMint: string | undefined): boolean =>
+  lock.mint === goldMint && scheduleMismatch(lock) === null
 
 /** Whether the whole amount is paid out. */
 export const isPaidOut = (escrow: Escrow): boolean => escrow.claimed >= totalOf(escrow)

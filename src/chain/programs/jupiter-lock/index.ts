@@ -10,7 +10,6 @@ export {
   buildLockTitling,
   buildRecipientChange,
   type GoldLockPlan,
-  type GoldUnlockPlan,
   LOCK_UNITS,
   type LockCreation,
 } from './building.ts'
@@ -25,6 +24,7 @@ export {
 export {
   decodeEscrow,
   type Escrow,
+  isGoldLock,
   isPaidOut,
   LAST_SECOND,
   type LockAmounts,
@@ -35,7 +35,7 @@ export {
 } from './escrow.ts'
 export type { LockTerms } from './instructions.ts'
 export { type LockOfMint, locksOfMint } from './of-mint.ts'
-export { escrowAddress, lockAccounts, lockPlaces } from './program.ts'
+export { escrowAddress, lockPlaces } from './program.ts'
 export {
   type BeforeLock,
   findLocks,

@@ -54,19 +54,3 @@ export async function lockPlaces(lock: {
     accountOf,
   }
 }
-
-/** Returns the accounts of a gold lock, whose only party is the wallet. */
-export async function lockAccounts({
-  user,
-  mint,
-  tokenProgram,
-}: {
-  user: string
-  mint: string
-  tokenProgram: TokenProgram
-}) {
-  const { PublicKey } = await import('@solana/web3.js')
-  const owner = new PublicKey(user)
-  const places = await lockPlaces({ escrow: await escrowAddress(user), mint, tokenProgram })
-  return { ...places, user: owner, userToken: places.accountOf(owner) }
-}

@@ -12,10 +12,10 @@ import { askNode } from '../../nodes/rpc-faults.ts'
 import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../sending/balance-changes.ts'
 import { accountsAt } from '../../sending/runs.ts'
-import { addressOfKey } from '../derived-addresses.ts'
+import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 import { decodeEscrow, decodeLockTexts, type Escrow, type LockTexts } from './escrow.ts'
-import { escrowAddress, lockAccounts, lockPlaces, textsAddress } from './program.ts'
+import { escrowAddress, lockPlaces, textsAddress } from './program.ts'
 
 /** Accounts in one getMultipleAccounts, without the clock. */
 export const LOCKS_PER_CALL = 99
@@ -199,12 +199,11 @@ export async function readBeforeLock(
   node: NodeCalls,
   { user, mint, base = user }: { user: string; mint: string; base?: string },
 ): Promise<BeforeLock> {
-  const [spl, token2022] = await Promise.all([
-    lockAccounts({ user, mint, tokenProgram: 'spl' }),
-    lockAccounts({ user, mint, tokenProgram: 'token2022' }),
-  ])
+  const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
   const address = await escrowAddress(base)
-  const places = { spl: spl.userToken.toBase58(), token2022: token2022.userToken.toBase58() }
+  const accountOf = (program: string) =>
+    addressOfKey(deriver.tokenAccount(new PublicKey(mint), new PublicKey(user), new PublicKey(program)))
+  const places = { spl: accountOf(TOKEN_PROGRAM), token2022: accountOf(TOKEN_2022_PROGRAM) }
   const accounts = await accountsAt(node, [CLOCK_SYSVAR, address, mint, places.spl, places.token2022])
   const token = await decodeLockableToken(mint, accounts[2] ?? null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]
