@@ -3,6 +3,8 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { api } from '../src/api/index.ts'
+import type { AnyRoute } from '../src/api/route.ts'
 import { actWords } from '../src/operations/proposals/squads/act-words.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { approversOf, decide, NOTHING_WAITS } from './support/approvers.ts'
@@ -549,17 +551,14 @@ describe('the sentence about an act that a multisig approves', () => {
   it('has its amount in whole tokens, and in raw units of what is no token', async () => {
     const { services, wallet } = await shared()
     const mint = createMint(await services.chain.local(), wallet).mint.toBase58()
-    const say = (operation: string, input: object) =>
-      actWords(services, { operation, summary: '', input: { mint, ...input } })
+    const say = (route: AnyRoute, input: object) => actWords(services, { route, input: { mint, ...input } })
     const recipients = [{ amount: '1500000000000' }, { amount: '2' }]
-    expect(await say('POST /v2/tokens/{mint}/mints', { recipients })).toBe(
-      `Mint 1,500.000000002 (2 wallets) of the token ${mint}`,
-    )
-    expect(await say('POST /v2/tokens/{mint}/burns', { amount: '5' })).toBe(`Burn 0.000000005 of the token ${mint}`)
+    expect(await say(api.tokens.mint, { recipients })).toBe(`Mint 1,500.000000002 (2 wallets) of the token ${mint}`)
+    expect(await say(api.tokens.burn, { amount: '5' })).toBe(`Burn 0.000000005 of the token ${mint}`)
     const lock = { amount: '2500000000', recipient: 'Ada' }
-    expect(await say('POST /v2/locks', lock)).toBe(`Lock 2.5 of the token ${mint} for Ada`)
+    expect(await say(api.locks.create, lock)).toBe(`Lock 2.5 of the token ${mint} for Ada`)
     const none = Keypair.generate().publicKey.toBase58()
-    expect(await say('POST /v2/locks', { ...lock, mint: none })).toContain('Lock 2,500,000,000 raw units of the token')
+    expect(await say(api.locks.create, { ...lock, mint: none })).toContain('Lock 2,500,000,000 raw units of the token')
   })
 })
 

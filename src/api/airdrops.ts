@@ -197,6 +197,8 @@ export const airdrops = {
     }),
     data: eitherPayload,
     signed: 'airdrop:admin',
+    payable: 'payer',
+    says: ({ mint, airdrop_count }) => `Launch airdrop ${airdrop_count} of the token ${mint}`,
   }),
   list: defineRoute({
     at: ['get', '/v2/airdrops'],
@@ -277,6 +279,8 @@ export const airdrops = {
     }),
     data: airdropClaimCreated,
     signed: 'refused',
+    payable: 'claimer',
+    says: ({ id }) => `Claim from the airdrop ${id}`,
   }),
   entitlement: defineRoute({
     at: ['get', '/v2/airdrops/{id}/claims/{wallet}'],
@@ -304,6 +308,7 @@ export const airdrops = {
     data: vaultWithdrawal,
     scope: 'airdrop:admin',
     waits: true,
+    says: ({ id }) => `Withdraw what is left of the airdrop ${id}`,
   }),
   lookup: defineRoute({
     at: ['get', '/v2/wallets/{wallet}/airdrops'],

@@ -55,6 +55,8 @@ export const collections = {
     }).superRefine(checkTextSize),
     data: collectionCreated,
     signed: 'refused',
+    payable: 'payer',
+    says: ({ name }) => `Create the collection ${name}`,
   }),
   transferAuthority: defineRoute({
     at: ['put', '/v2/collections/{address}/update-authority'],
@@ -70,6 +72,7 @@ export const collections = {
     }),
     data: collectionTransfer,
     signed: 'refused',
+    payable: 'payer',
   }),
   get: defineRoute({
     at: ['get', '/v2/collections/{address}'],

@@ -209,6 +209,9 @@ export const feeClaims = {
     }),
     data: feeClaimCreated,
     signed: 'fees:claim',
+    payable: 'payer',
+    says: ({ address, splits }) =>
+      `Claim fees of the pool ${address}${splits?.length ? `, split among ${splits.length}` : ''}`,
   }),
   delegate: defineRoute({
     at: ['post', '/v2/pools/{address}/fee-delegations'],
@@ -226,6 +229,8 @@ export const feeClaims = {
     }),
     data: feeDelegationCreated,
     signed: 'fees:claim',
+    payable: 'payer',
+    says: ({ address, delegate }) => `Let ${delegate} claim fees of the pool ${address}`,
   }),
   delegations: defineRoute({
     at: ['get', '/v2/pools/{address}/fee-delegations'],

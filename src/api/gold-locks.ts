@@ -73,6 +73,8 @@ export const goldLocks = {
     }),
     data: goldLocking,
     signed: 'refused',
+    payable: 'user',
+    says: async ({ amount }, units) => `Lock ${await units(amount)} of gold`,
   }),
   unlock: defineRoute({
     at: ['delete', '/v2/gold-locks/{user}'],
@@ -84,6 +86,8 @@ export const goldLocks = {
     body: buildBody({ platform_id: platformId, platform_fee: platformFeeField }),
     data: goldUnlocking,
     signed: 'refused',
+    payable: 'user',
+    says: () => 'Unlock gold',
   }),
   list: defineRoute({
     at: ['get', '/v2/gold-locks'],

@@ -196,6 +196,9 @@ export const locks = {
     example: { frequency: 2_592_000, periods: 36 },
     data: lockCreated,
     signed: '*',
+    payable: 'payer',
+    says: async ({ mint, amount, recipient }, units) =>
+      `Lock ${await units(amount)} of the token ${mint} for ${recipient}`,
   }),
   list: defineRoute({
     at: ['get', '/v2/locks'],
@@ -234,6 +237,8 @@ export const locks = {
     }),
     data: lockClaim,
     signed: '*',
+    payable: 'payer',
+    says: ({ address }) => `Claim from the lock ${address}`,
   }),
   cancel: defineRoute({
     at: ['delete', '/v2/locks/{address}'],
@@ -245,6 +250,8 @@ export const locks = {
     body: buildBody({ payer: address.meta({ description: 'Creator or recipient, whoever may cancel' }) }),
     data: lockCancellation,
     signed: '*',
+    payable: 'payer',
+    says: ({ address }) => `Cancel the lock ${address}`,
   }),
   changeRecipient: defineRoute({
     at: ['put', '/v2/locks/{address}/recipient'],
@@ -260,6 +267,8 @@ export const locks = {
     }),
     data: lockRecipientChange,
     signed: '*',
+    payable: 'payer',
+    says: ({ address, new_recipient }) => `Make ${new_recipient} the recipient of the lock ${address}`,
   }),
   entitle: defineRoute({
     at: ['put', '/v2/locks/{address}/title'],
@@ -275,6 +284,8 @@ export const locks = {
     }),
     data: lockTitling,
     signed: '*',
+    payable: 'payer',
+    says: ({ address, title }) => `Give the lock ${address} the title ${title}`,
   }),
   close: defineRoute({
     at: ['post', '/v2/locks/{address}/closings'],
@@ -286,5 +297,7 @@ export const locks = {
     body: buildBody({ payer: address.meta({ description: 'The creator of the lock' }) }),
     data: lockClosing,
     signed: '*',
+    payable: 'payer',
+    says: ({ address }) => `Close the lock ${address}`,
   }),
 }

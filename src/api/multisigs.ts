@@ -79,6 +79,7 @@ export const multisigs = {
     }),
     data: multisigCreated,
     signed: 'refused',
+    payable: 'payer',
   }),
   get: defineRoute({
     at: ['get', '/v2/multisigs/{address}'],

@@ -90,6 +90,8 @@ export const nfts = {
     }).superRefine(checkTextSize),
     data: nftCreated,
     signed: 'refused',
+    payable: 'payer',
+    says: ({ name }) => `Mint the NFT ${name}`,
   }),
   burn: defineRoute({
     at: ['delete', '/v2/nfts/{asset}'],
@@ -100,6 +102,8 @@ export const nfts = {
     body: buildBody({ owner: address, platform_id: platformId, collection: collectionAddress }),
     data: unsignedPayload({}),
     signed: 'refused',
+    payable: 'owner',
+    says: ({ asset }) => `Burn the NFT ${asset}`,
   }),
   list: defineRoute({
     at: ['get', '/v2/nfts'],

@@ -212,6 +212,8 @@ export const poolPositions = {
     example: { amount_b: '1000000000' },
     data: positionOpening,
     signed: '*',
+    payable: 'payer',
+    says: ({ address }) => `Open a position in the pool ${address}`,
   }),
   add: defineRoute({
     at: ['post', '/v2/pools/{address}/positions/{position}/additions'],
@@ -223,6 +225,8 @@ export const poolPositions = {
     example: { amount_b: '1000000000' },
     data: liquidityAddition,
     signed: '*',
+    payable: 'payer',
+    says: ({ address, position }) => `Add liquidity to the position ${position} in the pool ${address}`,
   }),
   remove: defineRoute({
     at: ['post', '/v2/pools/{address}/positions/{position}/removals'],
@@ -238,6 +242,8 @@ export const poolPositions = {
     }),
     data: liquidityRemoval,
     signed: '*',
+    payable: 'payer',
+    says: ({ address, position }) => `Withdraw liquidity of the position ${position} in the pool ${address}`,
   }),
   lock: defineRoute({
     at: ['post', '/v2/pools/{address}/positions/{position}/locks'],
@@ -252,6 +258,8 @@ export const poolPositions = {
     }),
     data: positionLock,
     signed: '*',
+    payable: 'payer',
+    says: ({ address, position }) => `Lock liquidity of the position ${position} in the pool ${address} for good`,
   }),
   vest: defineRoute({
     at: ['post', '/v2/pools/{address}/positions/{position}/vestings'],
@@ -279,6 +287,8 @@ export const poolPositions = {
     example: { cliff_at: '2028-01-01T00:00:00.000Z', frequency: 2_592_000, periods: 12 },
     data: positionVesting,
     signed: '*',
+    payable: 'payer',
+    says: ({ address, position }) => `Vest liquidity of the position ${position} in the pool ${address}`,
   }),
   close: defineRoute({
     at: ['post', '/v2/pools/{address}/positions/{position}/closings'],
@@ -289,5 +299,7 @@ export const poolPositions = {
     body: buildBody({ payer: holder }),
     data: positionClosing,
     signed: '*',
+    payable: 'payer',
+    says: ({ address, position }) => `Close the position ${position} in the pool ${address}`,
   }),
 }

@@ -245,6 +245,8 @@ export const pools = {
     data: poolCreated,
     status: 201,
     signed: '*',
+    says: ({ name, symbol, buy_amount }) =>
+      `Launch ${name} (${symbol})${Number(buy_amount ?? 0) === 0 ? '' : ', with a first buy'}`,
   }),
   rehearse: defineRoute({
     at: ['post', '/v2/pool-rehearsals'],
@@ -341,6 +343,8 @@ export const pools = {
     }),
     data: poolSwap,
     signed: 'refused',
+    payable: 'payer',
+    says: ({ address, side }) => `${side === 'sell' ? 'Sell to' : 'Buy from'} the pool ${address}`,
   }),
   transferCreator: defineRoute({
     at: ['post', '/v2/pools/{address}/creator-transfers'],
@@ -352,6 +356,8 @@ export const pools = {
     body: creatorTransferBody,
     data: poolCreatorTransfer,
     signed: 'refused',
+    payable: 'payer',
+    says: ({ address, new_creator }) => `Make ${new_creator} the creator of the pool ${address}`,
   }),
   transferPositions: defineRoute({
     at: ['post', '/v2/pools/{address}/position-transfers'],
@@ -363,6 +369,7 @@ export const pools = {
     body: positionTransferBody,
     data: poolPositionTransfer,
     signed: 'refused',
+    payable: 'payer',
   }),
   migrate: defineRoute({
     at: ['post', '/v2/pools/{address}/migrations'],
@@ -374,6 +381,8 @@ export const pools = {
     body: migrationBody,
     data: poolMigrationBuilt,
     signed: 'refused',
+    payable: 'payer',
+    says: ({ address }) => `Migrate the pool ${address}`,
   }),
   presets: defineRoute({
     at: ['get', '/v2/pool-presets'],
@@ -414,6 +423,7 @@ export const pools = {
     body: buildBody({ payer: address }),
     data: unsignedPayload({ preset: z.string(), config: address }).openapi('SharedConfigBuilt'),
     signed: 'refused',
+    payable: 'payer',
   }),
 }
 

@@ -196,7 +196,13 @@ const decisionBody = writeBody({
     .optional()
     .meta({ description: "Rule: the approver's signature of the decision's text, base58" }),
 })
-const stepRoute = { tag: PROPOSALS_TAG, params: proposalParams, data: proposalStep, signed: '*' } as const
+const stepRoute = {
+  tag: PROPOSALS_TAG,
+  params: proposalParams,
+  data: proposalStep,
+  signed: '*',
+  payable: 'member',
+} as const
 
 export const proposals = {
   create: defineRoute({

@@ -74,5 +74,7 @@ export const rentReclaims = {
     }),
     data: rentReclaim,
     signed: '*',
+    payable: 'payer',
+    says: () => 'Return excess rent',
   }),
 }

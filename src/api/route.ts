@@ -17,6 +17,9 @@ export interface Tag {
 
 type Empty = z.ZodObject<Record<never, never>>
 
+/** Writes raw units of the token that a request names, as people read them. */
+export type Units = (raw: string | bigint) => Promise<string>
+
 export interface RouteDefinition<
   P extends z.ZodObject,
   Q extends z.ZodObject,
@@ -68,6 +71,10 @@ export interface RouteDefinition<
   signed?: 'refused' | Scope
   /** Every call is signed by the platform wallet, so that it may wait for approvals. */
   waits?: true
+  /** The field of path or body with the wallet that pays and signs. With it, a pay request may name the route. */
+  payable?: string
+  /** What a request does, in one sentence for the members of a multisig; by default the summary. */
+  says?(input: Out<P> & Out<Q> & Out<B>, units: Units): string | Promise<string>
 }
 
 export interface Route<

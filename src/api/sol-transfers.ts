@@ -1,5 +1,6 @@
 /** SOL transfers: lamports from one wallet to another. */
 import { z } from '@hono/zod-openapi'
+import { solText } from '../solana/amounts.ts'
 import { ADDRESS_FAULTS } from '../solana/bare-addresses.ts'
 import { ACCOUNTS_TAG } from './accounts.ts'
 import { address, allowProgramsField, digits, isU64, otherWallet } from './chain-scalars.ts'
@@ -39,5 +40,7 @@ export const solTransfers = {
     }),
     data: solTransfer,
     signed: 'refused',
+    payable: 'payer',
+    says: ({ lamports, recipient }) => `Send ${lamports === 'all' ? 'all SOL' : solText(lamports)} to ${recipient}`,
   }),
 }

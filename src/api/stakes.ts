@@ -53,6 +53,8 @@ export const stakes = {
     }),
     data: unsignedPayload({}),
     signed: 'refused',
+    payable: 'user',
+    says: ({ asset }) => `Stake the NFT ${asset}`,
   }),
   release: defineRoute({
     at: ['delete', '/v2/stakes/{asset}'],
@@ -68,6 +70,8 @@ export const stakes = {
     }),
     data: unsignedPayload({}),
     signed: 'refused',
+    payable: 'user',
+    says: ({ asset }) => `Release the NFT ${asset}`,
   }),
   list: defineRoute({
     at: ['get', '/v2/stakes'],

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { address, allowProgramsField, digits, mintAddress, otherWallet, warningsField } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Units } from './route.ts'
 import { MOST_IN_REQUEST, positiveAmount, refuseRepeated, walletAmounts } from './token-transfers.ts'
 import { TOKENS_TAG } from './tokens.ts'
 
@@ -90,6 +90,12 @@ const BY_PLATFORM = 'With `mode: signed` the platform wallet signs, whatever `pa
 const authorityPayer = (authority: string) =>
   address.meta({ description: `Wallet that holds the ${authority} authority and pays the fee` })
 
+/** The amount of one wallet, or the sum for several. */
+async function countedText(amount: string | undefined, list: readonly { amount: string }[] | undefined, units: Units) {
+  if (list === undefined) return units(amount ?? '0')
+  return `${await units(list.reduce((sum, each) => sum + BigInt(each.amount), 0n))} (${list.length} wallets)`
+}
+
 export const tokenActs = {
   mint: defineRoute({
     at: ['post', '/v2/tokens/{mint}/mints'],
@@ -109,6 +115,9 @@ export const tokenActs = {
     example: { amount: '1000000' },
     data: tokenMinting,
     signed: '*',
+    payable: 'payer',
+    says: async ({ mint, amount, recipients }, units) =>
+      `Mint ${await countedText(amount, recipients, units)} of the token ${mint}`,
   }),
   burn: defineRoute({
     at: ['post', '/v2/tokens/{mint}/burns'],
@@ -127,6 +136,9 @@ export const tokenActs = {
     example: { amount: '1000000' },
     data: tokenBurning,
     signed: '*',
+    payable: 'payer',
+    says: async ({ mint, amount, holders }, units) =>
+      `Burn ${await countedText(amount, holders, units)} of the token ${mint}`,
   }),
   freeze: defineRoute({
     at: ['post', '/v2/tokens/{mint}/freezes'],
@@ -142,6 +154,9 @@ export const tokenActs = {
     example: { wallet: '6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78' },
     data: tokenFreezing,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint, wallet, wallets }) =>
+      `Freeze the token ${mint} of ${wallets === undefined ? wallet : `${wallets.length} wallets`}`,
   }),
   thaw: defineRoute({
     at: ['delete', '/v2/tokens/{mint}/freezes/{wallet}'],
@@ -152,6 +167,8 @@ export const tokenActs = {
     body: buildBody({ payer: authorityPayer('freeze') }),
     data: tokenFreezing,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint, wallet }) => `Thaw the token ${mint} of ${wallet}`,
   }),
   thawList: defineRoute({
     at: ['delete', '/v2/tokens/{mint}/freezes'],
@@ -163,6 +180,8 @@ export const tokenActs = {
     example: { wallets: ['6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78'] },
     data: tokenFreezing,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint, wallets }) => `Thaw the token ${mint} of ${wallets.length} wallets`,
   }),
   pause: defineRoute({
     at: ['put', '/v2/tokens/{mint}/pause'],
@@ -173,6 +192,8 @@ export const tokenActs = {
     body: buildBody({ payer: authorityPayer('pause') }),
     data: tokenPausing,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint }) => `Pause the token ${mint}`,
   }),
   resume: defineRoute({
     at: ['delete', '/v2/tokens/{mint}/pause'],
@@ -183,6 +204,8 @@ export const tokenActs = {
     body: buildBody({ payer: authorityPayer('pause') }),
     data: tokenPausing,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint }) => `Resume the token ${mint}`,
   }),
   close: defineRoute({
     at: ['delete', '/v2/tokens/{mint}'],
@@ -193,5 +216,7 @@ export const tokenActs = {
     body: buildBody({ payer: authorityPayer('close') }),
     data: tokenClosing,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint }) => `Close the mint ${mint} for good`,
   }),
 }

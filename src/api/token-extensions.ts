@@ -88,6 +88,9 @@ export const tokenExtensionActs = {
     }),
     data: withheldWithdrawal,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint, recipient }) =>
+      `Withdraw the transfer fees of the token ${mint}${recipient === undefined ? '' : ` to ${recipient}`}`,
   }),
   harvestFees: defineRoute({
     at: ['post', '/v2/tokens/{mint}/harvests'],
@@ -101,6 +104,8 @@ export const tokenExtensionActs = {
     }),
     data: feeHarvest,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint }) => `Move withheld transfer fees of ${mint} into the mint`,
   }),
   updateExtensions: defineRoute({
     at: ['patch', '/v2/tokens/{mint}/extensions'],
@@ -120,5 +125,7 @@ export const tokenExtensionActs = {
     example: { transfer_fee: { basis_points: 100 } },
     data: extensionUpdate,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint }) => `Change the settings of extensions of the token ${mint}`,
   }),
 }

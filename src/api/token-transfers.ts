@@ -135,6 +135,8 @@ export const tokenTransfers = {
     body: buildBody({ ...transferFields, recipients: walletAmounts('recipients', MOST_IN_REQUEST) }),
     data: tokenTransfer,
     signed: 'airdrop:admin',
+    payable: 'payer',
+    says: ({ mint, recipients }) => `Send the token ${mint} to ${recipients.length} wallets`,
   }),
   plan: defineRoute({
     at: ['post', '/v2/token-transfer-plans'],

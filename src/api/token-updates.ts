@@ -64,5 +64,8 @@ export const tokenUpdates = {
     example: { symbol: 'NEW' },
     data: metadataUpdate,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint, immutable }) =>
+      `Change the metadata of the token ${mint}${immutable === true ? ' for the last time' : ''}`,
   }),
 }

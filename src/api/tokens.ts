@@ -143,6 +143,8 @@ export const tokens = {
     }),
     data: tokenCreated,
     signed: 'refused',
+    payable: 'payer',
+    says: ({ name, symbol }) => `Create the token ${name} (${symbol})`,
   }),
   list: defineRoute({
     at: ['get', '/v2/tokens'],
@@ -185,6 +187,11 @@ export const tokens = {
     }),
     data: tokenAuthorityTransfer,
     signed: '*',
+    payable: 'payer',
+    says: ({ mint, type, new_authority }) =>
+      new_authority === null
+        ? `Give up the authority ${type} of the token ${mint} for good`
+        : `Give the ${type} authority of the token ${mint} to ${new_authority}`,
   }),
   revokeAuthority: defineRoute({
     at: ['delete', '/v2/tokens/{mint}/authorities/{type}'],
@@ -196,5 +203,7 @@ export const tokens = {
     body: buildBody({ payer: address }),
     data: unsignedPayload({}),
     signed: 'refused',
+    payable: 'payer',
+    says: ({ mint, type }) => `Revoke the ${type} authority of the token ${mint}`,
   }),
 }

@@ -1,5 +1,6 @@
 /** Proposes one claim of a run to the multisig whose vault the fees belong to, instead of signing it. */
 import type { Approver } from '../../api/envelope.ts'
+import { feeClaims } from '../../api/fee-claims.ts'
 import { vaultAddress } from '../../solana/squads/index.ts'
 import type { Tx } from '../../store/store.ts'
 import { unsignedAnswer } from '../building.ts'
@@ -11,7 +12,7 @@ import { actWords } from '../proposals/squads/act-words.ts'
 import { proposeRequest } from '../proposals/squads/propose-request.ts'
 import { requireWorth } from './worth.ts'
 
-const OPERATION = 'POST /v2/pools/{address}/fee-claims'
+const ROUTE = feeClaims.create
 
 interface ProposedClaim {
   approver: Approver
@@ -37,8 +38,8 @@ export async function proposeClaim<O>(
   const asked = {
     approver,
     isSigned: true,
-    operation: OPERATION,
-    what: await actWords(context, { operation: OPERATION, summary: '', input: { ...input } }),
+    operation: `POST ${ROUTE.path}`,
+    what: await actWords(context, { route: ROUTE, input: { ...input } }),
     request: {
       method: 'post',
       target: `/v2/pools/${address}/fee-claims`,

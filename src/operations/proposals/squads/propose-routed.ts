@@ -43,7 +43,7 @@ export async function proposeRouted<D extends object>(
       approver,
       isSigned: input.mode === 'signed',
       operation,
-      what: await actWords(context, { operation, summary: route.summary, input }),
+      what: await actWords(context, { route, input }),
       request: isKept ? request : null,
       subject: subjectOf(operation, target, input),
     },
