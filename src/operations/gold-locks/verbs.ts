@@ -24,8 +24,7 @@ import { findLatestGoldLock, type GoldLockRow, pageGoldLocks } from '../../store
 import { goldLockRecord, recordPage } from '../api-records.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { pageOfChain } from '../chain-pages.ts'
-import { proofOfDecimals } from '../locks/lockable-mint.ts'
-import { requireHolding, requirePayable } from '../locks/read-lock.ts'
+import { proofOfDecimals, requireHolding, requirePayable } from '../locks/checks.ts'
 
 type GoldLocks = Api['goldLocks']
 

@@ -1,8 +1,8 @@
 /** Answers a build about a position unsigned, or signs it as the platform wallet. */
 import type { SignedOperation } from '../../api/signed-operations.ts'
 import type { Context } from '../../context.ts'
+import { inEitherMode, type PlannedBuild } from '../act.ts'
 import { trackingOf } from '../building.ts'
-import { inEitherMode, type PlannedBuild } from '../either-mode.ts'
 
 export type PositionBuild<S> = Omit<PlannedBuild<S & { pool_address: string; position: string }>, 'tracked' | 'about'>
 

@@ -9,8 +9,8 @@ import {
 } from '../../chain/programs/damm-v2/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { splitLock } from '../../solana/lock-schedule.ts'
 import { buildTransaction } from '../building.ts'
+import { periodsOf, splitPeriods } from '../locks/schedule.ts'
 import { type PositionBuild, positionInEitherMode, type SummaryOf } from './either-mode.ts'
 import {
   chosenLiquidity,
@@ -84,17 +84,11 @@ function scheduleOf(
   if (cliffPoint < point) {
     throw badRequest(`${cliffParam} is in the past: it is ${point} now`, { param: cliffParam })
   }
-  if (input.frequency !== undefined && input.periods === undefined) {
-    throw badRequest('periods is required with frequency: how many periods follow the cliff', { param: 'periods' })
-  }
-  const periods = BigInt(input.periods ?? 0)
+  const periods = periodsOf(input, unit)
   if (periods === 0n && cliffPoint === point) {
     throw badRequest(`give ${cliffParam}, periods, or both: otherwise everything is released at once`, {
       param: cliffParam,
     })
-  }
-  if (periods > 0n && input.frequency === undefined) {
-    throw badRequest(`frequency is required with periods: the ${unit} of a period`, { param: 'frequency' })
   }
   if (periods === 0n && (input.cliff_share_bps ?? 10_000) !== 10_000) {
     throw badRequest(
@@ -109,12 +103,10 @@ function scheduleOf(
     })
   }
   const atCliff = (liquidity * BigInt(input.cliff_share_bps ?? 0)) / 10_000n
-  const { cliffAmount, amountPerPeriod } = splitLock({ amount: liquidity, cliffAmount: atCliff, periods })
-  if (periods > 0n && amountPerPeriod === 0n) {
-    throw badRequest(`periods is ${periods}, and the cliff leaves less than one unit of liquidity for each`, {
-      param: 'periods',
-    })
-  }
+  const { cliffAmount, amountPerPeriod } = splitPeriods(
+    { amount: liquidity, cliffAmount: atCliff, periods },
+    'units of liquidity',
+  )
   return {
     cliffPoint,
     frequency,

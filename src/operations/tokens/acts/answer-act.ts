@@ -2,8 +2,8 @@
 import type { TrackedResource } from '../../../api/index.ts'
 import type { WalletAct } from '../../../chain/programs/tokens/index.ts'
 import type { Context } from '../../../context.ts'
+import { inEitherMode, type PlannedBuild } from '../../act.ts'
 import { trackingOf } from '../../building.ts'
-import { inEitherMode, type PlannedBuild } from '../../either-mode.ts'
 
 export interface ActInput {
   mint: string

@@ -1,21 +1,25 @@
-/** Reads the lock that a request names, and checks that its accounts can pay. */
+/** Reads the lock that a request names, and checks who may act, whether its mint can be locked, and who can be paid. */
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import type { NodeCalls } from '../../chain/nodes/node-call.ts'
 import {
   type BeforeLock,
   type Escrow,
+  type LockableToken,
   type LockWithTexts,
   readLockWithTexts,
   readUnlockAccounts,
   type UnlockAccounts,
 } from '../../chain/programs/jupiter-lock/index.ts'
+import { decimalsProof } from '../../chain/programs/tokens/index.ts'
 import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Services } from '../../context.ts'
 import { badRequest, notFound } from '../../platform/errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { momentOf, partyOf } from './lock-record.ts'
+import { feeInEpoch } from '../../solana/transfer-fees.ts'
+import { momentOf, partyOf } from './records.ts'
 
 /** Programs whose refusal is reported. */
 const REFUSING: readonly string[] = [PROGRAMS.lock.name, 'Token program', 'Token-2022 program']
@@ -69,6 +73,64 @@ export function requireMay(lock: Escrow, mode: number, { payer, verb }: { payer:
     param: 'payer',
     details: { allowed: party, creator: lock.creator, recipient: lock.recipient },
   })
+}
+
+/** Extensions that the program accepts. With the confidential ones, only open amounts move. */
+const ACCEPTED: readonly string[] = [
+  'TransferFeeConfig',
+  'TokenMetadata',
+  'MetadataPointer',
+  'ConfidentialTransferMint',
+  'ConfidentialTransferFeeConfig',
+  'PermanentDelegate',
+  'TransferHook',
+  'MintCloseAuthority',
+  'DefaultAccountState',
+  'GroupPointer',
+  'GroupMemberPointer',
+]
+
+/** Throws not_found without a mint, bad_request for a mint whose tokens the program cannot lock. */
+export function requireLockableMint(mint: string, token: LockableToken | null, chainLabel: string): LockableToken {
+  if (token === null) throw notFound(`There is no token mint at ${mint} on ${chainLabel}`, { param: 'mint' })
+  const { names, extensions } = token
+  const refused = (why: string, found: readonly string[]) =>
+    badRequest(`The token ${mint} cannot be locked: ${why}`, { param: 'mint', details: { extensions: found } })
+  const unknown = names.filter((name) => !ACCEPTED.includes(name))
+  if (unknown.length > 0) {
+    throw refused(`Jupiter Lock refuses mints with the extension ${unknown.join(', ')}`, unknown)
+  }
+  const hook = extensions?.transferHook ?? null
+  if (hook !== null) {
+    throw refused(`every transfer calls the program ${hook}, whose accounts are not known here`, ['TransferHook'])
+  }
+  if (extensions?.isFrozenByDefault) {
+    throw refused(
+      'its new accounts are frozen until its freeze authority thaws them, and so would be that of the lock',
+      ['DefaultAccountState'],
+    )
+  }
+  return token
+}
+
+/** The chain checks the decimals with which an amount was converted. */
+export const proofOfDecimals = (payer: string, { mint, tokenProgram, decimals }: LockableToken) =>
+  decimalsProof(payer, { mint, program: tokenProgram === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM, decimals })
+
+/** Says what the mint lets others do with locked tokens; empty if nothing. */
+export function mintWarnings({ extensions }: LockableToken, epoch: bigint): string[] {
+  const warnings: string[] = []
+  const delegate = extensions?.permanentDelegate ?? null
+  if (delegate !== null) {
+    warnings.push(`${delegate} is the permanent delegate of the mint: it can take the locked tokens at any time`)
+  }
+  const fee = feeInEpoch(extensions, epoch)
+  if (fee !== null && fee.basisPoints > 0) {
+    warnings.push(
+      `The mint withholds a fee of ${fee.basisPoints / 100} % from every transfer, at most ${fee.maximumFee} raw units: the recipient receives less than it claims`,
+    )
+  }
+  return warnings
 }
 
 /** Throws bad_request unless the wallet can lock `need` raw units. `token` and `frozen` are the words of the error. */

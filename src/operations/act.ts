@@ -1,0 +1,112 @@
+/** A verb that builds one transaction: unsigned for its payer, or signed by the platform wallet in its place. */
+import type { TrackedResource } from '../api/index.ts'
+import type { AnyRoute, Input, Result } from '../api/route.ts'
+import type { SignedOperation } from '../api/signed-operations.ts'
+import type { Context } from '../context.ts'
+import {
+  type BuiltTransaction,
+  buildTransaction,
+  signingDraft,
+  type TransactionPlan,
+  unsignedAnswer,
+} from './building.ts'
+import { signAndSubmit } from './signing/sign-and-submit.ts'
+import { openSigningRun } from './signing/signing-run.ts'
+import type { NewSigningPlan, SigningSteps } from './signing/types.ts'
+import { generatedKeysField } from './transactions/generated-keys.ts'
+
+/** The part of a route's answer that is the same in both modes, as JSON. */
+export type Summary<R extends AnyRoute> = Omit<
+  Extract<Result<R>, { mode: 'signed' }>,
+  'mode' | 'signature' | 'proposal' | 'tracked_resource'
+>
+
+interface Decided {
+  /** What the transaction changes, followed until it is final. */
+  tracked?: TrackedResource | undefined
+  /** What it is about, for those who approve it; without it, the tracked resource. */
+  about?: string | undefined
+  /** Mints without policy limits, because the program moves them between its own accounts. */
+  uncapped?: readonly string[]
+}
+
+export interface PlannedBuild<S> extends Decided {
+  built: BuiltTransaction
+  summary: S
+}
+
+/** What a verb decides: the transaction, the answer, and what is tracked. */
+export interface Plan<S> extends Omit<TransactionPlan, 'payer'>, Decided {
+  /** A function if only the built transaction says it. */
+  summary: S | ((built: BuiltTransaction) => S)
+}
+
+/** With `mode: signed` the payer is the platform wallet, whatever the request says. */
+interface Paid {
+  mode: 'unsigned' | 'signed'
+  payer: string
+}
+
+/**
+ * Makes the operation of a route. `plan` reads the chain and checks for the payer that it is given. Its errors are
+ * thrown.
+ *
+ * @example
+ * export const closeLock = act<Routes['close']>('lock.close', async ({ chain }, { address, payer }) => ({
+ *   fallbackUnits: 120_000,
+ *   build: (envelope) => buildLockClosing({ ...envelope, lock }),
+ *   summary: { address, mint, creator: payer, rent },
+ *   tracked: trackingOf('lock', address, []),
+ * }))
+ */
+export const act =
+  <R extends AnyRoute>(
+    operation: SignedOperation,
+    plan: (context: Context, input: Input<R> & Paid) => Promise<Plan<Summary<R>>>,
+  ) =>
+  (context: Context, input: Input<R> & Paid): Promise<Result<R>> =>
+    inEitherMode(context, input, operation, async (payer) =>
+      builtPlan(context, payer, await plan(context, { ...input, payer })),
+    ) as Promise<Result<R>>
+
+/** Builds what a verb has decided. */
+export async function builtPlan<S>(context: Context, payer: string, plan: Plan<S>): Promise<PlannedBuild<S>> {
+  const { summary, tracked, about, uncapped, ...terms } = plan
+  const built = await buildTransaction(context, { payer, ...terms })
+  const answered = typeof summary === 'function' ? (summary as (built: BuiltTransaction) => S)(built) : summary
+  return { built, summary: answered, tracked, about, ...(uncapped === undefined ? {} : { uncapped }) }
+}
+
+/** For a verb that builds several times until one can succeed. Throws the errors of `plan`. */
+export async function inEitherMode<S>(
+  context: Context,
+  { mode, payer }: Paid,
+  operation: SignedOperation,
+  plan: (payer: string) => Promise<PlannedBuild<S>>,
+  steps: (payer: string) => Pick<SigningSteps<unknown>, 'reserve' | 'waits'> = () => ({}),
+) {
+  if (mode === 'unsigned') {
+    const { built, summary, tracked } = await plan(payer)
+    return {
+      ...unsignedAnswer(built),
+      ...generatedKeysField(context.vault, [built.transaction], built.secretKeys),
+      ...summary,
+      ...(tracked === undefined ? {} : { tracked_resource: tracked }),
+    }
+  }
+  const run = await openSigningRun<S>(context, operation)
+  const agreed = run.resumed ?? signedPlan(await plan(run.wallet))
+  return signAndSubmit(context, run, agreed, {
+    ...steps(run.wallet),
+    answer: ([signature]) => ({ mode: 'signed' as const, signature, ...agreed.state }),
+  })
+}
+
+function signedPlan<S>({ built, summary, tracked, about, uncapped }: PlannedBuild<S>): NewSigningPlan<S> {
+  return {
+    first: signingDraft(built, uncapped),
+    state: summary,
+    ...(tracked === undefined ? {} : { tracked_resource: tracked }),
+    ...(about === undefined ? {} : { about }),
+  }
+}
