@@ -24,7 +24,14 @@ import { NOUNS } from '../../commands/cli/nouns.ts'
 import type { PoolCreated } from '../../src/api/pools.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction, isWritable } from '../../src/solana/messages.ts'
-import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  MEMO_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+  WRAPPED_SOL,
+} from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { png } from '../storage/images.ts'
@@ -88,6 +95,26 @@ const data =
     const found = at(instructions, program, place)
     found.data = change(Buffer.from(found.data))
   }
+/** Programs that a call may name among its accounts. */
+const NAMED_PROGRAMS: readonly string[] = [
+  ...[SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_2022_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM],
+  PROGRAMS.tokenMetadata.id,
+]
+/**
+ * Puts the thief in the place of every program among the accounts, and counts them. It throws nothing: a lie that
+ * throws leaves the command without an answer.
+ */
+function strangersProgram(): { lie: Lie; count(): number } {
+  let count = 0
+  const lie: Lie = (instructions) => {
+    for (const meta of instructions.flatMap(({ keys }) => keys)) {
+      if (!NAMED_PROGRAMS.includes(meta.pubkey.toBase58())) continue
+      meta.pubkey = thief.publicKey
+      count++
+    }
+  }
+  return { lie, count: () => count }
+}
 const written = (bytes: Uint8Array, offset: number) => (before: Buffer) => {
   before.set(bytes, offset)
   return before
@@ -828,6 +855,20 @@ const CASES = casesOf({
 const CHECKED_BEFORE_EACH_BATCH: readonly string[] = [
   ...['wallet reclaim', 'airdrops launch', 'airdrops send', 'airdrops push'],
 ]
+/** No call of theirs names a program among its accounts. */
+const PASSES_NO_PROGRAM: readonly string[] = [
+  ...['wallet send', 'wallet reclaim', 'airdrops send', 'airdrops push', 'nfts burn'],
+  ...['tokens revoke', 'tokens withdraw-withheld', 'tokens harvest', 'tokens set-extensions', 'tokens update'],
+  ...['tokens set-authority', 'tokens mint', 'tokens burn', 'tokens freeze', 'tokens thaw', 'tokens transfer'],
+  ...['tokens pause', 'tokens resume', 'tokens close', 'pools transfer-creator', 'pools positions vest'],
+  ...['pools positions lock', 'fees delegate grant', 'fees delegate revoke', 'proposals approve', 'proposals reject'],
+]
+/** A multisig's plan names its accounts without roles. */
+const passesStranger = () =>
+  new RegExp(
+    `it passes ${addressOf(thief)}( as \\w*program|, which the plan does not have there); nothing was signed`,
+    'i',
+  )
 /** Commands that have no flag for the version, or whose lists are another's. */
 const VERSION_0_ALONE: readonly string[] = ['airdrops launch']
 
@@ -862,6 +903,26 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
     const { stdout, stderr } = await run([...args(), '--dry-run'])
     expect(`${stdout}${stderr}`).not.toMatch(/another transaction than requested/)
     if (!CHECKED_BEFORE_EACH_BATCH.includes(command)) expect(stdout).toMatch(/checked +here: /)
+  })
+
+  const isPassing = ([command]: (typeof requests)[number]) => !PASSES_NO_PROGRAM.includes(command)
+  it.each(requests.filter(isPassing))("is refused by svc %s if a call passes a stranger's program", async (_, args) => {
+    const { lie, count } = strangersProgram()
+    await expectUnsigned(args(), lie, liar.answer, passesStranger())
+    expect(count()).toBeGreaterThan(0)
+  })
+
+  it('passes no program in the commands that are listed so', async () => {
+    const { lie, count } = strangersProgram()
+    liar.lie = lie
+    const passing: string[] = []
+    for (const [command, args] of requests.filter((each) => !isPassing(each))) {
+      const before = count()
+      await run([...args(), '--dry-run'])
+      if (count() > before) passing.push(command)
+    }
+    liar.lie = null
+    expect(passing).toEqual([])
   })
 
   const withAdded = commands.map(([command, { args }], i) => [command, args, ADDED[i % ADDED.length]!] as const)
