@@ -12,7 +12,6 @@ import {
   instructionNamesIn,
   parseAct,
 } from '../src/chain/program-cache/canary-report.ts'
-import { DISTRIBUTOR_INSTRUCTIONS } from '../src/chain/programs/merkle-distributor/layout.ts'
 import { degradations } from '../src/operations/programs/program-state.ts'
 import { refuseFailing } from '../src/operations/programs/refuse-failing.ts'
 import { TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
@@ -46,14 +45,13 @@ function namedInSource(): string[] {
       { id },
       prefixes.map((prefix) => LAYOUTS.get(id)?.table[prefix]?.[0] ?? prefix),
     )
-  const hexes = Object.values(DISTRIBUTOR_INSTRUCTIONS).map((bytes) => bytes.toString('hex'))
   return unique(
     [
       ...named(dbc, callsIn('dbc', /\bmethods\s*\.(\w+)\(/g)),
       ...named(dammV2, callsIn('damm-v2', /\bdammV2Instruction\(\s*'(\w+)'/g)),
       ...rowsOf(squads, Object.values(SQUADS_CALLS)),
       ...named(lock, callsIn('jupiter-lock', /\bJUPITER_LOCK\.instruction\(\s*'(\w+)'/g)),
-      ...rowsOf(distributor, hexes),
+      ...named(distributor, callsIn('merkle-distributor', /\bMERKLE_DISTRIBUTOR\.instruction\(\s*'(\w+)'/g)),
       ...rowsOf(tokenMetadata, Object.keys(LAYOUTS.get(tokenMetadata.id)?.table ?? {})),
     ].map(keyOf),
   )

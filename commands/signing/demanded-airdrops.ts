@@ -1,8 +1,9 @@
 /** Lists the calls that put an airdrop on chain and fund it, and those with which a wallet claims its part. */
 import { CLAWBACK_DAYS, PROPOSED_START_DAYS } from '../../src/api/airdrop-terms.ts'
 import { DAY_SECONDS } from '../../src/platform/timing.ts'
+import { bytesOfHex } from '../../src/solana/bytes.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
-import { PROGRAMS } from '../../src/solana/programs.ts'
+import { MERKLE_DISTRIBUTOR } from '../../src/solana/programs/merkle-distributor.ts'
 import { anyValue, type Call, opens, pays, platformFee, type Signing } from './demand.ts'
 
 export interface AskedAirdrop {
@@ -38,7 +39,7 @@ export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Ca
   return [
     opens(payer, payer, mint),
     {
-      program: PROGRAMS.distributor.id,
+      program: MERKLE_DISTRIBUTOR.id,
       call: 'new_distributor',
       fields: {
         distributor,
@@ -106,7 +107,7 @@ export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<
     claimant: claimer,
     token_program: TOKEN_PROGRAM,
   }
-  const { id: program } = PROGRAMS.distributor
+  const { id: program } = MERKLE_DISTRIBUTOR
   return [
     opens(of.payer, claimer, mint),
     ...(of.payer === claimer ? [] : [{ ...pays(of.payer, claimer, anyValue), least: 0 }]),
@@ -121,7 +122,7 @@ export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<
           return asked.amount === undefined || units === asked.amount
         },
       },
-      data: isWholeClaim,
+      data: (hex) => MERKLE_DISTRIBUTOR.argsOf('new_claim', bytesOfHex(hex)) !== null,
       group: 'claim',
       mostOfGroup: 2,
     },
@@ -131,20 +132,11 @@ export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<
       fields,
       data: (hex) => {
         asked.onAmount?.(null)
-        return hex.length === NAME
+        return MERKLE_DISTRIBUTOR.argsOf('claim_locked', bytesOfHex(hex)) !== null
       },
       group: 'claim',
       mostOfGroup: 2,
     },
     ...platformFee(claimer, asked.platform_fee),
   ]
-}
-
-/** Numbers of hex digits: of an instruction's name, and of name, two amounts and the number of hashes. */
-const [NAME, BEFORE_HASHES] = [8 * 2, (8 + 16 + 4) * 2]
-const HASH = 32 * 2
-
-function isWholeClaim(hex: string): boolean {
-  if (hex.length < BEFORE_HASHES) return false
-  return hex.length === BEFORE_HASHES + Buffer.from(hex, 'hex').readUInt32LE(24) * HASH
 }

@@ -6,7 +6,7 @@ import { claimSponsored } from '../../commands/airdrops/sponsored-claim.ts'
 import { solOf } from '../../commands/cli/amounts.ts'
 import type { Session } from '../../commands/cli/session.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
-import { claimInstructions } from '../../src/chain/programs/merkle-distributor/claim.ts'
+import { claimInstructions } from '../../src/chain/programs/merkle-distributor/building.ts'
 import {
   claimStatusAddress,
   distributorAddress,

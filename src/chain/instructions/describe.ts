@@ -20,6 +20,7 @@ import {
 } from '../../solana/program-ids.ts'
 import { fieldType, shownAs } from '../../solana/programs/field-types.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
+import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
@@ -29,7 +30,6 @@ import { SQUADS_INSTRUCTIONS } from './generated/squads.ts'
 import type { ProgramLayout } from './layout.ts'
 import {
   CORE_INSTRUCTIONS,
-  JITO_INSTRUCTIONS,
   LOADER_INSTRUCTIONS,
   STAKE_INSTRUCTIONS,
   TOKEN_EXTENSION_INSTRUCTIONS,
@@ -51,7 +51,7 @@ const ANCHOR_PREFIX = 8
 export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, ProgramLayout>([
   [PROGRAMS.dbc.id, { table: DBC_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [PROGRAMS.dammV2.id, { table: DAMM_V2_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
-  [PROGRAMS.distributor.id, { table: JITO_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
+  [MERKLE_DISTRIBUTOR.id, MERKLE_DISTRIBUTOR.layout],
   [JUPITER_LOCK.id, JUPITER_LOCK.layout],
   [PROGRAMS.core.id, { table: CORE_INSTRUCTIONS, prefixBytes: 1 }],
   [PROGRAMS.tokenMetadata.id, { table: TOKEN_METADATA_INSTRUCTIONS, prefixBytes: 1 }],

@@ -5,24 +5,6 @@ import type { InstructionTable } from './layout.ts'
 /** First eight bytes of the SHA-256 of a name, as Anchor and the interfaces of the token programs name instructions. */
 const named = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 16)
 
-/** Jito's merkle distributor (jito-foundation/distributor). */
-export const JITO_INSTRUCTIONS: InstructionTable = {
-  [named('global:new_distributor')]: [
-    'new_distributor',
-    'distributor clawback_receiver mint token_vault admin system_program associated_token_program token_program',
-    'version:u64 root:hex32 max_total_claim:u64 max_num_nodes:u64 start_vesting_ts:i64 end_vesting_ts:i64 clawback_start_ts:i64',
-  ],
-  [named('global:new_claim')]: [
-    'new_claim',
-    'distributor claim_status from to claimant token_program system_program',
-    'amount_unlocked:u64 amount_locked:u64 proof:*hex32',
-  ],
-  [named('global:claim_locked')]: ['claim_locked', 'distributor claim_status from to claimant token_program', ''],
-  [named('global:clawback')]: ['clawback', 'distributor from to claimant system_program token_program', ''],
-  [named('global:set_admin')]: ['set_admin', 'distributor admin new_admin', ''],
-  [named('global:set_clawback_receiver')]: ['set_clawback_receiver', 'distributor new_clawback_account admin', ''],
-}
-
 const [PLACES, END] = ['payer authority', 'system_program log_wrapper']
 const [OF_ASSET, OF_COLLECTION] = [`asset collection ${PLACES} ${END}`, `collection ${PLACES} ${END}`]
 const NEW_ASSET = `asset collection authority payer owner update_authority ${END}`

@@ -1,7 +1,10 @@
 /** Puts claims into as few transactions as possible, and computes their costs. */
 import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { CLAIM_STATUS_BYTES } from '../../solana/programs/merkle-distributor.ts'
+import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { percentileOf } from '../../solana/recent-fees.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import {
   budgetInstructions,
   firstClaimInstruction,
@@ -9,13 +12,13 @@ import {
   vestedClaimInstruction,
 } from './claim-instructions.ts'
 import type { RowState, WalletState } from './claim-state.ts'
-import { compileMessage, type MessageVersion, type PageInstruction, unsignedTransactionOf } from './compiled-message.ts'
+import { compileMessage, type MessageVersion, unsignedTransactionOf } from './compiled-message.ts'
 import { PageFault } from './page-fault.ts'
 import { RpcRefusal, type SolanaNode } from './solana-node.ts'
 
 /** Claims that one transaction makes. */
 export interface PlannedTransaction {
-  instructions: readonly PageInstruction[]
+  instructions: readonly PlainInstruction[]
   units: number
   /** Raw units by row. */
   pays: readonly { state: RowState; amount: bigint }[]
@@ -27,7 +30,6 @@ export interface PlannedTransaction {
 
 /** Compute units of each step, half more than the largest run used. */
 const [OPENING_UNITS, FIRST_UNITS, VESTED_UNITS, OVERHEAD_UNITS] = [45_000, 90_000, 45_000, 1_000]
-const [RECORD_BYTES, TOKEN_ACCOUNT_BYTES] = [64, 165]
 /** Lamports of a signature. */
 export const SIGNATURE_FEE = 5_000n
 /** Most lamports that the page pays for priority. */
@@ -38,29 +40,29 @@ const ANY_PRICE = 1n
 
 interface Step {
   state: RowState
-  instruction: PageInstruction
+  instruction: PlainInstruction
   units: number
   amount: bigint
   rent: bigint
 }
 
-async function stepsOf(state: RowState, { rentOf }: WalletState): Promise<Step[]> {
+function stepsOf(state: RowState, { rentOf }: WalletState): Step[] {
   const { row, accounts, claimable } = state
   if (claimable === 0n) return []
   const steps: Step[] = []
   const first = state.takesFirst ? row.amount : 0n
   if (state.takesFirst) {
-    const instruction = await firstClaimInstruction(accounts, row)
-    steps.push({ state, instruction, units: FIRST_UNITS, amount: first, rent: rentOf(RECORD_BYTES) })
+    const instruction = firstClaimInstruction(accounts, row)
+    steps.push({ state, instruction, units: FIRST_UNITS, amount: first, rent: rentOf(CLAIM_STATUS_BYTES) })
   }
   if (state.takesVested) {
-    const instruction = await vestedClaimInstruction(accounts)
+    const instruction = vestedClaimInstruction(accounts)
     steps.push({ state, instruction, units: VESTED_UNITS, amount: claimable - first, rent: 0n })
   }
   return steps
 }
 
-const sizeOf = (wallet: string, instructions: readonly PageInstruction[]) =>
+const sizeOf = (wallet: string, instructions: readonly PlainInstruction[]) =>
   unsignedTransactionOf(
     compileMessage(wallet, [...budgetInstructions(OVERHEAD_UNITS, ANY_PRICE), ...instructions], ANY_BLOCKHASH),
   ).length
@@ -68,12 +70,12 @@ const sizeOf = (wallet: string, instructions: readonly PageInstruction[]) =>
 /**
  * Plans everything that the wallet can claim now. Throws PageFault for a claim that is too large for any transaction.
  */
-export async function planClaims(wallet: WalletState): Promise<PlannedTransaction[]> {
-  const steps = (await Promise.all(wallet.rows.map((state) => stepsOf(state, wallet)))).flat()
+export function planClaims(wallet: WalletState): PlannedTransaction[] {
+  const steps = wallet.rows.flatMap((state) => stepsOf(state, wallet))
   const opened = new Set<string>()
   const planned: PlannedTransaction[] = []
   let batch: Step[] = []
-  let instructions: PageInstruction[] = []
+  let instructions: PlainInstruction[] = []
 
   const withOpening = ({ state, instruction }: Step, isOpen: ReadonlySet<string>) => {
     const isMissing = !state.hasTokenAccount && !isOpen.has(state.accounts.tokenAccount)
@@ -86,7 +88,7 @@ export async function planClaims(wallet: WalletState): Promise<PlannedTransactio
       instructions,
       units: OVERHEAD_UNITS + openings * OPENING_UNITS + batch.reduce((sum, { units }) => sum + units, 0),
       pays: batch.map(({ state, amount }) => ({ state, amount })),
-      rent: batch.reduce((sum, { rent }) => sum + rent, 0n) + BigInt(openings) * wallet.rentOf(TOKEN_ACCOUNT_BYTES),
+      rent: batch.reduce((sum, { rent }) => sum + rent, 0n) + BigInt(openings) * wallet.rentOf(TOKEN_ACCOUNT_SIZE),
       writable: [...new Set(batch.flatMap(({ state: { accounts } }) => [accounts.distributor, accounts.vault]))],
     })
     batch = []

@@ -1,11 +1,11 @@
 /** Reads the state of a wallet's claims from the chain: distributor, record of the claim, vault, token account, SOL. */
 
-import { hexOf, utf8 } from '../../solana/bytes.ts'
+import { hexOf } from '../../solana/bytes.ts'
 import { CLOCK_SYSVAR, RENT_SYSVAR, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
+import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { rentRateIn } from '../../solana/rent.ts'
 import { vestedAt } from '../../solana/unlock-schedule.ts'
-import { bytesOfBase64, digestOf, equalBytes, readI64, readU64 } from './bytes.ts'
+import { bytesOfBase64, readI64, readU64 } from './bytes.ts'
 import type { ClaimAccounts } from './claim-instructions.ts'
 import { PageFault, type TextKey } from './page-fault.ts'
 import { associatedAccountOf, base58Of, claimRecordOf } from './program-addresses.ts'
@@ -46,8 +46,6 @@ interface ChainRecord {
 }
 
 const ACCOUNTS_PER_READING = 100
-/** Sizes of the program's accounts. */
-const [DISTRIBUTOR_BYTES, RECORD_BYTES] = [234, 64]
 
 async function readAccounts(node: SolanaNode, addresses: readonly string[]): Promise<Map<string, ChainRecord | null>> {
   const found = new Map<string, ChainRecord | null>()
@@ -105,31 +103,20 @@ export async function readWalletState(
   const rentOf = rent && rent.data.length >= 17 ? rentRateIn(rent.data) : null
   if (!clock || clock.data.length < 40 || rentOf === null) throw new PageFault('nodeStrange')
   const now = readI64(clock.data, 32)
-  const discriminators = await Promise.all(
-    ['MerkleDistributor', 'ClaimStatus'].map(async (name) => (await digestOf(utf8(`account:${name}`))).subarray(0, 8)),
-  )
-  const [distributorMark = new Uint8Array(), recordMark = new Uint8Array()] = discriminators
   return {
     wallet,
     lamports: chain.get(wallet)?.lamports ?? 0n,
     now,
     rentOf,
-    rows: named.map(({ row, accounts }) => stateOf(row, accounts, chain, now, distributorMark, recordMark)),
+    rows: named.map(({ row, accounts }) => stateOf(row, accounts, chain, now)),
   }
 }
-
-const isOfProgram = (record: ChainRecord | null | undefined, mark: Uint8Array, least: number): record is ChainRecord =>
-  record?.owner === PROGRAMS.distributor.id &&
-  record.data.length >= least &&
-  equalBytes(record.data.subarray(0, 8), mark)
 
 function stateOf(
   row: FoundRow,
   accounts: ClaimAccounts,
   chain: ReadonlyMap<string, ChainRecord | null>,
   now: bigint,
-  distributorMark: Uint8Array,
-  recordMark: Uint8Array,
 ): RowState {
   const tokens = chain.get(accounts.tokenAccount)
   const nothing = { paid: 0n, claimable: 0n, takesFirst: false, takesVested: false, hasClaimed: false }
@@ -142,22 +129,23 @@ function stateOf(
     clawbackAt: 0n,
     hasTokenAccount: tokens?.owner === TOKEN_PROGRAM,
   }
-  const distributor = chain.get(accounts.distributor)
-  if (!distributor) return { ...unknown, fault: 'notOnChain' }
-  if (!isOfProgram(distributor, distributorMark, DISTRIBUTOR_BYTES)) return { ...unknown, fault: 'foreignDistributor' }
-  const { data } = distributor
-  const state = { ...unknown, startsAt: readI64(data, 145), endsAt: readI64(data, 153), clawbackAt: readI64(data, 161) }
-  if (hexOf(data.subarray(17, 49)) !== row.airdrop.root) return { ...state, fault: 'otherRoot' }
-  if (base58Of(data.subarray(49, 81)) !== accounts.mint || base58Of(data.subarray(81, 113)) !== accounts.vault) {
+  const account = chain.get(accounts.distributor)
+  if (!account) return { ...unknown, fault: 'notOnChain' }
+  const distributor = MERKLE_DISTRIBUTOR.decode('merkle_distributor', account)
+  if (distributor === null) return { ...unknown, fault: 'foreignDistributor' }
+  const { start_ts: startsAt, end_ts: endsAt, clawback_start_ts: clawbackAt } = distributor
+  const state = { ...unknown, startsAt, endsAt, clawbackAt }
+  if (hexOf(distributor.root) !== row.airdrop.root) return { ...state, fault: 'otherRoot' }
+  if (distributor.mint !== accounts.mint || distributor.token_vault !== accounts.vault) {
     return { ...state, fault: 'foreignDistributor' }
   }
   const mint = chain.get(accounts.mint)
   if (mint?.owner !== TOKEN_PROGRAM || mint.data[44] !== row.airdrop.decimals) return { ...state, fault: 'otherMint' }
   const tokenFault = tokenAccountFault(tokens, accounts)
-  const record = chain.get(accounts.claimRecord)
-  const hasClaimed = isOfProgram(record, recordMark, RECORD_BYTES)
-  const withdrawn = hasClaimed ? readU64(record.data, 48) : 0n
-  const paid = hasClaimed ? readU64(record.data, 56) + withdrawn : 0n
+  const record = MERKLE_DISTRIBUTOR.decode('claim_status', chain.get(accounts.claimRecord) ?? null)
+  const hasClaimed = record !== null
+  const withdrawn = record?.locked_amount_withdrawn ?? 0n
+  const paid = (record?.unlocked_amount ?? 0n) + withdrawn
   const vested = vestedAt(state, row.locked, now) - withdrawn
   const first = hasClaimed ? 0n : row.amount
   const claimable = first + (vested > 0n ? vested : 0n)
@@ -166,7 +154,9 @@ function stateOf(
   const vault = chain.get(accounts.vault)
   const isShort = !vault || vault.data.length < 72 || readU64(vault.data, 64) < claimable
   if (paid >= row.amount + row.locked && hasClaimed) return { ...claim, fault: null, claimable: 0n }
-  const fault = data[233] === 1 ? 'clawedBack' : (tokenFault ?? (isShort && claimable > 0n ? 'vaultShort' : null))
+  const fault = distributor.clawed_back
+    ? 'clawedBack'
+    : (tokenFault ?? (isShort && claimable > 0n ? 'vaultShort' : null))
   return { ...claim, fault, claimable: fault === null ? claimable : 0n }
 }
 

@@ -2,42 +2,33 @@
 
 import { joinBytes } from '../../solana/bytes.ts'
 import { compactLength } from '../../solana/compact-lengths.ts'
+import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { requireKey } from './program-addresses.ts'
 
-export interface AccountUse {
-  address: string
-  signs: boolean
-  writable: boolean
-}
-
-export interface PageInstruction {
-  program: string
-  accounts: readonly AccountUse[]
-  data: Uint8Array
-}
+export type AccountUse = PlainInstruction['accounts'][number]
 
 export type MessageVersion = 0 | 'legacy'
 
 /** Accounts in the order of a message: the payer, other signers, then all others; writable ones first in each group. */
-function accountsOf(payer: string, instructions: readonly PageInstruction[]): AccountUse[] {
-  const uses = new Map<string, AccountUse>([[payer, { address: payer, signs: true, writable: true }]])
-  const add = ({ address, signs, writable }: AccountUse) => {
+function accountsOf(payer: string, instructions: readonly PlainInstruction[]): AccountUse[] {
+  const uses = new Map<string, AccountUse>([[payer, { address: payer, isSigner: true, isWritable: true }]])
+  const add = ({ address, isSigner, isWritable }: AccountUse) => {
     const known = uses.get(address)
-    if (known === undefined) uses.set(address, { address, signs, writable })
-    else Object.assign(known, { signs: known.signs || signs, writable: known.writable || writable })
+    if (known === undefined) uses.set(address, { address, isSigner, isWritable })
+    else Object.assign(known, { isSigner: known.isSigner || isSigner, isWritable: known.isWritable || isWritable })
   }
   for (const { program, accounts } of instructions) {
-    add({ address: program, signs: false, writable: false })
+    add({ address: program, isSigner: false, isWritable: false })
     for (const account of accounts) add(account)
   }
-  const rank = ({ signs, writable }: AccountUse) => (signs ? 0 : 2) + (writable ? 0 : 1)
+  const rank = ({ isSigner, isWritable }: AccountUse) => (isSigner ? 0 : 2) + (isWritable ? 0 : 1)
   return [...uses.values()].sort((a, b) => rank(a) - rank(b))
 }
 
 /** Encodes a message without lookup tables, byte for byte as web3.js does. */
 export function compileMessage(
   payer: string,
-  instructions: readonly PageInstruction[],
+  instructions: readonly PlainInstruction[],
   blockhash: string,
   version: MessageVersion = 0,
 ): Uint8Array {
@@ -48,9 +39,9 @@ export function compileMessage(
   return joinBytes([
     Uint8Array.from(version === 0 ? [0x80] : []),
     Uint8Array.of(
-      count(({ signs }) => signs),
-      count(({ signs, writable }) => signs && !writable),
-      count(({ signs, writable }) => !signs && !writable),
+      count(({ isSigner }) => isSigner),
+      count(({ isSigner, isWritable }) => isSigner && !isWritable),
+      count(({ isSigner, isWritable }) => !isSigner && !isWritable),
       ...compactLength(accounts.length),
     ),
     ...accounts.map(({ address }) => requireKey(address)),

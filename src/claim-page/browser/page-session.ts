@@ -112,7 +112,7 @@ export class PageSession {
     const { address, rows } = this
     if (address === null || rows === null) return
     const state = await this.#told('readingChain', () => readWalletState(this.node, rows, address), isOld)
-    const plan = await planClaims(state)
+    const plan = planClaims(state)
     const [first] = plan
     const isPoor = first !== undefined && lamportsMissing(state, first) > 0n
     const payee = first?.pays[0]?.state

@@ -78,7 +78,7 @@ export async function sendSponsoredClaim(
     offered = bytesOfBase64(wire as string)
     // Two signatures, their number in one byte: the wallet may read any other form as another message.
     if (offered[0] !== 2 || offered.length > MAX_TRANSACTION_BYTES) throw new PageFault('sponsorChanged')
-    await requireHonest(messageOf(offered), wallet.address, state)
+    requireHonest(messageOf(offered), wallet.address, state)
   } catch {
     throw new PageFault('sponsorStrange')
   }

@@ -1,27 +1,27 @@
 /** Checks a transaction that a sponsor offers: it may only claim for the wallet at the sponsor's cost. */
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { equalBytes, readU32 } from './bytes.ts'
 import { firstClaimInstruction, openingInstruction, vestedClaimInstruction } from './claim-instructions.ts'
 import type { RowState } from './claim-state.ts'
-import type { PageInstruction } from './compiled-message.ts'
 import { base58Of, keyOfAddress } from './program-addresses.ts'
 
 /**
  * Throws if a message does more than claim for the wallet. It may set the budget, lend the rent, open the token
  * account at the sponsor's cost, and claim exactly the leaf that the page has proven.
  */
-export async function requireHonest(message: Uint8Array, claimer: string, state: RowState): Promise<void> {
+export function requireHonest(message: Uint8Array, claimer: string, state: RowState): void {
   const { keys, signers, instructions } = readMessage(message)
   const payer = keys[0]
   const refuse = () => new Error('the transaction does something else')
   if (payer === undefined || payer === claimer || signers !== 2 || keys[1] !== claimer) throw refuse()
   const opening = openingInstruction(state.accounts)
   const expected = [
-    { ...opening, accounts: [{ address: payer, signs: true, writable: true }, ...opening.accounts.slice(1)] },
-    await firstClaimInstruction(state.accounts, state.row),
-    await vestedClaimInstruction(state.accounts),
+    { ...opening, accounts: [{ address: payer, isSigner: true, isWritable: true }, ...opening.accounts.slice(1)] },
+    firstClaimInstruction(state.accounts, state.row),
+    vestedClaimInstruction(state.accounts),
   ]
-  const seen = new Set<PageInstruction | string>()
+  const seen = new Set<PlainInstruction | string>()
   for (const { program, accounts, data } of instructions) {
     if (program === COMPUTE_BUDGET_PROGRAM) continue
     const isLoan = program === SYSTEM_PROGRAM && data.length === 12 && readU32(data, 0) === 2
@@ -30,10 +30,10 @@ export async function requireHonest(message: Uint8Array, claimer: string, state:
     if (match === undefined || seen.has(match)) throw refuse()
     seen.add(match)
   }
-  if (!seen.has(expected[1] as PageInstruction) && !seen.has(expected[2] as PageInstruction)) throw refuse()
+  if (!seen.has(expected[1] as PlainInstruction) && !seen.has(expected[2] as PlainInstruction)) throw refuse()
 }
 
-const isSame = (each: PageInstruction, program: string, accounts: readonly string[], data: Uint8Array) =>
+const isSame = (each: PlainInstruction, program: string, accounts: readonly string[], data: Uint8Array) =>
   each.program === program &&
   each.accounts.length === accounts.length &&
   each.accounts.every(({ address }, n) => address === accounts[n]) &&

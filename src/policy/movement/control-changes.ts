@@ -3,6 +3,7 @@ import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
+import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_AUTHORITIES } from '../../solana/token-authorities.ts'
 import { metadataAuthority, readMintExtensions } from '../../solana/token-extensions.ts'
@@ -20,7 +21,11 @@ import {
 
 /** Addresses in the wallet's accounts that receive value, besides the wallet's own address. */
 const GUARDED_ADDRESSES = [
-  { program: PROGRAMS.distributor.id, offset: 169, what: 'clawback receiver of the distributor' },
+  {
+    program: MERKLE_DISTRIBUTOR.id,
+    offset: MERKLE_DISTRIBUTOR.offsetOf('merkle_distributor', 'clawback_receiver'),
+    what: 'clawback receiver of the distributor',
+  },
   {
     program: JUPITER_LOCK.id,
     offset: JUPITER_LOCK.offsetOf('escrow', 'recipient'),

@@ -65,6 +65,8 @@ interface Call<T extends Readonly<Record<string, InstructionRow>>, N extends key
   known: Partial<Fields<T[N][2]>>
   place: number
 }
+/** The instructions of a message, and the addresses by their places. */
+type CalledMessage = Pick<DecodedMessage, 'instructions'> & { readonly keys: readonly string[] }
 type AnyCall<T extends Readonly<Record<string, InstructionRow>>> = { [N in keyof T]: Call<T, N> }[keyof T]
 
 const split = (words: string): [name: string, of: string][] =>
@@ -86,12 +88,18 @@ function readFields(fields: string, reader: ByteReader): { values: Record<string
   return { values, isWhole: true }
 }
 
-/** Null for data that does not begin with these bytes, or cannot be read. */
-function readAfter(prefix: string, fields: string, data: Uint8Array): Record<string, unknown> | null {
+/** Null for data that does not begin with these bytes, cannot be read, or is not read `wholly`. */
+function readAfter(
+  prefix: string,
+  fields: string,
+  data: Uint8Array,
+  { wholly = false } = {},
+): Record<string, unknown> | null {
   const size = prefix.length / 2
   if (hexOf(data.subarray(0, size)) !== prefix) return null
-  const { values, isWhole } = readFields(fields, new ByteReader(data, size))
-  return isWhole ? values : null
+  const reader = new ByteReader(data, size)
+  const { values, isWhole } = readFields(fields, reader)
+  return isWhole && (!wholly || reader.left === 0) ? values : null
 }
 
 /** A program whose instructions and accounts begin with bytes of their own: eight with Anchor, one with Metaplex. */
@@ -104,16 +112,25 @@ export function programTable<
   const byPrefix = new Map(Object.entries(instructions).map(([name, row]) => [row[0], { name, row }]))
   const prefixBytes = (Object.values(instructions)[0]?.[0] ?? '').length / 2
   const accountRow = (name: string) => (accounts as Readonly<Record<string, AccountRow>>)[name] as AccountRow
+
+  /** The data of an instruction. */
+  function data<N extends keyof T & string>(name: N, args: Given<T[N][2]>): Uint8Array {
+    const [prefix, , fields] = instructions[name] as InstructionRow
+    const values = args as Readonly<Record<string, unknown>>
+    const written = split(fields).map(([field, type]) => fieldType(type).write(values[field]))
+    return joinBytes([bytesOfHex(prefix), ...written])
+  }
+
   return {
     id,
+    data,
     instruction<N extends keyof T & string>(
       name: N,
       own: Omit<Addresses<T[N][1]>, F>,
       args: Given<T[N][2]>,
     ): PlainInstruction {
-      const [prefix, roles, fields] = instructions[name] as InstructionRow
+      const [, roles] = instructions[name] as InstructionRow
       const given: Readonly<Record<string, string | null | undefined>> = { ...fixed, ...own }
-      const values = args as Readonly<Record<string, unknown>>
       return {
         program: id,
         accounts: split(roles).map(([role, flags]) => {
@@ -121,15 +138,18 @@ export function programTable<
           if (flags.includes('o') && !address) return { address: id, isSigner: false, isWritable: false }
           return { address: address ?? '', isSigner: flags.includes('s'), isWritable: flags.includes('w') }
         }),
-        data: joinBytes([
-          bytesOfHex(prefix),
-          ...split(fields).map(([field, type]) => fieldType(type).write(values[field])),
-        ]),
+        data: data(name, args),
       }
     },
 
+    /** The arguments in the data of this instruction; null for other data, and for data that goes on behind them. */
+    argsOf<N extends keyof T & string>(name: N, data: Uint8Array): Fields<T[N][2]> | null {
+      const [prefix, , fields] = instructions[name] as InstructionRow
+      return readAfter(prefix, fields, data, { wholly: true }) as Fields<T[N][2]> | null
+    },
+
     /** The calls of these instructions in a message, whether or not they succeed. */
-    callsIn({ keys, instructions: all }: Pick<DecodedMessage, 'keys' | 'instructions'>): AnyCall<T>[] {
+    callsIn({ keys, instructions: all }: CalledMessage): AnyCall<T>[] {
       return all.flatMap(({ programIdIndex, accounts: indexes, data }, place): AnyCall<T>[] => {
         if (keys[programIdIndex] !== id) return []
         const found = byPrefix.get(hexOf(data.subarray(0, prefixBytes)))

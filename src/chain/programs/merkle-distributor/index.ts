@@ -1,19 +1,25 @@
 /** Jito's merkle distributor: airdrops by merkle root, their claims and their clawback. */
 export { type AirdropKey, claimStatusAddress, distributorAddress, tokenAccountAddress } from './addresses.ts'
-export { creationStartOf, type DistributorChange, distributorChangesIn } from './changes.ts'
 export {
   AIRDROP_CLAIM_UNITS,
   buildAirdropClaim,
+  buildClawback,
+  buildCreation,
+  buildSponsoredClaim,
+  CLAWBACK_UNITS,
+  type Clawback,
+  CREATION_UNITS,
+  type Creation,
+  claimRents,
   type DistributorClaim,
   type DistributorLeaf,
   hasRoomForVested,
   MOST_SIBLINGS,
   MOST_V1_SIBLINGS,
   requireRoomForProof,
-} from './claim.ts'
-export { buildClawback, CLAWBACK_UNITS, type Clawback } from './clawback.ts'
-export { buildCreation, CREATION_UNITS, type Creation } from './creation.ts'
-export { buildSponsoredClaim, claimRents, type SponsoredDistributorClaim } from './sponsored-claim.ts'
+  type SponsoredDistributorClaim,
+} from './building.ts'
+export { type DistributorChange, distributorChangesIn } from './changes.ts'
 export {
   type ClaimStatus,
   type Distributor,

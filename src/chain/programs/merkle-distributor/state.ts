@@ -1,11 +1,10 @@
 /** Reads the program's accounts: the distributor of an airdrop, and the claim status of a wallet. */
 
-import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../../solana/accounts.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
+import { hexOf } from '../../../solana/bytes.ts'
+import { MERKLE_DISTRIBUTOR } from '../../../solana/programs/merkle-distributor.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { readingOf } from '../../sending/runs.ts'
-import { DISTRIBUTOR_ACCOUNTS } from './layout.ts'
 
 /** The program's MerkleDistributor, with amounts in raw units and times in Unix seconds. */
 export interface Distributor {
@@ -36,43 +35,36 @@ export interface ClaimStatus {
   unlocked: bigint
 }
 
-const DISTRIBUTOR_BYTES = 234
-/** Bytes of a claim status. */
-export const CLAIM_STATUS_BYTES = 64
-
 /** Returns null for an account that is not a distributor of the program. */
 export function decodeDistributor(account: ChainAccount | null): Distributor | null {
-  const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.distributor, DISTRIBUTOR_BYTES)
-  if (data === null) return null
-  const key = (at: number) => base58.encode(data.subarray(at, at + 32))
+  const fields = MERKLE_DISTRIBUTOR.decode('merkle_distributor', account)
+  if (fields === null) return null
+  const { version, mint, admin } = fields
   return {
-    version: data.readBigUInt64LE(9),
-    root: data.toString('hex', 17, 49),
-    mint: key(49),
-    vault: key(81),
-    maxTotal: data.readBigUInt64LE(113),
-    maxNodes: data.readBigUInt64LE(121),
-    claimedTotal: data.readBigUInt64LE(129),
-    claimedNodes: data.readBigUInt64LE(137),
-    startsAt: data.readBigInt64LE(145),
-    endsAt: data.readBigInt64LE(153),
-    clawbackAt: data.readBigInt64LE(161),
-    clawbackReceiver: key(169),
-    admin: key(201),
-    isClawedBack: data[233] === 1,
+    ...{ version, mint, admin, root: hexOf(fields.root), vault: fields.token_vault },
+    maxTotal: fields.max_total_claim,
+    maxNodes: fields.max_num_nodes,
+    claimedTotal: fields.total_amount_claimed,
+    claimedNodes: fields.num_nodes_claimed,
+    startsAt: fields.start_ts,
+    endsAt: fields.end_ts,
+    clawbackAt: fields.clawback_start_ts,
+    clawbackReceiver: fields.clawback_receiver,
+    isClawedBack: fields.clawed_back,
   }
 }
 
 /** Returns null for an account that is not a claim status of the program. */
 export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | null {
-  const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.claimStatus, CLAIM_STATUS_BYTES)
-  if (data === null) return null
-  return {
-    claimant: base58.encode(data.subarray(8, 40)),
-    locked: data.readBigUInt64LE(40),
-    lockedWithdrawn: data.readBigUInt64LE(48),
-    unlocked: data.readBigUInt64LE(56),
-  }
+  const fields = MERKLE_DISTRIBUTOR.decode('claim_status', account)
+  return (
+    fields && {
+      claimant: fields.claimant,
+      locked: fields.locked_amount,
+      lockedWithdrawn: fields.locked_amount_withdrawn,
+      unlocked: fields.unlocked_amount,
+    }
+  )
 }
 
 /**
@@ -85,10 +77,4 @@ export async function readDistributors(
 ): Promise<{ slot: number; distributors: (Distributor | null)[] }> {
   const { accounts, newest } = await readingOf(node, addresses)
   return { slot: newest, distributors: accounts.map(decodeDistributor) }
-}
-
-function distributorDataOf(account: ChainAccount | null, discriminator: Buffer, least: number): Buffer | null {
-  if (account?.owner !== PROGRAMS.distributor.id || account.data.length < least) return null
-  const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
-  return discriminator.equals(data.subarray(0, 8)) ? data : null
 }

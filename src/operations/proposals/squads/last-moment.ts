@@ -1,7 +1,7 @@
 /** Finds until when a proposal can be executed: an airdrop can be created only before its start. */
-import { creationStartOf } from '../../../chain/programs/merkle-distributor/index.ts'
 import { isoTime, SECOND_MS } from '../../../platform/timing.ts'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
+import { MERKLE_DISTRIBUTOR } from '../../../solana/programs/merkle-distributor.ts'
 import type { Row } from '../../../store/schema.ts'
 
 /** Greatest Unix seconds that a date has; a creation may have any number. */
@@ -12,9 +12,11 @@ export function lastMomentOf(
   { instructions }: Pick<DecodedMessage, 'instructions'>,
   addresses: readonly string[],
 ): number | null {
-  const starts = instructions.flatMap(({ programIdIndex, data }) => {
-    const start = creationStartOf(addresses[programIdIndex], data)
-    return start === null || start < 0n || start > MOST_SECONDS ? [] : [Number(start) * SECOND_MS]
+  const calls = MERKLE_DISTRIBUTOR.callsIn({ keys: addresses, instructions })
+  const starts = calls.flatMap(({ name, args }) => {
+    if (name !== 'new_distributor' || args === null) return []
+    const { start_vesting_ts: start } = args
+    return start < 0n || start > MOST_SECONDS ? [] : [Number(start) * SECOND_MS]
   })
   return starts.length === 0 ? null : Math.min(...starts)
 }
