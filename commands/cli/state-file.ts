@@ -64,8 +64,8 @@ export function readStateFile(file: string): unknown {
   }
 }
 
-/** Replaces the file atomically (0600), so that a crash leaves the old content or the new one. */
+/** Replaces the file atomically (0600); it is on disk when this returns. */
 export function writeStateFile(file: string, value: unknown): void {
   makeFolders(dirname(file))
-  writeAtomically(file, `${JSON.stringify(value)}\n`)
+  writeAtomically(file, `${JSON.stringify(value)}\n`, { syncFolder: true })
 }
