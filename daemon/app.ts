@@ -1,10 +1,11 @@
 /** The HTTP app without a listener: every route of the contract on one kernel, as a `fetch` function. */
 import type { IncomingMessage } from 'node:http'
-import { Hono } from 'hono'
+import { type Env, Hono } from 'hono'
+import { cors } from 'hono/cors'
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/platform/errors.ts'
-import { allowOrigins } from './cors.ts'
+import type { Config } from '../src/settings/config.ts'
 import { createKernel } from './create-kernel.ts'
 import type { Kernel, KernelOptions } from './kernel.ts'
 import type { Metrics } from './metrics.ts'
@@ -136,4 +137,39 @@ function firstVersion(kernel: Kernel, request: Request, record: RequestRecord): 
     Deprecation: `@${DEPRECATED_SINCE}`,
     Link: '</v2>; rel="successor-version"',
   })
+}
+
+/** Seconds that a browser may remember an answer to its preflight request; Chromium remembers for two hours at most. */
+const PREFLIGHT_AGE_S = 7_200
+
+/** Any page may call these routes, which answer for themselves (daemon/routes/pay.ts). */
+const OPEN_TO_ALL = '/v2/pay/'
+
+/**
+ * A browser never sends a bearer key by itself, so an allowed origin can only do what its own key allows. Cookies are
+ * not used and not allowed.
+ */
+function allowOrigins<E extends Env>(hono: Hono<E>, { values }: Config): void {
+  allow(hono, '/v2/*', values['cors-origins'], {
+    allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'x-request-id'],
+    exposeHeaders: ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', 'idempotent-replayed'],
+  })
+  allow(hono, '/claim/*', values['claim-origins'], {
+    allowMethods: ['GET', 'POST'],
+    allowHeaders: ['content-type'],
+    exposeHeaders: ['x-request-id', 'retry-after'],
+  })
+}
+
+function allow<E extends Env>(
+  hono: Hono<E>,
+  path: string,
+  origins: readonly string[] | undefined,
+  options: { allowMethods: string[]; allowHeaders: string[]; exposeHeaders: string[] },
+): void {
+  if (origins === undefined || origins.length === 0) return
+  const origin = origins.includes('*') ? '*' : [...origins]
+  const allowing = cors({ ...options, origin, maxAge: PREFLIGHT_AGE_S })
+  hono.use(path, (c, next) => (c.req.path.startsWith(OPEN_TO_ALL) ? next() : allowing(c, next)))
 }

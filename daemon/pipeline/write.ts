@@ -1,4 +1,6 @@
 /** The last steps of writes: body, mode and its scope, validation, idempotency and operation. */
+import { createHash, hash as oneShot } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Approver } from '../../src/api/envelope.ts'
 import { validateInput } from '../../src/api/input-validation.ts'
 import { paths } from '../../src/api/paths.ts'
@@ -15,6 +17,7 @@ import { requireScopes } from './bearer.ts'
 import {
   type BodySource,
   bodyCeiling,
+  bodyText,
   declaredLength,
   inspectorOf,
   jsonCeiling,
@@ -23,12 +26,12 @@ import {
   readRequestBody,
   requireJson,
 } from './body.ts'
+import { canonicalJson } from './canonical-json.ts'
 import { makeContext, UNLINKED } from './context.ts'
-import { parseForm } from './form.ts'
+import { parseForm, readForm } from './form.ts'
 import type { AskedRequest, Handler } from './handler.ts'
 import { claimIdempotencyKey, type KeyClaim, type ReplayedAnswer, readIdempotencyKey } from './idempotency.ts'
 import { type Answer, answerText, inputOf } from './read.ts'
-import { hashRequest } from './request-hash.ts'
 import { requireSignable } from './signable.ts'
 
 /** A body that has not been read yet. */
@@ -280,4 +283,41 @@ function parseBody({ config }: Kernel, route: AnyRoute, body: RequestBody): Fiel
   const { multipart } = route
   if (multipart === undefined || !body.multipart) return parseJsonObject(body)
   return parseForm(body, jsonCeiling(config)).then(multipart)
+}
+
+/**
+ * SHA-256 of method, path, query and body. Two texts of the same JSON have the same hash, and so do forms with the
+ * same parts; amounts compare as written.
+ */
+async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<string> {
+  const target = `${method} ${pathAndQuery}\n`
+  if (body.multipart) return hashForm(target, body)
+  const text = textOrUndefined(body.raw)
+  const steps = canonicalJson(text ?? '')
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) {
+    // Other requests run between the steps over a large body.
+    await nextTurn()
+  }
+  if (step.value !== undefined) return oneShot('sha256', target + step.value, 'hex')
+  return createHash('sha256').update(target).update(body.raw).digest('hex')
+}
+
+function textOrUndefined(raw: Uint8Array<ArrayBuffer>): string | undefined {
+  try {
+    return bodyText(raw)
+  } catch {
+    return undefined
+  }
+}
+
+async function hashForm(target: string, body: RequestBody): Promise<string> {
+  const hash = createHash('sha256').update(target)
+  for (const [name, value] of await readForm(body)) {
+    const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(await value.arrayBuffer())
+    hash
+      .update(`${JSON.stringify(name)} ${typeof value === 'string' ? 'text' : 'file'} ${bytes.byteLength}\n`)
+      .update(bytes)
+  }
+  return hash.digest('hex')
 }

@@ -2,7 +2,12 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ALLOCATION_OUTCOMES, type AllocationInput, allocate } from '../../src/merkle/allocation/allocate.ts'
+import {
+  ALLOCATION_OUTCOMES,
+  type AllocationInput,
+  allocate,
+  shareByWeight,
+} from '../../src/merkle/allocation/allocate.ts'
 import { AllocationFault } from '../../src/merkle/allocation/fault.ts'
 import { parseFormula } from '../../src/merkle/allocation/formula.ts'
 import type { HolderKind } from '../../src/merkle/allocation/holder-kinds.ts'
@@ -16,7 +21,6 @@ import {
 import { parseAddressList, parseTiers } from '../../src/merkle/allocation/input-lines.ts'
 import { fraction, wholeNumber } from '../../src/merkle/allocation/rational.ts'
 import { recipientCsv } from '../../src/merkle/allocation/recipient-list.ts'
-import { shareByWeight } from '../../src/merkle/allocation/share-by-weight.ts'
 import { bytesSource } from '../../src/merkle/csv-source.ts'
 import { entryAt, totalAmount } from '../../src/merkle/entry-list.ts'
 import { readRecipientCsv } from '../../src/merkle/recipient-tree.ts'

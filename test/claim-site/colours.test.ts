@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { contrastOf, lowContrasts, OWN_COLOURS } from '../../src/claim-page/site/contrast.ts'
+import { contrastOf, lowContrasts, OWN_COLOURS } from '../../src/claim-page/site/site-settings.ts'
 
 const CSS = readFileSync(resolve(import.meta.dirname, '../../src/claim-page/browser/claim.css'), 'utf8')
 

@@ -11,7 +11,7 @@ import {
 import { instructions } from '@sqds/multisig'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
-import { withVaultCalls } from '../../src/following/vault-calls.ts'
+import { withVaultCalls } from '../../src/following/effects.ts'
 import { MOST_WHAT } from '../../src/solana/decision-texts.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { squadsProposalAddress } from '../../src/solana/squads/index.ts'

@@ -3,10 +3,18 @@ import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
 import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
+import {
+  MULTISIG_SIZE,
+  readMint,
+  readTokenAccount,
+  TOKEN_ACCOUNT_SIZE,
+  type TokenAccountState,
+} from '../../solana/token-accounts.ts'
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
 import type { LocalChain } from '../types.ts'
+import { uiTokenAmount } from './amounts.ts'
 import { NATIVE_ACCOUNTS, type ParsedState } from './native-accounts.ts'
-import { parseTokenState } from './token-state.ts'
+import { parseExtensions } from './token-extensions.ts'
 
 const NONCE_SIZE = 80
 const LOOKUP_TABLE_HEADER = 56
@@ -94,4 +102,60 @@ export function parseAccountData(chain: LocalChain, address: string, account: Ch
     if (error instanceof ShortData) return null
     throw error
   }
+}
+
+// Parses token accounts, mints and multisigs of both token programs into jsonParsed form.
+
+function extensionsOf(account: ChainAccount): { extensions?: unknown[] } {
+  return account.data.length > TOKEN_ACCOUNT_SIZE + 1
+    ? { extensions: parseExtensions(account.data, TOKEN_ACCOUNT_SIZE + 1) }
+    : {}
+}
+
+function parseMultisig(data: Uint8Array) {
+  const reader = new ByteReader(data)
+  const numRequiredSigners = reader.u8()
+  const numValidSigners = reader.u8()
+  const isInitialized = reader.bool()
+  const signers = Array.from({ length: Math.min(numValidSigners, 11) }, reader.key)
+  return { type: 'multisig', info: { numRequiredSigners, numValidSigners, isInitialized, signers } }
+}
+
+function parseTokenAccount(chain: LocalChain, account: ChainAccount, state: TokenAccountState) {
+  const mintAccount = chain.account(state.mint)
+  const mint = mintAccount && readMint(mintAccount)
+  if (!mint) return null
+  const { decimals } = mint
+  const { nativeReserve } = state
+  return {
+    type: 'account',
+    info: {
+      mint: state.mint,
+      owner: state.owner,
+      tokenAmount: uiTokenAmount(state.amount, decimals),
+      ...(state.delegate && { delegate: state.delegate }),
+      state: state.state,
+      isNative: nativeReserve !== null,
+      ...(nativeReserve !== null && { rentExemptReserve: uiTokenAmount(nativeReserve, decimals) }),
+      ...(state.delegate && { delegatedAmount: uiTokenAmount(state.delegatedAmount, decimals) }),
+      ...(state.closeAuthority && { closeAuthority: state.closeAuthority }),
+      ...extensionsOf(account),
+    },
+  }
+}
+
+/**
+ * Parses an account of a token program into jsonParsed form; null when that is impossible, for example without its
+ * mint.
+ */
+function parseTokenState(chain: LocalChain, account: ChainAccount): { type: string; info: object } | null {
+  const mint = readMint(account)
+  if (mint) {
+    const { mintAuthority, supply, decimals, isInitialized, freezeAuthority } = mint
+    const info = { mintAuthority, supply: supply.toString(), decimals, isInitialized, freezeAuthority }
+    return { type: 'mint', info: { ...info, ...extensionsOf(account) } }
+  }
+  if (account.data.length === MULTISIG_SIZE) return parseMultisig(account.data)
+  const state = readTokenAccount(account)
+  return state && parseTokenAccount(chain, account, state)
 }

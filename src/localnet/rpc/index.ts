@@ -1,16 +1,20 @@
 /** JSON-RPC 2.0 over the embedded chain, with the responses of a validator. */
-
+import { base58 } from '@scure/base'
+import type { ChainAccount } from '../../solana/accounts.ts'
 import { parseJson, toJson } from '../../solana/json.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
+import { CopyTooSoonError } from '../journal.ts'
 import type { LocalChain } from '../types.ts'
-import { accountMethods } from './accounts.ts'
+import { encodeAccount, viewOf } from './account-encoding.ts'
 import { blockMethods } from './blocks.ts'
 import { bundleMethods } from './bundles.ts'
 import { clusterMethods } from './cluster.ts'
 import { clusterCallMethods } from './cluster-calls/index.ts'
-import { CODE, RpcError } from './errors.ts'
-import type { RpcMethods } from './method.ts'
-import { operatorMethods } from './operator.ts'
-import { programAccountMethods } from './program-accounts.ts'
+import { CODE, invalidParams, RpcError } from './errors.ts'
+import { type AccountFilters, matchesFilters, readFilters } from './filters.ts'
+import { type RpcMethods, readableAt, withContext } from './method.ts'
+import { asAmount, asBoolean, asConfig, asList, asPubkey, onlyCommitment, requireParams } from './params.ts'
 import { sendingMethods } from './sending.ts'
 import { simulationMethods } from './simulation.ts'
 import { tokenMethods } from './tokens.ts'
@@ -137,4 +141,128 @@ export function createRpc(chain: LocalChain, { onError }: LocalRpcOptions = {}):
       return answers.length > 0 ? `[${answers.join(',')}]` : undefined
     },
   }
+}
+
+/** Maximum seconds of one call, a hundred years; far beyond that, dates are no longer valid. */
+const MAX_SECONDS = 100 * 366 * 86_400
+
+function advanceClock(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const [seconds] = params
+  if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= MAX_SECONDS)) {
+    throw invalidParams(`Invalid param: seconds must be a number above 0 and at most ${MAX_SECONDS}`)
+  }
+  try {
+    chain.advance(seconds)
+  } catch (error) {
+    throw error instanceof RangeError ? invalidParams(`Invalid param: ${error.message}`) : error
+  }
+  return { slot: chain.slot(), unixTimestamp: chain.unixTimestamp() }
+}
+
+function copyJournal(chain: LocalChain) {
+  try {
+    return { file: chain.copyJournal() }
+  } catch (error) {
+    throw error instanceof CopyTooSoonError ? new RpcError(CODE.internal, error.message) : error
+  }
+}
+
+const operatorMethods: RpcMethods = {
+  svc_status: (chain) => chain.status(),
+  svc_advance: advanceClock,
+  svc_copy: copyJournal,
+}
+
+// Implements getProgramAccounts with the most selective index.
+
+const MINT_OFFSET = 0
+const OWNER_OFFSET = 32
+
+type AccountEntries = Iterable<readonly [address: string, account: ChainAccount]>
+
+/**
+ * Selects candidate accounts. The indexes by wallet and by mint cover token accounts only, so the filters must select
+ * those.
+ */
+function candidates(chain: LocalChain, program: string, filters: AccountFilters): AccountEntries {
+  const tokenAccounts = filters.tokenAccountState || filters.dataSizes.includes(TOKEN_ACCOUNT_SIZE)
+  if (!TOKEN_PROGRAM_NAMES[program] || !tokenAccounts) return chain.accountsOwnedBy(program)
+  const keyAt = (offset: number) =>
+    filters.memcmps.find((memcmp) => memcmp.offset === offset && memcmp.bytes.length === 32)?.bytes
+  const owner = keyAt(OWNER_OFFSET)
+  if (owner) return chain.tokenAccountsOf(base58.encode(owner))
+  const mint = keyAt(MINT_OFFSET)
+  return mint ? chain.tokenAccountsOfMint(base58.encode(mint)) : chain.accountsOwnedBy(program)
+}
+
+function programAccounts(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const program = asPubkey(params[0])
+  const config = asConfig(params[1])
+  const filters = readFilters(config.filters)
+  const view = viewOf(config)
+  const commitment = readableAt(chain, config)
+  const matches: unknown[] = []
+  for (const [pubkey, account] of candidates(chain, program, filters)) {
+    if (account.owner !== program || !matchesFilters(account, filters)) continue
+    matches.push({ pubkey, account: encodeAccount(chain, [pubkey, account], view) })
+  }
+  return asBoolean(config.withContext) ? withContext(chain, commitment, matches) : matches
+}
+
+const programAccountMethods: RpcMethods = { getProgramAccounts: programAccounts }
+
+// Methods that read accounts by address.
+
+const MAX_REQUESTED_ACCOUNTS = 100
+/** Maximum data of an account in bytes, as in Agave's MAX_PERMITTED_DATA_LENGTH. */
+const MAX_SPACE = 10n * 1024n * 1024n
+
+function balance(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const address = asPubkey(params[0])
+  const commitment = readableAt(chain, asConfig(params[1]))
+  return withContext(chain, commitment, chain.account(address)?.lamports ?? 0n)
+}
+
+function getAccountInfo(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const address = asPubkey(params[0])
+  const config = asConfig(params[1])
+  const view = viewOf(config)
+  const commitment = readableAt(chain, config)
+  const account = chain.account(address)
+  return withContext(chain, commitment, account && encodeAccount(chain, [address, account], view))
+}
+
+function multipleAccounts(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const list = asList(params[0])
+  if (list.length > MAX_REQUESTED_ACCOUNTS)
+    throw invalidParams(`Too many inputs provided; max ${MAX_REQUESTED_ACCOUNTS}`)
+  const addresses = list.map(asPubkey)
+  const config = asConfig(params[1])
+  const view = viewOf(config, 'base64')
+  const commitment = readableAt(chain, config)
+  const value = addresses.map((address) => {
+    const account = chain.account(address)
+    return account && encodeAccount(chain, [address, account], view)
+  })
+  return withContext(chain, commitment, value)
+}
+
+function minimumBalance(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const space = asAmount(params[0])
+  onlyCommitment(params[1])
+  if (space > MAX_SPACE) throw new RpcError(CODE.invalidRequest, 'Invalid request')
+  return chain.minimumBalance(Number(space))
+}
+
+const accountMethods: RpcMethods = {
+  getBalance: balance,
+  getAccountInfo: getAccountInfo,
+  getMultipleAccounts: multipleAccounts,
+  getMinimumBalanceForRentExemption: minimumBalance,
 }

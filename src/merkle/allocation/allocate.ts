@@ -11,7 +11,6 @@ import type { FormulaVariables } from './formula-operators.ts'
 import { type HolderRows, holderAddress, holderAt } from './holder-rows.ts'
 import type { Tier } from './input-lines.ts'
 import { floorOf, fraction, type Rational, timesRational, wholeNumber } from './rational.ts'
-import { shareByWeight } from './share-by-weight.ts'
 
 export type AllocationRule =
   /** The total is divided by balance, or by the formula's result. */
@@ -176,4 +175,50 @@ function settled(amounts: BigUint64Array, outcomes: Uint8Array): Allocation {
   if (kept === 0) throw new AllocationFault('every holder would get nothing: the amounts are below one raw unit')
   if (total > MAX_U64) throw new AllocationFault(`the amounts are ${total} raw units in all, ${MOST_AMOUNT}`)
   return { amounts, outcomes, kept, total }
+}
+
+/** Most bits of the common denominator of all weights. */
+const MOST_DENOMINATOR = 1n << 4096n
+
+/**
+ * Each share is its part rounded down. The units that are left go, one each, to the largest remainders; among equal
+ * remainders the first wins. Throws AllocationFault when all weights are 0.
+ */
+export function shareByWeight(total: bigint, weights: readonly Rational[]): bigint[] {
+  const whole = overOneDenominator(weights)
+  const sum = whole.reduce((all, weight) => all + weight, 0n)
+  if (sum === 0n) throw new AllocationFault('the total cannot be divided: every weight is 0')
+  const remainders: bigint[] = []
+  let left = total
+  const shares = whole.map((weight, i) => {
+    const product = total * weight
+    const share = product / sum
+    remainders[i] = product - share * sum
+    left -= share
+    return share
+  })
+  if (left === 0n) return shares
+  const order = shares.map((_, i) => i)
+  order.sort((one, other) => {
+    const [a, b] = [remainders[one] as bigint, remainders[other] as bigint]
+    return a === b ? one - other : a > b ? -1 : 1
+  })
+  // Each floor lacks less than one unit, so fewer units are left than there are remainders above 0.
+  for (const i of order.slice(0, Number(left))) shares[i] = (shares[i] as bigint) + 1n
+  return shares
+}
+
+/** The weights times their least common denominator. */
+function overOneDenominator(weights: readonly Rational[]): bigint[] {
+  let common = 1n
+  for (const { d } of weights) {
+    if (common % d === 0n) continue
+    let [a, b] = [common, d]
+    while (b !== 0n) [a, b] = [b, a % b]
+    common *= d / a
+    if (common >= MOST_DENOMINATOR) {
+      throw new AllocationFault('the weights have too many different denominators: round them, as with floor(…)')
+    }
+  }
+  return weights.map(({ n, d }) => n * (common / d))
 }

@@ -1,5 +1,5 @@
 /** Takes one step of a run: checks some pools, claims what they hold, and stores its progress. */
-import type { ScheduleTerms } from '../../api/fee-schedules.ts'
+import type { ScheduleRunReason, ScheduleTerms } from '../../api/fee-schedules.ts'
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { type Budget, takeCalls } from '../../following/budget.ts'
 import { Overtaken } from '../../platform/errors.ts'
@@ -14,6 +14,8 @@ import {
   type ScheduledPool,
 } from '../../store/fees/fee-schedule-runs.ts'
 import { type ChainPool, readPools } from '../pools/on-chain.ts'
+import { readPolicyState } from '../signing/policy-state.ts'
+import { requireCluster, trySigner } from '../signing/require-signer.ts'
 import {
   claimShare,
   endShare,
@@ -26,7 +28,6 @@ import { type ClaimableShare, claimableShares, LOCK_CALLS, POSITION_CALLS } from
 import { endRun, type RunEnd } from './end-run.ts'
 import { termsOf } from './fee-schedule-record.ts'
 import { SkipTally } from './run-tally.ts'
-import { signerOrBlock } from './signer-block.ts'
 
 /** Pools that one step checks, and the calls for reading them with their configs and quotes. */
 const POOLS_PER_STEP = 100
@@ -224,4 +225,21 @@ function outcomeWithoutClaim(
   if (signerOf(share) !== wallet) return skippedShare(share, 'not_owner')
   if (!share.isAny) return skippedShare(share, 'nothing_to_claim')
   return isBelow ? skippedShare(share, 'below_threshold') : null
+}
+
+/** Throws internal_error when the node fails. */
+async function signerOrBlock(
+  services: ScheduleServices,
+): Promise<{ wallet: string; genesis: string } | { reason: ScheduleRunReason }> {
+  const signer = await trySigner(services)
+  if (signer === null) return { reason: 'no_signer' }
+  const { policy } = await readPolicyState(services.store.db, services.clock, signer.address)
+  if (policy.paused) return { reason: 'signer_paused' }
+  const genesis = await services.chain.genesisHash()
+  // The node has answered, so only a signer of another cluster is refused here.
+  const isOurs = await requireCluster(services).then(
+    () => true,
+    () => false,
+  )
+  return isOurs ? { wallet: signer.address, genesis } : { reason: 'other_cluster' }
 }

@@ -1,4 +1,5 @@
 /** Rehearses a launch and all later steps on a copy of the cluster in memory. Nothing is signed, sent or stored. */
+import { BENEFICIARIES_OF, type Beneficiary, type FeeClaimKind } from '../../api/fee-claims.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { copyChain } from '../../chain/copied-chain.ts'
@@ -7,12 +8,13 @@ import type { Context } from '../../context.ts'
 import { internal, Overloaded } from '../../platform/errors.ts'
 import { rejectLate } from '../../platform/timing.ts'
 import { PROGRAMS, type Program } from '../../solana/programs.ts'
+import { planClaim } from '../fee-claims/plan-claim.ts'
+import { platformWallet } from '../platform-wallet.ts'
 import { prepareLaunch } from '../pools/create-pool.ts'
 import { launchImage } from '../pools/launch-terms.ts'
 import { curveNamed, type NamedCurve } from '../pools/presets.ts'
 import { requireFreeTicker } from '../pools/tickers.ts'
-import { claimSteps } from './claim-steps.ts'
-import { launchSteps } from './launch-steps.ts'
+import { curveOnCopy, launchSteps } from './launch-steps.ts'
 import { migrationSteps, tradeSteps } from './market-steps.ts'
 import { openRehearsal, type Rehearsal, StoppedRehearsal } from './rehearsal.ts'
 import { rehearsalReport } from './report.ts'
@@ -97,4 +99,43 @@ async function runThrough(rehearsal: Rehearsal, named: NamedCurve): Promise<void
   } catch (error) {
     if (!(error instanceof StoppedRehearsal)) throw error
   }
+}
+
+// Rehearses the claims of partner and creator, with the same plans as the requests.
+
+const KIND_LABELS: Readonly<Record<FeeClaimKind, string>> = {
+  dbc: 'trading fees',
+  surplus: 'surplus',
+  migration_fee: 'migration fee',
+  leftover: 'leftover',
+  pool_creation_fee: 'pool creation fee',
+  damm_v2: 'fees of positions',
+  vesting: 'vested tokens',
+}
+
+/** Each beneficiary pays for its own claim. */
+async function claimSteps(rehearsal: Rehearsal, kinds: readonly FeeClaimKind[]): Promise<void> {
+  const { context, input, launch } = rehearsal
+  for (const kind of kinds) {
+    if (input.type === 'damm_v2' && kind !== 'damm_v2') continue
+    const payers = new Set<string>()
+    for (const beneficiary of BENEFICIARIES_OF[kind]) {
+      const payer = await claimerOf(rehearsal, beneficiary)
+      // A wallet that is both has already claimed all of its positions.
+      if (kind === 'damm_v2' && payers.has(payer)) continue
+      payers.add(payer)
+      const label = `${beneficiary} claims ${KIND_LABELS[kind]}`
+      await rehearsal.run(
+        { stage: 'claim', label, claim: { kind, beneficiary } },
+        async () =>
+          (await planClaim(context, { address: launch.address, kind, beneficiary, splits: undefined }, payer)).built,
+      )
+    }
+  }
+}
+
+async function claimerOf(rehearsal: Rehearsal, beneficiary: Beneficiary): Promise<string> {
+  const { context, input } = rehearsal
+  if (beneficiary === 'creator') return input.creator
+  return input.type === 'damm_v2' ? platformWallet(context) : (await curveOnCopy(rehearsal)).feeClaimer
 }

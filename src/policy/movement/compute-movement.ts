@@ -1,8 +1,11 @@
 /** Computes the movement of a transaction out of a wallet from its simulation. */
-
 import type { ChainAccount } from '../../solana/accounts.ts'
+import { addressOf } from '../../solana/addresses.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
+import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { RentRate } from '../../solana/rent.ts'
+import type { HolderPower } from '../../solana/token-authorities.ts'
+import { changedSettings, readMintExtensions } from '../../solana/token-extensions.ts'
 import { accountOpenings } from './account-openings.ts'
 import { balanceFlows } from './balance-flows.ts'
 import { accountClosings, authorityChanges, delegations } from './control-changes.ts'
@@ -13,11 +16,15 @@ import {
   messageInstructions,
 } from './executed-instructions.ts'
 import { type AssetRelease, withoutReleased } from './freeze-release.ts'
-import { powerUses } from './holder-powers.ts'
-import { instructionEffects } from './instruction-effects.ts'
-import type { InvokedProgram, Movement, SimulationFailure } from './movement.ts'
-import { touchedAccounts } from './touched-accounts.ts'
-import { confidentialBalances, foreignNonce } from './unread-parts.ts'
+import { type InstructionEffects, instructionEffects } from './instruction-effects.ts'
+import type { InvokedProgram, Movement, PowerUse, SimulationFailure, UnreadPart } from './movement.ts'
+import {
+  NONCE_AUTHORITY_OFFSET,
+  nonceAuthority,
+  type TouchedAccount,
+  type TouchedAccounts,
+  touchedAccounts,
+} from './touched-accounts.ts'
 
 /** A simulation of exactly this message, whether it succeeded or failed. */
 export interface SimulatedMessage {
@@ -124,3 +131,93 @@ const invokedPrograms = (instructions: readonly ExecutedInstruction[], wallet: s
     first: accounts[0] ?? null,
     wallet: accounts.includes(wallet),
   }))
+
+// Finds what a transaction does to the holders of a mint that exists: accounts frozen, transfers paused, fees
+// changed.
+
+const CHANGES: Readonly<Record<HolderPower, string>> = {
+  freeze: 'new token accounts would start frozen',
+  pause: 'every transfer would be paused',
+  transfer_fee_config: 'the transfer fee would change',
+  interest_rate: 'the interest rate that wallets show would change',
+  scaled_amount: 'the multiplier that wallets show would change',
+  transfer_hook: 'the program that every transfer calls would change',
+  close: 'the mint would be closed',
+}
+
+/** Whose authority it is does not count: no transaction of the wallet does this unless the policy names it. */
+function powerUses(wallet: string, accounts: TouchedAccounts, { frozen }: InstructionEffects): PowerUse[] {
+  return [...accounts.values()].flatMap((touched) => [...mintUses(touched), ...freezing(wallet, touched, frozen)])
+}
+
+/** A mint that the transaction creates has no holders yet. */
+function mintUses({ address: mint, before, after }: TouchedAccount): PowerUse[] {
+  if (before.account === null || before.mint === null) return []
+  if (after.account === null) return [{ mint, power: 'close', account: mint, what: CHANGES.close }]
+  const { isPaused, isFrozenByDefault } = readMintExtensions(after.account.data)
+  // To resume a token, or to let new accounts start thawed, takes nothing from anybody.
+  const isRelief = (power: HolderPower | null) =>
+    (power === 'pause' && isPaused === false) || (power === 'freeze' && !isFrozenByDefault)
+  return changedSettings(before.account.data, after.account.data)
+    .filter(({ power }) => !isRelief(power))
+    .map(({ power, type }) => ({
+      mint,
+      power,
+      account: mint,
+      what: power === null ? `the settings of extension ${type} would change` : CHANGES[power],
+    }))
+}
+
+/** An account that is opened here may start frozen, which is no act of this transaction. */
+function freezing(wallet: string, { address, before, after }: TouchedAccount, frozen: readonly string[]): PowerUse[] {
+  const { token } = after
+  if (token === null || token.state !== 'frozen' || token.owner === wallet) return []
+  const isAct = before.token === null ? frozen.includes(address) : before.token.state !== 'frozen'
+  if (!isAct) return []
+  const what = `the token account ${address} of ${token.owner} would be frozen`
+  return [{ mint: token.mint, power: 'freeze', account: address, what }]
+}
+
+// Finds reasons why a movement is uncertain: encrypted balances, and nonces of others that keep a transaction valid.
+
+/** Token-2022's extension ConfidentialTransferAccount (spl-token-2022, `ExtensionType`). */
+const CONFIDENTIAL_TRANSFER = 5
+/** Offset of the extensions in a Token-2022 account, after its 165 bytes and its account type. */
+const EXTENSIONS_OFFSET = 166
+
+/** Balances of a confidential transfer are encrypted, so the amount that leaves is unknown. */
+function confidentialBalances(wallet: string, accounts: TouchedAccounts): UnreadPart[] {
+  return [...accounts.values()].flatMap(({ address, before, after, isOwnToken }) => {
+    if (!isOwnToken || address === wallet) return []
+    const [old, now] = [before.account?.data, after.account?.data]
+    if (old !== undefined && now !== undefined && Buffer.from(old).equals(now)) return []
+    const isHidden = [old, now].some((data) => data !== undefined && hasExtension(data, CONFIDENTIAL_TRANSFER))
+    return isHidden ? [{ where: address, reason: 'has a confidential balance, which cannot be read' }] : []
+  })
+}
+
+/** Data whose extensions cannot be read to the end counts as having the extension. */
+function hasExtension(data: Uint8Array, type: number): boolean {
+  if (data.length < EXTENSIONS_OFFSET) return false
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  let at = EXTENSIONS_OFFSET
+  while (at + 4 <= data.length) {
+    const current = view.getUint16(at, true)
+    if (current === 0) return false
+    if (current === type) return true
+    at += 4 + view.getUint16(at + 2, true)
+  }
+  return at > data.length
+}
+
+/** With another's durable nonce, the signature would remain valid until that authority advances the nonce. */
+function foreignNonce(message: DecodedMessage, wallet: string, accounts: TouchedAccounts): UnreadPart[] {
+  const { nonceAccount } = lifetimeOf(message)
+  if (nonceAccount === null) return []
+  const account = accounts.get(nonceAccount)?.before.account ?? null
+  if (nonceAuthority(account) === wallet) return []
+  const end = NONCE_AUTHORITY_OFFSET + 32
+  const isShort = account === null || account.data.length < end
+  const authority = isShort ? 'somebody' : addressOf(account.data.subarray(NONCE_AUTHORITY_OFFSET, end))
+  return [{ where: nonceAccount, reason: `a durable nonce of ${authority} keeps the transaction from expiring` }]
+}

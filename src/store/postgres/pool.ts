@@ -9,12 +9,12 @@ import {
   type PostgresPoolClient,
 } from 'kysely'
 import type pg from 'pg'
+import { internal } from '../../platform/errors.ts'
 import type { Tables } from '../schema.ts'
 import { databaseBusy } from '../writing/work.ts'
-import { postgresError } from './errors.ts'
+import { postgresError, sqlState } from './errors.ts'
 import { createPoolGate, type PoolUsage, type PoolUser } from './gate.ts'
 import { publishPoolWait } from './pool-waits.ts'
-import { sessionCheck } from './sessions.ts'
 import type { PostgresSettings } from './settings.ts'
 import type { PostgresTarget } from './tls.ts'
 
@@ -159,3 +159,58 @@ class ReadingDialect extends PostgresDialect {
 function translate(error: unknown): never {
   throw postgresError(error)
 }
+
+// Refuses a connection pooler that gives each transaction of a client another PostgreSQL session.
+
+/** Other clients of the pooler may have the session, so the check is repeated. */
+const ROUNDS = 5
+/** PgBouncer's code for a transaction when it pools single statements. */
+const PROTOCOL_VIOLATION = '08P01'
+
+/**
+ * Returns a check of new connections that runs before anything is set on them. A setting would stay in a session that
+ * another client may get next. Throws internal_error that says what to do. `newClient` makes an unconnected client.
+ */
+function sessionCheck(newClient: () => pg.Client): (client: pg.ClientBase) => Promise<void> {
+  let keepsSessions = false
+  return async (client) => {
+    const server = await serverProcess(client)
+    // Without a pooler, PostgreSQL reports this id to its client; a pooler gives each client an id of its own.
+    if (server === (client as { processID?: unknown }).processID || keepsSessions) return
+    const other = newClient()
+    other.on('error', () => {})
+    try {
+      await other.connect()
+      for (let round = 0; round < ROUNDS; round++) {
+        if (await isShared(client, server, other)) throw sharedSessions()
+      }
+      keepsSessions = true
+    } finally {
+      await other.end().catch(() => {})
+    }
+  }
+}
+
+/** Whether a transaction of `other` gets the session of `client`, or moves `client` to another one. */
+async function isShared(client: pg.ClientBase, server: number, other: pg.Client): Promise<boolean> {
+  try {
+    await other.query('begin')
+  } catch (error) {
+    if (sqlState(error) === PROTOCOL_VIOLATION) return true
+    throw error
+  }
+  // If the pooler has one session left, the client would wait for it.
+  const isTaken = (await serverProcess(other)) === server || (await serverProcess(client)) !== server
+  await other.query('rollback')
+  return isTaken
+}
+
+async function serverProcess(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ id: number }>('select pg_backend_pid() as id')
+  return rows[0]?.id ?? 0
+}
+
+const sharedSessions = () =>
+  internal(
+    'SVC_DATABASE_URL points to a connection pooler that shares sessions between clients (PgBouncer in transaction or statement mode). svc needs its own sessions for limits, locks and LISTEN: use the URL of PostgreSQL itself, or set pool_mode = session for this database',
+  )

@@ -1,8 +1,7 @@
 /** Store on SQLite: one file, durable group commits, and a separate connection for reads. */
-
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import { internal } from '../../platform/errors.ts'
@@ -21,7 +20,6 @@ import { finishInterruptedRestore, refuseDuringRestore } from '../transfer/resto
 import { actAfter, localWakeups } from '../workers/wakeups.ts'
 import { nothingAfter, refuseNestedWrite, runWork } from '../writing/work.ts'
 import { noting, preparing, sqliteAdditions, sqliteCode, sqliteSchema, whenFree, writerDialect } from './connection.ts'
-import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './file.ts'
 import { groupCommits } from './group.ts'
 import { offerDatabaseVersion } from './unchanged-reads.ts'
 import { createWriteQueue, type Work } from './write-queue.ts'
@@ -232,4 +230,62 @@ async function copyFirstOf(
   const { applied, pending, filling } = state
   const hasBegun = applied.length === 0 || pending.length === 0 || filling !== null
   return hasBegun || !copyFirst ? null : copyBeforeMigration(dataDir, file, state)
+}
+
+/** Size in bytes above which the write-ahead log is emptied; SQLite's own checkpoints begin at 16 MB. */
+const LARGEST_WAL_BYTES = 64 * 1024 * 1024
+/** Milliseconds for which writes wait for readers of other processes, so that the log can be reset. */
+const READERS_MS = 250
+const READERS_POLL_MS = 5
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 60_000]
+
+interface WalBound {
+  /** Empties the log if it is too large. If readers keep it in use, it does not throw but tries again later. */
+  keep(): Promise<void>
+}
+
+/**
+ * SQLite's own checkpoints never empty the log while readers of other processes overlap without a gap. While writes
+ * wait, every new reader needs only the database file, and the log is free when the earlier ones end.
+ */
+function boundWal(raw: Database.Database, file: string, largestBytes: number): WalBound {
+  let [nextTry, pause] = [0, FIRST_PAUSE_MS]
+
+  async function empty(): Promise<boolean> {
+    const until = performance.now() + READERS_MS
+    for (;;) {
+      const [result] = raw.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
+      if (result?.busy === 0) return true
+      if (performance.now() >= until) return false
+      await delay(READERS_POLL_MS)
+    }
+  }
+
+  return {
+    async keep() {
+      const size = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+      if (size <= largestBytes || performance.now() < nextTry) return
+      const isEmpty = await empty()
+      pause = isEmpty ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS)
+      nextTry = isEmpty ? 0 : performance.now() + pause
+    },
+  }
+}
+
+/** Pages that one step gives back; keeps a commit to a few milliseconds. */
+const PAGES_PER_STEP = 500
+/** Pages that stay free for new rows, because giving back and taking again costs twice. */
+const LEAST_FREE_PAGES = 1_000
+const FREE_SHARE = 0.2
+
+/**
+ * Gives some free pages at the end of the file back to the file system; false if few are free. The caller holds a write
+ * transaction.
+ */
+function giveBackPages(raw: Database.Database): boolean {
+  const number = (pragma: string) => Number(raw.pragma(pragma, { simple: true }))
+  const free = number('freelist_count')
+  if (free <= Math.max(LEAST_FREE_PAGES, number('page_count') * FREE_SHARE)) return false
+  raw.pragma(`incremental_vacuum(${PAGES_PER_STEP})`)
+  return number('freelist_count') < free
 }
