@@ -33,37 +33,9 @@ import { drain, onShutdown } from './shutdown.ts'
 import { answerWhileStarting } from './starting.ts'
 import { startTraces } from './traces/start-traces.ts'
 import { unusableAddress } from './unusable-address.ts'
-import { airdropFullyClaimedWorker } from './workers/airdrop-fully-claimed.ts'
-import { chainReconciliationWorker } from './workers/chain-reconciliation.ts'
-import { clockRepairWorker } from './workers/clock-repair.ts'
-import { feeSchedulesWorker } from './workers/fee-schedules.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
-import { goldUnlockEligibleWorker } from './workers/gold-unlock-eligible.ts'
-import { housekeepingWorker } from './workers/housekeeping.ts'
 import { releaseDeadLeases } from './workers/lease.ts'
-import { ledgerWorker } from './workers/ledger.ts'
-import { payRequestsWorker } from './workers/pay-requests.ts'
-import { poolMigrationWorker } from './workers/pool-migration.ts'
-import { programWatchWorker } from './workers/program-watch.ts'
-import { ruleProposalsWorker } from './workers/rule-proposals.ts'
-import { transactionWatcherWorker } from './workers/transaction-watcher.ts'
-import { webhookDeliveryWorker } from './workers/webhook-delivery.ts'
-
-const WORKERS = [
-  webhookDeliveryWorker,
-  transactionWatcherWorker,
-  poolMigrationWorker,
-  airdropFullyClaimedWorker,
-  goldUnlockEligibleWorker,
-  chainReconciliationWorker,
-  ledgerWorker,
-  feeSchedulesWorker,
-  payRequestsWorker,
-  housekeepingWorker,
-  clockRepairWorker,
-  programWatchWorker,
-  ruleProposalsWorker,
-]
+import { WORKERS } from './workers/workers.ts'
 
 export interface RunningDaemon {
   url: string

@@ -1,5 +1,7 @@
-/** Runs a worker's schedule as a node-cron task, which is created again whenever the system clock was set. */
-
+/**
+ * The timers and schedules of the system. A schedule runs as a node-cron task, which is created again whenever the
+ * system clock was set.
+ */
 import { schedule } from 'node-cron'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/platform/timing.ts'
 import type { Timing, WorkerSchedule } from './timing.ts'
@@ -43,11 +45,7 @@ export function cronExpression({ everyMs, offsetMs = 0 }: WorkerSchedule): strin
  * Runs `act` at every moment of a schedule. After the clock was set back, node-cron by itself sleeps for up to a day;
  * after a jump ahead it runs every missed moment. A timer, which the clock does not affect, checks for both.
  */
-export function everySlot(
-  period: WorkerSchedule,
-  act: (slot: number) => void,
-  { after }: Pick<Timing, 'after'>,
-): () => void {
+function everySlot(period: WorkerSchedule, act: (slot: number) => void, { after }: Pick<Timing, 'after'>): () => void {
   const { everyMs, offsetMs = 0 } = period
   const expression = cronExpression(period)
   // A busy process may run late, up to the next moment; this needs no warning.
@@ -84,4 +82,13 @@ export function everySlot(
     cancel()
     void task.destroy()
   }
+}
+
+export const systemTiming: Timing = {
+  after(milliseconds, act) {
+    const timer = setTimeout(act, milliseconds)
+    return () => clearTimeout(timer)
+  },
+  every: (schedule, act) => everySlot(schedule, act, systemTiming),
+  elapsed: () => performance.now(),
 }

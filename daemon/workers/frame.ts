@@ -1,9 +1,9 @@
 /** Runs worker definitions on their schedules, each under a lease that other daemons respect. */
 import type { Worker } from '../../src/api/service.ts'
+import { systemTiming } from './cron.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
 import { createWorkerRunner, type TickOutcome, type WorkerRunnerOptions } from './runner.ts'
 import { workerStates } from './state.ts'
-import { systemTiming } from './system-timing.ts'
 import type { Timing } from './timing.ts'
 
 /** Milliseconds that `stop` waits for running ticks. */

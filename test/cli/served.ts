@@ -8,14 +8,16 @@ import { serveChain } from '../../daemon/localnet.ts'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { newOwner } from '../../daemon/owners.ts'
 import { openServices, operatorKey } from '../../daemon/services.ts'
-import { airdropFullyClaimedWorker } from '../../daemon/workers/airdrop-fully-claimed.ts'
+import { systemTiming } from '../../daemon/workers/cron.ts'
 import type { WorkerDefinition } from '../../daemon/workers/definition.ts'
 import { startWorkers, type Workers } from '../../daemon/workers/frame.ts'
-import { goldUnlockEligibleWorker } from '../../daemon/workers/gold-unlock-eligible.ts'
-import { poolMigrationWorker } from '../../daemon/workers/pool-migration.ts'
-import { systemTiming } from '../../daemon/workers/system-timing.ts'
 import type { Timing } from '../../daemon/workers/timing.ts'
-import { transactionWatcherWorker } from '../../daemon/workers/transaction-watcher.ts'
+import {
+  airdropFullyClaimedWorker,
+  goldUnlockEligibleWorker,
+  poolMigrationWorker,
+  transactionWatcherWorker,
+} from '../../daemon/workers/workers.ts'
 import type { Services } from '../../src/context.ts'
 import { lockFolder } from '../../src/platform/folder-lock.ts'
 import { silentLog } from '../../src/platform/log.ts'

@@ -1,7 +1,7 @@
 /** `svc wallet reclaim` on the embedded chain: a dry run says to the lamport what a run returns, and what stays and why. */
 import { mkdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ledgerWorker } from '../../daemon/workers/ledger.ts'
+import { ledgerWorker } from '../../daemon/workers/workers.ts'
 import { EmbeddedChain } from '../../src/localnet/local-chain.ts'
 import { openParts } from '../../src/localnet/opening.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'

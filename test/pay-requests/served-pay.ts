@@ -2,7 +2,7 @@
 import { fetchTransaction, parseURL, type TransactionRequestURL } from '@solana/pay'
 import { Connection, Keypair, type Transaction } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { payRequestsWorker } from '../../daemon/workers/pay-requests.ts'
+import { payRequestsWorker } from '../../daemon/workers/workers.ts'
 import { type Served, serveHere } from '../cli/served.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 

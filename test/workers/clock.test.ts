@@ -1,16 +1,17 @@
 /** Clocks that were wrong, on SQLite and on a real PostgreSQL server; the schedule by a clock that is set. */
 import { createTask, getTasks } from 'node-cron'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { airdropFullyClaimedWorker } from '../../daemon/workers/airdrop-fully-claimed.ts'
-import { clockRepairWorker } from '../../daemon/workers/clock-repair.ts'
-import { cronExpression } from '../../daemon/workers/cron.ts'
-import { goldUnlockEligibleWorker } from '../../daemon/workers/gold-unlock-eligible.ts'
+import { cronExpression, systemTiming } from '../../daemon/workers/cron.ts'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
-import { poolMigrationWorker } from '../../daemon/workers/pool-migration.ts'
-import { systemTiming } from '../../daemon/workers/system-timing.ts'
 import type { WorkerSchedule } from '../../daemon/workers/timing.ts'
-import { transactionWatcherWorker } from '../../daemon/workers/transaction-watcher.ts'
-import { webhookDeliveryWorker } from '../../daemon/workers/webhook-delivery.ts'
+import {
+  airdropFullyClaimedWorker,
+  clockRepairWorker,
+  goldUnlockEligibleWorker,
+  poolMigrationWorker,
+  transactionWatcherWorker,
+  webhookDeliveryWorker,
+} from '../../daemon/workers/workers.ts'
 import { postgres, sqlite } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { onPostgres } from '../support/database.ts'

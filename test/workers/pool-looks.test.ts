@@ -1,7 +1,7 @@
 /** Pools are looked at in every round of the worker, also while a node is slow. */
 import { Keypair } from '@solana/web3.js'
 import { expect, it } from 'vitest'
-import { poolMigrationWorker } from '../../daemon/workers/pool-migration.ts'
+import { poolMigrationWorker } from '../../daemon/workers/workers.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { insertPool } from '../../src/store/resources/pools.ts'
 import { startService } from '../support/service.ts'
