@@ -1,8 +1,10 @@
 /** Lists the calls about gold locks, collections, NFTs and stakes. */
 import { DAY_SECONDS } from '../../src/platform/timing.ts'
-import { borshString } from '../../src/solana/borsh.ts'
+import { bytesOfHex, hexOf } from '../../src/solana/bytes.ts'
 import { goldLockMemo, stakeMemo } from '../../src/solana/memos.ts'
-import { PROGRAMS } from '../../src/solana/programs.ts'
+import type { Variant } from '../../src/solana/programs/field-types.ts'
+import { JUPITER_LOCK } from '../../src/solana/programs/jupiter-lock.ts'
+import { METAPLEX_CORE } from '../../src/solana/programs/metaplex-core.ts'
 import { timeText } from '../ui/times.ts'
 import { type Call, opens, platformFee, provesDecimals, type Signing, writesMemo } from './demand.ts'
 
@@ -32,7 +34,7 @@ export async function locksGold(of: Signing, asked: AskedLock) {
     return true
   }
   const lock: Call = {
-    program: PROGRAMS.lock.id,
+    program: JUPITER_LOCK.id,
     call: 'create_vesting_escrow_v2',
     fields: {
       base: payer,
@@ -48,8 +50,7 @@ export async function locksGold(of: Signing, asked: AskedLock) {
       amount_per_period: 0,
       number_of_period: 0,
     },
-    // Nobody can cancel it or name another recipient.
-    data: (hex) => hex.endsWith('000000') && hex.length === LOCK_DATA,
+    data: isGoldLock,
   }
   return [
     provesDecimals(own, mint, decimals, payer),
@@ -63,7 +64,7 @@ export async function unlocksGold(of: Signing, asked: AskedGold): Promise<Call[]
   const { payer } = of
   const { mint, escrow } = asked
   const own = await of.accounts(mint, payer)
-  const { id: program } = PROGRAMS.lock
+  const { id: program } = JUPITER_LOCK
   return [
     opens(payer, payer, mint),
     {
@@ -78,11 +79,17 @@ export async function unlocksGold(of: Signing, asked: AskedGold): Promise<Call[]
   ]
 }
 
-/** The name, the amount, and no accounts of a transfer hook. */
-export const isPlainLockClaim = (hex: string) => hex.length === 17 * 2 && hex.endsWith('00')
+/** Nobody can cancel it or name another recipient, and no transfer hook has accounts. */
+function isGoldLock(hex: string): boolean {
+  const args = JUPITER_LOCK.argsOf('create_vesting_escrow_v2', bytesOfHex(hex))
+  if (args === null || args.remaining_accounts_info !== null) return false
+  return args.cancel_mode === 0 && args.update_recipient_mode === 0
+}
 
-/** Hex digits of the instruction: a name of 8 bytes, six numbers, two modes and an empty list. */
-const LOCK_DATA = 59 * 2
+/** A claim without accounts of a transfer hook. */
+export const isPlainLockClaim = (hex: string): boolean =>
+  JUPITER_LOCK.argsOf('claim_v2', bytesOfHex(hex))?.remaining_accounts_info === null
+
 const goldEnd = (
   payer: string,
   step: 'gold-lock' | 'gold-unlock',
@@ -98,34 +105,31 @@ interface NameAndUri {
   uri: string
 }
 
-const core = (call: string, fields: Call['fields'], data: NonNullable<Call['data']>): Call => ({
-  program: PROGRAMS.core.id,
+const core = (call: string, fields: Call['fields'], data: Uint8Array | ((hex: string) => boolean)): Call => ({
+  program: METAPLEX_CORE.id,
   call,
   fields,
-  data,
+  data: typeof data === 'function' ? data : hexOf(data),
 })
-
-/** Name and URI, and two empty lists of plugins. */
-const withoutPlugins = (head: string, { name, uri }: NameAndUri): string =>
-  `${head}${[name, uri].map((text) => borshString(text).toString('hex')).join('')}${'0100000000'.repeat(2)}`
+const NO_PLUGINS = { plugins: [], external_plugin_adapters: [] }
 
 export const makesCollection = (
   { payer }: Signing,
-  asked: NameAndUri & { collection: string; authority: string },
+  { collection, authority, ...texts }: NameAndUri & { collection: string; authority: string },
 ): Call[] => [
   core(
     'create_collection_v2',
-    { collection: asked.collection, update_authority: asked.authority, payer },
-    withoutPlugins('15', asked),
+    { collection, update_authority: authority, payer },
+    METAPLEX_CORE.data('create_collection_v2', { ...texts, ...NO_PLUGINS }),
   ),
 ]
 
 /** Changes the update authority and neither name nor URI. */
-export const givesCollection = ({ payer }: Signing, asked: { collection: string; to: string }): Call[] => [
+export const givesCollection = ({ payer }: Signing, { collection, to }: { collection: string; to: string }): Call[] => [
   core(
     'update_collection_v1',
-    { collection: asked.collection, payer, authority: payer, new_update_authority: asked.to },
-    '100000',
+    { collection, payer, authority: payer, new_update_authority: to },
+    METAPLEX_CORE.data('update_collection_v1', {}),
   ),
 ]
 
@@ -136,8 +140,8 @@ export const mintsNft = (
 ) => [
   core(
     'create_v2',
-    { asset, collection, owner, payer, update_authority: PROGRAMS.core.id },
-    withoutPlugins('1400', texts),
+    { asset, collection, owner, payer, update_authority: METAPLEX_CORE.id },
+    METAPLEX_CORE.data('create_v2', { data_state: { name: 'AccountState', value: null }, ...texts, ...NO_PLUGINS }),
   ),
 ]
 
@@ -146,38 +150,42 @@ interface AskedStake extends AskedAsset {
   platform_fee: number
 }
 
-/** The data of calls about the plugin that freezes an asset. The owner or a wallet of the platform can thaw it. */
-const [FREEZES, THAWS, REMOVES] = ['060101', '060100', '0401']
-const ADDS = /^02010101(01|03([0-9a-f]{64}))$/
+/** The plugin that freezes an asset. The owner or a wallet of the platform can thaw it. */
+const FREEZE = 'FreezeDelegate'
+const REMOVES = METAPLEX_CORE.data('remove_plugin_v1', { plugin_type: { name: FREEZE, value: null } })
+const sets = (frozen: boolean) =>
+  METAPLEX_CORE.data('update_plugin_v1', { plugin: { name: FREEZE, value: { frozen } } })
+const adds = (init_authority: Variant) =>
+  hexOf(METAPLEX_CORE.data('add_plugin_v1', { plugin: { name: FREEZE, value: { frozen: true } }, init_authority }))
 
 export async function stakesNft(of: Signing, asked: AskedStake & { thawedBy: string | undefined }): Promise<Call[]> {
-  const { addressOf } = await import('../../src/solana/addresses.ts')
   const own = { asset: asked.asset, collection: asked.collection, payer: of.payer, authority: of.payer }
-  const adds = (hex: string) => {
-    const [found, , thawing] = ADDS.exec(hex) ?? []
-    const wallet = thawing === undefined ? undefined : addressOf(Buffer.from(thawing, 'hex'))
-    if (wallet !== undefined && asked.thawedBy === undefined) {
-      of.apiSays(`only ${wallet} can release it`, '--thawed-by')
-    }
-    return found !== undefined && (asked.thawedBy === undefined || wallet === asked.thawedBy)
+  const addsFreeze = (hex: string) => {
+    const given = METAPLEX_CORE.argsOf('add_plugin_v1', bytesOfHex(hex))?.init_authority
+    if (!given || hex !== adds(given)) return false
+    if (given.name === 'Owner') return asked.thawedBy === undefined
+    if (given.name !== 'Address') return false
+    const { address } = given.value as { address: string }
+    if (asked.thawedBy === undefined) of.apiSays(`only ${address} can release it`, '--thawed-by')
+    return asked.thawedBy === undefined || address === asked.thawedBy
   }
   return [
     { ...core('remove_plugin_v1', own, REMOVES), least: 0 },
-    { ...core('add_plugin_v1', own, adds), group: 'freeze' },
-    { ...core('update_plugin_v1', own, FREEZES), group: 'freeze' },
+    { ...core('add_plugin_v1', own, addsFreeze), group: 'freeze' },
+    { ...core('update_plugin_v1', own, sets(true)), group: 'freeze' },
     ...stakeEnd(of.payer, 'stake', asked),
   ]
 }
 
 export const burnsNft = ({ payer }: Signing, { asset, collection }: AskedAsset): Call[] => [
-  core('burn_v1', { asset, collection, payer, authority: payer }, '0c00'),
+  core('burn_v1', { asset, collection, payer, authority: payer }, METAPLEX_CORE.data('burn_v1', {})),
 ]
 
 /** The one who can thaw it must sign. */
 export const releasesNft = ({ payer }: Signing, asked: AskedStake): Call[] => {
   const own = { asset: asked.asset, collection: asked.collection, payer }
   return [
-    core('update_plugin_v1', own, THAWS),
+    core('update_plugin_v1', own, sets(false)),
     core('remove_plugin_v1', { ...own, authority: payer }, REMOVES),
     ...stakeEnd(payer, 'release', asked),
   ]

@@ -10,6 +10,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from './program-ids.ts'
+import { METAPLEX_CORE } from './programs/metaplex-core.ts'
 import { PROGRAMS } from './programs.ts'
 
 /** Programs whose instructions and inner calls are known, except those of `isOpenCall`. */
@@ -19,8 +20,6 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
   ...[TOKEN_PROGRAM, TOKEN_2022_PROGRAM, ASSOCIATED_TOKEN_PROGRAM],
 ])
 
-/** Metaplex Core's instruction that calls any program for an asset (mpl-core, `MplAssetInstruction::ExecuteV1`). */
-const CORE_EXECUTE = 31
 /** Token-2022's instructions that transfer with checks: `TransferChecked`, and those of the transfer fee extension. */
 const CHECKED_TRANSFERS: ReadonlySet<number | undefined> = new Set([12, 26])
 /** Source, mint, destination and authority; the accounts of a transfer hook or the signers of a multisig follow. */
@@ -36,7 +35,8 @@ export const isPlainMessage = ({ keys, instructions, lookups }: DecodedMessage):
 
 /** Whether a known program may call any other program by this instruction. */
 function isOpenCall(program: string, { accounts, data }: CompiledInstruction): boolean {
-  if (program === PROGRAMS.core.id) return data[0] === CORE_EXECUTE
+  // It calls any program for an asset.
+  if (program === METAPLEX_CORE.id) return METAPLEX_CORE.nameOf(data) === 'execute_v1'
   // A vault executes what the chain stores, which the message does not show.
   if (program === PROGRAMS.squads.id) return true
   return program === TOKEN_2022_PROGRAM && CHECKED_TRANSFERS.has(data[0]) && accounts.length > TRANSFER_ACCOUNTS

@@ -18,7 +18,7 @@ import {
   type CollectionState,
   isFrozen,
 } from '../../src/chain/programs/metaplex-core/index.ts'
-import { readStakeMemo } from '../../src/chain/programs/metaplex-core/memos.ts'
+import { readStakeMemo } from '../../src/chain/programs/metaplex-core/changes.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { decodeAsset, decodeCollection } from '../../src/chain/programs/metaplex-core/state.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'

@@ -3,9 +3,8 @@
  * to.
  */
 import { badRequest, notFound } from '../../platform/errors.ts'
-import { ByteReader } from '../../solana/byte-reader.ts'
 import { TOKEN_2022_PROGRAM } from '../../solana/program-ids.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
+import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
 import { hasTokenLayout, readMint } from '../../solana/token-accounts.ts'
 import { hiddenAmounts, withheldInMint } from '../../solana/token-extensions.ts'
 import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
@@ -27,8 +26,6 @@ export interface CollectionFacts {
   size: bigint
 }
 
-const KEY_COLLECTION = 5
-
 /** Throws not_found without a mint, internal_error when the node fails or has not reached `minSlot`. */
 export async function readMintFacts(chain: NodeCalls, mint: string, minSlot: number): Promise<MintFacts> {
   const { slot, owner, data } = await readFinalized(chain, mint, minSlot)
@@ -46,27 +43,21 @@ export async function readMintFacts(chain: NodeCalls, mint: string, minSlot: num
   }
 }
 
-/** Throws not_found without a collection. The counters stand after two texts (mpl-core, `CollectionV1`). */
+/** Throws not_found without a collection. */
 export async function readCollectionFacts(
   chain: NodeCalls,
   collection: string,
   minSlot: number,
 ): Promise<CollectionFacts> {
-  const { slot, owner, data } = await readFinalized(chain, collection, minSlot)
-  if (owner !== PROGRAMS.core.id || data[0] !== KEY_COLLECTION) {
+  const { slot, ...account } = await readFinalized(chain, collection, minSlot)
+  if (!METAPLEX_CORE.is('collection', account)) {
     throw notFound(`There is no collection at ${collection}`, { param: 'collection' })
   }
-  try {
-    const reader = new ByteReader(data, 1 + 32)
-    for (let text = 0; text < 2; text++) reader.take(reader.u32())
-    reader.u32()
-    return { slot, size: BigInt(reader.u32()) }
-  } catch (cause) {
-    throw badRequest(`The collection ${collection} has parts that this version cannot read: upgrade svc`, {
-      param: 'collection',
-      cause,
-    })
-  }
+  const fields = METAPLEX_CORE.decode('collection', account)
+  if (fields !== null) return { slot, size: BigInt(fields.current_size) }
+  throw badRequest(`The collection ${collection} has parts that this version cannot read: upgrade svc`, {
+    param: 'collection',
+  })
 }
 
 /** An account without an owner does not exist. */

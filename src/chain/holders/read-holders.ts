@@ -3,7 +3,8 @@ import { badRequest, Overtaken } from '../../platform/errors.ts'
 import { pause } from '../../platform/timing.ts'
 import { addressBytes } from '../../solana/addresses.ts'
 import { NATIVE_MINT_2022, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
+import { fieldType } from '../../solana/programs/field-types.ts'
+import { METAPLEX_CORE, UPDATE_AUTHORITY } from '../../solana/programs/metaplex-core.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { hasHiddenBalance, withheldFee } from '../../solana/token-extensions.ts'
 import type { Chain } from '../connection.ts'
@@ -154,38 +155,32 @@ function addTo(owners: OwnerSums, owner: Uint8Array, amount: bigint, isFrozen: b
   }
 }
 
-/** Key 1, owner 32, then the update authority: a byte for its kind, and an address (mpl-core, `AssetV1`). */
-const [ASSET_OWNER_AT, AUTHORITY_AT, COLLECTION_AT, ASSET_BYTES] = [1, 33, 34, 66]
-const [KEY_ASSET, IN_COLLECTION] = [1, 2]
+const ASSET_KEY = Buffer.from(METAPLEX_CORE.firstBytesOf('asset'))
+const ASSET_OWNER_AT = METAPLEX_CORE.offsetOf('asset', 'owner')
+const AUTHORITY_AT = METAPLEX_CORE.offsetOf('asset', 'update_authority')
 
 async function readAssets(chain: HolderChain, collection: string): Promise<HoldersAtSlot | string> {
   const before = await readCollectionFacts(chain, collection, 0)
-  const collectionKey = addressBytes(collection)
+  const inCollection = Buffer.from(fieldType(UPDATE_AUTHORITY).write({ name: 'Collection', value: [collection] }))
+  const assetBytes = AUTHORITY_AT + inCollection.length
   const owners = new OwnerSums()
   const { slot, accounts } = await scanAccounts(
     chain,
     {
       what: `Listing the assets of ${collection}`,
-      program: PROGRAMS.core.id,
+      program: METAPLEX_CORE.id,
       filters: [
-        { memcmp: { offset: 0, bytes: Buffer.from([KEY_ASSET]).toString('base64'), encoding: 'base64' } },
-        {
-          memcmp: {
-            offset: AUTHORITY_AT,
-            bytes: Buffer.from([IN_COLLECTION, ...collectionKey]).toString('base64'),
-            encoding: 'base64',
-          },
-        },
+        { memcmp: { offset: 0, bytes: ASSET_KEY.toString('base64'), encoding: 'base64' } },
+        { memcmp: { offset: AUTHORITY_AT, bytes: inCollection.toString('base64'), encoding: 'base64' } },
       ],
-      dataSlice: { offset: 0, length: ASSET_BYTES },
+      dataSlice: { offset: 0, length: assetBytes },
       minSlot: before.slot,
     },
     ({ data }) => {
       const isIn =
-        data.length === ASSET_BYTES &&
-        data[0] === KEY_ASSET &&
-        data[AUTHORITY_AT] === IN_COLLECTION &&
-        collectionKey.every((byte, i) => data[COLLECTION_AT + i] === byte)
+        data.length === assetBytes &&
+        ASSET_KEY.equals(data.subarray(0, ASSET_KEY.length)) &&
+        inCollection.equals(data.subarray(AUTHORITY_AT))
       if (!isIn) throw new UnbelievableAnswer('it shows an asset of another collection')
       addTo(owners, data.subarray(ASSET_OWNER_AT, AUTHORITY_AT), 1n, false)
     },

@@ -21,6 +21,7 @@ import {
 import { fieldType, shownAs } from '../../solana/programs/field-types.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
+import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
@@ -29,7 +30,6 @@ import { DBC_INSTRUCTIONS } from './generated/dbc.ts'
 import { SQUADS_INSTRUCTIONS } from './generated/squads.ts'
 import type { ProgramLayout } from './layout.ts'
 import {
-  CORE_INSTRUCTIONS,
   LOADER_INSTRUCTIONS,
   STAKE_INSTRUCTIONS,
   TOKEN_EXTENSION_INSTRUCTIONS,
@@ -53,7 +53,7 @@ export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, Progr
   [PROGRAMS.dammV2.id, { table: DAMM_V2_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [MERKLE_DISTRIBUTOR.id, MERKLE_DISTRIBUTOR.layout],
   [JUPITER_LOCK.id, JUPITER_LOCK.layout],
-  [PROGRAMS.core.id, { table: CORE_INSTRUCTIONS, prefixBytes: 1 }],
+  [METAPLEX_CORE.id, METAPLEX_CORE.layout],
   [PROGRAMS.tokenMetadata.id, { table: TOKEN_METADATA_INSTRUCTIONS, prefixBytes: 1 }],
   [PROGRAMS.squads.id, { table: SQUADS_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
   [STAKE_PROGRAM, { table: STAKE_INSTRUCTIONS, prefixBytes: 4 }],
@@ -255,7 +255,8 @@ function byLayout(program: string, accounts: readonly string[], data: Uint8Array
   const row = Object.hasOwn(layout.table, prefix) ? layout.table[prefix] : undefined
   if (row === undefined) return null
   const [instruction, names, fields] = row
-  const roleNames = wordsOf(names)
+  // Behind a name, a table says how the account is used, which the message itself shows.
+  const roleNames = wordsOf(names).map((word) => word.replace(/:.*/, ''))
   const roles = accounts.map((_, i) => roleNames[i] ?? null)
   const holders = new Map(roleNames.map((role, i) => [role, accounts[i]]))
   const { args, end } = readArgs(wordsOf(fields), new ByteReader(data, layout.prefixBytes), holders)

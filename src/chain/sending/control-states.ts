@@ -3,6 +3,7 @@ import type { Simulation } from '../../api/index.ts'
 import { holdsAddressAt, nonceAuthority, offsetsOf } from '../../policy/movement/touched-accounts.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
+import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { readMint, readTokenAccount } from '../../solana/token-accounts.ts'
 import { metadataAuthority, readMintExtensions } from '../../solana/token-extensions.ts'
@@ -13,10 +14,8 @@ export type ControlChange = Simulation['control_changes'][number]
 /** What controls an account, by name. Null is nobody. */
 type Control = Record<string, string | null>
 
-/** First bytes of the accounts of Metaplex Core and Token Metadata that are read here. */
-const [CORE_ASSET, CORE_COLLECTION, METADATA] = [1, 5, 4]
-/** Where the first address of these accounts is, and the one after it with the byte that says what it is. */
-const [FIRST, SECOND_KIND, SECOND] = [1, 33, 34]
+/** First byte of the metadata of Token Metadata, and where its update authority is. */
+const [METADATA, FIRST] = [4, 1]
 
 /**
  * Returns a row for each owner or authority that differs, of accounts that exist before and after, in the order of
@@ -76,14 +75,16 @@ function ofMint(account: ChainAccount): Control | null {
   }
 }
 
-function ofMetaplex({ owner, data }: ChainAccount): Control | null {
-  const kind = data[0]
-  if (owner === PROGRAMS.tokenMetadata.id && kind === METADATA) return { 'update authority': addressAt(data, FIRST) }
-  if (owner !== PROGRAMS.core.id) return null
-  if (kind === CORE_COLLECTION) return { 'update authority': addressAt(data, FIRST) }
-  if (kind !== CORE_ASSET) return null
+function ofMetaplex(account: ChainAccount): Control | null {
+  const { owner, data } = account
+  if (owner === PROGRAMS.tokenMetadata.id && data[0] === METADATA) return { 'update authority': addressAt(data, FIRST) }
+  const collection = METAPLEX_CORE.decode('collection', account)
+  if (collection !== null) return { 'update authority': collection.update_authority }
+  const asset = METAPLEX_CORE.decode('asset', account)
+  if (asset === null) return null
   // The update authority is nobody, an address or a collection.
-  return { owner: addressAt(data, FIRST), 'update authority': data[SECOND_KIND] === 0 ? null : addressAt(data, SECOND) }
+  const [authority = null] = (asset.update_authority.value ?? []) as string[]
+  return { owner: asset.owner, 'update authority': authority }
 }
 
 function ofNonce(account: ChainAccount): Control {

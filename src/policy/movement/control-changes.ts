@@ -5,11 +5,12 @@ import { CLAIM_TO_OWNER } from '../../solana/position-permissions.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
+import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { TokenAccountState } from '../../solana/token-accounts.ts'
 import { TOKEN_AUTHORITIES } from '../../solana/token-authorities.ts'
 import { metadataAuthority, readMintExtensions } from '../../solana/token-extensions.ts'
-import { isCollection, withoutCounters } from './core-collections.ts'
+import { withoutCounters } from './core-collections.ts'
 import type { InstructionEffects } from './instruction-effects.ts'
 import type { AccountClosing, AuthorityChange, Delegation, Destination } from './movement.ts'
 import {
@@ -37,12 +38,8 @@ const GUARDED_ADDRESSES = [
 const METADATA_RECORDS: ReadonlySet<number | undefined> = new Set([8, 9, 12, 14])
 /** Offset of the delegate in a token account. */
 const DELEGATE_OFFSET = 76
-/** First byte of an asset of Metaplex Core. */
-const CORE_ASSET = 1
 /** Offset of the update authority in an account of Token Metadata. */
 const METADATA_AUTHORITY_OFFSET = 1
-/** Offset of the owner in an asset, and of the update authority in a collection. */
-const CORE_OWNER_OFFSET = 1
 
 export function authorityChanges(
   wallet: string,
@@ -176,11 +173,13 @@ function programDelegation(wallet: string, { before, after }: TouchedAccount): D
   const [old, now] = [before.account, after.account]
   if (now === null || (old !== null && Buffer.from(old.data).equals(now.data))) return null
   if (now.owner === PROGRAMS.tokenMetadata.id) return METADATA_RECORDS.has(now.data[0]) ? 'metadata record' : null
-  if (old === null || old.owner !== PROGRAMS.core.id) return null
-  if (!holdsAddressAt(old, CORE_OWNER_OFFSET, addressBytes(wallet))) return null
-  if (old.data[0] === CORE_ASSET) return 'core asset'
-  if (!isCollection(old.data)) return null
-  const [from, to] = [withoutCounters(old.data) ?? old.data, withoutCounters(now.data) ?? now.data]
+  if (old === null) return null
+  const isHolder = (offset: number) => holdsAddressAt(old, offset, addressBytes(wallet))
+  if (METAPLEX_CORE.is('asset', old)) return isHolder(METAPLEX_CORE.offsetOf('asset', 'owner')) ? 'core asset' : null
+  if (!METAPLEX_CORE.is('collection', old) || !isHolder(METAPLEX_CORE.offsetOf('collection', 'update_authority'))) {
+    return null
+  }
+  const [from, to] = [withoutCounters(old) ?? old.data, withoutCounters(now) ?? now.data]
   return Buffer.from(from).equals(to) ? null : 'core collection'
 }
 

@@ -1,10 +1,9 @@
 /** Permits the only loss of control in cosigning: the wallet gives up its power to freeze an asset when it releases that asset. */
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
+import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
 import type { TouchedAccount, TouchedAccounts } from './touched-accounts.ts'
 
-/** The data of UpdatePluginV1 (6) that sets a FreezeDelegate (1) to not frozen (0). */
-const THAW = [6, 1, 0]
+const THAW = METAPLEX_CORE.data('update_plugin_v1', { plugin: { name: 'FreezeDelegate', value: { frozen: false } } })
 
 /** The parts of a Metaplex Core asset that identify a release. */
 export interface AssetSnapshot {
@@ -45,7 +44,7 @@ export function withoutReleased(
 function thawsAlone(wallet: string, asset: string, { keys, instructions }: DecodedMessage): boolean {
   const place = keys.indexOf(wallet)
   const [thaw, ...others] = instructions.filter(
-    ({ programIdIndex, accounts }) => keys[programIdIndex] === PROGRAMS.core.id && accounts.includes(place),
+    ({ programIdIndex, accounts }) => keys[programIdIndex] === METAPLEX_CORE.id && accounts.includes(place),
   )
   return (
     thaw !== undefined &&

@@ -89,8 +89,8 @@ function lesserState(
 
 /** Whether both are states of one collection into which others minted between the readings. */
 function isSameButCounters(old: ChainAccount, now: ChainAccount): boolean {
-  if (old.owner !== PROGRAMS.core.id || old.lamports !== now.lamports) return false
-  const [from, to] = [withoutCounters(old.data), withoutCounters(now.data)]
+  if (old.lamports !== now.lamports) return false
+  const [from, to] = [withoutCounters(old), withoutCounters(now)]
   return from !== null && to !== null && from.equals(to)
 }
 

@@ -109,7 +109,9 @@ export function programTable<
   const E extends Readonly<Record<string, EventRow>>,
   F extends string = never,
 >(id: string, { instructions, accounts, events, fixed }: Rows<T, A, E, F>) {
-  const byPrefix = new Map(Object.entries(instructions).map(([name, row]) => [row[0], { name, row }]))
+  const byPrefix = new Map(
+    Object.entries(instructions).map(([name, row]) => [row[0], { name: name as keyof T & string, row }]),
+  )
   const prefixBytes = (Object.values(instructions)[0]?.[0] ?? '').length / 2
   const accountRow = (name: string) => (accounts as Readonly<Record<string, AccountRow>>)[name] as AccountRow
 
@@ -119,6 +121,13 @@ export function programTable<
     const values = args as Readonly<Record<string, unknown>>
     const written = split(fields).map(([field, type]) => fieldType(type).write(values[field]))
     return joinBytes([bytesOfHex(prefix), ...written])
+  }
+
+  type Account = Pick<ChainAccount, 'owner' | 'data'>
+  function is(name: keyof A & string, account: Account | null | undefined): boolean {
+    const [prefix, , bytes] = accountRow(name)
+    if (account?.owner !== id || account.data.length < bytes) return false
+    return hexOf(account.data.subarray(0, prefix.length / 2)) === prefix
   }
 
   return {
@@ -141,6 +150,10 @@ export function programTable<
         data: data(name, args),
       }
     },
+
+    /** The instruction whose first bytes the data has; null for data of none of these. */
+    nameOf: (data: Uint8Array): (keyof T & string) | null =>
+      byPrefix.get(hexOf(data.subarray(0, prefixBytes)))?.name ?? null,
 
     /** The arguments in the data of this instruction; null for other data, and for data that goes on behind them. */
     argsOf<N extends keyof T & string>(name: N, data: Uint8Array): Fields<T[N][2]> | null {
@@ -167,14 +180,13 @@ export function programTable<
       })
     },
 
+    /** Whether the account is this one of the program, by its owner, its size and its first bytes. */
+    is,
+
     /** Null for any account but this one of the program. */
-    decode<N extends keyof A & string>(
-      name: N,
-      account: Pick<ChainAccount, 'owner' | 'data'> | null,
-    ): Fields<A[N][1]> | null {
-      const [prefix, fields, bytes] = accountRow(name)
-      if (account?.owner !== id || account.data.length < bytes) return null
-      return readAfter(prefix, fields, account.data) as Fields<A[N][1]> | null
+    decode<N extends keyof A & string>(name: N, account: Account | null | undefined): Fields<A[N][1]> | null {
+      const [prefix, fields] = accountRow(name)
+      return account && is(name, account) ? (readAfter(prefix, fields, account.data) as Fields<A[N][1]> | null) : null
     },
 
     /** Null for the data of anything but this event. */
@@ -182,6 +194,9 @@ export function programTable<
       const [prefix, fields] = (events as E)[name] as EventRow
       return readAfter(`${EVENT}${prefix}`, fields, data) as Fields<E[N][1]> | null
     },
+
+    /** The bytes with which this account begins, for filters of getProgramAccounts. */
+    firstBytesOf: (name: keyof A & string): Uint8Array => bytesOfHex(accountRow(name)[0]),
 
     /** Bytes before a field, as filters of getProgramAccounts count them. */
     offsetOf<N extends keyof A & string>(name: N, field: NameOf<Words<A[N][1]>>): number {
@@ -200,16 +215,7 @@ export function programTable<
     layout: {
       prefixBytes,
       table: Object.fromEntries(
-        Object.entries(instructions).map(([name, [prefix, roles, args]]) => [
-          prefix,
-          [
-            name,
-            split(roles)
-              .map(([role]) => role)
-              .join(' '),
-            args,
-          ] as const,
-        ]),
+        Object.entries(instructions).map(([name, [prefix, ...row]]) => [prefix, [name, ...row] as const]),
       ),
     },
   }

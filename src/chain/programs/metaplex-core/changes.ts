@@ -1,11 +1,8 @@
 /** Reads the changes that a transaction makes to assets of Metaplex Core, by its own instructions and its memos. */
-
-import { base58 } from '@scure/base'
-import { borshReader } from '../../../solana/borsh.ts'
-import type { CompiledInstruction, DecodedMessage } from '../../../solana/decoded-message.ts'
+import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { MEMO_PROGRAM } from '../../../solana/program-ids.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
-import { readStakeMemo } from './memos.ts'
+import type { Variant } from '../../../solana/programs/field-types.ts'
+import { METAPLEX_CORE } from '../../../solana/programs/metaplex-core.ts'
 
 interface ChangedAsset {
   asset: string
@@ -32,141 +29,120 @@ export type AssetChange =
   | ({ kind: 'transferred'; owner: string } & ChangedAsset)
   | ({ kind: 'burned' } & ChangedAsset)
 
-/** First byte of the instructions' data (mpl-core, `MplAssetInstruction`). */
-const [CREATE_V1, CREATE_COLLECTION_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN] = [0, 1, 2, 4, 6]
-const [BURN, TRANSFER, CREATE_V2, CREATE_COLLECTION_V2] = [12, 14, 20, 21]
-/** Second byte of the plugin instructions, a `PluginType`. The third is the frozen flag. */
-const FREEZE_DELEGATE = 1
-/** Codes of `PluginAuthority`, which follows the plugin in the data. */
-const [OWNER, ADDRESS] = [1, 3]
+type Call = ReturnType<typeof METAPLEX_CORE.callsIn>[number]
 
 /**
  * Returns changes in the order of the message, whether or not the transaction succeeds. Calls between programs, plugins
  * set at minting, and instructions with accounts from lookup tables are not included.
  */
-export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetChange[] {
+export function assetChangesIn(message: DecodedMessage): AssetChange[] {
+  const { keys, instructions } = message
   const memos = instructions.flatMap(({ programIdIndex, accounts, data }) => {
     const memo = keys[programIdIndex] === MEMO_PROGRAM ? readStakeMemo(data) : null
-    return memo === null ? [] : [{ ...memo, signer: keyAt(keys, accounts[0]) }]
+    return memo === null ? [] : [{ ...memo, signer: keys[accounts[0] ?? -1] ?? null }]
   })
   const changes: AssetChange[] = []
-  for (const instruction of instructions) {
-    if (keys[instruction.programIdIndex] !== PROGRAMS.core.id) continue
-    const read = accountReaderOf(keys, instruction)
-    const asset = read(0)
-    if (!asset) continue
-    const change = assetChangeOf(asset, instruction.data, read)
+  for (const call of METAPLEX_CORE.callsIn(message)) {
+    const change = assetChangeOf(call)
     if (change?.kind === 'frozen' || change?.kind === 'released') {
       const verb = change.kind === 'frozen' ? 'stake' : 'release'
-      const memo = memos.find((each) => each.verb === verb && each.asset === asset)
-      const acting = actingIn(read)
+      const memo = memos.find((each) => each.verb === verb && each.asset === change.asset)
+      const acting = actingIn(call)
       if (memo !== undefined && memo.signer === acting) change.owner ??= acting
       changes.push({ ...change, platformId: memo?.platformId ?? null })
     } else if (change !== null) {
       changes.push(change)
-    } else if (isRemoval(instruction.data)) {
+    } else if (call.name === 'remove_plugin_v1' && call.args?.plugin_type.name === FREEZE) {
       // Only the owner removes the plugin, while another address may have thawed the asset before.
-      const release = changes.findLast((each) => each.kind === 'released' && each.asset === asset)
-      if (release?.kind === 'released') release.owner ??= actingIn(read)
+      const release = changes.findLast((each) => each.kind === 'released' && each.asset === call.accounts.asset)
+      if (release?.kind === 'released') release.owner ??= actingIn(call)
     }
   }
   return changes
 }
 
 /** Returns the collections that the message's own instructions create. */
-export function collectionsCreatedIn({ keys, instructions }: DecodedMessage): string[] {
-  return instructions.flatMap(({ programIdIndex, accounts, data }) => {
-    const isCreation = data[0] === CREATE_COLLECTION_V1 || data[0] === CREATE_COLLECTION_V2
-    if (!isCreation || keys[programIdIndex] !== PROGRAMS.core.id) return []
-    const collection = keyAt(keys, accounts[0])
-    return collection === null ? [] : [collection]
+export const collectionsCreatedIn = (message: DecodedMessage): string[] =>
+  METAPLEX_CORE.callsIn(message).flatMap(({ name, accounts: { collection } }) => {
+    const isCreation = name === 'create_collection_v1' || name === 'create_collection_v2'
+    return isCreation && collection ? [collection] : []
   })
-}
 
-/**
- * Returns null when the account is left out, which the program's own address marks, and undefined when it is from a
- * lookup table.
- */
-type AccountReader = (place: number) => string | null | undefined
-
-const accountReaderOf =
-  (keys: readonly string[], { accounts }: CompiledInstruction): AccountReader =>
-  (place) => {
-    const index = accounts[place]
-    if (index === undefined) return null
-    const key = keys[index]
-    return key === PROGRAMS.core.id ? null : key
-  }
+/** The plugin that marks a stake. */
+const FREEZE = 'FreezeDelegate'
 
 /** Returns the acting signer. A signer cannot come from a lookup table. */
-const actingIn = (read: AccountReader): string | null => read(3) ?? read(2) ?? null
-
-const keyAt = (keys: readonly string[], index: number | undefined): string | null =>
-  index === undefined ? null : (keys[index] ?? null)
-
-const isRemoval = (data: Uint8Array) => data[0] === REMOVE_PLUGIN && data[1] === FREEZE_DELEGATE
+function actingIn({ accounts: { payer, ...others } }: Call): string | null {
+  const authority = 'authority' in others ? others.authority : null
+  return authority ?? payer ?? null
+}
 
 /** Returns null for instructions without such a change. */
-function assetChangeOf(asset: string, data: Uint8Array, read: AccountReader): AssetChange | null {
-  const [collection, acting] = [read(1) ?? null, actingIn(read)]
-  switch (data[0]) {
-    case CREATE_V1:
-    case CREATE_V2: {
-      const texts = nameAndUriIn(data)
-      const owner = [4, 5, 3].map(read).find((key) => key !== null)
+function assetChangeOf(call: Call): AssetChange | null {
+  if (!('asset' in call.accounts) || call.accounts.asset === undefined) return null
+  const { asset } = call.accounts
+  const [collection, acting] = [call.accounts.collection ?? null, actingIn(call)]
+  switch (call.name) {
+    case 'create_v1':
+    case 'create_v2': {
+      const { owner, update_authority, payer } = call.accounts
+      const { name, uri } = call.known
+      const first = [owner, update_authority, payer].find((key) => key !== null)
       // A missing owner is better than a wrong one, and a mint needs its collection.
-      return texts === null || !owner || read(1) === undefined
-        ? null
-        : { kind: 'minted', asset, collection, owner, ...texts }
+      if (name === undefined || uri === undefined || !first || call.accounts.collection === undefined) return null
+      return { kind: 'minted', asset, collection, owner: first, name: storable(name), uri: storable(uri) }
     }
-    case ADD_PLUGIN:
+    case 'add_plugin_v1': {
       // Only the owner can add the plugin.
-      if (data[1] !== FREEZE_DELEGATE || data[2] !== 1) return null
-      return {
-        kind: 'frozen',
-        isNew: true,
-        asset,
-        collection,
-        owner: acting,
-        holder: holderIn(data, acting),
-        platformId: null,
-      }
-    case UPDATE_PLUGIN: {
-      if (data[1] !== FREEZE_DELEGATE) return null
+      if (call.args === null || frozenBy(call.args.plugin) !== true) return null
+      const holder = holderOf(call.args.init_authority, acting)
+      return { kind: 'frozen', isNew: true, asset, collection, owner: acting, holder, platformId: null }
+    }
+    case 'update_plugin_v1': {
+      const isFrozen = call.args && frozenBy(call.args.plugin)
+      if (isFrozen === null) return null
       const staked = { asset, collection, owner: null, holder: acting, platformId: null }
-      return data[2] === 1 ? { kind: 'frozen', isNew: false, ...staked } : { kind: 'released', ...staked }
+      return isFrozen ? { kind: 'frozen', isNew: false, ...staked } : { kind: 'released', ...staked }
     }
-    case TRANSFER: {
-      const owner = read(4)
-      return !owner ? null : { kind: 'transferred', asset, collection, owner }
+    case 'transfer_v1': {
+      const { new_owner: owner } = call.accounts
+      return owner === undefined ? null : { kind: 'transferred', asset, collection, owner }
     }
-    case BURN:
+    case 'burn_v1':
       return { kind: 'burned', asset, collection }
     default:
       return null
   }
 }
 
+/** What the plugin of a stake says; null for another plugin. */
+const frozenBy = ({ name, value }: Variant): boolean | null =>
+  name === FREEZE ? (value as { frozen: boolean }).frozen : null
+
 /**
  * Returns the address that an added plugin is given to: the owner, who adds it, unless the instruction names another.
  */
-function holderIn(data: Uint8Array, owner: string | null): string | null {
-  const [isGiven, type] = [data[3], data[4]]
-  if (isGiven !== 1 || type === OWNER) return owner
-  return type === ADDRESS && data.length >= 37 ? base58.encode(data.subarray(5, 37)) : null
-}
-
-/** Reads the texts after the instruction code and the data state. Returns null when they are truncated. */
-function nameAndUriIn(data: Uint8Array): { name: string; uri: string } | null {
-  const fields = borshReader(data)
-  try {
-    fields.take(2)
-    return { name: storable(fields.string()), uri: storable(fields.string()) }
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
+function holderOf(given: Variant | null, owner: string | null): string | null {
+  if (given === null || given.name === 'Owner') return owner
+  return given.name === 'Address' ? (given.value as { address: string }).address : null
 }
 
 /** Removes NUL from texts of others, because PostgreSQL cannot store it. */
 export const storable = (text: string): string => text.replaceAll('\0', '')
+
+/**
+ * Parses the memo of a stake or release (`stakeMemo`). Returns null for another kind of memo. Anyone can write memos, so a platform id that the API would refuse is read as
+ * none.
+ */
+export function readStakeMemo(
+  data: Uint8Array,
+): { verb: 'stake' | 'release'; asset: string; platformId: string | null } | null {
+  const text = Buffer.from(data).toString('utf8')
+  const match = /^svc:(stake|release):([1-9A-HJ-NP-Za-km-z]{32,44}):([\s\S]*)$/.exec(text)
+  if (match === null) return null
+  const [, verb, asset, id] = match as unknown as [string, 'stake' | 'release', string, string]
+  return { verb, asset, platformId: isPlatformId(id) ? id : null }
+}
+
+const LONGEST_ID = 64
+const isPlatformId = (id: string) => id.length > 0 && id.length <= LONGEST_ID && !/\p{Cc}/u.test(id)

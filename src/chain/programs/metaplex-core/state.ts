@@ -4,15 +4,12 @@ import type { AssetV1, CollectionV1, PluginAuthority as SdkAuthority } from '@me
 import type { RpcAccount } from '@metaplex-foundation/umi'
 import { badRequest, notFound } from '../../../platform/errors.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
+import { METAPLEX_CORE } from '../../../solana/programs/metaplex-core.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { accountsAt, readingOf } from '../../sending/runs.ts'
 import { storable } from './changes.ts'
 import { loadCore } from './sdk.ts'
 import type { AssetContent, AssetState, CollectionState, PluginAuthority } from './types.ts'
-
-/** First byte of an account, the program's `Key`. */
-const [KEY_ASSET, KEY_HASHED_ASSET, KEY_COLLECTION] = [1, 2, 5]
 
 type CoreAccount = Pick<ChainAccount, 'data' | 'owner'> | null
 
@@ -53,13 +50,12 @@ export async function readAssetIn(
 
 /** Throws bad_request for an asset that is compressed, or that this version of the SDK cannot decode. */
 export async function decodeAsset(address: string, account: CoreAccount): Promise<AssetContent> {
-  if (account === null || account.owner !== PROGRAMS.core.id) return { kind: 'absent' }
-  const { data } = account
-  if (data.length === 1) return { kind: 'burned' }
-  if (data[0] === KEY_HASHED_ASSET) {
+  if (account === null || account.owner !== METAPLEX_CORE.id) return { kind: 'absent' }
+  if (account.data.length === 1) return { kind: 'burned' }
+  if (METAPLEX_CORE.is('hashed_asset', account)) {
     throw badRequest(`The asset ${address} is compressed: only its hash is on chain`, { param: 'asset' })
   }
-  if (data[0] !== KEY_ASSET) return { kind: 'absent' }
+  if (!METAPLEX_CORE.is('asset', account)) return { kind: 'absent' }
   const { core } = await loadCore()
   const decoded = await decodedBy(core.deserializeAssetV1, address, account, 'asset')
   const { freezeDelegate, permanentFreezeDelegate } = decoded
@@ -81,8 +77,7 @@ export async function decodeAsset(address: string, account: CoreAccount): Promis
 
 /** Returns null when there is no collection. Throws bad_request for one that this version of the SDK cannot decode. */
 export async function decodeCollection(address: string, account: CoreAccount): Promise<CollectionState | null> {
-  if (account === null || account.owner !== PROGRAMS.core.id) return null
-  if (account.data[0] !== KEY_COLLECTION) return null
+  if (account === null || !METAPLEX_CORE.is('collection', account)) return null
   const { core } = await loadCore()
   const decoded = await decodedBy(core.deserializeCollectionV1, address, account, 'collection')
   return {
