@@ -38,27 +38,18 @@ const demandsMultisig = demanding(
 
 /** The whole data: no config authority, threshold, members, time lock, rent collector, and no memo. */
 async function creationData({ members, threshold, timeLock, rentCollector }: AskedMultisig): Promise<string> {
-  const [{ addressBytes }, { SQUADS_CALLS }] = await Promise.all([
-    import('../src/solana/addresses.ts'),
+  const [{ hexOf }, { SQUADS }, { memberFields }] = await Promise.all([
+    import('../src/solana/bytes.ts'),
+    import('../src/solana/programs/squads.ts'),
     import('../src/solana/squads/index.ts'),
   ])
-  const number = (value: number, bytes: number) => {
-    const buffer = Buffer.alloc(bytes)
-    buffer.writeUIntLE(value, 0, bytes)
-    return buffer
-  }
-  const bits = (member: Member) => RIGHTS.reduce((sum, right, i) => sum + (member[right] ? 1 << i : 0), 0)
-  return Buffer.concat([
-    Buffer.from(SQUADS_CALLS.multisigCreate, 'hex'),
-    Buffer.of(0),
-    number(threshold, 2),
-    number(members.length, 4),
-    ...members.flatMap((member) => [addressBytes(member.address), Buffer.of(bits(member))]),
-    number(timeLock, 4),
-    Buffer.of(1),
-    addressBytes(rentCollector),
-    Buffer.of(0),
-  ]).toString('hex')
+  const data = SQUADS.data('multisig_create_v2', {
+    threshold,
+    members: members.map((member) => memberFields({ ...member, initiate: member.propose })),
+    time_lock: timeLock,
+    rent_collector: rentCollector,
+  })
+  return hexOf(data)
 }
 
 const { submit, get, simulate } = paths.transactions

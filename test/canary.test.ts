@@ -15,8 +15,8 @@ import {
 import { degradations } from '../src/operations/programs/program-state.ts'
 import { refuseFailing } from '../src/operations/programs/refuse-failing.ts'
 import { TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
+import { SQUADS } from '../src/solana/programs/squads.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
-import { SQUADS_CALLS } from '../src/solana/squads/index.ts'
 import { tryBuilds } from './support/canary-trial.ts'
 import { GOLDEN_FILES, goldenTransaction } from './support/golden.ts'
 import { hasInstruction, hasProgram } from './support/programs.ts'
@@ -49,7 +49,10 @@ function namedInSource(): string[] {
     [
       ...named(dbc, callsIn('dbc', /\bmethods\s*\.(\w+)\(/g)),
       ...named(dammV2, callsIn('damm-v2', /\bdammV2Instruction\(\s*'(\w+)'/g)),
-      ...rowsOf(squads, Object.values(SQUADS_CALLS)),
+      ...named(
+        squads,
+        callsIn('squads', /'(\w+)'/g).filter((name) => name in SQUADS.rows.instructions),
+      ),
       ...named(lock, callsIn('jupiter-lock', /\bJUPITER_LOCK\.instruction\(\s*'(\w+)'/g)),
       ...named(distributor, callsIn('merkle-distributor', /\bMERKLE_DISTRIBUTOR\.instruction\(\s*'(\w+)'/g)),
       ...rowsOf(tokenMetadata, Object.keys(LAYOUTS.get(tokenMetadata.id)?.table ?? {})),

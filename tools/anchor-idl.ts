@@ -1,4 +1,7 @@
-/** Reads the IDL of Squads v4 from its SDK, which writes it as Anchor 0.29 does, and answers it as newer ones are. */
+/**
+ * Anchor IDLs as the rows of a program's table, and the IDL of Squads v4, which its SDK writes as Anchor 0.29 does, as
+ * newer ones are.
+ */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,9 +12,10 @@ export interface Idl {
   instructions: readonly {
     name: string
     discriminator: readonly number[]
-    accounts: readonly { name: string }[]
+    accounts: readonly { name: string; writable?: boolean; signer?: boolean; optional?: boolean }[]
     args: readonly Field[]
   }[]
+  accounts: readonly { name: string; discriminator: readonly number[] }[]
   types: readonly { name: string; type: IdlType }[]
 }
 export interface IdlType {
@@ -26,14 +30,19 @@ export interface Field {
 
 interface OldAccount {
   name: string
+  isMut: boolean
+  isSigner: boolean
+  isOptional?: boolean
   accounts?: readonly OldAccount[]
+}
+interface OldType {
+  name: string
+  type: { kind: string; fields?: readonly Field[]; variants?: readonly { name: string; fields?: readonly Field[] }[] }
 }
 interface OldIdl {
   instructions: readonly { name: string; accounts: readonly OldAccount[]; args: readonly Field[] }[]
-  types: readonly {
-    name: string
-    type: { kind: string; fields?: readonly Field[]; variants?: readonly { name: string; fields?: readonly Field[] }[] }
-  }[]
+  accounts: readonly OldType[]
+  types: readonly OldType[]
   errors: readonly { code: number; name: string; msg: string }[]
 }
 
@@ -43,16 +52,17 @@ export function squadsIdl(): Idl & Pick<OldIdl, 'errors'> {
   return {
     instructions: idl.instructions.map(({ name, accounts, args }) => ({
       name: snake(name),
-      discriminator: [
-        ...createHash('sha256')
-          .update(`global:${snake(name)}`)
-          .digest()
-          .subarray(0, 8),
-      ],
-      accounts: accounts.flatMap(leaves).map((account) => ({ name: snake(account.name) })),
+      discriminator: discriminatorOf(`global:${snake(name)}`),
+      accounts: accounts.flatMap(leaves).map((account) => ({
+        name: snake(account.name),
+        writable: account.isMut,
+        signer: account.isSigner,
+        optional: account.isOptional ?? false,
+      })),
       args: args.map(newField),
     })),
-    types: idl.types.map(({ name, type }) => ({
+    accounts: idl.accounts.map(({ name }) => ({ name, discriminator: discriminatorOf(`account:${name}`) })),
+    types: [...idl.types, ...idl.accounts].map(({ name, type }) => ({
       name,
       type: {
         ...type,
@@ -65,6 +75,8 @@ export function squadsIdl(): Idl & Pick<OldIdl, 'errors'> {
     errors: idl.errors,
   }
 }
+
+const discriminatorOf = (name: string) => [...createHash('sha256').update(name).digest().subarray(0, 8)]
 
 /** A group of accounts stands in its place. */
 const leaves = (account: OldAccount): OldAccount[] => account.accounts?.flatMap(leaves) ?? [account]
@@ -84,4 +96,72 @@ function newType(type: unknown): unknown {
 }
 
 /** `multisigCreateV2` is `multisig_create_v2` in the program. */
-const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const snake = (name: string) => name.replace(/(?<!^)[A-Z]/g, '_$&').toLowerCase()
+
+const hex = (bytes: readonly number[]) => Buffer.from(bytes).toString('hex')
+
+/** The rows of instructions by their names, as a program's table has them. */
+export const instructionRows = (idl: Idl) =>
+  Object.fromEntries(
+    idl.instructions.map(({ name, discriminator, accounts, args }) => [
+      name,
+      [hex(discriminator), accounts.map(roleText).join(' '), argsText(idl, args)] as const,
+    ]),
+  )
+
+function roleText({ name, writable, signer, optional }: Idl['instructions'][number]['accounts'][number]): string {
+  const flags = `${signer ? 's' : ''}${writable ? 'w' : ''}${optional ? 'o' : ''}`
+  return flags === '' ? name : `${name}:${flags}`
+}
+
+/** The rows of accounts by their names: first bytes and fields. */
+export const accountRows = (idl: Idl) =>
+  Object.fromEntries(
+    idl.accounts.map(({ name, discriminator }) => {
+      const fields = named(definedIn(idl, { defined: { name } })?.fields) ?? []
+      const text = fields.map((field) => `${field.name}:${typeText(idl, field.type)}`).join(' ')
+      return [snake(name), [hex(discriminator), text] as const]
+    }),
+  )
+
+/** Arguments as tables have them. */
+export const argsText = (idl: Idl, args: readonly Field[]): string =>
+  flatArgs(idl, args)
+    .map(([name, type]) => `${name}:${type}`)
+    .join(' ')
+
+/** The fields of a struct count as arguments. */
+const flatArgs = (idl: Idl, fields: readonly Field[]): [name: string, type: string][] =>
+  fields.flatMap(({ name, type }) => {
+    const found = definedIn(idl, type)
+    const nested = found?.kind === 'struct' ? named(found.fields) : null
+    return nested === null ? [[name, typeText(idl, type)] as [string, string]] : flatArgs(idl, nested)
+  })
+
+function definedIn(idl: Idl, type: unknown): IdlType | undefined {
+  const { defined } = (typeof type === 'object' && type !== null ? type : {}) as { defined?: { name: string } }
+  return defined && idl.types.find(({ name }) => name === defined.name)?.type
+}
+
+/** The type as tables write it (`field-types.ts`). Throws for one that they cannot write. */
+function typeText(idl: Idl, type: unknown): string {
+  if (typeof type === 'string') return type
+  const { option, vec, array } = type as { option?: unknown; vec?: unknown; array?: [unknown, number] }
+  if (option !== undefined) return `?${typeText(idl, option)}`
+  if (vec !== undefined) return `*${typeText(idl, vec)}`
+  if (array?.[0] === 'u8') return `hex${array[1]}`
+  const found = definedIn(idl, type)
+  if (found?.kind === 'struct') return fieldsText(idl, found.fields)
+  if (found?.kind !== 'enum') throw new Error(`layouts have no type for ${JSON.stringify(type)}`)
+  return `<${found.variants?.map(({ name, fields = [] }) => (fields.length === 0 ? name : `${name}${fieldsText(idl, fields)}`))}>`
+}
+
+function fieldsText(idl: Idl, fields: readonly unknown[] = []): string {
+  const all = named(fields)
+  if (all === null) return `(${fields.map((type) => typeText(idl, type))})`
+  return `{${all.map(({ name, type }) => `${name}:${typeText(idl, type)}`)}}`
+}
+
+/** Null for the fields of a tuple. */
+const named = (fields: readonly unknown[] = []): readonly Field[] | null =>
+  fields.every((field) => typeof field === 'object' && field !== null && 'name' in field) ? (fields as Field[]) : null

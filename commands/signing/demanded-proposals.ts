@@ -1,7 +1,7 @@
 /** What the steps about a proposal of a multisig may call: one instruction of Squads, about exactly this proposal. */
-import { PROGRAMS } from '../../src/solana/programs.ts'
+import { hexOf } from '../../src/solana/bytes.ts'
+import { SQUADS } from '../../src/solana/programs/squads.ts'
 import { transactionBufferAddress } from '../../src/solana/squads/addresses.ts'
-import { SQUADS_CALLS } from '../../src/solana/squads/calls.ts'
 import { anyValue, type Call, demanding } from './demand.ts'
 
 export type ProposalStep = 'approve' | 'reject' | 'cancel' | 'execute' | 'reclaim'
@@ -17,21 +17,20 @@ export interface AskedStep {
   reclaims?: { isClosed: boolean; buffers: readonly number[] }
 }
 
-/** Byte of a memo that is left out. */
-const NO_MEMO = '00'
-/** The whole data of each instruction, in hex. */
-const DATA: Record<ProposalStep, string> = {
-  approve: `${SQUADS_CALLS.proposalApprove}${NO_MEMO}`,
-  reject: `${SQUADS_CALLS.proposalReject}${NO_MEMO}`,
-  cancel: `${SQUADS_CALLS.proposalCancel}${NO_MEMO}`,
-  execute: SQUADS_CALLS.transactionExecute,
-  reclaim: SQUADS_CALLS.transactionClose,
+/** The whole data of each instruction, in hex: nothing beside its name, and no memo. */
+const DATA: Record<ProposalStep | 'closeBuffer', string> = {
+  approve: hexOf(SQUADS.data('proposal_approve', {})),
+  reject: hexOf(SQUADS.data('proposal_reject', {})),
+  cancel: hexOf(SQUADS.data('proposal_cancel_v2', {})),
+  execute: hexOf(SQUADS.data('vault_transaction_execute', {})),
+  reclaim: hexOf(SQUADS.data('vault_transaction_accounts_close', {})),
+  closeBuffer: hexOf(SQUADS.data('transaction_buffer_close', {})),
 }
 
 const vote =
   (step: 'approve' | 'reject' | 'cancel', call: string) =>
   ({ payer }: { payer: string }, { multisig, proposal }: AskedStep): Call[] => [
-    { program: PROGRAMS.squads.id, call, fields: { multisig, proposal, member: payer }, data: DATA[step] },
+    { program: SQUADS.id, call, fields: { multisig, proposal, member: payer }, data: DATA[step] },
   ]
 
 export const demandsStep = {
@@ -42,7 +41,7 @@ export const demandsStep = {
     'the execution of exactly this proposal, with the accounts of the plan',
     ({ payer }, { multisig, proposal, transaction, accounts }: AskedStep) => [
       {
-        program: PROGRAMS.squads.id,
+        program: SQUADS.id,
         call: 'vault_transaction_execute',
         fields: { multisig, proposal, transaction, member: payer },
         data: DATA.execute,
@@ -57,21 +56,21 @@ export const demandsStep = {
         ? []
         : [
             {
-              program: PROGRAMS.squads.id,
+              program: SQUADS.id,
               call: 'vault_transaction_accounts_close',
               fields: { multisig, proposal, transaction, rent_collector: anyValue },
               data: DATA.reclaim,
             },
           ]),
       ...(reclaims?.buffers ?? []).map((index) => ({
-        program: PROGRAMS.squads.id,
+        program: SQUADS.id,
         call: 'transaction_buffer_close',
         fields: {
           multisig,
           transaction_buffer: transactionBufferAddress(multisig, payer, index),
           creator: payer,
         },
-        data: SQUADS_CALLS.bufferClose,
+        data: DATA.closeBuffer,
       })),
     ],
   ),

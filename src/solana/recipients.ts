@@ -6,8 +6,8 @@ import type { ChainAccount } from './accounts.ts'
 import { addressBytes } from './addresses.ts'
 import { type AddressFault, bareAddressFault } from './bare-addresses.ts'
 import { SYSTEM_PROGRAM } from './program-ids.ts'
-import { PROGRAMS } from './programs.ts'
-import { isMultisigStart, vaultAddress } from './squads/index.ts'
+import { SQUADS } from './programs/squads.ts'
+import { vaultAddress } from './squads/index.ts'
 import { isTokenProgram } from './token-programs.ts'
 
 /** The account at an address, as far as it matters to a sender. */
@@ -70,7 +70,8 @@ function addressFault(wallet: string, account: AccountKind | null): AddressFault
   // Tokens of a mint or a token account could never be moved: neither can sign, not even through its owner.
   if (account !== null && isTokenProgram(account.owner)) return 'token_account'
   // Squads signs for the vaults of a multisig alone, which the System program owns.
-  if (account?.owner === PROGRAMS.squads.id) return isMultisigStart(account.start) ? 'multisig' : 'squads_account'
+  if (account?.owner === SQUADS.id)
+    return SQUADS.accountKind(account.start) === 'multisig' ? 'multisig' : 'squads_account'
   const bare = bareAddressFault(wallet, addressBytes(wallet))
   if (bare !== null || account === null) return bare
   const isPlain = account.owner === SYSTEM_PROGRAM && !account.executable && account.start === ''

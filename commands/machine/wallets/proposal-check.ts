@@ -1,7 +1,7 @@
 /** Compares the transactions that propose to a multisig with the acts that they should store, byte by byte, without the API. */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
-import type { TransactionInstruction } from '@solana/web3.js'
+import { sdkInstructions } from '../../../src/chain/programs/sdk-instruction.ts'
 import { LARGEST_LIMITS } from '../../../src/chain/programs/squads/deciding.ts'
 import { innerInstructions } from '../../../src/chain/programs/squads/inner-instructions.ts'
 import {
@@ -9,8 +9,6 @@ import {
   bufferCreate,
   bufferExtend,
   proposalCreate,
-  type SquadsInstructions,
-  squadsInstructions,
   transactionCreate,
   transactionCreateFromBuffer,
 } from '../../../src/chain/programs/squads/program.ts'
@@ -18,11 +16,11 @@ import { withBlockhash } from '../../../src/chain/sending/cosign.ts'
 import { decodeTransaction } from '../../../src/chain/sending/transactions.ts'
 import { compileAnySize, compileUnsigned } from '../../../src/chain/sending/unsigned.ts'
 import { ApiError } from '../../../src/platform/errors.ts'
-import { ByteReader, ShortData } from '../../../src/solana/byte-reader.ts'
 import { MAX_TRANSACTION_BYTES } from '../../../src/solana/constants.ts'
 import { type DecodedTransaction, messageBytesOf } from '../../../src/solana/messages.ts'
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../../src/solana/program-ids.ts'
-import { PROGRAMS } from '../../../src/solana/programs.ts'
+import { SQUADS } from '../../../src/solana/programs/squads.ts'
+import type { PlainInstruction } from '../../../src/solana/programs/table.ts'
 import {
   compactMessage,
   ephemeralSignersOf,
@@ -30,14 +28,12 @@ import {
   MOST_NEW_ACCOUNTS,
   namedPlaces,
   type PinnedMessage,
-  SQUADS_CALLS,
   SquadsFault,
 } from '../../../src/solana/squads/index.ts'
 import type { AskedProposal } from '../../signing/wallet.ts'
 
 /** The program stores nothing larger, and a chunk of a buffer has some hundred bytes. */
 const MOST_CHUNKS = 64
-const ANCHOR_NAME = 8
 
 class Difference extends Error {
   override readonly name = 'Difference'
@@ -46,11 +42,10 @@ class Difference extends Error {
 /** Returns null if they store exactly these acts at these places, or says what differs. */
 export async function proposalDifference(asked: AskedProposal): Promise<string | null> {
   try {
-    const make = await squadsInstructions()
     let rest = asked.creations.map((text) => decodeTransaction(text))
     for (const [i, act] of asked.acts.entries()) {
       const index = BigInt(asked.index) + BigInt(i)
-      rest = await withoutProposal(make, rest, { ...asked, index, inner: innerOf(act, asked) })
+      rest = await withoutProposal(rest, { ...asked, index, inner: innerOf(act, asked) })
     }
     if (rest.length > 0) throw new Difference(`it has ${rest.length} more transactions than the proposal needs`)
     return null
@@ -132,11 +127,7 @@ interface Expected extends Pick<AskedProposal, 'multisig' | 'vaultIndex' | 'memb
 }
 
 /** Returns the transactions after those of this proposal. */
-async function withoutProposal(
-  make: SquadsInstructions,
-  creations: DecodedTransaction[],
-  expected: Expected,
-): Promise<DecodedTransaction[]> {
+async function withoutProposal(creations: DecodedTransaction[], expected: Expected): Promise<DecodedTransaction[]> {
   const { multisig, vaultIndex, member, index, inner } = expected
   const acting: Acting = { multisig, index, member, rentPayer: member }
   const message = compactMessage(inner)
@@ -144,73 +135,47 @@ async function withoutProposal(
   const stored = { vaultIndex, ephemeralSigners: inner.signers - 1 }
   const [first, ...others] = creations
   if (first === undefined) throw new Difference('it lacks the transaction that stores the act')
-  const chunk = firstChunkOf(first)
+  const chunk = firstCall(first, 'transaction_buffer_create')
   if (chunk === null) {
-    const made = [transactionCreate(make, acting, { ...stored, message }), proposalCreate(make, acting)]
+    const made = [transactionCreate(acting, { ...stored, message }), proposalCreate(acting)]
     await requireSame(first, member, made)
     return others
   }
-  const { bufferIndex } = chunk
+  const { buffer_index: bufferIndex } = chunk
   const hash = createHash('sha256').update(message).digest()
   const buffer = { ...acting, bufferIndex }
-  let written = message.subarray(0, chunk.bytes.length)
-  const opening = bufferCreate(make, buffer, { vaultIndex, hash, size: message.length, chunk: written })
+  let written = message.subarray(0, chunk.buffer.length)
+  const opening = bufferCreate(buffer, { vaultIndex, hash, size: message.length, chunk: written })
   await requireSame(first, member, [opening])
   let rest = others
   for (let i = 0; written.length < message.length && i < MOST_CHUNKS; i++) {
     const [next, ...after] = rest
-    const length = next === undefined ? 0 : chunkLengthOf(next)
+    const length = next === undefined ? 0 : (firstCall(next, 'transaction_buffer_extend')?.buffer.length ?? 0)
     if (next === undefined || length === 0) throw new Difference('it stores only a part of the act')
     const part = message.subarray(written.length, written.length + length)
-    await requireSame(next, member, [bufferExtend(make, buffer, part)])
+    await requireSame(next, member, [bufferExtend(buffer, part)])
     written = message.subarray(0, written.length + part.length)
     rest = after
   }
   const [last, ...after] = rest
   if (last === undefined) throw new Difference('it lacks the transaction that makes the proposal')
-  const made = [transactionCreateFromBuffer(make, acting, { ...stored, bufferIndex }), proposalCreate(make, acting)]
+  const made = [transactionCreateFromBuffer(acting, { ...stored, bufferIndex }), proposalCreate(acting)]
   await requireSame(last, member, made)
   return after
 }
 
-/** The data of the first instruction of Squads. */
-function firstData({ message }: DecodedTransaction): Uint8Array {
-  const { keys, instructions } = message
-  return (
-    instructions.find(({ programIdIndex }) => keys[programIdIndex] === PROGRAMS.squads.id)?.data ?? new Uint8Array()
-  )
-}
+type SquadsCall = ReturnType<typeof SQUADS.callsIn>[number]
 
-/** The buffer that the transaction opens, and its first bytes; null if it opens none. */
-function firstChunkOf(transaction: DecodedTransaction): { bufferIndex: number; bytes: Uint8Array } | null {
-  const data = firstData(transaction)
-  if (!startsWith(data, 'bufferCreate')) return null
-  return read(data, (reader) => {
-    const bufferIndex = reader.u8()
-    reader.take(1 + 32 + 2)
-    return { bufferIndex, bytes: reader.take(reader.u32()) }
-  })
-}
-
-function chunkLengthOf(transaction: DecodedTransaction): number {
-  const data = firstData(transaction)
-  return startsWith(data, 'bufferExtend') ? read(data, (reader) => reader.take(reader.u32()).length) : 0
-}
-
-const startsWith = (data: Uint8Array, name: keyof typeof SQUADS_CALLS) =>
-  Buffer.from(data.subarray(0, ANCHOR_NAME)).toString('hex') === SQUADS_CALLS[name]
-
-function read<T>(data: Uint8Array, from: (reader: ByteReader) => T): T {
-  try {
-    return from(new ByteReader(data, ANCHOR_NAME))
-  } catch (error) {
-    if (error instanceof ShortData) throw new Difference('an instruction of its buffer is cut short')
-    throw error
-  }
+/** The first call of Squads, if it has this name. */
+function firstCall<N extends SquadsCall['name']>({ message }: DecodedTransaction, name: N) {
+  const [call] = SQUADS.callsIn(message)
+  if (call?.name !== name) return null
+  if (call.args === null) throw new Difference('an instruction of its buffer is cut short')
+  return call.args as NonNullable<Extract<SquadsCall, { name: N }>['args']>
 }
 
 /** The transaction with these instructions after its own compute limits must be the same one. */
-async function requireSame(found: DecodedTransaction, member: string, made: readonly TransactionInstruction[]) {
+async function requireSame(found: DecodedTransaction, member: string, made: readonly PlainInstruction[]) {
   const { message } = found
   const { keys, instructions, recentBlockhash, config } = message
   if (keys[0] !== member) throw new Difference(`${keys[0]} would pay for the proposal, not ${member}`)
@@ -226,7 +191,7 @@ async function requireSame(found: DecodedTransaction, member: string, made: read
         }),
     )
   const envelope = { payer: member, recentBlockhash, before, messageConfig: config ?? undefined }
-  const expected = await compileAnySize(envelope, made)
+  const expected = await compileAnySize(envelope, made.map(await sdkInstructions()))
   if (Buffer.from(messageBytesOf(expected.transaction)).equals(found.messageBytes)) return
   throw new Difference('its transactions do not store exactly this act at this number of this multisig')
 }

@@ -22,12 +22,12 @@ import { fieldType, shownAs } from '../../solana/programs/field-types.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
+import { SQUADS } from '../../solana/programs/squads.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
 import { DAMM_V2_INSTRUCTIONS } from './generated/damm-v2.ts'
 import { DBC_INSTRUCTIONS } from './generated/dbc.ts'
-import { SQUADS_INSTRUCTIONS } from './generated/squads.ts'
 import type { ProgramLayout } from './layout.ts'
 import {
   LOADER_INSTRUCTIONS,
@@ -55,7 +55,7 @@ export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, Progr
   [JUPITER_LOCK.id, JUPITER_LOCK.layout],
   [METAPLEX_CORE.id, METAPLEX_CORE.layout],
   [PROGRAMS.tokenMetadata.id, { table: TOKEN_METADATA_INSTRUCTIONS, prefixBytes: 1 }],
-  [PROGRAMS.squads.id, { table: SQUADS_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
+  [SQUADS.id, SQUADS.layout],
   [STAKE_PROGRAM, { table: STAKE_INSTRUCTIONS, prefixBytes: 4 }],
   [UPGRADEABLE_LOADER, { table: LOADER_INSTRUCTIONS, prefixBytes: 4 }],
   [TOKEN_2022_PROGRAM, { table: TOKEN_EXTENSION_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],

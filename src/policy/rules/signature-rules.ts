@@ -1,7 +1,7 @@
 /** Rules about signatures: which other accounts sign, and which programs get the wallet's signature. */
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { SQUADS } from '../../solana/programs/squads.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { SQUADS_CALLS } from '../../solana/squads/calls.ts'
 import type { InvokedProgram, Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import type { PolicyCheckOptions, Violation } from './violation.ts'
@@ -46,15 +46,17 @@ export function checkSigners(
  * Instructions of Squads v4 with which a member proposes, and takes back its own proposals' rent: they decide nothing.
  * Approving and executing needs the program on the policy's list.
  */
-const PROPOSING: ReadonlySet<string | null> = new Set([
-  SQUADS_CALLS.transactionCreate,
-  SQUADS_CALLS.transactionCreateFromBuffer,
-  SQUADS_CALLS.transactionClose,
-  SQUADS_CALLS.proposalCreate,
-  SQUADS_CALLS.bufferCreate,
-  SQUADS_CALLS.bufferExtend,
-  SQUADS_CALLS.bufferClose,
-])
+const PROPOSING: ReadonlySet<string | null> = new Set(
+  SQUADS.prefixesOf(
+    'vault_transaction_create',
+    'vault_transaction_create_from_buffer',
+    'vault_transaction_accounts_close',
+    'proposal_create',
+    'transaction_buffer_create',
+    'transaction_buffer_extend',
+    'transaction_buffer_close',
+  ),
+)
 
 /** Whether it only proposes to a multisig. An inner instruction is not shown, so it is not known to. */
 const proposes = ({ program, call }: InvokedProgram): boolean => program === PROGRAMS.squads.id && PROPOSING.has(call)

@@ -1,7 +1,7 @@
 /**
  * Types of the fields in a program's table: how their values are read, written and shown. A type is one of `SCALARS`,
- * `?T` (optional), `*T` (a list), `{name:T,name:T}` (fields), `(T,T)`, `<Name,NameT>` (one of several, each alone or
- * with fields), or `hexN` (N bytes).
+ * `?T` (optional), `*T` (a list), `*8T` (a list whose length takes one byte), `{name:T,name:T}` (fields), `(T,T)`,
+ * `<Name,NameT>` (one of several, each alone or with fields), or `hexN` (N bytes).
  */
 import { addressBytes } from '../addresses.ts'
 import { type ByteReader, ShortData } from '../byte-reader.ts'
@@ -26,6 +26,8 @@ interface Scalars {
   string: string
   string64: string
   bytes: Uint8Array
+  bytes8: Uint8Array
+  bytes16: Uint8Array
   bytes64: Uint8Array
   pubkey: string
   bytes_as_they_are: never
@@ -69,9 +71,18 @@ const whole = <V extends number | bigint>(
   isSigned = false,
 ): FieldType<V> => ({ size, read, write: (value) => littleEndian(value, size, isSigned), show: String })
 
-/** Bytes behind their number, which takes four or eight. */
-const counted = (size: 4 | 8) => ({
-  length: (from: ByteReader): number => (size === 4 ? from.u32() : Number(from.u64())),
+/** Bytes of a length. */
+type LengthSize = 1 | 2 | 4 | 8
+const LENGTHS: Readonly<Record<LengthSize, (from: ByteReader) => number>> = {
+  1: (from) => from.u8(),
+  2: (from) => from.u16(),
+  4: (from) => from.u32(),
+  8: (from) => Number(from.u64()),
+}
+
+/** Bytes behind their number. */
+const counted = (size: LengthSize) => ({
+  length: LENGTHS[size],
   write: (bytes: Uint8Array) => joinBytes([littleEndian(bytes.length, size), bytes]),
 })
 
@@ -88,7 +99,7 @@ function text(size: 4 | 8): FieldType<string> {
 
 const showBytes = (bytes: Uint8Array): string => (bytes.length === 0 ? 'empty' : hexOf(bytes))
 
-function bytes(size: 4 | 8): FieldType<Uint8Array> {
+function bytes(size: LengthSize): FieldType<Uint8Array> {
   const { length, write } = counted(size)
   return { size: null, read: (from) => from.take(length(from)), write, show: showBytes }
 }
@@ -114,6 +125,8 @@ const SCALARS: { readonly [T in keyof Scalars]: FieldType<Scalars[T]> } = {
   string: text(4),
   string64: text(8),
   bytes: bytes(4),
+  bytes8: bytes(1),
+  bytes16: bytes(2),
   bytes64: bytes(8),
   pubkey: { size: 32, read: (from) => from.key(), write: addressBytes, show: String },
   /** A value that is never read, so that its bytes are shown. */
@@ -144,7 +157,8 @@ export const shownAs = (type: string, value: unknown): string =>
 function typeOf(type: string): AnyType {
   const inner = type.slice(1, -1)
   if (type.startsWith('?')) return optional(fieldType(type.slice(1)))
-  if (type.startsWith('*')) return list(fieldType(type.slice(1)))
+  if (type.startsWith('*8')) return list(fieldType(type.slice(2)), 1)
+  if (type.startsWith('*')) return list(fieldType(type.slice(1)), 4)
   if (type.startsWith('(')) return tuple(partsOf(inner).map(fieldType))
   if (type.startsWith('{')) return struct(partsOf(inner).map(namedType))
   if (type.startsWith('<')) return oneOfSeveral(partsOf(inner).map(variantType))
@@ -172,15 +186,15 @@ const optional = (some: AnyType): AnyType => ({
   show: (value) => (value === null ? 'none' : some.show(value)),
 })
 
-const list = (each: AnyType): FieldType<readonly unknown[]> => ({
+const list = (each: AnyType, size: LengthSize): FieldType<readonly unknown[]> => ({
   size: null,
   read(from) {
     const values: unknown[] = []
     // A hostile length ends where the data does, since every value has a byte.
-    for (let left = from.u32(); left > 0; left--) values.push(each.read(from))
+    for (let left = LENGTHS[size](from); left > 0; left--) values.push(each.read(from))
     return values
   },
-  write: (values) => joinBytes([littleEndian(values.length, 4), ...values.map((value) => each.write(value))]),
+  write: (values) => joinBytes([littleEndian(values.length, size), ...values.map((value) => each.write(value))]),
   show: (values) => `[${values.map((value) => each.show(value)).join(', ')}]`,
 })
 

@@ -31,8 +31,8 @@ type Given<S extends string> = Omit<Fields<S>, OptionalName<Words<S>>> &
  * left out (the program's own address then stands in its place); arguments as `name:type`, see `field-types.ts`.
  */
 type InstructionRow = readonly [prefix: string, accounts: string, args: string]
-/** First bytes in hex, fields, and the least size of the account in bytes. */
-type AccountRow = readonly [prefix: string, fields: string, bytes: number]
+/** First bytes in hex, fields, and the least size of the account in bytes if it has more than its fields. */
+type AccountRow = readonly [prefix: string, fields: string, bytes?: number]
 /** First bytes in hex behind those of all events, and fields. */
 type EventRow = readonly [prefix: string, fields: string]
 /** First bytes of the call by which an Anchor program emits an event (anchor_lang, EVENT_IX_TAG). */
@@ -114,25 +114,47 @@ export function programTable<
   )
   const prefixBytes = (Object.values(instructions)[0]?.[0] ?? '').length / 2
   const accountRow = (name: string) => (accounts as Readonly<Record<string, AccountRow>>)[name] as AccountRow
+  const written = (prefix: string, fields: string, values: Readonly<Record<string, unknown>>): Uint8Array =>
+    joinBytes([bytesOfHex(prefix), ...split(fields).map(([name, type]) => fieldType(type).write(values[name]))])
 
   /** The data of an instruction. */
   function data<N extends keyof T & string>(name: N, args: Given<T[N][2]>): Uint8Array {
     const [prefix, , fields] = instructions[name] as InstructionRow
-    const values = args as Readonly<Record<string, unknown>>
-    const written = split(fields).map(([field, type]) => fieldType(type).write(values[field]))
-    return joinBytes([bytesOfHex(prefix), ...written])
+    return written(prefix, fields, args)
+  }
+
+  /** The call by the program, the addresses of its accounts and its data; null for anything but these instructions. */
+  function callOf(
+    program: string | undefined,
+    addresses: readonly (string | undefined)[],
+    bytes: Uint8Array,
+    place = 0,
+  ) {
+    const found = program === id ? byPrefix.get(hexOf(bytes.subarray(0, prefixBytes))) : undefined
+    if (found === undefined) return null
+    const [, roles, fields] = found.row
+    const named = split(roles).map(([role, flags], i) => {
+      const isLeftOut = flags.includes('o') && (i >= addresses.length || addresses[i] === id)
+      return [role, isLeftOut ? null : addresses[i]] as const
+    })
+    const { values: known, isWhole } = readFields(fields, new ByteReader(bytes, prefixBytes))
+    const args = isWhole ? known : null
+    return { name: found.name, accounts: Object.fromEntries(named), args, known, place } as unknown as AnyCall<T>
   }
 
   type Account = Pick<ChainAccount, 'owner' | 'data'>
   function is(name: keyof A & string, account: Account | null | undefined): boolean {
-    const [prefix, , bytes] = accountRow(name)
+    const [prefix, , bytes = 0] = accountRow(name)
     if (account?.owner !== id || account.data.length < bytes) return false
     return hexOf(account.data.subarray(0, prefix.length / 2)) === prefix
   }
 
   return {
     id,
+    rows: { instructions, accounts: (accounts ?? {}) as A },
     data,
+    callOf,
+
     instruction<N extends keyof T & string>(
       name: N,
       own: Omit<Addresses<T[N][1]>, F>,
@@ -163,21 +185,25 @@ export function programTable<
 
     /** The calls of these instructions in a message, whether or not they succeed. */
     callsIn({ keys, instructions: all }: CalledMessage): AnyCall<T>[] {
-      return all.flatMap(({ programIdIndex, accounts: indexes, data }, place): AnyCall<T>[] => {
-        if (keys[programIdIndex] !== id) return []
-        const found = byPrefix.get(hexOf(data.subarray(0, prefixBytes)))
-        if (found === undefined) return []
-        const [, roles, fields] = found.row
-        const named = split(roles).map(([role, flags], i) => {
-          const index = indexes[i]
-          const address = keys[index ?? -1]
-          const isLeftOut = flags.includes('o') && (index === undefined || address === id)
-          return [role, isLeftOut ? null : address] as const
-        })
-        const { values: known, isWhole } = readFields(fields, new ByteReader(data, prefixBytes))
-        const args = isWhole ? known : null
-        return [{ name: found.name, accounts: Object.fromEntries(named), args, known, place } as unknown as AnyCall<T>]
-      })
+      const addressAt = (index: number) => keys[index]
+      return all.flatMap(
+        ({ programIdIndex, accounts: indexes, data: bytes }, place) =>
+          callOf(addressAt(programIdIndex), Array.from(indexes, addressAt), bytes, place) ?? [],
+      )
+    },
+
+    /** The first bytes of instructions in hex. */
+    prefixesOf: (...names: readonly (keyof T & string)[]): string[] =>
+      names.map((name) => (instructions[name] as InstructionRow)[0]),
+
+    /** The kind of account that begins with these bytes, in hex; null for any other beginning. */
+    accountKind: (start: string) =>
+      (Object.keys(accounts ?? {}).find((name) => accountRow(name)[0] === start) ?? null) as (keyof A & string) | null,
+
+    /** The data of an account as the program would write it. */
+    accountData<N extends keyof A & string>(name: N, values: Fields<A[N][1]>): Uint8Array {
+      const [prefix, fields] = accountRow(name)
+      return written(prefix, fields, values)
     },
 
     /** Whether the account is this one of the program, by its owner, its size and its first bytes. */

@@ -1,13 +1,18 @@
 /**
  * The message of a vault transaction, as Squads v4 takes and stores it: signers first, then writable accounts, then all
- * others. Its argument has lengths of one or two bytes, the stored account has lengths of four.
+ * others.
  */
-import { addressBytes } from '../addresses.ts'
 import { ByteReader, ShortData } from '../byte-reader.ts'
 import type { CompiledInstruction, DecodedMessage, TableLookup } from '../decoded-message.ts'
 import { type LoadedAddresses, loadedCount } from '../lookup-tables.ts'
 import { SYSTEM_PROGRAM } from '../program-ids.ts'
-import { SquadsFault } from './fault.ts'
+import { fieldType } from '../programs/field-types.ts'
+import { COMPACT_MESSAGE, SQUADS, STORED_MESSAGE } from '../programs/squads.ts'
+
+/** Bytes that are not what they should be, or a message that a vault cannot execute. `message` is a sentence. */
+export class SquadsFault extends Error {
+  override readonly name = 'SquadsFault'
+}
 
 export interface SquadsMessage {
   /** The first keys sign: the vault, ephemeral signers, and whoever signs the execution too. */
@@ -34,22 +39,16 @@ const MOST_DATA = 0xffff
 /** More than a message can have: a buffer has at most 10,128 bytes. */
 const MOST_BYTES = 20_000
 
-/** Lengths in bytes: of lists, and of an instruction's data. */
-interface Widths {
-  list: 1 | 4
-  data: 2 | 4
-}
-const COMPACT: Widths = { list: 1, data: 2 }
-const STORED: Widths = { list: 4, data: 4 }
+const [COMPACT, STORED] = [fieldType(COMPACT_MESSAGE), fieldType(STORED_MESSAGE)]
 
 /** The bytes that the instruction which creates a transaction takes. Throws SquadsFault for more than it can count. */
 export function compactMessage(message: SquadsMessage): Uint8Array {
   requireCounts(message)
-  return encode(message, COMPACT)
+  return COMPACT.write(message)
 }
 
 /** The bytes that the account of the transaction holds. */
-export const storedMessage = (message: SquadsMessage): Uint8Array => encode(message, STORED)
+export const storedMessage = (message: SquadsMessage): Uint8Array => STORED.write(message)
 
 /** Reads the argument of an instruction. Throws SquadsFault. */
 export const readCompactMessage = (bytes: Uint8Array): SquadsMessage => decode(bytes, COMPACT)
@@ -70,70 +69,21 @@ function requireCounts({ keys, instructions, lookups }: SquadsMessage): void {
   }
 }
 
-function encode({ keys, instructions, lookups, ...counts }: SquadsMessage, { list, data: wide }: Widths): Uint8Array {
-  const length = (value: number, width: number) => {
-    const bytes = Buffer.alloc(width)
-    bytes.writeUIntLE(value, 0, width)
-    return bytes
-  }
-  const listed = (bytes: Uint8Array, width: number = list) => [length(bytes.length, width), bytes]
-  return new Uint8Array(
-    Buffer.concat([
-      Buffer.of(counts.signers, counts.writableSigners, counts.writableOthers),
-      length(keys.length, list),
-      ...keys.map(addressBytes),
-      length(instructions.length, list),
-      ...instructions.flatMap(({ programIdIndex, accounts, data }) => [
-        Buffer.of(programIdIndex),
-        ...listed(accounts),
-        ...listed(data, wide),
-      ]),
-      length(lookups.length, list),
-      ...lookups.flatMap(({ table, writable, readonly }) => [
-        addressBytes(table),
-        ...listed(writable),
-        ...listed(readonly),
-      ]),
-    ]),
-  )
-}
-
-function decode(bytes: Uint8Array, { list, data: wide }: Widths): SquadsMessage {
+function decode(bytes: Uint8Array, type: typeof STORED): SquadsMessage {
   if (bytes.length > MOST_BYTES) throw unreadable(`it has ${bytes.length} bytes, more than the program stores`)
-  const reader = new ByteReader(bytes)
-  // A list of more than the bytes that are left would take memory for nothing.
-  const count = (size: number) => {
-    const value = list === 1 ? reader.u8() : reader.u32()
-    if (value * size > reader.left) throw new ShortData()
-    return value
-  }
-  const take = (width: number = list) =>
-    Uint8Array.from(reader.take(width === 1 ? reader.u8() : width === 2 ? reader.u16() : reader.u32()))
+  const reader = new ByteReader(Uint8Array.from(bytes))
   try {
-    const [signers, writableSigners, writableOthers] = [reader.u8(), reader.u8(), reader.u8()]
-    const keys = Array.from({ length: count(32) }, () => reader.key())
-    const instructions = Array.from({ length: count(3) }, () => ({
-      programIdIndex: reader.u8(),
-      accounts: take(),
-      data: take(wide),
-    }))
-    const lookups = Array.from({ length: count(34) }, () => ({
-      table: reader.key(),
-      writable: take(),
-      readonly: take(),
-    }))
+    const message = type.read(reader) as SquadsMessage
     if (reader.left > 0) throw unreadable(`${reader.left} bytes follow its end`)
-    const message = { signers, writableSigners, writableOthers, keys, instructions, lookups }
-    requirePlaces(message)
-    return message
+    return withPlaces(message)
   } catch (error) {
     if (error instanceof ShortData) throw unreadable('it ends before its last part')
     throw error
   }
 }
 
-/** The checks of the program itself (`TransactionMessage::try_from`). */
-function requirePlaces(message: SquadsMessage): void {
+/** The message after the checks of the program itself (`TransactionMessage::try_from`). Throws SquadsFault. */
+export function withPlaces(message: SquadsMessage): SquadsMessage {
   const { signers, writableSigners, writableOthers, keys, instructions } = message
   if (signers === 0 || signers > keys.length)
     throw unreadable(`it counts ${signers} signers of ${keys.length} accounts`)
@@ -146,6 +96,7 @@ function requirePlaces(message: SquadsMessage): void {
       throw unreadable(`instruction ${i + 1} uses an account that is not in its list`)
     }
   }
+  return message
 }
 
 const unreadable = (why: string) => new SquadsFault(`The message of the vault transaction cannot be read: ${why}`)
@@ -230,5 +181,23 @@ export function unwrapMessage(message: PinnedMessage): DecodedMessage {
     })),
     lookups: [],
     config: null,
+  }
+}
+
+/** The stored transactions that a message executes. */
+export const executedTransactions = (message: Pick<DecodedMessage, 'keys' | 'instructions'>): string[] =>
+  SQUADS.callsIn(message).flatMap((call) =>
+    call.name === 'vault_transaction_execute' ? (call.accounts.transaction ?? []) : [],
+  )
+
+/** The message that an instruction proposes to a vault; null for any other instruction, and for one that is unreadable. */
+export function proposedMessage(program: string, data: Uint8Array): SquadsMessage | null {
+  const call = SQUADS.callOf(program, [], data)
+  if (call?.name !== 'vault_transaction_create' || call.known.transaction_message === undefined) return null
+  try {
+    return readCompactMessage(call.known.transaction_message)
+  } catch (error) {
+    if (error instanceof SquadsFault) return null
+    throw error
   }
 }

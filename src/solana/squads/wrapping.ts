@@ -4,13 +4,13 @@ import { lifetimeOf } from '../lifetimes.ts'
 import { type LoadedAddresses, loadedCount } from '../lookup-tables.ts'
 import type { DecodedTransaction } from '../messages.ts'
 import { COMPUTE_BUDGET_PROGRAM } from '../program-ids.ts'
-import { SquadsFault } from './fault.ts'
 import {
   addressesOf,
   isWritablePlace,
   NOTHING_LOADED,
   type PinnedMessage,
   pinMessage,
+  SquadsFault,
   type SquadsMessage,
   storedMessage,
 } from './message.ts'

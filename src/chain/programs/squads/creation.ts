@@ -19,6 +19,7 @@ import {
   roomOf,
   type UnsignedTransaction,
 } from '../../sending/unsigned.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import {
   type Acting,
   bufferCreate,
@@ -27,8 +28,6 @@ import {
   multisigCreate,
   needsHeap,
   proposalCreate,
-  type SquadsInstructions,
-  squadsInstructions,
   transactionCreate,
   transactionCreateFromBuffer,
   vote,
@@ -81,7 +80,8 @@ export async function buildMultisigCreation(
   const multisig = multisigAddress(createKey)
   const { configAuthority = null, rentCollector = null, treasury } = wish
   const terms = { multisig, createKey, creator, treasury, threshold, timeLock, members, configAuthority, rentCollector }
-  const built = await compileUnsigned(wish, [multisigCreate(await squadsInstructions(), terms)])
+  const sdk = await sdkInstructions()
+  const built = await compileUnsigned(wish, [sdk(multisigCreate(terms))])
   return { ...built, multisig }
 }
 
@@ -128,28 +128,28 @@ export async function buildProposalCreation(wish: ProposalCreation): Promise<Bui
   }
   if (ephemeralSigners < 0 || ephemeralSigners > MAX_INDEX)
     throw badRequest('A proposal has at most 255 ephemeral signers')
-  const make = await squadsInstructions()
+  const sdk = await sdkInstructions()
   const acting = { multisig, index, member, rentPayer: wish.rentPayer ?? member }
-  const after = [proposalCreate(make, acting), ...(approve ? [vote(make, 'approve', acting)] : [])]
+  const after = [proposalCreate(acting), ...(approve ? [vote('approve', acting)] : [])].map(sdk)
   const terms = { vaultIndex, ephemeralSigners }
   const addresses = {
     transaction: squadsTransactionAddress(multisig, index),
     proposal: squadsProposalAddress(multisig, index),
     messageBytes: message.length,
   }
-  const heaped = withHeap(make, wish, inner)
+  const heaped = await withHeap(wish, inner)
   const direct = await compileAnySize(heaped.envelope, [
     ...heaped.first,
-    transactionCreate(make, acting, { ...terms, message }),
+    sdk(transactionCreate(acting, { ...terms, message })),
     ...after,
   ])
   if (direct.transaction.length <= roomOf(wish)) return { ...addresses, transactions: [direct], buffer: null }
 
   const { after: _, ...early } = wish
-  const chunks = await bufferChunks(make, early, { acting, vaultIndex, bufferIndex, message })
+  const chunks = await bufferChunks(early, { acting, vaultIndex, bufferIndex, message })
   const last = await compileUnsigned(heaped.envelope, [
     ...heaped.first,
-    transactionCreateFromBuffer(make, acting, { ...terms, bufferIndex }),
+    sdk(transactionCreateFromBuffer(acting, { ...terms, bufferIndex })),
     ...after,
   ])
   const buffer = transactionBufferAddress(multisig, member, bufferIndex)
@@ -157,14 +157,16 @@ export async function buildProposalCreation(wish: ProposalCreation): Promise<Bui
 }
 
 /** The envelope and the first instructions of a transaction that stores or executes the message. */
-export function withHeap<T extends Envelope>(
-  make: SquadsInstructions,
+export async function withHeap<T extends Envelope>(
   envelope: T,
   message: PinnedMessage,
-): { envelope: T; first: TransactionInstruction[] } {
+): Promise<{ envelope: T; first: TransactionInstruction[] }> {
   if (!needsHeap(message)) return { envelope, first: [] }
   const { messageConfig } = envelope
-  if (messageConfig === undefined) return { envelope, first: [make.heapFrame()] }
+  if (messageConfig === undefined) {
+    const { ComputeBudgetProgram } = await import('@solana/web3.js')
+    return { envelope, first: [ComputeBudgetProgram.requestHeapFrame({ bytes: LARGEST_HEAP })] }
+  }
   return { envelope: { ...envelope, messageConfig: { ...messageConfig, heapSize: LARGEST_HEAP } }, first: [] }
 }
 
@@ -180,14 +182,14 @@ const PROBE = new Uint8Array(200)
 
 /** The transactions that fill the buffer: one creates it, the others extend it. */
 async function bufferChunks(
-  make: SquadsInstructions,
   envelope: Envelope,
   { acting, vaultIndex, bufferIndex, message }: Buffered,
 ): Promise<UnsignedTransaction[]> {
   const buffer = { ...acting, bufferIndex }
   const hash = createHash('sha256').update(message).digest()
-  const first = (chunk: Uint8Array) => [bufferCreate(make, buffer, { vaultIndex, hash, size: message.length, chunk })]
-  const next = (chunk: Uint8Array) => [bufferExtend(make, buffer, chunk)]
+  const sdk = await sdkInstructions()
+  const first = (chunk: Uint8Array) => [sdk(bufferCreate(buffer, { vaultIndex, hash, size: message.length, chunk }))]
+  const next = (chunk: Uint8Array) => [sdk(bufferExtend(buffer, chunk))]
   const [firstRoom, nextRoom] = await Promise.all(
     [first(PROBE), next(PROBE)].map(async (instructions) => {
       const { transaction } = await compileAnySize(envelope, instructions)

@@ -4,21 +4,14 @@ import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../../../solana/constants.ts'
 import { decodeWireTransaction, MAX_ACCOUNT_LOCKS } from '../../../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
+import type { PlainInstruction } from '../../../solana/programs/table.ts'
 import { ephemeralSignersOf, isWritablePlace, type PinnedMessage, vaultAddress } from '../../../solana/squads/index.ts'
 import type { TransactionConfig } from '../../../solana/transaction-config.ts'
 import { budgetInstructions } from '../../sending/compute-budget.ts'
 import { compileUnsigned, type Envelope, type LookupTable, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import { withHeap } from './creation.ts'
-import {
-  bufferClose,
-  LARGEST_HEAP,
-  type Role,
-  type SquadsVote,
-  squadsInstructions,
-  transactionClose,
-  transactionExecute,
-  vote,
-} from './program.ts'
+import { bufferClose, LARGEST_HEAP, type SquadsVote, transactionClose, transactionExecute, vote } from './program.ts'
 
 /** Compute limit of an execution that cannot be simulated. */
 export const EXECUTION_UNITS = 1_000_000
@@ -41,7 +34,8 @@ export interface Voting extends Envelope {
 
 /** Approves or rejects an active proposal, or cancels an approved one. */
 export async function buildVote(kind: SquadsVote, wish: Voting): Promise<UnsignedTransaction> {
-  return compileUnsigned(wish, [vote(await squadsInstructions(), kind, wish)])
+  const sdk = await sdkInstructions()
+  return compileUnsigned(wish, [sdk(vote(kind, wish))])
 }
 
 /** What an execution runs: the stored transaction with the addresses of its lookup tables. */
@@ -72,10 +66,10 @@ export async function buildExecution(wish: ProposalExecution): Promise<UnsignedT
       { details: { signer: stranger } },
     )
   }
-  const make = await squadsInstructions()
-  const { envelope, first } = withHeap(make, wish, wish.message)
-  const execute = transactionExecute(make, wish, executionAccounts(wish))
-  return compileUnsigned(envelope, [...first, execute], lookupTablesOf(wish.message))
+  const sdk = await sdkInstructions()
+  const { envelope, first } = await withHeap(wish, wish.message)
+  const execute = transactionExecute(wish, executionAccounts(wish))
+  return compileUnsigned(envelope, [...first, sdk(execute)], lookupTablesOf(wish.message))
 }
 
 /** Throws bad_request if the member cannot execute the message in one transaction of this version. */
@@ -121,21 +115,18 @@ function programSigners({ multisig, index, vaultIndex, ephemeralSigners }: Execu
 }
 
 /** Accounts in the order that the program demands: tables, the message's keys, then each table's addresses. */
-export function executionAccounts(executed: Executed): Role[] {
+export function executionAccounts(executed: Executed): PlainInstruction['accounts'] {
   const { message } = executed
   const { keys, signers, lookups, loaded } = message
   const own = programSigners(executed)
   const [writable, readonly] = [[...loaded.writable], [...loaded.readonly]]
+  const account = (address: string, isWritable = false, isSigner = false) => ({ address, isSigner, isWritable })
   return [
-    ...lookups.map(({ table }): Role => [table, '']),
-    ...keys.map((key, place): Role => {
-      const signs = place < signers && !own.has(key)
-      const writes = isWritablePlace(message, place)
-      return [key, signs ? (writes ? 'sw' : 's') : writes ? 'w' : '']
-    }),
+    ...lookups.map(({ table }) => account(table)),
+    ...keys.map((key, place) => account(key, isWritablePlace(message, place), place < signers && !own.has(key))),
     ...lookups.flatMap((lookup) => [
-      ...writable.splice(0, lookup.writable.length).map((key): Role => [key, 'w']),
-      ...readonly.splice(0, lookup.readonly.length).map((key): Role => [key, '']),
+      ...writable.splice(0, lookup.writable.length).map((key) => account(key, true)),
+      ...readonly.splice(0, lookup.readonly.length).map((key) => account(key)),
     ]),
   ]
 }
@@ -168,9 +159,10 @@ export interface Reclaiming extends Envelope {
  */
 export async function buildReclaim(wish: Reclaiming): Promise<UnsignedTransaction> {
   const { multisig, index, rentCollector, payer: member, buffers = [] } = wish
-  const make = await squadsInstructions()
-  return compileUnsigned(wish, [
-    ...(rentCollector === null ? [] : [transactionClose(make, { multisig, index, rentCollector })]),
-    ...buffers.map((bufferIndex) => bufferClose(make, { multisig, member, bufferIndex })),
-  ])
+  const sdk = await sdkInstructions()
+  const closing = [
+    ...(rentCollector === null ? [] : [transactionClose({ multisig, index, rentCollector })]),
+    ...buffers.map((bufferIndex) => bufferClose({ multisig, member, bufferIndex })),
+  ]
+  return compileUnsigned(wish, closing.map(sdk))
 }

@@ -1,6 +1,7 @@
 /** Finds the transaction that executed a proposal in the history of its account. */
 import { type DecodedTransaction, decodeWireTransaction } from '../../../solana/messages.ts'
-import { executedAccounts, squadsProposalAddress, squadsTransactionAddress } from '../../../solana/squads/index.ts'
+import { SQUADS } from '../../../solana/programs/squads.ts'
+import { squadsProposalAddress, squadsTransactionAddress } from '../../../solana/squads/index.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import {
   executedOf,
@@ -74,11 +75,12 @@ function executionIn(
 ): FoundExecution | null {
   const executed = executedOf(answer, wanted)
   if (executed.isFailed) return null
-  const { keys, instructions } = executionOrder(executed)
-  const executes = instructions.some((each) => {
-    const found = executedAccounts(keys, each)
-    return found?.proposal === proposal && found.transaction === transaction
-  })
+  const executes = SQUADS.callsIn(executionOrder(executed)).some(
+    (call) =>
+      call.name === 'vault_transaction_execute' &&
+      call.accounts.proposal === proposal &&
+      call.accounts.transaction === transaction,
+  )
   if (!executes) return null
   const [text = ''] = (answer as { transaction: [string] }).transaction
   return { transaction: decodeWireTransaction(Buffer.from(text, 'base64')), slot: executed.slot }

@@ -25,9 +25,10 @@ import { openChain } from '../../sending/series-trial.ts'
 import { simulateDecoded, withRentAndDecimals } from '../../sending/simulations.ts'
 import { decodeTransaction } from '../../sending/transactions.ts'
 import { withinVersion1 } from '../../sending/unsigned.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import { type Executed, executionAccounts, LARGEST_LIMITS } from './deciding.ts'
 import { innerInstructions } from './inner-instructions.ts'
-import { squadsInstructions, transactionExecute } from './program.ts'
+import { transactionExecute } from './program.ts'
 import { checked } from './reading.ts'
 
 export interface ExecutionForecast
@@ -89,9 +90,9 @@ async function onCopy(node: NodeCalls, programsDir: string, executed: Executed):
   put(squadsProposalAddress(multisig, index), PROGRAMS.squads.id, approvedProposal(multisig, index, [creator]))
   put(PAYER, SYSTEM_PROGRAM, new Uint8Array(), PAYER_LAMPORTS)
 
-  const make = await squadsInstructions()
-  const execute = transactionExecute(make, { multisig, index, member: creator }, executionAccounts(executed))
-  const transaction = await version1(execute)
+  const sdk = await sdkInstructions()
+  const execute = transactionExecute({ multisig, index, member: creator }, executionAccounts(executed))
+  const transaction = await version1(sdk(execute))
   if (transaction === null) return null
   const written = addressesOf(message).filter((_, place) => isWritablePlace(message, place))
   const state = () => written.map((address) => chain.account(address))
