@@ -44,6 +44,19 @@ describe('the documentation', () => {
     expect(PAGES.filter((page) => page !== 'docs/index.md' && !listed.includes(page))).toEqual([])
   })
 
+  it('walks through functions of docs/architecture.md that are in their files', () => {
+    const steps = [...read('docs/architecture.md').matchAll(/`([\w.]+)` in `([\w/.-]+)`/g)]
+    const textOf = (place: string) => read(existsSync(join(ROOT, place, 'index.ts')) ? `${place}/index.ts` : place)
+    const isThere = (name: string, place: string) =>
+      existsSync(join(ROOT, place)) && new RegExp(`\\b${name.split('.').at(-1)}\\b`).test(textOf(place))
+    expect(steps.length).toBeGreaterThan(15)
+    expect(steps.filter(([, name, place]) => !isThere(name!, place!)).map(([step]) => step)).toEqual([])
+  })
+
+  it('keeps CONTRIBUTING.md to 1,200 words', () => {
+    expect(read('CONTRIBUTING.md').split(/\s+/).length).toBeLessThanOrEqual(1_200)
+  })
+
   it.each(REASONS.map(({ at, values }) => [at, values] as const))(
     'explains each reason of an error: %s',
     (at, values) => {

@@ -52,8 +52,8 @@ function verbSection(
 
 const nounsOf = (group: string) =>
   NOUNS.filter((noun) => noun.group === group)
-    .map(({ name }) => `[${name}](#${name})`)
-    .join(', ')
+    .map(({ name, summary }) => `- [${name}](#${name}): ${summary}`)
+    .join('\n')
 
 const INTRODUCTION = `# Command line
 
@@ -61,9 +61,11 @@ const INTRODUCTION = `# Command line
 svc <noun> <verb> [options]
 \`\`\`
 
-${GROUPS.map((group) => `- **${group}**: ${nounsOf(group)}`).join('\n')}
+${GROUPS.map((group) => `**${group}**\n\n${nounsOf(group)}`).join('\n\n')}
 
-The answer goes to stdout, everything else to stderr: progress, warnings, questions, the cursor of the next page.
+Every command has [the same options](#options-of-every-command), and some [things in common](#every-command).`
+
+const IN_COMMON = `The answer goes to stdout, everything else to stderr: progress, warnings, questions, the cursor of the next page.
 
 - \`-o table\` (default) is for people. \`-o json\` (\`--json\`) prints the \`data\` of the answer as one document,
   and an error as the API's error envelope on stderr. \`-o plain\` is one line for each record with tabs between the
@@ -90,12 +92,7 @@ The answer goes to stdout, everything else to stderr: progress, warnings, questi
 Exit codes: ${EXIT_CODES.join(' · ')}`
 
 async function reference(): Promise<string> {
-  const parts = [
-    INTRODUCTION,
-    '## Options of every command',
-    `They may be before or after the noun.`,
-    `| Option | Meaning |\n|---|---|\n${GLOBAL_OPTIONS.map(({ flags, about }) => `| ${code(flags)} | ${cell(about)} |`).join('\n')}`,
-  ]
+  const parts = [INTRODUCTION]
   for (const { name, summary, aliases, load } of NOUNS) {
     const noun = await load()
     parts.push(`## ${name}`, `${summary}${alsoSpelled(aliases?.map(code))}.`)
@@ -112,6 +109,9 @@ async function reference(): Promise<string> {
         )
       }
   }
+  const options = GLOBAL_OPTIONS.map(({ flags, about }) => `| ${code(flags)} | ${cell(about)} |`)
+  parts.push('## Every command', IN_COMMON, '## Options of every command', 'They may be before or after the noun.')
+  parts.push(`| Option | Meaning |\n|---|---|\n${options.join('\n')}`)
   return `${parts.join('\n\n')}\n\nThis page is made by \`npm run docs\` from the commands.\n`
 }
 

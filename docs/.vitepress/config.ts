@@ -66,6 +66,10 @@ function markdown(md: MarkdownRenderer): void {
 }
 
 const sections = sectionsOf(readFileSync(join(DOCS, 'index.md'), 'utf8'))
+/** The jobs of the root help, which the menu at the top holds together. */
+const JOBS = ['Launch', 'Airdrop', 'Tokens', 'Money', 'Operate']
+const isJob = ({ text }: Section) => JOBS.includes(text)
+const [tutorial, ...others] = sections.filter((section) => !isJob(section))
 
 export default defineConfig({
   title: 'svc',
@@ -78,7 +82,7 @@ export default defineConfig({
   markdown: { html: false, config: markdown, anchor: { slugify: anchorOf } },
   themeConfig: {
     logo: '/pictures/logo.png',
-    nav: sections.map(({ text, items }) => ({ text, items })),
+    nav: [...(tutorial === undefined ? [] : [tutorial]), { text: 'How-to', items: sections.filter(isJob) }, ...others],
     sidebar: sections.map((section) => ({ ...section, collapsed: false })),
     outline: 'deep',
     search: { provider: 'local' },

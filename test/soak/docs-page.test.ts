@@ -111,7 +111,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () 
 
   it('shows each operation with its path', async () => {
     const page = await open()
-    // Other versions draw long lists in part (CONTRIBUTING.md).
+    // Other versions draw long lists in part (docs/packages.md).
     const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
     const version = await page.evaluate('versions.swaggerUI.version')
     expect(version, 'run npm ci and npm run build').toBe(devDependencies['swagger-ui-dist'])

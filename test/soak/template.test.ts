@@ -1,4 +1,4 @@
-/** The template resource: it compiles at the places that CONTRIBUTING names, and CONTRIBUTING lists all of its files. */
+/** The template resource: it compiles at the places that docs/adding.md names, and that page lists all of its files. */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -19,11 +19,11 @@ interface Insertion {
 const WIRING: Record<string, Insertion[]> = JSON.parse(readFileSync(join(TEMPLATE, 'wiring.json'), 'utf8'))
 const NEW_FILES = readdirSync(TEMPLATE, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 
-const CONTRIBUTING = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
+const ADDING = readFileSync(join(ROOT, 'docs/adding.md'), 'utf8')
 
 /** Files that the bullets of a section begin with. */
 function filesUnder(heading: string): string[] {
-  const section = CONTRIBUTING.split(/^(?=##+ )/m).find((each) => each.startsWith(`### ${heading}\n`)) ?? ''
+  const section = ADDING.split(/^(?=##+ )/m).find((each) => each.startsWith(`## ${heading}\n`)) ?? ''
   return [...section.matchAll(/^- `([^`]+)`/gm)].flatMap(([, file]) => file ?? [])
 }
 
@@ -66,12 +66,12 @@ function withInserted(file: string, text: string, { after, insert }: Insertion):
 }
 
 describe('the template resource', () => {
-  it('consists of the files that CONTRIBUTING lists for a resource, new ones and lines in others', () => {
+  it('consists of the files that docs/adding.md lists for a resource, new ones and lines in others', () => {
     expect(filesUnder('Adding a resource').sort()).toEqual([...NEW_FILES, ...Object.keys(WIRING)].sort())
     expect(NEW_FILES.filter((file) => existsSync(join(ROOT, file)))).toEqual([])
   })
 
-  it('has its first verb in the files that CONTRIBUTING lists for a verb', () => {
+  it('has its first verb in the files that docs/adding.md lists for a verb', () => {
     const mentions = (text: string) => /createNote|notes\.create|create: |'POST', '\/v2\/notes'/.test(text)
     const wired = Object.entries(WIRING).map(([file, lines]) => [file, JSON.stringify(lines)] as const)
     const files = [...NEW_FILES.map((file) => [file, read(join(TEMPLATE, file))] as const), ...wired]
