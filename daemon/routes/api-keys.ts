@@ -1,8 +1,6 @@
 /** Mounts the routes of API keys, one line per verb. */
 import { apiKeys } from '../../src/api/api-keys.ts'
-import { createApiKey } from '../../src/operations/api-keys/create-api-key.ts'
-import { listApiKeys } from '../../src/operations/api-keys/list-api-keys.ts'
-import { revokeApiKeyById } from '../../src/operations/api-keys/revoke-api-key.ts'
+import { createApiKey, listApiKeys, revokeApiKeyById } from '../../src/operations/api-keys.ts'
 import type { Mount } from '../mount.ts'
 
 export function apiKeysRoutes(mount: Mount): void {

@@ -1,8 +1,6 @@
 /** Mounts the routes of collections, one line per verb. */
 import { collections } from '../../src/api/collections.ts'
-import { createCollection } from '../../src/operations/collections/create-collection.ts'
-import { getCollection } from '../../src/operations/collections/get-collection.ts'
-import { transferCollectionAuthority } from '../../src/operations/collections/transfer-authority.ts'
+import { createCollection, getCollection, transferCollectionAuthority } from '../../src/operations/collections.ts'
 import type { Mount } from '../mount.ts'
 
 export function collectionsRoutes(mount: Mount): void {

@@ -1,8 +1,6 @@
 /** Mounts the routes of events, one line per verb. */
 import { events } from '../../src/api/events.ts'
-import { getEvent } from '../../src/operations/events/get-event.ts'
-import { listEvents } from '../../src/operations/events/list-events.ts'
-import { repairEvents, verifyEvents } from '../../src/operations/events/verify-events.ts'
+import { getEvent, listEvents, repairEvents, verifyEvents } from '../../src/operations/events.ts'
 import type { Mount } from '../mount.ts'
 
 export function eventsRoutes(mount: Mount): void {

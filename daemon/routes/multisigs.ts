@@ -1,7 +1,6 @@
 /** Mounts the routes of multisigs. */
 import { multisigs } from '../../src/api/multisigs.ts'
-import { createMultisig } from '../../src/operations/multisigs/create-multisig.ts'
-import { getMultisig } from '../../src/operations/multisigs/get-multisig.ts'
+import { createMultisig, getMultisig } from '../../src/operations/multisigs.ts'
 import type { Mount } from '../mount.ts'
 
 export function multisigsRoutes(mount: Mount): void {

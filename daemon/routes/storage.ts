@@ -1,6 +1,6 @@
 /** Mounts the routes of storage, one line per verb. */
 import { storage } from '../../src/api/storage.ts'
-import { delegateStorage } from '../../src/operations/storage/delegate-storage.ts'
+import { delegateStorage } from '../../src/operations/storage.ts'
 import type { Mount } from '../mount.ts'
 
 export function storageRoutes(mount: Mount): void {

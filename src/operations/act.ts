@@ -69,8 +69,24 @@ export const act =
       builtPlan(context, payer, await plan(context, { ...input, payer })),
     ) as Promise<Result<R>>
 
+/** The part of the answer of a route that only builds. */
+type BuiltSummary<R extends AnyRoute> = Omit<
+  Result<R>,
+  'mode' | 'transaction' | 'requiredSigners' | 'last_valid_block_height' | 'generated_keys' | 'tracked_resource'
+>
+
+/** The same for a route whose transactions the platform wallet never signs. The plan names the payer. */
+export const unsignedAct =
+  <R extends AnyRoute>(
+    plan: (context: Context, input: Input<R>) => Promise<Plan<BuiltSummary<R>> & { payer: string }>,
+  ) =>
+  async (context: Context, input: Input<R>): Promise<Result<R>> => {
+    const { payer, ...planned } = await plan(context, input)
+    return answerUnsigned(context, await builtPlan(context, payer, planned)) as Result<R>
+  }
+
 /** Builds what a verb has decided. */
-export async function builtPlan<S>(context: Context, payer: string, plan: Plan<S>): Promise<PlannedBuild<S>> {
+async function builtPlan<S>(context: Context, payer: string, plan: Plan<S>): Promise<PlannedBuild<S>> {
   const { summary, tracked, about, uncapped, ...terms } = plan
   const built = await buildTransaction(context, { payer, ...terms })
   const answered = typeof summary === 'function' ? (summary as (built: BuiltTransaction) => S)(built) : summary
@@ -85,15 +101,7 @@ export async function inEitherMode<S>(
   plan: (payer: string) => Promise<PlannedBuild<S>>,
   steps: (payer: string) => Pick<SigningSteps<unknown>, 'reserve' | 'waits'> = () => ({}),
 ) {
-  if (mode === 'unsigned') {
-    const { built, summary, tracked } = await plan(payer)
-    return {
-      ...unsignedAnswer(built),
-      ...generatedKeysField(context.vault, [built.transaction], built.secretKeys),
-      ...summary,
-      ...(tracked === undefined ? {} : { tracked_resource: tracked }),
-    }
-  }
+  if (mode === 'unsigned') return answerUnsigned(context, await plan(payer))
   const run = await openSigningRun<S>(context, operation)
   const agreed = run.resumed ?? signedPlan(await plan(run.wallet))
   return signAndSubmit(context, run, agreed, {
@@ -101,6 +109,13 @@ export async function inEitherMode<S>(
     answer: ([signature]) => ({ mode: 'signed' as const, signature, ...agreed.state }),
   })
 }
+
+const answerUnsigned = <S>({ vault }: Context, { built, summary, tracked }: PlannedBuild<S>) => ({
+  ...unsignedAnswer(built),
+  ...generatedKeysField(vault, [built.transaction], built.secretKeys),
+  ...summary,
+  ...(tracked === undefined ? {} : { tracked_resource: tracked }),
+})
 
 function signedPlan<S>({ built, summary, tracked, about, uncapped }: PlannedBuild<S>): NewSigningPlan<S> {
   return {

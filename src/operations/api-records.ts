@@ -1,4 +1,4 @@
-/** Converts rows of the store to the records of the API. */
+/** Converts rows of the store to the records of the API, and makes the verbs that only read them. */
 import type {
   Airdrop,
   AirdropClaimRecord,
@@ -16,15 +16,49 @@ import type {
   WebhookDelivery,
   WebhookSubscription,
 } from '../api/index.ts'
-import type { Page } from '../api/route.ts'
+import type { AnyRoute, Data, Input, Page, Result } from '../api/route.ts'
+import type { Context } from '../context.ts'
+import { notFound } from '../platform/errors.ts'
 import { isoTime } from '../platform/timing.ts'
 import type { AppendedEvent } from '../store/events/events.ts'
+import type { StoredPage } from '../store/queries/paging.ts'
 import type { Row } from '../store/schema.ts'
+import type { Reader } from '../store/store.ts'
 
 /** Converts a page of rows to a page of records. */
-export function recordPage<R, T>(page: { rows: R[]; next_cursor: string | null }, record: (row: R) => T): Page<T> {
+export function recordPage<R, T>(page: StoredPage<R>, record: (row: R) => T): Page<T> {
   return { items: page.rows.map(record), next_cursor: page.next_cursor }
 }
+
+/** Returns the record, or throws not_found naming the requested id. */
+export function requireRecord<T>(record: T | null, what: string, id: string): T {
+  if (record === null) throw notFound(`There is no ${what} ${id}`)
+  return record
+}
+
+/**
+ * Makes the operation of a list that is stored.
+ *
+ * @example
+ * export const listNfts = listOf<Api['nfts']['list'], Row<'nfts'>>(pageNfts, nftRecord)
+ */
+export const listOf =
+  <R extends AnyRoute, T>(
+    page: (reader: Reader, input: Input<R>) => Promise<StoredPage<T>>,
+    record: (row: T) => Data<R>,
+  ) =>
+  async ({ store }: Pick<Context, 'store'>, input: Input<R>): Promise<Page<Data<R>>> =>
+    recordPage(await page(store.db, input), record)
+
+/** Makes the operation that reads one stored record by its id. `what` names it in the error when there is none. */
+export const oneOf =
+  <R extends AnyRoute, T>(
+    what: string,
+    find: (reader: Reader, id: string) => Promise<T | null>,
+    record: (row: T) => Result<R>,
+  ) =>
+  async ({ store }: Pick<Context, 'store'>, { id }: Input<R> & { id: string }): Promise<Result<R>> =>
+    record(requireRecord(await find(store.db, id), what, id))
 
 export const isoTimeOrNull = (milliseconds: number | null) => (milliseconds === null ? null : isoTime(milliseconds))
 export const fromJson = <T>(text: string): T => JSON.parse(text) as T

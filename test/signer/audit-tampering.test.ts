@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { mintApiKey } from '../../src/operations/api-keys/mint-api-key.ts'
+import { mintApiKey } from '../../src/operations/api-keys.ts'
 import { requireRecordedState } from '../../src/operations/audit-entries/require-recorded-state.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store, Tx } from '../../src/store/store.ts'

@@ -6,8 +6,7 @@ import { optionalRead } from '../../chain/reads/optional-read.ts'
 import type { Context } from '../../context.ts'
 import { findAirdrop } from '../../store/airdrops/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
-import { airdropRecord } from '../api-records.ts'
-import { requireRecord } from '../require-record.ts'
+import { airdropRecord, requireRecord } from '../api-records.ts'
 import {
   airdropKeyOf,
   type ChainAirdrop,

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { requireRecord } from '../require-record.ts'
+import { requireRecord } from '../api-records.ts'
 import { storedLeaf } from './claimable-leaf.ts'
 import { readEntitlements } from './entitlements.ts'
 

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findFeeSchedule } from '../../store/fees/fee-schedules.ts'
-import { requireRecord } from '../require-record.ts'
+import { requireRecord } from '../api-records.ts'
 import { feeScheduleRecord } from './fee-schedule-record.ts'
 
 type GetFeeScheduleRoute = Api['feeSchedules']['get']

@@ -4,8 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageFeeScheduleRuns } from '../../store/fees/fee-schedule-runs.ts'
 import { findFeeSchedule } from '../../store/fees/fee-schedules.ts'
-import { recordPage } from '../api-records.ts'
-import { requireRecord } from '../require-record.ts'
+import { recordPage, requireRecord } from '../api-records.ts'
 import { feeScheduleRunRecord } from './fee-schedule-record.ts'
 
 type ListFeeScheduleRunsRoute = Api['feeSchedules']['runs']

@@ -6,7 +6,7 @@ import { badRequest } from '../../platform/errors.ts'
 import { findRunUnderWay, insertFeeScheduleRun } from '../../store/fees/fee-schedule-runs.ts'
 import { lockFeeSchedule } from '../../store/fees/fee-schedules.ts'
 import { newId } from '../../store/id.ts'
-import { requireRecord } from '../require-record.ts'
+import { requireRecord } from '../api-records.ts'
 import { auditSchedule } from './audit-schedule.ts'
 import { feeScheduleRunRecord } from './fee-schedule-record.ts'
 

@@ -21,18 +21,16 @@ import { DAY_SECONDS } from '../../platform/timing.ts'
 import { goldLockMemo } from '../../solana/memos.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { findLatestGoldLock, type GoldLockRow, pageGoldLocks } from '../../store/resources/gold-locks.ts'
+import { unsignedAct } from '../act.ts'
 import { goldLockRecord, recordPage } from '../api-records.ts'
-import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { trackingOf } from '../building.ts'
 import { pageOfChain } from '../chain-pages.ts'
 import { proofOfDecimals, requireHolding, requirePayable } from '../locks/checks.ts'
 
 type GoldLocks = Api['goldLocks']
 
 /** The duration counts from now by the chain's clock. The resulting time is part of what the wallet signs. */
-export async function createGoldLock(
-  context: Context,
-  input: Input<GoldLocks['create']>,
-): Promise<Result<GoldLocks['create']>> {
+export const createGoldLock = unsignedAct<GoldLocks['create']>(async (context, input) => {
   const { user, platform_id, lock_duration_days } = input
   const amount = BigInt(input.amount)
   const mint = goldMint(context)
@@ -47,7 +45,7 @@ export async function createGoldLock(
   const ends = startsAt + lock_duration_days * DAY_SECONDS
   const memo = goldLockMemo('gold-lock', platform_id)
   const proof = await proofOfDecimals(user, token)
-  const built = await buildTransaction(context, {
+  return {
     payer: user,
     requiredProgram: PROGRAMS.lock,
     platformFee: input.platform_fee,
@@ -65,15 +63,10 @@ export async function createGoldLock(
         unlocksAt: ends,
         memo,
       }),
-  })
-  return {
-    ...unsignedAnswer(built),
-    escrow: before.address,
-    mint,
-    unlocks_at: new Date(ends * 1000).toISOString(),
-    tracked_resource: trackingOf('gold_lock', user, ['gold.locked']),
+    summary: { escrow: before.address, mint, unlocks_at: new Date(ends * 1000).toISOString() },
+    tracked: trackingOf('gold_lock', user, ['gold.locked']),
   }
-}
+})
 
 /**
  * Returns the error for a wallet whose only lock address is taken. It names the existing lock, its end and the remedy.
@@ -105,10 +98,7 @@ async function occupiedError(context: Context, user: string, escrow: Escrow, { a
   })
 }
 
-export async function unlockGoldLock(
-  context: Context,
-  input: Input<GoldLocks['unlock']>,
-): Promise<Result<GoldLocks['unlock']>> {
+export const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, input) => {
   const { user, platform_id } = input
   const { escrow, at } = await readLockOf(context.chain, user)
   if (escrow === null) throw noGoldLock(context, user)
@@ -132,7 +122,7 @@ export async function unlockGoldLock(
   const { address, mint, tokenProgram, cliffAmount, claimed } = escrow
   const amount = isPaidOut(escrow) ? 0n : cliffAmount - claimed
   const memo = goldLockMemo('gold-unlock', platform_id)
-  const built = await buildTransaction(context, {
+  return {
     payer: user,
     requiredProgram: PROGRAMS.lock,
     platformFee: input.platform_fee,
@@ -140,15 +130,10 @@ export async function unlockGoldLock(
     // varies by wallet.
     fallbackUnits: 150_000,
     build: (envelope) => buildGoldUnlock({ ...envelope, mint, tokenProgram, amount, memo }),
-  })
-  return {
-    ...unsignedAnswer(built),
-    escrow: address,
-    mint,
-    amount: String(amount),
-    tracked_resource: trackingOf('gold_lock', user, amount > 0n ? ['gold.unlocked'] : []),
+    summary: { escrow: address, mint, amount: String(amount) },
+    tracked: trackingOf('gold_lock', user, amount > 0n ? ['gold.unlocked'] : []),
   }
-}
+})
 
 /** Reads the lock from the chain, or the last ended one when there is none. */
 export async function getGoldLock(

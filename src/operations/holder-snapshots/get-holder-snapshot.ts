@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findHolderSnapshot } from '../../store/resources/holder-snapshots.ts'
-import { requireRecord } from '../require-record.ts'
+import { requireRecord } from '../api-records.ts'
 import { holderSnapshotRecord } from './holder-snapshot-record.ts'
 
 type GetHolderSnapshotRoute = Api['holderSnapshots']['get']

@@ -3,8 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findTree } from '../../store/airdrops/merkle-trees.ts'
-import { merkleTreeRecord } from '../api-records.ts'
-import { requireRecord } from '../require-record.ts'
+import { merkleTreeRecord, requireRecord } from '../api-records.ts'
 
 type GetMerkleTreeRoute = Api['merkleTrees']['get']
 

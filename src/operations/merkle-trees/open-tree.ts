@@ -6,7 +6,7 @@ import { hashFromHex } from '../../merkle/tree.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { findTree, readBlob } from '../../store/airdrops/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
-import { requireRecord } from '../require-record.ts'
+import { requireRecord } from '../api-records.ts'
 
 export interface OpenTree {
   row: Row<'merkle_trees'>

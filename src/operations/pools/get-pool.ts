@@ -5,8 +5,7 @@ import { optionalRead } from '../../chain/reads/optional-read.ts'
 import type { Context } from '../../context.ts'
 import { findPool } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
-import { isoTimeOrNull } from '../api-records.ts'
-import { requireRecord } from '../require-record.ts'
+import { isoTimeOrNull, requireRecord } from '../api-records.ts'
 import { foreignPool, readPools, readPoolsIfTimely, storedPoolWithChain } from './on-chain.ts'
 
 type GetPoolRoute = Api['pools']['get']

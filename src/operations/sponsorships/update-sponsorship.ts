@@ -12,7 +12,7 @@ import {
 } from '../../store/airdrops/sponsorships.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { requireRecord } from '../require-record.ts'
+import { requireRecord } from '../api-records.ts'
 import { audit } from '../signing/audit.ts'
 import { sponsorshipRecord, sponsorshipTerms } from './sponsorship-record.ts'
 

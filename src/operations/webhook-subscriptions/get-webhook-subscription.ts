@@ -3,8 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
-import { webhookSubscriptionRecord } from '../api-records.ts'
-import { requireRecord } from '../require-record.ts'
+import { requireRecord, webhookSubscriptionRecord } from '../api-records.ts'
 
 type GetWebhookSubscriptionRoute = Api['webhookSubscriptions']['get']
 

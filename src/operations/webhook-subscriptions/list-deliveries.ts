@@ -4,8 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageWebhookDeliveries } from '../../store/webhooks/deliveries.ts'
 import { findWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
-import { recordPage, webhookDeliveryRecord } from '../api-records.ts'
-import { requireRecord } from '../require-record.ts'
+import { recordPage, requireRecord, webhookDeliveryRecord } from '../api-records.ts'
 
 type ListDeliveriesRoute = Api['webhookSubscriptions']['deliveries']
 

@@ -4,7 +4,7 @@ import { forbidden } from '../../platform/errors.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { findWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
-import { requireRecord } from '../require-record.ts'
+import { requireRecord } from '../api-records.ts'
 
 /**
  * Throws not_found, and forbidden if another key created it, because a changed URL or secret would redirect its

@@ -11,7 +11,7 @@ import { lastSequence } from '../../store/webhooks/cursors.ts'
 import { requeueEvents } from '../../store/webhooks/enqueuing.ts'
 import { enabledTypes } from '../../store/webhooks/fan-out.ts'
 import { countReplays, insertReplay } from '../../store/webhooks/replays.ts'
-import { eventMissing, eventsRemoved } from '../events/removed-events.ts'
+import { eventMissing, eventsRemoved } from '../events.ts'
 import { replayStep } from '../webhook-deliveries/replay.ts'
 import { ownSubscription } from './owned.ts'
 

@@ -1,23 +1,21 @@
 /** Builds a transfer of SOL from one wallet to another, optionally of the whole balance. */
-import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
-import type { SolRecipientFault } from '../../api/sol-transfers.ts'
-import { transferInstruction } from '../../chain/programs/sol-transfers.ts'
-import { rentFor } from '../../chain/reads/rpc-reads.ts'
-import { accountsAt } from '../../chain/sending/runs.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../chain/sending/unsigned.ts'
-import type { Context } from '../../context.ts'
-import { badRequest } from '../../platform/errors.ts'
-import type { ChainAccount } from '../../solana/accounts.ts'
-import { solText } from '../../solana/amounts.ts'
-import { feeOfMessage } from '../../solana/fees.ts'
-import { decodeWireTransaction } from '../../solana/messages.ts'
-import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
-import { accountKind, recipientFault } from '../../solana/recipients.ts'
-import { buildTransaction, unsignedAnswer } from '../building.ts'
-import { refuseRecipients } from '../recipients.ts'
+import type { Api } from '../api/index.ts'
+import type { SolRecipientFault } from '../api/sol-transfers.ts'
+import { transferInstruction } from '../chain/programs/sol-transfers.ts'
+import { rentFor } from '../chain/reads/rpc-reads.ts'
+import { accountsAt } from '../chain/sending/runs.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../chain/sending/unsigned.ts'
+import { badRequest } from '../platform/errors.ts'
+import type { ChainAccount } from '../solana/accounts.ts'
+import { solText } from '../solana/amounts.ts'
+import { feeOfMessage } from '../solana/fees.ts'
+import { decodeWireTransaction } from '../solana/messages.ts'
+import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
+import { accountKind, recipientFault } from '../solana/recipients.ts'
+import { unsignedAct } from './act.ts'
+import { refuseRecipients } from './recipients.ts'
 
-type CreateSolTransferRoute = Api['solTransfers']['create']
+type Routes = Api['solTransfers']
 
 /** One and a half times the cost of a transfer and the two compute budget instructions, 150 units each. */
 const TRANSFER_UNITS = 700
@@ -26,10 +24,7 @@ const TRANSFER_UNITS = 700
  * Throws bad_request for an unsuitable recipient, for more than the payer has, and if an amount or remaining balance
  * is below the rent minimum.
  */
-export async function createSolTransfer(
-  context: Context,
-  input: Input<CreateSolTransferRoute>,
-): Promise<Result<CreateSolTransferRoute>> {
+export const createSolTransfer = unsignedAct<Routes['create']>(async (context, input) => {
   const { payer, recipient, lamports, allow_programs } = input
   const [[sender = null, receiver = null], least] = await Promise.all([
     accountsAt(context.chain, [payer, recipient]),
@@ -39,7 +34,7 @@ export async function createSolTransfer(
   const held = requireSender(payer, sender)
   const opens = (receiver?.lamports ?? 0n) === 0n
   const sent = { lamports: 0n, fee: 0n }
-  const built = await buildTransaction(context, {
+  return {
     payer,
     fallbackUnits: TRANSFER_UNITS,
     async build(envelope) {
@@ -50,9 +45,9 @@ export async function createSolTransfer(
       if (opens && sent.lamports < least) throw belowMinimum(recipient, sent.lamports, least)
       return compileTransfer(envelope, { payer, recipient, lamports: sent.lamports })
     },
-  })
-  return { ...unsignedAnswer(built), recipient, lamports: String(sent.lamports), fee: String(sent.fee), opens }
-}
+    summary: () => ({ recipient, lamports: String(sent.lamports), fee: String(sent.fee), opens }),
+  }
+})
 
 async function compileTransfer(
   envelope: Envelope,

@@ -1,13 +1,31 @@
-/** Reads what a wallet holds: its SOL, and the tokens of both token programs with their labels. */
-import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
-import { readHoldings, type WalletHolding } from '../../chain/programs/tokens/index.ts'
-import { readWallets } from '../../chain/reads/rpc-reads.ts'
-import type { Context } from '../../context.ts'
-import { notFound } from '../../platform/errors.ts'
-import { readTokenLabels } from '../tokens/labels.ts'
+/** Reads accounts and what wallets hold from the chain. */
+import type { Api } from '../api/index.ts'
+import type { Input, Result } from '../api/route.ts'
+import { readHoldings, type WalletHolding } from '../chain/programs/tokens/index.ts'
+import { readAccount, readAccounts } from '../chain/reads/accounts.ts'
+import { readWallets } from '../chain/reads/rpc-reads.ts'
+import type { Context } from '../context.ts'
+import { notFound } from '../platform/errors.ts'
+import { requireRecord } from './api-records.ts'
+import { readTokenLabels } from './tokens/labels.ts'
 
-type WalletBalancesRoute = Api['accounts']['balances']
+type Routes = Api['accounts']
+
+/** Reads one account from the chain. */
+export async function getAccount(
+  { chain }: Context,
+  { address }: Input<Routes['get']>,
+): Promise<Result<Routes['get']>> {
+  return requireRecord(await readAccount(chain, address), 'account', address)
+}
+
+/** Reads many accounts in one call, with null for an address without an account. */
+export async function fetchAccounts(
+  { chain }: Context,
+  { addresses }: Input<Routes['batchFetch']>,
+): Promise<Result<Routes['batchFetch']>> {
+  return { accounts: await readAccounts(chain, addresses) }
+}
 
 /** Most token accounts in one answer. */
 const MOST_TOKENS = 200
@@ -18,8 +36,8 @@ const MOST_TOKENS = 200
  */
 export async function getWalletBalances(
   context: Context,
-  { wallet, mint }: Input<WalletBalancesRoute>,
-): Promise<Result<WalletBalancesRoute>> {
+  { wallet, mint }: Input<Routes['balances']>,
+): Promise<Result<Routes['balances']>> {
   const asked = mint === undefined ? undefined : await labelsOfMint(context, mint)
   const [[sol], { holdings, isCut }] = await Promise.all([
     readWallets(context.chain, [wallet]),

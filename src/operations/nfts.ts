@@ -1,21 +1,34 @@
+/** NFTs of Metaplex Core: create, burn, read and list. */
+import type { Api } from '../api/index.ts'
+import type { Input, Result } from '../api/route.ts'
+import { warningsOf } from '../api/uris.ts'
+import {
+  buildBurn,
+  buildMint,
+  type CollectionState,
+  isFrozenByIssuer,
+  readAssetIn,
+} from '../chain/programs/metaplex-core/index.ts'
+import type { Signer } from '../chain/signer/index.ts'
+import type { Context } from '../context.ts'
+import { badRequest, notFound } from '../platform/errors.ts'
+import { PROGRAMS } from '../solana/programs.ts'
+import { pageNfts } from '../store/resources/nfts.ts'
+import type { Row } from '../store/schema.ts'
+import { listOf, nftRecord } from './api-records.ts'
+import { insertForeignNft } from './assets/asset-rows.ts'
+import { throwCoreRefusal } from './assets/core-refusal.ts'
+import { requireOwnedAsset } from './assets/owned-asset.ts'
+import { readAssetWithRows } from './assets/read-asset.ts'
+import { answerCosigned, buildTransaction, newKey, trackingOf, unsignedAnswer } from './building.ts'
+import { requireRecipients } from './recipients.ts'
+import { requireSigner, trySigner } from './signing/require-signer.ts'
+import { generatedKeysField } from './transactions/generated-keys.ts'
+
+type Routes = Api['nfts']
+
 /** Builds the mint of an asset into a collection. The platform wallet signs it if the collection is listed. */
-import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
-import { warningsOf } from '../../api/uris.ts'
-import { buildMint, type CollectionState, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
-import type { Signer } from '../../chain/signer/index.ts'
-import type { Context } from '../../context.ts'
-import { badRequest, notFound } from '../../platform/errors.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
-import { throwCoreRefusal } from '../assets/core-refusal.ts'
-import { answerCosigned, buildTransaction, newKey, trackingOf, unsignedAnswer } from '../building.ts'
-import { requireRecipients } from '../recipients.ts'
-import { requireSigner, trySigner } from '../signing/require-signer.ts'
-import { generatedKeysField } from '../transactions/generated-keys.ts'
-
-type CreateNftRoute = Api['nfts']['create']
-
-export async function createNft(context: Context, input: Input<CreateNftRoute>): Promise<Result<CreateNftRoute>> {
+export async function createNft(context: Context, input: Input<Routes['create']>): Promise<Result<Routes['create']>> {
   const { payer, owner = payer, name, uri } = input
   if ([payer, owner, input.collection].includes(input.asset ?? '')) throw notFresh()
   if (owner === PROGRAMS.core.id) {
@@ -71,7 +84,7 @@ const notFresh = () =>
 async function mintAuthorityOf(
   context: Context,
   collection: CollectionState,
-  { payer, authority: requested }: Input<CreateNftRoute>,
+  { payer, authority: requested }: Input<Routes['create']>,
 ): Promise<{ authority: string; cosigner: Signer | null }> {
   const { updateAuthority, updateDelegates, address } = collection
   const all = [updateAuthority, ...updateDelegates]
@@ -90,3 +103,53 @@ async function mintAuthorityOf(
   }
   return { authority: expected ?? updateAuthority, cosigner: null }
 }
+
+/** Builds the burn of an asset by its owner. */
+export async function burnNft(context: Context, input: Input<Routes['burn']>): Promise<Result<Routes['burn']>> {
+  const { asset: address, owner } = input
+  const owned = await requireOwnedAsset(context, { ...input, param: 'owner' })
+  const { asset, collection } = owned
+  if (asset.freeze?.frozen) {
+    throw badRequest(`The asset ${address} is frozen because it is staked: release it before you burn it`, {
+      param: 'asset',
+    })
+  }
+  if (isFrozenByIssuer(asset, collection)) {
+    throw badRequest(`The asset ${address} is frozen by its issuer: it cannot be burned`, { param: 'asset' })
+  }
+  const built = await buildTransaction(context, {
+    payer: owner,
+    requiredProgram: PROGRAMS.core,
+    // One and a half times the measured cost of a burn, 8,245 units.
+    fallbackUnits: 15_000,
+    build: (envelope) => buildBurn({ ...envelope, asset, collection }),
+    onFailedTrial: throwCoreRefusal,
+  })
+  return context.commit(async (tx) => {
+    await insertForeignNft(context, tx, owned)
+    return { ...unsignedAnswer(built), tracked_resource: trackingOf('nft', address, ['nft.burned']) }
+  })
+}
+
+/** Reads one NFT from the chain, whoever minted it. */
+export async function getNft(context: Context, { asset }: Input<Routes['get']>): Promise<Result<Routes['get']>> {
+  const { kind, state, nft } = await readAssetWithRows(context, asset)
+  if (kind === 'absent') throw notFound(`There is no asset at ${asset}`, { param: 'asset' })
+  const record = nft === null ? null : nftRecord(nft)
+  if (state === null) return record ?? { ...BURNED_NFT, asset }
+  const { owner, collection, name, uri, frozen } = state
+  return { asset, collection, owner, name, uri, status: 'minted', frozen, created_at: record?.created_at ?? null }
+}
+
+/** A burned asset has no data on chain. Only its record has its former content. */
+const BURNED_NFT = {
+  collection: null,
+  owner: null,
+  name: '',
+  uri: '',
+  status: 'burned' as const,
+  frozen: false,
+  created_at: null,
+}
+
+export const listNfts = listOf<Routes['list'], Row<'nfts'>>(pageNfts, nftRecord)
