@@ -10,13 +10,13 @@ import { defineRoute } from '../../src/api/route.ts'
 import {
   buildTreeFromBody,
   createMerkleTree,
+  getMerkleTree,
+  getProof,
+  listEntries,
+  listMerkleTrees,
   type TreeInput,
   treeFields,
-} from '../../src/operations/merkle-trees/create-merkle-tree.ts'
-import { getMerkleTree } from '../../src/operations/merkle-trees/get-merkle-tree.ts'
-import { getProof } from '../../src/operations/merkle-trees/get-proof.ts'
-import { listEntries } from '../../src/operations/merkle-trees/list-entries.ts'
-import { listMerkleTrees } from '../../src/operations/merkle-trees/list-merkle-trees.ts'
+} from '../../src/operations/merkle-trees/verbs.ts'
 import { badRequest } from '../../src/platform/errors.ts'
 import type { Mount } from '../mount.ts'
 import type { Prepare } from '../pipeline/handler.ts'

@@ -1,9 +1,7 @@
 /** Mounts the routes of the service itself, one line per verb. */
 import { service } from '../../src/api/service.ts'
 import { health } from '../../src/operations/service/health.ts'
-import { listEventTypes } from '../../src/operations/service/list-event-types.ts'
-import { readCluster } from '../../src/operations/service/read-cluster.ts'
-import { readWorkers } from '../../src/operations/service/read-workers.ts'
+import { listEventTypes, readCluster, readWorkers } from '../../src/operations/service/verbs.ts'
 import type { Mount } from '../mount.ts'
 
 export function healthRoutes(mount: Mount): void {

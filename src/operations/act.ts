@@ -59,15 +59,15 @@ interface Paid {
  *   tracked: trackingOf('lock', address, []),
  * }))
  */
-export const act =
-  <R extends AnyRoute>(
-    operation: SignedOperation,
-    plan: (context: Context, input: Input<R> & Paid) => Promise<Plan<Summary<R>>>,
-  ) =>
-  (context: Context, input: Input<R> & Paid): Promise<Result<R>> =>
+export function act<R extends AnyRoute>(
+  operation: SignedOperation,
+  plan: (context: Context, input: Input<R> & Paid) => Promise<Plan<Summary<R>>>,
+): (context: Context, input: Input<R> & Paid) => Promise<Result<R>> {
+  return (context, input) =>
     inEitherMode(context, input, operation, async (payer) =>
       builtPlan(context, payer, await plan(context, { ...input, payer })),
     ) as Promise<Result<R>>
+}
 
 /** The part of the answer of a route that only builds. */
 type BuiltSummary<R extends AnyRoute> = Omit<
@@ -76,14 +76,14 @@ type BuiltSummary<R extends AnyRoute> = Omit<
 >
 
 /** The same for a route whose transactions the platform wallet never signs. The plan names the payer. */
-export const unsignedAct =
-  <R extends AnyRoute>(
-    plan: (context: Context, input: Input<R>) => Promise<Plan<BuiltSummary<R>> & { payer: string }>,
-  ) =>
-  async (context: Context, input: Input<R>): Promise<Result<R>> => {
+export function unsignedAct<R extends AnyRoute>(
+  plan: (context: Context, input: Input<R>) => Promise<Plan<BuiltSummary<R>> & { payer: string }>,
+): (context: Context, input: Input<R>) => Promise<Result<R>> {
+  return async (context, input) => {
     const { payer, ...planned } = await plan(context, input)
     return answerUnsigned(context, await builtPlan(context, payer, planned)) as Result<R>
   }
+}
 
 /** Builds what a verb has decided. */
 async function builtPlan<S>(context: Context, payer: string, plan: Plan<S>): Promise<PlannedBuild<S>> {
@@ -110,12 +110,14 @@ export async function inEitherMode<S>(
   })
 }
 
-const answerUnsigned = <S>({ vault }: Context, { built, summary, tracked }: PlannedBuild<S>) => ({
-  ...unsignedAnswer(built),
-  ...generatedKeysField(vault, [built.transaction], built.secretKeys),
-  ...summary,
-  ...(tracked === undefined ? {} : { tracked_resource: tracked }),
-})
+function answerUnsigned<S>({ vault }: Context, { built, summary, tracked }: PlannedBuild<S>) {
+  return {
+    ...unsignedAnswer(built),
+    ...generatedKeysField(vault, [built.transaction], built.secretKeys),
+    ...summary,
+    ...(tracked === undefined ? {} : { tracked_resource: tracked }),
+  }
+}
 
 function signedPlan<S>({ built, summary, tracked, about, uncapped }: PlannedBuild<S>): NewSigningPlan<S> {
   return {

@@ -42,23 +42,25 @@ export function requireRecord<T>(record: T | null, what: string, id: string): T 
  * @example
  * export const listNfts = listOf<Api['nfts']['list'], Row<'nfts'>>(pageNfts, nftRecord)
  */
-export const listOf =
-  <R extends AnyRoute, T>(
-    page: (reader: Reader, input: Input<R>) => Promise<StoredPage<T>>,
-    record: (row: T) => Data<R>,
-  ) =>
-  async ({ store }: Pick<Context, 'store'>, input: Input<R>): Promise<Page<Data<R>>> =>
-    recordPage(await page(store.db, input), record)
+export function listOf<R extends AnyRoute, T>(
+  page: (reader: Reader, input: Input<R>) => Promise<StoredPage<T>>,
+  record: (row: T) => Data<R>,
+): (context: Pick<Context, 'store'>, input: Input<R>) => Promise<Page<Data<R>>> {
+  return async ({ store }, input) => recordPage(await page(store.db, input), record)
+}
+
+/** The store writes whether something is active as 0 or 1. */
+export const flagFilter = ({ active }: { active?: boolean | undefined }): { active?: 0 | 1 } =>
+  active === undefined ? {} : { active: active ? 1 : 0 }
 
 /** Makes the operation that reads one stored record by its id. `what` names it in the error when there is none. */
-export const oneOf =
-  <R extends AnyRoute, T>(
-    what: string,
-    find: (reader: Reader, id: string) => Promise<T | null>,
-    record: (row: T) => Result<R>,
-  ) =>
-  async ({ store }: Pick<Context, 'store'>, { id }: Input<R> & { id: string }): Promise<Result<R>> =>
-    record(requireRecord(await find(store.db, id), what, id))
+export function oneOf<R extends AnyRoute, T>(
+  what: string,
+  find: (reader: Reader, id: string) => Promise<T | null>,
+  record: (row: T) => Result<R>,
+): (context: Pick<Context, 'store'>, input: Input<R> & { id: string }) => Promise<Result<R>> {
+  return async ({ store }, { id }) => record(requireRecord(await find(store.db, id), what, id))
+}
 
 export const isoTimeOrNull = (milliseconds: number | null) => (milliseconds === null ? null : isoTime(milliseconds))
 export const fromJson = <T>(text: string): T => JSON.parse(text) as T

@@ -3,7 +3,7 @@ import { parseURL, type TransactionRequestURL } from '@solana/pay'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { linkOf } from '../../src/operations/pay-requests/pay-request-record.ts'
+import { linkOf } from '../../src/operations/pay-requests/payments.ts'
 import { addressOf } from '../support/gold.ts'
 import { PUBLIC_URL, type ServedPay, servePay } from './served-pay.ts'
 

@@ -6,7 +6,7 @@ import { MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
 import { type ApiError, badRequest } from '../../platform/errors.ts'
 import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
-import { treeIdOf } from '../merkle-trees/tree-keys.ts'
+import { treeIdOf } from '../merkle-trees/open-tree.ts'
 import { type ChainAirdrop, isOpen, type PresentAirdrop, reasonsNotToFund } from './on-chain.ts'
 
 /** Number of counts examined for a free one. Each takes two accounts of a call. */

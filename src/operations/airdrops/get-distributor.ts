@@ -13,7 +13,7 @@ import { MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { treeIdOf } from '../merkle-trees/tree-keys.ts'
+import { treeIdOf } from '../merkle-trees/open-tree.ts'
 import { getAirdrop } from './get-airdrop.ts'
 import { isOpen } from './on-chain.ts'
 

@@ -7,8 +7,7 @@ import { ApiError } from '../../platform/errors.ts'
 import { scanTrees } from '../../store/airdrops/airdrops.ts'
 import { decodeCursor, encodeCursor } from '../../store/queries/paging.ts'
 import type { Row } from '../../store/schema.ts'
-import { withRow } from '../merkle-trees/open-tree.ts'
-import { keyBytesOf } from '../merkle-trees/tree-keys.ts'
+import { keyBytesOf, withRow } from '../merkle-trees/open-tree.ts'
 import { type Entitled, readEntitlements } from './entitlements.ts'
 
 type LookUpAirdropsRoute = Api['airdrops']['lookup']

@@ -5,7 +5,7 @@ import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Reader } from '../../store/store.ts'
 import { unconfirmedTransactions } from '../../store/transactions/transactions.ts'
-import { keyBytesOf } from '../merkle-trees/tree-keys.ts'
+import { keyBytesOf } from '../merkle-trees/open-tree.ts'
 
 export interface Pending {
   signature: string

@@ -15,7 +15,7 @@ import type { EventDraft } from '../../store/events/drafts.ts'
 import { newTrees } from '../../store/following/newcomers.ts'
 import type { Tx } from '../../store/store.ts'
 import { storedAirdrop } from '../api-records.ts'
-import { hashBytesOf, keyBytesOf, treeIdOf } from '../merkle-trees/tree-keys.ts'
+import { hashBytesOf, keyBytesOf, treeIdOf } from '../merkle-trees/open-tree.ts'
 import {
   type AirdropEffects,
   type DistributorChangeOf,

@@ -7,7 +7,7 @@ import { allApiKeys } from '../../store/requests/api-keys.ts'
 import type { Reader } from '../../store/store.ts'
 import { apiKeyTerms } from '../api-keys.ts'
 import { approverTerms } from '../approvers.ts'
-import { scheduleTerms } from '../fee-schedules/audit-schedule.ts'
+import { scheduleTerms } from '../fee-schedules/records.ts'
 import { sponsorshipTerms } from '../sponsorships/sponsorship-record.ts'
 
 export type AuditDetails = Record<string, unknown>

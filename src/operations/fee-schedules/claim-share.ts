@@ -26,7 +26,7 @@ import { Proposed } from '../proposals/rule/proposed.ts'
 import { actWords } from '../proposals/squads/act-words.ts'
 import { proposeRequest } from '../proposals/squads/propose-request.ts'
 import type { ClaimableShare } from './claimable.ts'
-import { withClaim } from './run-tally.ts'
+import { withClaim } from './runs.ts'
 import { requireWorth } from './worth.ts'
 
 export type ScheduleServices = Pick<

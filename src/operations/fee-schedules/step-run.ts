@@ -25,12 +25,12 @@ import {
   skippedShare,
 } from './claim-share.ts'
 import { type ClaimableShare, claimableShares, LOCK_CALLS, POSITION_CALLS } from './claimable.ts'
-import { endRun, type RunEnd } from './end-run.ts'
-import { termsOf } from './fee-schedule-record.ts'
-import { SkipTally } from './run-tally.ts'
+import { termsOf } from './records.ts'
+import { endRun, type RunEnd, SkipTally } from './runs.ts'
 
 /** Pools that one step checks, and the calls for reading them with their configs and quotes. */
 const POOLS_PER_STEP = 100
+/** Takes one step of a run: checks some pools, claims what they hold, and stores its progress. */
 export const STEP_CALLS = 6
 /** Calls of a signed claim, from its reading to its first sending. */
 const CLAIM_CALLS = 12

@@ -1,14 +1,35 @@
-/** Opens a stored tree for reading: its row, its head and its parts. */
+/** Names stored trees, and opens one for reading: its row, its head and its parts. */
+
 import type { Context } from '../../context.ts'
+import { keyFromBase58 } from '../../merkle/base58.ts'
 import { LeafLayoutError } from '../../merkle/errors.ts'
 import { openHead, type ReadBlob, type TreeHead } from '../../merkle/stored-tree.ts'
 import { hashFromHex } from '../../merkle/tree.ts'
+import { encodeTreeId } from '../../merkle/tree-id.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { findTree, readBlob } from '../../store/airdrops/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
 import { requireRecord } from '../api-records.ts'
 
-export interface OpenTree {
+/** Returns the 32 bytes of an address. Throws a plain Error, because the text was validated before. */
+export function keyBytesOf(address: string): Uint8Array {
+  const bytes = keyFromBase58(address)
+  if (bytes === undefined) throw new Error(`${address} was taken for an address`)
+  return bytes
+}
+
+/** Returns the 32 bytes of a hash in hex. Throws a plain Error, because the text was validated before. */
+export function hashBytesOf(hex: string): Uint8Array {
+  const bytes = hashFromHex(hex)
+  if (bytes === undefined) throw new Error(`${hex} was taken for a SHA-256 in hex`)
+  return bytes
+}
+
+/** Returns the id of the tree that belongs to an airdrop of the mint. */
+export const treeIdOf = (mint: string, airdropCount: number): string => encodeTreeId(keyBytesOf(mint), airdropCount)
+
+/** Opens a stored tree for reading: its row, its head and its parts. */
+interface OpenTree {
   row: Row<'merkle_trees'>
   head: TreeHead
   read: ReadBlob

@@ -15,9 +15,8 @@ import { lockPayRequest, type PayRequestRow, updatePayRequest } from '../../stor
 import { fromJson, fromJsonOrNull } from '../api-records.ts'
 import { openGeneratedKeys } from '../transactions/generated-keys.ts'
 import { lookForPayment, nextLook, recentBuilds } from './follow-pay-requests.ts'
-import { stateAt } from './pay-request-record.ts'
 import { payableOperation, payableRoute } from './payable-operations.ts'
-import { callsIn, type RecentBuild } from './payments.ts'
+import { callsIn, type RecentBuild, stateAt } from './payments.ts'
 
 /** While one wallet has fetched a transaction, no other gets one for this time. */
 const HOLD_MS = MINUTE_MS

@@ -11,7 +11,7 @@ import {
   squadsTransactionAddress,
   vaultAddress,
 } from '../../../solana/squads/index.ts'
-import { type KnownVault, knownVaultOr } from '../../multisigs.ts'
+import { type KnownVault, knownVaultOr } from './known-vault.ts'
 import { requireSigner } from '../../signing/require-signer.ts'
 import type { ProposalContext } from './proposal-context.ts'
 

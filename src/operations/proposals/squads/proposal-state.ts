@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../platform/timing.
 import { type Multisig, type ProposalAccount, storedMessageDifference } from '../../../solana/squads/index.ts'
 import { unpackMessage } from '../../../store/proposals/stored-message.ts'
 import type { Row } from '../../../store/schema.ts'
-import { memberRecords } from '../../multisigs.ts'
+import { memberRecords } from './known-vault.ts'
 import { overdueFault } from './last-moment.ts'
 
 export interface ReadAccounts extends ProposalOnChain {

@@ -1,9 +1,15 @@
-/** Converts rows of fee schedules and of their runs to the records of the API. */
+/** Converts rows of fee schedules and of their runs to the records of the API, and to those of the audit log. */
+
+import { hash } from 'node:crypto'
+import type { AuditAction } from '../../api/audit-actions.ts'
 import type { FeeSchedule, FeeScheduleRun, ScheduleRunReason, ScheduleTerms } from '../../api/fee-schedules.ts'
+import type { Context } from '../../context.ts'
 import { isoTime } from '../../platform/timing.ts'
 import type { FeeScheduleRunRow } from '../../store/fees/fee-schedule-runs.ts'
 import type { FeeScheduleRow } from '../../store/fees/fee-schedules.ts'
+import type { Tx } from '../../store/store.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
+import { audit } from '../signing/audit.ts'
 
 /** Schedules from before `allow_programs` keep paying their vaults; those from before `approver` have none. */
 export const termsOf = ({ terms_json }: Pick<FeeScheduleRow, 'terms_json'>): ScheduleTerms => {
@@ -46,3 +52,27 @@ export const feeScheduleRunRecord = (row: FeeScheduleRunRow): FeeScheduleRun => 
   started_at: isoTime(row.created_at),
   ended_at: isoTimeOrNull(row.ended_at),
 })
+
+type ScheduleAction = Extract<AuditAction, `fee_schedule.${string}`>
+
+/**
+ * The entry has the schedule after the change with its payees, so they are known even after its deletion. Named pools
+ * are only counted, because a hundred of them would fill the log. The hash is over the stored terms.
+ */
+export async function auditSchedule(context: Context, tx: Tx, action: ScheduleAction, row: FeeScheduleRow) {
+  await audit(context, tx, action, null, scheduleTerms(row))
+}
+
+export function scheduleTerms(row: FeeScheduleRow) {
+  const { id, cron, timezone, terms_json } = row
+  const { filter, ...terms } = termsOf(row)
+  return {
+    schedule: id,
+    cron,
+    timezone,
+    active: row.active === 1,
+    ...terms,
+    filter: filter.pools === undefined ? filter : { pools: filter.pools.length },
+    terms_sha256: hash('sha256', terms_json, 'hex'),
+  }
+}

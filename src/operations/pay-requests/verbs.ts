@@ -1,30 +1,41 @@
-/** Stores a build that a wallet fetches after it has read a QR code. */
+/** Pay requests: create, read, list, revoke, and build for the key that made one. */
 import { randomBytes } from 'node:crypto'
 import type { Api } from '../../api/index.ts'
 import { validateInput } from '../../api/input-validation.ts'
 import { PAYABLE_ROUTES, payableRouteOf, routeText } from '../../api/payable-routes.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../platform/errors.ts'
+import { badRequest, notFound } from '../../platform/errors.ts'
 import { SECOND_MS } from '../../platform/timing.ts'
 import { addressOf } from '../../solana/addresses.ts'
 import { KEY_BYTES } from '../../solana/constants.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { publicBase } from '../../storage/public-base.ts'
 import { newId } from '../../store/id.ts'
-import { insertPayRequest } from '../../store/resources/pay-requests.ts'
-import { payRequestRecord } from './pay-request-record.ts'
+import {
+  findPayRequest,
+  insertPayRequest,
+  lockPayRequest,
+  type PayRequestRow,
+  pagePayRequests,
+  updatePayRequest,
+} from '../../store/resources/pay-requests.ts'
+import type { Reader } from '../../store/store.ts'
+import { recordPage } from '../api-records.ts'
+import { previewPayment } from './build-payment.ts'
 import { payableRoute } from './payable-operations.ts'
+import { payRequestRecord } from './payments.ts'
 
-type CreatePayRequestRoute = Api['payRequests']['create']
+type Routes = Api['payRequests']
 
 /** Bytes of a stored body. Strangers make the daemon read it, so it is far below the limit of a request. */
 const MOST_BODY_BYTES = 32 * 1024
 
+/** Stores a build that a wallet fetches after it has read a QR code. */
 export async function createPayRequest(
   context: Context,
-  input: Input<CreatePayRequestRoute>,
-): Promise<Result<CreatePayRequestRoute>> {
+  input: Input<Routes['create']>,
+): Promise<Result<Routes['create']>> {
   const { chain, config, clock, actor } = context
   if (context.role === null) {
     throw badRequest('A wallet fetches the transaction from a running daemon, and none runs: start `svc serve`')
@@ -67,7 +78,7 @@ export async function createPayRequest(
 async function checkedRequest({
   request,
   account,
-}: Input<CreatePayRequestRoute>): Promise<{ account: string | null; body: Record<string, unknown> }> {
+}: Input<Routes['create']>): Promise<{ account: string | null; body: Record<string, unknown> }> {
   const { method, path } = request
   const found = payableRouteOf(method, path)
   if (found === null) throw unpayable(`${method} ${path}`)
@@ -128,3 +139,49 @@ const unpayable = (route: string) =>
     `request: ${route} is not a route that builds one transaction for a wallet: it must be one of ${PAYABLE_ROUTES.map(({ at }) => routeText(at)).join(', ')}`,
     { param: 'request.path' },
   )
+
+/** Reads one pay request of the caller. */
+export async function getPayRequest(context: Context, { id }: Input<Routes['get']>): Promise<Result<Routes['get']>> {
+  return payRequestRecord(await ownPayRequest(context, context.store.db, id), context.clock.now())
+}
+
+/** Lists pay requests, newest first: those of the caller's key, or all of them with the scope `*`. */
+export async function listPayRequests(
+  { store, clock, actor }: Context,
+  page: Input<Routes['list']>,
+): Promise<Result<Routes['list']>> {
+  const filters = actor.scopes.includes('*') ? {} : { api_key_id: actor.apiKeyId }
+  const now = clock.now()
+  return recordPage(await pagePayRequests(store.db, { ...page, ...filters }), (row) => payRequestRecord(row, now))
+}
+
+/** Revokes a pay request of the caller, so that wallets get no further transaction. */
+export async function revokePayRequest(
+  context: Context,
+  { id }: Input<Routes['revoke']>,
+): Promise<Result<Routes['revoke']>> {
+  return context.commit(async (tx) => {
+    await lockPayRequest(tx, id)
+    const { state, signature } = await ownPayRequest(context, tx, id)
+    if (state === 'paid') {
+      throw badRequest(`${id} is paid already, by ${signature}`, { param: 'id', details: { signature } })
+    }
+    await updatePayRequest(tx, id, { state: 'revoked' })
+    return { id, deleted: true as const }
+  })
+}
+
+/** Builds the transaction of a pay request for the key that made it, which checks it before anybody reads the QR code. */
+export async function buildForOwner(
+  context: Context,
+  { id, account }: Input<Routes['build']>,
+): Promise<Result<Routes['build']>> {
+  return previewPayment(context, await ownPayRequest(context, context.store.db, id), account)
+}
+
+/** Throws not_found for an unknown id, and for a request of another key. */
+async function ownPayRequest({ actor }: Pick<Context, 'actor'>, reader: Reader, id: string): Promise<PayRequestRow> {
+  const row = await findPayRequest(reader, id)
+  if (row !== null && (row.api_key_id === actor.apiKeyId || actor.scopes.includes('*'))) return row
+  throw notFound(`Your key has no pay request ${id} (GET /v2/pay-requests, \`svc pay list\`)`)
+}

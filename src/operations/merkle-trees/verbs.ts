@@ -1,20 +1,34 @@
-/** Builds a tree from the raw request body in the worker thread, and stores it with its event. */
+/** Stored merkle trees: build, read, list, and prove entries. */
 import type { z } from 'zod'
+import type { Api, MerkleEntry } from '../../api/index.ts'
 import { merkleTrees, type TreeCreated, type TreeRecord } from '../../api/merkle-trees.ts'
+import type { Input, Result } from '../../api/route.ts'
 import { distributorAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context, Services } from '../../context.ts'
 import type { BuiltTree } from '../../merkle/built-tree.ts'
+import { entryAt } from '../../merkle/entry-list.ts'
 import { MerkleInputError } from '../../merkle/errors.ts'
 import { TreePoolBusyError } from '../../merkle/pool.ts'
-import { blobsOf } from '../../merkle/stored-tree.ts'
-import { badRequest, internal } from '../../platform/errors.ts'
-import { findTree, insertTree, lockTree, replaceTree, restoreBlobs } from '../../store/airdrops/merkle-trees.ts'
+import { blobsOf, CHUNK_LEAVES, type LeafChunk, leafChunkOf, lookUpProof, readChunk } from '../../merkle/stored-tree.ts'
+import { toHex } from '../../merkle/tree.ts'
+import { badRequest, internal, notFound } from '../../platform/errors.ts'
+import {
+  findTree,
+  insertTree,
+  lockTree,
+  pageTrees,
+  replaceTree,
+  restoreBlobs,
+} from '../../store/airdrops/merkle-trees.ts'
 import { writeEvent } from '../../store/events/drafts.ts'
 import { newId } from '../../store/id.ts'
-import type { NewRow } from '../../store/schema.ts'
-import { merkleTreeRecord } from '../api-records.ts'
+import { decodeCursor, encodeCursor } from '../../store/queries/paging.ts'
+import type { NewRow, Row } from '../../store/schema.ts'
+import { listOf, merkleTreeRecord, oneOf } from '../api-records.ts'
+import { keyBytesOf, treeIdOf, withTree } from './open-tree.ts'
 import { auditReplacement, readTreeDistributor, requireReplaceable } from './replaced-tree.ts'
-import { treeIdOf } from './tree-keys.ts'
+
+type Routes = Api['merkleTrees']
 
 const { body } = merkleTrees.create
 if (body === undefined) throw new Error('the route that creates merkle trees has no body')
@@ -104,5 +118,47 @@ async function storeBuiltTree(context: Context, input: TreeInput): Promise<TreeR
       origin: fields,
     })
     return record
+  })
+}
+
+export const getMerkleTree = oneOf<Routes['get'], Row<'merkle_trees'>>('merkle tree', findTree, merkleTreeRecord)
+
+export const listMerkleTrees = listOf<Routes['list'], Row<'merkle_trees'>>(pageTrees, merkleTreeRecord)
+
+/** Returns the merkle proof of one wallet from the stored tree. */
+export function getProof(context: Context, { id, wallet }: Input<Routes['proof']>): Promise<Result<Routes['proof']>> {
+  return withTree(context, id, async ({ row, head, read }) => {
+    const proof = await lookUpProof(head, keyBytesOf(wallet), read)
+    if (proof === undefined) throw notFound(`The wallet ${wallet} is not in the merkle tree ${id}`)
+    return {
+      wallet,
+      mint: row.mint,
+      amount: proof.amount.toString(),
+      amount_locked: proof.locked.toString(),
+      root: row.root,
+      proof: proof.proof.map((sibling) => toHex(sibling)),
+    }
+  })
+}
+
+/** Lists the wallets and amounts of a stored tree in leaf order. Every chunk read is checked against the root. */
+export function listEntries(
+  context: Context,
+  { id, limit, cursor }: Input<Routes['entries']>,
+): Promise<Result<Routes['entries']>> {
+  return withTree(context, id, async ({ row, head, read }) => {
+    // The root is part of the name, so that a cursor of a replaced tree cannot continue in the other list.
+    const list = `merkle_entries:${id}:${row.root}`
+    const from = cursor === undefined ? 0 : decodeCursor(list, cursor)
+    const to = Math.min(from + limit, head.count)
+    const items: MerkleEntry[] = []
+    let chunk: LeafChunk | undefined
+    for (let index = from; index < to; index++) {
+      const n = leafChunkOf(index)
+      if (chunk?.n !== n) chunk = await readChunk(head, n, read)
+      const { wallet, amount, locked } = entryAt(chunk.list, index - n * CHUNK_LEAVES)
+      items.push({ wallet, amount: amount.toString(), amount_locked: locked.toString() })
+    }
+    return { items, next_cursor: to < head.count ? encodeCursor(list, to) : null }
   })
 }

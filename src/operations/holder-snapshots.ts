@@ -1,28 +1,42 @@
-/** Reads the holders of a token or a collection at one slot, and stores them. */
+/** Snapshots of the holders of a token or a collection: make, read, list, and open their pieces. */
+
 import { createHash } from 'node:crypto'
-import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
-import type { Chain } from '../../chain/connection.ts'
-import { type OwnerKind, ownerKinds } from '../../chain/holders/owner-kinds.ts'
-import type { OwnerSums } from '../../chain/holders/owner-sums.ts'
-import { type HeldAddress, type HoldersAtSlot, readHolders } from '../../chain/holders/read-holders.ts'
-import type { Context } from '../../context.ts'
-import { HOLDER_KINDS, type HolderKind } from '../../merkle/allocation/holder-kinds.ts'
+import type { HolderSnapshot, SnapshotHolder } from '../api/holder-snapshots.ts'
+import type { Api } from '../api/index.ts'
+import type { Input, Result } from '../api/route.ts'
+import type { Chain } from '../chain/connection.ts'
+import { type OwnerKind, ownerKinds } from '../chain/holders/owner-kinds.ts'
+import type { OwnerSums } from '../chain/holders/owner-sums.ts'
+import { type HeldAddress, type HoldersAtSlot, readHolders } from '../chain/holders/read-holders.ts'
+import type { Context } from '../context.ts'
+import { HOLDER_KINDS, type HolderKind } from '../merkle/allocation/holder-kinds.ts'
 import {
   HOLDER_ROW_BYTES,
+  type HolderRows,
+  holderAddress,
+  holderAt,
+  holderRows,
   NO_PROGRAM,
   ROWS_PER_PIECE,
   UNLISTED_PROGRAM,
   writeHolder,
-} from '../../merkle/allocation/holder-rows.ts'
-import { Overtaken } from '../../platform/errors.ts'
-import { SECOND_MS, turnsOf } from '../../platform/timing.ts'
-import { TOKEN_PROGRAM } from '../../solana/program-ids.ts'
-import { newId } from '../../store/id.ts'
-import { insertHolderSnapshot } from '../../store/resources/holder-snapshots.ts'
-import { holderSnapshotRecord } from './holder-snapshot-record.ts'
+} from '../merkle/allocation/holder-rows.ts'
+import { keyToBase58 } from '../merkle/base58.ts'
+import { notFound, Overtaken } from '../platform/errors.ts'
+import { isoTime, SECOND_MS, turnsOf } from '../platform/timing.ts'
+import { TOKEN_PROGRAM } from '../solana/program-ids.ts'
+import { newId } from '../store/id.ts'
+import { decodeCursor, encodeCursor } from '../store/queries/paging.ts'
+import {
+  findHolderSnapshot,
+  type HolderSnapshotRow,
+  insertHolderSnapshot,
+  pageHolderSnapshots,
+  readHolderPiece,
+} from '../store/resources/holder-snapshots.ts'
+import { fromJson, fromJsonOrNull, isoTimeOrNull, listOf, oneOf, requireRecord } from './api-records.ts'
 
-type CreateHolderSnapshotRoute = Api['holderSnapshots']['create']
+type Routes = Api['holderSnapshots']
 
 /** Milliseconds of work after which other requests get their turn. */
 const TURN_MS = 8
@@ -32,8 +46,8 @@ const readings = new WeakMap<Chain, string>()
 /** Throws Overtaken while another snapshot is read, and the errors of `readHolders` and `ownerKinds`. */
 export async function createHolderSnapshot(
   context: Context,
-  { mint, collection, owners, allow_confidential }: Input<CreateHolderSnapshotRoute>,
-): Promise<Result<CreateHolderSnapshotRoute>> {
+  { mint, collection, owners, allow_confidential }: Input<Routes['create']>,
+): Promise<Result<Routes['create']>> {
   const { chain, clock } = context
   const address = (mint === undefined ? { collection } : { mint }) as HeldAddress
   const reading = readings.get(chain)
@@ -97,6 +111,7 @@ async function readBlockTime(chain: Chain, slot: number): Promise<number | null>
 /** Most programs that a snapshot lists. Rows of other programs are marked as not listed. */
 const MOST_PROGRAMS = 1_000
 
+/** Packs sorted holders into the stored pieces, with their hash and the totals by kind. */
 interface PackedHolders {
   pieces: Uint8Array[]
   /** SHA-256 of all rows in hex. */
@@ -148,4 +163,84 @@ function placeOf(places: Map<string, number>, program: string | null): number {
   if (places.size === MOST_PROGRAMS) return UNLISTED_PROGRAM
   places.set(program, places.size)
   return places.size - 1
+}
+
+/** Converts rows of holder snapshots to the records of the API. */
+const holderSnapshotRecord = (row: HolderSnapshotRow): HolderSnapshot => ({
+  id: row.id,
+  mint: row.mint,
+  collection: row.collection,
+  token_program: row.token_program,
+  decimals: row.decimals,
+  slot: row.slot,
+  block_time: isoTimeOrNull(row.block_time),
+  supply: row.supply,
+  accounts: row.accounts,
+  holders: row.holders,
+  withheld: row.withheld,
+  confidential: row.confidential,
+  owners: row.owners,
+  kinds: fromJson(row.kinds_json),
+  programs: fromJson(row.programs_json),
+  pieces: row.pieces,
+  holders_sha256: row.holders_sha256,
+  external_uid: row.external_uid,
+  metadata: fromJsonOrNull(row.metadata_json),
+  created_at: isoTime(row.created_at),
+})
+
+/** The program is null if the owner is not a program's, or if the snapshot does not list that program. */
+function snapshotHolderRecord(rows: HolderRows, index: number, programs: readonly string[]): SnapshotHolder {
+  const { amount, kind, program, isFrozen } = holderAt(rows, index)
+  return {
+    wallet: keyToBase58(holderAddress(rows, index)),
+    amount: amount.toString(),
+    kind,
+    program: program >= NO_PROGRAM ? null : (programs[program] ?? null),
+    frozen: isFrozen,
+  }
+}
+
+export const getHolderSnapshot = oneOf<Routes['get'], HolderSnapshotRow>(
+  'holder snapshot',
+  findHolderSnapshot,
+  holderSnapshotRecord,
+)
+
+export const listHolderSnapshots = listOf<Routes['list'], HolderSnapshotRow>(pageHolderSnapshots, holderSnapshotRecord)
+
+/** Lists the holders of a snapshot by address. */
+export async function listHolders(
+  { store }: Pick<Context, 'store'>,
+  { id, limit, cursor }: Input<Routes['holders']>,
+): Promise<Result<Routes['holders']>> {
+  const row = requireRecord(await findHolderSnapshot(store.db, id), 'holder snapshot', id)
+  const list = `snapshot_holders:${id}`
+  const from = cursor === undefined ? 0 : decodeCursor(list, cursor)
+  const to = Math.min(from + limit, row.holders)
+  const programs = fromJson<string[]>(row.programs_json)
+  const items: SnapshotHolder[] = []
+  let piece: { n: number; rows: HolderRows } | undefined
+  for (let index = from; index < to; index++) {
+    const n = Math.floor(index / ROWS_PER_PIECE)
+    if (piece?.n !== n) piece = { n, rows: await openHolderPiece({ store }, id, n) }
+    items.push(snapshotHolderRecord(piece.rows, index - n * ROWS_PER_PIECE, programs))
+  }
+  return { items, next_cursor: to < row.holders ? encodeCursor(list, to) : null }
+}
+
+/** Returns one piece of a snapshot's packed holders. */
+export async function getHolderPiece(
+  { store }: Pick<Context, 'store'>,
+  { id, n }: Input<Routes['piece']>,
+): Promise<Result<Routes['piece']>> {
+  const { count, bytes } = await openHolderPiece({ store }, id, n)
+  return { n, rows: count, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64') }
+}
+
+/** Throws not_found if the snapshot has fewer pieces or was removed. */
+export async function openHolderPiece({ store }: Pick<Context, 'store'>, id: string, n: number): Promise<HolderRows> {
+  const bytes = await readHolderPiece(store.db, id, n)
+  if (bytes === null) throw notFound(`The holder snapshot ${id} has no piece ${n}`)
+  return holderRows(bytes)
 }

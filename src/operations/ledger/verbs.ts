@@ -1,0 +1,217 @@
+/** The ledger: list, add up, verify against the chain, and repair. */
+import type { Api, LedgerRepair, LedgerSum, LedgerVerification } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { listSignatures } from '../../chain/reads/history.ts'
+import type { Context } from '../../context.ts'
+import { createBudget } from '../../following/budget.ts'
+import { firstSlot } from '../../following/reconciliation/beginning.ts'
+import { readAgain } from '../../following/reconciliation/repair.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
+import {
+  countUnledgered,
+  type LedgerFilters,
+  ledgered,
+  pageEntries,
+  unledgered,
+  unreadAfter,
+} from '../../store/ledger/ledger.ts'
+import { pageSums } from '../../store/ledger/totals.ts'
+import { ledgerEntryRecord, recordPage } from '../api-records.ts'
+import { PROJECTIONS } from '../projections.ts'
+import { followTransactions } from '../transactions/follow-transactions.ts'
+import { reconcileRecords } from '../transactions/reconcile-records.ts'
+import { compareTransactions } from './compare-transactions.ts'
+import { followBalance, readFinalBalances } from './follow-balance.ts'
+import { followHoldings, holdingsOf } from './follow-holdings.ts'
+import { platformWallets } from './known-addresses.ts'
+import { SOL } from './postings.ts'
+import { writeLedger, writeListed } from './write-ledger.ts'
+
+type Routes = Api['ledger']
+
+/** Lists entries of the ledger, newest first. */
+export async function listLedger(context: Context, input: Input<Routes['list']>): Promise<Result<Routes['list']>> {
+  const { limit, cursor, signature } = input
+  if (cursor === undefined) await catchUp(context)
+  const filters = await ledgerFilters(context, input)
+  return recordPage(await pageEntries(context.store.db, { ...filters, signature, limit, cursor }), ledgerEntryRecord)
+}
+
+/** Adds up the ledger by a column, party and token. */
+export async function sumLedger(
+  context: Context,
+  { mint, ...input }: Input<Routes['summary']>,
+): Promise<Result<Routes['summary']>> {
+  if (input.cursor === undefined) await catchUp(context)
+  const genesis = await context.chain.genesisHash()
+  const page = await pageSums(context.store.db, { ...input, genesis, token: mint === 'SOL' ? SOL : mint })
+  const nameOf = (token: string) => (token === SOL ? 'SOL' : token)
+  return recordPage(page, ({ received, paid, key, token, party, ...row }) => ({
+    ...row,
+    key: input.by === 'mint' ? nameOf(token) : key,
+    party: party as LedgerSum['party'],
+    token: nameOf(token),
+    ...{ received: String(received), paid: String(paid), net: String(received - paid) },
+  }))
+}
+
+const MOST_COUNTED = 1_000
+/** A stored transaction is final and in the ledger within this time, unless the ledger is behind. */
+const BEHIND_MS = 10 * MINUTE_MS
+
+/** Throws internal_error when the node fails. */
+export async function verifyLedger(
+  context: Context,
+  { cursor }: Input<Routes['verify']>,
+): Promise<Result<Routes['verify']>> {
+  if (cursor === undefined) await catchUp(context)
+  const genesis = await context.chain.genesisHash()
+  const [phase = 'transactions', place = '0', ...rest] = cursor?.split('.') ?? []
+  const step: LedgerVerification = {
+    transactions: 0,
+    entries: 0,
+    faults: [],
+    unread: [],
+    waiting: 0,
+    not_final: 0,
+    accounts: [],
+    next_cursor: null,
+  }
+  if (phase === 'transactions') {
+    const next = await compareTransactions(context, { genesis, after: Number(place) }, step)
+    return { ...step, next_cursor: next === null ? 'accounts.0' : `transactions.${next}` }
+  }
+  // While older transactions are missing between newer ones, a balance cannot be followed.
+  const [oldest] = await unledgered(context.store.db, { genesis, limit: 1 })
+  const isBehind = oldest !== undefined && context.clock.now() - oldest.created_at > BEHIND_MS
+  const wallet = isBehind ? undefined : (await platformWallets(context))[Number(place)]
+  if (wallet === undefined) return { ...step, waiting: await countUnledgered(context.store.db, genesis, MOST_COUNTED) }
+  if (phase === 'holdings') {
+    const next = await followHoldings(context, { genesis, wallet, from: rest }, step)
+    return { ...step, next_cursor: next === null ? `accounts.${Number(place) + 1}` : [phase, place, ...next].join('.') }
+  }
+  const [balance = 0n] = await readFinalBalances(context.chain, [{ account: wallet, token: SOL }])
+  const next = await followBalance(context, { genesis, account: wallet, token: SOL, balance }, rest, step)
+  return { ...step, next_cursor: next === null ? `holdings.${place}` : [phase, place, ...next].join('.') }
+}
+
+/** Transactions that one step reads. */
+const READ_PER_STEP = 24
+/** Calls for their records: each is read, and so are the accounts that its projections need. */
+const RECORD_CALLS = 48
+
+/** Throws internal_error when the node fails. */
+export async function repairLedger(
+  context: Context,
+  { cursor }: Input<Routes['repair']>,
+): Promise<Result<Routes['repair']>> {
+  if (cursor === undefined) await catchUp(context)
+  const genesis = await context.chain.genesisHash()
+  const [phase = 'unread', place = '', before] = cursor?.split('.') ?? []
+  const step: LedgerRepair = { transactions: 0, repaired: [], unread: [], next_cursor: null }
+  const next =
+    phase === 'unread'
+      ? await readUnread(context, { genesis, after: Number(place) }, step)
+      : await readHistory(context, { genesis, place, before }, step)
+  return { ...step, next_cursor: next }
+}
+
+async function readUnread(
+  context: Context,
+  { genesis, after }: { genesis: string; after: number },
+  step: LedgerRepair,
+): Promise<string> {
+  const unread = await unreadAfter(context.store.db, { genesis, after, limit: READ_PER_STEP })
+  await writeAndTell(context, genesis, unread, step)
+  const last = unread.at(-1)
+  return last === undefined || unread.length < READ_PER_STEP ? 'history' : `unread.${last.seq}`
+}
+
+/** `place` is the account that comes next, in the order of addresses. Returns the next place, or null at the end. */
+async function readHistory(
+  context: Context,
+  { genesis, place, before }: { genesis: string; place: string; before: string | undefined },
+  step: LedgerRepair,
+): Promise<string | null> {
+  const wallets = await platformWallets(context)
+  const [account, following] = (await accountsOf(context, genesis, wallets)).filter((address) => address >= place)
+  if (account === undefined) return null
+  const services = { ...context, projections: PROJECTIONS, booked: new Set(wallets) }
+  const beginning = await firstSlot(services, genesis)
+  const page = await listSignatures(context.chain, account, account === place ? { before } : {})
+  const isOwn = wallets.includes(account)
+  // A failed transaction cost the wallet its fee, and changed no token account.
+  const final = page.filter((each) => each.isFinal && each.slot >= beginning && (isOwn || !each.isFailed))
+  const written = await ledgered(
+    context.store.db,
+    genesis,
+    final.map(({ signature }) => signature),
+    'written',
+  )
+  const unknown = final.filter(({ signature }) => !written.has(signature))
+  const part = unknown.slice(0, READ_PER_STEP)
+  const options = { genesis, address: account, budget: createBudget(RECORD_CALLS), signal: context.ending }
+  await writeAndTell(context, genesis, await readAgain(services, part, options), step)
+  const last = part.length < unknown.length ? part.at(-1) : page.at(-1)
+  if (last !== undefined && (part.length < unknown.length || last.slot >= beginning))
+    return `history.${account}.${last.signature}`
+  return following === undefined ? null : `history.${following}`
+}
+
+async function accountsOf(context: Context, genesis: string, wallets: readonly string[]): Promise<string[]> {
+  const accounts = new Set(wallets)
+  for (const wallet of wallets) {
+    for (const account of (await holdingsOf(context, genesis, wallet)).keys()) accounts.add(account)
+  }
+  return [...accounts].sort()
+}
+
+/** Writes the transactions into the ledger, and adds to `step` which it has now and which no node shows. */
+async function writeAndTell(
+  context: Context,
+  genesis: string,
+  listed: readonly { signature: string; slot: number | null }[],
+  step: LedgerRepair,
+): Promise<void> {
+  await writeListed(context, genesis, listed)
+  const signatures = listed.map(({ signature }) => signature)
+  const written = await ledgered(context.store.db, genesis, signatures, 'written')
+  step.transactions += listed.length
+  step.repaired.push(...signatures.filter((signature) => written.has(signature)))
+  step.unread.push(...signatures.filter((signature) => !written.has(signature)))
+}
+
+type RequestFilters = Omit<Input<Api['ledger']['list']>, 'limit' | 'cursor' | 'signature'>
+
+/** Throws internal_error when no node reports which chain this is. */
+async function ledgerFilters(
+  { chain }: Pick<Context, 'chain'>,
+  { pool, mint, party, kind, account, created_after, created_before }: RequestFilters,
+): Promise<LedgerFilters> {
+  return {
+    genesis: await chain.genesisHash(),
+    ...{ pool, party, kind, owner: account, after: created_after, before: created_before },
+    token: mint === 'SOL' ? SOL : mint,
+  }
+}
+
+/** Most rounds of one request. The next request continues. */
+const MOST_ROUNDS = 25
+
+/**
+ * Follows due transactions, finds those of other tools, and reads those that are final. In a daemon it does nothing,
+ * because the workers do this. If the node fails, the ledger stays as it is and the error is logged.
+ */
+async function catchUp(context: Context): Promise<void> {
+  if (context.role !== null) return
+  try {
+    await followTransactions(context)
+    await reconcileRecords(context)
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      if ((await writeLedger(context, { signal: context.ending })) === 0) return
+    }
+  } catch (error) {
+    if (context.ending.aborted) throw error
+    context.log.warn({ err: error }, 'the ledger was not brought up to date')
+  }
+}

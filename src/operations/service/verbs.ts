@@ -1,0 +1,138 @@
+/** What the service tells about itself: its workers, its cluster and its event types. */
+
+import { DETECTION, EVENT_TYPES } from '../../api/event-types.ts'
+import type { EventTypeItem } from '../../api/events.ts'
+import type { FeeScheduleRun } from '../../api/fee-schedules.ts'
+import type { Api, WorkerStatus } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { WaitingItem, Worker } from '../../api/service.ts'
+import { WORKER_NAMES } from '../../api/worker-names.ts'
+import { isBlockhashValid, readHeights } from '../../chain/reads/heights.ts'
+import { readSlotTime } from '../../chain/reads/slot-time.ts'
+import type { Context } from '../../context.ts'
+import { refusedFeeSchedules } from '../../store/fees/fee-schedule-runs.ts'
+import { refusedCranks } from '../../store/resources/pools.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Reader } from '../../store/store.ts'
+import { switchedOffSubscriptions } from '../../store/webhooks/subscriptions.ts'
+import { findLeases } from '../../store/workers/leases.ts'
+import { fromJson, isoTimeOrNull } from '../api-records.ts'
+
+type Routes = Api['service']
+
+/** Reads the state of the background workers. */
+export async function readWorkers({ clock, workers, role, store }: Context): Promise<WorkerStatus> {
+  const states: Worker[] = role === 'api' ? await workersElsewhere(store.db, clock.now()) : workers()
+  return {
+    all_healthy: states.every(({ running, ticks_total, errors_total }) => running && ticks_total > errors_total),
+    recently_healthy: states.every(({ healthy }) => healthy),
+    observed_at: new Date(clock.now()).toISOString(),
+    role,
+    workers: states,
+    waiting: await waitingItems(store.db),
+  }
+}
+
+/** Most items of one kind. */
+const MOST_SHOWN = 20
+
+const BLOCKED = {
+  signer_paused: 'the signer is paused: `svc signer resume`',
+  no_signer: 'there is no platform wallet: `svc config set signer …`',
+  other_cluster: 'the signer signs for another cluster: `svc config set signer.cluster …`',
+  policy: 'the policy refused its claims: `svc signer policy`',
+} as const
+
+/** Lists what the service has stopped doing until somebody acts, from the database, for every daemon alike. */
+async function waitingItems(reader: Reader): Promise<WaitingItem[]> {
+  const pools = await refusedCranks(reader, MOST_SHOWN)
+  const subscriptions = await switchedOffSubscriptions(reader, MOST_SHOWN)
+  const schedules = await refusedFeeSchedules(reader, Object.keys(BLOCKED), MOST_SHOWN)
+  return [...pools.map(migrationItem), ...schedules.flatMap(scheduleItem), ...subscriptions.map(subscriptionItem)]
+}
+
+const migrationItem = ({ address, crank_error, next_check_at }: Row<'pools'>): WaitingItem => ({
+  kind: 'migration',
+  id: address,
+  reason: crank_error ?? 'the log says why',
+  next_try_at: isoTimeOrNull(next_check_at),
+})
+
+const subscriptionItem = ({ id, disabled_reason }: Row<'webhook_subscriptions'>): WaitingItem => ({
+  kind: 'webhook',
+  id,
+  reason: disabled_reason ?? 'it was switched off',
+  next_try_at: null,
+})
+
+type RefusedSchedule = Awaited<ReturnType<typeof refusedFeeSchedules>>[number]
+
+function scheduleItem({ id, next_run_at, reason: skipped, skipped_json }: RefusedSchedule): WaitingItem[] {
+  const refused = fromJson<FeeScheduleRun['skipped']>(skipped_json).find(({ reason }) => reason === 'policy')
+  const blocked = Object.entries(BLOCKED).find(([reason]) => reason === skipped)?.[1]
+  const reason = refused?.message ?? blocked
+  return reason === undefined ? [] : [{ kind: 'fee_schedule', id, reason, next_try_at: isoTimeOrNull(next_run_at) }]
+}
+
+/** Every worker has three turns within this time, in milliseconds. */
+const SILENT_MS = 30_000
+
+/**
+ * Reads the state of each worker at `now`, in Unix milliseconds. Errors are known only in the daemon where they
+ * occurred.
+ */
+async function workersElsewhere(reader: Reader, now: number): Promise<Worker[]> {
+  const leases = await findLeases(reader, WORKER_NAMES)
+  return WORKER_NAMES.map((name) =>
+    workerOf(
+      name,
+      leases.find((lease) => lease.name === name),
+      now,
+    ),
+  )
+}
+
+function workerOf(name: Worker['name'], lease: Row<'leases'> | undefined, now: number): Worker {
+  const { slot = 0, until = 0, done = 0 } = lease ?? {}
+  const isAtWork = until > now || now - slot <= SILENT_MS
+  const since = slot === 0 ? 'ever' : `for ${Math.floor((now - slot) / 1000)} s`
+  return {
+    name,
+    running: isAtWork,
+    healthy: isAtWork,
+    last_tick_at: slot === 0 ? null : new Date(slot).toISOString(),
+    ticks_total: done,
+    errors_total: 0,
+    last_error: null,
+    last_error_at: null,
+    stalled_reason: isAtWork ? null : `no daemon has run it ${since}: start one with the role worker or all`,
+  }
+}
+
+/** Throws internal_error when the node fails. Without performance samples the time of a slot is null. */
+export async function readCluster(
+  { chain }: Context,
+  { blockhash }: Input<Routes['cluster']>,
+): Promise<Result<Routes['cluster']>> {
+  const [genesis_hash, heights, slot_ms, { consensus, alpenglowSlot }, blockhash_valid] = await Promise.all([
+    chain.genesisHash(),
+    readHeights(chain),
+    readSlotTime(chain),
+    chain.consensus.read(),
+    blockhash === undefined ? undefined : isBlockhashValid(chain, blockhash),
+  ])
+  return {
+    cluster: chain.cluster.label,
+    genesis_hash,
+    ...heights,
+    slot_ms,
+    consensus,
+    alpenglow_slot: alpenglowSlot,
+    ...(blockhash_valid === undefined ? {} : { blockhash_valid }),
+  }
+}
+
+/** Returns the catalogue of event types. */
+export async function listEventTypes(): Promise<EventTypeItem[]> {
+  return EVENT_TYPES.map((type) => ({ type, detection: DETECTION[type] }))
+}
