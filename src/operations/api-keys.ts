@@ -8,7 +8,7 @@ import { addApiKey, findApiKey, pageApiKeys, revokeApiKey } from '../store/reque
 import type { Row } from '../store/schema.ts'
 import type { Tx } from '../store/store.ts'
 import { apiKeyRecord, listOf, requireRecord } from './api-records.ts'
-import { cancelOfKey } from './proposals/rule/end-waiting.ts'
+import { cancelOfKey } from './proposals/rule/end.ts'
 import { audit } from './signing/audit.ts'
 import { lockPolicyState } from './signing/policy-state.ts'
 import { trySigner } from './signing/require-signer.ts'

@@ -399,12 +399,13 @@ describe('a run of a hostile act', () => {
       data: new Uint8Array(Buffer.concat(data)),
     })
     const { core, tokenMetadata } = PROGRAMS
+    const texts = Buffer.alloc(8)
     const kinds = (key: Uint8Array) => [
-      at(core.id, Buffer.of(1), key, Buffer.of(1), key),
-      at(core.id, Buffer.of(5), key),
+      at(core.id, Buffer.of(1), key, Buffer.of(1), key, texts),
+      at(core.id, Buffer.of(5), key, texts, Buffer.alloc(8)),
       at(tokenMetadata.id, Buffer.of(4), key),
       at(other.toBase58(), Buffer.alloc(9), key),
-      at(core.id, Buffer.of(1), key, Buffer.of(0)),
+      at(core.id, Buffer.of(1), key, Buffer.of(0), texts),
     ]
     const changes = controlChanges(
       ['asset', 'collection', 'metadata', 'account', 'free asset'],

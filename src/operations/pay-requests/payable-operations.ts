@@ -9,15 +9,15 @@ import { badRequest } from '../../platform/errors.ts'
 type Operate = (context: Context, input: any) => Promise<object>
 
 const deciding = async (decision: 'approved' | 'rejected' | 'cancelled'): Promise<Operate> => {
-  const { decideProposal } = await import('../proposals/decide-proposal.ts')
-  return ofMultisig((context, input) => decideProposal(context, input, decision))
+  const { decideProposal } = await import('../proposals/verbs.ts')
+  return ofMultisig(decideProposal(decision))
 }
 
 /** Whoever has the link calls the operation, so it must only build. That of a rule's proposal decides at once. */
 const ofMultisig =
   (operate: Operate): Operate =>
   async (context, input) => {
-    const { requireProposal } = await import('../proposals/get-proposal.ts')
+    const { requireProposal } = await import('../proposals/proposal-record.ts')
     const { id, kind } = await requireProposal(context.store.db, input.id)
     if (kind === 'squads') return operate(context, input)
     throw badRequest(`${id} is a proposal of a rule, about which no transaction decides: svc proposals show ${id}`)
@@ -76,8 +76,8 @@ const OPERATIONS: Record<PayableName, () => Promise<Operate>> = {
   'proposals.approve': () => deciding('approved'),
   'proposals.reject': () => deciding('rejected'),
   'proposals.cancel': () => deciding('cancelled'),
-  'proposals.execute': async () => ofMultisig((await import('../proposals/execute-proposal.ts')).executeProposal),
-  'proposals.reclaim': async () => ofMultisig((await import('../proposals/reclaim-proposal.ts')).reclaimProposal),
+  'proposals.execute': async () => ofMultisig((await import('../proposals/verbs.ts')).executeProposal),
+  'proposals.reclaim': async () => ofMultisig((await import('../proposals/verbs.ts')).reclaimProposal),
 }
 
 /** The route in the contract, with the schemas of its path and body. */

@@ -12,7 +12,7 @@ import { findProposal, insertProposal, proposalsAt } from '../../store/proposals
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { lookAtProposal } from './follow-proposals.ts'
-import { recordOf } from './get-proposal.ts'
+import { recordOf } from './proposal-record.ts'
 import { transactionWords } from './squads/act-words.ts'
 import { forecastOf } from './squads/creation.ts'
 import { planRow } from './squads/plan-row.ts'

@@ -1,15 +1,32 @@
 /** A row of the proposals as the API answers it, with its decisions and the way out of its state. */
-import type { Proposal, RuleApprover, SquadsApprover, TrackedResource } from '../../api/index.ts'
+import type { Api, Proposal, RuleApprover, SquadsApprover, TrackedResource } from '../../api/index.ts'
 import { proposalNames } from '../../api/proposal-names.ts'
+import type { Input } from '../../api/route.ts'
 import { describeMessage } from '../../chain/instructions/describe.ts'
 import { printable } from '../../platform/printable.ts'
 import { isoTime } from '../../platform/timing.ts'
 import { instructionTexts } from '../../solana/described-instructions.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { placeAddresses } from '../../solana/squads/index.ts'
+import { decisionsOf, findProposal } from '../../store/proposals/proposals.ts'
 import { unpackMessage } from '../../store/proposals/stored-message.ts'
 import type { Row } from '../../store/schema.ts'
-import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
+import type { Reader } from '../../store/store.ts'
+import { fromJson, fromJsonOrNull, isoTimeOrNull, requireRecord } from '../api-records.ts'
+
+/** Input of a decision, an execution or a reclaim. */
+export type DecisionInput = Input<Api['proposals']['approve']>
+export type Decision = 'approved' | 'rejected' | 'cancelled'
+
+/** Returns the row of a proposal. Throws not_found without one. */
+export async function requireProposal(reader: Reader, id: string): Promise<Row<'proposals'>> {
+  return requireRecord(await findProposal(reader, id), 'proposal', id)
+}
+
+/** Returns the record of a row, with its decisions. */
+export async function recordOf(reader: Reader, row: Row<'proposals'>): Promise<Proposal> {
+  return proposalRecord(row, (await decisionsOf(reader, [row.id])).get(row.id) ?? [])
+}
 
 export const proposalRecord = (row: Row<'proposals'>, decisions: readonly Row<'proposal_decisions'>[]): Proposal => ({
   id: row.id,

@@ -11,8 +11,7 @@ import type { Tx } from '../../../store/store.ts'
 import { audit } from '../../signing/audit.ts'
 import { lockPolicyState } from '../../signing/policy-state.ts'
 import { timelessSha256 } from '../../signing/waiting-draft.ts'
-import { recordOf, requireProposal } from '../get-proposal.ts'
-import type { Decision, DecisionInput } from '../types.ts'
+import { type Decision, type DecisionInput, recordOf, requireProposal } from '../proposal-record.ts'
 import {
   approverFault,
   countApprovals,
@@ -22,7 +21,7 @@ import {
   neededNow,
   notApproved,
 } from './approvals.ts'
-import { endUnsigned } from './end-waiting.ts'
+import { endUnsigned } from './end.ts'
 import { tryExecute } from './execute.ts'
 
 /**

@@ -1,10 +1,20 @@
-/** Ends proposals of rules that have expired or whose transaction has, and executes those that were approved when a process ended. */
+/** Follows proposals of rules: ends those that have expired, executes those approved when a process ended, and finds outcomes. */
+
+import type { Services } from '../../../context.ts'
 import { MINUTE_MS } from '../../../platform/timing.ts'
-import { lockProposal, openRuleProposals } from '../../../store/proposals/proposals.ts'
+import {
+  dueRuleProposals,
+  findProposal,
+  lockProposal,
+  openRuleProposals,
+  updateProposal,
+} from '../../../store/proposals/proposals.ts'
 import type { Row } from '../../../store/schema.ts'
-import { endUnsigned } from './end-waiting.ts'
+import { findSigning } from '../../../store/signing/signings.ts'
+import { findTransaction } from '../../../store/transactions/transactions.ts'
+import { audit } from '../../signing/audit.ts'
+import { endUnsigned, FIRST_OUTCOME_MS } from './end.ts'
 import { type ExecutingServices, tryExecute } from './execute.ts'
-import { followOutcomes } from './outcome.ts'
 import { MOST_OPEN } from './propose.ts'
 
 /** Whoever approved it last executes it within this time, or has ended. */
@@ -39,4 +49,47 @@ async function expire(
     if ((row.expires_at ?? 0) > now) return false
     return (await endUnsigned(by, tx, row, { status: 'expired', fault: null })) !== null
   })
+}
+
+type OutcomeServices = Pick<Services, 'store' | 'clock' | 'vault'>
+
+const LONGEST_OUTCOME_WAIT_MS = 10 * MINUTE_MS
+const PER_ROUND = 100
+
+async function followOutcomes(services: OutcomeServices, stopping?: AbortSignal): Promise<void> {
+  const { store, clock } = services
+  for (const row of await dueRuleProposals(store.db, clock.now(), PER_ROUND)) {
+    if (stopping?.aborted) return
+    await lookAtOutcome(services, row)
+  }
+}
+
+/** Stores the outcome once it is final, or the time of the next look. */
+export async function lookAtOutcome(
+  { store, clock, vault }: OutcomeServices,
+  { id, signature, updated_at }: Pick<Row<'proposals'>, 'id' | 'signature' | 'updated_at'>,
+): Promise<Row<'proposals'> | null> {
+  const sent = signature === null ? null : await findTransaction(store.db, signature)
+  const now = clock.now()
+  const isOpen = sent !== null && sent.next_check_at !== null
+  const wait = Math.min(Math.max(now - updated_at, FIRST_OUTCOME_MS), LONGEST_OUTCOME_WAIT_MS)
+  const next_look_at = isOpen ? now + wait : null
+  const fault = sent !== null && !isOpen && sent.lifecycle === 'failed' ? failureOf(sent) : null
+  return store.write(async (tx) => {
+    const row = await lockProposal(tx, id)
+    if (row?.status !== 'executed' || row.signature !== signature) return findProposal(tx, id)
+    if (fault === null) return updateProposal(tx, id, { next_look_at })
+    const signer = (await findSigning(tx, row.signing_id ?? ''))?.signer ?? null
+    const by = { actor: { apiKeyId: 'worker:proposals', scopes: [] }, requestId: id, clock, vault }
+    await audit(by, tx, 'proposal.failed', signer, { proposal: id, fault })
+    return updateProposal(tx, id, { status: 'failed', fault, next_look_at: null, updated_at: now })
+  })
+}
+
+/** Why it failed, as a sentence without its full stop. */
+function failureOf({ signature, err_json, confirmation_status }: Row<'transactions'>): string {
+  if (confirmation_status === null) {
+    return `its transaction ${signature} expired before it was in a block, so nothing has happened`
+  }
+  return `its transaction ${signature} failed on the chain (${err_json ?? 'unknown'}), so only its fee was paid`
 }

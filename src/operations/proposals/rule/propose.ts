@@ -6,6 +6,8 @@ import { isoTime, SECOND_MS } from '../../../platform/timing.ts'
 import { type ApprovedMovement, approvedMovement } from '../../../policy/approved-movement.ts'
 import { solText, tokenText } from '../../../solana/amounts.ts'
 import { plainText } from '../../../solana/decision-texts.ts'
+import type { DecodedMessage } from '../../../solana/decoded-message.ts'
+import { decodeInstruction } from '../../../solana/instructions/index.ts'
 import { decodeWireTransaction } from '../../../solana/messages.ts'
 import { newId, randomText } from '../../../store/id.ts'
 import { insertProposal, openRuleProposals } from '../../../store/proposals/proposals.ts'
@@ -17,12 +19,10 @@ import { lockPolicyState } from '../../signing/policy-state.ts'
 import { type SigningRun, sealPlan } from '../../signing/signing-run.ts'
 import type { NewSigningPlan, SigningContext, SigningPlan } from '../../signing/types.ts'
 import { type MustWait, timeless, timelessSha256, waitingDraft } from '../../signing/waiting-draft.ts'
-import { requireProposal } from '../get-proposal.ts'
-import { proposalRecord } from '../proposal-record.ts'
+import { proposalRecord, requireProposal } from '../proposal-record.ts'
 import { lastMomentOf } from '../squads/last-moment.ts'
 import { eligibleApprovers, mayAsk } from './approvals.ts'
 import { Proposed, type ProposedAnswer } from './proposed.ts'
-import { decimalsIn } from './token-decimals.ts'
 
 /** The most proposals that may be open at once, so that the database is never filled. */
 export const MOST_OPEN = 500
@@ -234,4 +234,19 @@ function actText(
   ]
   const of = about === undefined ? '' : ` (${about})`
   return `${ACTS[operation] ?? operation}${of}: ${parts.join('; ')}`
+}
+
+const CHECKED: readonly string[] = ['transferChecked', 'mintToChecked', 'burnChecked']
+
+/** Decimals of mints in a message, whose checked instructions name them and which the chain enforces. */
+export function decimalsIn({ keys, instructions }: DecodedMessage): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  for (const { programIdIndex, accounts, data } of instructions) {
+    const addresses = [...accounts].map((index) => keys[index] ?? '')
+    const called = decodeInstruction(keys[programIdIndex] ?? '', addresses, data)?.instruction
+    if (called === undefined || !CHECKED.includes(called.type)) continue
+    const { mint, decimals } = called as { mint?: unknown; decimals?: unknown }
+    if (typeof mint === 'string' && typeof decimals === 'number') found.set(mint, decimals)
+  }
+  return found
 }

@@ -11,9 +11,9 @@ import {
   squadsTransactionAddress,
   vaultAddress,
 } from '../../../solana/squads/index.ts'
-import { type KnownVault, knownVaultOr } from './known-vault.ts'
 import { requireSigner } from '../../signing/require-signer.ts'
-import type { ProposalContext } from './proposal-context.ts'
+import type { SigningContext } from '../../signing/types.ts'
+import { type KnownVault, knownVaultOr } from './known-vault.ts'
 
 export interface OpenedVault {
   acting: ActingVault
@@ -101,3 +101,8 @@ async function proposerOf(
     { param, details: { members: may } },
   )
 }
+
+/** The part of a context that a proposal uses. A worker that proposes makes its own. */
+export type ProposalContext = SigningContext &
+  Pick<Context, 'txVersion'> &
+  Partial<Pick<Context, 'force' | 'vaultActing' | 'renews'>>

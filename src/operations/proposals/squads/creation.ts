@@ -27,10 +27,9 @@ import { insertProposal, lockProposal, openProposalOf, updateProposal } from '..
 import type { NewRow } from '../../../store/schema.ts'
 import type { Reader, Tx } from '../../../store/store.ts'
 import { type BuiltTransaction, buildTransaction, sequenceTerms } from '../../building.ts'
-import type { OpenedVault } from './acting-vault.ts'
+import type { OpenedVault, ProposalContext } from './acting-vault.ts'
 import { planRow } from './plan-row.ts'
 import type { PlannedChanges } from './planned-changes.ts'
-import type { ProposalContext } from './proposal-context.ts'
 
 /** What a request asked for, beside the transactions that it built. */
 export interface ProposedAct {

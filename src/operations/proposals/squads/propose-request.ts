@@ -9,9 +9,9 @@ import { withNewBlockhash } from '../../building.ts'
 import { signAndSubmit } from '../../signing/sign-and-submit.ts'
 import { openSigningRun, type SigningRun } from '../../signing/signing-run.ts'
 import type { NewSigningPlan, SigningPlan } from '../../signing/types.ts'
+import type { ProposalContext } from './acting-vault.ts'
 import { openActingVault } from './acting-vault.ts'
 import { creationAnswer, type PreparedProposal, prepareProposals, storeProposals } from './creation.ts'
-import type { ProposalContext } from './proposal-context.ts'
 
 export interface AskedProposal {
   approver: Approver

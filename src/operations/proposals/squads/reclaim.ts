@@ -24,11 +24,11 @@ import type { Row } from '../../../store/schema.ts'
 import { buildTransaction } from '../../building.ts'
 import { requireSigner, trySigner } from '../../signing/require-signer.ts'
 import { readAndFollow } from '../follow-proposals.ts'
-import type { DecisionInput } from '../types.ts'
+import type { DecisionInput } from '../proposal-record.ts'
 import { SENDING_MS } from './creation.ts'
 import { placeOf } from './pinned.ts'
 import { isEnded, isUnsent, type ReadAccounts } from './proposal-state.ts'
-import { answerStep } from './step-answer.ts'
+import { answerStep } from './steps.ts'
 
 /** Plans of a member that are compared with its buffers. */
 const MOST_PLANS = 1_000

@@ -1,10 +1,12 @@
-/** Ends proposals of rules before anything of them is signed: at their time, by a cancellation, or with the API key that asked. */
+/** Ends proposals of rules: executed, or at their time, by a cancellation, or with the API key that asked. */
 import type { Context } from '../../../context.ts'
+import { SECOND_MS } from '../../../platform/timing.ts'
 import { lockProposal, openProposalsOfKey, updateProposal } from '../../../store/proposals/proposals.ts'
 import type { Row } from '../../../store/schema.ts'
 import { endWaiting, findSigning } from '../../../store/signing/signings.ts'
 import type { Tx } from '../../../store/store.ts'
 import { audit } from '../../signing/audit.ts'
+import type { SigningContext } from '../../signing/types.ts'
 
 type Ending = Pick<Context, 'actor' | 'requestId' | 'clock' | 'vault'>
 
@@ -39,4 +41,25 @@ export async function cancelOfKey(context: Ending, tx: Tx, key: string): Promise
     if ((await endUnsigned(context, tx, row, { status: 'cancelled', fault })) !== null) cancelled++
   }
   return cancelled
+}
+
+/** Time until the first look at the outcome; a transaction is final after some seconds. */
+export const FIRST_OUTCOME_MS = 5 * SECOND_MS
+
+/**
+ * Ends the proposal that a request executes with the signature of its transaction. Does nothing in a request that
+ * executes none.
+ */
+export async function markProposalExecuted(
+  context: SigningContext,
+  tx: Tx,
+  wallet: string,
+  signature: string,
+): Promise<void> {
+  const { approved: id } = context
+  if (id === undefined) return
+  const now = context.clock.now()
+  const next_look_at = now + FIRST_OUTCOME_MS
+  await updateProposal(tx, id, { status: 'executed', signature, fault: null, next_look_at, updated_at: now })
+  await audit(context, tx, 'proposal.executed', wallet, { proposal: id, signature })
 }
