@@ -94,7 +94,7 @@ export const configNoun: Noun = {
   },
 }
 
-/** A note if a daemon is running, because it reads its settings at its start and when it is told to. */
+/** A note if a daemon is running, because it reads its settings at its start and when it reloads. */
 function restartNotes(daemon: OldDaemon): string[] {
   if (daemon === null) return []
   const { url, pid, reloads } = daemon

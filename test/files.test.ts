@@ -13,7 +13,7 @@ function temporaryFolder(): string {
   return folder
 }
 
-/** What another process is told that wants to write. */
+/** The refusal for another process that wants to write. */
 async function elsewhere(file: string): Promise<string> {
   const script = `
     const Database = require('better-sqlite3')

@@ -301,7 +301,7 @@ describe('A Ledger', () => {
     expect(after.shown).toEqual([])
   })
 
-  it('that signs something else is not believed', async () => {
+  it('that signs something else is not trusted', async () => {
     const ledger = new LedgerEmulator('liar')
     const message = transferMessage(ledger.key(DEFAULT_PATH).publicKey)
     ledger.state.person = ({ message: shown }) => {

@@ -209,7 +209,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     expect(address(creator)).not.toBe(address(wallet))
   })
 
-  it('of a damm_v2 pool is claimed by a payer that lends nothing: a claimer without SOL is told the amount that it needs', async () => {
+  it('of a damm_v2 pool is claimed by a payer that lends nothing: a claimer without SOL learns how much it needs', async () => {
     const presets = join(temporaryFolder(), 'presets.json')
     writeFileSync(presets, JSON.stringify({ parted: PARTED }))
     const empty = Keypair.generate()

@@ -100,7 +100,7 @@ const refusal = (symbol: string, holder: string) => ({
 })
 
 function suite(settingsOf: () => Promise<ServiceOptions['settings']>): void {
-  it('is held by the launch that is submitted first, whichever was built last and whatever the client tracks', async () => {
+  it('belongs to the launch that is submitted first, whichever was built last and whatever the client tracks', async () => {
     const { build, submit, settle, statusOf, post } = await setting(await settingsOf())
     const [first, second] = [await build(), await build({ symbol: 'mtk', type: 'damm_v2' })]
     for (const tracked of [{}, { resource_type: 'gold', resource_id: 'x' }]) {
@@ -135,7 +135,7 @@ function suite(settingsOf: () => Promise<ServiceOptions['settings']>): void {
     expect((await submit(own.raws[0]!, { skip_preflight: true })).json.error).toBeUndefined()
   })
 
-  it('is held by a submission that never ends for as long as a pool may be pending', async () => {
+  it('belongs to a submission that never ends for as long as a pool may be pending', async () => {
     const { build, post, submit, clock } = await setting(await settingsOf())
     const built = await build()
     expect((await submit(built.raws[0]!, { skip_preflight: true })).status).toBe(200)
@@ -224,7 +224,7 @@ function suite(settingsOf: () => Promise<ServiceOptions['settings']>): void {
     expect((await eventsOf('pool.failed')).length).toBe(1)
   })
 
-  it('is held by a launch of the platform wallet from its first signature on, and free again after the cooldown', async () => {
+  it('belongs to a launch of the platform wallet from its first signature on, and free again after the cooldown', async () => {
     const { build, submit, settle, statusOf, post, wallet, chain, clock } = await setting(await settingsOf())
     const [before, other] = [await build({ creator: address(wallet) }), await build({ symbol: 'OTH' })]
     const moving = setInterval(() => {

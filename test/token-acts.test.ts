@@ -548,7 +548,7 @@ describe('a freeze by the platform wallet', () => {
 })
 
 describe('the sentence about an act that a multisig approves', () => {
-  it('has its amount in whole tokens, and in raw units of what is no token', async () => {
+  it('has its amount in whole tokens, and in raw units if the mint is not a token', async () => {
     const { services, wallet } = await shared()
     const mint = createMint(await services.chain.local(), wallet).mint.toBase58()
     const say = (route: AnyRoute, input: object) => actWords(services, { route, input: { mint, ...input } })

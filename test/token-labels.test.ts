@@ -1,4 +1,4 @@
-/** Labels of many mints through the app, on the embedded chain: what strangers wrote there is told clean or not at all. */
+/** Labels of many mints through the app, on the embedded chain: what strangers wrote there is shown clean or not at all. */
 import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { metadataAddressOf } from '../src/chain/programs/tokens/index.ts'
@@ -142,7 +142,7 @@ describe('svc tokens labels', () => {
     expect(stderr).toContain(`There is no token mint at ${nobody}`)
   })
 
-  it('stops at what is no address, by its place', async () => {
+  it('stops at a text that is not an address, and names its place', async () => {
     const { stderr, exitCode } = await cli.svc(['tokens', 'labels', WRAPPED_SOL, 'x'])
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('<mints> item 2: must be a base58 address')])
   })

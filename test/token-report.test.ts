@@ -350,7 +350,7 @@ describe('a report from a node that does not list the accounts of programs', () 
 })
 
 describe('the route of a report', () => {
-  it('refuses what is no mint and no percentage, naming the field', async () => {
+  it('refuses a text that is not a mint or a percentage, and names the field', async () => {
     const { request, wallet } = await opened()
     const none = await request('GET', `/v2/tokens/${addressOf(wallet)}/report`)
     expect([none.status, none.json.error.param]).toEqual([404, 'mint'])

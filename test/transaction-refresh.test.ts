@@ -353,7 +353,7 @@ describe('the time of a slot', () => {
     )
   })
 
-  it('is told with the block height, and whether a blockhash is still good', async () => {
+  it('is reported with the block height, and whether a blockhash is still good', async () => {
     const it = await start()
     const { blockhash } = it.chain.latestBlockhash()
     const read = async () => (await it.request('GET', `/v2/cluster?blockhash=${blockhash}`)).json.data

@@ -390,7 +390,7 @@ describe('a bundle', () => {
     expect(again.json.data).toEqual(json.data)
   })
 
-  it('of which one would fail does nothing, and is never sent in parts', async () => {
+  it('with one failing transaction has no effect, and is never sent in parts', async () => {
     const it = await start(await startService())
     const bundle = [it.build(1_000_000), it.build(50 * SOL)]
     const { json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
@@ -408,7 +408,7 @@ describe('a bundle', () => {
     }
   })
 
-  it('of which one would fail reads failed at once, each transaction of it, and is sent no more', async () => {
+  it('with one failing transaction reads failed at once, like each of its transactions, and is not sent again', async () => {
     const it = await start(await startService())
     const bundle = [it.build(1_000_000), it.build(50 * SOL)]
     const { json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })

@@ -68,7 +68,7 @@ describe('the balances of a wallet', () => {
     expect(one.data.tokens.map(({ mint }: { mint: string }) => mint)).toEqual([guarded])
   })
 
-  it('are nothing for an address without an account, and an error for what is no address', async () => {
+  it('are nothing for an address without an account, and an error if the text is not an address', async () => {
     const { ask } = await funded()
     const wallet = someone()
     expect((await ask(wallet)).data).toEqual({ wallet, lamports: '0', tokens: [], empty_accounts: 0, truncated: false })

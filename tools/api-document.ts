@@ -19,7 +19,7 @@ export function schemaNames(folder = join(ROOT, 'src/api')): string[] {
   )
 }
 
-/** The document with `x-codeSamples` in every operation. Throws if two schemas have one name, of which one would be lost. */
+/** The document with `x-codeSamples` in every operation. Throws if two schemas have one name, because one would be lost. */
 export async function apiDocument(): Promise<ReturnType<typeof openApiDocument>> {
   const names = schemaNames()
   const twice = names.filter((name, at) => names.indexOf(name) !== at)

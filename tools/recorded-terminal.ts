@@ -71,7 +71,7 @@ function keyframes(
   seconds: number,
   steps: readonly (readonly [at: number, transform: string])[],
 ): string {
-  // Of several values at one time only the last is seen.
+  // Only the last of several values at one time is seen.
   const frames = new Map(steps.map(([at, value]) => [round((100 * at) / seconds), value]))
   return `@keyframes ${name}{${[...frames].map(([at, value]) => `${at}%{transform:${value}}`).join('')}}`
 }

@@ -40,7 +40,7 @@ export interface Rule {
   rooms: readonly Room[]
   /** Rooms whose values and types may be imported. */
   value: readonly Room[]
-  /** Rooms of which only types may be imported. */
+  /** Rooms from which only types may be imported. */
   type?: readonly Room[]
   /** Rooms that may be loaded with `import()`, and whose types may be imported. */
   lazy?: readonly Room[]

@@ -57,7 +57,7 @@ export const airdropSponsorVerb = verb({
   },
 })
 
-/** The wallet pays claim by claim, so it may be topped up later: it is told, and nothing is refused. */
+/** The wallet pays claim by claim, so it may be topped up later: svc warns, and refuses nothing. */
 async function warnIfPoor(session: Session, { left }: Sponsorship): Promise<void> {
   const { client, ui } = session
   // A key with airdrop:admin alone may not read the signer.

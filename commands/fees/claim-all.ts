@@ -112,7 +112,7 @@ async function tryProposals(
   return sumOfFunds(funds)
 }
 
-/** The open proposal because of which the API refuses another one; null for any other error. */
+/** The open proposal that makes the API refuse another one; null for any other error. */
 function openProposalIn(error: unknown): string | null {
   const { reason, proposal } = error instanceof ApiError ? (error.details ?? {}) : {}
   return reason === 'proposal_open' ? String(proposal) : null

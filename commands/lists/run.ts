@@ -94,7 +94,7 @@ export async function workThrough<J>(session: Session, { doing, jobs, ...run }: 
   }
 }
 
-/** Whether a run of a list would succeed; throws if it would not, and is no trial. */
+/** Whether a run of a list would succeed; throws if it would not and this is not a trial. */
 export function requireSuccess(forecast: Forecast, funds: Funds, isDryRun: boolean): boolean {
   const { cluster, fault } = forecast
   if (isDryRun) return fault === null && canPay(funds)

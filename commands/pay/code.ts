@@ -33,7 +33,7 @@ export async function showCode(
   return isDrawn || file !== ''
 }
 
-/** Throws a failure for a link that is no encoded https URL, because a phone opens it and a terminal may print it. */
+/** Throws a failure for a link that is not an encoded https URL, because a phone opens it and a terminal may print it. */
 function requireLink(link: string): void {
   // The embedded chain's own daemon has no https.
   if (/^solana:https?%3A%2F%2F[\w.%~-]{1,1000}$/.test(link)) return

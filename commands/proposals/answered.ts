@@ -16,7 +16,7 @@ export function requireAnswered(id: string, { id: answered, transaction, message
   )
 }
 
-/** SHA-256 in hex of the message with a zero blockhash. Throws a failure for what is no transaction. */
+/** SHA-256 in hex of the message with a zero blockhash. Throws a failure if it is not a transaction. */
 export function messageSha256(transaction: string): string {
   const { messageBytes, message } = decodeWireTransaction(Buffer.from(transaction, 'base64'))
   const timeless = Uint8Array.from(messageBytes).fill(0, message.blockhashOffset, message.blockhashOffset + 32)

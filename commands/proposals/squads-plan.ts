@@ -61,7 +61,7 @@ function namesOwnAddresses(approver: SquadsApprover): boolean {
       transaction_address === transaction
     )
   } catch {
-    // What is no address or no number has no addresses of its own.
+    // Only an address with a number has addresses of its own.
     return false
   }
 }

@@ -107,7 +107,7 @@ const bufferWords = (buffers: readonly ClosedBuffer[]) =>
 const LANDING_MS = 10 * MINUTE_MS
 
 /**
- * What a reclaim closes. Throws a failure for a buffer that is none of the wallet's own, or that a command of this
+ * What a reclaim closes. Throws a failure for a buffer that is not the wallet's own, or that a command of this
  * machine still fills.
  */
 async function checkedReclaim(
@@ -119,7 +119,7 @@ async function checkedReclaim(
   for (const { address, buffer_index: index } of buffers) {
     const isNumber = Number.isInteger(index) && index >= 0 && index <= 255
     if (!isNumber || address !== transactionBufferAddress(multisig, payer, index)) {
-      throw unexpectedBuild(`it closes ${address}, which is no buffer of ${payer} in this multisig`)
+      throw unexpectedBuild(`it closes ${address}, which is not a buffer of ${payer} in this multisig`)
     }
   }
   for (const { id, signed } of begunSince(clock.now() - LANDING_MS)) {

@@ -12,7 +12,7 @@ export interface Call {
   fields: Readonly<Record<string, Wanted>>
   /** The instruction's data in hex, if the fields do not cover all of it. */
   data?: Wanted
-  /** The accounts after the named ones, in their order, if it takes any; `TABLE[place]` for one of a lookup table, or several of which it is one. */
+  /** The accounts after the named ones, in their order, if it takes any; `TABLE[place]` for one of a lookup table, or a list of those that may stand there. */
   others?: readonly (string | readonly string[])[]
   /** How often it is made; once by default. */
   least?: number

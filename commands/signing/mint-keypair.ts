@@ -32,7 +32,7 @@ export async function mintKeyOf(input: {
   return readMintKeypair(file)
 }
 
-/** Reads the file anew. Throws a problem that names it if it is no keypair, or if others can read it. */
+/** Reads the file again. Throws a problem that names it if it is not a keypair, or if others can read it. */
 export async function readMintKeypair(file: string): Promise<MintKey> {
   const { readMintKey } = await import('../machine/wallets/keypair-file.ts')
   return readMintKey(file)

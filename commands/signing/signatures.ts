@@ -54,7 +54,7 @@ export async function signCompletely(
   return { transaction, signature }
 }
 
-/** Signs all transactions of a series; each of `secretKeys` signs those of which it is a signer. */
+/** Signs all transactions of a series; each of `secretKeys` signs those that name it as a signer. */
 export async function signSeries(
   session: Session,
   series: readonly CheckedBuild[],
@@ -73,7 +73,7 @@ export const placeOf = (i: number, count: number) => (count === 1 ? undefined : 
 
 /**
  * Signs with the keys that a build returned, without the user's keypair. All keys of a single transaction must be its
- * signers. Of several transactions, each key signs those of which it is a signer; empty keys are omitted.
+ * signers. With several transactions, each key signs those that name it as a signer; empty keys are omitted.
  */
 export async function signReturnedKeys(
   { wallet }: Session,

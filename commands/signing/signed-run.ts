@@ -15,7 +15,7 @@ export interface SignedRun<D extends BuiltTransactions> {
   build(payer: string): Promise<{ data: D }>
   /** What the transactions must be (`demanding`); anything else is refused before the user is asked. */
   demand(of: Signing, data: D): Promise<Demand>
-  /** Secret keys of the answer that also sign; each signs the transactions of which it is a signer. */
+  /** Secret keys of the answer that also sign; each signs the transactions that name it as a signer. */
   secretKeys?(data: D): readonly (readonly number[])[]
   /** Lines shown before the changes, such as a quote or the recipients. */
   preview?(data: D): readonly string[]

@@ -141,7 +141,7 @@ export const webhooksNoun: Noun = {
       call: (client, query) => client.webhookSubscriptions.deliveries(query),
     }),
     replay: verb({
-      about: 'Deliver events again: those named, or all since a moment',
+      about: 'Deliver events again: those named, or all since a time',
       calls: [webhookPaths.replay],
       args: SUBSCRIPTION_ID,
       flags: {

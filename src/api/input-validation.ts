@@ -49,10 +49,10 @@ function issueMessageOf(issue: Issue, value: unknown): string {
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value)
 
-/** What is wrong with a value that is none of many; names the nearest instead of all. */
+/** What is wrong with a value that is not one of many; names the nearest instead of all. */
 function choiceFault(values: readonly string[], given: unknown): string {
   const near = typeof given === 'string' ? nearestNames(given, values) : []
   const meant = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`
   const all = values.includes('pool.created') ? ' (GET /v2/webhook-event-types, `svc events types`)' : ''
-  return `is none of its ${values.length} values${all}${meant}`
+  return `is not one of its ${values.length} values${all}${meant}`
 }

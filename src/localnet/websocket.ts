@@ -53,7 +53,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
   const subscriptions = new Map<number, TopicSubscription>()
   /** Landed transactions that are not final, oldest first; also without subscriptions, as one may begin before then. */
   let landed: LandedUpdate[] = []
-  /** The newest slot of which each commitment was notified. */
+  /** The newest slot that subscribers of each commitment were notified of. */
   const notified = { confirmed: chain.slot('confirmed'), finalized: chain.slot('finalized') }
   let lastId = 0
   let slot = chain.slot()

@@ -118,7 +118,7 @@ const BY_WORD = ['unlocked_liquidity', 'large_holder'] as const
 function verdictsOf({ verdicts }: Passport, powers: MintPowers, time: VerdictTime): ShownVerdict[] {
   const proven = (Object.keys(MINT_VERDICTS) as MintRisk[]).map((risk): ShownVerdict => {
     const [{ level, finding }, told] = [MINT_VERDICTS[risk](powers, time), verdicts.get(risk)]
-    // A frozen vault of a pool is no part of the mint.
+    // A frozen vault of a pool is not part of the mint.
     const isWorse = risk === 'freeze_authority' && told !== undefined && RANKS[told.level] > RANKS[level]
     if (isWorse) return { risk, ...told, isProven: false }
     const hasChanged = told !== undefined && told.level !== level
@@ -242,7 +242,7 @@ function powerFacts(
   ]
 }
 
-/** A lock that pays out by its schedule has less left than when the page was written, which is no change. */
+/** A lock that pays out by its schedule has less left than when the page was written, which is not a change. */
 function lockFacts(
   { mint, locks, decimals }: Passport,
   accounts: readonly (ShownAccount | null)[],
@@ -295,7 +295,7 @@ async function poolFacts(
     } else {
       const bps = partOf(pool.locked + (await burntLiquidity(call, address, burnt)), pool.liquidity)
       const share = (part: number) => `${part / 100} % of the liquidity can never be withdrawn`
-      // More that is locked is no harm.
+      // More that is locked does no harm.
       facts.push(
         bps >= lockedBps
           ? { ...fact, value: share(bps), state: 'proven' }

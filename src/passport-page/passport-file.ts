@@ -127,12 +127,12 @@ function addressIn(value: unknown, field: string): string {
 
 function unitsIn(value: unknown, field: string): bigint {
   if (typeof value !== 'string' || !/^[0-9]{1,20}$/.test(value))
-    throw new Error(`${field} in passport.json is no amount`)
+    throw new Error(`${field} in passport.json is not an amount`)
   return BigInt(value)
 }
 
 function wholeIn(value: unknown, most: number, field: string): number {
   const isWhole = Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most
-  if (!isWhole) throw new Error(`${field} in passport.json is no whole number`)
+  if (!isWhole) throw new Error(`${field} in passport.json is not a whole number`)
   return value as number
 }

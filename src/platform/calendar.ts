@@ -30,7 +30,7 @@ function missingDay(text: string): string | null {
   return day >= 1 && day <= days ? null : `that month has the days 01 to ${days}`
 }
 
-/** What is wrong with a text of which `calendarMoment` is null, after the name of its field; `wanted` says what it must be. */
+/** What is wrong with a text for which `calendarMoment` is null, after the name of its field; `wanted` says what it must be. */
 export function momentFault(text: string, wanted: string): string {
   const missing = missingDay(text)
   return missing === null ? `must be ${wanted}, not "${text}"` : `is "${text}", a date that does not exist: ${missing}`

@@ -1,4 +1,4 @@
-/** What becomes of an airdrop on chain is told once, whoever does it and whoever notices: the watcher, or the worker. */
+/** What becomes of an airdrop on chain is reported once, whoever does it and whoever notices: the watcher, or the worker. */
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -72,7 +72,7 @@ async function opened(count = 3, all?: Airdrops) {
     claim,
     clawback,
     make: async (more: object = {}) => submit(await built(more), payer),
-    /** As another tool does it: nobody is told. */
+    /** As another tool does it: nobody reports it. */
     quietly: {
       make: async (more: object = {}) => land((await built(more)).transaction, payer),
       claim: async (key: Keypair) => land((await claim(key)).transaction, key),

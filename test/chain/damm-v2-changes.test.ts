@@ -18,7 +18,7 @@ interface IdlInstruction {
 const IDL = (CpAmmIdl as unknown as { instructions: IdlInstruction[] }).instructions
 const PAYER = someone()
 
-/** The kind of each instruction that is told, and its fields by the IDL's names of their accounts. */
+/** The kind of each instruction that is reported, and its fields by the IDL's names of their accounts. */
 const TOLD: Record<string, { kind: DammV2Change['kind']; fields: Record<string, string> }> = {
   ...Object.fromEntries(
     ['initialize_pool', 'initialize_customizable_pool', 'initialize_pool_with_dynamic_config'].map((name) => [

@@ -228,7 +228,7 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
     expect(await trade(chain, pool, chain.wallet(), BUY, estimatedOut)).toMatchObject({ tokens: estimatedOut })
   })
 
-  real('is told from its transaction', async () => {
+  real('is read from its transaction', async () => {
     const { swap, pool, keys } = await openWithPool()
     const built = await swap(pool, keys.creator, { side: 'sell', amount: 77n })
     expect(dammV2ChangesIn(decodeWireTransaction(built.transaction).message)).toEqual([
@@ -327,7 +327,7 @@ describe('a claim of position fees (needs Meteora DAMM v2 and Metaplex Token Met
     for (let i = 0; i < 7; i++) {
       await splitOff(chain.test, pool.address, keys.creator, keys.positionNft.publicKey, Keypair.generate())
     }
-    // A position in another pool, and other Token-2022 tokens, are none of this one's.
+    // A position in another pool, and other Token-2022 tokens, do not count here.
     await chain.launch(freshKeys(keys.creator))
     const trader = chain.wallet()
     const { tokens } = await trade(chain, pool, trader, { side: 'buy', amount: 7_654_321_987n })
@@ -396,7 +396,7 @@ describe('a claim of position fees (needs Meteora DAMM v2 and Metaplex Token Met
     expect(inherited).toEqual([{ ...position!, positionNftAccount: account.toBase58() }])
     const before = chain.lamportsOf(heir.publicKey)
     chain.land((await chain.claim(pool, heir, inherited))[0]!, heir)
-    // The token's account is opened for a fee that there is none of.
+    // The token's account is opened, although there is no fee in the token.
     expect(chain.lamportsOf(heir.publicKey) - before).toBe(position!.feeB - SIGNATURE_FEE - TOKEN_ACCOUNT_RENT)
   })
 })

@@ -44,7 +44,7 @@ const changes = ({ transaction }: UnsignedTransaction) => dbcChangesIn(decodeWir
 
 describe.skipIf(lacksDbc)('a migration on chain (needs DBC, DAMM v2, Metaplex and Lock in the cache)', () => {
   for (const bps of inSoak ? [25, 30, 100, 200, 400, 600] : [25, 600]) {
-    it(`leads to the pool whose address was told before, with a fee of ${bps} bps`, { tags: 'sampled' }, async () => {
+    it(`leads to the pool whose address was predicted, with a fee of ${bps} bps`, { tags: 'sampled' }, async () => {
       const opened = await openDbcChain()
       const curve = await curveOf(presetWith({ migration_fee_bps: bps }))
       let pool = await opened.launch({ curve })

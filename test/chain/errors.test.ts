@@ -211,7 +211,7 @@ describe('a chain error', () => {
       { program: FOREIGN, name: 'Custom1' },
     ],
     [
-      'that is none of a program',
+      'that does not come from a program',
       { InstructionError: [3, 'ComputationalBudgetExceeded'] },
       { programIds: [SYSTEM, SYSTEM, SYSTEM, DBC] },
       { program: 'Meteora DBC', name: 'ComputationalBudgetExceeded', code: null, instruction: 3 },

@@ -271,7 +271,7 @@ describe('an endpoint', () => {
     await ask('getBalance', BALANCE)
     nodes[0]!.slot += 100
     nodes[1]!.slot += 100
-    // After a while without requests, nobody is believed before the others were asked how far they are.
+    // After a while without requests, no endpoint is trusted before the others were asked how far they are.
     clock.advance(15_000)
     for (let i = 0; i < 20; i++) {
       clock.advance(1_000)
@@ -306,7 +306,7 @@ describe('an endpoint', () => {
     }
     await pool.settled()
     expect(pool.reports().map(({ state }) => state)).toEqual(['ok', 'ok', 'ok'])
-    // It may have come so far while the others lag: hours later they do not follow, and it is not believed.
+    // It may have come so far while the others lag: hours later they do not follow, and it is not trusted.
     expect(pool.reports()[1]?.lastError).toBe('it names a slot far beyond that of every other endpoint')
   })
 })

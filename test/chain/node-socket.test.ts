@@ -165,8 +165,8 @@ describe('a wait for a signature', () => {
 
 describe('a hostile WebSocket endpoint', () => {
   it.each([
-    ['sends what is no JSON', '{'],
-    ['sends what is no JSON-RPC', '[1,2,3]'],
+    ['sends text that is not JSON', '{'],
+    ['sends JSON that is not JSON-RPC', '[1,2,3]'],
     ['sends null', 'null'],
     ['answers what nobody asked', '{"jsonrpc":"2.0","id":99999,"result":1}'],
     ['answers with an id of another kind', '{"jsonrpc":"2.0","id":{"a":1},"result":"x"}'],

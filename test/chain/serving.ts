@@ -1,4 +1,4 @@
-/** A chain in a folder of its own, in process or served, with a clock that moves when it is told to. */
+/** A chain in a folder of its own, in process or served, with a clock that moves when the test says so. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

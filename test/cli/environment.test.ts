@@ -1,4 +1,4 @@
-/** A variable with a typing mistake is told, and nothing that others set is. */
+/** A variable with a typing mistake is reported, and variables of other programs are not. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { knownVariables, unknownVariables } from '../../commands/cli/environment-names.ts'

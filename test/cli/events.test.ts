@@ -47,7 +47,7 @@ describe('svc events watch', () => {
     await cli.refused(['events', 'watch', '--api', `http://127.0.0.1:${await freePort()}`], 'cannot be reached', 1)
     await cli.refused(['events', 'watch', '--type', 'pool.sunk'], 'type')
     const near = await cli.refused(['events', 'list', '--type', 'pool.lives', '-o', 'table'], 'did you mean pool.live?')
-    expect(near).toContain('--type: is none of its 31 values (GET /v2/webhook-event-types, `svc events types`)')
+    expect(near).toContain('--type: is not one of its 31 values (GET /v2/webhook-event-types, `svc events types`)')
     expect(near.length).toBeLessThan(200)
   })
 })

@@ -17,7 +17,7 @@ const verbs: [string, Verb][] = loaded.flatMap(({ name, noun }) =>
     : Object.entries(noun.verbs).map(([verb, declared]) => [`${name} ${verb}`, declared] as [string, Verb]),
 )
 
-/** A script's: what is missing is told, never asked for. */
+/** A script's: a missing input is an error, never a question. */
 const NOBODY = { interactive: false } as Ui
 const FLAG = /\s-{1,2}[a-z]/
 

@@ -463,7 +463,7 @@ describe('A list', () => {
     )
   })
 
-  it('of claimants is refused for what is no wallet, and warned of for a stolen token account', async () => {
+  it('of claimants is refused if an address is not a wallet, and warned about if a token account was stolen', async () => {
     const wallets = [71, 72, 73].map((seed) => goldenKey(seed).publicKey.toBase58())
     const list = readJsonList(Buffer.from(JSON.stringify(wallets.map((wallet) => ({ wallet, amount: '1' })))), {
       name: 'list',

@@ -39,7 +39,7 @@ describe('svc storage copy', () => {
     ])
     expect(server.keys()).toEqual([...cids].sort())
     expect(copied(await copy('s3'))).toMatchObject({ found: 3, copied: 0, present: 3 })
-    // What is damaged in the bucket is mended, and what is missing is brought back.
+    // Damaged files in the bucket are repaired, and missing ones are restored.
     server.write(cids[1]!, large(600_001))
     server.remove(cids[0]!)
     expect(copied(await copy('s3'))).toMatchObject({ copied: 2, present: 1, damaged: [] })

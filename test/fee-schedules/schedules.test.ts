@@ -1,4 +1,4 @@
-/** Fee schedules against the real programs: each period once, each claim once, and what was not claimed is told. */
+/** Fee schedules against the real programs: each period once, each claim once, and what was not claimed is reported. */
 import { PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { EVENT_TYPES } from '../../src/api/event-types.ts'

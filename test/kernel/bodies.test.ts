@@ -149,7 +149,7 @@ describe('a body that is too deep or too wide', () => {
     expect((await send(service, nested(32))).json.error.param).toBe('name')
     const deep = await send(service, nested(33))
     expect(deep.json.error).toMatchObject({ code: 'bad_request', details: { limit_depth: 32 } })
-    // What is too deep is told although it is no JSON at all: nobody has parsed it.
+    // Depth is reported even if the text is not JSON, because it was not parsed.
     expect((await send(service, '['.repeat(200_000))).json.error.details).toEqual({ limit_depth: 32 })
 
     const wide = (count: number) => `{"name":[${Array.from({ length: count }, () => 1).join()}]}`

@@ -1,4 +1,4 @@
-/** Bounds of a JSON text that arrives in pieces: wherever it is cut, the same is told as of the whole. */
+/** Bounds of a JSON text that arrives in pieces: wherever it is cut, the fault is that of the whole. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Bounds, JsonBounds } from '../../daemon/pipeline/json-bounds.ts'
@@ -34,7 +34,7 @@ describe('a JSON text in pieces', () => {
       fc.property(text, (given) => {
         const bytes = Buffer.from(given)
         const whole = told([bytes])
-        // What comes first is told first: of a text that is cut, the bytes may be, where of the whole it is the depth.
+        // The first fault is reported: a cut text may have too many bytes where the whole one is too deep.
         for (const size of [1, 2, 3, 7]) {
           const parts = told(cut(bytes, size))
           if (parts === 'fits' || whole === 'fits') expect(parts).toEqual(whole)

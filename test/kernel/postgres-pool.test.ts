@@ -1,4 +1,4 @@
-/** A pool that requests have emptied, on a real PostgreSQL: who is told what, and who is not held up. */
+/** A pool that requests have emptied, on a real PostgreSQL: who is answered what, and who need not wait. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { startWorkers } from '../../daemon/workers/frame.ts'

@@ -132,7 +132,7 @@ describe('a list', () => {
     expect(faults(`wallet,${name}\n${A},5\n`, {}, decimals)).toEqual([expect.stringContaining(flag)])
   })
 
-  it('of pandas is told about the index', () => {
+  it('of pandas is refused with advice about the index', () => {
     const text = `,wallet,amount\n0,${A},5\n1,${B},6\n`
     expect(faults(text)).toEqual([expect.stringMatching(/pandas writes its index.*index=False.*--ignore-column 1$/)])
     expect(rowsOf(read(text, { ignore: ['1'] }))).toEqual([`${A} 5`, `${B} 6`])

@@ -26,7 +26,7 @@ export interface Collector {
   requests(): number
 }
 
-/** A collector that answers as it is told; nothing at all where `answer` leaves the response alone. */
+/** A collector that answers as the test says; nothing at all where `answer` leaves the response alone. */
 export async function startCollector(
   answer: (response: ServerResponse, nth: number) => void = (response) => void response.end('{}'),
 ): Promise<Collector> {

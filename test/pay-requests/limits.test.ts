@@ -53,7 +53,7 @@ describe('a pay request', () => {
     expect((await service.request('GET', `/v2/pay-requests/${made.id}`)).json.data.state).toBe('expired')
   })
 
-  it('is held for one wallet for a minute, and for none if its build failed', async () => {
+  it('is reserved for one wallet for a minute, and for none if its build failed', async () => {
     const { service, context, wallet, made, post } = await started()
     await service.services.store.write((tx) =>
       updatePayRequest(tx, made.id, { expires_at: service.clock.now() + 600_000 }),

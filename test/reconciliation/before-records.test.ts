@@ -1,4 +1,4 @@
-/** What the platform wallet does past the service before the record that it concerns exists is told once that exists. */
+/** What the platform wallet does past the service before its record exists is reported once the record exists. */
 import { create } from '@metaplex-foundation/mpl-core'
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Subscriptions that ask for final events are told once the transaction is final, in order, and never what a fork undoes. */
+/** Subscriptions to final events receive them once the transaction is final, in order, and never what a fork undoes. */
 import { create } from '@metaplex-foundation/mpl-core'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'

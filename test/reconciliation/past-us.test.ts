@@ -1,4 +1,4 @@
-/** What strangers' clients do on the chain past the service is told as if they had done it through the service, each once. */
+/** What strangers' clients do on the chain past the service is reported as if they had done it through the service, each once. */
 import { addPlugin, burn, create, transferV1, updatePlugin } from '@metaplex-foundation/mpl-core'
 import * as spl from '@solana/spl-token'
 import {
@@ -45,7 +45,7 @@ function instructionsOf(bytes: Uint8Array): TransactionInstruction[] {
 
 type Told = Record<Way, string[]>
 
-/** Runs the same acts in both ways and compares what is told of them. */
+/** Runs the same acts in both ways and compares what is reported. */
 async function compared(run: (way: Way) => Promise<string[]>): Promise<Told> {
   const told: Partial<Told> = {}
   for (const way of WAYS) told[way] = await run(way)

@@ -134,7 +134,7 @@ describe('sixty connections', () => {
     clearInterval(watch)
     for (const line of lines) expect([401, Number.NaN]).toContain(statusOf(line))
     expect(lines.filter((line) => statusOf(line) === 401).length).toBeGreaterThanOrEqual(20)
-    // 900 MB were announced; what the sockets hold is told here.
+    // 900 MB were announced; what the sockets hold is measured here.
     expect((most - before) / MIB).toBeLessThan(100)
   })
 

@@ -196,7 +196,7 @@ describe('the credential in the URL of a node that repeats it', () => {
     expect(leaks(said)).toEqual([])
     expect(leaks(log)).toEqual([])
     expect(leaks(rows.join('\n')).length).toBe(0)
-    // It was asked, and its errors are told.
+    // It was asked, and its errors are reported.
     expect(said).toMatch(/failed at the RPC node: .*127\.0\.0\.1:\d+\/\*\*\*/)
     expect(log).toContain('"level":')
   }, 300_000)

@@ -130,7 +130,7 @@ describe.skipIf(lackingPrograms.length > 0)(`with a node that fails at random ($
     readonly decide: ReturnType<typeof faultsBy>
     /** Signatures of what the user signed with the wallet's own key. */
     readonly unsigned = new Set<string>()
-    /** Of the claims that were told of, newest first. */
+    /** Of the claims that were reported, newest first. */
     told: string[] = []
     keys = 0
 

@@ -174,7 +174,7 @@ const rowsOf = ({ services }: FaultyService): Promise<Followed[]> =>
 const eventsOf = async ({ services }: FaultyService) =>
   services.store.db.selectFrom('events').select(['type', 'resource_id']).orderBy('sequence').execute()
 
-/** A round as the worker runs it: a fault of the node ends it, and the next begins anew. */
+/** A round as the worker runs it: a fault of the node ends it, and the next one starts over. */
 async function round({ services }: FaultyService): Promise<void> {
   await followTransactions(services).catch((error) => expectClear((error as Error).message))
 }

@@ -49,7 +49,7 @@ function placeOf(config: Config): BucketPlace {
   return place
 }
 
-/** Writes what it is told, also what does not belong to the name. */
+/** Writes whatever it is given, also what does not belong to the name. */
 const rawBucket = ({ services }: Service): AssetBackend => bucketBackend(placeOf(services.config))
 
 async function listed(bucket: AssetBackend): Promise<string[]> {

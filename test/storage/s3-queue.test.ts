@@ -1,4 +1,4 @@
-/** Requests to a bucket that wait for others: for how long, how many, in which order, and what the rest is told. */
+/** Requests to a bucket that wait for others: for how long, how many, in which order, and what the others are answered. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'

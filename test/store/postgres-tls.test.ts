@@ -1,4 +1,4 @@
-/** TLS to a real PostgreSQL server: who is believed, who is refused, and what the refusal says. */
+/** TLS to a real PostgreSQL server: who is trusted, who is refused, and what the refusal says. */
 import { chmodSync, copyFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** An RPC node over an embedded chain that goes wrong as it is told: one fault for one request, put in at the `fetch`. */
+/** An RPC node over an embedded chain that fails as the test says: one fault for one request, put in at the `fetch`. */
 import { onTestFinished, vi } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { openServices, operatorKey } from '../../daemon/services.ts'

@@ -94,7 +94,7 @@ function record({ chain }: TestChain, transaction: Uint8Array): Golden {
 const messageOf = (transaction: Uint8Array): string =>
   Buffer.from(decodeWireTransaction(transaction).messageBytes).toString('base64')
 
-/** Null for what is no program, or is part of the runtime itself. */
+/** Null if the address is not a program, or is part of the runtime itself. */
 function codeHash(chain: TestChain['chain'], address: string): string | null {
   const account = chain.account(address)
   if (!account?.executable || account.owner === NATIVE_LOADER) return null

@@ -1,4 +1,4 @@
-/** An RPC node over real HTTP that lists the holders of one mint, streamed in pieces, right or wrong as it is told. */
+/** An RPC node over real HTTP that lists the holders of one mint, streamed in pieces, right or wrong as the test says. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** An RPC node over real HTTP that hangs, breaks off or asks to be left alone, as it is told. */
+/** An RPC node over real HTTP that hangs, breaks off or asks to be left alone, as the test says. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'

@@ -1,4 +1,4 @@
-/** A webhook receiver over real HTTP that remembers what came, and answers as it is told. */
+/** A webhook receiver over real HTTP that remembers what came, and answers as the test says. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'

@@ -1,4 +1,4 @@
-/** An S3-compatible server over a folder: checks every signature, speaks what storage needs, and goes wrong as it is told. */
+/** An S3-compatible server over a folder: checks every signature, speaks what storage needs, and fails as the test says. */
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

@@ -1,4 +1,4 @@
-/** A provider that really signs, over real HTTP, counts what it signs, and goes wrong as it is told. */
+/** A provider that really signs, over real HTTP, counts what it signs, and fails as the test says. */
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import {

@@ -136,7 +136,7 @@ else {
 }
 
 describe('a change of a subscription', () => {
-  it('is told of after its commit, and not where it is rolled back', async () => {
+  it('is reported after its commit, and never if it is rolled back', async () => {
     const { services } = await startService()
     const before = changesSoFar()
     const failing = services.store.write(async () => {

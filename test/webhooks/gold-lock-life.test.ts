@@ -1,4 +1,4 @@
-/** A gold lock's whole life, as subscribers are told of it: every delivery, in order, each once and nothing else. */
+/** A gold lock's whole life, as subscribers receive it: every delivery, in order, each once and nothing else. */
 import { createHmac } from 'node:crypto'
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
@@ -52,7 +52,7 @@ async function setting() {
 }
 
 describe.skipIf(lacksLock !== '')(`a subscriber ${lacksLock}`, () => {
-  it('to everything is told of both lives of a gold lock, and one to the unlocking of that alone', async () => {
+  it('to everything receives both lives of a gold lock, and one to its unlocking receives only that', async () => {
     const { chain, user, mint, subscribe, settle, submit } = await setting()
     const [all, some] = [await subscribe(['*']), await subscribe(['gold.unlock_eligible', 'gold.unlocked'])]
     const expected: [string, string][] = []

@@ -1,4 +1,4 @@
-/** Whole lives, as a subscriber is told of them: a token's and a launch's, compared as a whole. */
+/** Whole lives, as a subscriber receives them: a token's and a launch's, compared as a whole. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
@@ -69,7 +69,7 @@ const SETTINGS = [
 ] as const
 
 describe.each(inSoak ? SETTINGS : SETTINGS.slice(1))(
-  'a subscriber to everything is told%s',
+  'a subscriber to everything receives the events%s',
   { tags: 'sampled' },
   (_, prepare) => {
     it('of a token from its creation to fully immutable', async () => {

@@ -24,7 +24,7 @@ async function statuses(request: Requester, id: string, key: string) {
 }
 
 describe('a webhook subscription', () => {
-  it('is changed by the key that made it and by one with *, and by no other, which is told why', async () => {
+  it('is changed by the key that made it and by one with *; any other key learns why it may not', async () => {
     const { request, key } = await startService()
     const [mine, other, all] = [
       await key(),

@@ -194,7 +194,7 @@ describe('a receiver', () => {
     }
   })
 
-  it('is refused by any one address of its name, which alone is told', async () => {
+  it('is refused if one address of its name is private, and only that address is named', async () => {
     // A resolver may write an address in its own way, so that the table's hosts are tried as answers too.
     const hosts = REFUSED.filter(([, why]) => / address| metadata service/.test(why)).map(([url, why]) => {
       return [new URL(url).hostname.replace(/^\[|\]$/g, ''), why] as const

@@ -44,7 +44,7 @@ describe.each(DATABASES)('on %s', (name) => {
     for (const _ of numbers(10)) expect((await replay(service, id, 0)).status).toBe(200)
     const refused = await replay(service, id, 0)
     expect([refused.status, refused.json.error.code, refused.json.error.param]).toEqual([400, 'bad_request', 'since'])
-    // One that is done at once is none of them.
+    // One that is done at once does not count.
     expect((await replay(service, id, '2030-01-01T00:00:00Z')).json.data).toEqual({
       ...{ queued: 0, through_sequence: 1_001, last_sequence: 1_001 },
     })

@@ -1,4 +1,4 @@
-/** Suite: what a clock that was wrong leaves behind stops no worker, and a worker that does nothing is told. */
+/** Suite: what a clock that was wrong leaves behind stops no worker, and a worker that does nothing is reported. */
 import { describe, expect, test } from 'vitest'
 import { localCounter } from '../../daemon/limits/local-counter.ts'
 import { sharedCounter } from '../../daemon/limits/shared-counter.ts'
@@ -42,7 +42,7 @@ export function clockSuite(database: TestDatabase): void {
       ['a slot', 0, START + YEAR],
       ['an end', START + YEAR, 0],
       ['a slot and an end', START + HOUR, START + HOUR],
-    ])('with %s to come holds up no tick, and is told once in the log and counted', async (_, until, slot) => {
+    ])('with %s to come delays no tick, and is logged once and counted', async (_, until, slot) => {
       const store = await freshStore(database)
       const { workers, logged, metricsText } = await startFrame(store, [definition(async () => {})])
       await leave(store, until, slot)
@@ -55,7 +55,7 @@ export function clockSuite(database: TestDatabase): void {
       expect(await metricsText()).toContain('svc_clock_faults_total{what="lease"} 1')
     })
 
-    test('is still believed within a lease: clocks may differ by so much', async () => {
+    test('still counts within a lease: clocks may differ by so much', async () => {
       const store = await freshStore(database)
       const { workers } = await startFrame(store, [definition(async () => {})])
       await leave(store, START + 2 * LEASE_MS, 0)

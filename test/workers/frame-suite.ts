@@ -96,7 +96,7 @@ export function frameSuite(database: TestDatabase): void {
       expect(metrics).toContain(`svc_worker_last_tick_timestamp_seconds{worker="${NAME}"} ${(START + 250) / 1000}`)
     })
 
-    test('that fails is told on one line without credentials, and stops neither its worker nor another', async () => {
+    test('that fails is logged on one line without credentials, and stops neither its worker nor another', async () => {
       let fail = true
       const { workers, logged, metricsText } = await startFrame(await freshStore(database), [
         definition(async () => {
@@ -149,7 +149,7 @@ export function frameSuite(database: TestDatabase): void {
       // spec.md: each worker needs more successful ticks than errors, since the start.
       expect((await read()).all_healthy).toBe(false)
       expect(await runAll(['fails'])).toEqual([false])
-      // However long it went well before, a tick that fails now is told at once.
+      // However long it went well before, a tick that fails now is logged at once.
       await runAll(Array.from({ length: NIGHT }, () => 'ok'))
       expect((await read()).all_healthy).toBe(true)
       expect(await runAll(['fails', 'ok'])).toEqual([false, true])

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { main } from 'assemblyscript/asc'
 
-/** The package of which functions may be compiled into the engine. */
+/** The package whose functions may be compiled into the engine. */
 export const ENGINE_LIBRARY = 'node_modules/assemblyscript'
 
 const SOURCE = 'src/merkle/engine/assembly/index.ts'

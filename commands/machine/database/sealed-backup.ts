@@ -133,7 +133,7 @@ function filesBelow(folder: string): string[] {
   return [BACKUP_LIST, ...paths.filter((path) => path !== BACKUP_LIST)]
 }
 
-/** A sealed backup of which every byte was authenticated. */
+/** A sealed backup whose every byte was authenticated. */
 export interface OpenedBackup {
   list: BackupList
   /** Writes its files into an empty folder. */

@@ -63,7 +63,7 @@ export const partOf = (chosen: Chosen): string =>
 
 export type Sides = Pick<HeldPositions, 'mint_a' | 'mint_b' | 'decimals_a' | 'decimals_b'>
 
-/** Nobody has to be believed about the decimals of SOL. */
+/** SOL has known decimals, so the API's word is not needed. */
 const decimalsOf = (mint: string, said: number): number => (mint === WRAPPED_SOL ? LAMPORT_DECIMALS : said)
 
 export const unitOf = (mint: string): string => (mint === WRAPPED_SOL ? 'SOL' : mint)

@@ -40,7 +40,7 @@ interface Terms {
   unit: HeldPositions['unit']
   /** Null is when the transaction runs. */
   cliffPoint: bigint | null
-  /** The time of the chain's clock, as the API reads it, from which a span is counted; null if --cliff is no span. */
+  /** The time of the chain's clock, as the API reads it, from which a span is counted; null if --cliff is not a span. */
   countsFrom: bigint | null
   cliffBps: bigint
   periods: number

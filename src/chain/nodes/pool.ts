@@ -148,7 +148,7 @@ function noteSlot({ book, elapsed }: PoolCore, endpoint: PoolEndpoint, slot: num
 async function postTo(core: PoolCore, endpoint: PoolEndpoint, body: string): Promise<{ status: number; text: string }> {
   const request = nodeRequest(body)
   const verdict = await withTimeout(CALL_MS / 2, core.ending, (signal) => attempt(core, endpoint, request, signal))
-  // An error that is no fault of the endpoint, such as an unknown method, is its answer.
+  // An error that is not the endpoint's fault, such as an unknown method, is its answer.
   if (verdict.text === undefined || (verdict.kind === 'elsewhere' && verdict.blame !== 'none')) {
     throw new Error(verdict.kind === 'elsewhere' ? verdict.reason : 'it answers nothing')
   }

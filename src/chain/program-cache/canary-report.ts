@@ -127,7 +127,7 @@ const MAX_ERROR = 300
 const isWatched = (value: unknown): value is string => typeof value === 'string' && WATCHED.has(value)
 const isName = (value: unknown): value is string => typeof value === 'string' && /^\w{1,64}$/.test(value)
 
-/** Parses one line of a canary's process, which ran hostile bytes; null if it is no act. */
+/** Parses one line of a canary's process, which ran hostile bytes; null if it is not an act. */
 export function parseAct(line: string): CanaryAct | null {
   try {
     const { act, status, error, instruction, failed_program, used } = JSON.parse(line) as Record<string, unknown>

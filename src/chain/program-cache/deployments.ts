@@ -27,7 +27,7 @@ interface SlicedAccount {
 
 /**
  * Reads the deployments of the programs that the cluster has, in two small calls. A program that is closed, or whose
- * accounts are none of a program, has a fault. Throws an Error for answers that show no accounts.
+ * accounts are not those of a program, has a fault. Throws an Error for answers that show no accounts.
  */
 export async function readDeployments(node: NodeCalls, programs: readonly Program[]): Promise<Deployment[]> {
   const ids = programs.map(({ id }) => id)

@@ -58,7 +58,7 @@ export function tokenWords(mint: string, name: unknown, symbol: unknown): { name
 
 function shortLine(value: unknown, most: number): string {
   const text = typeof value === 'string' ? value.slice(0, 4 * most).trim() : ''
-  // What has nothing visible is no name.
+  // A text without a visible character is not a name.
   if (text.replace(UNPRINTABLE, '').trim() === '') return ''
   return [...printable(text)].slice(0, most).join('')
 }

@@ -114,7 +114,7 @@ interface Payment {
   keys: string[]
 }
 
-/** Null if the node does not have it yet; undefined if it cannot be read, so that it is no payment. */
+/** Null if the node does not have it yet; undefined if it cannot be read, so it does not count as a payment. */
 async function readLanded({ chain, log }: PayServices, signature: string): Promise<Payment | null | undefined> {
   try {
     return await readAnswer(chain, signature, 'confirmed', (answer) => {

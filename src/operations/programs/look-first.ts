@@ -13,7 +13,7 @@ const LOOK_MS = 3 * SECOND_MS
 
 type LookServices = WatchServices & { ending: AbortSignal }
 
-/** The same verdicts, of which the first waits for one look. */
+/** The same verdicts; the first waits for one look. */
 export function lookingFirst(services: LookServices): ProgramVerdicts {
   const look = once(() => lookIfDue(services))
   const { programs } = services

@@ -246,6 +246,6 @@ async function storeExecution(
     metadata: fromJsonOrNull<Record<string, string>>(row.metadata_json) ?? undefined,
   }
   const tracked_resource = fromJsonOrNull<TrackedResource>(row.tracked_resource_json) ?? undefined
-  // It is on the chain already, so it is not sent, and its submission is no event.
+  // It is on the chain already, so it is not sent, and its submission is not an event.
   await insertSubmitted(context, tx, transaction, { max_retries: 0, tracked_resource }, { genesis: row.genesis })
 }

@@ -28,7 +28,7 @@ export function requireExtensionAuthority(
   })
 }
 
-/** Throws bad_request for an address that is no program: no transfer could succeed. */
+/** Throws bad_request for an address that is not a program: no transfer could succeed. */
 export async function requireHook({ chain }: Pick<Context, 'chain'>, program: string, param: string): Promise<void> {
   if (await chain.hasProgram(program)) return
   throw badRequest(`${param}: ${program} is not a program on ${chain.cluster.label}: deploy it first`, { param })

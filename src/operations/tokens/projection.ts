@@ -148,7 +148,7 @@ async function writeTokenState(
     })
     return status === 'fully_immutable'
   }
-  // A mint that was closed and made again begins anew.
+  // A mint that was closed and made again starts over.
   const isAnew = stored.raw_json === null
   if (!isAnew && STATUS_ORDER.indexOf(status) < STATUS_ORDER.indexOf(stored.status)) return false
   await updateToken(tx, state.mint, { status, raw_json })

@@ -188,7 +188,7 @@ async function requireReceiver(
     allowsPrograms: true,
     opensFrozen: extensions?.isFrozenByDefault === true,
   })
-  // A withdrawal is no transfer, so it needs no memo.
+  // A withdrawal is not a transfer, so it needs no memo.
   if (fault !== null && fault !== 'memo_required') {
     throw badRequest(`${param}: ${transferNote(fault, receiver)}`, { param, details: { reason: fault } })
   }

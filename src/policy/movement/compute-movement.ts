@@ -168,7 +168,7 @@ function mintUses({ address: mint, before, after }: TouchedAccount): PowerUse[] 
     }))
 }
 
-/** An account that is opened here may start frozen, which is no act of this transaction. */
+/** An account that is opened here may start frozen, which is not an act of this transaction. */
 function freezing(wallet: string, { address, before, after }: TouchedAccount, frozen: readonly string[]): PowerUse[] {
   const { token } = after
   if (token === null || token.state !== 'frozen' || token.owner === wallet) return []

@@ -134,7 +134,7 @@ const SCALARS: { readonly [T in keyof Scalars]: FieldType<Scalars[T]> } = {
 }
 const TEXTS: readonly string[] = ['string', 'string64']
 
-/** A byte that stands for nothing is no value of the type, so it stays unexplained. */
+/** A byte that stands for nothing is not a value of the type, so it stays unexplained. */
 function oneOf<T>(values: readonly T[], index: number): T {
   const value = values[index]
   if (value === undefined) throw new ShortData()
@@ -226,7 +226,7 @@ const oneOfSeveral = (variants: readonly (readonly [name: string, type: AnyType 
   write({ name, value }) {
     const place = variants.findIndex(([each]) => each === name)
     const type = variants[place]?.[1]
-    if (type === undefined) throw new Error(`${name} is none of ${variants.map(([each]) => each).join(', ')}`)
+    if (type === undefined) throw new Error(`${name} is not one of ${variants.map(([each]) => each).join(', ')}`)
     return joinBytes([Uint8Array.of(place), ...(type === null ? [] : [type.write(value)])])
   },
   show({ name, value }) {

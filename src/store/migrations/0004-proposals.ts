@@ -43,7 +43,7 @@ export const proposals = ({ sequence, blob }: SchemaDialect): SteppedMigration =
         updated_at bigint not null
       )`,
       'create index proposals_by_place on proposals (genesis, multisig, transaction_index)',
-      // Of several plans for the same number at most one reaches the chain.
+      // At most one of several plans for the same number reaches the chain.
       `create unique index proposals_on_chain on proposals (genesis, multisig, transaction_index)
         where multisig is not null and status <> 'planned' and status <> 'expired'`,
       'create index proposals_by_transaction on proposals (transaction_address) where transaction_address is not null',

@@ -52,7 +52,7 @@ export const encodeTextCursor = (list: string, place: string): string => sealCur
 /** Returns the text in a cursor. Throws like `decodeCursor`. */
 export function decodeTextCursor(list: string, cursor: string): string {
   const place = openCursor('text', list, cursor).toString()
-  // The checksum is no secret, and PostgreSQL takes no text with a zero.
+  // The checksum is not a secret, and PostgreSQL takes no text with a zero.
   if (place.includes('\0')) throw badCursor('cursor is damaged')
   return place
 }

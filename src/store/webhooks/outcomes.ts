@@ -49,7 +49,7 @@ async function withClaims(
   return acted
 }
 
-/** The next attempt of an event, or that it is held after the last one. */
+/** The next attempt of an event, or that the last one has failed. */
 type FailedAttempt = Pick<Row<'webhook_queue'>, 'state' | 'attempts'> &
   Partial<Pick<Row<'webhook_queue'>, 'next_attempt_at'>>
 

@@ -64,7 +64,7 @@ async function withKey<T>(
   for (const descriptor of found) {
     const worked = await withApp(machine, descriptor, async (app, transport) => {
       const address = await asProblem('address', () => keyAt(app, path)).catch((error: unknown) => {
-        // Of several devices, a locked one may not be the one that is meant.
+        // With several devices, a locked one may be another than the wanted one.
         fault = error
       })
       if (address === undefined) return undefined

@@ -24,7 +24,7 @@ export interface TokenReceiver {
   hasLamports: boolean
   /** Null for a missing account, and for one that is not a token account. */
   state: TokenAccountState | null
-  /** The token account at the wallet's own address, if that is no wallet. */
+  /** The token account at the wallet's own address, if that is not a wallet. */
   own: TokenAccountState | null
   requiresMemo: boolean
 }

@@ -36,7 +36,7 @@ export async function followRuleProposals(
   }
 }
 
-/** Returns whether the proposal has expired. One of which a transaction is signed already goes on. */
+/** Returns whether the proposal has expired. One with a signed transaction goes on. */
 async function expire(
   { store, clock, vault }: ExecutingServices,
   { id }: Pick<Row<'proposals'>, 'id'>,

@@ -57,7 +57,7 @@ export const createdIn = ({ balance_changes }: Pick<PlannedChanges, 'balance_cha
 /** Lamports that an account may lose unplanned: what a member pays for the execution is less. */
 const LEAST_LOSS = 10_000_000n
 
-/** Returns a sentence for each account that would be closed or lose SOL, of which nothing was planned. */
+/** Returns a sentence for each account that would be closed or lose SOL without a plan to do so. */
 export function otherLosses(vault: string, planned: readonly BalanceChange[], now: readonly BalanceChange[]): string[] {
   const losing = new Set(
     planned.flatMap(({ address, mint, change }) => (mint === null && BigInt(change) < 0n ? [address] : [])),

@@ -11,7 +11,7 @@ import { overdueFault } from './last-moment.ts'
 export interface ReadAccounts extends ProposalOnChain {
   /** Unix milliseconds of the chain's clock. */
   chainNow: number
-  /** Why the account of the transaction is none of a vault, such as a change of the members; null if it is. */
+  /** Why the account is not a transaction of a vault, such as a change of the members; null if it is. */
   foreign: string | null
 }
 

@@ -67,7 +67,7 @@ export async function poolFacts(
   }
 }
 
-/** Pools of which a vault is frozen. Throws internal_error when the node fails. */
+/** Pools with a frozen vault. Throws internal_error when the node fails. */
 async function frozenPools(chain: ReportChain, pools: readonly (DbcPool | DammV2Pool)[]): Promise<ReadonlySet<string>> {
   const vaults = pools.flatMap((pool) =>
     'baseVault' in pool ? [pool.baseVault, pool.quoteVault] : [pool.tokenAVault, pool.tokenBVault],
