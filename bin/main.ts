@@ -93,7 +93,8 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     session = openSession(parsed.globals, host, paint, DAEMON)
     await tellUnreadVariables(parsed, session, host)
     await session.readView()
-    const typed = await withAddresses(parsed.verb, await readInputs(parsed, { argv, ui: session.ui }), session)
+    const { ui, squads } = session
+    const typed = await withAddresses(parsed.verb, await readInputs(parsed, { argv, ui, squads }), session)
     const inputs = await withVault(parsed.verb, typed, session)
     const outcome = await parsed.verb.run(inputs as never, session).catch(outcomeOfWaiting)
     if (outcome.data !== undefined) await showAnswer(outcome, parsed.verb, session)

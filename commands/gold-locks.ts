@@ -33,12 +33,13 @@ export const goldLocksNoun: Noun = {
       details: 'Nobody can cancel or shorten a lock, not even you. A wallet has one live lock at a time.',
       calls: [token, create, simulate, submit, get],
       flags: {
-        amount: text('Whole tokens to lock, like 100 or 0.5', { placeholder: 'TOKENS' }),
+        amount: text('Whole tokens to lock, like 100 or 0.5', { placeholder: 'TOKENS', conflicts: ['raw_amount'] }),
         raw_amount: text('The same in raw units, instead of --amount', { placeholder: 'UNITS' }),
         days: required(integer('Days until it can be unlocked, 1 to 1460', { min: 1, max: 1460 })),
         ...PLATFORM,
         ...SIGNING,
       },
+      needs: [['amount', 'raw_amount']],
       examples: ['svc gold lock --amount 100 --days 30', 'svc gold lock --raw-amount 1 --days 1 -k id.json --dry-run'],
       async run({ amount, raw_amount, days, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const shown = amountFlag(amount, raw_amount)
@@ -159,11 +160,8 @@ function amountOf({ mint, amount }: Pick<GoldLock, 'mint' | 'amount'>, decimals:
   return digits === undefined ? `${amount} raw units` : wholeOf(amount, digits)
 }
 
-/** Returns which of the two flags was set; throws a usage problem unless exactly one was. */
+/** Returns which of the two flags was set. */
 function amountFlag(whole: string | undefined, raw: string | undefined): '--amount' | '--raw-amount' {
-  if ((whole === undefined) === (raw === undefined)) {
-    throw usage('give either --amount (whole tokens) or --raw-amount (raw units)', { param: '--amount' })
-  }
   const shown = whole === undefined ? '--raw-amount' : '--amount'
   // Text that cannot be an amount of any token is refused before the first request.
   rawUnits(whole ?? raw ?? '', whole === undefined ? 0 : MOST_DECIMALS, shown)

@@ -6,7 +6,6 @@ import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import { type CommandOutcome, type InputValues, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { refuseVault } from '../signing/acting-vault.ts'
 import { demandsSwap } from '../signing/demanded-pools.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
@@ -22,10 +21,16 @@ const claimAirdropFlags = {
   proof: text('JSON of `svc merkle proof -o json`, if no tree is stored; - for standard input', {
     placeholder: 'FILE',
   }),
-  sponsor: toggle('The platform wallet pays fee and rent, if it sponsors the airdrop'),
-  swap_to_sol: toggle('Then sell what was claimed for SOL, through the pool of the token'),
+  // The platform wallet signs the claim as it was built, and the swap follows a claim that has landed.
+  sponsor: toggle('The platform wallet pays fee and rent, if it sponsors the airdrop', {
+    conflicts: ['squads', 'proof', 'swap_to_sol', 'build_only'],
+  }),
+  swap_to_sol: toggle('Then sell what was claimed for SOL, through the pool of the token', {
+    conflicts: ['squads', 'build_only', 'wait=none'],
+  }),
   min_sol: text('Least SOL to accept from --swap-to-sol; required without a terminal or with --yes', {
     placeholder: 'SOL',
+    needs: ['swap_to_sol'],
   }),
   ...PLATFORM,
   ...SIGNING,
@@ -44,15 +49,7 @@ export const airdropClaimVerb = verb({
     'svc airdrops claim 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --swap-to-sol --min-sol 0.05 --yes',
   ],
   async run({ id, sponsor, ...input }, session) {
-    if (sponsor || input.swap_to_sol)
-      refuseVault(input, `${sponsor ? '--sponsor' : '--swap-to-sol'} is for a wallet of your own, not for a vault`)
     if (sponsor) return claimSponsored(session, id, input)
-    if (input.swap_to_sol && (input.build_only || input.wait === 'none')) {
-      const shown = input.build_only ? '--build-only' : '--wait none'
-      throw usage(`${shown} cannot be combined with --swap-to-sol: the swap follows a claim that has landed`, {
-        param: shown,
-      })
-    }
     const least = leastOf(input, session)
     const entry = input.proof === undefined ? { amount: '0' } : await readClaimProof(input.proof)
     let swap: string | null = null
@@ -133,7 +130,6 @@ function leastOf(
   { min_sol, swap_to_sol, dry_run }: Pick<InputValues<typeof claimAirdropFlags>, 'min_sol' | 'swap_to_sol' | 'dry_run'>,
   { ui }: Session,
 ): bigint | null {
-  if (min_sol !== undefined && !swap_to_sol) throw usage('--min-sol needs --swap-to-sol', { param: '--min-sol' })
   if (min_sol !== undefined) return rawUnits(min_sol, LAMPORT_DECIMALS, '--min-sol')
   if (!swap_to_sol || dry_run || ui.attended) return null
   throw usage('--swap-to-sol needs --min-sol without a terminal, or with --yes: the API chooses pool and price', {

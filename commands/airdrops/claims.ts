@@ -10,7 +10,6 @@ import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
 import { csvLine, writePieces } from '../ledger/csv.ts'
 import { mintDecimals } from '../signing/token-state.ts'
-import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 
 const list = listVerb({
@@ -34,7 +33,10 @@ const list = listVerb({
 })
 
 const CSV_FLAG = {
-  csv: text('Write all claims as CSV to this file (0600), or - for standard output', { placeholder: 'FILE' }),
+  csv: text('Write all claims as CSV to this file (0600), or - for standard output', {
+    placeholder: 'FILE',
+    conflicts: ['limit', 'cursor'],
+  }),
 } as const
 
 const CLAIM_COLUMNS = ['claimed_at', 'wallet', 'amount', 'amount_locked', 'amount_raw', 'amount_locked_raw'] as const
@@ -50,9 +52,6 @@ export const airdropClaimsVerb: Verb = {
   ],
   async run({ csv, ...input }: { csv?: string; id: string; limit?: number; cursor?: string; all?: boolean }, session) {
     if (csv === undefined) return list.run(input as never, session)
-    if (input.limit !== undefined || input.cursor !== undefined) {
-      throw usage('--csv writes all claims: leave --limit and --cursor out', { param: '--csv' })
-    }
     const written = { claims: 0 }
     await writePieces(csv, csvPieces(session, input.id, written))
     if (csv === '-') return { data: undefined, rows: { columns: [], rows: [] } }

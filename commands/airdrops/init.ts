@@ -18,16 +18,15 @@ import {
   buildFields,
   IDEMPOTENCY_KEY,
   programsField,
-  requireSignedForKey,
   SIGNING,
+  signedFlag,
   txVersionField,
 } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { requireUnsigned } from '../signing/run-act.ts'
-import { refuseNamedWallet } from '../signing/signing-wallet.ts'
-import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
+import { failure, nullIfNotFound } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf, seenHere } from './meant-list.ts'
 import { TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
@@ -36,18 +35,23 @@ export const demandsInit = demanding('this airdrop, with this deposit into its v
 const { submit, get, simulate } = paths.transactions
 
 const initFlags = {
-  mint: mintAddress('Mint of the token, or its symbol, if no tree is stored'),
-  airdrop_count: integer('Which airdrop of this mint, with --mint (default 0)', { min: 0, max: MAX_AIRDROP_COUNT }),
+  mint: mintAddress('Mint of the token, or its symbol, if no tree is stored', { conflicts: ['id'], needs: ['root'] }),
+  airdrop_count: integer('Which airdrop of this mint, with --mint (default 0)', {
+    min: 0,
+    max: MAX_AIRDROP_COUNT,
+    needs: ['mint'],
+  }),
   root: text(
     'Merkle root, hex: that of the airdrop with --mint, or the root that the stored tree must have',
     ROOT_FLAG,
   ),
   ...listFlags,
-  unfunded: toggle('Deposit nothing: nobody can claim until you fund the vault'),
+  list: { ...listFlags.list, needs: ['id'] },
+  unfunded: toggle('Deposit nothing: nobody can claim until you fund the vault', { conflicts: ['fund_amount'] }),
   fund_amount: text('Deposit this many raw units instead of the total of the tree', { placeholder: 'UNITS' }),
   ...TIME_FLAGS,
   allow_programs: ALLOW_LIST_PROGRAMS,
-  signed: toggle('The platform wallet pays and signs, instead of your keypair'),
+  signed: signedFlag('The platform wallet pays and signs, instead of your keypair'),
   idempotency_key: IDEMPOTENCY_KEY,
   platform_id: PLATFORM_ID,
   ...SIGNING,
@@ -64,6 +68,7 @@ export const airdropInitVerb = verb({
   ],
   args: { id: text('Id of the stored tree; not with --mint') },
   flags: initFlags,
+  needs: [['id', 'mint']],
   examples: [
     'svc airdrops init 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
     'svc airdrops init 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --signed --clawback-after-days 90 --yes',
@@ -72,7 +77,6 @@ export const airdropInitVerb = verb({
     'svc airdrops init --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --airdrop-count 3 --root 44af2d44dc00d2157cde1260ad46338d985dcf63691f900ef154ebde036a1be7 --fund-amount 1000000',
   ],
   async run({ id, ...input }, session) {
-    checkInitFlags(id, input)
     const vesting = vestingOf(input)
     const { agreed, words } =
       id === undefined ? { agreed: agreedByFlags(input), words: null } : await storedAirdrop(session, id, input)
@@ -119,28 +123,6 @@ export const airdropInitVerb = verb({
     })
   },
 })
-
-function checkInitFlags(id: string | undefined, input: InitFlags): void {
-  if ((id === undefined) === (input.mint === undefined)) {
-    throw usage('give either the id of a stored tree, or --mint and --root', { param: '<id>' })
-  }
-  if (id !== undefined && input.airdrop_count !== undefined) {
-    throw usage('--airdrop-count needs --mint: a stored tree has its own', { param: '--airdrop-count' })
-  }
-  if (id === undefined && input.list !== undefined) {
-    throw usage('--list needs the id of a stored tree', { param: '--list' })
-  }
-  if (id === undefined && input.root === undefined) throw usage('--root is required with --mint', { param: '--root' })
-  if (input.unfunded && input.fund_amount !== undefined) {
-    throw usage('give either --unfunded or --fund-amount', { param: '--fund-amount' })
-  }
-  requireSignedForKey(input)
-  if (input.signed && (input.keypair !== undefined || input.build_only)) {
-    const shown = input.build_only ? '--build-only' : '--keypair'
-    throw usage(`${shown} is for what your own keypair signs, not for --signed`, { param: shown })
-  }
-  if (input.signed) refuseNamedWallet(input, '--signed')
-}
 
 type AgreedTree = Omit<AskedAirdrop, 'vesting' | 'clawback_after_days' | 'isProposed'>
 

@@ -15,7 +15,7 @@ import { chosenUnits, type ListToken, listToken, listWords, requireUnits, unitFl
 import { hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
-import { ALLOW_LIST_PROGRAMS, KEYPAIR, SQUADS } from '../signing/flags.ts'
+import { ALLOW_LIST_PROGRAMS, KEYPAIR, SQUADS, signedFlag } from '../signing/flags.ts'
 import { requireFunds, timesOf, totalLines } from '../signing/funds.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
@@ -47,13 +47,16 @@ const launchFlags = {
     min: 0,
     max: MAX_AIRDROP_COUNT,
   }),
-  counts: listOf('Airdrop counts instead of consecutive ones, one for each tree', { placeholder: 'N,N' }),
+  counts: listOf('Airdrop counts instead of consecutive ones, one for each tree', {
+    placeholder: 'N,N',
+    conflicts: ['airdrop_count'],
+  }),
   ...unitFlags,
   ...TIME_FLAGS,
   allow_programs: ALLOW_LIST_PROGRAMS,
   again: toggle('Launch a list that is already another airdrop of this mint: everybody is paid twice'),
   replace: toggle('Replace a stored tree that has another root and is not on chain yet'),
-  signed: toggle('The platform wallet pays and signs, instead of your keypair'),
+  signed: signedFlag('The platform wallet pays and signs, instead of your keypair'),
   dry_run: toggle('Show what would be done, and do nothing'),
   platform_id: PLATFORM_ID,
   keypair: KEYPAIR,
@@ -91,9 +94,6 @@ export const airdropLaunchVerb = verb({
   async run({ file, ...input }, session) {
     const { ui, wallet } = session
     const { squads: acting } = input
-    if (input.signed && input.keypair !== undefined) {
-      throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
-    }
     readKey(input.mint, '--mint')
     const { platform_id = DEFAULT_PLATFORM } = input
     if (platform_id.length < 1 || platform_id.length > 64) {
@@ -224,7 +224,6 @@ export function countsOf(
     return Array.from({ length: trees }, (_, i) => first + i)
   }
   const wrong = (what: string) => usage(`--counts ${what}`, { param: '--counts' })
-  if (airdrop_count !== undefined) throw wrong('cannot be combined with --airdrop-count')
   if (counts.length !== trees)
     throw wrong(`must have ${counted(trees, 'number')}, one for each tree, not ${counts.length}`)
   const strange = counts.find((count) => !/^\d{1,5}$/.test(count) || Number(count) > MAX_AIRDROP_COUNT)

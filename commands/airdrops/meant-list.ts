@@ -6,9 +6,7 @@ import { type EntryList, MAX_STORED_LEAVES, shardList, totalAmount } from '../..
 import { toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { text } from '../cli/command.ts'
-import { flagName } from '../cli/parsed-command.ts'
 import type { Session } from '../cli/session.ts'
-import { columnInputs } from '../lists/column-flags.ts'
 import { readHash } from '../merkle/built-record.ts'
 import { type CsvChoices, csvFlags, hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { otherReading } from '../merkle/verify.ts'
@@ -17,7 +15,10 @@ import { failure, usage } from '../ui/problem.ts'
 
 export const ROOT_FLAG = { placeholder: 'ROOT' }
 export const listFlags = {
-  list: text('The list itself, a CSV or the file of a tree; the stored list must be the same', { placeholder: 'FILE' }),
+  list: text('The list itself, a CSV or the file of a tree; the stored list must be the same', {
+    placeholder: 'FILE',
+    conflicts: ['root'],
+  }),
   ...csvFlags,
 }
 
@@ -61,12 +62,6 @@ export async function requireMeant(
   meant: MeantList,
 ): Promise<EntryList | null> {
   const { roots, list, signs = false } = meant
-  const ofList = { decimals: meant.decimals, duplicates: meant.duplicates, ...columnInputs(meant) }
-  const alone = Object.entries(ofList).find(([, value]) => value !== undefined && value !== false)?.[0]
-  if (list === undefined && alone !== undefined) {
-    throw usage(`${flagName(alone)} needs --list`, { param: flagName(alone) })
-  }
-  if (roots.length > 0 && list !== undefined) throw usage('give either --root or --list', { param: '--root' })
   if (roots.length > 0) requireRoots(stored, roots)
   if (list !== undefined) return requireList(session, stored, { ...meant, list })
   if (roots.length === 0) for (const each of stored) await requireOwn(session, each, signs)

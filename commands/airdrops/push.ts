@@ -7,7 +7,7 @@ import { columnInputs } from '../lists/column-flags.ts'
 import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
 import { hashRoot } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { failure } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 import { SEND_CALLS, sendFlags } from './sending/flags.ts'
 import { sendList } from './sending/list.ts'
@@ -36,7 +36,6 @@ export const airdropPushVerb = verb({
   async run({ id, journal, root: meantRoot, list: file, decimals, raw, duplicates, ...flags }, session) {
     const record = await storedRecord(session, id)
     const chosen = { decimals, raw }
-    if (raw && file === undefined) throw usage('--raw needs --list', { param: '--raw' })
     const token = await listToken(session, record.mint)
     requireUnits(chosen, token)
     if (!flags.dry_run || meantRoot !== undefined || file !== undefined) {

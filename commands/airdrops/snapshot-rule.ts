@@ -5,21 +5,25 @@ import { type Formula, parseFormula } from '../../src/merkle/allocation/formula.
 import { MOST_LIST_BYTES, parseAddressList, parseTiers, parseUnits } from '../../src/merkle/allocation/input-lines.ts'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { integer, text, toggle } from '../cli/command.ts'
-import { requireUnits } from '../merkle/list-units.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
 
 export const ruleFlags = {
   total: text('Divide this sum in proportion to balances, or to what the formula gives', { placeholder: 'AMOUNT' }),
-  equal: text('The same for everybody', { placeholder: 'AMOUNT' }),
-  tiers: text('CSV of from,to,amount: what a balance from FROM to below TO gets', { placeholder: 'FILE' }),
+  equal: text('The same for everybody', { placeholder: 'AMOUNT', conflicts: ['total', 'tiers', 'formula'] }),
+  tiers: text('CSV of from,to,amount: what a balance from FROM to below TO gets', {
+    placeholder: 'FILE',
+    conflicts: ['total', 'formula'],
+  }),
   formula: text('File with a formula: what a balance gets, such as min(balance * 2, 1000)', { placeholder: 'FILE' }),
   decimals: integer('Decimals of the token to be given: amounts and balances are whole tokens', {
     min: 0,
     max: MAX_DECIMALS,
   }),
-  raw: toggle('Amounts and balances are raw units; either this or --decimals is needed'),
+  raw: toggle('Amounts and balances are raw units; either this or --decimals is needed', {
+    conflicts: ['decimals'],
+  }),
   min: text('Least balance that counts', { placeholder: 'BALANCE' }),
   exclude: text('File of addresses that get nothing, one a line', { placeholder: 'FILE' }),
   include: text('File of addresses that count although they are not wallets, such as vaults of multisigs', {
@@ -55,7 +59,6 @@ export interface ReadRule {
  */
 export async function ruleWithUnits(values: RuleValues, ui: Ui): Promise<RuleValues> {
   const { decimals, raw } = values
-  requireUnits(values, null)
   if (raw || decimals !== undefined) return values
   if (!ui.interactive) {
     throw usage('say whether amounts and balances are whole tokens or raw units', {
@@ -74,20 +77,7 @@ export async function ruleWithUnits(values: RuleValues, ui: Ui): Promise<RuleVal
 }
 
 /** The flags that make a rule; only a total can be combined with a formula. */
-export function requireOneRule({ total, equal, tiers, formula }: RuleValues): void {
-  const given = Object.entries({ total, equal, tiers, formula }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`],
-  )
-  const isOne = given.length === 1 || (given.length === 2 && total !== undefined && formula !== undefined)
-  if (isOne) return
-  const choices = '--total, --equal, --tiers, --formula, or --total with --formula'
-  throw usage(
-    given.length === 0 ? `say who gets what: ${choices}` : `${given.join(' and ')} do not go together: give ${choices}`,
-    {
-      param: given[0] ?? '--total',
-    },
-  )
-}
+export const RULES = ['total', 'equal', 'tiers', 'formula']
 
 /** What the files say, except tiers: these need the decimals of the held token. */
 export interface RuleSources extends Pick<ReadRule, 'excluded' | 'included'> {

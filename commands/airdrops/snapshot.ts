@@ -18,9 +18,9 @@ import { snapshotOf, snapshotRows } from './snapshot-holders.ts'
 import { REASONS, reportMarkdown, type SnapshotReport, snapshotReport } from './snapshot-report.ts'
 import {
   type ReadRule,
+  RULES,
   type RuleValues,
   readRuleSources,
-  requireOneRule,
   ruleFlags,
   ruleFrom,
   ruleProblem,
@@ -51,13 +51,13 @@ export const airdropSnapshotVerb = verb({
     out: required(text('CSV to write', { placeholder: 'FILE' })),
     replace: toggle('Replace the file and its reports if they exist'),
   },
+  needs: [RULES],
   examples: [
     'svc airdrops snapshot 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --total 1000000 --decimals 6 --min 10 --out list.csv',
     'svc airdrops snapshot ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq --equal 500 --decimals 6 --out list.csv',
     'svc airdrops snapshot hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C --formula rule.txt --decimals 6 --exclude team.csv --out list.csv',
   ],
   async run({ of, out, replace, owners, allow_confidential, ...given }, session) {
-    requireOneRule(given)
     if (out === '-') throw usage('--out must name a file: its reports are written beside it', { param: '--out' })
     const files = filesOf(out)
     if (!replace) await refuseExisting(Object.values(files))

@@ -5,7 +5,7 @@ import { inWhole, LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { lamportsOf } from '../signing/funds.ts'
-import { nullIfNotFound, usage } from '../ui/problem.ts'
+import { nullIfNotFound } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 
 export const airdropSponsorVerb = verb({
@@ -25,7 +25,7 @@ export const airdropSponsorVerb = verb({
     budget: text('Most SOL that may leave the platform wallet in all', { placeholder: 'SOL' }),
     root: text('Merkle root that the stored list must have, hex; an ended sponsorship starts again with it', ROOT_FLAG),
     ...listFlags,
-    on: toggle('Start paying again'),
+    on: toggle('Start paying again', { conflicts: ['off'] }),
     off: toggle('Stop paying; claims in progress continue'),
   },
   examples: [
@@ -36,7 +36,6 @@ export const airdropSponsorVerb = verb({
   ],
   async run({ id, budget, root, on, off, ...meant }, session) {
     const { client } = session
-    if (on && off) throw usage('give either --on or --off', { param: '--off' })
     const isNamed = root !== undefined || meant.list !== undefined
     if (budget === undefined && !isNamed && !on && !off) {
       return sponsorshipOutcome((await client.sponsorships.get({ id })).data)

@@ -20,14 +20,15 @@ import { airdropOf } from './airdrop-id.ts'
 
 export const demandsClaim = demanding('one claim, into your own account', claimsAirdrop)
 
-type SponsoredFlags = SigningFlags & {
-  proof?: string | undefined
-  platform_fee?: number | undefined
-  swap_to_sol?: boolean
-}
+type SponsoredFlags = SigningFlags & { platform_fee?: number | undefined }
 
 export async function claimSponsored(session: Session, id: string, flags: SponsoredFlags): Promise<CommandOutcome> {
-  refuseOtherFlags(flags)
+  if (flags.platform_fee) {
+    throw usage('--platform-fee cannot be used with --sponsor', {
+      param: '--platform-fee',
+      next: 'leave one of the two out',
+    })
+  }
   const airdrop = await airdropOf(id)
   const claimer = await signingWallet(session, flags)
   if (!flags.dry_run) await refuseUnconfirmable(session, await session.cluster())
@@ -83,16 +84,4 @@ function requireFreeOfCost({ balance_changes }: Pick<Simulation, 'balance_change
   const own = balance_changes.find(({ address, mint }) => address === claimer && mint === null)
   if (own === undefined || BigInt(own.change) >= 0n) return
   throw unexpectedBuild(`${claimer} would pay ${solText(-BigInt(own.change))} of it`)
-}
-
-function refuseOtherFlags({ proof, platform_fee, swap_to_sol, build_only }: SponsoredFlags): void {
-  const other =
-    (proof !== undefined && '--proof') ||
-    (platform_fee !== undefined && platform_fee > 0 && '--platform-fee') ||
-    (swap_to_sol && '--swap-to-sol') ||
-    (build_only && '--build-only')
-  if (!other) return
-  throw usage(`${other} cannot be combined with --sponsor: the platform wallet signs the claim as it was built`, {
-    param: other,
-  })
 }

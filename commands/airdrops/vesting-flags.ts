@@ -15,6 +15,7 @@ export const TIME_FLAGS = {
     `For locked amounts: when they begin to vest, ISO 8601 (default in five minutes, in ${PROPOSED_START_DAYS} days with --squads)`,
     {
       placeholder: 'TIME',
+      needs: ['ends_at'],
     },
   ),
   ends_at: text('For locked amounts: when all of them have vested, ISO 8601', { placeholder: 'TIME' }),
@@ -34,9 +35,6 @@ export function vestingOf({
   starts_at?: string | undefined
   ends_at?: string | undefined
 }): VestingTimes {
-  if (starts_at !== undefined && ends_at === undefined) {
-    throw usage('--ends-at is required with --starts-at', { param: '--ends-at' })
-  }
   return {
     ...(starts_at === undefined ? {} : { starts_at: isoMoment(starts_at, '--starts-at') }),
     ...(ends_at === undefined ? {} : { ends_at: isoMoment(ends_at, '--ends-at') }),

@@ -18,7 +18,10 @@ export const airdropWithdrawVerb = verb({
   flags: {
     amount: text('Raw units that the vault must hold (default: any)', { placeholder: 'UNITS' }),
     admin: text('Wallet that must own the receiving account (default: not checked)', { placeholder: 'WALLET' }),
-    idempotency_key: text('Repeat the request of an earlier run under its key', { placeholder: 'KEY' }),
+    idempotency_key: text('Repeat the request of an earlier run under its key', {
+      placeholder: 'KEY',
+      needs: ['amount'],
+    }),
     tx_version: TX_VERSION,
     wait: WAIT,
   },
@@ -29,9 +32,6 @@ export const airdropWithdrawVerb = verb({
   async run({ id, amount, admin, idempotency_key, tx_version, wait }, session) {
     if (amount !== undefined && !/^\d{1,20}$/.test(amount)) {
       throw usage(`--amount must be raw units, not "${amount}"`, { param: '--amount' })
-    }
-    if (idempotency_key !== undefined && amount === undefined) {
-      throw usage('--idempotency-key repeats a withdrawal: give the --amount of that one', { param: '--amount' })
     }
     const { data: airdrop } = await session.client.airdrops.get({ id })
     const all = amount ?? airdrop.vault_balance

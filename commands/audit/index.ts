@@ -34,14 +34,15 @@ export const auditNoun: Noun = {
       calls: [auditPaths.verify],
       flags: {
         head: text('Hash of an entry that must be there', { placeholder: 'HASH' }),
-        file: text('Verify an exported file, and that the log continues it', { placeholder: 'FILE' }),
+        // A file names its own head.
+        file: text('Verify an exported file, and that the log continues it', {
+          placeholder: 'FILE',
+          conflicts: ['head'],
+        }),
       },
       examples: ['svc audit verify', 'svc audit verify --file audit-2026.jsonl'],
       async run({ head, file }, { client }) {
-        if (file !== undefined) {
-          if (head !== undefined) throw usage('--head and --file need two commands: the file names its own head')
-          return verifyExport(client, file)
-        }
+        if (file !== undefined) return verifyExport(client, file)
         const { data } = await client.auditEntries.verify(head === undefined ? {} : { head })
         return verdictOutcome(data)
       },

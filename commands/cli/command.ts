@@ -17,6 +17,10 @@ export interface CommandInput<T = unknown> {
   required: boolean
   /** Keys of the flags that replace this required input. */
   unless?: readonly string[]
+  /** Inputs that exclude this one: keys, or `key=value` for one value. What a command does not declare is left out. */
+  conflicts?: readonly string[]
+  /** Inputs without which this one means nothing, written like `conflicts`; each of them must be given. */
+  needs?: readonly string[]
   /** The field of the API's body that it fills, if the name differs. */
   field?: string
   choices?: readonly string[]
@@ -47,7 +51,17 @@ export type InputValues<I extends CommandInputs> = { [K in keyof I]: I[K] extend
 type InputOptions = Partial<
   Pick<
     CommandInput,
-    'placeholder' | 'min' | 'max' | 'short' | 'fallback' | 'existing' | 'symbolOf' | 'bare' | 'implies'
+    | 'placeholder'
+    | 'min'
+    | 'max'
+    | 'short'
+    | 'fallback'
+    | 'existing'
+    | 'symbolOf'
+    | 'bare'
+    | 'implies'
+    | 'conflicts'
+    | 'needs'
   >
 >
 
@@ -62,7 +76,8 @@ export const text = (about: string, options: InputOptions = {}): CommandInput<st
 export const poolAddress = (about = 'Address of the pool, or its symbol', options: InputOptions = {}) =>
   text(about, { ...options, symbolOf: 'pool' })
 /** The mint of a token, or the symbol of one that was launched here. */
-export const mintAddress = (about: string) => text(about, { placeholder: 'MINT', symbolOf: 'mint' })
+export const mintAddress = (about: string, options: InputOptions = {}) =>
+  text(about, { placeholder: 'MINT', symbolOf: 'mint', ...options })
 export const integer = (about: string, options: InputOptions = {}): CommandInput<number | undefined> => ({
   kind: 'integer',
   placeholder: 'N',
@@ -71,11 +86,12 @@ export const integer = (about: string, options: InputOptions = {}): CommandInput
   ...options,
 })
 /** A flag without a value, off by default. */
-export const toggle = (about: string): CommandInput<boolean> => ({
+export const toggle = (about: string, options: InputOptions = {}): CommandInput<boolean> => ({
   kind: 'boolean',
   placeholder: '',
   required: false,
   about,
+  ...options,
 })
 /** A list, comma-separated or repeated; as the last positional argument, it takes the rest of the line. */
 export const listOf = <T extends string = string>(
@@ -121,6 +137,8 @@ export interface Verb {
   calls: readonly RoutePath[]
   args: CommandInputs
   flags: CommandInputs
+  /** Groups of keys, at least one of each of which must be given. */
+  needs: readonly (readonly string[])[]
   examples: readonly string[]
   run(input: never, session: Session): Promise<CommandOutcome>
 }
@@ -143,11 +161,12 @@ export function verb<
   calls?: readonly RoutePath[]
   args?: A
   flags?: F
+  needs?: readonly (readonly string[])[]
   examples?: readonly string[]
   run(input: InputValues<A> & InputValues<F>, session: Session): Promise<CommandOutcome>
 }): Verb {
   const { calls = [], flags = {} } = definition
   // A vault's address is looked up before the command runs.
   const ofVault = 'squads' in flags ? [paths.multisigs.get] : []
-  return { args: {}, examples: [], ...definition, flags, calls: [...calls, ...ofVault] }
+  return { args: {}, needs: [], examples: [], ...definition, flags, calls: [...calls, ...ofVault] }
 }

@@ -4,9 +4,18 @@ import { usage } from '../ui/problem.ts'
 import type { CommandInput, Verb } from './command.ts'
 import { flagName, type ParsedCommand } from './parsed-command.ts'
 
+type Inputs = Readonly<Record<string, unknown>>
+
+/** Whether an input has a value, written as its key, or this value, written as `key=value`. */
+export function isGiven(inputs: Inputs, rule: string): boolean {
+  const [key = '', value] = rule.split('=')
+  const typed = inputs[key]
+  return value === undefined ? typed !== undefined && typed !== false : typed === value
+}
+
 /** Whether neither the input nor a flag that replaces it has a value. */
-export const isMissing = ({ unless }: CommandInput, inputs: Readonly<Record<string, unknown>>, key: string): boolean =>
-  inputs[key] === undefined && (unless ?? []).every((one) => inputs[one] === undefined || inputs[one] === false)
+export const isMissing = ({ unless }: CommandInput, inputs: Inputs, key: string): boolean =>
+  [key, ...(unless ?? [])].every((one) => !isGiven(inputs, one))
 
 export const declaredInputs = ({ args, flags }: Verb): [string, CommandInput][] => [
   ...Object.entries(args),

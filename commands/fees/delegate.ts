@@ -5,21 +5,20 @@ import { POSITIONS_PER_CLAIM } from '../../src/solana/constants.ts'
 import { CLAIM_TO_OWNER } from '../../src/solana/position-permissions.ts'
 import { TOKEN_2022_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { type CommandOutcome, poolAddress, required, text, toggle, type Verb, verb } from '../cli/command.ts'
+import { type CommandOutcome, poolAddress, required, text, type Verb, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { type Call, demanding } from '../signing/demand.ts'
 import {
   buildFields,
   IDEMPOTENCY_KEY,
-  requireSignedForKey,
   SIGNING,
   type SigningFlags,
+  signedFlag,
   txVersionField,
   WALLET_ADDRESS,
 } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
-import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure } from '../ui/problem.ts'
 
 const POOL = { pool: required(poolAddress('Address or symbol of the pool, or of the curve that became it')) }
@@ -50,7 +49,7 @@ const demandsDelegation = demanding(
 )
 
 const flags = {
-  signed: toggle('The positions are the platform wallet’s, which pays and signs, instead of your keypair'),
+  signed: signedFlag('The positions are the platform wallet’s, which pays and signs, instead of your keypair'),
   idempotency_key: IDEMPOTENCY_KEY,
   ...SIGNING,
 }
@@ -113,8 +112,6 @@ function runDelegation(
   flags: DelegateFlags,
   { address, delegate }: { address: string; delegate: string | null },
 ): Promise<CommandOutcome> {
-  if (flags.signed) refuseNamedWallet(flags, '--signed')
-  requireSignedForKey(flags)
   const what = delegate === null ? `Revoke the delegates of ${address}` : `Let ${delegate} claim the fees of ${address}`
   const body = { address, delegate, ...txVersionField(flags) }
   return runSigned<Omit<FeeDelegationCreated, 'tx'> & { transaction: string; last_valid_block_height: number }>(

@@ -19,7 +19,7 @@ import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { usage } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
 import { refusedSchedules } from '../waiting.ts'
-import { readSplits } from './splits.ts'
+import { readSplits, SPLIT_FLAGS } from './splits.ts'
 
 const at = paths.feeSchedules
 const SCHEDULE_ID = { id: required(text('Id of the schedule')) }
@@ -33,12 +33,12 @@ const termFlags = {
   as: choiceOf(['partner', 'creator'], 'Whose share is claimed, if that is the platform wallet'),
   min: text('Least SOL that a pool must hold to be claimed; as raw units it counts for other quotes too', {
     placeholder: 'SOL',
+    conflicts: ['threshold'],
   }),
   threshold: text('The same in raw units of each pool’s own quote; for pools of several quotes make a schedule each', {
     placeholder: 'UNITS',
   }),
-  split: listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
-  split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
+  ...SPLIT_FLAGS,
   allow_programs: ALLOW_PROGRAMS,
   pools: listOf('Only these pools, with no other filter', { placeholder: 'ADDR,…' }),
   preset: text('Only launches of this preset, and what they migrated to', { placeholder: 'NAME' }),
@@ -121,8 +121,8 @@ export const scheduleVerbs: Record<string, Verb> = {
     flags: {
       cron: CRON,
       ...termFlags,
-      unsplit: toggle('Pay everything to the platform wallet again'),
-      every_pool: toggle('Claim from every pool again'),
+      unsplit: toggle('Pay everything to the platform wallet again', { conflicts: Object.keys(SPLIT_FLAGS) }),
+      every_pool: toggle('Claim from every pool again', { conflicts: ['pools', 'preset', 'creator', 'status'] }),
     },
     examples: [
       'svc fees schedule update fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --cron "0 */6 * * *"',
@@ -130,9 +130,6 @@ export const scheduleVerbs: Record<string, Verb> = {
     ],
     async run({ id, cron, unsplit, every_pool, ...flags }, { client }) {
       const terms = await termsGiven(flags)
-      if (unsplit && terms.splits !== undefined) throw usage('give --split or --unsplit', { param: '--unsplit' })
-      if (every_pool && terms.filter !== undefined)
-        throw usage('--every-pool leaves no filter: leave the other filters out', { param: '--every-pool' })
       const changes = {
         ...(cron === undefined ? {} : { cron }),
         ...terms,
@@ -250,7 +247,6 @@ const filterText = ({ pools, ...others }: FeeSchedule['filter']) =>
 /** The fields of a request that the flags name. */
 async function termsGiven(flags: TermFlags) {
   const { timezone, kinds, as, min, threshold, split, split_file, pools, preset, creator, status } = flags
-  if (min !== undefined && threshold !== undefined) throw usage('give --min or --threshold', { param: '--min' })
   const least = min === undefined ? threshold : String(rawUnits(min, LAMPORT_DECIMALS, '--min'))
   const splits = await readSplits(split, split_file)
   const filter = {

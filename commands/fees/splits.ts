@@ -3,11 +3,20 @@ import type { Split } from '../../src/api/fee-claims.ts'
 import { walletFault, walletKey } from '../../src/merkle/base58.ts'
 import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
 import { fileKindFault } from '../../src/merkle/file-faults.ts'
+import { listOf, text } from '../cli/command.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
 const TOTAL_BPS = 10_000
 const [FEWEST, MOST] = [2, 10]
+
+export const SPLIT_FLAGS = {
+  split: {
+    ...listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
+    conflicts: ['split_file'],
+  },
+  split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
+}
 
 /**
  * Reads the splits; undefined if neither source is present. Usage problems name the item, or the line and column.
@@ -16,8 +25,6 @@ export async function readSplits(
   items: readonly string[] | undefined,
   file: string | undefined,
 ): Promise<Split[] | undefined> {
-  if (items !== undefined && file !== undefined)
-    throw usage('give either --split or --split-file', { param: '--split' })
   if (items !== undefined) return splitsOf(items)
   if (file === undefined) return undefined
   return splitsIn(await readBytes(file), file === '-' ? 'standard input' : file)

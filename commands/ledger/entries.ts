@@ -12,14 +12,11 @@ export function monthRange(month: string): { created_after: string; created_befo
   return { created_after: new Date(start - 1).toISOString(), created_before: new Date(end).toISOString() }
 }
 
-/** The filter of a month, or of two moments; both together are a usage problem. */
+/** The filter of a month, or of two moments. */
 export function rangeOf<
   F extends { month?: string | undefined; created_after?: string | undefined; created_before?: string | undefined },
 >({ month, ...filters }: F): Omit<F, 'month'> {
   if (month === undefined) return filters
-  if (filters.created_after !== undefined || filters.created_before !== undefined) {
-    throw usage('--month cannot be combined with --created-after or --created-before', { param: '--month' })
-  }
   return { ...filters, ...monthRange(month) }
 }
 

@@ -9,7 +9,7 @@ import { jsonText } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { csvLine, writePieces } from './csv.ts'
 import { pricedValue, rangeOf, wholeAmount } from './entries.ts'
-import { type LedgerFilterValues, ledgerFilterFlags } from './filters.ts'
+import { type LedgerFilterValues, ledgerFilterFlags, MONTH } from './filters.ts'
 
 const CSV_COLUMNS = [
   ...['date', 'signature', 'account', 'owner', 'party', 'kind', 'detail', 'token', 'symbol', 'amount', 'amount_raw'],
@@ -29,7 +29,7 @@ export const exportLedger = verb({
   calls: [paths.ledger.list],
   flags: {
     format: choiceOf(['csv', 'json'], 'Form of the file (default csv)', { json: 'one JSON object a line' }),
-    month: text('Only this month, UTC', { placeholder: '2026-11' }),
+    month: MONTH,
     out: required(text('File to write (0600), or - for standard output', { placeholder: 'FILE' })),
     ...ledgerFilterFlags,
   },

@@ -2,6 +2,11 @@
 import { LEDGER_KINDS, LEDGER_PARTIES } from '../../src/api/ledger-names.ts'
 import { choiceOf, type InputValues, mintAddress, poolAddress, text } from '../cli/command.ts'
 
+export const MONTH = text('Only this month, UTC', {
+  placeholder: '2026-11',
+  conflicts: ['created_after', 'created_before'],
+})
+
 export const totalFilterFlags = {
   pool: poolAddress('Only what belongs to this pool', { placeholder: 'ADDRESS' }),
   mint: mintAddress('Only this token: its mint or symbol, or SOL'),

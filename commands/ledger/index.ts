@@ -5,7 +5,7 @@ import { type Noun, text } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import { rangeOf, shownEntry } from './entries.ts'
 import { exportLedger } from './export.ts'
-import { ledgerFilterFlags } from './filters.ts'
+import { ledgerFilterFlags, MONTH } from './filters.ts'
 import { summarizeLedger } from './summary.ts'
 import { verifyStoredLedger } from './verify.ts'
 
@@ -18,7 +18,7 @@ export const ledgerNoun: Noun = {
       at: paths.ledger.list,
       filters: {
         signature: text('Only this transaction', { placeholder: 'SIGNATURE' }),
-        month: text('Only this month, UTC', { placeholder: '2026-11' }),
+        month: MONTH,
         ...ledgerFilterFlags,
       },
       examples: ['svc ledger list', 'svc ledger list --month 2026-11 --party partner --all'],

@@ -9,7 +9,7 @@ import { listOutcome } from '../cli/reads.ts'
 import { counted } from '../ui/words.ts'
 import { csvLine, writePieces } from './csv.ts'
 import { shownSum } from './entries.ts'
-import { totalFilterFlags } from './filters.ts'
+import { MONTH, totalFilterFlags } from './filters.ts'
 
 const SUM_COLUMNS = ['key', 'party', 'token', 'symbol', 'decimals', 'received', 'paid', 'net', 'entries'] as const
 const SHOWN = ['key', 'party', 'token', 'received', 'paid', 'net', 'entries'] as const
@@ -21,7 +21,7 @@ export const summarizeLedger = verb({
   calls: [paths.ledger.summary],
   flags: {
     by: choiceOf(LEDGER_GROUPS, 'What a group is (default month)'),
-    month: text('Only this month, UTC', { placeholder: '2026-11' }),
+    month: MONTH,
     csv: text('Write CSV to this file (0600), or - for standard output', { placeholder: 'FILE' }),
     limit: integer('Rows on a page, 1 to 100 (default: all pages at once)', { min: 1, max: 100 }),
     cursor: text('Continue after the page whose next_cursor this is', { placeholder: 'CURSOR' }),

@@ -2,18 +2,18 @@
 import type { ColumnChoices } from '../../src/merkle/column-plan.ts'
 import { MerkleInputError, quoted } from '../../src/merkle/errors.ts'
 import { type CommandOutcome, listOf, text, toggle } from '../cli/command.ts'
-import { flagName } from '../cli/parsed-command.ts'
-import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
 import { counted } from '../ui/words.ts'
 
-const COLUMN = { placeholder: 'COLUMN' }
+/** They mean nothing without a list, which `--from` or `--list` names in some commands. */
+const OF_LIST = { needs: ['from', 'list'] }
+const COLUMN = { placeholder: 'COLUMN', ...OF_LIST }
 
 export const columnFlags = {
   wallet_column: text('Column of the wallets: its name in the header, or its number', COLUMN),
   amount_column: text('Column of the amounts', COLUMN),
   ignore_column: listOf('Columns that mean nothing here, though they could decide about a row', COLUMN),
-  unpaid_only: toggle('Of a receipt, take only the rows that it does not call paid'),
+  unpaid_only: toggle('Of a receipt, take only the rows that it does not call paid', OF_LIST),
 }
 
 export interface ColumnInputs {
@@ -75,22 +75,6 @@ export function sayDecisions(
   if (overruled.length > 0)
     ui.warn(`${name}: --ignore-column leaves out ${overruled.map(quoted).join(', ')}, which would decide about rows`)
   if (paidRows > 0) ui.warn(`${name}: --unpaid-only leaves out ${counted(paidRows, 'paid row')} of this receipt`)
-}
-
-/** Throws a usage problem for flags that only a list has. */
-export function withoutList(
-  flags: {
-    journal?: string | undefined
-    again?: boolean | undefined
-    allow_repeats?: boolean
-    sign_unseen?: boolean | undefined
-    trust_journal?: boolean
-  } & ColumnInputs,
-): void {
-  const { journal, again, allow_repeats, sign_unseen, trust_journal } = flags
-  const ofList = { journal, again, allow_repeats, sign_unseen, trust_journal, ...columnInputs(flags) }
-  const key = Object.entries(ofList).find(([, value]) => value !== undefined && value !== false)?.[0]
-  if (key !== undefined) throw usage(`${flagName(key)} is for a list: give --from too`, { param: flagName(key) })
 }
 
 /** What was read of a list, and what was not; with `-o json` it is in the answer. */

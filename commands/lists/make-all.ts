@@ -14,13 +14,13 @@ import { failureLines, listSignerLines, previewLine } from '../signing/preview.t
 import { forecastOf } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
-import { EXIT } from '../ui/problem.ts'
+import { EXIT, usage } from '../ui/problem.ts'
 import type { BuiltRow, KeyedList, KeyedRun, ListFlags } from './keyed-list.ts'
 import { type PlannedRow, planKeyedRows, type RowStatus, withIds } from './keyed-rows.ts'
 import { makeOpen, writeRow } from './make-rows.ts'
 import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
 import { proposeRows } from './propose-rows.ts'
-import { begunMeanwhile, forOneTransaction, refuseStandardInput, requireSuccess, runList } from './run.ts'
+import { begunMeanwhile, refuseStandardInput, requireSuccess, runList } from './run.ts'
 
 export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   session: Session,
@@ -28,9 +28,9 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   list: KeyedList<R, D>,
 ): Promise<CommandOutcome> {
   const { signed: isSigned = false, squads } = flags
-  if (flags.build_only) throw forOneTransaction('--build-only')
-  if (flags.idempotency_key !== undefined) throw forOneTransaction('--idempotency-key')
-  if (isSigned && flags.wait === 'none') throw forOneTransaction('--wait')
+  if (isSigned && flags.wait === 'none') {
+    throw usage('--wait none is for one transaction: a list waits for each', { param: '--wait' })
+  }
   refuseStandardInput(list.file, '--from')
   if (squads !== undefined) return proposeAll(session, flags, list, squads)
   const payer = isSigned ? await platformAddress(session) : await signingWallet(session, flags)

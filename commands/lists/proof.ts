@@ -10,6 +10,7 @@ import { inRequests } from './wallet-rows.ts'
 
 export const TRUST_JOURNAL = toggle(
   'With a journal: count a row as done although no RPC node has its transaction any more',
+  { needs: ['from'] },
 )
 
 /** A row, or a batch of them, that a journal calls done. */

@@ -14,7 +14,7 @@ import type { ActingVault } from '../signing/wallet.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { type JournalFields, type JournalKind, ListJournal } from './journal.ts'
 import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
-import { begunMeanwhile, forOneTransaction, runList } from './run.ts'
+import { begunMeanwhile, runList } from './run.ts'
 
 /** One row; `id` has all of its content, so that a changed row is another one. */
 export interface RowToPropose<D extends BuiltTransactions> {
@@ -108,7 +108,6 @@ export async function proposeRows<D extends BuiltTransactions>(
   acting: ActingVault,
   { file, journal: place, head, of: about = { mint: null, act: null }, rows: rowsOf }: ListToPropose<D>,
 ): Promise<CommandOutcome> {
-  if (flags.build_only) throw forOneTransaction('--build-only')
   const cluster = await session.cluster()
   if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
   const journal = proposalListJournal(place, { payer: acting.vault, cluster, ...about }, head)

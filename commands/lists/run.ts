@@ -103,9 +103,8 @@ export function requireSuccess(forecast: Forecast, funds: Funds, isDryRun: boole
   return true
 }
 
-/** The problem of a flag that a list cannot have. */
-export const forOneTransaction = (param: string) =>
-  usage(`${param} is for one transaction; a list takes several, and waits for each`, { param })
+/** Inputs of one transaction: a list takes several, and waits for each. */
+export const OF_ONE_TRANSACTION = ['build_only', 'force', 'wait', 'idempotency_key']
 
 /** The next run reads the list again, so it must be a file. */
 export function refuseStandardInput(file: string | undefined, param: string): void {

@@ -6,7 +6,6 @@ import { Amount, groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { type CommandOutcome, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
-import { refuseVault } from '../signing/acting-vault.ts'
 import { agreedSession, confirmOn } from '../signing/confirm.ts'
 import { demanding } from '../signing/demand.ts'
 import { claimsLock } from '../signing/demanded-locks.ts'
@@ -28,8 +27,10 @@ export const claimVerb = verb({
   calls: [paths.locks.claim, paths.locks.list, paths.accounts.get, ...LOCK_CALLS],
   args: { lock: requiredUnless('all', lockAddress()) },
   flags: {
-    all: toggle('Claim from every lock for your wallet, whoever made it'),
-    mint: mintAddress('With --all: only locks of this mint'),
+    all: toggle('Claim from every lock for your wallet, whoever made it', {
+      conflicts: ['lock', 'amount', 'squads', 'build_only'],
+    }),
+    mint: mintAddress('With --all: only locks of this mint', { needs: ['all'] }),
     amount: text('Whole tokens to claim (default everything that has unlocked)'),
     raw: toggle('The amount is raw units, not whole tokens'),
     ...ACT_SIGNING,
@@ -39,12 +40,7 @@ export const claimVerb = verb({
     'svc locks claim --all --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --dry-run',
   ],
   async run({ lock, all, mint, amount, raw, ...flags }, session) {
-    if (all) {
-      const given = lock === undefined ? (amount === undefined ? null : '--amount') : '<lock>'
-      if (given !== null) throw usage(`give either ${given} or --all`, { param: given })
-      return claimAll(session, flags, mint)
-    }
-    if (mint !== undefined) throw usage('--mint is for --all', { param: '--mint' })
+    if (all) return claimAll(session, flags, mint)
     const read = await readLock(session, lock ?? '')
     return claimOne(session, flags, read, amount === undefined ? null : unitsIn(read, amount, raw))
   },
@@ -95,8 +91,6 @@ interface ClaimRow extends Pick<Lock, 'address' | 'mint' | 'claimable'> {
 
 /** Each run reads from the chain what can be claimed, so that no state has to be stored between runs. */
 async function claimAll(session: Session, flags: ActFlags, mint: string | undefined): Promise<CommandOutcome> {
-  refuseVault(flags, '--all claims with your own wallet, not with a vault')
-  if (flags.build_only) throw usage('--build-only prints one transaction; with --all there are several')
   const recipient = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const rows = await claimableLocks(session, recipient, mint)
   if (rows.length === 0 || flags.dry_run) {

@@ -4,13 +4,12 @@ import { paths } from '../../src/api/paths.ts'
 import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
-import { columnInputs, withoutList } from '../lists/column-flags.ts'
+import { columnInputs } from '../lists/column-flags.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, programsField, SIGN_UNSEEN } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
-import { ACT_SIGNING, refuseOwnWithSigned, runAct } from '../signing/run-act.ts'
+import { ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { mintState } from '../signing/token-state.ts'
-import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { LOCK_LIST_FLAGS } from './list-rows.ts'
@@ -34,8 +33,15 @@ export const createVerb = verb({
     amount: requiredUnless('from', text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' })),
   },
   flags: {
-    from: text('CSV with a lock for each row, instead of one recipient', { placeholder: 'FILE', existing: true }),
-    journal: text('With --from: file that records what is done (default: beside the CSV)', { placeholder: 'FILE' }),
+    from: text('CSV with a lock for each row, instead of one recipient', {
+      placeholder: 'FILE',
+      existing: true,
+      conflicts: ['recipient', 'amount', 'build_only', 'idempotency_key'],
+    }),
+    journal: text('With --from: file that records what is done (default: beside the CSV)', {
+      placeholder: 'FILE',
+      needs: ['from'],
+    }),
     ...LOCK_LIST_FLAGS,
     trust_journal: TRUST_JOURNAL,
     ...SCHEDULE_FLAGS,
@@ -71,10 +77,6 @@ export const createVerb = verb({
       periods: periods === undefined ? undefined : String(periods),
     }
     if (from !== undefined) {
-      const both = { '<recipient>': input.recipient, '<amount>': input.amount }
-      const given = Object.entries(both).find(([, value]) => value !== undefined)
-      if (given !== undefined) throw usage(`give either ${given[0]} or --from`, { param: given[0] })
-      refuseOwnWithSigned(own)
       const [{ makeAll }, { lockList }] = await Promise.all([import('../lists/make-all.ts'), import('./lock-list.ts')])
       const { signed } = own
       const fee = feeInEpoch({ transferFee }, epoch)
@@ -83,7 +85,6 @@ export const createVerb = verb({
       const list = { file: from, journal, mint, decimals, raw, now, fee, usual, ...run }
       return makeAll(session, own, lockList(session, list))
     }
-    withoutList({ journal, allow_repeats, sign_unseen: own.sign_unseen, trust_journal: own.trust_journal, ...columns })
     const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })
     requireSteps([plan], release)
     const whole = groupedDecimalOf(plan.amount, decimals)

@@ -38,7 +38,7 @@ const formOf = (names: readonly string[]): ListForm =>
 
 export const LOCK_LIST_FLAGS = {
   ...columnFlags,
-  allow_repeats: toggle('With --from: the same lock may be in the list twice, and is made twice'),
+  allow_repeats: toggle('With --from: the same lock may be in the list twice, and is made twice', { needs: ['from'] }),
 }
 
 export interface ListUnits {

@@ -4,7 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { Amount, groupedDecimalOf } from '../cli/amounts.ts'
 import { integer, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { csvLine, writePieces } from '../ledger/csv.ts'
-import { columnInputs, withoutList } from '../lists/column-flags.ts'
+import { columnInputs } from '../lists/column-flags.ts'
 import type { CommandOutcome } from '../outcome.ts'
 import { mintState } from '../signing/token-state.ts'
 import { drawingLines, drawingSvg, writePicture } from '../ui/drawing.ts'
@@ -27,11 +27,18 @@ export const planVerb = verb({
   calls: [paths.locks.get, paths.accounts.get],
   args: { amount: requiredUnless(['lock', 'from'], text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' })) },
   flags: {
-    lock: lockAddress('A lock on chain, instead of an amount and a schedule'),
-    from: text('CSV with a lock for each row, instead of an amount', { placeholder: 'FILE', existing: true }),
+    lock: {
+      ...lockAddress('A lock on chain, instead of an amount and a schedule'),
+      conflicts: ['from', 'amount', 'mint', 'decimals', ...Object.keys(SCHEDULE_FLAGS)],
+    },
+    from: text('CSV with a lock for each row, instead of an amount', {
+      placeholder: 'FILE',
+      existing: true,
+      conflicts: ['amount'],
+    }),
     ...LOCK_LIST_FLAGS,
     ...SCHEDULE_FLAGS,
-    mint: mintAddress('Mint whose decimals count'),
+    mint: mintAddress('Mint whose decimals count', { conflicts: ['decimals'] }),
     decimals: integer(`Decimals without --mint (default ${USUAL_DECIMALS})`, { min: 0, max: 255 }),
     raw: toggle('Amounts are raw units, not whole tokens'),
     svg: SVG,
@@ -45,20 +52,11 @@ export const planVerb = verb({
   async run({ lock: address, from, amount, mint, decimals: given, raw, svg, csv, allow_repeats, ...flags }, session) {
     const columns = columnInputs(flags)
     const { wallet_column: _, amount_column: __, ignore_column: ___, unpaid_only: ____, ...texts } = flags
-    if (from === undefined) withoutList({ allow_repeats, ...columns })
     if (address !== undefined) {
-      const own = { '--from': from, '<amount>': amount, '--mint': mint, '--decimals': given, ...flagsOf(texts) }
-      const both = Object.entries(own).find(([, value]) => value !== undefined)
-      if (both !== undefined) throw usage(`give either ${both[0]} or --lock`, { param: both[0] })
       const lock = await readLock(session, address)
       const now = await chainNow(session)
       return outcomeOf({ plans: [planOf(lock, now)], decimals: lock.decimals ?? 0, now, lock }, { svg, csv })
     }
-    if (from !== undefined && amount !== undefined) {
-      throw usage('give either <amount> or --from', { param: '<amount>' })
-    }
-    if (mint !== undefined && given !== undefined)
-      throw usage('give either --mint or --decimals', { param: '--decimals' })
     const decimals = mint === undefined ? (given ?? USUAL_DECIMALS) : (await mintState(session, mint)).decimals
     const now = mint === undefined ? BigInt(Math.floor(session.clock.now() / 1000)) : await chainNow(session)
     const { periods } = texts
@@ -80,8 +78,6 @@ export const planVerb = verb({
     return outcomeOf({ plans, decimals, now, lock: null }, { svg, csv })
   },
 })
-
-const flagsOf = (texts: object) => Object.fromEntries(Object.entries(texts).map(([key, value]) => [flagOf(key), value]))
 
 /** The schedule of a lock on chain; a time beyond the year 9999 cannot be drawn. */
 function planOf(lock: LockRead, now: bigint): LockPlan {

@@ -30,13 +30,16 @@ export const buildTreeOfCsv = verb({
     }),
     ...unitFlags,
     persist: toggle('Store the tree, so that the API serves its proofs'),
-    replace: toggle('With --persist: replace a stored tree of the same id and another root'),
+    replace: toggle('With --persist: replace a stored tree of the same id and another root', { needs: ['persist'] }),
     shard: toggle(`Cut the list into consecutive trees of at most ${MAX_STORED_LEAVES} leaves`),
     out: text('Write the whole tree with every proof as JSON', { placeholder: 'FILE' }),
-    format: choiceOf(['svc', 'jito', 'streamflow'], 'Form of --out (default svc)', {
-      jito: "the distributor's merkle_tree.json",
-      streamflow: 'the CSV that its service takes',
-    }),
+    format: {
+      ...choiceOf(['svc', 'jito', 'streamflow'], 'Form of --out (default svc)', {
+        jito: "the distributor's merkle_tree.json",
+        streamflow: 'the CSV that its service takes',
+      }),
+      needs: ['out'],
+    },
     ...junitFlag,
   },
   examples: [
@@ -51,8 +54,6 @@ export const buildTreeOfCsv = verb({
     return withJunitReport(junit, file, async () => {
       const { ui } = session
       readKey(mint, '--mint')
-      if (replace && !persist) throw usage('--replace needs --persist')
-      if (format !== undefined && out === undefined) throw usage('--format needs --out', { param: '--format' })
       // Without --persist nothing reads the chain, so the units of the amounts cannot be checked.
       const token = persist ? await listTokenIfRead(session, mint) : null
       requireUnits(chosen, token)

@@ -24,18 +24,16 @@ export const importTree = verb({
       max: MAX_AIRDROP_COUNT,
     }),
     root: text('Root that the tree must have; required if the file names none', { placeholder: 'HEX' }),
-    csv: text('Write the list in raw units instead of storing the tree', { placeholder: 'FILE' }),
+    csv: text('Write the list in raw units instead of storing the tree', { placeholder: 'FILE', conflicts: ['mint'] }),
     replace: toggle('Replace a stored tree of the same id and another root'),
   },
+  needs: [['mint', 'csv']],
   examples: [
     'svc merkle import merkle_tree.json --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --airdrop-count 1',
     'svc merkle import merkle_tree.json --csv recipients.csv',
   ],
-  async run({ file, mint, airdrop_count = 0, root, csv, replace }, session) {
-    if (mint !== undefined && csv !== undefined) {
-      throw usage('give --mint to store the tree, or --csv', { param: '--csv' })
-    }
-    if (mint !== undefined) readKey(mint, '--mint')
+  async run({ file, mint = '', airdrop_count = 0, root, csv, replace }, session) {
+    if (csv === undefined) readKey(mint, '--mint')
     const expected = root === undefined ? undefined : toHex(readHash(root, '--root'))
     const { checkTreeFile } = await import('../../src/merkle/tree-files/tree-file.ts')
     const { openTreeFile, requireWhole } = await import('./json-recipients.ts')
@@ -53,8 +51,6 @@ export const importTree = verb({
       await writeTreeFile(csv, csvChunks(read.list))
       return { data: { ...data, csv } }
     }
-    if (mint === undefined)
-      throw usage('--mint is required to store the tree; --csv writes its list', { param: '--mint' })
     if (read.list.count > MAX_STORED_LEAVES) {
       throw usage(
         `${counted(read.list.count, 'leaf', 'leaves')} do not fit in one stored tree of ${MAX_STORED_LEAVES}`,

@@ -14,7 +14,10 @@ import { csvFlags } from './recipients.ts'
 /** The flags of a command that pays, or stores what will be paid. */
 export const unitFlags = {
   ...csvFlags,
-  raw: toggle('Amounts are raw units; for a mint on chain, either this or --decimals is needed'),
+  raw: toggle('Amounts are raw units; for a mint on chain, either this or --decimals is needed', {
+    conflicts: ['decimals'],
+    needs: ['list'],
+  }),
 }
 
 export interface UnitChoice {
@@ -66,9 +69,8 @@ async function withSymbol({ client }: Session, mint: string, state: MintOnChain)
 /** The name of whole tokens, such as `FIRST`. */
 const unitName = ({ symbol }: Pick<ListToken, 'symbol'>): string => symbol ?? 'tokens'
 
-/** Throws a usage problem for both flags, or for decimals that the mint does not have. */
-export function requireUnits({ decimals, raw }: UnitChoice, token: ListToken | null): void {
-  if (raw && decimals !== undefined) throw usage('give either --decimals or --raw', { param: '--raw' })
+/** Throws a usage problem for decimals that the mint does not have. */
+export function requireUnits({ decimals }: Pick<UnitChoice, 'decimals'>, token: ListToken | null): void {
   if (token === null || decimals === undefined || decimals === token.decimals) return
   throw usage(`the token ${token.mint} has ${token.decimals} decimals, not ${decimals}: every amount would be wrong`, {
     param: '--decimals',

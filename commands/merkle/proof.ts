@@ -5,7 +5,7 @@ import { entryAt, findWallet } from '../../src/merkle/entry-list.ts'
 import { proofAt, toHex } from '../../src/merkle/tree.ts'
 import { inWhole } from '../cli/amounts.ts'
 import { required, text, verb } from '../cli/command.ts'
-import { Problem, usage } from '../ui/problem.ts'
+import { Problem } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import { readKey } from './built-record.ts'
 import { csvFlags, hashTree, readRecipients } from './recipients.ts'
@@ -13,23 +13,20 @@ import { csvFlags, hashTree, readRecipients } from './recipients.ts'
 export const proof = verb({
   about: 'Print the proof of one wallet, from a CSV or a stored tree',
   calls: [paths.merkleTrees.proof],
-  args: { file: text('The CSV, or - for standard input; not with --id') },
+  args: { file: text('The CSV, or - for standard input; not with --id', { conflicts: ['id'], needs: ['mint'] }) },
   flags: {
     wallet: required(text('The wallet', { placeholder: 'WALLET' })),
     id: text('Id of a stored tree, instead of FILE', { placeholder: 'ID' }),
     mint: text('Mint of the token, required with FILE', { placeholder: 'MINT' }),
     ...csvFlags,
   },
+  needs: [['file', 'id']],
   examples: [
     'svc merkle proof recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --wallet 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g -o json',
     'svc merkle proof --id 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --wallet 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
   ],
-  async run({ file, wallet, id, mint, ...csv }, { client, ui }) {
-    const either = 'give either the CSV as FILE or --id of a stored tree'
-    if (file !== undefined && id !== undefined) throw usage(either)
+  async run({ file = '', wallet, id, mint = '', ...csv }, { client, ui }) {
     if (id !== undefined) return { data: (await client.merkleTrees.proof({ id, wallet })).data }
-    if (file === undefined) throw usage(either)
-    if (mint === undefined) throw usage('--mint is required with FILE', { param: '--mint' })
     readKey(mint, '--mint')
     const key = readKey(wallet, '--wallet')
     const { list } = await readRecipients(file, { ...csv, mint }, ui)

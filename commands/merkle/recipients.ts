@@ -23,16 +23,20 @@ import { readBytes, unreadable } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
 
-/** The flags of every command that reads a CSV. */
+/** The flags of every command that reads a CSV, which some have as `--list`. */
 export const csvFlags = {
   decimals: integer("The token's decimals: amounts are whole tokens (without it, raw units)", {
     min: 0,
     max: MAX_DECIMALS,
+    needs: ['list'],
   }),
-  duplicates: choiceOf(['reject', 'sum'], 'A wallet that appears twice (default reject)', {
-    reject: 'an error that names its lines',
-    sum: 'its amounts are added up',
-  }),
+  duplicates: {
+    ...choiceOf(['reject', 'sum'], 'A wallet that appears twice (default reject)', {
+      reject: 'an error that names its lines',
+      sum: 'its amounts are added up',
+    }),
+    needs: ['list'],
+  },
   ...columnFlags,
 }
 export interface CsvChoices extends ColumnInputs {

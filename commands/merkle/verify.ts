@@ -19,19 +19,24 @@ import { type CsvChoices, csvFlags, hashRoot, readRecipients } from './recipient
 import { fetchStoredList } from './stored-list.ts'
 import type { Against } from './verify-tree-file.ts'
 
+/** The flags of one proof. */
+const OF_A_PROOF = ['proof', 'wallet', 'amount', 'amount_locked', 'siblings']
+
 export const verifyTree = verb({
   about: 'Check a list against a root, or one proof; exit 0 yes, 1 no',
   details:
     'With FILE: builds its tree and compares the root with --root. With --tree: compares every proof, the root and the sums of a file with its leaves, and with --root where given. Without: checks one proof, given as --proof FILE (the JSON that `svc merkle proof -o json` prints) or as --wallet, --amount and --siblings. Give --root from a source you trust: a proof file proves nothing about its own root.',
   calls: [paths.merkleTrees.get, paths.merkleTrees.entries],
-  args: { file: text('The CSV, or - for standard input') },
+  args: { file: text('The CSV, or - for standard input', { conflicts: OF_A_PROOF }) },
   flags: {
     tree: text("A tree's file, of `svc merkle build --out`, the Jito distributor or Streamflow, instead of FILE", {
       placeholder: 'FILE',
+      conflicts: ['file', ...OF_A_PROOF],
     }),
     root: text('The root, hex with or without 0x', { placeholder: 'HEX' }),
     id: text('With FILE or --tree: a stored tree, whose root is used; svc also shows where the list differs', {
       placeholder: 'ID',
+      conflicts: OF_A_PROOF,
     }),
     ...csvFlags,
     proof: text('JSON file of one proof, or -', { placeholder: 'FILE' }),
@@ -41,6 +46,7 @@ export const verifyTree = verb({
     siblings: listOf('Hashes of the proof, leaf to root', { placeholder: 'HEX,…' }),
     ...junitFlag,
   },
+  needs: [['file', 'tree', ...OF_A_PROOF]],
   examples: [
     'svc merkle verify --tree merkle_tree.json',
     'svc merkle verify recipients.csv --root "$(cat root.txt)"',
@@ -49,20 +55,13 @@ export const verifyTree = verb({
   ],
   async run({ file, tree, root, id, proof, wallet, amount, amount_locked, siblings, junit, ...csv }, session) {
     return withJunitReport(junit, file ?? tree ?? 'proof', async () => {
-      const single = [proof, wallet, amount, amount_locked, siblings].some((given) => given !== undefined)
       if (tree !== undefined) {
-        if (file !== undefined || single) throw usage('give --tree, or a FILE, or a proof', { param: '--tree' })
         const { verifyTreeFile } = await import('./verify-tree-file.ts')
         return verifyTreeFile(tree, { root, id }, session)
       }
-      if (file !== undefined) {
-        if (single) throw usage('give a FILE, or a proof (--proof, or --wallet --amount --siblings), not both')
-        return verifyList(file, { root, id }, csv, session)
-      }
-      if (id !== undefined) throw usage('--id needs FILE', { param: '--id' })
+      if (file !== undefined) return verifyList(file, { root, id }, csv, session)
       if (proof !== undefined)
         return verifyOne({ ...(await readProofFile(proof)), ...(root === undefined ? {} : { root }) })
-      if (!single) throw usage('give the CSV as FILE, or --proof FILE')
       return verifyOne({ wallet, amount, amount_locked, proof: siblings ?? [], root })
     })
   },

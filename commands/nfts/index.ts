@@ -4,7 +4,7 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb, recordVerb } from '../cli/reads.ts'
-import { columnFlags, columnInputs, withoutList } from '../lists/column-flags.ts'
+import { columnFlags, columnInputs } from '../lists/column-flags.ts'
 import { makeAll } from '../lists/make-all.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { refuseStandardInput } from '../lists/run.ts'
@@ -43,37 +43,45 @@ export const nftsNoun: Noun = {
         uri: text('Where its metadata is', { placeholder: 'URL' }),
         owner: text('Who owns it (default: your keypair)', { placeholder: 'WALLET' }),
         allow_programs: ALLOW_PROGRAMS,
-        from: text('CSV with a row for each NFT, instead of --name and --uri', { placeholder: 'FILE' }),
+        from: text('CSV with a row for each NFT, instead of --name and --uri', {
+          placeholder: 'FILE',
+          conflicts: ['name', 'uri', 'owner', 'build_only'],
+        }),
         ...listColumnFlags,
-        journal: text('Where the journal of --from is kept (default: beside the CSV)', { placeholder: 'FILE' }),
+        journal: text('Where the journal of --from is kept (default: beside the CSV)', {
+          placeholder: 'FILE',
+          needs: ['from'],
+        }),
         sign_unseen: SIGN_UNSEEN,
         trust_journal: TRUST_JOURNAL,
         platform_id: PLATFORM_ID,
         ...SIGNING,
       },
+      needs: [
+        ['name', 'from'],
+        ['uri', 'from'],
+      ],
       examples: [
         'svc nfts mint --collection ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq --name "Genesis #1" --uri https://example.com/1.json',
         'svc nfts mint --collection ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq --from nfts.csv --yes',
       ],
       async run(input, session) {
-        const { collection, name, uri, owner, from, journal, platform_id = DEFAULT_PLATFORM, ...flags } = input
-        const single = { '--name': name, '--uri': uri, '--owner': owner }
+        const {
+          collection,
+          name = '',
+          uri = '',
+          owner,
+          from,
+          journal,
+          platform_id = DEFAULT_PLATFORM,
+          ...flags
+        } = input
         if (from !== undefined) {
-          const both = Object.entries(single).find(([, value]) => value !== undefined)
-          if (both !== undefined) throw usage(`give either --from or ${both[0]}`, { param: both[0] })
           const columns = columnInputs(flags)
           const list = { file: from, journal, collection, platform_id, allow_programs: flags.allow_programs, columns }
           refuseStandardInput(from, '--from')
           return makeAll(session, flags, await mintList(session, list))
         }
-        withoutList({
-          journal,
-          sign_unseen: flags.sign_unseen,
-          trust_journal: flags.trust_journal,
-          ...columnInputs(flags),
-        })
-        if (name === undefined) throw missingFlag('--name')
-        if (uri === undefined) throw missingFlag('--uri')
         warnOfHttp(session, { '--uri': uri })
         return runSigned<NftCreated>(session, flags, {
           what: `Mint ${name} into ${collection}`,
@@ -142,6 +150,3 @@ export const nftsNoun: Noun = {
     }),
   },
 }
-
-const missingFlag = (name: string) =>
-  usage(`${name} is missing`, { param: name, next: 'give --name and --uri, or a CSV with --from' })

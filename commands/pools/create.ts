@@ -4,8 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { type CommandOutcome, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { refuseVault } from '../signing/acting-vault.ts'
-import { buildFields, requireSignedForKey, txVersionField } from '../signing/flags.ts'
+import { buildFields, txVersionField } from '../signing/flags.ts'
 import { fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
 import { mintKeyOf } from '../signing/mint-keypair.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
@@ -15,14 +14,13 @@ import { withNext } from '../signing/run-outcomes.ts'
 import type { AgreedBuild } from '../signing/signed-run.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { quoteUnitOf } from '../ui/curve.ts'
-import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
 import { allPresets } from './all-presets.ts'
 import { launchAnswer, launchDemand, type PoolBody, poolBody, secretKeysOf } from './launch-body.ts'
 import { type CreateFlags, createFlags } from './launch-flags.ts'
 import { launchList } from './launch-list.ts'
 import { offerPull } from './missing-programs.ts'
-import { refuseBesideRehearsal, showRehearsal } from './rehearse.ts'
+import { showRehearsal } from './rehearse.ts'
 import { continueLaunch, type SingleLaunch, sendLaunch, withLaunch } from './single-launch.ts'
 import { sponsorOf } from './sponsor.ts'
 import { percentOf } from './state.ts'
@@ -63,12 +61,8 @@ export const create = verb({
     const { website, twitter, telegram } = input
     warnOfHttp(session, { '--website': website, '--twitter': twitter, '--telegram': telegram })
     await offerPull(session)
-    if (input.rehearse) refuseVault(input, '--rehearse launches with your own wallet, not with a vault')
     if (input.from !== undefined) return launchList(session, input, input.from)
-    if (input.journal !== undefined) throw usage('--journal needs --from', { param: '--journal' })
-    if (input.trust_journal) throw usage('--trust-journal needs --from', { param: '--trust-journal' })
     if (input.rehearse) {
-      refuseBesideRehearsal(input)
       return showRehearsal(session, input, await poolBody(input, (await mintKeyOf(input))?.address))
     }
     return shownLaunch(await (input.signed ? launchPoolByPlatform : launchPool)(input, session), input)
@@ -76,12 +70,6 @@ export const create = verb({
 })
 
 async function launchPool(input: CreateFlags, session: Session): Promise<CommandOutcome> {
-  requireSignedForKey(input)
-  if (input.bundle && input.tx_version === '1') {
-    throw usage('--bundle is for launches of several transactions: with --tx-version 1 there is one', {
-      param: '--bundle',
-    })
-  }
   const payer = input.squads === undefined ? await sponsorOf(input, session) : undefined
   const mintKey = await mintKeyOf(input)
   const ownKeys = mintKey === undefined ? [] : [mintKey.secretKey]
@@ -141,19 +129,6 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
  * transactions also signs them; the same request is refused if the wallet cannot pay for all.
  */
 async function launchPoolByPlatform(input: CreateFlags, session: Session): Promise<CommandOutcome> {
-  for (const name of [
-    'dry_run',
-    'force',
-    'build_only',
-    'bundle',
-    'mint_keypair',
-    'keypair',
-    'payer',
-    'creator',
-  ] as const) {
-    if (input[name])
-      throw usage(`--${name.replace('_', '-')} is for launches that your own keypair signs, not for --signed`)
-  }
   const body = await poolBody(input, undefined)
   const creator = await platformAddress(session)
   const what = poolQuestion(input)

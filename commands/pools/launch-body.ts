@@ -20,9 +20,6 @@ export async function poolBody(input: CreateFlags, base_mint: string | undefined
   // Without a list they are prompted for.
   if (name === undefined || symbol === undefined || image === undefined)
     throw usage('missing --name, --symbol or --image')
-  if (unlocked_liquidity && type !== 'damm_v2') {
-    throw usage('--unlocked-liquidity is for --type damm_v2', { param: '--unlocked-liquidity' })
-  }
   const buy_amount = buy === undefined ? undefined : solNumber(buy, '--buy')
   const bytes = await readBytes(image)
   if (bytes.byteLength === 0) {

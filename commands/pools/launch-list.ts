@@ -9,34 +9,18 @@ import { previewLine } from '../signing/preview.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
-import type { CreateFlags, createFlags } from './launch-flags.ts'
+import type { CreateFlags } from './launch-flags.ts'
 import { launchedCalls, launchRow } from './launch-row.ts'
 import { costOf, rehearseAll, requireBuildable } from './list-forecast.ts'
 import { type LaunchListJournal, launchedOf, launchListJournal } from './list-journal.ts'
 import { launchListOutcome, type PlannedRow } from './list-outcome.ts'
 import { type LaunchList, readLaunchList } from './list-rows.ts'
 import { proposeLaunches } from './propose-launches.ts'
-import { refuseBesideRehearsal } from './rehearse.ts'
 
 /** Launches at the same time; each waits for its transactions most of the time. */
 const CONCURRENT_LAUNCHES = 4
-const OF_ONE_LAUNCH = [
-  'name',
-  'symbol',
-  'image',
-  'type',
-  'unlocked_liquidity',
-  'preset',
-  'buy',
-  'description',
-  'website',
-  'twitter',
-  'telegram',
-  'mint_keypair',
-] as const satisfies readonly (keyof typeof createFlags)[]
-
 export async function launchList(session: Session, input: CreateFlags, file: string): Promise<CommandOutcome> {
-  refuseBesideList(input)
+  refuseStandardInput(file, '--from')
   const list = await readLaunchList(file)
   if (input.squads !== undefined) return proposeLaunches(session, input, list, input.squads)
   const payer = await signingWallet(session, input)
@@ -91,25 +75,6 @@ export async function launchList(session: Session, input: CreateFlags, file: str
     },
     outcome: (notes) => launchListOutcome(planned, { file, journal: journal.file }, notes),
   })
-}
-
-function refuseBesideList(input: CreateFlags): void {
-  const single = OF_ONE_LAUNCH.find((name) => input[name] !== undefined && input[name] !== false)
-  if (single !== undefined) {
-    const flag = `--${single.replace('_', '-')}`
-    throw usage(`give either --from or ${flag}`, { param: flag })
-  }
-  for (const name of ['build_only', 'bundle', 'signed', 'idempotency_key'] as const) {
-    if (input[name])
-      throw usage(`--${name.replace('_', '-')} is for one launch, not for --from`, {
-        param: `--${name.replace('_', '-')}`,
-      })
-  }
-  if (input.wait !== undefined && input.wait !== 'confirmed') {
-    throw usage('with --from each launch is waited for until it is confirmed', { param: '--wait' })
-  }
-  refuseStandardInput(input.from, '--from')
-  if (input.rehearse) refuseBesideRehearsal(input)
 }
 
 const entryOf = (journal: LaunchListJournal, { symbol }: { symbol: string }) => launchedOf(journal.entries.get(symbol))

@@ -8,25 +8,13 @@ import { txVersionField } from '../signing/flags.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
-import { EXIT, usage } from '../ui/problem.ts'
+import { EXIT } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import type { PoolBody } from './launch-body.ts'
 import type { CreateFlags } from './launch-flags.ts'
 
 const STEP_COLUMNS = ['step', 'status', 'bytes', 'units', 'fee'] as const
 const BOOK_COLUMNS = ['party', 'address', 'sol', 'quote', 'base'] as const
-
-/** Throws a usage problem for flags that a rehearsal does not use. */
-export function refuseBesideRehearsal(input: CreateFlags): void {
-  for (const name of ['dry_run', 'build_only', 'bundle', 'wait', 'idempotency_key'] as const) {
-    if (!input[name]) continue
-    const flag = `--${name.replace('_', '-')}`
-    throw usage(`${flag} is for a launch, and --rehearse sends nothing`, {
-      param: flag,
-      next: 'leave one of the two out',
-    })
-  }
-}
 
 /** Who would launch: the platform wallet with --signed, else the wallet of the flags; its key is not needed. */
 export async function rehearsedCreator(session: Session, input: CreateFlags): Promise<string> {

@@ -41,7 +41,7 @@ export const swap = verb({
   args: { address: required(poolAddress()) },
   flags: {
     buy: text('SOL to spend, or whole tokens of the quote if that is not SOL', { placeholder: 'SOL' }),
-    sell: text('Whole tokens to sell, like 1000 or 0.5', { placeholder: 'TOKENS' }),
+    sell: text('Whole tokens to sell, like 1000 or 0.5', { placeholder: 'TOKENS', conflicts: ['buy'] }),
     slippage_bps: integer(
       `How much less than quoted to accept, in hundredths of a percent (default ${DEFAULT_SLIPPAGE_BPS})`,
       {
@@ -52,14 +52,12 @@ export const swap = verb({
     quote: text('Mint of the quote that --buy spends, if it is not SOL', { placeholder: 'MINT' }),
     ...SIGNING,
   },
+  needs: [['buy', 'sell']],
   examples: [
     'svc pools swap CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --buy 0.5',
     'svc pools swap CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --sell 1000 --slippage-bps 50 --dry-run',
   ],
   async run({ address, buy, sell, slippage_bps = DEFAULT_SLIPPAGE_BPS, quote: meant, ...flags }, session) {
-    if ((buy === undefined) === (sell === undefined)) {
-      throw usage('give either --buy (SOL) or --sell (whole tokens)', { param: '--buy' })
-    }
     const side = buy === undefined ? 'sell' : 'buy'
     if (buy !== undefined) positive(rawUnits(buy, MOST_DECIMALS, '--buy'), '--buy')
     const { data: pool } = await session.client.pools.get({ address })

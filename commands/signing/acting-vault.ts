@@ -6,8 +6,8 @@ import { usage } from '../ui/problem.ts'
 import type { SigningWalletFlags } from './signing-wallet.ts'
 import type { ActingVault } from './wallet.ts'
 
-/** Overrides the setting. */
-const NONE = 'none'
+/** The text of --squads that overrides the setting. */
+export const NO_VAULT = 'none'
 
 /**
  * The inputs with the vault in place of the text of --squads, or of the setting `squads`. Throws a usage problem for a
@@ -21,20 +21,14 @@ export async function withVault(
   if (!('squads' in verb.flags)) return inputs
   const typed = inputs.squads as string | undefined
   const text = typed ?? (await session.squads())
-  if (text === undefined || text === NONE) return { ...inputs, squads: undefined }
+  if (text === undefined || text === NO_VAULT) return { ...inputs, squads: undefined }
   const shown = typed === undefined ? 'the setting squads' : '--squads'
   const named = vaultIn(text, shown)
   const [{ vaultAddress }, { signingWallet }] = await Promise.all([
     import('../../src/solana/squads/index.ts'),
     import('./signing-wallet.ts'),
   ])
-  const { keypair, payer, build_only, dry_run, signed } = inputs
-  if (signed === true) {
-    throw usage('--signed is for what the platform wallet does itself, not for a vault', {
-      param: '--squads',
-      next: 'the platform wallet proposes by API, with approver and mode signed (docs/approvals.md); here a member proposes',
-    })
-  }
+  const { keypair, payer, build_only, dry_run } = inputs
   const { multisig, vaultIndex } = await ofVault(session, named, { shown, vaultAddress })
   const own = { keypair, payer, build_only, dry_run } as SigningWalletFlags
   const member = await signingWallet(session, own)
@@ -85,10 +79,4 @@ function vaultIn(text: string, shown: string): NamedVault {
     )
   }
   return { address, number: number === undefined ? null : Number(number) }
-}
-
-/** Throws a usage problem if a command that cannot propose has a vault. */
-export function refuseVault({ squads }: { squads?: ActingVault | undefined }, why: string): void {
-  if (squads === undefined) return
-  throw usage(why, { param: '--squads', next: 'add --squads none to act with your own keypair' })
 }

@@ -1,6 +1,5 @@
 /** Declares the flags of every command that signs. */
 import { type CommandInput, choiceOf, type InputValues, text, toggle } from '../cli/command.ts'
-import { usage } from '../ui/problem.ts'
 import type { ActingVault } from './wallet.ts'
 
 export const KEYPAIR = text(
@@ -19,6 +18,7 @@ export const TX_VERSION = choiceOf(['0', '1'], 'Version of the transaction: 0 (t
 
 export const SIGN_UNSEEN = toggle(
   'With a list: sign again what an earlier run signed and no node has shown; it may have landed, and then happens twice',
+  { needs: ['from'] },
 )
 
 export const WALLET_ADDRESS = { placeholder: 'ADDRESS' }
@@ -37,6 +37,7 @@ export const QR = text('Show a QR code: a phone signs and sends it (docs/pay.md)
   placeholder: 'FILE.svg',
   bare: true,
   implies: 'build_only',
+  conflicts: ['squads'],
 })
 
 /** Before the command runs, `withVault` puts the vault in the place of its text. */
@@ -51,7 +52,9 @@ const OWN_KEY = {
   keypair: KEYPAIR,
   payer: PAYER,
   tx_version: TX_VERSION,
-  dry_run: toggle('Stop after the simulation: nothing is signed, sent or stored'),
+  dry_run: toggle('Stop after the simulation: nothing is signed, sent or stored', {
+    conflicts: ['qr', 'build_only'],
+  }),
   force: toggle('Build it even if svc refuses it because the program has changed; only your own wallet signs'),
   build_only: toggle('Print the unsigned transaction and who must sign it'),
   wait: WAIT,
@@ -61,15 +64,14 @@ export const SIGNING_HERE = { ...OWN_KEY, squads: SQUADS }
 export const SIGNING = { ...SIGNING_HERE, qr: QR }
 /** Of commands whose keypair signs for itself, even if a multisig is set. */
 export const OWN_SIGNING = { ...OWN_KEY, qr: QR }
+/** What a wallet of the user's own or a vault does, and the platform wallet does not. */
+export const WITHOUT_PLATFORM = ['keypair', 'build_only', 'payer', 'creator', 'authority', 'squads']
+export const signedFlag = (about: string) => toggle(about, { conflicts: WITHOUT_PLATFORM })
 /** The key of a request with `mode: signed`, for commands that have `--signed`. */
 export const IDEMPOTENCY_KEY = text('With --signed: repeat under this key what an earlier run began', {
   placeholder: 'KEY',
+  needs: ['signed'],
 })
-/** Throws a usage problem for a key without `--signed`. */
-export function requireSignedForKey(flags: { signed: boolean; idempotency_key?: string | undefined }): void {
-  if (flags.idempotency_key === undefined || flags.signed) return
-  throw usage('--idempotency-key is for --signed', { param: '--idempotency-key' })
-}
 /** The `tx_version` field of a request; omitted for the default, because older daemons do not know it. */
 export const txVersionField = ({ tx_version }: { tx_version?: '0' | '1' | undefined }): { tx_version?: 1 } =>
   tx_version === '1' ? { tx_version: 1 } : {}

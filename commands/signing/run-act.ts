@@ -1,25 +1,17 @@
 /** Runs an act that your keypair, a vault or the platform wallet signs. */
 import { paths } from '../../src/api/paths.ts'
 import type { Client } from '../../src/client.ts'
-import { type CommandOutcome, toggle } from '../cli/command.ts'
+import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { failure } from '../ui/problem.ts'
 import type { BuiltTransactions } from './built-transactions.ts'
-import {
-  buildFields,
-  IDEMPOTENCY_KEY,
-  requireSignedForKey,
-  SIGNING,
-  type SigningFlags,
-  txVersionField,
-} from './flags.ts'
+import { buildFields, IDEMPOTENCY_KEY, SIGNING, type SigningFlags, signedFlag, txVersionField } from './flags.ts'
 import { runSigned } from './run.ts'
 import type { RunFlags, SignedRun } from './signed-run.ts'
-import { refuseNamedWallet } from './signing-wallet.ts'
 
 /** The flags of an act that the platform wallet may sign too. */
 export const ACT_SIGNING = {
-  signed: toggle('The platform wallet signs, instead of your keypair'),
+  signed: signedFlag('The platform wallet signs, instead of your keypair'),
   idempotency_key: IDEMPOTENCY_KEY,
   ...SIGNING,
 }
@@ -66,12 +58,11 @@ export interface Act<D extends ActAnswer> {
   decimals?: Decimals | ((data: D) => Decimals)
 }
 
-export async function runAct<D extends ActAnswer>(
+export function runAct<D extends ActAnswer>(
   session: Session,
   flags: ActFlags & RunFlags,
   act: Act<D>,
 ): Promise<CommandOutcome> {
-  refuseOwnWithSigned(flags)
   return runSigned<Unsigned<D>>(session, flags, signedActOf(flags, act))
 }
 
@@ -102,15 +93,4 @@ export function signedActOf<D extends ActAnswer>(
       },
     }),
   }
-}
-
-/** Throws a usage problem for flags of the user's own keypair beside --signed, and for a key without it. */
-export function refuseOwnWithSigned(flags: ActFlags): void {
-  requireSignedForKey(flags)
-  if (!flags.signed) return
-  if (flags.keypair !== undefined || flags.build_only) {
-    const shown = flags.build_only ? '--build-only' : '--keypair'
-    throw usage(`${shown} is for what your own keypair signs, not for --signed`, { param: shown })
-  }
-  refuseNamedWallet(flags, '--signed')
 }

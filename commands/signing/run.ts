@@ -4,7 +4,6 @@
  */
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { usage } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseOtherSigners, refuseUnconfirmable } from './confirm.ts'
 import { costLines, costParts } from './cost-parts.ts'
@@ -29,10 +28,8 @@ export async function runSigned<D extends BuiltTransactions>(
   flags: RunFlags,
   run: SignedRun<D>,
 ): Promise<CommandOutcome> {
-  if (flags.dry_run && flags.build_only) throw usage('give either --dry-run or --build-only')
   const { platform } = run
   if (flags.squads !== undefined) {
-    if (flags.qr !== undefined) throw usage('--qr is for a wallet of your own, not for a vault', { param: '--qr' })
     const { proposeRun } = await import('./propose.ts')
     return proposeRun(session, flags, run, flags.squads)
   }

@@ -71,10 +71,3 @@ function namedWallet(flags: SigningWalletFlags): { flag: string; address: string
   }
   return first
 }
-
-/** Throws a usage problem if a wallet is named although this command does not sign with the user's wallet. */
-export function refuseNamedWallet(flags: SigningWalletFlags, why: string): void {
-  const named = namedWallet(flags)
-  if (named !== undefined)
-    throw usage(`${named.flag} is for transactions that your own wallet signs, not for ${why}`, { param: named.flag })
-}

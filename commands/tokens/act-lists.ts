@@ -22,7 +22,7 @@ import { type ColumnInputs, columnChoices, type ListNotes, withListNotes } from 
 import { readListRows } from '../lists/csv.ts'
 import type { JournalKind } from '../lists/journal.ts'
 import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
-import { runList } from '../lists/run.ts'
+import { refuseStandardInput, runList } from '../lists/run.ts'
 import { amountWords, type ListToken, listToken } from '../merkle/list-units.ts'
 import { readRecipients } from '../merkle/recipients.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
@@ -32,7 +32,7 @@ import { approverField, programsField, txVersionField } from '../signing/flags.t
 import { type Funds, lamportsOf, requireFunds, solPayment, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { listSignerLines, previewLine } from '../signing/preview.ts'
-import { type ActFlags, refuseOwnWithSigned } from '../signing/run-act.ts'
+import type { ActFlags } from '../signing/run-act.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
@@ -91,7 +91,7 @@ export async function actOnList(session: Session, flags: ActFlags, list: ActList
 async function doList(session: Session, flags: ActFlags, list: ActList): Promise<CommandOutcome> {
   const { act, mint, file } = list
   const { title, to, doing } = WORDS[act]
-  refuseOwnWithSigned(flags)
+  refuseStandardInput(file, '--from')
   const token = await listToken(session, mint)
   const listed = hasAmounts(act)
     ? await readAmounts(session, list, list.raw ? undefined : token.decimals)

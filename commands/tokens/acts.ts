@@ -4,12 +4,12 @@ import type { TokenBurning, TokenFreezing, TokenMinting } from '../../src/api/to
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { type ColumnInputs, columnFlags, columnInputs, withoutList } from '../lists/column-flags.ts'
+import { type ColumnInputs, columnFlags, columnInputs } from '../lists/column-flags.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, programsField, SIGN_UNSEEN } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
-import { FROM, FROM_WALLETS, JOURNAL, openingLine, RAW, refuseWithList, unitsOf } from './act-inputs.ts'
+import { FROM, FROM_WALLETS, JOURNAL, openingLine, RAW, unitsOf } from './act-inputs.ts'
 import { actOnList, demandsActs } from './act-lists.ts'
 
 const SENDS = [
@@ -23,7 +23,9 @@ const SENDS = [
 const MINT_ARG = required(mintAddress('Mint of the token, or its symbol'))
 const AMOUNT = requiredUnless('from', text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' }))
 const WALLET = requiredUnless('from', text('Wallet, or one of its token accounts', { placeholder: 'WALLET' }))
-const AGAIN = toggle('With --from: do it again for everybody, although the same list was done with another journal')
+const AGAIN = toggle('With --from: do it again for everybody, although the same list was done with another journal', {
+  needs: ['from'],
+})
 
 const supplyLine = ({ supply, new_supply }: { supply: string; new_supply: string }, decimals: number) =>
   previewLine(
@@ -59,7 +61,6 @@ export const mintVerb = verb({
     session,
   ) {
     if (from !== undefined) {
-      refuseWithList({ ...flags, from }, { '<amount>': amount, '--to': to })
       return actOnList(session, flags, {
         act: 'mint',
         mint,
@@ -73,7 +74,6 @@ export const mintVerb = verb({
         columns: columnInputs(flags),
       })
     }
-    withoutList({ journal, again, sign_unseen, trust_journal, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenMinting>(session, flags, {
       what: `Mint ${groupedDecimalOf(units, decimals)} of the token ${mint}${to === undefined ? '' : ` to ${to}`}`,
@@ -128,7 +128,6 @@ export const burnVerb = verb({
   ],
   async run({ mint, amount, holder, from, journal, again, sign_unseen, trust_journal, raw, ...flags }, session) {
     if (from !== undefined) {
-      refuseWithList({ ...flags, from }, { '<amount>': amount, '--holder': holder })
       const list = {
         act: 'burn' as const,
         mint,
@@ -143,7 +142,6 @@ export const burnVerb = verb({
       }
       return actOnList(session, flags, list)
     }
-    withoutList({ journal, again, sign_unseen, trust_journal, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenBurning>(session, flags, {
       what: `Burn ${groupedDecimalOf(units, decimals)} of the token ${mint}${holder === undefined ? '' : ` that ${holder} holds`} for good`,
@@ -188,7 +186,6 @@ async function runFreezing(
   { mint, wallet: typed, from, journal, ...flags }: FreezingInput & ActFlags & ColumnInputs,
 ) {
   if (from !== undefined) {
-    refuseWithList({ ...flags, from }, { '<wallet>': typed })
     const list = {
       act,
       mint,
@@ -202,7 +199,6 @@ async function runFreezing(
     }
     return actOnList(session, flags, list)
   }
-  withoutList({ journal, ...columnInputs(flags) })
   const wallet = typed ?? ''
   const { freeze, thaw } = session.client.tokens
   return runAct<TokenFreezing>(session, flags, {

@@ -144,22 +144,21 @@ export const setExtensionsVerb = verb({
     max_fee,
     interest,
     multiplier,
-    at: text('With --multiplier: when it comes into force, such as 2030-01-01T00:00:00Z', { placeholder: 'TIME' }),
+    at: text('With --multiplier: when it comes into force, such as 2030-01-01T00:00:00Z', {
+      placeholder: 'TIME',
+      needs: ['multiplier'],
+    }),
     default_frozen: choiceOf(['yes', 'no'], 'Whether new token accounts begin frozen; the freeze authority signs'),
     transfer_hook: text('Program that each transfer calls, or none', { placeholder: 'PROGRAM' }),
     ...ACT_SIGNING,
   },
+  needs: [['transfer_fee', 'interest', 'multiplier', 'default_frozen', 'transfer_hook']],
   examples: [
     'svc tokens set-extensions 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --transfer-fee 0.5%',
     'svc tokens set-extensions 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --multiplier 1.5 --at 2030-01-01T00:00:00Z --dry-run',
   ],
   async run({ mint, transfer_fee: fee, max_fee: most, interest: rate, multiplier: factor, ...input }, session) {
     const { at: typedAt, default_frozen: frozen, transfer_hook: hook, ...flags } = input
-    const typed = [fee, rate, factor, frozen, hook]
-    if (typed.every((value) => value === undefined))
-      throw usage('give at least one of --transfer-fee, --interest, --multiplier, --default-frozen, --transfer-hook')
-    if (most !== undefined && fee === undefined) throw usage('--max-fee is for --transfer-fee', { param: '--max-fee' })
-    if (typedAt !== undefined && factor === undefined) throw usage('--at is for --multiplier', { param: '--at' })
     const at = typedAt === undefined ? undefined : timeOf(typedAt)
     const { decimals } = await mintState(session, mint)
     const terms = {

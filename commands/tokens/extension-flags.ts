@@ -9,48 +9,50 @@ import { WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
 
+/** The original program has no extensions. */
+const OF_TOKEN_2022 = { conflicts: ['token_program=spl'] }
+
 export const EXTENSION_FLAGS = {
-  transfer_fee: text('Token-2022: fee of each transfer, such as 1%', { placeholder: 'PERCENT' }),
-  max_fee: text('With --transfer-fee: the most of one transfer, in whole tokens', { placeholder: 'AMOUNT' }),
+  transfer_fee: text('Token-2022: fee of each transfer, such as 1%', { placeholder: 'PERCENT', ...OF_TOKEN_2022 }),
+  max_fee: text('With --transfer-fee: the most of one transfer, in whole tokens', {
+    placeholder: 'AMOUNT',
+    needs: ['transfer_fee'],
+  }),
   interest: {
-    ...text('Token-2022: yearly rate that wallets add to amounts, such as 5%', { placeholder: 'PERCENT' }),
+    ...text('Token-2022: yearly rate that wallets add to amounts, such as 5%', {
+      placeholder: 'PERCENT',
+      ...OF_TOKEN_2022,
+    }),
     field: 'interest_rate',
   },
   multiplier: {
-    ...text('Token-2022: number by which wallets multiply amounts, such as 1.5', { placeholder: 'NUMBER' }),
+    ...text('Token-2022: number by which wallets multiply amounts, such as 1.5', {
+      placeholder: 'NUMBER',
+      conflicts: [...OF_TOKEN_2022.conflicts, 'interest'],
+    }),
     field: 'scaled_amount',
   },
-  non_transferable: toggle('Token-2022: holders can only burn it'),
-  default_frozen: toggle('Token-2022: token accounts begin frozen; with --keep-freeze-authority'),
-  permanent_delegate: text('Token-2022: wallet that can take and burn what others hold', WALLET_ADDRESS),
-  pausable: toggle('Token-2022: you can pause all transfers'),
-  transfer_hook: text('Token-2022: program that each transfer calls', { placeholder: 'PROGRAM' }),
-  closable: toggle('Token-2022: you can close the mint at a supply of 0'),
+  non_transferable: toggle('Token-2022: holders can only burn it', OF_TOKEN_2022),
+  default_frozen: toggle('Token-2022: token accounts begin frozen; with --keep-freeze-authority', {
+    ...OF_TOKEN_2022,
+    needs: ['keep_freeze_authority'],
+  }),
+  permanent_delegate: text('Token-2022: wallet that can take and burn what others hold', {
+    ...WALLET_ADDRESS,
+    ...OF_TOKEN_2022,
+  }),
+  pausable: toggle('Token-2022: you can pause all transfers', OF_TOKEN_2022),
+  transfer_hook: text('Token-2022: program that each transfer calls', { placeholder: 'PROGRAM', ...OF_TOKEN_2022 }),
+  closable: toggle('Token-2022: you can close the mint at a supply of 0', OF_TOKEN_2022),
 }
 
 type ExtensionInput = InputValues<typeof EXTENSION_FLAGS>
 
-/**
- * The `extensions` of the body; undefined without any of the flags. Throws a usage problem for values that cannot be
- * read, and for flags that do not go together.
- */
-export function extensionsOf(
-  input: ExtensionInput & { token_program?: 'spl' | 'token2022' | undefined; keep_freeze_authority: boolean },
-  decimals: number,
-): TokenExtensions | undefined {
-  const flag = (Object.keys(EXTENSION_FLAGS) as (keyof ExtensionInput)[]).find((key) => Boolean(input[key]))
-  if (flag === undefined) return undefined
-  const shown = `--${flag.replaceAll('_', '-')}`
-  if (input.token_program === 'spl') throw usage(`${shown} is for --token-program token2022`, { param: shown })
+/** The `extensions` of the body; undefined without any of the flags. Throws a usage problem for unreadable values. */
+export function extensionsOf(input: ExtensionInput, decimals: number): TokenExtensions | undefined {
+  const isExtended = (Object.keys(EXTENSION_FLAGS) as (keyof ExtensionInput)[]).some((key) => Boolean(input[key]))
+  if (!isExtended) return undefined
   const { transfer_fee, max_fee, interest, multiplier, permanent_delegate, transfer_hook } = input
-  if (max_fee !== undefined && transfer_fee === undefined)
-    throw usage('--max-fee is for --transfer-fee', { param: '--max-fee' })
-  if (interest !== undefined && multiplier !== undefined)
-    throw usage('give either --interest or --multiplier', { param: '--multiplier' })
-  if (input.default_frozen && !input.keep_freeze_authority) {
-    const next = 'add --keep-freeze-authority'
-    throw usage('--default-frozen needs a freeze authority, which thaws accounts', { param: '--default-frozen', next })
-  }
   return {
     ...(transfer_fee === undefined
       ? {}

@@ -31,6 +31,7 @@ export const grindVerb = verb({
     count: integer(`How many keys, 1 to ${MOST_KEYS} (default 1)`, { min: 1, max: MOST_KEYS }),
     out: text('File of the key, or an existing folder (default ADDRESS.json here)', { placeholder: 'FILE' }),
   },
+  needs: [['starts_with', 'ends_with']],
   examples: ['svc tokens grind --ends-with pump', 'svc tokens grind --starts-with GLD --ignore-case --out mint.json'],
   async run({ starts_with = '', ends_with = '', ignore_case, count = 1, out }, { ui, clock }) {
     const pattern: AddressPattern = { startsWith: starts_with, endsWith: ends_with, ignoreCase: ignore_case }
@@ -98,8 +99,6 @@ export const grindVerb = verb({
 })
 
 function requirePossible({ startsWith, endsWith, ignoreCase }: AddressPattern): void {
-  if (startsWith === '' && endsWith === '')
-    throw usage('give --starts-with TEXT or --ends-with TEXT', { param: '--starts-with' })
   for (const [param, wanted] of [
     ['--starts-with', startsWith],
     ['--ends-with', endsWith],

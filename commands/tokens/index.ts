@@ -60,7 +60,10 @@ export const tokensNoun: Noun = {
         ),
         supply: requiredUnless(
           'initial_supply',
-          text('First supply in whole tokens, like 1000000 or 0.5', { placeholder: 'AMOUNT' }),
+          text('First supply in whole tokens, like 1000000 or 0.5', {
+            placeholder: 'AMOUNT',
+            conflicts: ['initial_supply'],
+          }),
         ),
         initial_supply: text('First supply in raw units, instead of --supply', { placeholder: 'UNITS' }),
         token_program: choiceOf(['spl', 'token2022'], 'Token program (default spl, or token2022 with an extension)', {
@@ -222,11 +225,8 @@ export const tokensNoun: Noun = {
   },
 }
 
-/** Returns raw units as digits from whole tokens or raw units; throws a usage problem unless exactly one is set. */
+/** Returns raw units as digits from whole tokens, or else from raw units. */
 export function supplyInput(whole: string | undefined, raw: string | undefined, decimals: number): string {
-  if ((whole === undefined) === (raw === undefined)) {
-    throw usage('give either --supply (whole tokens) or --initial-supply (raw units)', { param: '--supply' })
-  }
   const shown = whole === undefined ? '--initial-supply' : '--supply'
   const units = whole === undefined ? rawUnits(raw ?? '', 0, shown) : rawUnits(whole, decimals, shown)
   if (units > MAX_U64)

@@ -5,13 +5,12 @@ import type { ApiError } from '../../src/platform/errors.ts'
 import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { type CommandOutcome, mintAddress, requiredUnless, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { withoutList } from '../lists/column-flags.ts'
 import { demanding } from '../signing/demand.ts'
 import { actsOnMint } from '../signing/demanded-tokens.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type Act, type ActAnswer, type ActFlags, runAct } from '../signing/run-act.ts'
 import { counted } from '../ui/words.ts'
-import { FROM_MINTS, PROPOSALS_JOURNAL, refuseWithList } from './act-inputs.ts'
+import { FROM_MINTS, PROPOSALS_JOURNAL } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
 
@@ -74,11 +73,7 @@ async function runMintAct<D extends ActAnswer>(
   actOf: (mint: string) => Act<D>,
   { title, noun, isDone, ...words }: MintActWords,
 ): Promise<CommandOutcome> {
-  if (from === undefined) {
-    withoutList({ journal })
-    return runAct(session, flags, actOf(mint ?? ''))
-  }
-  refuseWithList({ ...flags, from }, { '<mint>': mint })
+  if (from === undefined) return runAct(session, flags, actOf(mint ?? ''))
   const rows = await readMintRows(from, { columns: [] })
   return actOnMints(session, flags, {
     ...{ file: from, journal, ...words },

@@ -19,7 +19,6 @@ import {
   type Act,
   type ActAnswer,
   type ActFlags,
-  refuseOwnWithSigned,
   runAct,
   signedActOf,
   type Unsigned,
@@ -28,7 +27,7 @@ import {
 import { forecastOf } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { WaitsForApproval } from '../signing/waits-for-approval.ts'
-import { EXIT, usage } from '../ui/problem.ts'
+import { EXIT } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 
 /** The act of one row; `line` is that of the CSV. */
@@ -75,10 +74,7 @@ export async function actOnMints<D extends ActAnswer>(
   flags: ActFlags,
   list: MintList<D>,
 ): Promise<CommandOutcome> {
-  refuseOwnWithSigned(flags)
   if (flags.squads !== undefined) return proposeMintActs(session, flags, list)
-  if (list.journal !== undefined)
-    throw usage('--journal is for what is proposed with --squads: the chain shows the rest', { param: '--journal' })
   const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const cluster = await session.cluster()
   if (!flags.dry_run) await refuseUnconfirmable(session, cluster)

@@ -1,6 +1,7 @@
 /** Reads a CSV of mints, with what each of its rows says about a mint, and every fault with its line and column. */
 import { walletKey } from '../../src/merkle/base58.ts'
 import { readRows } from '../lists/csv.ts'
+import { refuseStandardInput } from '../lists/run.ts'
 
 export interface MintCells<C extends string> {
   mint: string
@@ -24,6 +25,7 @@ export async function readMintRows<C extends string>(
   file: string,
   { columns, needed = [], keys = [], fault }: MintColumns<C>,
 ): Promise<MintCells<C>[]> {
+  refuseStandardInput(file, '--from')
   const known = new Set<string>()
   const all = ['mint', ...columns]
   const format = {

@@ -5,14 +5,13 @@ import { walletKey } from '../../src/merkle/base58.ts'
 import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../src/solana/token-authorities.ts'
 import { choiceOf, mintAddress, requiredUnless, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { withoutList } from '../lists/column-flags.ts'
 import { demanding } from '../signing/demand.ts'
 import { givesAuthority, revokes } from '../signing/demanded-tokens.ts'
 import { ALLOW_PROGRAMS, programsField, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type Act, runAct } from '../signing/run-act.ts'
 import { counted } from '../ui/words.ts'
-import { FROM_MINTS, PROPOSALS_JOURNAL, refuseWithList } from './act-inputs.ts'
+import { FROM_MINTS, PROPOSALS_JOURNAL } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
 
@@ -50,11 +49,9 @@ export const setAuthorityVerb = verb({
   async run({ mint, type, new_authority: typed, from, journal, allow_programs, ...flags }, session) {
     const actOf = authorityChange(session, allow_programs)
     if (from === undefined) {
-      withoutList({ journal })
       if (type === undefined) throw new Error('the command was started without <type>')
       return runAct(session, flags, actOf({ mint: mint ?? '', type, to: holderOf(typed ?? '') }))
     }
-    refuseWithList({ ...flags, from }, { '<mint>': mint, '<type>': type, '<new_authority>': typed })
     const rows = await readMintRows(from, {
       columns: ['type', 'new_authority'],
       needed: ['type', 'new_authority'],

@@ -5,13 +5,14 @@ import { SEND_CALLS } from '../airdrops/sending/flags.ts'
 import { sendList } from '../airdrops/sending/list.ts'
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
-import { columnFlags, columnInputs, withListNotes, withoutList } from '../lists/column-flags.ts'
+import { columnFlags, columnInputs, withListNotes } from '../lists/column-flags.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
+import { refuseStandardInput } from '../lists/run.ts'
 import { listToken } from '../merkle/list-units.ts'
 import { readRecipients } from '../merkle/recipients.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { ACT_SIGNING, runAct } from '../signing/run-act.ts'
-import { FROM, JOURNAL, openingLine, RAW, refuseWithList, unitsOf } from './act-inputs.ts'
+import { FROM, JOURNAL, openingLine, RAW, unitsOf } from './act-inputs.ts'
 
 export const transferVerb = verb({
   about: 'Send a token to a wallet, or to every wallet of a CSV',
@@ -30,7 +31,9 @@ export const transferVerb = verb({
     raw: RAW,
     allow_programs: ALLOW_PROGRAMS,
     accept_transfer_fee: toggle('Send a token with a transfer fee, so that less arrives'),
-    again: toggle('With --from: pay everybody again, although the same list was sent with another journal'),
+    again: toggle('With --from: pay everybody again, although the same list was sent with another journal', {
+      needs: ['from'],
+    }),
     trust_journal: TRUST_JOURNAL,
     ...ACT_SIGNING,
   },
@@ -41,7 +44,7 @@ export const transferVerb = verb({
   async run({ mint, wallet, amount, from, journal, raw, again, trust_journal, ...flags }, session) {
     const { allow_programs, accept_transfer_fee, ...signing } = flags
     if (from !== undefined) {
-      refuseWithList(flags, { '<wallet>': wallet, '<amount>': amount })
+      refuseStandardInput(from, '--from')
       const token = await listToken(session, mint)
       const read = await readRecipients(
         from,
@@ -58,7 +61,6 @@ export const transferVerb = verb({
       }
       return withListNotes(await sendList(session, { ...flags, again, trust_journal }, list), read)
     }
-    withoutList({ journal, again, trust_journal, ...columnInputs(flags) })
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     const recipient = wallet ?? ''
     const recipients = [{ wallet: recipient, amount: units }]

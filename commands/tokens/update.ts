@@ -4,7 +4,6 @@ import type { MetadataUpdate } from '../../src/api/token-updates.ts'
 import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { listOf, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { withoutList } from '../lists/column-flags.ts'
 import { demanding } from '../signing/demand.ts'
 import { changesMetadata } from '../signing/demanded-metadata.ts'
 import { previewLine } from '../signing/preview.ts'
@@ -12,7 +11,7 @@ import { ACT_CALLS, ACT_SIGNING, type Act, runAct } from '../signing/run-act.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
-import { FROM_MINTS, PROPOSALS_JOURNAL, refuseWithList } from './act-inputs.ts'
+import { FROM_MINTS, PROPOSALS_JOURNAL } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
 
@@ -38,6 +37,7 @@ export const updateVerb = verb({
     immutable: toggle('Nobody can ever change the metadata again'),
     ...ACT_SIGNING,
   },
+  needs: [['from', 'name', 'symbol', 'uri', 'field', 'remove_field', 'immutable']],
   examples: [
     'svc tokens update 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --name "My Token" --symbol MTK --uri https://example.com/mtk.json',
     'svc tokens update 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --field website=example.com --dry-run',
@@ -52,20 +52,9 @@ export const updateVerb = verb({
     const asked = textsOf({ name, symbol, uri })
     const actOf = metadataChange(session)
     if (from === undefined) {
-      withoutList({ journal })
-      if (Object.keys(asked).length + fields.length + removed.length === 0 && !immutable)
-        throw usage('give at least one of --name, --symbol, --uri, --field, --remove-field, --immutable')
       if (uri !== undefined) warnOfHttp(session, { '--uri': uri })
       return runAct(session, flags, actOf({ mint: mint ?? '', asked, fields, removed, immutable }))
     }
-    const typed = {
-      '--name': name,
-      '--symbol': symbol,
-      '--uri': uri,
-      '--field': field?.[0],
-      '--remove-field': removed[0],
-    }
-    refuseWithList({ ...flags, from }, { '<mint>': mint, ...typed, '--immutable': immutable ? '' : undefined })
     const rows = await readMintRows(from, {
       columns: ['name', 'symbol', 'uri'],
       fault: (cells) =>

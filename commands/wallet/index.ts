@@ -55,8 +55,13 @@ export const walletNoun: Noun = {
           max: MOST_ACCOUNTS,
         }),
         keychain: KEYCHAIN,
-        signer_command: text('Program that signs, with its arguments; no shell reads it', { placeholder: 'COMMAND' }),
-        address: text('Public key that the program signs for', { placeholder: 'ADDRESS' }),
+        // No key is kept for a program.
+        signer_command: text('Program that signs, with its arguments; no shell reads it', {
+          placeholder: 'COMMAND',
+          conflicts: ['file', 'keychain'],
+          needs: ['address'],
+        }),
+        address: text('Public key that the program signs for', { placeholder: 'ADDRESS', needs: ['signer_command'] }),
       },
       examples: [
         'svc wallet import treasury ~/.config/solana/id.json',
@@ -64,9 +69,8 @@ export const walletNoun: Noun = {
         "svc wallet import cold 'usb://ledger?key=0'",
         'svc wallet import ledger --address 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --signer-command "/usr/local/bin/sign-on-device --path 0"',
       ],
-      async run({ name, file, account = 0, keychain, signer_command, address }, { wallets, ui }) {
+      async run({ name, file, account = 0, keychain, signer_command, address = '' }, { wallets, ui }) {
         if (signer_command === undefined) {
-          if (address !== undefined) throw usage('--address needs --signer-command', { param: '--address' })
           if (file !== undefined && isDeviceUrl(file)) {
             if (keychain) throw usage('the key stays in the Ledger: leave --keychain out', { param: '--keychain' })
             return madeOutcome(await wallets.import(name, { device: file }))
@@ -74,12 +78,6 @@ export const walletNoun: Noun = {
           const key = await readSecretText(file, ui)
           return madeOutcome(await wallets.import(name, { text: key, account, keychain }))
         }
-        if (address === undefined)
-          throw usage('--signer-command needs --address: the public key that it signs for', { param: '--address' })
-        if (file !== undefined || keychain)
-          throw usage('with --signer-command no key is kept: leave FILE and --keychain out', {
-            param: '--signer-command',
-          })
         return madeOutcome(await wallets.import(name, { address, command: signer_command }))
       },
     }),

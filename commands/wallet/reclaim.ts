@@ -7,12 +7,12 @@ import { type CommandOutcome, type InputValues, toggle, verb } from '../cli/comm
 import type { Session } from '../cli/session.ts'
 import { agreedSession, confirmOn } from '../signing/confirm.ts'
 import { anyValue, type Call, demanding, type Signing, TOKEN_PROGRAMS, unexpectedBuild } from '../signing/demand.ts'
-import { buildFields, IDEMPOTENCY_KEY, requireSignedForKey, SIGNING, txVersionField } from '../signing/flags.ts'
+import { buildFields, IDEMPOTENCY_KEY, SIGNING, signedFlag, txVersionField } from '../signing/flags.ts'
 import { lamportsOf, requireFunds, solPayment } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
-import { refuseNamedWallet, signingWallet } from '../signing/signing-wallet.ts'
+import { signingWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import {
@@ -28,7 +28,7 @@ import {
 
 const flags = {
   close_empty: toggle('Also close empty token accounts, which returns all of their rent'),
-  signed: toggle('The platform wallet reclaims its own rent, instead of your keypair'),
+  signed: signedFlag('The platform wallet reclaims its own rent, instead of your keypair'),
   idempotency_key: IDEMPOTENCY_KEY,
   ...SIGNING,
 }
@@ -49,7 +49,11 @@ export const reclaim = verb({
     'svc wallet reclaim --signed --tx-version 1 --yes',
   ],
   async run(input, session) {
-    checkFlags(input)
+    if (input.wait === 'none' && !input.build_only) {
+      throw usage('--wait none: the next transaction is built from what the one before it left on the chain', {
+        param: '--wait',
+      })
+    }
     if (input.build_only || input.idempotency_key !== undefined || input.squads !== undefined)
       return reclaimOnce(session, input)
     const payer = input.signed ? await platformAddress(session) : await signingWallet(session, input)
@@ -59,22 +63,6 @@ export const reclaim = verb({
     return reclaimAll(session, input, { payer, found })
   },
 })
-
-function checkFlags(input: ReclaimFlags): void {
-  if (input.dry_run && input.build_only) throw usage('give either --dry-run or --build-only')
-  if (input.wait === 'none' && !input.build_only) {
-    throw usage('--wait none: the next transaction is built from what the one before it left on the chain', {
-      param: '--wait',
-    })
-  }
-  requireSignedForKey(input)
-  if (!input.signed) return
-  if (input.keypair !== undefined || input.build_only) {
-    const shown = input.build_only ? '--build-only' : '--keypair'
-    throw usage(`${shown} is for rent that your own keypair reclaims, not for --signed`, { param: shown })
-  }
-  refuseNamedWallet(input, '--signed')
-}
 
 /** The API's reasons for a wallet from which nothing more is worth a transaction. */
 const ENDS: readonly unknown[] = ['nothing_to_reclaim', 'below_cost']

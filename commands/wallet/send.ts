@@ -43,7 +43,7 @@ export const send = verb({
   flags: {
     mint: mintAddress('Send the token of this mint or symbol instead of SOL'),
     allow_programs: ALLOW_PROGRAMS,
-    accept_transfer_fee: toggle('Send a token with a transfer fee'),
+    accept_transfer_fee: toggle('Send a token with a transfer fee', { needs: ['mint'] }),
     ...SIGNING,
   },
   examples: [
@@ -54,11 +54,6 @@ export const send = verb({
   async run({ to: named, amount, mint, ...flags }, session) {
     const recipient = isAddress(named) ? named : await addressOfWallet(session, named)
     if (mint !== undefined) return sendToken(session, flags, { recipient, amount, mint })
-    if (flags.accept_transfer_fee) {
-      throw usage('--accept-transfer-fee needs --mint: SOL has no transfer fee', {
-        param: '--accept-transfer-fee',
-      })
-    }
     return sendSol(session, flags, { recipient, amount })
   },
 })

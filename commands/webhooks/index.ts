@@ -30,7 +30,7 @@ export const webhooksNoun: Noun = {
     create: verb({
       about: 'Subscribe a URL to events; prints the signing secret, only once',
       calls: [webhookPaths.create],
-      args: { receiver: text('Where events are posted (required, here or as --url)') },
+      args: { receiver: text('Where events are posted (required, here or as --url)', { conflicts: ['url'] }) },
       flags: {
         url: RECEIVER_URL,
         events: listOf<EventType | '*'>(`${ENABLED_EVENTS}; required`, TYPES_VALUE),
@@ -41,7 +41,6 @@ export const webhooksNoun: Noun = {
         'svc webhooks create --url https://example.com/hooks --events pool.live --commitment finalized',
       ],
       async run({ receiver, url, events, commitment }, { client, ui }) {
-        if (receiver !== undefined && url !== undefined) throw usage('give the URL once: as argument or as --url')
         const subscription = await subscriptionInput(ui, receiver ?? url, events)
         const { data } = await client.webhookSubscriptions.create({
           ...subscription,
@@ -87,14 +86,12 @@ export const webhooksNoun: Noun = {
         active: choiceOf(['true', 'false'], 'Switch deliveries on or off', { true: 'on', false: 'off' }),
         commitment: COMMITMENT_FLAG,
       },
+      needs: [['url', 'events', 'active', 'commitment']],
       examples: [
         'svc webhooks update whs_3kFz8NcR5uJq2XwTa9VbM7Hd --active false',
         'svc webhooks update whs_3kFz8NcR5uJq2XwTa9VbM7Hd --url https://example.com/hooks --events pool.live',
       ],
       async run({ id, url, events, active, commitment }, { client }) {
-        if ([url, events, active, commitment].every((each) => each === undefined)) {
-          throw usage('nothing to change: give --url, --events, --active or --commitment')
-        }
         const changes = {
           ...(url === undefined ? {} : { url }),
           ...(events === undefined ? {} : { enabled_events: events }),
@@ -146,14 +143,14 @@ export const webhooksNoun: Noun = {
       args: SUBSCRIPTION_ID,
       flags: {
         events: listOf('Ids of the events', { placeholder: 'ID,…' }),
-        since: text('All events since then, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
+        since: text('All events since then, ISO 8601 or Unix seconds', { placeholder: 'TIME', conflicts: ['events'] }),
       },
+      needs: [['events', 'since']],
       examples: [
         'svc webhooks replay whs_3kFz8NcR5uJq2XwTa9VbM7Hd --since 2026-11-21T00:00:00Z',
         'svc webhooks replay whs_3kFz8NcR5uJq2XwTa9VbM7Hd --events evt_0Mh4sPqY7tLx2RzKc9BvDn6G',
       ],
       async run({ id, events, since }, { client }) {
-        if ((events === undefined) === (since === undefined)) throw usage('give either --events or --since')
         const which = events === undefined ? { since: since ?? '' } : { event_ids: events }
         return { data: (await client.webhookSubscriptions.replay({ id, ...which })).data }
       },

@@ -22,6 +22,7 @@ export const listenToEvents = verb({
     events: listOf('Only these types (default: all); `svc events types` lists them', { placeholder: 'TYPE,…' }),
     secret_file: text('File (0600) with the signing secret (default: one is made and printed)', {
       placeholder: 'FILE',
+      needs: ['forward_to'],
     }),
     from: text('Start after this sequence, with new events (now), or with the first (start)', {
       placeholder: 'SEQ|now|start',
@@ -34,8 +35,6 @@ export const listenToEvents = verb({
   ],
   async run({ forward_to, events, secret_file, from, state_file }, session) {
     const { client, ui } = session
-    if (secret_file !== undefined && forward_to === undefined)
-      throw usage('--secret-file signs what --forward-to sends')
     const url = forward_to === undefined ? null : targetUrl(forward_to)
     const secrets = secret_file === undefined ? [makeSessionSecret()] : readSecrets(secret_file)
     const file = state_file ?? positionFile(await sourceOf(session), url?.href ?? null)

@@ -40,24 +40,24 @@ describe('svc airdrops', () => {
   const list = cli.file('two.csv', csvOf(recipientsOf(2)))
   const notProof = cli.file('no-proof.json', '{"data":{"amount":"1.5","proof":[]}}')
   it.each([
-    [['init'], 'give either the id of a stored tree, or --mint and --root'],
-    [['init', ID, '--mint', MINT], 'give either the id of a stored tree, or --mint and --root'],
-    [['init', '--mint', MINT, '--root', HEX, '--list', list], '--list needs the id of a stored tree'],
+    [['init'], 'missing <id> or --mint'],
+    [['init', ID, '--mint', MINT], '<id> cannot be used with --mint'],
+    [['init', '--mint', MINT, '--root', HEX, '--list', list], '--root cannot be used with --list'],
     [['init', ID, '--airdrop-count', '1'], '--airdrop-count needs --mint'],
-    [['init', '--mint', MINT], '--root is required with --mint'],
-    [['init', ID, '--unfunded', '--fund-amount', '1'], 'give either --unfunded or --fund-amount'],
-    [['init', ID, '--idempotency-key', 'x'], '--idempotency-key is for --signed'],
-    [['init', ID, '--signed', '-k', 'id.json'], '--keypair is for what your own keypair signs'],
-    [['init', ID, '--signed', '--build-only'], '--build-only is for what your own keypair signs'],
+    [['init', '--mint', MINT], '--mint needs --root'],
+    [['init', ID, '--unfunded', '--fund-amount', '1'], '--fund-amount cannot be used with --unfunded'],
+    [['init', ID, '--idempotency-key', 'x'], '--idempotency-key needs --signed'],
+    [['init', ID, '--signed', '-k', 'id.json'], '--keypair cannot be used with --signed'],
+    [['init', ID, '--signed', '--build-only'], '--build-only cannot be used with --signed'],
     [['init', ID, '--clawback-after-days', '0'], '--clawback-after-days must be a whole number from 1 to 3650'],
-    [['claim', ID, '--swap-to-sol', '--build-only'], '--build-only cannot be combined with --swap-to-sol'],
-    [['claim', ID, '--swap-to-sol', '--wait', 'none'], '--wait none cannot be combined with --swap-to-sol'],
+    [['claim', ID, '--swap-to-sol', '--build-only'], '--build-only cannot be used with --swap-to-sol'],
+    [['claim', ID, '--swap-to-sol', '--wait', 'none'], '--wait none cannot be used with --swap-to-sol'],
     [['claim', ID, '--platform-fee', '1.5'], '--platform-fee must be a whole number'],
     [['claim', ID, '--proof', 'nowhere.json'], 'nowhere.json cannot be read: there is no such file'],
     [['claim', ID, '--proof', list], 'it is not JSON'],
     [['claim', ID, '--proof', notProof], 'it has no amount in raw units'],
     [['withdraw', ID, '--amount', '1.5'], '--amount must be raw units, not "1.5"'],
-    [['withdraw', ID, '--idempotency-key', 'x'], 'give the --amount of that one'],
+    [['withdraw', ID, '--idempotency-key', 'x'], '--idempotency-key needs --amount'],
     [['launch', list, '--mint', MINT, '--platform-id', 'x'.repeat(65)], '--platform-id must have 1 to 64 characters'],
     [
       ['launch', list, '--mint', MINT, '--raw', '--counts', '1,2'],
@@ -69,10 +69,10 @@ describe('svc airdrops', () => {
     ],
     [
       ['launch', list, '--mint', MINT, '--raw', '--counts', '1', '--airdrop-count', '1'],
-      'cannot be combined with --airdrop-count',
+      '--airdrop-count cannot be used with --counts',
     ],
     [['launch', list, '--mint', 'x'], '--mint must be an address, and no pool here has the symbol x'],
-    [['launch', list, '--mint', MINT, '--signed', '-k', 'id.json'], '--keypair is for what your own keypair signs'],
+    [['launch', list, '--mint', MINT, '--signed', '-k', 'id.json'], '--keypair cannot be used with --signed'],
     [['export', ID, '--out', list], 'two.csv cannot be written'],
   ])('refuses %j', async (args, message) => {
     await cli.refused(['airdrops', ...args], message)
@@ -271,7 +271,7 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
   it.each([
     [['--decimals', '9'], /has 6 decimals, not 9: every amount would be wrong.*\n.*--decimals 6/],
     [['--raw'], /drop\.csv:2:4[456]: .*1\.5/],
-    [['--raw', '--decimals', '6'], /give either --decimals or --raw/],
+    [['--raw', '--decimals', '6'], /--decimals cannot be used with --raw/],
     [
       [],
       /drop\.csv: say whether its amounts are whole \w+ or raw units; the mint has 6 decimals .*\n.*--decimals 6 if 1 means 1 \w+, or --raw if 1 means 0\.000001/,
@@ -606,7 +606,7 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
     expect(lines[1]).toBe(`${claimed_at},${wallets[0]},2.5,0,2500000,0,${signature},${slot}`)
     expect(lines).toHaveLength(4)
     expect((await cli.svc(['airdrops', 'claims', id, '--csv', '-'])).stdout).toBe(readFileSync(file, 'utf8'))
-    await cli.refused(['airdrops', 'claims', id, '--csv', file, '--limit', '1'], '--csv writes all claims')
+    await cli.refused(['airdrops', 'claims', id, '--csv', file, '--limit', '1'], '--limit cannot be used with --csv')
 
     const watched = await cli.svc(['airdrops', 'watch', id])
     expect(watched.stdout).toMatch(/^\S+Z {2}vault_drained {2}2 of \d+ wallets {2}4 claimed \(1\.8 %\) {2}208 left\n$/)

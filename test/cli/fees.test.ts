@@ -114,24 +114,25 @@ describe('A split', () => {
 
 describe('svc fees claim', () => {
   it.each([
-    [[], 'give either the address of a pool or --all'],
-    [[A, '--all'], 'give either the address of a pool or --all'],
-    [[A, '--min', '1'], '--min is for --all'],
+    [[], 'missing <pool> or --all'],
+    [[A, '--all'], '<pool> cannot be used with --all'],
+    [[A, '--min', '1'], '--min needs --all'],
     [['--all', '--min', 'x'], '--min must be an amount like 1.5'],
-    [['--all', '--build-only'], '--build-only is for one pool'],
-    [[A, '--idempotency-key', 'x'], '--idempotency-key is for one pool with --signed'],
-    [[A, '--signed', '-k', 'id.json'], '--keypair is for claims that your own keypair signs'],
-    [[A, '--signed', '--build-only'], '--build-only is for claims that your own keypair signs'],
+    [['--all', '--build-only'], '--build-only cannot be used with --all'],
+    [[A, '--idempotency-key', 'x'], '--idempotency-key needs --signed'],
+    [['--all', '--signed', '--idempotency-key', 'x'], '--idempotency-key cannot be used with --all'],
+    [[A, '--signed', '-k', 'id.json'], '--keypair cannot be used with --signed'],
+    [[A, '--signed', '--build-only'], '--build-only cannot be used with --signed'],
     [[A, '--signed'], 'no signer is configured'],
-    [[A, '--kind', 'surplus', '--split', `${B}:5000,${C}:5000`], 'splits are for --kind dbc, not for surplus'],
-    [[A, '--split', `${B}:5000`, '--split-file', 'x'], 'give either --split or --split-file'],
+    [[A, '--kind', 'surplus', '--split', `${B}:5000,${C}:5000`], '--kind surplus cannot be used with --split'],
+    [[A, '--split', `${B}:5000`, '--split-file', 'x'], '--split-file cannot be used with --split'],
     [[A, '--split-file', 'nowhere.csv'], 'nowhere.csv cannot be read: there is no such file'],
     [[A, '--split', `${B}:5000,${C}:4000`], 'bps must sum to exactly 10000'],
     [[A, '--kind', 'all'], '--kind must be dbc or damm_v2 or surplus or migration_fee'],
     [[A, '--as', 'protocol'], '--as must be partner or creator'],
     [[A, '--kind', 'leftover', '--as', 'creator'], '--kind leftover pays only the partner'],
     [[A, '--kind', 'vesting', '--as', 'partner'], '--kind vesting pays only the creator'],
-    [[A, '--owner', B], '--owner is for --kind damm_v2'],
+    [[A, '--owner', B], '--owner needs --kind damm_v2'],
   ])('refuses %j before any request', async (args, message) => {
     const id = cli.file('id.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
     await cli.refused(['fees', 'claim', ...args.map((arg) => (arg === 'id.json' ? id : arg))], message)

@@ -51,8 +51,8 @@ describe('An amount of gold', () => {
   })
 
   it.each([
-    [['--days', '1'], 'give either --amount (whole tokens) or --raw-amount (raw units)'],
-    [['--amount', '1', '--raw-amount', '1', '--days', '1'], 'give either --amount'],
+    [['--days', '1'], 'missing --amount or --raw-amount'],
+    [['--amount', '1', '--raw-amount', '1', '--days', '1'], '--raw-amount cannot be used with --amount'],
     [['--amount', '1'], 'missing --days'],
     [['--amount', '1', '--days', '0'], '--days must be a whole number from 1 to 1460'],
     [['--amount', '1', '--days', '1461'], '--days must be a whole number from 1 to 1460'],

@@ -92,7 +92,7 @@ describe('svc ledger', () => {
 
   it.each([
     [['list', '--month', '2026-13'], '--month must be a month like 2026-11'],
-    [['list', '--month', '2026-11', '--created-after', '5'], '--month cannot be combined with'],
+    [['list', '--month', '2026-11', '--created-after', '5'], '--created-after cannot be used with --month'],
     [['export'], 'missing --out'],
     [['export', '--out', 'nowhere/books.csv'], 'nowhere/books.csv cannot be written'],
     [['list', '--account', ''], 'account'],

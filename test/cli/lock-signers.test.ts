@@ -59,7 +59,7 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
     const other = await svc(['locks', 'claim', address, '--signed', '-k', ada.file])
     expect([other.exitCode, other.stderr]).toEqual([
       2,
-      expect.stringContaining('--keypair is for what your own keypair signs'),
+      expect.stringContaining('--keypair cannot be used with --signed'),
     ])
   })
 

@@ -141,7 +141,7 @@ describe('A schedule of svc locks plan', () => {
       const both = await svc(['locks', 'plan', ...more, '--from', file])
       expect([both.exitCode, both.stderr]).toEqual([
         2,
-        expect.stringMatching(/^error: give either .* or --(from|lock)/m),
+        expect.stringMatching(/^error: \S+ cannot be used with --(from|lock)/m),
       ])
     }
     const none = await svc(['locks', 'plan'])

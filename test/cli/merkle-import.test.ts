@@ -152,12 +152,14 @@ describe('A tree of another tool', () => {
 
   it('is refused with flags that exclude each other', async () => {
     const cases: [string[], string][] = [
-      [['import', file], '--mint is required'],
-      [['import', file, '--mint', MINT, '--csv', 'x.csv'], 'give --mint to store the tree, or --csv'],
+      [['import', file], 'missing --mint or --csv'],
+      [['import', file, '--mint', MINT, '--csv', 'x.csv'], '--mint cannot be used with --csv'],
       [['import', file, '--mint', MINT, '--root', 'abc'], '--root must be 32 bytes in hex'],
       [['build', file, '--mint', MINT, '--format', 'jito'], '--format needs --out'],
       [['build', file, '--mint', MINT, '--format', 'csv', '--out', 'x'], '--format'],
-      [['verify', file, '--tree', file], 'give --tree, or a FILE'],
+      [['verify', file, '--tree', file], '<file> cannot be used with --tree'],
+      [['verify', file, '--proof', file], '--proof cannot be used with <file>'],
+      [['verify', '--id', 'x'], 'missing <file> or --tree or --proof'],
       [['import', cli.file('no-tree.json', '{"tree":1}'), '--mint', MINT], 'is not a tree: expected'],
       [['import', cli.file('cut.json', text.slice(0, 900)), '--mint', MINT], 'malformed JSON at line'],
     ]

@@ -111,10 +111,10 @@ describe.skipIf(lacksCore)('An NFT', () => {
 
   it('is refused if an input is missing or given twice', async () => {
     const mint = ['nfts', 'mint', '--collection', address]
-    expect(await refused([...mint, '--name', 'x'])).toContain('--uri is missing')
-    expect(await refused([...mint, '--from', 'x.csv', '--name', 'x'])).toContain('give either --from or --name')
+    expect(await refused([...mint, '--name', 'x'])).toContain('missing --uri or --from')
+    expect(await refused([...mint, '--from', 'x.csv', '--name', 'x'])).toContain('--name cannot be used with --from')
     expect(await refused([...mint, '--name', 'x', '--uri', 'https://a.b', '--journal', 'j'])).toContain(
-      '--journal is for a list: give --from too',
+      '--journal needs --from',
     )
     expect(await refused([...mint, '--from', '-'])).toContain('standard input could not be read again')
     expect(await refused([...mint, '--name', 'x', '--uri', 'https://a.b'], 3)).toContain('no collection at')

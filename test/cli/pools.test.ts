@@ -413,19 +413,19 @@ describe('svc pools', () => {
     ['--buy must be an amount like 1.5', () => [...create, logo(), '--buy', '1e3']],
     ['--buy has more than 9 fractional digits', () => [...create, logo(), '--buy', '0.0000000001']],
     ['--buy has more digits than can be sent exactly', () => [...create, logo(), '--buy', '18446744073.123456789']],
-    ['--keypair is for launches that your own keypair signs', () => [...create, logo(), '--signed', '-k', 'id.json']],
-    ['--bundle is for launches of several', () => [...create, logo(), '--bundle', '--tx-version', '1']],
+    ['--keypair cannot be used with --signed', () => [...create, logo(), '--signed', '-k', 'id.json']],
+    ['--tx-version 1 cannot be used with --bundle', () => [...create, logo(), '--bundle', '--tx-version', '1']],
     [
       'pays and',
       () => [...create, logo(), '--creator', someone().toBase58(), '--payer', someone().toBase58(), '--buy', '1'],
     ],
     ['--tx-version must be', () => [...create, logo(), '--tx-version', '2']],
-    ['--dry-run is for launches', () => [...create, logo(), '--signed', '--dry-run']],
+    ['--dry-run cannot be used with --signed', () => [...create, logo(), '--signed', '--dry-run']],
     ['no signer is configured', () => [...create, logo(), '--signed']],
-    ['--idempotency-key is for --signed', () => [...create, logo(), '--idempotency-key', 'x']],
+    ['--idempotency-key needs --signed', () => [...create, logo(), '--idempotency-key', 'x']],
     ['missing --symbol, --image', () => ['pools', 'create', '--name', 'Test']],
-    ['give either --buy (SOL) or --sell (whole tokens)', () => ['pools', 'swap', someone().toBase58()]],
-    ['give either --buy', () => ['pools', 'swap', someone().toBase58(), '--buy', '1', '--sell', '1']],
+    ['missing --buy or --sell', () => ['pools', 'swap', someone().toBase58()]],
+    ['--buy cannot be used with --sell', () => ['pools', 'swap', someone().toBase58(), '--buy', '1', '--sell', '1']],
     ['--buy must be more than 0', () => ['pools', 'swap', someone().toBase58(), '--buy', '0']],
   ])('create and swap refuse a wrong input before any request: %s', async (message, args) => {
     const id = cli.file('.id.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
@@ -772,9 +772,9 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     expect(`${stdout}${stderr}`.includes(secretKey.slice(0, 8).join(','))).toBe(false)
 
     await cli.refused(own('TWO'), `an account exists at ${address} already`, 2)
-    await cli.refused(own('TWO', '--signed'), '--mint-keypair is for launches that your own keypair signs')
+    await cli.refused(own('TWO', '--signed'), '--mint-keypair cannot be used with --signed')
     const vault = ['--squads', '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g']
-    await cli.refused(own('TWO', ...vault), '--mint-keypair is for a wallet of your own', 2)
+    await cli.refused(own('TWO', ...vault), '--squads cannot be used with --mint-keypair', 2)
     await cli.refused(launched('TWO', '--mint-keypair', keypair), 'must not be a wallet that pays or signs', 2)
     const open = cli.file('open.json', JSON.stringify(secretKey), 0o644)
     await cli.refused(launched('TWO', '--mint-keypair', open), 'can be read by others', 4)

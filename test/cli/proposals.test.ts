@@ -151,7 +151,7 @@ describe.skipIf(lacksTreasury)(`svc proposals${lacksTreasury}`, () => {
     }
     expect(await cli.json(pause)).toMatchObject({ proposed: 0, executed: 2 })
     for (const mint of mints) expect((await cli.json(['tokens', 'get', mint])).raw.extensions.paused).toBe(true)
-    await cli.refused(['tokens', 'pause', '--from', list, '--journal', 'j', '-k', a!.file], '--journal is for what')
+    await cli.refused(['tokens', 'pause', '--from', list, '--journal', 'j', '-k', a!.file], '--journal needs --squads')
   })
 
   it('import what is on the chain, and say what is not', async () => {

@@ -79,11 +79,17 @@ describe('The questions of', () => {
       const given = declaredInputs(verb).filter(([key, { required }]) => required && example.raw[key] !== undefined)
       const answers = Object.fromEntries(given.map(([key, { about }]) => [about, [example.raw[key]].flat().join(',')]))
       const rest = Object.fromEntries(
-        Object.entries(example.raw).filter(([key]) => !given.some(([own]) => own === key) && key in verb.flags),
+        Object.entries(example.raw).filter(
+          ([key]) => !given.some(([own]) => own === key) && (key in verb.flags || verb.needs.flat().includes(key)),
+        ),
+      )
+      const flags = Object.fromEntries(Object.entries(rest).filter(([key]) => key in verb.flags))
+      const operands = Object.entries(rest).flatMap(([key, value]) =>
+        key in verb.args && value ? [String(value)] : [],
       )
       const { ui, asked, notes } = answering(answers)
       const bare: ParsedCommand = { ...example, raw: rest }
-      const argv = [...command.split(' '), ...typedFlags(rest)]
+      const argv = [...command.split(' '), ...operands, ...typedFlags(flags)]
       const inputs = await readInputs(bare, { argv, ui })
       const direct = await readInputs(example, { argv, ui })
       for (const [key] of given) expect(inputs[key], key).toEqual(direct[key])

@@ -26,13 +26,13 @@ const ID = 'A'.repeat(46)
 
 describe('svc airdrops sponsor', () => {
   it.each([
-    [['sponsor', ID, '--on', '--off'], 'give either --on or --off'],
+    [['sponsor', ID, '--on', '--off'], '--off cannot be used with --on'],
     [['sponsor', ID, '--budget', '1,5'], '--budget must be an amount like 1.5'],
     [['sponsor', ID, '--budget', '0.0000000001'], '--budget has more than 9 fractional digits'],
-    [['claim', ID, '--sponsor', '--swap-to-sol'], '--swap-to-sol cannot be combined with --sponsor'],
-    [['claim', ID, '--sponsor', '--build-only'], '--build-only cannot be combined with --sponsor'],
-    [['claim', ID, '--sponsor', '--proof', 'x.json'], '--proof cannot be combined with --sponsor'],
-    [['claim', ID, '--sponsor', '--platform-fee', '5'], '--platform-fee cannot be combined with --sponsor'],
+    [['claim', ID, '--sponsor', '--swap-to-sol'], '--swap-to-sol cannot be used with --sponsor'],
+    [['claim', ID, '--sponsor', '--build-only'], '--build-only cannot be used with --sponsor'],
+    [['claim', ID, '--sponsor', '--proof', 'x.json'], '--proof cannot be used with --sponsor'],
+    [['claim', ID, '--sponsor', '--platform-fee', '5'], '--platform-fee cannot be used with --sponsor'],
   ])('refuses %j', async (args, message) => {
     await cli.refused(['airdrops', ...args], message)
   })

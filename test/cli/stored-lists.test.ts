@@ -105,7 +105,7 @@ describe.skipIf(lacksPrograms)('A stored list (needs the Jito merkle distributor
 
   it.each([
     [['--decimals', '6'], '--decimals needs --list'],
-    [['--root', OTHER_ROOT, '--list', 'x.csv'], 'give either --root or --list'],
+    [['--root', OTHER_ROOT, '--list', 'x.csv'], '--root cannot be used with --list'],
     [['--root', 'abc'], '--root must be 32 bytes in hex'],
     [['--list', 'nowhere.csv'], 'nowhere.csv cannot be read'],
   ])('is refused with %j before any action', async (more, message) => {

@@ -141,13 +141,15 @@ describe('svc tokens', () => {
     expect(await said(['tokens', 'mint', mint, '0'])).toContain('<amount> must be more than 0')
     expect(await said(['tokens', 'mint', mint, '1.1234567'])).toContain('more than 6 fractional digits')
     expect(await said(['tokens', 'mint', mint])).toContain('missing <amount>')
-    expect(await said(['tokens', 'mint', mint, '1', '--from', list])).toContain('give either <amount> or --from')
-    expect(await said(['tokens', 'mint', mint, '--from', list, '--to', wallet])).toContain('either --to or --from')
-    expect(await said(['tokens', 'mint', mint, '--from', list, '--build-only'])).toContain('--build-only is for one')
-    expect(await said(['tokens', 'mint', mint, '1', '--journal', 'j'])).toContain('--journal is for a list')
-    expect(await said(['tokens', 'mint', mint, '1', '--signed'])).toContain(
-      '--keypair is for what your own keypair signs',
+    expect(await said(['tokens', 'mint', mint, '1', '--from', list])).toContain('<amount> cannot be used with --from')
+    expect(await said(['tokens', 'mint', mint, '--from', list, '--to', wallet])).toContain(
+      '--to cannot be used with --from',
     )
+    expect(await said(['tokens', 'mint', mint, '--from', list, '--build-only'])).toContain(
+      '--build-only cannot be used with --from',
+    )
+    expect(await said(['tokens', 'mint', mint, '1', '--journal', 'j'])).toContain('--journal needs --from')
+    expect(await said(['tokens', 'mint', mint, '1', '--signed'])).toContain('--keypair cannot be used with --signed')
     expect(await said(['tokens', 'burn', mint, '--from', '-'])).toContain('standard input')
     const bad = file('bad.csv', `wallet\nnobody\n${wallet}\n${wallet}\n`)
     const faults = await said(['tokens', 'freeze', mint, '--from', bad])
@@ -314,7 +316,7 @@ describe('svc tokens with a list of mints', () => {
     ])
     expect(stderr).toContain(`${bad}:3:1: the mint is not an address`)
     const both = await run(own(['tokens', 'set-authority', mints[0]!, '--from', list]))
-    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('give either <mint> or --from')])
+    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('<mint> cannot be used with --from')])
   })
 
   it('closes each mint once, also after a run that did not see the end of it', async () => {

@@ -109,7 +109,7 @@ describe('svc tokens grind', () => {
     [['--ends-with', 'pool'], '--ends-with: no address contains "l"'],
     [['--starts-with', '$', '--ignore-case'], '--starts-with: no address contains "$"'],
     [['--starts-with', 'abcdef', '--ends-with', 'abcdef'], 'have more than 10 letters together'],
-    [[], 'give --starts-with TEXT or --ends-with TEXT'],
+    [[], 'missing --starts-with or --ends-with'],
     [['--ends-with', 'a', '--out', join(folder, 'missing', 'x.json')], 'no key can be written into'],
     [['--ends-with', 'a', '--out', join(folder, 'missing'), '--count', '2'], 'must be an existing folder for 2 keys'],
   ])('refuses %j before it searches', async (args, message) => {

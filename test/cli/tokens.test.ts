@@ -51,7 +51,7 @@ describe('The supply of a new token', () => {
   })
 
   it.each([
-    [['--supply', '1', '--initial-supply', '1'], 'give either --supply (whole tokens) or --initial-supply'],
+    [['--supply', '1', '--initial-supply', '1'], '--initial-supply cannot be used with --supply'],
     [[], 'or give --initial-supply'],
     [['--supply', '0.0000001'], '--supply has more than 6 fractional digits'],
     [['--supply', '1.5', '--decimals', '0'], '--supply has more than 0 fractional digits'],
@@ -162,7 +162,7 @@ describe('svc tokens create', () => {
       transfer_fee: { basis_points: 50, maximum_fee: '2000000', earlier: { basis_points: 100 } },
       ui_multiplier: { after: '3' },
     })
-    await cli.refused(['tokens', 'set-extensions', mint], 'give at least one of --transfer-fee')
+    await cli.refused(['tokens', 'set-extensions', mint], 'missing --transfer-fee or --interest')
     await cli.refused(['tokens', 'set-extensions', mint, '--interest', '1%'], `has no interest rate`)
     await cli.refused(
       ['tokens', 'set-extensions', mint, '--multiplier', '2', '--at', 'soon'],
@@ -183,12 +183,12 @@ describe('svc tokens create', () => {
     [['--transfer-fee', '101%'], '--transfer-fee must be a percentage from 0 to 100, such as 1.5%, not "101%"'],
     [['--transfer-fee', '0.125%'], '--transfer-fee must be a percentage'],
     [['--transfer-fee', '-1%'], '--transfer-fee must be a percentage'],
-    [['--max-fee', '5'], '--max-fee is for --transfer-fee'],
-    [['--pausable', '--token-program', 'spl'], '--pausable is for --token-program token2022'],
-    [['--interest', '1%', '--multiplier', '2'], 'give either --interest or --multiplier'],
+    [['--max-fee', '5'], '--max-fee needs --transfer-fee'],
+    [['--pausable', '--token-program', 'spl'], '--token-program spl cannot be used with --pausable'],
+    [['--interest', '1%', '--multiplier', '2'], '--interest cannot be used with --multiplier'],
     [['--interest', '400%'], '--interest must be a percentage from -327.68 to 327.67'],
     [['--multiplier', 'two'], '--multiplier: must be a decimal number above 0'],
-    [['--default-frozen'], 'add --keep-freeze-authority'],
+    [['--default-frozen'], '--default-frozen needs --keep-freeze-authority'],
     [['--transfer-hook', address], `--transfer-hook: ${address} is not a program`],
     [['--permanent-delegate', 'me'], '--permanent-delegate'],
   ])('refuses extensions with %j', async (flags, message) => {
@@ -393,7 +393,7 @@ describe('svc tokens create --mint-keypair', () => {
   it('refuses a mint that exists, a file that others read, and the flags that sign elsewhere', async () => {
     const refused = async (args: string[], message: string) => expect((await svc(args)).stderr).toContain(message)
     await refused(own, `an account exists at ${mint} already`)
-    await refused([...own, '--qr'], '--mint-keypair signs here, and with --qr the phone signs alone')
+    await refused([...own, '--qr'], '--qr cannot be used with --mint-keypair')
     cli.file('open.json', JSON.stringify([...mintKey.secretKey]), 0o644)
     await refused([...own.slice(0, -1), join(cli.home, 'open.json')], 'open.json')
     await refused([...own.slice(0, -1), join(cli.home, 'none.json')], 'none.json')

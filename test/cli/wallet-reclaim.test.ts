@@ -121,13 +121,10 @@ describe('svc wallet reclaim', () => {
 
   it.each([
     [['--wait', 'none'], '--wait none'],
-    [['--dry-run', '--build-only'], 'give either --dry-run or --build-only'],
-    [['--idempotency-key', 'k'], '--idempotency-key is for --signed'],
-    [['--signed', '-k', 'x.json'], '--keypair is for rent that your own keypair reclaims'],
-    [
-      ['--signed', '--payer', '11111111111111111111111111111112'],
-      '--payer is for transactions that your own wallet signs',
-    ],
+    [['--dry-run', '--build-only'], '--build-only cannot be used with --dry-run'],
+    [['--idempotency-key', 'k'], '--idempotency-key needs --signed'],
+    [['--signed', '-k', 'x.json'], '--keypair cannot be used with --signed'],
+    [['--signed', '--payer', '11111111111111111111111111111112'], '--payer cannot be used with --signed'],
   ])('refuses %j', async (argv, message) => {
     await cli.refused(['wallet', 'reclaim', ...argv], message, 2)
   })

@@ -95,7 +95,7 @@ describe('svc webhooks listen', () => {
     [['--forward-to', 'ftp://x'], '--forward-to must be an http or https URL'],
     [['--forward-to', 'http://a:b@x'], 'no user or password'],
     [['--events', 'pool.sunk'], 'there is no pool.sunk'],
-    [['--secret-file', 'x'], '--secret-file signs what --forward-to sends'],
+    [['--secret-file', 'x'], '--secret-file needs --forward-to'],
     [['--forward-to', 'http://x', '--secret-file', 'absent'], 'there is no such file'],
   ])('refuses %j', async (args, message) => {
     await cli.refused(['webhooks', 'listen', ...args], message)
@@ -257,9 +257,12 @@ describe('svc webhooks create', () => {
   it.each([
     [['subscribe', '--events', '*'], 'missing --url'],
     [['subscribe', 'https://example.com'], 'missing --events'],
-    [['subscribe', 'https://example.com', '--url', 'https://example.com', '--events', '*'], 'give the URL once'],
-    [['replay', 'whs_1'], 'give either --events or --since'],
-    [['replay', 'whs_1', '--events', 'evt_1', '--since', '1'], 'give either --events or --since'],
+    [
+      ['subscribe', 'https://example.com', '--url', 'https://example.com', '--events', '*'],
+      '--url cannot be used with <receiver>',
+    ],
+    [['replay', 'whs_1'], 'missing --events or --since'],
+    [['replay', 'whs_1', '--events', 'evt_1', '--since', '1'], '--events cannot be used with --since'],
   ])('is refused as %j', async (args, message) => {
     await cli.refused(['webhooks', ...args], message)
   })

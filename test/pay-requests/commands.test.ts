@@ -130,7 +130,7 @@ describe('a command with --qr', () => {
     const send = ['wallet', 'send', someone(), '0.1', '--payer', wallet]
     await cli.refused([...send, '--qr', '--json'], /nobody sees the QR code in this output/, 1)
     await cli.refused([...send, '--qr', 'code.png'], /--qr writes a file that ends in .svg, not "code.png"/, 2)
-    await cli.refused([...send, '--qr', '--dry-run'], /either --dry-run or --build-only/, 2)
+    await cli.refused([...send, '--qr', '--dry-run'], /--qr cannot be used with --dry-run/, 2)
     await cli.refused([...send, '--qr', '--tx-version', '1'], /must be 0/, 2)
   })
 

@@ -2,7 +2,7 @@
 import { paths } from '../../../src/api/paths.ts'
 import { text, toggle } from '../../cli/command.ts'
 import { TRUST_JOURNAL } from '../../lists/proof.ts'
-import { ALLOW_PROGRAMS, KEYPAIR, SIGN_UNSEEN, SQUADS, TX_VERSION } from '../../signing/flags.ts'
+import { ALLOW_PROGRAMS, KEYPAIR, SIGN_UNSEEN, SQUADS, signedFlag, TX_VERSION } from '../../signing/flags.ts'
 
 const { submit, get, simulate, batchFetch } = paths.transactions
 const { create, plan } = paths.tokenTransfers
@@ -22,7 +22,7 @@ export const SEND_CALLS = [
 
 export const sendFlags = {
   out: text('Write every wallet with its signature to this CSV', { placeholder: 'FILE' }),
-  signed: toggle('The platform wallet sends and pays, instead of your keypair'),
+  signed: signedFlag('The platform wallet sends and pays, instead of your keypair'),
   allow_programs: ALLOW_PROGRAMS,
   accept_transfer_fee: toggle('Send a token with a transfer fee, so that less arrives'),
   again: toggle('Pay everybody again, although the same list was sent with another journal'),

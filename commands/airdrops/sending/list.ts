@@ -16,7 +16,7 @@ import { platformAddress } from '../../signing/platform-wallet.ts'
 import { listSignerLines, previewLine } from '../../signing/preview.ts'
 import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
-import { EXIT, usage } from '../../ui/problem.ts'
+import { EXIT } from '../../ui/problem.ts'
 import { batchDemand, paidWallets, type SendRun, sendBatch, tryBatch } from './batch.ts'
 import { type OpenBatch, SendJournal, type SendTermsOfList } from './journal.ts'
 import { type ListToSend, refuseOtherJournal, requireTokens, SENDS_FOLDER, type SendFlags } from './list-terms.ts'
@@ -30,9 +30,6 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
   if (flags.squads !== undefined) {
     const { proposeSends } = await import('./propose.ts')
     return proposeSends(session, flags, list, flags.squads)
-  }
-  if (flags.signed && flags.keypair !== undefined) {
-    throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
   }
   const { mint } = list.token
   const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)

@@ -8,7 +8,6 @@ import { type Signing, unexpectedBuild } from '../../signing/demand.ts'
 import { type AskedAddition, demandsAddition, demandsOpening } from '../../signing/demanded-positions.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
-import { usage } from '../../ui/problem.ts'
 import {
   amountTexts,
   DEFAULT_SLIPPAGE_BPS,
@@ -59,12 +58,6 @@ const wantedFields = ({ a, b }: Wanted, { slippage_bps }: Typed) => ({
   ...(a === null ? {} : { amount_a: String(a) }),
   ...(b === null ? {} : { amount_b: String(b) }),
 })
-
-/** Throws a usage problem without an amount. */
-function requireAmount({ amount_a, amount_b }: Typed): void {
-  if (amount_a !== undefined || amount_b !== undefined) return
-  throw usage('give --amount-a, --amount-b, or both', { param: '--amount-a' })
-}
 
 type Paid = Pick<LiquidityAddition, keyof Sides> &
   Pick<LiquidityAddition, 'pool_address' | 'added_liquidity' | 'amount_a' | 'amount_b' | 'maximum_a' | 'maximum_b'>
@@ -122,13 +115,13 @@ export const openVerb = verb({
   calls: [paths.positions.open, paths.positions.list, ...ACT_CALLS],
   args: POOL,
   flags: { ...AMOUNTS, ...ACT_SIGNING },
+  needs: [['amount_a', 'amount_b']],
   examples: [
     `svc pools positions open ${EXAMPLE_POOL} --amount-b 2`,
     `svc pools positions open ${EXAMPLE_POOL} --amount-a 50000 --amount-b 2 --slippage-bps 50 --dry-run`,
   ],
   run({ address, amount_a, amount_b, slippage_bps = DEFAULT_SLIPPAGE_BPS, ...flags }, session) {
     const typed = { amount_a, amount_b, slippage_bps }
-    requireAmount(typed)
     let wanted: Wanted
     return runAct<PositionOpening>(session, flags, {
       what: `Open a position in the pool ${address}`,
@@ -162,13 +155,13 @@ export const addVerb = verb({
   calls: [paths.positions.add, paths.positions.list, ...ACT_CALLS],
   args: POSITION,
   flags: { ...AMOUNTS, ...ACT_SIGNING },
+  needs: [['amount_a', 'amount_b']],
   examples: [
     `svc pools positions add ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --amount-b 2`,
     `svc pools positions add ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --amount-a 50000 --amount-b 2 --dry-run`,
   ],
   run({ address, position, amount_a, amount_b, slippage_bps = DEFAULT_SLIPPAGE_BPS, ...flags }, session) {
     const typed = { amount_a, amount_b, slippage_bps }
-    requireAmount(typed)
     let wanted: Wanted
     return runAct<LiquidityAddition>(session, flags, {
       what: `Add liquidity to the position ${position}`,

@@ -4,7 +4,7 @@ import { text, verb } from '../../cli/command.ts'
 import { claimFees } from '../../fees/one-claim.ts'
 import { WALLET_ADDRESS } from '../../signing/flags.ts'
 import { platformAddress } from '../../signing/platform-wallet.ts'
-import { ACT_CALLS, ACT_SIGNING, refuseOwnWithSigned } from '../../signing/run-act.ts'
+import { ACT_CALLS, ACT_SIGNING } from '../../signing/run-act.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
 import { EXAMPLE_POOL, EXAMPLE_POSITION, POSITION } from './parts.ts'
 
@@ -23,7 +23,6 @@ export const claimVerb = verb({
     `svc pools positions claim ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --signed --yes`,
   ],
   async run({ address, position, owner, ...flags }, session) {
-    refuseOwnWithSigned(flags)
     const holder = owner ?? (await (flags.signed ? platformAddress(session) : signingWallet(session, flags)))
     const request = { address, kind: 'damm_v2', owner: holder, position, splits: undefined } as const
     return claimFees(session, { ...flags, allow_programs: false }, request)

@@ -14,6 +14,7 @@ import {
   EXAMPLE_POOL,
   EXAMPLE_POSITION,
   noteShare,
+  ONE_PART,
   POSITION,
   partFields,
   partLines,
@@ -27,12 +28,13 @@ export const lockVerb = verb({
   calls: [paths.positions.lock, ...ACT_CALLS],
   args: POSITION,
   flags: { ...CHOICE, ...ACT_SIGNING },
+  needs: [ONE_PART],
   examples: [
     `svc pools positions lock ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --all`,
     `svc pools positions lock ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --percent 50 --dry-run`,
   ],
-  run({ address, position, all, percent, liquidity, ...flags }, session) {
-    const chosen = chosenOf({ all, percent, liquidity })
+  run({ address, position, all: _, percent, liquidity, ...flags }, session) {
+    const chosen = chosenOf({ percent, liquidity })
     return runAct<PositionLock>(session, flags, {
       what: `Lock ${partOf(chosen)} of the position ${position} for good`,
       call: (body, options) =>

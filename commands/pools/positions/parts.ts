@@ -19,23 +19,23 @@ export const [EXAMPLE_POOL, EXAMPLE_POSITION] = [
 ]
 
 export const CHOICE = {
-  all: toggle('All that can be withdrawn now'),
-  percent: { ...text('This part of it, like 25 or 12.5', { placeholder: 'PERCENT' }), field: 'share_bps' },
+  all: toggle('All that can be withdrawn now', { conflicts: ['percent', 'liquidity'] }),
+  percent: {
+    ...text('This part of it, like 25 or 12.5', { placeholder: 'PERCENT', conflicts: ['liquidity'] }),
+    field: 'share_bps',
+  },
   liquidity: text("This much of it, in the program's units", { placeholder: 'UNITS' }),
 }
-export interface Choice {
-  all: boolean
+interface Choice {
   percent?: string | undefined
   liquidity?: string | undefined
 }
+/** The flags of which one says which part. */
+export const ONE_PART = Object.keys(CHOICE)
 /** The chosen part; a preview says what the API made of a percentage. */
 export type Chosen = { kind: 'all' } | { kind: 'share'; bps: number } | { kind: 'liquidity'; liquidity: string }
 
-/** Throws a usage problem unless exactly one of the flags is given. */
-export function chosenOf({ all, percent, liquidity }: Choice): Chosen {
-  if ([all, percent !== undefined, liquidity !== undefined].filter(Boolean).length !== 1) {
-    throw usage('give one of --all, --percent and --liquidity', { param: '--all' })
-  }
+export function chosenOf({ percent, liquidity }: Choice): Chosen {
   if (liquidity !== undefined) {
     const units = rawUnits(liquidity, 0, '--liquidity')
     if (units === 0n) throw usage('--liquidity must be more than 0', { param: '--liquidity' })

@@ -15,6 +15,7 @@ import {
   EXAMPLE_POOL,
   EXAMPLE_POSITION,
   noteShare,
+  ONE_PART,
   POSITION,
   partFields,
   partLines,
@@ -35,12 +36,13 @@ export const removeVerb = verb({
     ),
     ...ACT_SIGNING,
   },
+  needs: [ONE_PART],
   examples: [
     `svc pools positions remove ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --percent 25`,
     `svc pools positions remove ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --all --dry-run`,
   ],
-  run({ address, position, all, percent, liquidity, slippage_bps = DEFAULT_SLIPPAGE_BPS, ...flags }, session) {
-    const chosen = chosenOf({ all, percent, liquidity })
+  run({ address, position, all: _, percent, liquidity, slippage_bps = DEFAULT_SLIPPAGE_BPS, ...flags }, session) {
+    const chosen = chosenOf({ percent, liquidity })
     const isLeast = (stated: string, amount: string) => (units: string) =>
       units === stated && BigInt(units) >= (BigInt(amount) * BigInt(10_000 - slippage_bps)) / 10_000n
     return runAct<LiquidityRemoval>(session, flags, {

@@ -21,6 +21,7 @@ import {
   EXAMPLE_POOL,
   EXAMPLE_POSITION,
   noteShare,
+  ONE_PART,
   POSITION,
   partFields,
   partLines,
@@ -49,10 +50,6 @@ interface Terms {
 
 /** Throws a usage problem that names the flag that is wrong. */
 function termsOf({ cliff, cliff_percent, periods, frequency }: Typed, unit: Terms['unit'], now: bigint): Terms {
-  if (periods > 0 && frequency === undefined)
-    throw usage('--frequency is missing: how long is each period?', { param: '--frequency' })
-  if (periods === 0 && frequency !== undefined)
-    throw usage('--periods is missing: how many periods follow the cliff?', { param: '--periods' })
   const bps = cliff_percent === undefined ? null : rawUnits(cliff_percent, 2, '--cliff-percent')
   if (bps !== null && bps > 10_000n) throw usage('--cliff-percent must be from 0 to 100', { param: '--cliff-percent' })
   if (bps !== null && bps !== 10_000n && periods === 0) {
@@ -145,19 +142,25 @@ export const vestVerb = verb({
     periods: integer('Equal parts after the cliff (default none: the cliff releases everything)', {
       min: 1,
       max: 65_535,
+      needs: ['frequency'],
     }),
-    frequency: text('Length of a period, such as 30d: s, min, h, d, w, or y of 365 days', { placeholder: 'SPAN' }),
+    frequency: text('Length of a period, such as 30d: s, min, h, d, w, or y of 365 days', {
+      placeholder: 'SPAN',
+      needs: ['periods'],
+    }),
     ...ACT_SIGNING,
   },
+  // Otherwise everything would be released at once.
+  needs: [ONE_PART, ['cliff', 'periods']],
   examples: [
     `svc pools positions vest ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --all --cliff 365d`,
     `svc pools positions vest ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --percent 50 --cliff 2028-01-01 --cliff-percent 25 --periods 12 --frequency 30d --dry-run`,
   ],
-  run({ address, position, all, percent, liquidity, cliff, cliff_percent, periods = 0, frequency, ...flags }, session) {
-    const chosen = chosenOf({ all, percent, liquidity })
-    if (cliff === undefined && periods === 0) {
-      throw usage('give --cliff, --periods, or both: otherwise everything is released at once', { param: '--cliff' })
-    }
+  run(
+    { address, position, all: _, percent, liquidity, cliff, cliff_percent, periods = 0, frequency, ...flags },
+    session,
+  ) {
+    const chosen = chosenOf({ percent, liquidity })
     let terms: Terms
     return runAct<PositionVesting>(session, flags, {
       what: `Vest ${partOf(chosen)} of the position ${position}`,
