@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fieldType } from '../src/solana/programs/field-types.ts'
 
 /** The part of an Anchor IDL that layouts are made of. */
 export interface Idl {
@@ -15,8 +16,13 @@ export interface Idl {
     accounts: readonly { name: string; writable?: boolean; signer?: boolean; optional?: boolean }[]
     args: readonly Field[]
   }[]
-  accounts: readonly { name: string; discriminator: readonly number[] }[]
+  accounts: readonly Named[]
+  events?: readonly Named[]
   types: readonly { name: string; type: IdlType }[]
+}
+interface Named {
+  name: string
+  discriminator: readonly number[]
 }
 export interface IdlType {
   kind: string
@@ -124,6 +130,15 @@ export const accountRows = (idl: Idl) =>
     }),
   )
 
+/** The rows of accounts and events by their names, as `accountRows`, but the fields of a struct count as their own. */
+export const flatRows = (idl: Idl) =>
+  Object.fromEntries(
+    [...idl.accounts, ...(idl.events ?? [])].map(({ name, discriminator }) => [
+      snake(name),
+      [hex(discriminator), argsText(idl, [{ name, type: { defined: { name } } }])] as const,
+    ]),
+  )
+
 /** Arguments as tables have them. */
 export const argsText = (idl: Idl, args: readonly Field[]): string =>
   flatArgs(idl, args)
@@ -149,7 +164,7 @@ function typeText(idl: Idl, type: unknown): string {
   const { option, vec, array } = type as { option?: unknown; vec?: unknown; array?: [unknown, number] }
   if (option !== undefined) return `?${typeText(idl, option)}`
   if (vec !== undefined) return `*${typeText(idl, vec)}`
-  if (array?.[0] === 'u8') return `hex${array[1]}`
+  if (array !== undefined) return `hex${(fieldType(typeText(idl, array[0])).size ?? Number.NaN) * array[1]}`
   const found = definedIn(idl, type)
   if (found?.kind === 'struct') return fieldsText(idl, found.fields)
   if (found?.kind !== 'enum') throw new Error(`layouts have no type for ${JSON.stringify(type)}`)

@@ -12,7 +12,6 @@ import {
 } from '../src/settings/config.ts'
 import { SECRET_FILE_BYTES } from '../src/settings/secret-files.ts'
 import { errorTables } from './error-tables.ts'
-import { instructionTables } from './instruction-tables.ts'
 import { firstLaunchPicture } from './recorded-terminal.ts'
 import { errorsPage, eventsPage } from './reference-pages.ts'
 import { ROOM_PATHS, ROOMS, type Room, RULES, type Rule } from './rooms.ts'
@@ -147,7 +146,6 @@ const files: Record<string, string> = {
   [LISTS]: withTable(LISTS, COLUMNS, columnTable()),
   'docs/pictures/first-launch.svg': firstLaunchPicture(readFileSync('docs/first-launch.md', 'utf8')),
   ...(await errorTables()),
-  ...(await instructionTables()),
 }
 
 for (const [file, current] of Object.entries(files)) {

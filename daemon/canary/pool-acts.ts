@@ -2,7 +2,7 @@
 import type { FeeClaimKind } from '../../src/api/fee-claims.ts'
 import type { Act } from '../../src/chain/program-cache/canary-report.ts'
 import { tokenAccountAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
-import { addressOf } from '../../src/solana/addresses.ts'
+import { DBC } from '../../src/solana/programs/dbc.ts'
 import type { FreshKey } from '../../src/solana/signatures.ts'
 import { TOKEN_AMOUNT_OFFSET } from '../../src/solana/token-accounts.ts'
 import { PRESETS, SOL, type Stage } from './stage.ts'
@@ -12,8 +12,6 @@ const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfD
 const VESTING_SECONDS = 2_000
 /** A curve with vested tokens takes two transactions. */
 const MAX_MIGRATION_STEPS = 3
-/** Places of the vault and of the reserve of the quote in the account of a curve. */
-const [QUOTE_VAULT_AT, QUOTE_RESERVE_AT] = [200, 240]
 
 export async function playPool(stage: Stage): Promise<void> {
   const { act, client, chain, land } = stage
@@ -117,10 +115,10 @@ async function migrate({ client, land }: Stage, payer: FreshKey, address: string
 function overfill({ chain, setAccount }: Stage, pool: string): void {
   const state = chain.account(pool)
   if (state === null) throw new Error(`the curve ${pool} is gone`)
-  const vault = addressOf(state.data.subarray(QUOTE_VAULT_AT, QUOTE_VAULT_AT + 32))
-  const tokens = chain.account(vault)
-  if (tokens === null) throw new Error('the account of the curve names no vault where it did')
-  setAccount(pool, { ...state, data: increased(state.data, QUOTE_RESERVE_AT) })
+  const vault = DBC.decode('virtual_pool', state)?.quote_vault
+  const tokens = vault === undefined ? null : chain.account(vault)
+  if (vault === undefined || tokens === null) throw new Error('the account of the curve names no vault where it did')
+  setAccount(pool, { ...state, data: increased(state.data, DBC.offsetOf('virtual_pool', 'quote_reserve')) })
   const data = increased(tokens.data, TOKEN_AMOUNT_OFFSET)
   setAccount(vault, { ...tokens, data, lamports: tokens.lamports + SOL })
 }

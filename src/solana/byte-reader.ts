@@ -38,6 +38,7 @@ export class ByteReader {
   i16 = (): number => this.#view.getInt16(this.#at(2), true)
   u32 = (): number => this.#view.getUint32(this.#at(4), true)
   u64 = (): bigint => this.#view.getBigUint64(this.#at(8), true)
+  u128 = (): bigint => this.u64() + (this.u64() << 64n)
   i64 = (): bigint => this.#view.getBigInt64(this.#at(8), true)
   f64 = (): number => this.#view.getFloat64(this.#at(8), true)
   key = (): string => base58.encode(this.take(32))

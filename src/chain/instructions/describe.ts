@@ -18,6 +18,8 @@ import {
   UPGRADEABLE_LOADER,
   WRAPPED_SOL,
 } from '../../solana/program-ids.ts'
+import { DAMM_V2 } from '../../solana/programs/damm-v2.ts'
+import { DBC } from '../../solana/programs/dbc.ts'
 import { fieldType, shownAs } from '../../solana/programs/field-types.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
@@ -26,8 +28,6 @@ import { SQUADS } from '../../solana/programs/squads.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
-import { DAMM_V2_INSTRUCTIONS } from './generated/damm-v2.ts'
-import { DBC_INSTRUCTIONS } from './generated/dbc.ts'
 import type { ProgramLayout } from './layout.ts'
 import {
   LOADER_INSTRUCTIONS,
@@ -49,8 +49,8 @@ export interface ReadInstruction {
 const ANCHOR_PREFIX = 8
 /** Tables by the address of their program. */
 export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, ProgramLayout>([
-  [PROGRAMS.dbc.id, { table: DBC_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
-  [PROGRAMS.dammV2.id, { table: DAMM_V2_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
+  [DBC.id, DBC.layout],
+  [DAMM_V2.id, DAMM_V2.layout],
   [MERKLE_DISTRIBUTOR.id, MERKLE_DISTRIBUTOR.layout],
   [JUPITER_LOCK.id, JUPITER_LOCK.layout],
   [METAPLEX_CORE.id, METAPLEX_CORE.layout],

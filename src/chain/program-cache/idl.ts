@@ -1,15 +1,14 @@
 /** Compares the interface that a program publishes (its Anchor IDL) with the one that svc builds its instructions by. */
 import { inflateSync } from 'node:zlib'
+import { DAMM_V2 } from '../../solana/programs/damm-v2.ts'
+import { DBC } from '../../solana/programs/dbc.ts'
+import type { InstructionRow } from '../../solana/programs/table.ts'
 import type { Program } from '../../solana/programs.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
-import { DAMM_V2_INSTRUCTIONS } from '../instructions/generated/damm-v2.ts'
-import { DBC_INSTRUCTIONS } from '../instructions/generated/dbc.ts'
-import type { InstructionTable } from '../instructions/layout.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 
-const TABLES: ReadonlyMap<string, InstructionTable> = new Map([
-  [PROGRAMS.dbc.id, DBC_INSTRUCTIONS],
-  [PROGRAMS.dammV2.id, DAMM_V2_INSTRUCTIONS],
+const TABLES = new Map<string, Readonly<Record<string, InstructionRow>>>([
+  [DBC.id, DBC.rows.instructions],
+  [DAMM_V2.id, DAMM_V2.rows.instructions],
 ])
 const SEED = 'anchor:idl'
 /** Of an IDL account: discriminator, authority, and the length of the compressed text as u32. */
@@ -26,11 +25,14 @@ export async function idlDifferences(node: NodeCalls, program: Program): Promise
   if (table === undefined) return []
   const published = await readIdl(node, program.id)
   if (published === null) return []
-  const differences = Object.values(table).flatMap(([name, accounts]) => {
+  const differences = Object.entries(table).flatMap(([name, [, accounts]]) => {
     const found = published.get(plain(name))
     if (found === undefined) return [`${name} is not in the published IDL`]
-    const [own, other] = [accounts.split(' ').map(plain).join(' '), found.join(' ')]
-    return own === other ? [] : [`${name} has other accounts in the published IDL`]
+    const names = accounts
+      .split(' ')
+      .map((role) => plain(role.replace(/:.*/, '')))
+      .join(' ')
+    return names === found.join(' ') ? [] : [`${name} has other accounts in the published IDL`]
   })
   return differences.slice(0, MOST_DIFFERENCES)
 }

@@ -114,7 +114,7 @@ const SCALARS: { readonly [T in keyof Scalars]: FieldType<Scalars[T]> } = {
   i16: whole(2, (from) => from.i16(), true),
   u32: whole(4, (from) => from.u32()),
   u64: whole(8, (from) => from.u64()),
-  u128: whole(16, (from) => from.u64() + (from.u64() << 64n)),
+  u128: whole(16, (from) => from.u128()),
   i64: whole(8, (from) => from.i64(), true),
   bool: {
     size: 1,

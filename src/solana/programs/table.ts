@@ -8,7 +8,11 @@ import { bytesOfHex, hexOf, joinBytes } from '../bytes.ts'
 import type { DecodedMessage } from '../decoded-message.ts'
 import { fieldType, type ValueOf } from './field-types.ts'
 
-type Words<S extends string> = S extends '' ? never : S extends `${infer A} ${infer B}` ? A | Words<B> : S
+type Words<S extends string, Found extends string = never> = S extends ''
+  ? Found
+  : S extends `${infer A} ${infer B}`
+    ? Words<B, Found | A>
+    : Found | S
 type NameOf<W extends string> = W extends `${infer N}:${string}` ? N : W
 type Optional<W extends string> = W extends `${string}:${string}o` ? W : never
 /** The addresses of `base:sw escrow:w mint collection:o`, by name, to write them. */
@@ -30,13 +34,16 @@ type Given<S extends string> = Omit<Fields<S>, OptionalName<Words<S>>> &
  * First bytes in hex; accounts, with `:s` for one that signs, `:w` for one that is written and `:o` for one that may be
  * left out (the program's own address then stands in its place); arguments as `name:type`, see `field-types.ts`.
  */
-type InstructionRow = readonly [prefix: string, accounts: string, args: string]
+export type InstructionRow = readonly [prefix: string, accounts: string, args: string]
 /** First bytes in hex, fields, and the least size of the account in bytes if it has more than its fields. */
 type AccountRow = readonly [prefix: string, fields: string, bytes?: number]
 /** First bytes in hex behind those of all events, and fields. */
 type EventRow = readonly [prefix: string, fields: string]
 /** First bytes of the call by which an Anchor program emits an event (anchor_lang, EVENT_IX_TAG). */
 const EVENT = 'e445a52e51cb9a1d'
+
+/** Whether a program of Anchor emits an event with this call to itself. */
+export const isEvent = (data: Uint8Array): boolean => hexOf(data.subarray(0, EVENT.length / 2)) === EVENT
 
 /** An instruction with the addresses of its accounts. */
 export interface PlainInstruction {
@@ -151,7 +158,7 @@ export function programTable<
 
   return {
     id,
-    rows: { instructions, accounts: (accounts ?? {}) as A },
+    rows: { instructions, accounts: (accounts ?? {}) as A, events: (events ?? {}) as E },
     data,
     callOf,
 
@@ -235,6 +242,12 @@ export function programTable<
         offset += size
       }
       throw new Error(`${field} has no place of its own in ${name}`)
+    },
+
+    /** Bytes of the account, whose fields have one size each. */
+    sizeOf(name: keyof A & string): number {
+      const [prefix, fields] = accountRow(name)
+      return split(fields).reduce((sum, [, type]) => sum + (fieldType(type).size ?? Number.NaN), prefix.length / 2)
     },
 
     /** Name, accounts and arguments of each instruction by its first bytes, for its description. */

@@ -1,7 +1,6 @@
 /** Meteora DBC: launch curves from the preset to the pool that they migrate to. */
 
-export { type DbcChange, dbcChangesIn } from './changes.ts'
-export type { DbcClaimChange, DbcRecipient } from './claim-changes.ts'
+export { type DbcChange, type DbcClaimChange, type DbcRecipient, dbcChangesIn } from './changes.ts'
 export { maxRecipients } from './claim-shares.ts'
 export type { Share, TradingFeeClaim } from './claim-types.ts'
 export { creatorOf, creatorPart, leftoverPart } from './claimed-part.ts'
@@ -24,7 +23,6 @@ export {
   launchProgramHash,
   tryDbcLaunch,
 } from './launch-trial.ts'
-export { findCurves, migratedCandidates } from './lookup.ts'
 export {
   buildMigrationStep,
   MIGRATION_PROGRAMS,
@@ -32,6 +30,7 @@ export {
   type Migration,
   type MigrationStep,
   type MigrationTransaction,
+  migratedCandidates,
   migratedPoolAddress,
   migrationStep,
   openMigrationStep,
@@ -60,6 +59,7 @@ export {
   type CurveReceivers,
   curveProgressOf,
   dbcPoolsIn,
+  findCurves,
   migrationMarketCap,
   readDbcAccounts,
   readDbcPool,

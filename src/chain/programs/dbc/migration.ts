@@ -47,6 +47,13 @@ export async function migratedPoolAddress(
   return dammPool(dbc, pool).toBase58()
 }
 
+/** Returns the addresses that a curve of the token against SOL can migrate to, for every fee. They need not exist. */
+export async function migratedCandidates(mint: string): Promise<string[]> {
+  const { sdk, key, spl } = await openDbc()
+  const configs = Object.values(sdk.DAMM_V2_MIGRATION_FEE_ADDRESS)
+  return configs.map((config) => sdk.deriveDammV2PoolAddress(config, key(mint), spl.NATIVE_MINT).toBase58())
+}
+
 /** Returns the address of the lock that holds a pool's vested tokens, for the creator that the pool had when it was made. */
 export async function vestingEscrowAddress(pool: string): Promise<string> {
   const { sdk, key } = await openDbc()

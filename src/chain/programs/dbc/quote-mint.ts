@@ -1,9 +1,9 @@
 /** Reads a curve's quote mint and its token badge, and checks that the program accepts it. */
 
-import type { TokenBadge } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { badRequest } from '../../../platform/errors.ts'
 import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, NATIVE_MINT_2022, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import { DBC } from '../../../solana/programs/dbc.ts'
 import { readMint, readTokenAccount } from '../../../solana/token-accounts.ts'
 import { type MintExtensions, readMintExtensions } from '../../../solana/token-extensions.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
@@ -11,7 +11,7 @@ import { chainTimeOf } from '../../reads/chain-clock.ts'
 import type { NodeAccount } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { openDbc, quoteAccount } from './program.ts'
-import { decodeDbcAccount, readDbcAccounts } from './state.ts'
+import { readDbcAccounts } from './state.ts'
 import type { DbcPool, LaunchCurve } from './types.ts'
 
 /** Extensions that the program accepts in a quote without a badge: the metadata pointer, and the metadata. */
@@ -91,8 +91,8 @@ export async function requireQuoteBalance(
 async function readQuote(node: NodeCalls, quoteMint: string): Promise<QuoteAccounts & { clock: NodeAccount | null }> {
   const { accounts } = await readDbcAccounts(node, [quoteMint, await tokenBadgeAddress(quoteMint), CLOCK_SYSVAR])
   const [mint = null, found = null, clock = null] = accounts
-  const badge = await decodeDbcAccount<TokenBadge>(found, 'tokenBadge')
-  return { mint, badge: badge !== null && addressOfKey(badge.tokenMint) === quoteMint ? found : null, clock }
+  const isBadge = DBC.decode('token_badge', found)?.token_mint === quoteMint
+  return { mint, badge: isBadge ? found : null, clock }
 }
 
 function requireMint({ quoteMint, quoteDecimals }: Quoted, account: NodeAccount | null): NodeAccount {

@@ -9,7 +9,7 @@ import type {
 import { internal, notFound } from '../../../platform/errors.ts'
 import { ACCOUNTS_PER_CALL, SOL_DECIMALS } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
+import { DBC } from '../../../solana/programs/dbc.ts'
 import { TOKEN_AMOUNT_OFFSET } from '../../../solana/token-accounts.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
@@ -130,6 +130,17 @@ export async function readDbcAccounts(node: NodeCalls, addresses: readonly strin
   return { slot, accounts }
 }
 
+/** Returns the launch curves of the token: all accounts of the program that name it. The program permits one. */
+export async function findCurves(chain: NodeCalls, mint: string): Promise<string[]> {
+  const filters = [{ memcmp: { offset: DBC.offsetOf('virtual_pool', 'base_mint'), bytes: mint } }]
+  const options = { filters, encoding: 'base64', dataSlice: { offset: 0, length: 0 }, commitment: 'confirmed' }
+  return askNode('Looking for the launch curve of the token', async () => {
+    const accounts = await chain.call<unknown>('getProgramAccounts', [DBC.id, options])
+    if (!Array.isArray(accounts)) throw new Error('its answer is incomplete')
+    return accounts.map(({ pubkey }: { pubkey: string }) => pubkey)
+  })
+}
+
 /** The receivers that a launch curve's config names, and whether it locks tokens. */
 export interface CurveReceivers {
   feeClaimer: string
@@ -189,11 +200,11 @@ async function decodeConfig(account: DbcAccount): Promise<DecodedConfig | null> 
 }
 
 /** Returns null for any other account than this kind of the program. */
-export async function decodeDbcAccount<T>(
+async function decodeDbcAccount<T>(
   account: DbcAccount,
-  name: 'virtualPool' | 'transferHookPool' | 'poolConfig' | 'configWithTransferHook' | 'tokenBadge',
+  name: 'virtualPool' | 'transferHookPool' | 'poolConfig' | 'configWithTransferHook',
 ): Promise<T | null> {
-  if (account?.owner !== PROGRAMS.dbc.id) return null
+  if (account?.owner !== DBC.id) return null
   const { coder } = await openDbc()
   try {
     return coder.decode(name, account.data) as T
