@@ -48,7 +48,7 @@ function namedInSource(): string[] {
   return unique(
     [
       ...named(dbc, callsIn('dbc', /\bmethods\s*\.(\w+)\(/g)),
-      ...named(dammV2, callsIn('damm-v2', /\bdammV2Instruction\(\s*'(\w+)'/g)),
+      ...named(dammV2, callsIn('damm-v2', /\bDAMM_V2\.instruction\(\s*'(\w+)'/g)),
       ...named(
         squads,
         callsIn('squads', /'(\w+)'/g).filter((name) => name in SQUADS.rows.instructions),

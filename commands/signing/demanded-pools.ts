@@ -2,7 +2,6 @@
  * Lists the calls that launch a token with its pool, share a config, trade on a pool, or transfer the creator's role.
  */
 import { TIP_ACCOUNTS } from '../../src/solana/bundles.ts'
-import { ByteReader, ShortData } from '../../src/solana/byte-reader.ts'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { decimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
@@ -104,13 +103,16 @@ export const makesConfig = (
 ): Call => ({
   program: PROGRAMS.dbc.id,
   call: 'create_config',
-  fields: { config, payer: of.payer, quote_mint: quoteMint },
-  data: (hex) => {
-    const fee = creationFeeIn(Buffer.from(hex, 'hex'))
-    if (fee === null) return false
-    if (fee > mostFee) throw tooMuch(fee, mostFee)
-    if (fee > 0n) of.note(`the preset's pool creation fee: ${solOf(fee)} SOL for each launch`)
-    return true
+  fields: {
+    config,
+    payer: of.payer,
+    quote_mint: quoteMint,
+    pool_creation_fee: (lamports) => {
+      const fee = BigInt(lamports)
+      if (fee > mostFee) throw tooMuch(fee, mostFee)
+      if (fee > 0n) of.note(`the preset's pool creation fee: ${solOf(fee)} SOL for each launch`)
+      return true
+    },
   },
 })
 
@@ -130,24 +132,6 @@ function isShared(of: Signing, { sharedConfig, recalledFee, mostCreationFee }: A
   return true
 }
 
-/** The lamports that a launch pays to the partner by `create_config`; null if the data is something else. */
-export function creationFeeIn(data: Buffer): bigint | null {
-  const reader = new ByteReader(data, ANCHOR_NAME + BASE_FEE)
-  try {
-    if (reader.bool()) reader.take(DYNAMIC_FEE)
-    reader.take(UNTIL_SUPPLY)
-    if (reader.bool()) reader.take(TOKEN_SUPPLY)
-    reader.take(UNTIL_CREATION_FEE)
-    return reader.u64()
-  } catch (error) {
-    if (error instanceof ShortData) return null
-    throw error
-  }
-}
-
-/** Bytes of `ConfigParameters` before the pool creation fee; two of the parts are optional. */
-const [ANCHOR_NAME, BASE_FEE, DYNAMIC_FEE, UNTIL_SUPPLY, TOKEN_SUPPLY, UNTIL_CREATION_FEE] = [8, 27, 32, 74, 16, 8]
-
 /** The program takes this many lamports into a pool without SOL, because it rounds up. */
 const LEAST_SOL = 1n
 
@@ -164,6 +148,7 @@ async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
   const token = { uri: null, decimals: null, supply: null, program: 'spl' } as const
   const position = same()
   const shared = same()
+  const first = same()
   const trade = { pool, payer: creator, paid: WRAPPED_SOL, received: mint, amount: buy, least: anyValue }
   let liquidity: string | undefined
   const locks: Call = {
@@ -211,10 +196,15 @@ async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
         token_b_mint: WRAPPED_SOL,
         payer_token_a: await of.accounts(mint, creator),
         payer_token_b: await of.accounts(WRAPPED_SOL, creator),
-      },
-      data: (hex) => {
-        liquidity = liquidityOf(hex)
-        return isSingleSided(hex)
+        // The pool begins at its lowest price, so that it takes only the new token.
+        sqrt_min_price: first,
+        sqrt_price: first,
+        dynamic_fee: 'none',
+        activation_point: 'none',
+        liquidity: (units) => {
+          liquidity = units
+          return true
+        },
       },
     },
     ...(lockLiquidity ? [locks] : []),
@@ -238,21 +228,6 @@ async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
 }
 
 const ACCOUNT_OWNER = 2
-/** Bytes of the instruction without a dynamic fee and an activation point, and of what follows its fees, in hex. */
-const [POOL_DATA, AFTER_FEES] = [107 * 2, 68 * 2]
-
-/** The liquidity of the position, after two prices and the choice of a vault. */
-const liquidityOf = (hex: string): string => {
-  const bytes = Buffer.from(hex.slice(-AFTER_FEES), 'hex')
-  return String(bytes.length < 49 ? 0n : bytes.readBigUInt64LE(33) + (bytes.readBigUInt64LE(41) << 64n))
-}
-
-/** Whether the pool begins at its lowest price, so that it takes only the new token. */
-function isSingleSided(hex: string): boolean {
-  const terms = hex.slice(-AFTER_FEES)
-  const [lowest, first] = [terms.slice(0, 32), terms.slice(49 * 2, 65 * 2)]
-  return hex.length === POOL_DATA && lowest === first && terms.endsWith('00')
-}
 
 export interface AskedSwap {
   pool: Wanted

@@ -1,7 +1,8 @@
 /** Lists the calls that open or close a position in a DAMM v2 pool, and that add, withdraw, lock or vest its liquidity. */
+import { hexOf } from '../../src/solana/bytes.ts'
 import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { PROGRAMS } from '../../src/solana/programs.ts'
+import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
 import {
   type Call,
   closes,
@@ -25,7 +26,7 @@ export interface AskedPosition {
   liquidity: string | null
 }
 
-const program = PROGRAMS.dammV2.id
+const program = DAMM_V2.id
 
 /** Releases what a schedule owes the position; it moves nothing, and anyone may call it. */
 const refreshes = ({ pool, position }: Pick<AskedPosition, 'pool' | 'position'>, owner: string): Call => ({
@@ -177,23 +178,16 @@ export const demandsVesting = demanding(
   ],
 )
 
-const LOCK_INNER_POSITION = '481331cc127a175a'
-
-/** The instruction's data in hex: its name, an optional cliff, and the terms of the schedule. */
-function vestingData({ cliffPoint, frequency, cliffLiquidity, liquidityPerPeriod, periods }: AskedVesting): string {
-  const little = (value: bigint, bytes: number) =>
-    Buffer.from(value.toString(16).padStart(bytes * 2, '0'), 'hex')
-      .reverse()
-      .toString('hex')
-  return [
-    LOCK_INNER_POSITION,
-    cliffPoint === null ? '00' : `01${little(cliffPoint, 8)}`,
-    little(frequency, 8),
-    little(cliffLiquidity, 16),
-    little(liquidityPerPeriod, 16),
-    little(BigInt(periods), 2),
-  ].join('')
-}
+const vestingData = ({ cliffPoint, frequency, cliffLiquidity, liquidityPerPeriod, periods }: AskedVesting): string =>
+  hexOf(
+    DAMM_V2.data('lock_inner_position', {
+      cliff_point: cliffPoint,
+      period_frequency: frequency,
+      cliff_unlock_liquidity: cliffLiquidity,
+      liquidity_per_period: liquidityPerPeriod,
+      number_of_period: periods,
+    }),
+  )
 
 /** Fees go to the payer's own accounts, and the rent to the payer. The program closes only an empty position. */
 export const demandsPositionClosing = demanding(

@@ -1,16 +1,18 @@
 /** Attempts to drain the platform wallet by accounts that a transaction opens and ends, which no balance shows. */
 import * as cpAmm from '@meteora-ag/cp-amm-sdk'
 import * as spl from '@solana/spl-token'
-import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
-import { poolKey, positionKeys, vaultKey } from '../../src/chain/programs/damm-v2/addresses.ts'
-import { dammV2Instruction } from '../../src/chain/programs/damm-v2/program.ts'
+import { dammV2PoolAddress, positionAddresses, vaultAddress } from '../../src/chain/programs/damm-v2/addresses.ts'
+import { sdkInstructions } from '../../src/chain/programs/sdk-instruction.ts'
 import { balanceFlows } from '../../src/policy/movement/balance-flows.ts'
 import { accountClosings } from '../../src/policy/movement/control-changes.ts'
 import { messageInstructions } from '../../src/policy/movement/executed-instructions.ts'
 import { instructionEffects } from '../../src/policy/movement/instruction-effects.ts'
 import { touchedAccounts } from '../../src/policy/movement/touched-accounts.ts'
+import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram } from '../support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
@@ -218,40 +220,43 @@ it.skipIf(!hasProgram(PROGRAMS.dammV2.id))('a pool cannot be filled for a strang
   const supply = new BN('1000000000000000')
   const price = new BN('3195479000000000')
   const mode = cpAmm.CollectFeeMode.OnlyB
-  const pool = await poolKey(text(mint))
-  const parameters = {
-    poolFees: {
-      baseFee: cpAmm.getFeeTimeSchedulerParams(100, 100, cpAmm.BaseFeeMode.FeeTimeSchedulerLinear, 0, 0),
-      compoundingFeeBps: 0,
-      padding: 0,
-      dynamicFee: null,
-    },
-    sqrtMinPrice: price,
-    sqrtMaxPrice: cpAmm.MAX_SQRT_PRICE,
-    hasAlphaVault: false,
-    liquidity: cpAmm.getLiquidityDeltaFromAmountA(supply, price, cpAmm.MAX_SQRT_PRICE, mode),
-    sqrtPrice: price,
-    activationType: cpAmm.ActivationType.Timestamp,
-    collectFeeMode: mode,
-    activationPoint: null,
-  }
-  const fill = await dammV2Instruction('initializeCustomizablePool', [parameters], {
-    ...(await positionKeys(nft.publicKey)),
-    creator: scene.stranger.publicKey,
-    payer: scene.key,
-    positionNftMint: nft.publicKey,
-    pool,
-    tokenAMint: mint,
-    tokenBMint: spl.NATIVE_MINT,
-    tokenAVault: await vaultKey(mint, pool),
-    tokenBVault: await vaultKey(spl.NATIVE_MINT, pool),
-    payerTokenA: temporary.publicKey,
-    payerTokenB: wrapped,
-    tokenAProgram: TOKEN_PROGRAM_ID,
-    tokenBProgram: TOKEN_PROGRAM_ID,
-    token2022Program: TOKEN_2022_PROGRAM_ID,
-    systemProgram: SystemProgram.programId,
-  })
+  const pool = await dammV2PoolAddress({ mint: text(mint) })
+  const { position, positionNftAccount } = await positionAddresses(text(nft.publicKey))
+  const baseFee = cpAmm.getFeeTimeSchedulerParams(100, 100, cpAmm.BaseFeeMode.FeeTimeSchedulerLinear, 0, 0)
+  const liquidity = cpAmm.getLiquidityDeltaFromAmountA(supply, price, cpAmm.MAX_SQRT_PRICE, mode)
+  const fill = (await sdkInstructions())(
+    DAMM_V2.instruction(
+      'initialize_customizable_pool',
+      {
+        creator: text(scene.stranger.publicKey),
+        payer: scene.address,
+        position,
+        position_nft_mint: text(nft.publicKey),
+        position_nft_account: positionNftAccount,
+        pool,
+        token_a_mint: text(mint),
+        token_b_mint: WRAPPED_SOL,
+        token_a_vault: await vaultAddress(text(mint), pool),
+        token_b_vault: await vaultAddress(WRAPPED_SOL, pool),
+        payer_token_a: text(temporary.publicKey),
+        payer_token_b: text(wrapped),
+        token_a_program: TOKEN_PROGRAM,
+        token_b_program: TOKEN_PROGRAM,
+      },
+      {
+        data: Uint8Array.from(baseFee.data),
+        compounding_fee_bps: 0,
+        padding: 0,
+        sqrt_min_price: BigInt(price.toString()),
+        sqrt_max_price: BigInt(cpAmm.MAX_SQRT_PRICE.toString()),
+        has_alpha_vault: false,
+        liquidity: BigInt(liquidity.toString()),
+        sqrt_price: BigInt(price.toString()),
+        activation_type: cpAmm.ActivationType.Timestamp,
+        collect_fee_mode: mode,
+      },
+    ),
+  )
   const movement = await scene.read([
     ...opened(scene, temporary, mint, scene.key),
     spl.createMintToInstruction(mint, temporary.publicKey, scene.key, BigInt(supply.toString())),

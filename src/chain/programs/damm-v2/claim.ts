@@ -3,12 +3,13 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
 import { POSITIONS_PER_CLAIM } from '../../../solana/constants.ts'
+import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import type { TransactionConfig } from '../../../solana/transaction-config.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import type { DammV2Position } from './positions.ts'
-import { dammV2Instruction } from './program.ts'
 import { chunksOf } from './state.ts'
-import { type PoolAccounts, poolKeys, tokenAccounts } from './swap.ts'
+import { type PoolAccounts, poolRoles, tokenAccounts } from './swap.ts'
 
 export interface PositionClaim {
   /** Address that holds the position NFTs, signs, and receives the fees. */
@@ -28,9 +29,8 @@ export interface PositionClaim {
 
 /** Returns the owner's accounts that a claim opens if they are missing. */
 export async function claimAccounts(pool: PoolAccounts, owner: string): Promise<string[]> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const { tokenA, tokenB } = await tokenAccounts(pool, new PublicKey(owner))
-  return [tokenA, tokenB].map((key) => key.toBase58())
+  const { tokenA, tokenB } = await tokenAccounts(pool, owner)
+  return [tokenA, tokenB]
 }
 
 /** Returns how many positions fit in one claim beside compute limit and price. */
@@ -66,21 +66,14 @@ export async function claimInstructions({
   pool,
   positions,
 }: Pick<PositionClaim, 'owner' | 'delegate' | 'pool' | 'positions'>): Promise<TransactionInstruction[]> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const signer = new PublicKey(delegate ?? owner)
-  const [{ tokenA, tokenB, opening, closing }, keys] = await Promise.all([
-    tokenAccounts(pool, new PublicKey(owner), signer),
-    poolKeys(pool),
+  const signer = delegate ?? owner
+  const [{ tokenA, tokenB, opening, closing }, sdk] = await Promise.all([
+    tokenAccounts(pool, owner, signer),
+    sdkInstructions(),
   ])
-  const claims = positions.map(({ position, positionNftAccount }) =>
-    dammV2Instruction('claimPositionFee', [], {
-      ...keys,
-      position: new PublicKey(position),
-      positionNftAccount: new PublicKey(positionNftAccount),
-      tokenAAccount: tokenA,
-      tokenBAccount: tokenB,
-      signer,
-    }),
-  )
-  return [...opening, ...(await Promise.all(claims)), ...(delegate === undefined ? closing : [])]
+  const claims = positions.map(({ position, positionNftAccount }) => {
+    const own = { position, position_nft_account: positionNftAccount, token_a_account: tokenA, token_b_account: tokenB }
+    return sdk(DAMM_V2.instruction('claim_position_fee', { ...poolRoles(pool), ...own, signer }, {}))
+  })
+  return [...opening, ...claims, ...(delegate === undefined ? closing : [])]
 }

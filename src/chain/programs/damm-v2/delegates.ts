@@ -6,9 +6,10 @@ import {
   DELEGATE_PERMISSIONS,
   type DelegatePermission,
 } from '../../../solana/position-permissions.ts'
+import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import type { DammV2Position } from './positions.ts'
-import { dammV2Instruction } from './program.ts'
 
 /** Compute limit for one position if the transaction cannot be simulated. */
 export const POSITION_DELEGATION_UNITS = 50_000
@@ -45,22 +46,22 @@ export async function buildPositionDelegation({
   positions,
   ...envelope
 }: PositionDelegation): Promise<UnsignedTransaction> {
-  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
+  const [{ PublicKey }, spl, sdk] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    sdkInstructions(),
+  ])
   const [ownerKey, program] = [new PublicKey(owner), spl.TOKEN_2022_PROGRAM_ID]
-  const instructions = await Promise.all(
-    positions.map(async ({ position, positionNftAccount }) => {
-      const account = new PublicKey(positionNftAccount)
-      return [
-        delegate === null
-          ? spl.createRevokeInstruction(account, ownerKey, [], program)
-          : spl.createApproveInstruction(account, new PublicKey(delegate), ownerKey, 0, [], program),
-        await dammV2Instruction('updateDelegatePermission', [delegate === null ? 0 : CLAIM_TO_OWNER], {
-          position: new PublicKey(position),
-          positionNftAccount: account,
-          owner: ownerKey,
-        }),
-      ]
-    }),
-  )
-  return compileUnsigned(envelope, instructions.flat())
+  const permission = delegate === null ? 0 : CLAIM_TO_OWNER
+  const instructions = positions.flatMap(({ position, positionNftAccount }) => {
+    const account = new PublicKey(positionNftAccount)
+    const roles = { position, position_nft_account: positionNftAccount, owner }
+    return [
+      delegate === null
+        ? spl.createRevokeInstruction(account, ownerKey, [], program)
+        : spl.createApproveInstruction(account, new PublicKey(delegate), ownerKey, 0, [], program),
+      sdk(DAMM_V2.instruction('update_delegate_permission', roles, { permission })),
+    ]
+  })
+  return compileUnsigned(envelope, instructions)
 }

@@ -4,12 +4,10 @@
  */
 
 import { notFound } from '../../../platform/errors.ts'
-import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
-import { askNode } from '../../nodes/rpc-faults.ts'
-import { tokenAccountsOf } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
-import { positionKeys } from './addresses.ts'
+import { positionAddresses } from './addresses.ts'
+import { nftsOf } from './positions.ts'
 import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'
 import { chunksOf, readTogether } from './state.ts'
 
@@ -99,16 +97,11 @@ const plus = (sum: EarnedAmounts, claimable: bigint, claimed: bigint): EarnedAmo
 
 /** Addresses of positions. Those whose NFT is still in its original token account come first. */
 async function candidatesOf(node: NodeCalls, owner: string) {
-  const { PublicKey } = await import('@solana/web3.js')
-  const accounts = await askNode('Reading the positions of a wallet', () =>
-    tokenAccountsOf(node, owner, TOKEN_2022_PROGRAM),
-  )
-  // The token account of an NFT has the amount one. Its mint comes first, and the amount follows mint and owner.
-  const nfts = accounts.filter(({ account: { data } }) => data.length >= 72 && data.readBigUInt64LE(64) === 1n)
+  const nfts = await nftsOf(node, owner)
   const derived = await Promise.all(
-    nfts.slice(0, MOST_DERIVED).map(async ({ address, account }) => {
-      const keys = await positionKeys(new PublicKey(account.data.subarray(0, 32)))
-      return { position: addressOfKey(keys.position), isFirst: addressOfKey(keys.positionNftAccount) === address }
+    nfts.slice(0, MOST_DERIVED).map(async ({ address, token }) => {
+      const { position, positionNftAccount } = await positionAddresses(token.mint)
+      return { position, isFirst: positionNftAccount === address }
     }),
   )
   const ordered = [...derived.filter(({ isFirst }) => isFirst), ...derived.filter(({ isFirst }) => !isFirst)]

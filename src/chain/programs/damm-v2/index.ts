@@ -29,7 +29,6 @@ export {
   type TokenAmounts,
   type WantedAmounts,
 } from './liquidity.ts'
-export type { PlatformShare } from './lock.ts'
 export { type LockedLiquidity, lockedForGood, lockedLiquidity, type PoolsOfMint, poolsOfMint } from './of-mint.ts'
 export { FEE_BPS } from './opening.ts'
 export {
@@ -46,3 +45,4 @@ export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } 
 export { type DammV2Pool, dammV2PoolsIn, readDammV2Pool, readDammV2Pools } from './state.ts'
 export { buildDammV2Swap, type DammV2Swap } from './swap.ts'
 export { buildPositionTransfer, MOST_TRANSFERRED_POSITIONS, POSITION_TRANSFER_UNITS } from './transfer.ts'
+export type { PlatformShare } from './types.ts'

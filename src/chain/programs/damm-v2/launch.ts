@@ -1,14 +1,16 @@
 /** Builds the launch of a token in its own pool: the mint, then the pool that receives the whole supply. */
 
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import type { TransactionInstruction } from '@solana/web3.js'
+import { badRequest } from '../../../platform/errors.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import { buildTokenCreation, tokenCreationInstructions } from '../tokens/index.ts'
-import { poolKey, vaultKey } from './addresses.ts'
-import { givePlatformShare, lockPosition } from './lock.ts'
+import { dammV2PoolAddress, positionAddresses, vaultAddress } from './addresses.ts'
 import { initializePool, LEAST_SOL, poolOpeningOf } from './opening.ts'
 import { dammV2SwapInstruction, type PoolAccounts, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
-import type { SingleSidedLaunch } from './types.ts'
+import type { PlatformShare, SingleSidedLaunch } from './types.ts'
 
 export interface SingleSidedPool extends SingleSidedLaunch {
   /** Tip for a relay at the end of the last transaction, or null for none. */
@@ -37,7 +39,8 @@ export const DAMM_V2_LAUNCH_UNITS = {
  */
 export async function buildSingleSidedPool(input: SingleSidedPool): Promise<UnsignedTransaction[]> {
   const { computeUnitPrice, platform, recentBlockhash } = input
-  const [{ wrapped, opened }, tip] = [await poolInstructions(input), await dammV2TipInstructions(input)]
+  const { wrapped, opened } = await poolInstructions(input)
+  const tip = await dammV2TipInstructions(input)
   const ahead = platform === null ? [] : [...wrapped, ...tip]
   const instructions = platform === null ? [...wrapped, ...opened] : opened
   const before = await budget(DAMM_V2_LAUNCH_UNITS[launchKindOf(input)], computeUnitPrice)
@@ -64,15 +67,14 @@ export const wholePoolUnits = (input: SingleSidedLaunch): number =>
 /** Returns the instructions that open the creator's wrapped SOL, and those that need it. */
 async function poolInstructions(input: SingleSidedLaunch) {
   const opening = await poolOpeningOf(input)
-  const { buyLamports: amount, platform } = input
-  const { PublicKey } = await import('@solana/web3.js')
-  const [creator, pool] = [new PublicKey(input.creator), await freshPool(input.mint)]
+  const { buyLamports: amount, creator, platform } = input
+  const pool = await freshPool(input.mint)
   const accounts = await tokenAccounts(pool, creator)
   const wrapped = await openWrapped(creator, accounts, amount + LEAST_SOL)
   const opened = [
-    await initializePool(input, opening, creator, accounts),
-    ...(input.lockLiquidity ? [await lockPosition({ ...input, creator }, opening.liquidity)] : []),
-    ...(platform === null ? [] : await givePlatformShare({ ...input, creator }, platform)),
+    await initializePool(input, pool, opening, accounts),
+    ...(input.lockLiquidity ? [await lockPosition(input, pool, opening.liquidity)] : []),
+    ...(platform === null ? [] : await givePlatformShare(input, pool, platform)),
     // No one can trade before this buy, so it needs no larger minimum.
     ...(amount > 0n
       ? [await dammV2SwapInstruction({ payer: creator, accounts, side: 'buy', amount, minimumOut: 1n, pool })]
@@ -116,30 +118,96 @@ const tokenOf = (input: SingleSidedLaunch) => ({
 })
 
 async function openWrapped(
-  creator: PublicKey,
+  creator: string,
   { tokenB }: TokenAccounts,
   lamports: bigint,
 ): Promise<TransactionInstruction[]> {
-  const spl = await import('@solana/spl-token')
+  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
+  const [owner, account] = [new PublicKey(creator), new PublicKey(tokenB)]
   return [
-    spl.createAssociatedTokenAccountIdempotentInstruction(creator, tokenB, creator, spl.NATIVE_MINT),
+    spl.createAssociatedTokenAccountIdempotentInstruction(owner, account, owner, spl.NATIVE_MINT),
     ...(await wrapping(creator, WRAPPED_SOL, tokenB, lamports)),
   ]
 }
 
 async function freshPool(mint: string): Promise<PoolAccounts & { baseFeeMode: number }> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const pool = await poolKey(mint)
+  const address = await dammV2PoolAddress({ mint })
   return {
-    address: pool.toBase58(),
+    address,
     tokenAMint: mint,
     tokenBMint: WRAPPED_SOL,
-    tokenAVault: (await vaultKey(new PublicKey(mint), pool)).toBase58(),
-    tokenBVault: (await vaultKey(new PublicKey(WRAPPED_SOL), pool)).toBase58(),
+    tokenAVault: await vaultAddress(mint, address),
+    tokenBVault: await vaultAddress(WRAPPED_SOL, address),
     tokenAProgram: TOKEN_PROGRAM,
     tokenBProgram: TOKEN_PROGRAM,
     baseFeeMode: 0,
   }
+}
+
+type OpenedPosition = Pick<SingleSidedLaunch, 'creator' | 'positionNft'>
+
+/** The fees remain claimable, but the liquidity can never be withdrawn. */
+async function lockPosition({ creator, positionNft }: OpenedPosition, pool: PoolAccounts, liquidity: bigint) {
+  const { position, positionNftAccount } = await positionAddresses(positionNft)
+  const roles = { pool: pool.address, position, position_nft_account: positionNftAccount, signer: creator }
+  const terms = { permanent_lock_liquidity: liquidity }
+  return (await sdkInstructions())(DAMM_V2.instruction('permanent_lock_position', roles, terms))
+}
+
+/** The denominator of a split. */
+const WHOLE_SHARE = 1_000_000_000
+
+/**
+ * Opens a second position, first owned by the creator because a split requires both owners to sign, then transfers the
+ * token account of its NFT. Throws bad_request for a percentage that leaves one of them nothing.
+ */
+async function givePlatformShare(
+  { creator, positionNft }: OpenedPosition,
+  { address: pool }: PoolAccounts,
+  { wallet, positionNft: secondNft, percentage }: PlatformShare,
+): Promise<TransactionInstruction[]> {
+  if (!Number.isInteger(percentage) || percentage < 1 || percentage > 99) {
+    throw badRequest('platform_position_percentage must be a whole number from 1 to 99', {
+      param: 'platform_position_percentage',
+    })
+  }
+  const [{ PublicKey }, spl, sdk, first, second] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    sdkInstructions(),
+    positionAddresses(positionNft),
+    positionAddresses(secondNft),
+  ])
+  const opened = {
+    owner: creator,
+    position_nft_mint: secondNft,
+    position_nft_account: second.positionNftAccount,
+    pool,
+    position: second.position,
+    payer: creator,
+    token_program: TOKEN_2022_PROGRAM,
+  }
+  const split = {
+    pool,
+    first_position: first.position,
+    first_position_nft_account: first.positionNftAccount,
+    second_position: second.position,
+    second_position_nft_account: second.positionNftAccount,
+    first_owner: creator,
+    second_owner: creator,
+  }
+  return [
+    sdk(DAMM_V2.instruction('create_position', opened, {})),
+    sdk(DAMM_V2.instruction('split_position2', split, { numerator: (WHOLE_SHARE / 100) * percentage })),
+    spl.createSetAuthorityInstruction(
+      new PublicKey(second.positionNftAccount),
+      new PublicKey(creator),
+      spl.AuthorityType.AccountOwner,
+      new PublicKey(wallet),
+      [],
+      spl.TOKEN_2022_PROGRAM_ID,
+    ),
+  ]
 }
 
 async function dammV2TipInstructions({

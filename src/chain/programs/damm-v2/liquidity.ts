@@ -132,7 +132,9 @@ export interface LiquidityParts {
 }
 
 export function liquidityParts(position: DammV2Position, point: bigint): LiquidityParts {
-  const due = position.schedule === null ? 0n : dueOf(position.schedule, point)
+  const { schedule } = position
+  // Nothing is released before the cliff.
+  const due = schedule === null ? 0n : dueLiquidity(schedule, point) - schedule.released
   return {
     unlocked: position.unlockedLiquidity + due,
     vesting: position.vestedLiquidity - due,
@@ -141,11 +143,11 @@ export function liquidityParts(position: DammV2Position, point: bigint): Liquidi
   }
 }
 
-/** Returns the liquidity that has come due and is not released yet. */
-function dueOf(schedule: PositionSchedule, point: bigint): bigint {
-  const { cliffPoint, frequency, cliffLiquidity, liquidityPerPeriod, periods, released } = schedule
+/** Returns the liquidity of a schedule that has come due, whether it was released or not. */
+export function dueLiquidity(schedule: PositionSchedule, point: bigint): bigint {
+  const { cliffPoint, frequency, cliffLiquidity, liquidityPerPeriod, periods } = schedule
   if (point < cliffPoint) return 0n
   const passed = frequency === 0n ? BigInt(periods) : (point - cliffPoint) / frequency
   const counted = passed < BigInt(periods) ? passed : BigInt(periods)
-  return cliffLiquidity + liquidityPerPeriod * counted - released
+  return cliffLiquidity + liquidityPerPeriod * counted
 }

@@ -1,13 +1,15 @@
 /** Computes the opening of a single-sided pool: prices and liquidity, checked by the program's rules, and the instruction. */
 
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
 import { solText } from '../../../solana/amounts.ts'
-import { MAX_U64 } from '../../../solana/u64.ts'
-import { poolKey, positionKeys, vaultKey } from './addresses.ts'
+import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
+import { MAX_U64, MAX_U128 } from '../../../solana/u64.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
+import { positionAddresses } from './addresses.ts'
 import { dammV2SqrtPrice } from './prices.ts'
-import { dammV2Instruction, loadSdk, toBigint } from './program.ts'
-import type { TokenAccounts } from './swap.ts'
+import { loadSdk, toBigint } from './program.ts'
+import { type PoolAccounts, poolRoles, type TokenAccounts } from './swap.ts'
 import type { SingleSidedLaunch } from './types.ts'
 
 /** Range of the fee that the program accepts, in hundredths of a percent. */
@@ -16,8 +18,6 @@ export const FEE_BPS = { min: 1, max: 9900 } as const
 /** Lamports that the program takes into a pool without any SOL, because it rounds up from nothing. */
 export const LEAST_SOL = 1n
 const MAX_BUY = MAX_U64 - LEAST_SOL
-
-const MAX_LIQUIDITY = 2n ** 128n - 1n
 
 interface PoolOpening {
   sqrtPrice: bigint
@@ -54,51 +54,46 @@ export async function poolOpeningOf({
   if (sqrtPrice >= highest) throw refuse('too high')
   const mode = sdk.CollectFeeMode.OnlyB
   const liquidity = toBigint(sdk.getLiquidityDeltaFromAmountA(toBn(totalSupply), toBn(sqrtPrice), toBn(highest), mode))
-  if (liquidity > MAX_LIQUIDITY) throw refuse('too high')
+  if (liquidity > MAX_U128) throw refuse('too high')
   return { sqrtPrice, highest, liquidity }
 }
 
 /** Creates the pool with the whole supply in it, and the creator's position. */
 export async function initializePool(
-  { mint, positionNft, feeBps }: SingleSidedLaunch,
+  { positionNft, feeBps, creator }: SingleSidedLaunch,
+  pool: PoolAccounts,
   { sqrtPrice, highest, liquidity }: PoolOpening,
-  creator: PublicKey,
   accounts: TokenAccounts,
 ): Promise<TransactionInstruction> {
-  const [{ PublicKey, SystemProgram }, spl, { sdk, toBn }] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
+  const [{ sdk }, asSdk, { position, positionNftAccount }] = await Promise.all([
     loadSdk(),
+    sdkInstructions(),
+    positionAddresses(positionNft),
   ])
-  const [tokenAMint, pool, positionNftMint] = [new PublicKey(mint), await poolKey(mint), new PublicKey(positionNft)]
   const { FeeTimeSchedulerLinear } = sdk.BaseFeeMode
   const baseFee = sdk.getFeeTimeSchedulerParams(feeBps, feeBps, FeeTimeSchedulerLinear, 0, 0)
-  const params = {
-    poolFees: { baseFee, compoundingFeeBps: 0, padding: 0, dynamicFee: null },
-    sqrtMinPrice: toBn(sqrtPrice),
-    sqrtMaxPrice: toBn(highest),
-    hasAlphaVault: false,
-    liquidity: toBn(liquidity),
-    sqrtPrice: toBn(sqrtPrice),
-    activationType: sdk.ActivationType.Timestamp,
-    collectFeeMode: sdk.CollectFeeMode.OnlyB,
-    activationPoint: null,
-  }
-  return dammV2Instruction('initializeCustomizablePool', [params], {
-    ...(await positionKeys(positionNftMint)),
+  const roles = {
+    ...poolRoles(pool),
     creator,
     payer: creator,
-    positionNftMint,
-    pool,
-    tokenAMint,
-    tokenBMint: spl.NATIVE_MINT,
-    tokenAVault: await vaultKey(tokenAMint, pool),
-    tokenBVault: await vaultKey(spl.NATIVE_MINT, pool),
-    payerTokenA: accounts.tokenA,
-    payerTokenB: accounts.tokenB,
-    tokenAProgram: spl.TOKEN_PROGRAM_ID,
-    tokenBProgram: spl.TOKEN_PROGRAM_ID,
-    token2022Program: spl.TOKEN_2022_PROGRAM_ID,
-    systemProgram: SystemProgram.programId,
-  })
+    position,
+    position_nft_mint: positionNft,
+    position_nft_account: positionNftAccount,
+    payer_token_a: accounts.tokenA,
+    payer_token_b: accounts.tokenB,
+  }
+  return asSdk(
+    DAMM_V2.instruction('initialize_customizable_pool', roles, {
+      data: Uint8Array.from(baseFee.data),
+      compounding_fee_bps: 0,
+      padding: 0,
+      sqrt_min_price: sqrtPrice,
+      sqrt_max_price: highest,
+      has_alpha_vault: false,
+      liquidity,
+      sqrt_price: sqrtPrice,
+      activation_type: sdk.ActivationType.Timestamp,
+      collect_fee_mode: sdk.CollectFeeMode.OnlyB,
+    }),
+  )
 }

@@ -1,15 +1,17 @@
 /** Builds what the owner of a position does with its liquidity: adds, withdraws, locks or vests it, and closes the position. */
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type { TransactionInstruction } from '@solana/web3.js'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
+import type { PlainInstruction } from '../../../solana/programs/table.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import { decimalsProof } from '../tokens/index.ts'
 import { positionAddresses } from './addresses.ts'
 import { claimInstructions } from './claim.ts'
 import type { TokenAmounts } from './liquidity.ts'
 import type { DammV2Position, PositionSchedule } from './positions.ts'
-import { dammV2Instruction, loadSdk } from './program.ts'
 import type { DammV2Pool } from './state.ts'
-import { type PoolAccounts, poolKeys, tokenAccounts, wrapping } from './swap.ts'
+import { type PoolAccounts, poolRoles, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
 
 /** Compute limits if the transaction cannot be simulated, above the highest measured costs. */
 export const POSITION_ACT_UNITS = {
@@ -50,57 +52,47 @@ export interface PositionOpening extends Omit<LiquidityAddition, 'position'> {
 
 /** Opens a position of the payer, and adds its first liquidity. */
 export async function buildPositionOpening(input: PositionOpening): Promise<UnsignedTransaction> {
-  const { PublicKey, SystemProgram } = await import('@solana/web3.js')
-  const position = await positionAddresses(input.nftMint)
-  const owner = new PublicKey(input.payer)
+  const [sdk, position] = await Promise.all([sdkInstructions(), positionAddresses(input.nftMint)])
+  const { payer } = input
+  const roles = {
+    ...positionRoles({ ...input, position }),
+    owner: payer,
+    position_nft_mint: input.nftMint,
+    payer,
+    token_program: TOKEN_2022_PROGRAM,
+  }
   return compileUnsigned(input, [
-    await dammV2Instruction('createPosition', [], {
-      ...(await positionAccounts({ position })),
-      owner,
-      positionNftMint: new PublicKey(input.nftMint),
-      pool: new PublicKey(input.pool.address),
-      payer: owner,
-      tokenProgram: new PublicKey(TOKEN_2022_PROGRAM),
-      systemProgram: SystemProgram.programId,
-    }),
+    sdk(DAMM_V2.instruction('create_position', roles, {})),
     ...(await additionInstructions({ ...input, position })),
   ])
 }
 
 async function additionInstructions(input: LiquidityAddition): Promise<TransactionInstruction[]> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const { pool, maximum, liquidity } = input
-  const [{ toBn }, owner] = [await loadSdk(), new PublicKey(input.payer)]
-  const [keys, accounts] = await Promise.all([poolKeys(pool), tokenAccounts(pool, owner)])
+  const { pool, maximum, liquidity, payer } = input
+  const [sdk, accounts] = await Promise.all([sdkInstructions(), tokenAccounts(pool, payer)])
   const sides = [
     { mint: pool.tokenAMint, program: pool.tokenAProgram, decimals: pool.tokenADecimals },
     { mint: pool.tokenBMint, program: pool.tokenBProgram, decimals: pool.tokenBDecimals },
   ].filter(({ mint }) => mint !== WRAPPED_SOL)
   return [
     ...accounts.opening,
-    ...(await Promise.all(sides.map((side) => decimalsProof(input.payer, side)))),
-    ...(await wrapping(owner, pool.tokenAMint, accounts.tokenA, maximum.amountA)),
-    ...(await wrapping(owner, pool.tokenBMint, accounts.tokenB, maximum.amountB)),
-    await dammV2Instruction(
-      'addLiquidity',
-      [
-        {
-          liquidityDelta: toBn(liquidity),
-          tokenAAmountThreshold: toBn(maximum.amountA),
-          tokenBAmountThreshold: toBn(maximum.amountB),
-        },
-      ],
-      {
-        ...keys,
-        ...(await positionAccounts(input)),
-        tokenAAccount: accounts.tokenA,
-        tokenBAccount: accounts.tokenB,
-        signer: owner,
-      },
+    ...(await Promise.all(sides.map((side) => decimalsProof(payer, side)))),
+    ...(await wrapping(payer, pool.tokenAMint, accounts.tokenA, maximum.amountA)),
+    ...(await wrapping(payer, pool.tokenBMint, accounts.tokenB, maximum.amountB)),
+    sdk(
+      DAMM_V2.instruction('add_liquidity', liquidityRoles(input, accounts), {
+        liquidity_delta: liquidity,
+        ...thresholds(maximum),
+      }),
     ),
     ...accounts.closing,
   ]
 }
+
+const thresholds = ({ amountA, amountB }: TokenAmounts) => ({
+  token_a_amount_threshold: amountA,
+  token_b_amount_threshold: amountB,
+})
 
 export interface LiquidityRemoval extends PositionAct {
   /** Null is all that can be withdrawn when the transaction runs. */
@@ -111,33 +103,18 @@ export interface LiquidityRemoval extends PositionAct {
 
 /** Opens missing token accounts. The payer's wrapped SOL account is closed, and its whole balance becomes SOL. */
 export async function buildLiquidityRemoval(input: LiquidityRemoval): Promise<UnsignedTransaction> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const [{ toBn }, owner] = [await loadSdk(), new PublicKey(input.payer)]
-  const [keys, accounts] = await Promise.all([poolKeys(input.pool), tokenAccounts(input.pool, owner)])
-  const named = {
-    ...keys,
-    ...(await positionAccounts(input)),
-    tokenAAccount: accounts.tokenA,
-    tokenBAccount: accounts.tokenB,
-    signer: owner,
-  }
-  const [leastA, leastB] = [toBn(input.minimum.amountA), toBn(input.minimum.amountB)]
+  const { payer, liquidity, minimum } = input
+  const [sdk, accounts] = await Promise.all([sdkInstructions(), tokenAccounts(input.pool, payer)])
+  const roles = liquidityRoles(input, accounts)
+  const terms = thresholds(minimum)
   return compileUnsigned(input, [
     ...accounts.opening,
-    ...(await refreshing(input, owner)),
-    input.liquidity === null
-      ? await dammV2Instruction('removeAllLiquidity', [leastA, leastB], named)
-      : await dammV2Instruction(
-          'removeLiquidity',
-          [
-            {
-              liquidityDelta: toBn(input.liquidity),
-              tokenAAmountThreshold: leastA,
-              tokenBAmountThreshold: leastB,
-            },
-          ],
-          named,
-        ),
+    ...refreshing(input).map(sdk),
+    sdk(
+      liquidity === null
+        ? DAMM_V2.instruction('remove_all_liquidity', roles, terms)
+        : DAMM_V2.instruction('remove_liquidity', roles, { liquidity_delta: liquidity, ...terms }),
+    ),
     ...accounts.closing,
   ])
 }
@@ -148,16 +125,10 @@ export interface PermanentLock extends PositionAct {
 
 /** The fees remain claimable, but the liquidity can never be withdrawn. */
 export async function buildPermanentLock(input: PermanentLock): Promise<UnsignedTransaction> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const [{ toBn }, owner] = [await loadSdk(), new PublicKey(input.payer)]
-  return compileUnsigned(input, [
-    ...(await refreshing(input, owner)),
-    await dammV2Instruction('permanentLockPosition', [toBn(input.liquidity)], {
-      ...(await positionAccounts(input)),
-      pool: new PublicKey(input.pool.address),
-      signer: owner,
-    }),
-  ])
+  const roles = { ...positionRoles(input), signer: input.payer }
+  const terms = { permanent_lock_liquidity: input.liquidity }
+  const lock = DAMM_V2.instruction('permanent_lock_position', roles, terms)
+  return compileUnsigned(input, [...refreshing(input), lock].map(await sdkInstructions()))
 }
 
 export interface PositionVesting extends PositionAct {
@@ -167,24 +138,19 @@ export interface PositionVesting extends PositionAct {
 
 /** Locks liquidity until a schedule releases it. The schedule is in the position itself, which has room for one. */
 export async function buildPositionVesting(input: PositionVesting): Promise<UnsignedTransaction> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const { toBn } = await loadSdk()
-  const [owner, { schedule }] = [new PublicKey(input.payer), input]
-  const params = {
-    cliffPoint: schedule.cliffPoint === null ? null : toBn(schedule.cliffPoint),
-    periodFrequency: toBn(schedule.frequency),
-    cliffUnlockLiquidity: toBn(schedule.cliffLiquidity),
-    liquidityPerPeriod: toBn(schedule.liquidityPerPeriod),
-    numberOfPeriod: schedule.periods,
-  }
-  return compileUnsigned(input, [
-    ...(await refreshing(input, owner)),
-    await dammV2Instruction('lockInnerPosition', [params], {
-      ...(await positionAccounts(input)),
-      pool: new PublicKey(input.pool.address),
-      signer: owner,
-    }),
-  ])
+  const { schedule, payer: signer } = input
+  const vest = DAMM_V2.instruction(
+    'lock_inner_position',
+    { ...positionRoles(input), signer },
+    {
+      cliff_point: schedule.cliffPoint,
+      period_frequency: schedule.frequency,
+      cliff_unlock_liquidity: schedule.cliffLiquidity,
+      liquidity_per_period: schedule.liquidityPerPeriod,
+      number_of_period: schedule.periods,
+    },
+  )
+  return compileUnsigned(input, [...refreshing(input), vest].map(await sdkInstructions()))
 }
 
 export interface PositionClosing extends Omit<PositionAct, 'refreshes'> {
@@ -195,32 +161,34 @@ export interface PositionClosing extends Omit<PositionAct, 'refreshes'> {
 
 /** Burns the NFT of an empty position, and returns the rent of its accounts to the payer. */
 export async function buildPositionClosing(input: PositionClosing): Promise<UnsignedTransaction> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const [owner, { pool, position }] = [new PublicKey(input.payer), input]
+  const { pool, position, payer: owner } = input
+  const sdk = await sdkInstructions()
+  const roles = {
+    ...positionRoles(input),
+    position_nft_mint: position.nftMint,
+    rent_receiver: owner,
+    owner,
+    token_program: TOKEN_2022_PROGRAM,
+  }
   return compileUnsigned(input, [
-    ...(input.claims ? await claimInstructions({ owner: input.payer, pool, positions: [position] }) : []),
-    await dammV2Instruction('closePosition', [], {
-      ...(await positionAccounts(input)),
-      positionNftMint: new PublicKey(position.nftMint),
-      pool: new PublicKey(pool.address),
-      rentReceiver: owner,
-      owner,
-      tokenProgram: new PublicKey(TOKEN_2022_PROGRAM),
-    }),
+    ...(input.claims ? await claimInstructions({ owner, pool, positions: [position] }) : []),
+    sdk(DAMM_V2.instruction('close_position', roles, {})),
   ])
 }
 
-async function positionAccounts({ position }: Pick<PositionAct, 'position'>) {
-  const { PublicKey } = await import('@solana/web3.js')
-  return {
-    position: new PublicKey(position.position),
-    positionNftAccount: new PublicKey(position.positionNftAccount),
-  }
-}
+const positionRoles = ({ pool, position }: Pick<PositionAct, 'pool' | 'position'>) => ({
+  pool: pool.address,
+  position: position.position,
+  position_nft_account: position.positionNftAccount,
+})
 
-async function refreshing(input: PositionAct, owner: PublicKey): Promise<TransactionInstruction[]> {
-  if (!input.refreshes) return []
-  const { PublicKey } = await import('@solana/web3.js')
-  const accounts = { ...(await positionAccounts(input)), pool: new PublicKey(input.pool.address), owner }
-  return [await dammV2Instruction('refreshVesting', [], accounts)]
-}
+const liquidityRoles = (act: Omit<PositionAct, 'refreshes'>, { tokenA, tokenB }: TokenAccounts) => ({
+  ...poolRoles(act.pool),
+  ...positionRoles(act),
+  token_a_account: tokenA,
+  token_b_account: tokenB,
+  signer: act.payer,
+})
+
+const refreshing = (act: PositionAct): PlainInstruction[] =>
+  act.refreshes ? [DAMM_V2.instruction('refresh_vesting', { ...positionRoles(act), owner: act.payer }, {})] : []

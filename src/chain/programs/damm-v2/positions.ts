@@ -1,18 +1,16 @@
 /** Reads the positions that a wallet holds in a pool, and their claimable fees. */
 
-import type { PositionState } from '@meteora-ag/cp-amm-sdk'
-import { base58 } from '@scure/base'
 import { notFound } from '../../../platform/errors.ts'
 import { isAddress } from '../../../solana/addresses.ts'
+import { ByteReader } from '../../../solana/byte-reader.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
-import { readTokenAccount } from '../../../solana/token-accounts.ts'
+import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
+import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { tokenAccountsOf } from '../../reads/node-reads.ts'
-import { addressOfKey } from '../derived-addresses.ts'
-import { positionKeys } from './addresses.ts'
-import { decodeDammV2Pool, decodePosition, loadSdk, POSITION_DISCRIMINATOR_BYTES, toBigint } from './program.ts'
+import { positionAddresses } from './addresses.ts'
+import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'
 import { chunksOf, readTogether } from './state.ts'
 
 export interface DammV2Position {
@@ -46,35 +44,43 @@ export interface PositionSchedule {
   released: bigint
 }
 
-/** Offsets in a position's account: its pool, and its unlocked, vested and locked liquidity, of 16 bytes each. */
-const POSITION_DISCRIMINATOR = base58.encode(POSITION_DISCRIMINATOR_BYTES)
-const [POOL_OFFSET, LIQUIDITY_OFFSET] = [8, 152]
+/** Bytes of unlocked, vested and locked liquidity in a position's account, which follow each other. */
+const LIQUIDITY_BYTES = 48
 /** Most positions of one pool that count, because others can open any number of small ones. */
 const LARGEST_POSITIONS = 50
 /** Positions below this share of the liquidity earn almost nothing, and cost nothing to open. */
 const LEAST_PART = 1_000n
+
+/** The filters of getProgramAccounts for the positions of a pool. */
+export const positionFilters = (pool: string): object[] => [
+  {
+    memcmp: {
+      offset: 0,
+      bytes: Buffer.from(DAMM_V2.firstBytesOf('position')).toString('base64'),
+      encoding: 'base64',
+    },
+  },
+  { memcmp: { offset: DAMM_V2.offsetOf('position', 'pool'), bytes: pool } },
+]
 
 /**
  * Returns the addresses of a pool's largest positions with at least a thousandth of its liquidity, whoever owns them,
  * in one search. Throws internal_error when the node fails.
  */
 export function positionsIn(chain: NodeCalls, pool: string): Promise<string[]> {
-  const filters = [
-    { memcmp: { offset: 0, bytes: POSITION_DISCRIMINATOR } },
-    { memcmp: { offset: POOL_OFFSET, bytes: pool } },
-  ]
-  const dataSlice = { offset: LIQUIDITY_OFFSET, length: 48 }
+  const filters = positionFilters(pool)
+  const dataSlice = { offset: DAMM_V2.offsetOf('position', 'unlocked_liquidity'), length: LIQUIDITY_BYTES }
   return askNode('Looking for the positions of a pool', async () => {
     const options = { filters, encoding: 'base64', dataSlice, commitment: 'confirmed' }
-    const found = await chain.call<unknown>('getProgramAccounts', [PROGRAMS.dammV2.id, options])
+    const found = await chain.call<unknown>('getProgramAccounts', [DAMM_V2.id, options])
     if (!Array.isArray(found)) throw new Error('its answer is incomplete')
     const positions = found.map(({ pubkey, account }: { pubkey?: unknown; account?: { data?: unknown[] } }) => {
       const data = Buffer.from(String(account?.data?.[0]), 'base64')
-      if (typeof pubkey !== 'string' || !isAddress(pubkey) || data.length < 48) {
+      if (typeof pubkey !== 'string' || !isAddress(pubkey) || data.length < LIQUIDITY_BYTES) {
         throw new Error('its answer is incomplete')
       }
-      const u128 = (at: number) => data.readBigUInt64LE(at) + (data.readBigUInt64LE(at + 8) << 64n)
-      return { pubkey, liquidity: u128(0) + u128(16) + u128(32) }
+      const reader = new ByteReader(data)
+      return { pubkey, liquidity: reader.u128() + reader.u128() + reader.u128() }
     })
     const all = positions.reduce((sum, { liquidity }) => sum + liquidity, 0n)
     return positions
@@ -87,14 +93,27 @@ export function positionsIn(chain: NodeCalls, pool: string): Promise<string[]> {
   })
 }
 
+/**
+ * The NFTs in a wallet's token accounts, with the addresses of these. Each is one token of Token-2022. Throws
+ * internal_error when the node fails.
+ */
+export async function nftsOf(node: NodeCalls, owner: string): Promise<{ address: string; token: TokenAccountState }[]> {
+  const held = await askNode('Reading the positions of a wallet', () =>
+    tokenAccountsOf(node, owner, TOKEN_2022_PROGRAM),
+  )
+  return held.flatMap(({ address, account }) => {
+    const token = readTokenAccount(account)
+    return token?.amount === 1n ? [{ address, token }] : []
+  })
+}
+
 /** Positions read in one call, in addition to the pool itself. */
 const POSITIONS_PER_CALL = 99
 
 /** Address of the pool that a position belongs to; null if there is no position at the address. */
 export async function poolOfPosition(node: NodeCalls, position: string): Promise<string | null> {
   const { accounts } = await readTogether(node, 'Reading a position', [position])
-  const state = await decodePosition(accounts[0])
-  return state === null ? null : addressOfKey(state.pool)
+  return DAMM_V2.decode('position', accounts[0] ?? null)?.pool ?? null
 }
 
 /**
@@ -102,20 +121,15 @@ export async function poolOfPosition(node: NodeCalls, position: string): Promise
  * gone, internal_error when the node fails.
  */
 export async function positionsOf(node: NodeCalls, pool: string, owner: string): Promise<DammV2Position[]> {
-  const [{ PublicKey }, { sdk }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
-  const held = await askNode('Reading the positions of a wallet', () =>
-    tokenAccountsOf(node, owner, TOKEN_2022_PROGRAM),
-  )
+  const { sdk } = await loadSdk()
+  const held = await nftsOf(node, owner)
   const candidates = await Promise.all(
-    held
-      // The token account of an NFT has the amount one. Its mint comes first, and the amount follows mint and owner.
-      .filter(({ account }) => account.data.length >= 72 && account.data.readBigUInt64LE(64) === 1n)
-      .map(async ({ address, account }) => ({
-        position: addressOfKey((await positionKeys(new PublicKey(account.data.subarray(0, 32)))).position),
-        nftMint: base58.encode(account.data.subarray(0, 32)),
-        positionNftAccount: address,
-        token: readTokenAccount(account),
-      })),
+    held.map(async ({ address, token }) => ({
+      position: (await positionAddresses(token.mint)).position,
+      nftMint: token.mint,
+      positionNftAccount: address,
+      token,
+    })),
   )
   const positions: DammV2Position[] = []
   // The pool is read even without candidates, to distinguish a missing pool from one without positions.
@@ -126,36 +140,53 @@ export async function positionsOf(node: NodeCalls, pool: string, owner: string):
     if (poolState === null) throw notFound(`There is no DAMM v2 pool at ${pool}`, { param: 'address' })
     for (const [i, { position, nftMint, positionNftAccount, token }] of part.entries()) {
       const state = await decodePosition(accounts[i])
-      if (state === null || addressOfKey(state.pool) !== pool) continue
+      const fields = DAMM_V2.decode('position', accounts[i] ?? null)
+      if (state === null || fields?.pool !== pool) continue
       const fees = sdk.getUnClaimLpFee(poolState, state)
       positions.push({
         position,
         nftMint,
         positionNftAccount,
-        unlockedLiquidity: toBigint(state.unlockedLiquidity),
-        permanentLockedLiquidity: toBigint(state.permanentLockedLiquidity),
-        vestedLiquidity: toBigint(state.vestedLiquidity),
-        schedule: scheduleOf(state),
+        unlockedLiquidity: fields.unlocked_liquidity,
+        permanentLockedLiquidity: fields.permanent_locked_liquidity,
+        vestedLiquidity: fields.vested_liquidity,
+        schedule: openSchedule(fields),
         feeA: toBigint(fees.feeTokenA),
         feeB: toBigint(fees.feeTokenB),
-        delegate: token?.delegate ?? null,
-        delegatedAmount: token?.delegatedAmount ?? 0n,
-        permissions: state.delegatePermission,
+        delegate: token.delegate,
+        delegatedAmount: token.delegatedAmount,
+        permissions: fields.delegate_permission,
       })
     }
   }
   return positions.sort((a, b) => (a.position < b.position ? -1 : 1))
 }
 
-function scheduleOf({ innerVesting }: PositionState): PositionSchedule | null {
-  const schedule = {
-    cliffPoint: toBigint(innerVesting.cliffPoint),
-    frequency: toBigint(innerVesting.periodFrequency),
-    cliffLiquidity: toBigint(innerVesting.cliffUnlockLiquidity),
-    liquidityPerPeriod: toBigint(innerVesting.liquidityPerPeriod),
-    periods: innerVesting.numberOfPeriod,
-    released: toBigint(innerVesting.totalReleasedLiquidity),
-  }
-  const total = schedule.cliffLiquidity + schedule.liquidityPerPeriod * BigInt(schedule.periods)
-  return total > schedule.released ? schedule : null
+/** The fields of a schedule, which a position and an account of its own have alike. */
+export type VestingFields = Pick<
+  NonNullable<ReturnType<typeof DAMM_V2.decode<'vesting'>>>,
+  | 'cliff_point'
+  | 'period_frequency'
+  | 'cliff_unlock_liquidity'
+  | 'liquidity_per_period'
+  | 'number_of_period'
+  | 'total_released_liquidity'
+>
+
+export const scheduleOf = (fields: VestingFields): PositionSchedule => ({
+  cliffPoint: fields.cliff_point,
+  frequency: fields.period_frequency,
+  cliffLiquidity: fields.cliff_unlock_liquidity,
+  liquidityPerPeriod: fields.liquidity_per_period,
+  periods: fields.number_of_period,
+  released: fields.total_released_liquidity,
+})
+
+/** All liquidity that a schedule ever releases. */
+export const scheduledLiquidity = ({ cliffLiquidity, liquidityPerPeriod, periods }: PositionSchedule): bigint =>
+  cliffLiquidity + liquidityPerPeriod * BigInt(periods)
+
+function openSchedule(fields: VestingFields): PositionSchedule | null {
+  const schedule = scheduleOf(fields)
+  return scheduledLiquidity(schedule) > schedule.released ? schedule : null
 }

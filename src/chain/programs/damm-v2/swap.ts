@@ -1,10 +1,11 @@
 /** Builds a buy or a sell, including wrapping and unwrapping of SOL. */
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
 import { INSTRUCTIONS_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { openDeriver } from '../derived-addresses.ts'
-import { dammV2Instruction, loadSdk } from './program.ts'
+import { addressOfKey, openDeriver } from '../derived-addresses.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import { checkDammV2Amount, type SwapOrder } from './quote.ts'
 import type { DammV2Pool } from './state.ts'
 
@@ -29,10 +30,8 @@ const RATE_LIMITER = 2
 export async function buildDammV2Swap(input: DammV2Swap): Promise<UnsignedTransaction> {
   checkDammV2Amount(input.amount)
   if (input.minimumOut < 0n) throw badRequest('minimum_out must not be below 0', { param: 'minimum_out' })
-  const { PublicKey } = await import('@solana/web3.js')
-  const payer = new PublicKey(input.payer)
-  const accounts = await tokenAccounts(input.pool, payer)
-  const { side, amount, minimumOut, pool } = input
+  const { side, amount, minimumOut, pool, payer } = input
+  const accounts = await tokenAccounts(pool, payer)
   return compileUnsigned(input, [
     ...accounts.opening,
     ...(side === 'buy' ? await wrapping(payer, pool.tokenBMint, accounts.tokenB, amount) : []),
@@ -43,51 +42,41 @@ export async function buildDammV2Swap(input: DammV2Swap): Promise<UnsignedTransa
 }
 
 export interface SwapParts extends SwapOrder {
-  payer: PublicKey
+  payer: string
   accounts: TokenAccounts
   minimumOut: bigint
   pool: PoolAccounts & Pick<DammV2Pool, 'baseFeeMode'>
 }
 
 export async function dammV2SwapInstruction({ payer, accounts, side, amount, minimumOut, pool }: SwapParts) {
-  const [{ PublicKey }, { toBn }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
   const { tokenA, tokenB } = accounts
-  const [inputTokenAccount, outputTokenAccount] = side === 'buy' ? [tokenB, tokenA] : [tokenA, tokenB]
-  const instruction = await dammV2Instruction(
-    'swap',
-    [{ amountIn: toBn(amount), minimumAmountOut: toBn(minimumOut) }],
-    {
-      ...(await poolKeys(pool)),
-      payer,
-      inputTokenAccount,
-      outputTokenAccount,
-    },
-  )
+  const own =
+    side === 'buy'
+      ? { input_token_account: tokenB, output_token_account: tokenA }
+      : { input_token_account: tokenA, output_token_account: tokenB }
+  const roles = { ...poolRoles(pool), ...own, payer }
+  const swap = DAMM_V2.instruction('swap', roles, { amount_in: amount, minimum_amount_out: minimumOut })
   if (pool.baseFeeMode === RATE_LIMITER) {
     // The rate limiter checks for other swaps in the same transaction.
-    const pubkey = new PublicKey(INSTRUCTIONS_SYSVAR)
-    instruction.keys.push({ pubkey, isSigner: false, isWritable: false })
+    swap.accounts.push({ address: INSTRUCTIONS_SYSVAR, isSigner: false, isWritable: false })
   }
-  return instruction
+  return (await sdkInstructions())(swap)
 }
 
-export async function poolKeys(pool: PoolAccounts) {
-  const { PublicKey } = await import('@solana/web3.js')
-  const key = (address: string) => new PublicKey(address)
-  return {
-    pool: key(pool.address),
-    tokenAMint: key(pool.tokenAMint),
-    tokenBMint: key(pool.tokenBMint),
-    tokenAVault: key(pool.tokenAVault),
-    tokenBVault: key(pool.tokenBVault),
-    tokenAProgram: key(pool.tokenAProgram),
-    tokenBProgram: key(pool.tokenBProgram),
-  }
-}
+/** The accounts of a pool by their roles in the program's instructions. */
+export const poolRoles = (pool: PoolAccounts) => ({
+  pool: pool.address,
+  token_a_mint: pool.tokenAMint,
+  token_b_mint: pool.tokenBMint,
+  token_a_vault: pool.tokenAVault,
+  token_b_vault: pool.tokenBVault,
+  token_a_program: pool.tokenAProgram,
+  token_b_program: pool.tokenBProgram,
+})
 
 export interface TokenAccounts {
-  tokenA: PublicKey
-  tokenB: PublicKey
+  tokenA: string
+  tokenB: string
   /** Instructions that open missing accounts. */
   opening: TransactionInstruction[]
   /** Instructions that unwrap SOL. */
@@ -98,16 +87,22 @@ export interface TokenAccounts {
  * Returns the owner's associated token accounts for both sides of a pool. By default the owner pays, because it can
  * reclaim their rent.
  */
-export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey, funder = owner): Promise<TokenAccounts> {
-  const [spl, keys, deriver] = await Promise.all([import('@solana/spl-token'), poolKeys(pool), openDeriver()])
-  const accountOf = (mint: PublicKey, program: PublicKey) => {
-    const address = deriver.tokenAccount(mint, owner, program)
-    const open = spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, mint, program)
-    const close = spl.createCloseAccountInstruction(address, owner, owner, [], program)
-    return { address, open, closing: mint.toBase58() === WRAPPED_SOL ? [close] : [] }
+export async function tokenAccounts(pool: PoolAccounts, owner: string, funder = owner): Promise<TokenAccounts> {
+  const [{ PublicKey }, spl, deriver] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    openDeriver(),
+  ])
+  const [holder, payer] = [new PublicKey(owner), new PublicKey(funder)]
+  const accountOf = (mintAddress: string, programAddress: string) => {
+    const [mint, program] = [new PublicKey(mintAddress), new PublicKey(programAddress)]
+    const address = deriver.tokenAccount(mint, holder, program)
+    const open = spl.createAssociatedTokenAccountIdempotentInstruction(payer, address, holder, mint, program)
+    const close = spl.createCloseAccountInstruction(address, holder, holder, [], program)
+    return { address: addressOfKey(address), open, closing: mintAddress === WRAPPED_SOL ? [close] : [] }
   }
-  const a = accountOf(keys.tokenAMint, keys.tokenAProgram)
-  const b = accountOf(keys.tokenBMint, keys.tokenBProgram)
+  const a = accountOf(pool.tokenAMint, pool.tokenAProgram)
+  const b = accountOf(pool.tokenBMint, pool.tokenBProgram)
   return {
     tokenA: a.address,
     tokenB: b.address,
@@ -118,15 +113,16 @@ export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey, funder
 
 /** Transfers lamports into a wrapped SOL account. Returns no instructions for other mints. */
 export async function wrapping(
-  payer: PublicKey,
+  payer: string,
   mint: string,
-  account: PublicKey,
+  account: string,
   lamports: bigint,
 ): Promise<TransactionInstruction[]> {
   if (mint !== WRAPPED_SOL) return []
-  const [{ SystemProgram }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
-  return [
-    SystemProgram.transfer({ fromPubkey: payer, toPubkey: account, lamports }),
-    spl.createSyncNativeInstruction(account),
-  ]
+  const [{ PublicKey, SystemProgram }, spl] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+  ])
+  const [fromPubkey, toPubkey] = [new PublicKey(payer), new PublicKey(account)]
+  return [SystemProgram.transfer({ fromPubkey, toPubkey, lamports }), spl.createSyncNativeInstruction(toPubkey)]
 }

@@ -1,5 +1,13 @@
 /** Types of a launch in its own pool. */
-import type { PlatformShare } from './lock.ts'
+
+/** The platform's part of the one position that a launch makes. */
+export interface PlatformShare {
+  wallet: string
+  /** Address of a fresh key that signs beside that of the position. */
+  positionNft: string
+  /** Whole percent, from 1 to 99. */
+  percentage: number
+}
 
 /** A launch, independent of the transactions that it takes. */
 export interface SingleSidedLaunch {
