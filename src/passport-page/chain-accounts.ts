@@ -1,8 +1,10 @@
 /** Decodes the accounts that prove a passport, from the layouts of their programs alone. */
-import { bytesOfBase64, equalBytes, readI64, readU64 } from '../claim-page/browser/bytes.ts'
-import { base58Of } from '../claim-page/browser/program-addresses.ts'
+import { bytesOfBase64, readI64, readU64 } from '../claim-page/browser/bytes.ts'
 import { ByteReader } from '../solana/byte-reader.ts'
 import { totalOf, unlockedAt } from '../solana/lock-schedule.ts'
+import { DAMM_V2 } from '../solana/programs/damm-v2.ts'
+import { DBC } from '../solana/programs/dbc.ts'
+import { JUPITER_LOCK } from '../solana/programs/jupiter-lock.ts'
 import { DBC_POOL_AUTHORITY, PROGRAMS } from '../solana/programs.ts'
 
 export interface ShownAccount {
@@ -98,28 +100,30 @@ export interface ShownLock {
 
 /** Only the creator may cancel. Launch curves make such locks, and their program never cancels one. */
 const BY_CREATOR = 1
-const LOCK_ACCOUNT = Uint8Array.of(0xf4, 0x77, 0xb7, 0x04, 0x49, 0x74, 0x87, 0xc3)
 
 /** A lock of Jupiter Lock at a time; null for any other account. */
 export function lockOf(account: ShownAccount | null, now: bigint): ShownLock | null {
-  if (account?.owner !== PROGRAMS.lock.id || account.data.length < 208) return null
-  const { data } = account
-  if (!equalBytes(data.subarray(0, 8), LOCK_ACCOUNT)) return null
-  const [cliffTime, frequency, cliffAmount, amountPerPeriod, periods, claimed] = [144, 152, 160, 168, 176, 184].map(
-    (at) => readU64(data, at),
-  ) as [bigint, bigint, bigint, bigint, bigint, bigint]
-  const schedule = { cliffTime, frequency, cliffAmount, amountPerPeriod, periods }
+  const escrow = JUPITER_LOCK.decode('escrow', account)
+  if (escrow === null) return null
+  const schedule = {
+    cliffTime: escrow.cliff_time,
+    frequency: escrow.frequency,
+    cliffAmount: escrow.cliff_unlock_amount,
+    amountPerPeriod: escrow.amount_per_period,
+    periods: escrow.number_of_period,
+  }
+  const { cancel_mode: mode } = escrow
   const total = totalOf(schedule)
-  const isCancelled = readU64(data, 200) !== 0n
+  const isCancelled = escrow.cancelled_at !== 0n
+  const lastPeriod = schedule.amountPerPeriod > 0n ? schedule.frequency * schedule.periods : 0n
   return {
-    recipient: base58Of(data.subarray(8, 40)),
-    mint: base58Of(data.subarray(40, 72)),
+    recipient: escrow.recipient,
+    mint: escrow.token_mint,
     isCancelled,
-    canBeCancelled:
-      data[138] !== 0 && !(data[138] === BY_CREATOR && base58Of(data.subarray(72, 104)) === DBC_POOL_AUTHORITY),
-    endsAt: amountPerPeriod > 0n ? cliffTime + frequency * periods : cliffTime,
+    canBeCancelled: mode !== 0 && !(mode === BY_CREATOR && escrow.creator === DBC_POOL_AUTHORITY),
+    endsAt: schedule.cliffTime + lastPeriod,
     left: isCancelled ? 0n : total - unlockedAt(schedule, now),
-    owed: isCancelled ? 0n : total - claimed,
+    owed: isCancelled ? 0n : total - escrow.total_claimed_amount,
   }
 }
 
@@ -131,40 +135,25 @@ export interface ShownPool {
   isMigrated: boolean
 }
 
-const POOL_ACCOUNT = Uint8Array.of(0xf1, 0x9a, 0x6d, 0x04, 0x11, 0xb1, 0x6d, 0xbc)
-const CURVE_ACCOUNTS = [
-  Uint8Array.of(0xd5, 0xe0, 0x05, 0xd1, 0x62, 0x45, 0x77, 0x5c),
-  Uint8Array.of(0xed, 0xdb, 0xb8, 0x17, 0x2a, 0xbd, 0xa9, 0x23),
-]
 const COMPOUNDING = 2
 /** Liquidity without an owner in a pool that compounds its fees. */
 const DEAD_LIQUIDITY = 100n << 64n
 
 /** A pool of DAMM v2 or a launch curve of DBC; null for any other account. */
 export function poolOf(account: ShownAccount | null, type: 'dbc' | 'damm_v2'): ShownPool | null {
-  if (account === null) return null
-  const { owner, data } = account
-  const kind = data.subarray(0, 8)
-  const key = (at: number) => base58Of(data.subarray(at, at + 32))
   if (type === 'dbc') {
-    if (owner !== PROGRAMS.dbc.id || data.length < 312 || !CURVE_ACCOUNTS.some((each) => equalBytes(kind, each)))
-      return null
-    return { mints: [key(136)], liquidity: 1n, locked: 1n, isMigrated: data[305] === 1 }
+    const curve = DBC.decode('virtual_pool', account) ?? DBC.decode('transfer_hook_pool', account)
+    return curve && { mints: [curve.base_mint], liquidity: 1n, locked: 1n, isMigrated: curve.is_migrated === 1 }
   }
-  if (owner !== PROGRAMS.dammV2.id || data.length < 1_112 || !equalBytes(kind, POOL_ACCOUNT)) return null
-  const locked = u128(data, 552) + (data[484] === COMPOUNDING ? DEAD_LIQUIDITY : 0n)
-  return { mints: [key(168), key(200)], liquidity: u128(data, 360), locked, isMigrated: false }
+  const pool = DAMM_V2.decode('pool', account)
+  if (pool === null) return null
+  const locked = pool.permanent_lock_liquidity + (pool.collect_fee_mode === COMPOUNDING ? DEAD_LIQUIDITY : 0n)
+  return { mints: [pool.token_a_mint, pool.token_b_mint], liquidity: pool.liquidity, locked, isMigrated: false }
 }
-
-const POSITION_ACCOUNT = Uint8Array.of(0xaa, 0xbc, 0x8f, 0xe4, 0x7a, 0x40, 0xf7, 0xd0)
 
 /** Liquidity of a pool's position that is not locked for good; 0 for any other account. */
 export function positionLiquidity(account: ShownAccount | null, pool: string, nftMint: string): bigint {
-  if (account?.owner !== PROGRAMS.dammV2.id || account.data.length < 408) return 0n
-  const { data } = account
-  const key = (at: number) => base58Of(data.subarray(at, at + 32))
-  if (!equalBytes(data.subarray(0, 8), POSITION_ACCOUNT) || key(8) !== pool || key(40) !== nftMint) return 0n
-  return u128(data, 152) + u128(data, 168)
+  const position = DAMM_V2.decode('position', account)
+  if (position?.pool !== pool || position.nft_mint !== nftMint) return 0n
+  return position.unlocked_liquidity + position.vested_liquidity
 }
-
-const u128 = (data: Uint8Array, at: number): bigint => readU64(data, at) + (readU64(data, at + 8) << 64n)
