@@ -27,9 +27,8 @@ export async function authenticate(
 /** Each entry counts as 1. Unknown keys are not remembered, because anyone can send any number of them. */
 const sizeOfKey = (key: KnownKey | null) => (key === null ? Number.POSITIVE_INFINITY : 1)
 
-/** Throws forbidden with the missing scopes in its message. */
-export function requireScopes(scopes: readonly string[], required: readonly string[]): void {
-  if (scopes.includes('*')) return
-  const missing = required.filter((scope) => !scopes.includes(scope))
-  if (missing.length > 0) throw forbidden(`API key missing required scope(s): ${missing.join(', ')}`)
+/** Throws forbidden unless the scopes include the required one, or all. */
+export function requireScope(scopes: readonly string[], required: string): void {
+  if (scopes.includes('*') || scopes.includes(required)) return
+  throw forbidden(`API key missing required scope(s): ${required}`)
 }

@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { errorResponse, jsonResponse } from './answer.ts'
-import { authenticate, requireScopes } from './bearer.ts'
+import { authenticate, requireScope } from './bearer.ts'
 import type { Handler } from './handler.ts'
 import { addRateLimits, quotasOf } from './rate-limit.ts'
 import { read } from './read.ts'
@@ -43,7 +43,7 @@ export async function answerRequest(kernel: Kernel, handler: Handler, c: Context
       ? undefined
       : await authenticate(kernel, asked.version, asked.headers.get('authorization'), record)
     if (key) addRateLimits(headers, await kernel.limiter.admit(key), false)
-    if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
+    if (key && route.scope) requireScope(JSON.parse(key.scopes_json), route.scope)
     const { status, body } = await (incoming === undefined
       ? read(kernel, handler, asked, requestId, key)
       : write(kernel, handler, asked, { incoming, requestId, headers, key }))

@@ -13,7 +13,7 @@ import type { Tx } from '../../src/store/store.ts'
 import { rehearse } from '../../src/store/writing/rehearse.ts'
 import { onCommit } from '../../src/store/writing/work.ts'
 import type { Kernel, KnownKey } from '../kernel.ts'
-import { requireScopes } from './bearer.ts'
+import { requireScope } from './bearer.ts'
 import {
   type BodySource,
   bodyCeiling,
@@ -109,7 +109,7 @@ async function perform(
   if (turn) await turn()
   const signed = fields.mode === 'signed'
   if (signed) requireSignable(route, fields)
-  if (key && signed && route.signed) requireScopes(JSON.parse(key.scopes_json), [route.signed])
+  if (key && signed && route.signed) requireScope(JSON.parse(key.scopes_json), route.signed)
 
   const input: Record<string, unknown> = {
     ...inputOf(route, asked),

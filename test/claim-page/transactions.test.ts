@@ -199,6 +199,11 @@ describe('a transaction of the claim page', () => {
       [firstClaimInstruction(accounts, { ...row, amount: 4n })],
       [firstClaimInstruction({ ...accounts, tokenAccount: stranger }, row)],
       [claim, { program: stranger, accounts: [], data: new Uint8Array() }],
+      // A third signer, in an instruction that may stand there.
+      [
+        ...budget.map((each) => ({ ...each, accounts: [{ address: stranger, isSigner: true, isWritable: false }] })),
+        claim,
+      ],
     ]
     for (const instructions of wrong) expect(() => judge(instructions)).toThrow()
     expect(() => judge([claim], wallet)).toThrow()

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SIGNING_RULES } from '../../src/api/signer.ts'
+import { approvedMovement, excessOver } from '../../src/policy/approved-movement.ts'
 import type { Movement } from '../../src/policy/movement/movement.ts'
 import type { Approvals } from '../../src/policy/policy.ts'
 import { DEFAULT_POLICY, DEFAULT_PROGRAMS, type SigningPolicy, type Spent } from '../../src/policy/policy.ts'
@@ -393,5 +394,43 @@ describe('the rules of a policy', () => {
     expect(rule({ ...made, amount: made.amount + 10_000_001n })).toBe('destination')
     expect(rule({ ...made, program: STRANGER })).toBe('destination')
     expect(rule({ ...made, program: DEFAULT_PROGRAMS[0]! })).toBe('destination')
+  })
+})
+
+describe('a movement that people approved', () => {
+  const [MINT] = MINTS as [string]
+  const [OTHER] = HOLDER_POWERS
+  const paid = { address: 'account', owner: STRANGER, mint: MINT, amount: 7n, program: '', others: [] }
+  const destination = { ...paid, created: false, minimum: 0n }
+  const approved = movement({
+    lamports_out: 9_000n,
+    tokens_out: [{ mint: MINT, amount: 7n }],
+    destinations: [destination],
+    delegates: [{ address: 'account', kind: 'token account', delegate: STRANGER, amount: 7n }],
+  })
+  const excess = (parts: Partial<Movement>) => excessOver(approvedMovement(approved), { ...approved, ...parts })
+
+  it('may do the same, or less of everything', () => {
+    expect(excess({})).toBeNull()
+    expect(excess({ lamports_out: 8_999n, tokens_out: [], destinations: [], delegates: [], programs: [] })).toBeNull()
+    expect(excess({ delegates: [{ ...approved.delegates[0]!, amount: 6n }] })).toBeNull()
+  })
+
+  it.each<[string, Partial<Movement>]>([
+    ['a lamport more', { lamports_out: 9_001n }],
+    ['a unit more', { tokens_out: [{ mint: MINT, amount: 8n }] }],
+    ['another token', { tokens_out: [{ mint: MINTS[1]!, amount: 1n }] }],
+    ['another receiver', { destinations: [{ ...destination, address: 'other' }] }],
+    ['an account that has another owner since', { destinations: [{ ...destination, owner: 'other' }] }],
+    ['a unit more for a receiver', { destinations: [{ ...destination, amount: 8n }] }],
+    ['lamports in place of tokens', { destinations: [{ ...destination, mint: null }] }],
+    ['the loss of an authority', { authority_changes: [{ address: 'mint', what: 'mint authority', to: null }] }],
+    ['a unit more for a delegate', { delegates: [{ ...approved.delegates[0]!, amount: 8n }] }],
+    ['another delegate', { delegates: [{ ...approved.delegates[0]!, delegate: 'other' }] }],
+    ['a power over holders', { powers: [{ mint: MINT, power: OTHER!, account: 'account', what: 'it freezes' }] }],
+    ['a closed account', { closes: [{ address: 'account', what: 'token account', lamports: 1n, to: [WALLET] }] }],
+    ['another program', { programs: [{ ...approved.programs[0]!, program: STRANGER }] }],
+  ])('is exceeded by %s', (_, parts) => {
+    expect(excess(parts)).toEqual(expect.any(String))
   })
 })
