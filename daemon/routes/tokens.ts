@@ -5,23 +5,22 @@ import { tokenExtensionActs } from '../../src/api/token-extensions.ts'
 import { tokenReports } from '../../src/api/token-report.ts'
 import { tokenUpdates } from '../../src/api/token-updates.ts'
 import { tokens } from '../../src/api/tokens.ts'
-import { closeToken, pauseToken, resumeToken } from '../../src/operations/tokens/acts/mint-acts.ts'
+import { revokeAuthority, transferAuthority } from '../../src/operations/tokens/authorities.ts'
+import { createToken } from '../../src/operations/tokens/create-token.ts'
+import { getToken } from '../../src/operations/tokens/get-token.ts'
+import { fetchTokenLabels } from '../../src/operations/tokens/labels.ts'
+import { listTokens } from '../../src/operations/tokens/list-tokens.ts'
+import { closeToken, pauseToken, resumeToken } from '../../src/operations/tokens/mint-acts.ts'
+import { getTokenReport } from '../../src/operations/tokens/report/get-token-report.ts'
+import { updateExtensions } from '../../src/operations/tokens/update-extensions.ts'
+import { updateMetadata } from '../../src/operations/tokens/update-metadata.ts'
 import {
   burnTokens,
   freezeAccounts,
   mintTokens,
   thawAccount,
   thawAccounts,
-} from '../../src/operations/tokens/acts/wallet-acts.ts'
-import { createToken } from '../../src/operations/tokens/create-token.ts'
-import { getToken } from '../../src/operations/tokens/get-token.ts'
-import { fetchTokenLabels } from '../../src/operations/tokens/labels.ts'
-import { listTokens } from '../../src/operations/tokens/list-tokens.ts'
-import { getTokenReport } from '../../src/operations/tokens/report/get-token-report.ts'
-import { revokeAuthority } from '../../src/operations/tokens/revoke-authority.ts'
-import { transferAuthority } from '../../src/operations/tokens/transfer-authority.ts'
-import { updateExtensions } from '../../src/operations/tokens/update-extensions.ts'
-import { updateMetadata } from '../../src/operations/tokens/update-metadata.ts'
+} from '../../src/operations/tokens/wallet-acts.ts'
 import { harvestFees, withdrawWithheld } from '../../src/operations/tokens/withheld-fees.ts'
 import type { Mount } from '../mount.ts'
 

@@ -10,41 +10,32 @@ import {
 import { chainTimeOf } from '../../chain/reads/chain-clock.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../platform/errors.ts'
 import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
 import type { TransferFee } from '../../solana/token-extensions.ts'
-import { type BuiltTransaction, buildTransaction, signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun } from '../signing/signing-run.ts'
-import { requireExtensionAuthority, requireHook } from './extension-checks.ts'
+import { requireDefaultStateAuthority, requireExtensionAuthority, requireHook } from './authorities.ts'
+import { tokenAct } from './token-act.ts'
 
 type UpdateRoute = Api['tokens']['updateExtensions']
 type UpdateInput = Input<UpdateRoute>
-type UpdateSummary = Pick<Result<UpdateRoute>, 'mint' | 'authority' | 'transfer_fee'>
 
 /** The program's delay of a new fee, in epochs. */
 const FEE_DELAY = 2n
 /** More than all five settings take together. */
 const UPDATE_UNITS = 30_000
 
-export async function updateExtensions(context: Context, input: UpdateInput): Promise<Result<UpdateRoute>> {
-  const tracked_resource = trackingOf('token', input.mint, [])
-  if (input.mode === 'signed') {
-    const run = await openSigningRun<UpdateSummary>(context, 'token.update_extensions')
-    const plan = run.resumed ?? (await signedPlan(context, { ...input, payer: run.wallet }))
-    return signAndSubmit(context, run, plan, {
-      answer: ([signature]) => ({ mode: 'signed', signature, ...plan.state }),
-    })
+/** Throws bad_request unless the mint has each extension and the payer holds its authority. */
+export const updateExtensions = tokenAct<UpdateRoute>('token.update_extensions', async (context, input) => {
+  const { mint, payer } = input
+  const token = await readTokenState(context.chain, mint)
+  const updates = await updatesOf(context, token, input)
+  const feeTerms = updates.transferFee === undefined ? null : await feeChange(context, token, updates.transferFee)
+  return {
+    fallbackUnits: UPDATE_UNITS,
+    build: (envelope) => buildExtensionUpdates({ ...envelope, mint, updates }),
+    summary: { mint, authority: payer, transfer_fee: feeTerms },
+    about: aboutOf(input),
   }
-  const { built, summary } = await planUpdate(context, input)
-  return { ...unsignedAnswer(built), ...summary, tracked_resource }
-}
-
-async function signedPlan(context: Context, input: UpdateInput) {
-  const { built, summary } = await planUpdate(context, input)
-  const tracked_resource = trackingOf('token', input.mint, [])
-  return { first: signingDraft(built), state: summary, tracked_resource, about: aboutOf(input) }
-}
+})
 
 /** The new settings, which those who approve do not see in the movement. */
 function aboutOf({ mint, transfer_fee: fee, transfer_hook: hook, ...more }: UpdateInput): string {
@@ -57,23 +48,6 @@ function aboutOf({ mint, transfer_fee: fee, transfer_hook: hook, ...more }: Upda
     ...(hook ? [`transfer hook ${hook.program ?? 'none'}`] : []),
   ]
   return `${mint}, ${parts.join(', ')}`
-}
-
-/** Throws bad_request unless the mint has each extension and the payer holds its authority. */
-async function planUpdate(
-  context: Context,
-  input: UpdateInput,
-): Promise<{ built: BuiltTransaction; summary: UpdateSummary }> {
-  const { mint, payer } = input
-  const token = await readTokenState(context.chain, mint)
-  const updates = await updatesOf(context, token, input)
-  const feeTerms = updates.transferFee === undefined ? null : await feeChange(context, token, updates.transferFee)
-  const built = await buildTransaction(context, {
-    payer,
-    fallbackUnits: UPDATE_UNITS,
-    build: (envelope) => buildExtensionUpdates({ ...envelope, mint, updates }),
-  })
-  return { built, summary: { mint, authority: payer, transfer_fee: feeTerms } }
 }
 
 async function updatesOf(
@@ -97,7 +71,7 @@ async function updatesOf(
     updates.multiplier = { value: Number(multiplier), effectiveAt }
   }
   if (default_frozen !== undefined) {
-    requireFreezer(token, payer)
+    requireDefaultStateAuthority(token, payer)
     updates.isFrozenByDefault = default_frozen
   }
   if (transfer_hook !== undefined) {
@@ -108,25 +82,11 @@ async function updatesOf(
   return updates
 }
 
-/** The freeze authority decides on the state of new accounts. */
-function requireFreezer({ mint, extensions, freezeAuthority }: OnChainToken, payer: string): void {
-  const param = 'default_frozen'
-  if (extensions?.hasDefaultState !== true)
-    throw badRequest(`${param}: ${mint} has no default state: an extension can only be chosen at creation`, { param })
-  if (freezeAuthority === payer) return
-  if (freezeAuthority === null)
-    throw badRequest(`The freeze authority of ${mint} was given up, so nobody can use it`, { param })
-  throw badRequest(`The freeze authority of ${mint} is ${freezeAuthority}; only it can do this`, {
-    param: 'payer',
-    details: { authority: freezeAuthority },
-  })
-}
-
 async function feeChange(
   { chain }: Pick<Context, 'chain'>,
   { extensions }: OnChainToken,
   next: Omit<TransferFee, 'epoch'>,
-): Promise<UpdateSummary['transfer_fee']> {
+): Promise<Result<UpdateRoute>['transfer_fee']> {
   const [clock] = await accountsAt(chain, [CLOCK_SYSVAR])
   const { epoch } = await chainTimeOf(clock ?? null)
   const fees = extensions?.transferFee

@@ -1,6 +1,6 @@
 /** Changes the metadata of a token, unsigned or signed by the platform wallet. */
 import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
+import type { Input } from '../../api/route.ts'
 import {
   buildMetadataUpdate,
   decodeTokenState,
@@ -16,47 +16,42 @@ import { badRequest, notFound } from '../../platform/errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { plainText } from '../../solana/decision-texts.ts'
 import { metadataExtension } from '../../solana/token-extensions.ts'
-import { buildTransaction } from '../building.ts'
-import { answerAct, type PlannedAct } from './acts/answer-act.ts'
-import { requireHolder, requireOwnPointer } from './authority-holder.ts'
-import { revocationEvents } from './revocation-events.ts'
+import { requireOwner, requireOwnPointer, revocationEvents } from './authorities.ts'
+import { tokenAct } from './token-act.ts'
 
 type UpdateRoute = Api['tokens']['updateMetadata']
 type UpdateInput = Input<UpdateRoute>
-type UpdateSummary = Pick<
-  Result<UpdateRoute>,
-  'mint' | 'authority' | 'source' | 'metadata' | 'is_mutable' | 'rent_lamports'
->
 
 /** More than the most expensive update takes: a rewritten mint for each field. */
 const UPDATE_UNITS = 60_000
 /** A mint of the length of a multisig gets the type of an empty extension, so that it is not read as one. */
-const [MULTISIG_BYTES, TYPE_BYTES] = [355, 2]
+const MULTISIG_BYTES = 355
+const TYPE_BYTES = 2
 
-export function updateMetadata(context: Context, input: UpdateInput): Promise<Result<UpdateRoute>> {
+export const updateMetadata: typeof updateFor = async (context, input) => {
   if (input.mode === 'signed' && input.immutable) {
     const message = 'The platform wallet cannot make metadata immutable: build it with mode unsigned'
     throw badRequest(message, { param: 'immutable' })
   }
-  return answerAct<UpdateInput, UpdateSummary>(context, 'update', input, (own) => planUpdate(context, own))
+  return updateFor(context, input)
 }
 
 /** Throws bad_request for immutable metadata, for a payer that is not its authority, and for fields that it cannot have. */
-async function planUpdate(context: Context, input: UpdateInput): Promise<PlannedAct<UpdateSummary>> {
+const updateFor = tokenAct<UpdateRoute>('token.update', async (context, input) => {
   const { mint, payer, fields, remove_fields: removed, immutable } = input
   const [account = null, metaplex = null] = await accountsAt(context.chain, [mint, await metadataAddressOf(mint)])
   const token = await decodeTokenState(mint, nodeAccount(account), nodeAccount(metaplex))
   if (token === null || account === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   const metadata = requireChangeable(token)
-  requireHolder(token, 'metadata', { payer, verb: 'change' })
+  requireOwner(token, 'metadata', { payer, verb: 'change' })
   if (immutable) requireOwnPointer(token, payer)
   const texts = textsOf(input)
   const growth = growthOf(account.data, metadata, { texts, fields, removed })
   if (!immutable) requireChange(metadata, growth.present, { texts, fields, removed })
   const bytes = growth.bytes === 0 ? null : account.data.length + growth.bytes
   let topUp = 0n
-  const built = await buildTransaction(context, {
-    payer,
+  const { name, symbol, uri } = { ...metadata, ...texts }
+  return {
     fallbackUnits: UPDATE_UNITS,
     ...(bytes === null ? {} : { createdBytes: bytes === MULTISIG_BYTES ? bytes + TYPE_BYTES : bytes }),
     build: ({ rent, ...envelope }) => {
@@ -64,22 +59,18 @@ async function planUpdate(context: Context, input: UpdateInput): Promise<Planned
       const change = { mint, token, texts, fields, removed, immutable, topUp, metaplex: metaplex?.data ?? null }
       return buildMetadataUpdate({ ...envelope, ...change })
     },
-  })
-  const { name, symbol, uri } = { ...metadata, ...texts }
-  return {
-    built,
-    summary: {
+    summary: () => ({
       mint,
       authority: payer,
       source: metadata.source,
       metadata: { name, symbol, uri },
       is_mutable: !immutable,
       rent_lamports: String(topUp),
-    },
+    }),
     about: plainText(`${mint}, ${changeText(texts, fields, removed)}`, MOST_ABOUT),
     events: immutable ? revocationEvents(token, 'metadata') : [],
   }
-}
+})
 
 /** Leaves room for what the movement shows. */
 const MOST_ABOUT = 320

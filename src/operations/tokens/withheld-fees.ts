@@ -1,6 +1,5 @@
 /** Withdraws and harvests the transfer fees that a Token-2022 mint and its token accounts withhold. */
 import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
 import { findWithheld, readWithheld, type WithheldAccount } from '../../chain/holders/withheld.ts'
 import { MOST_EXECUTED_ACCOUNTS } from '../../chain/programs/squads/index.ts'
 import {
@@ -14,100 +13,46 @@ import {
 } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { type BuiltTransaction, buildTransaction, signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireRecipients } from '../recipients.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun } from '../signing/signing-run.ts'
 import { transferNote } from '../token-transfers/transfer-faults.ts'
-import { requireExtensionAuthority } from './extension-checks.ts'
+import { requireExtensionAuthority } from './authorities.ts'
+import { tokenAct } from './token-act.ts'
 
-type WithdrawRoute = Api['tokens']['withdrawWithheld']
-type HarvestRoute = Api['tokens']['harvestFees']
-type WithdrawalSummary = Omit<Extract<Result<WithdrawRoute>, { mode: 'signed' }>, 'mode' | 'signature' | 'proposal'>
-type HarvestSummary = Omit<Extract<Result<HarvestRoute>, { mode: 'signed' }>, 'mode' | 'signature' | 'proposal'>
+type Routes = Api['tokens']
 
 /** More than a transaction uses: about 3,500 units for each account, and 40,000 to open one. */
 const unitsOf = (accounts: number) => 80_000 + accounts * 8_000
 
-export async function withdrawWithheld(context: Context, input: Input<WithdrawRoute>): Promise<Result<WithdrawRoute>> {
-  const tracked_resource = trackingOf('token', input.mint, [])
-  if (input.mode === 'signed') {
-    const run = await openSigningRun<WithdrawalSummary>(context, 'token.withdraw_withheld')
-    const plan = run.resumed ?? (await signedPlan(planWithdrawal(context, { ...input, payer: run.wallet })))
-    return signAndSubmit(context, run, plan, {
-      answer: ([signature]) => ({ mode: 'signed', signature, ...plan.state }),
-    })
-  }
-  const { built, summary } = await planWithdrawal(context, input)
-  return { ...unsignedAnswer(built), ...summary, tracked_resource }
-}
-
-export async function harvestFees(context: Context, input: Input<HarvestRoute>): Promise<Result<HarvestRoute>> {
-  const tracked_resource = trackingOf('token', input.mint, [])
-  if (input.mode === 'signed') {
-    const run = await openSigningRun<HarvestSummary>(context, 'token.harvest')
-    const plan = run.resumed ?? (await signedPlan(planHarvest(context, { ...input, payer: run.wallet })))
-    return signAndSubmit(context, run, plan, {
-      answer: ([signature]) => ({ mode: 'signed', signature, ...plan.state }),
-    })
-  }
-  const { built, summary } = await planHarvest(context, input)
-  return { ...unsignedAnswer(built), ...summary, tracked_resource }
-}
-
-interface Planned<S> {
-  built: BuiltTransaction
-  summary: S
-}
-
-async function signedPlan<S extends { mint: string }>(planned: Promise<Planned<S>>) {
-  const { built, summary } = await planned
-  return { first: signingDraft(built), state: summary, tracked_resource: trackingOf('token', summary.mint, []) }
-}
-
-async function planWithdrawal(
-  context: Context,
-  { mint, payer, recipient = payer, accounts, allow_programs }: Input<WithdrawRoute>,
-): Promise<Planned<WithdrawalSummary>> {
-  const token = await readTokenState(context.chain, mint)
-  requireExtensionAuthority(token, 'withheld_withdraw', { payer, param: 'mint' })
-  const { tokenAccount, opens } = await requireReceiver(context, token, { recipient, payer, allow_programs })
-  const fromMint = token.extensions?.withheldInMint ?? 0n
-  const chosen = await chooseWithheld(context, mint, accounts)
-  const amount = sumOf(chosen.taken) + fromMint
-  if (amount === 0n) throw nothingWithheld(mint)
-  const sources = chosen.taken.map(({ address }) => address)
-  const built = await buildTransaction(context, {
-    payer,
-    fallbackUnits: unitsOf(sources.length),
-    build: (envelope) =>
-      buildWithheldWithdrawal({
-        ...envelope,
+export const withdrawWithheld = tokenAct<Routes['withdrawWithheld']>(
+  'token.withdraw_withheld',
+  async (context, { mint, payer, recipient = payer, accounts, allow_programs }) => {
+    const token = await readTokenState(context.chain, mint)
+    requireExtensionAuthority(token, 'withheld_withdraw', { payer, param: 'mint' })
+    const { tokenAccount, opens } = await requireReceiver(context, token, { recipient, payer, allow_programs })
+    const fromMint = token.extensions?.withheldInMint ?? 0n
+    const chosen = await chooseWithheld(context, mint, accounts)
+    const amount = sumOf(chosen.taken) + fromMint
+    if (amount === 0n) throw nothingWithheld(mint)
+    const sources = chosen.taken.map(({ address }) => address)
+    const withdrawal = { mint, recipient, tokenAccount, opens, fromMint: fromMint > 0n, accounts: sources }
+    return {
+      fallbackUnits: unitsOf(sources.length),
+      build: (envelope) => buildWithheldWithdrawal({ ...envelope, ...withdrawal }),
+      summary: {
         mint,
+        authority: payer,
         recipient,
-        tokenAccount,
+        token_account: tokenAccount,
         opens,
-        fromMint: fromMint > 0n,
-        accounts: sources,
-      }),
-  })
-  const summary = {
-    mint,
-    authority: payer,
-    recipient,
-    token_account: tokenAccount,
-    opens,
-    amount: String(amount),
-    from_mint: String(fromMint),
-    ...chosenFields(chosen),
-  }
-  return { built, summary }
-}
+        amount: String(amount),
+        from_mint: String(fromMint),
+        ...chosenFields(chosen),
+      },
+    }
+  },
+)
 
-async function planHarvest(
-  context: Context,
-  { mint, payer, accounts }: Input<HarvestRoute>,
-): Promise<Planned<HarvestSummary>> {
+export const harvestFees = tokenAct<Routes['harvestFees']>('token.harvest', async (context, { mint, accounts }) => {
   const { extensions } = await readTokenState(context.chain, mint)
   if (extensions === null || extensions.transferFee === null) {
     throw badRequest(`mint: ${mint} has no transfer fee, so nothing is withheld`, { param: 'mint' })
@@ -115,13 +60,12 @@ async function planHarvest(
   const chosen = await chooseWithheld(context, mint, accounts)
   if (chosen.taken.length === 0) throw nothingWithheld(mint)
   const sources = chosen.taken.map(({ address }) => address)
-  const built = await buildTransaction(context, {
-    payer,
+  return {
     fallbackUnits: unitsOf(sources.length),
     build: (envelope) => buildHarvest({ ...envelope, mint, accounts: sources }),
-  })
-  return { built, summary: { mint, amount: String(sumOf(chosen.taken)), ...chosenFields(chosen) } }
-}
+    summary: { mint, amount: String(sumOf(chosen.taken)), ...chosenFields(chosen) },
+  }
+})
 
 interface Chosen {
   /** Those of this transaction, with what they withhold now. */

@@ -1,6 +1,6 @@
 /** Mints, burns, freezes and thaws for one wallet or several, unsigned or signed by the platform wallet. */
-import type { Api } from '../../../api/index.ts'
-import type { Input, Result } from '../../../api/route.ts'
+import type { Api } from '../../api/index.ts'
+import type { Input } from '../../api/route.ts'
 import {
   buildWalletActs,
   failedRecipient,
@@ -10,68 +10,65 @@ import {
   type TransferRecipient,
   transferUnits,
   type WalletAct,
-} from '../../../chain/programs/tokens/index.ts'
-import { readWallets, rentFor } from '../../../chain/reads/rpc-reads.ts'
-import type { FailedTrial } from '../../../chain/sending/compute-budget.ts'
-import type { Context } from '../../../context.ts'
-import { badRequest } from '../../../platform/errors.ts'
-import { solText } from '../../../solana/amounts.ts'
-import { decodeWireTransaction } from '../../../solana/messages.ts'
-import { TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
-import { MAX_U64 } from '../../../solana/u64.ts'
-import { buildTransaction } from '../../building.ts'
-import { type ActInput, answerAct, type PlannedAct } from './answer-act.ts'
+} from '../../chain/programs/tokens/index.ts'
+import { readWallets, rentFor } from '../../chain/reads/rpc-reads.ts'
+import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../platform/errors.ts'
+import { solText } from '../../solana/amounts.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { MAX_U64 } from '../../solana/u64.ts'
+import type { Summary } from '../act.ts'
+import { type TokenPlan, tokenAct } from './token-act.ts'
 import { actedAccount, actFault, actNote, requireAct, unitsText } from './wallet-faults.ts'
 
 type Routes = Api['tokens']
+type Acts = Routes['mint' | 'burn' | 'freeze' | 'thaw' | 'thawList']
 
-export const mintTokens = (context: Context, input: Input<Routes['mint']>): Promise<Result<Routes['mint']>> =>
-  actOn(context, input, {
-    act: 'mint',
-    list: input.recipients === undefined ? null : 'recipients',
-    wallets: input.recipients ?? [{ wallet: input.recipient, amount: input.amount ?? '0' }],
-    one: { wallet: 'recipient', amount: 'amount' },
-    summary: (done) => ({
-      ...supplyOf(done, done.total),
-      recipients: done.wallets.map((each) => ({ ...namesOf(each), amount: String(each.amount), opens: each.opens })),
-      rent: String(done.rent),
-    }),
-  })
-
-export const burnTokens = (context: Context, input: Input<Routes['burn']>): Promise<Result<Routes['burn']>> =>
-  actOn(context, input, {
-    act: 'burn',
-    list: input.holders === undefined ? null : 'holders',
-    wallets: input.holders ?? [{ wallet: input.holder, amount: input.amount ?? '0' }],
-    one: { wallet: input.holder === undefined ? 'payer' : 'holder', amount: 'amount' },
-    summary: (done) => ({
-      ...supplyOf(done, -done.total),
-      holders: done.wallets.map((each) => ({ ...namesOf(each), amount: String(each.amount) })),
-    }),
-  })
-
-export const freezeAccounts = (context: Context, input: Input<Routes['freeze']>): Promise<Result<Routes['freeze']>> =>
-  actOn(context, input, frozen('freeze', input.wallets ?? null, input.wallet))
-
-export const thawAccount = (context: Context, input: Input<Routes['thaw']>): Promise<Result<Routes['thaw']>> =>
-  actOn(context, input, frozen('thaw', null, input.wallet))
-
-export const thawAccounts = (context: Context, input: Input<Routes['thawList']>): Promise<Result<Routes['thawList']>> =>
-  actOn(context, input, frozen('thaw', input.wallets, undefined))
-
-const frozen = (act: 'freeze' | 'thaw', wallets: readonly string[] | null, wallet: string | undefined) => ({
-  act,
-  list: wallets === null ? null : 'wallets',
-  wallets: (wallets ?? [wallet]).map((each) => ({ wallet: each, amount: '0' })),
-  one: { wallet: 'wallet', amount: 'wallet' },
-  summary: ({ token, payer, ...done }: DoneAct) => ({
-    mint: token.mint,
-    authority: payer,
-    accounts: done.wallets.map((each) => ({ ...namesOf(each), opens: each.opens })),
+export const mintTokens = walletAct<Routes['mint']>('mint', (input) => ({
+  list: input.recipients === undefined ? null : 'recipients',
+  wallets: input.recipients ?? [{ wallet: input.recipient, amount: input.amount ?? '0' }],
+  one: { wallet: 'recipient', amount: 'amount' },
+  summary: (done) => ({
+    ...supplyOf(done, done.total),
+    recipients: done.wallets.map((each) => ({ ...namesOf(each), amount: String(each.amount), opens: each.opens })),
     rent: String(done.rent),
-    ...emptyWarning(act, token, done.wallets),
   }),
-})
+}))
+
+export const burnTokens = walletAct<Routes['burn']>('burn', (input) => ({
+  list: input.holders === undefined ? null : 'holders',
+  wallets: input.holders ?? [{ wallet: input.holder, amount: input.amount ?? '0' }],
+  one: { wallet: input.holder === undefined ? 'payer' : 'holder', amount: 'amount' },
+  summary: (done) => ({
+    ...supplyOf(done, -done.total),
+    holders: done.wallets.map((each) => ({ ...namesOf(each), amount: String(each.amount) })),
+  }),
+}))
+
+export const freezeAccounts = walletAct<Routes['freeze']>('freeze', ({ wallets, wallet }) =>
+  frozen('freeze', wallets ?? null, wallet),
+)
+
+export const thawAccount = walletAct<Routes['thaw']>('thaw', ({ wallet }) => frozen('thaw', null, wallet))
+
+export const thawAccounts = walletAct<Routes['thawList']>('thaw', ({ wallets }) => frozen('thaw', wallets, undefined))
+
+function frozen(act: 'freeze' | 'thaw', wallets: readonly string[] | null, wallet: string | undefined) {
+  return {
+    list: wallets === null ? null : 'wallets',
+    wallets: (wallets ?? [wallet]).map((each) => ({ wallet: each, amount: '0' })),
+    one: { wallet: 'wallet', amount: 'wallet' },
+    summary: ({ token, payer, ...done }: DoneAct) => ({
+      mint: token.mint,
+      authority: payer,
+      accounts: done.wallets.map((each) => ({ ...namesOf(each), opens: each.opens })),
+      rent: String(done.rent),
+      ...emptyWarning(act, token, done.wallets),
+    }),
+  }
+}
 
 interface ActedWallet extends TransferRecipient {
   /** Whether its account holds nothing, so that its owner can close it. */
@@ -121,16 +118,24 @@ interface AskedAct<S extends object> {
   summary(done: DoneAct): S
 }
 
-type WalletActInput = ActInput & { allow_programs?: boolean }
+interface WalletActInput {
+  mint: string
+  payer: string
+  allow_programs?: boolean
+}
 
-const actOn = <S extends object>(context: Context, input: WalletActInput, asked: AskedAct<S>) =>
-  answerAct(context, asked.act, input, (one) => planAct(context, one, asked))
+function walletAct<R extends Acts>(
+  act: WalletAct,
+  ask: (input: Input<R>) => Omit<AskedAct<Summary<R>>, 'act'>,
+): ReturnType<typeof tokenAct<R>> {
+  return tokenAct<R>(`token.${act}`, (context, input) => planAct(context, input, { act, ...ask(input) }))
+}
 
 async function planAct<S extends object>(
   context: Context,
   { mint, payer, allow_programs = false }: WalletActInput,
   asked: AskedAct<S>,
-): Promise<PlannedAct<S>> {
+): Promise<TokenPlan<S>> {
   const { act, list, one } = asked
   const token = await readTokenState(context.chain, mint)
   requireAct(token, act, payer)
@@ -144,26 +149,16 @@ async function planAct<S extends object>(
     )
   }
   const rent = await requireRent(context, token, payer, wallets)
-  const built = await buildTransaction(context, {
-    payer,
+  const { tokenProgram, decimals } = token
+  return {
     fallbackUnits: transferUnits(wallets),
     build: (envelope) =>
-      buildWalletActs({
-        ...envelope,
-        act,
-        mint,
-        tokenProgram: token.tokenProgram,
-        decimals: token.decimals,
-        wallets,
-        param: list ?? one.wallet,
-      }),
+      buildWalletActs({ ...envelope, act, mint, tokenProgram, decimals, wallets, param: list ?? one.wallet }),
     onFailedTrial: (trial) => refuseFailedWallet(trial, wallets, asked),
-  })
-  const summary = asked.summary({ token, payer, wallets, total, rent })
-  // What is minted and burned shows in the movement, and a freeze does not.
-  return act === 'mint' || act === 'burn'
-    ? { built, summary }
-    : { built, summary, about: `${mint} of ${named(wallets)}` }
+    summary: asked.summary({ token, payer, wallets, total, rent }),
+    // What is minted and burned shows in the movement, and a freeze does not.
+    ...(act === 'mint' || act === 'burn' ? {} : { about: `${mint} of ${named(wallets)}` }),
+  }
 }
 
 /** The wallets that are named to those who approve; the others are counted. */

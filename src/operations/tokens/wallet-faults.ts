@@ -1,17 +1,18 @@
 /** Determines why an act on a token is refused: for the mint, for who signs, or for one of its wallets. */
-import type { TokenActFault } from '../../../api/token-acts.ts'
+import type { TokenActFault } from '../../api/token-acts.ts'
 import {
   type OnChainToken,
   type ReceivingFault,
   receivingFault,
   type TokenReceiver,
   type WalletAct,
-} from '../../../chain/programs/tokens/index.ts'
-import type { Context } from '../../../context.ts'
-import { badRequest } from '../../../platform/errors.ts'
-import { groupedDecimalOf } from '../../../solana/amounts.ts'
-import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { transferNote } from '../../token-transfers/transfer-faults.ts'
+} from '../../chain/programs/tokens/index.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../platform/errors.ts'
+import { groupedDecimalOf } from '../../solana/amounts.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { transferNote } from '../token-transfers/transfer-faults.ts'
+import { requireHolder } from './authorities.ts'
 
 type ActFault = TokenActFault | Exclude<ReceivingFault, 'sender' | 'memo_required'>
 
@@ -30,28 +31,18 @@ export function requireAct(token: OnChainToken, act: WalletAct, payer: string): 
         { param: 'mint', details: { reason: 'paused' } },
       )
   }
-  if (act !== 'burn') requireAuthority(token, act === 'mint' ? 'mint' : 'freeze', payer)
+  if (act === 'burn') return
+  const type = act === 'mint' ? 'mint' : 'freeze'
+  requireHolder(token, type, payer, { gone: () => goneFault(mint, type), only: 'sign this' })
 }
 
-function requireAuthority(
-  { mint, mintAuthority, freezeAuthority }: OnChainToken,
-  type: 'mint' | 'freeze',
-  payer: string,
-): void {
-  const holder = type === 'mint' ? mintAuthority : freezeAuthority
-  if (holder === null) {
-    const meaning = type === 'mint' ? 'nobody can mint more of it' : 'nobody can freeze or thaw its accounts'
-    throw badRequest(`mint: ${mint} has no ${type} authority: it was given up, and ${meaning}`, {
-      param: 'mint',
-      details: { reason: 'given_up' },
-    })
-  }
-  if (holder === payer) return
-  throw badRequest(`The ${type} authority of ${mint} is ${holder}; only it can sign this`, {
-    param: 'payer',
-    details: { authority: holder },
+const MEANINGS = { mint: 'nobody can mint more of it', freeze: 'nobody can freeze or thaw its accounts' }
+
+const goneFault = (mint: string, type: 'mint' | 'freeze') =>
+  badRequest(`mint: ${mint} has no ${type} authority: it was given up, and ${MEANINGS[type]}`, {
+    param: 'mint',
+    details: { reason: 'given_up' },
   })
-}
 
 export interface ActTerms {
   token: OnChainToken
