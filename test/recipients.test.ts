@@ -24,7 +24,7 @@ async function opened() {
   const mint = all.mintFor(payer, 1_000n)
   const tokenAccount = spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58()
   const [vault] = PublicKey.findProgramAddressSync([Buffer.from('vault')], new PublicKey(TOKEN))
-  /** Every kind of address that is no wallet, with its reason. */
+  /** Every kind of address that is not a wallet, with its reason. */
   const strangers: [string, string][] = [
     [tokenAccount, 'token_account'],
     [mint, 'token_account'],

@@ -203,7 +203,7 @@ describe('a reclaim', () => {
     expect((await it.build()).left_out).toEqual([])
   })
 
-  it('is not held up by a transaction that the wallet has not signed', async () => {
+  it('is not delayed by a transaction that the wallet has not signed', async () => {
     const it = await open()
     const account = it.old.token({ amount: 1n })
     const stranger = it.wallet()

@@ -39,7 +39,7 @@ const load = (env: Record<string, string>, flags: Partial<Record<SettingName, un
 const databaseUrl = (file: string) => load({ SVC_DATABASE_URL_FILE: file }).values['database-url']
 
 describe('a setting that holds a secret', () => {
-  it('is marked secret or private, and its variable of a file is no other setting', () => {
+  it('is marked secret or private, and the variable of its file is not another setting', () => {
     const marked = NAMES.filter((name) => {
       const { secret, private: isPrivate }: Setting = SETTINGS[name]
       return secret === true || isPrivate === true

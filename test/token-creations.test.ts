@@ -183,7 +183,7 @@ describe('a new token', () => {
       'extensions.scaled_amount',
     ],
     ['frozen accounts that nobody can thaw', { default_frozen: true }, {}, 'revoke_freeze_authority'],
-    ['a hook that is no program', { transfer_hook: { program: DELEGATE } }, {}, 'extensions.transfer_hook.program'],
+    ['a hook that is not a program', { transfer_hook: { program: DELEGATE } }, {}, 'extensions.transfer_hook.program'],
     [
       'a token program as the delegate',
       { permanent_delegate: spl.NATIVE_MINT.toBase58() },

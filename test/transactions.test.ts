@@ -304,7 +304,7 @@ describe('a submitted transaction', () => {
 })
 
 describe('the watcher', () => {
-  it('is not held up by what a hint names, and makes no record of it', async () => {
+  it('is not delayed by what a hint names, and makes no record of it', async () => {
     const it = await start(await startService())
     const hints = ['z'.repeat(44), it.payer.publicKey.toBase58(), 'So11111111111111111111111111111111111111112']
     const signatures = []

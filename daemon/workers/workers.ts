@@ -47,7 +47,7 @@ export const transactionWatcherWorker: WorkerDefinition = {
     try {
       await followProposals(context, context.signal)
     } finally {
-      // A proposal that cannot be read holds up no transaction.
+      // A proposal that cannot be read delays no transaction.
       await followTransactions(context, { signal: context.signal })
     }
     const now = context.clock.now()

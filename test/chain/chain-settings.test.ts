@@ -111,7 +111,7 @@ describe('a pull of chain settings', () => {
     ['no sysvar', [sample(300)], { context: { slot: 7 }, value: null }, 'is not the Rent sysvar'],
     ['a sysvar of another size', [sample(300)], sysvar(new Uint8Array(18)), 'has 17 bytes, not 18'],
     ['no rent', [sample(300)], sysvar(rentBytes(0n, 1, 50)), 'rent is 1 to 1000000000'],
-    ['a threshold that is no number', [sample(300)], sysvar(rentBytes(9n, Number.NaN, 50)), 'exemption threshold'],
+    ['a threshold that is not a number', [sample(300)], sysvar(rentBytes(9n, Number.NaN, 50)), 'exemption threshold'],
     ['more burnt than there is', [sample(300)], sysvar(rentBytes(9n, 1, 101)), 'burn percent'],
   ])('leaves the cache unchanged for %s', async (_, samples, account, message) => {
     const cache = folder()

@@ -375,7 +375,7 @@ describe('an address that is not a pool', () => {
     expect(calls).toEqual(inSoak ? [100, 100, 30, 100, 10] : [100, 10, 10])
   })
 
-  real('is told apart from a node that fails', async () => {
+  real('is distinguished from a node that fails', async () => {
     const chain = await openShared()
     const pool = await chain.launch(freshKeys(chain.wallet()))
     const broken = testNode('http://node.test', {

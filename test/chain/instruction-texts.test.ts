@@ -94,7 +94,7 @@ describe('the text of instructions', () => {
     )
   })
 
-  it('has a text within a value in quotes, so that it is no other field, item or value', () => {
+  it('has a text within a value in quotes, so that it cannot look like another field, item or value', () => {
     const core = PROGRAMS.core.id
     const text = (value: string) => {
       const length = Buffer.alloc(4)

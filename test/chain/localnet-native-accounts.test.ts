@@ -67,7 +67,7 @@ describe('an account file of the program cache', () => {
   it.each([
     ['of another account', JSON.stringify(filed(Keypair.generate().publicKey.toBase58())), /it is of account/],
     ['without lamports', JSON.stringify(filed(PUBKEY, { lamports: -1 })), /its "lamports" must be a whole number/],
-    ['with a rent epoch that is no number', JSON.stringify(filed(PUBKEY, { rentEpoch: 'x' })), /its "rentEpoch"/],
+    ['with a rent epoch that is not a number', JSON.stringify(filed(PUBKEY, { rentEpoch: 'x' })), /its "rentEpoch"/],
     ['with data in another encoding', JSON.stringify(filed(PUBKEY, { data: ['zz', 'base58'] })), /its "data" must be/],
   ])('%s is left out, and the status says why', async (_, text, why) => {
     const { chain } = await chainWith({ [PUBKEY]: text })

@@ -77,7 +77,7 @@ describe('An answer', () => {
     expect(all.stderr).toBe('')
   })
 
-  it('is no failure if its reader has closed the pipe', async () => {
+  it('is not a failure if its reader has closed the pipe', async () => {
     const child = spawn(process.execPath, [PROGRAM, 'events', 'types', '--json'], {
       env: cli.env,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,4 +1,4 @@
-/** `svc ledger`: the books of a first payment, as tables, CSV and JSON, and what verify says once somebody has changed them. */
+/** `svc ledger`: the ledger of a first payment, as tables, CSV and JSON, and what verify says once somebody has changed them. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'

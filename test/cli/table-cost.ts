@@ -6,7 +6,7 @@ import { walletOf } from '../merkle/reference.ts'
 const [width, bound] = process.argv.slice(2).map(Number) as [number, number]
 const wallet = walletOf(0)
 
-/** Processor time, which what else the machine does does not count for; garbage of earlier tables is no part of it. */
+/** Processor time, which what else the machine does does not count for; garbage of earlier tables does not count. */
 function cost(count: number): number {
   const rows = Array.from({ length: count }, (_, i) => ['~', wallet, String(i), `${i} of a text that is broken`])
   globalThis.gc?.()

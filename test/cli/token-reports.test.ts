@@ -65,7 +65,7 @@ describe('svc tokens inspect', () => {
     await cli.refused(['tokens', 'inspect', mint, '--svg', join(cli.home, 'none/a.svg')], 'cannot be written')
   })
 
-  it('refuses a limit that is no percentage, and an address without a mint', async () => {
+  it('refuses a limit that is not a percentage, and an address without a mint', async () => {
     await cli.refused(['tokens', 'inspect', mint, '--holder-limit', '0'], '--holder-limit must be a whole number')
     const { exitCode, stderr } = await cli.svc(['tokens', 'inspect', keyOf('no mint')])
     expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/no token mint at/)])

@@ -230,7 +230,7 @@ describe('an internal error', () => {
   })
 })
 
-/** Also where the answer is no envelope, and where there is nothing. */
+/** Also if the answer is not an envelope, and if it is empty. */
 const EVERYWHERE = [
   '/',
   '/v2/health',

@@ -26,7 +26,7 @@ const MASKS: readonly ((y: number, x: number) => boolean)[] = [
   (y, x) => (((y + x) % 2) + ((y * x) % 3)) % 2 === 0,
 ]
 
-/** `rows` is true for dark, with four light modules around the code. Throws if it is no code of level M in bytes. */
+/** `rows` is true for dark, with four light modules around the code. Throws if it is not a code of level M in bytes. */
 export function readQrCode(rows: readonly (readonly boolean[])[]): string {
   const code = rows.slice(4, -4).map((row) => row.slice(4, -4))
   const size = code.length

@@ -153,7 +153,7 @@ describe('a pay request', () => {
     expect(typed.status).toBe(400)
   })
 
-  it('is no payment if a transaction with its reference does something else', async () => {
+  it('is not a payment if a transaction with its reference does something else', async () => {
     const wallet = await pay.wallet()
     const made = await pay.create(transferTo(someone()))
     const transaction = await pay.fetch(made.link, wallet)

@@ -26,7 +26,7 @@ describe.skipIf(lacksCore)('a transaction found on the chain (needs Metaplex Cor
   it.each([
     ['that the node refuses', () => new NodeRefusal(-32015, 'Transaction version (9) is not supported', undefined)],
     ['that cannot be decoded', (answer: unknown) => ({ ...(answer as object), transaction: ['AAAA', 'base64'] })],
-    ['whose inner data is no base58', (answer: unknown) => withData(answer, '0'.repeat(5_000))],
+    ['whose inner data is not base58', (answer: unknown) => withData(answer, '0'.repeat(5_000))],
   ])('%s delays no other, and is reported once it can be read', async (_, lie) => {
     const { lying, mint, rounds, told, stateOf } = await onLyingNode()
     const [torn, whole] = [mint(), mint()]

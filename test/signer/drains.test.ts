@@ -363,7 +363,7 @@ describe.each([
     expect(scene.ruleOf(movement)).toBe('close')
   })
 
-  it('of a stranger is no loss of the wallet', async () => {
+  it('of a stranger is not a loss of the wallet', async () => {
     const scene = await openScene()
     const { mint } = scene.mint(program)
     const { stranger } = scene

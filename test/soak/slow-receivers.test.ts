@@ -1,4 +1,4 @@
-/** Receivers that never answer, or never end their answers: each has its share of the connections, and holds up no other. */
+/** Receivers that never answer, or never end their answers: each has its share of the connections, and delays no other. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'

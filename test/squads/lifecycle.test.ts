@@ -206,7 +206,7 @@ describe.skipIf(lacksSquads)(`a multisig ${lacksSquads}`, () => {
     await expect(readMultisig(node, program)).rejects.toThrow(`${program} is not a multisig of Squads v4`)
   })
 
-  it('of a key that is no member gets an approval that the program refuses', async () => {
+  it('of a key that is not a member gets an approval that the program refuses', async () => {
     const squads = await openSquads()
     const { index } = await payment(squads)
     const stranger = squads.test.wallet()

@@ -118,7 +118,7 @@ Object.assign(FILTERS['nfts.list']!, {
 })
 
 const POOL = address()
-/** An id as the routes take it, of which there is no tree. */
+/** An id as the routes take it, without a tree. */
 const TREE = encodeTreeId(randomBytes(32), 7)
 const WANTED = {
   type: 'pool.live',

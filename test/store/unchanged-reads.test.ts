@@ -12,7 +12,7 @@ import { numbers, sqlite, twoStores } from './databases.ts'
 
 const LARGEST = 1_000
 const UNSEEN = { isUnseen: true }
-/** 80 KiB, which is no large object of its own yet. */
+/** 80 KiB, which is not yet a large object of its own. */
 const KEPT_NUMBERS = 10_000
 
 /** Collects the garbage of the young objects alone, as happens all the time under load. */

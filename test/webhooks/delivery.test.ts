@@ -206,7 +206,7 @@ describe('a subscription', () => {
   )
 
   it.skipIf(!inSoak)(
-    'that never answers holds up no other, and its own deliveries fail after ten seconds',
+    'that never answers delays no other, and its own deliveries fail after ten seconds',
     { tags: 'sampled' },
     async () => {
       const service = await startService(ALLOWED)
@@ -360,7 +360,7 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
   })
 
   it.skipIf(!inSoak)(
-    'is not held up by more replays before its place than its backlog may hold',
+    'is not delayed by more replays before its place than its backlog may hold',
     { tags: 'sampled' },
     async () => {
       const service = await startService({ settings: await settings() })

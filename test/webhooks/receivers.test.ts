@@ -183,7 +183,7 @@ describe('a receiver', () => {
     for (const url of PUBLIC) expect(await refusal(url), url).toBeUndefined()
   })
 
-  it('is no private host, whatever way it is written, and the refusal says why and the way out', async () => {
+  it('is not a private host, whatever way it is written, and the refusal says why and the way out', async () => {
     expect(REFUSED.length).toBeGreaterThanOrEqual(60)
     for (const [url, why] of REFUSED) {
       // No name is asked for what the URL alone gives away.

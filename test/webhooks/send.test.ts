@@ -469,7 +469,7 @@ describe('a kept connection', () => {
 })
 
 describe('many deliveries at once', () => {
-  it('each get their own answer, and one that hangs holds up no other', async () => {
+  it('each get their own answer, and one that hangs delays no other', async () => {
     const { url } = await http(async (request, response) => {
       const { n } = JSON.parse((await bytesOf(request)).toString())
       if (n % 10 === 0) return

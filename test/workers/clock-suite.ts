@@ -81,7 +81,7 @@ export function clockSuite(database: TestDatabase): void {
         errors_total: 0,
       })
     }
-    // The one that was ahead is gone, and what it left holds up nobody.
+    // The one that was ahead is gone, and what it left delays nobody.
     const before = done[1]!
     for (const _ of numbers(5)) {
       clocks[1]!.advance(2_000)

@@ -194,7 +194,7 @@ export function frameSuite(database: TestDatabase): void {
       expect(await other.write((tx) => claimLease(tx, claim))).toBe(true)
     })
 
-    test('is aborted at its deadline, and one that ignores it holds up only itself until its lease runs out', async () => {
+    test('is aborted at its deadline, and one that ignores it delays only itself until its lease runs out', async () => {
       const [store, other] = await twoStores(database)
       const { pass, open, entered } = gate()
       let seen: AbortSignal | undefined

@@ -139,7 +139,7 @@ async function readTokens(
   if (missing > 0n && hidden > 0 && before.hidden === 'balances') {
     if (allowConfidential) return { slot, accounts, owners, supply, program, decimals, withheld, confidential: missing }
     throw badRequest(
-      `${missing} raw units of ${mint} are in confidential balances of up to ${hidden} accounts, or the node left accounts out; it cannot be told which. Send allow_confidential: true to take the balances that can be read`,
+      `${missing} raw units of ${mint} are in confidential balances of up to ${hidden} accounts, or the node left accounts out; svc cannot know which. Send allow_confidential: true to take the balances that can be read`,
       { param: 'allow_confidential', details: { missing: missing.toString(), accounts: hidden } },
     )
   }
