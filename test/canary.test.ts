@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { LAYOUTS } from '../src/chain/instructions/describe.ts'
 import {
   ACTS,
   type CanaryAct,
@@ -40,11 +39,6 @@ const GOLDEN = unique(GOLDEN_FILES.flatMap((file) => instructionNamesIn(goldenTr
 
 /** The instructions that the source of svc names, without Core, whose SDK chooses them. */
 function namedInSource(): string[] {
-  const rowsOf = ({ id }: { id: string }, prefixes: readonly string[]) =>
-    named(
-      { id },
-      prefixes.map((prefix) => LAYOUTS.get(id)?.table[prefix]?.[0] ?? prefix),
-    )
   return unique(
     [
       ...named(dbc, callsIn('dbc', /\bmethods\s*\.(\w+)\(/g)),
@@ -55,7 +49,7 @@ function namedInSource(): string[] {
       ),
       ...named(lock, callsIn('jupiter-lock', /\bJUPITER_LOCK\.instruction\(\s*'(\w+)'/g)),
       ...named(distributor, callsIn('merkle-distributor', /\bMERKLE_DISTRIBUTOR\.instruction\(\s*'(\w+)'/g)),
-      ...rowsOf(tokenMetadata, Object.keys(LAYOUTS.get(tokenMetadata.id)?.table ?? {})),
+      ...named(tokenMetadata, callsIn('tokens', /\bTOKEN_METADATA\.instruction\(\s*'(\w+)'/g)),
     ].map(keyOf),
   )
 }

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest'
 import { JUPITER_LOCK } from '../src/solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../src/solana/programs/merkle-distributor.ts'
 import { METAPLEX_CORE } from '../src/solana/programs/metaplex-core.ts'
+import { TOKEN_METADATA_INTERFACE } from '../src/solana/programs/token-metadata-interface.ts'
 
 const prefixOf = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 16)
 
@@ -13,6 +14,12 @@ it('first bytes of Anchor instructions are the hash of their names', () => {
   for (const { layout } of [JUPITER_LOCK, MERKLE_DISTRIBUTOR]) {
     for (const [prefix, [name]] of Object.entries(layout.table)) expect(prefix, name).toBe(prefixOf(`global:${name}`))
   }
+})
+
+it('first bytes of the metadata in a mint are the hashes of the interface', () => {
+  const names = ['initialize_account', 'updating_field', 'remove_key_ix', 'update_the_authority']
+  const prefixes = names.map((name) => prefixOf(`spl_token_metadata_interface:${name}`))
+  expect(Object.keys(TOKEN_METADATA_INTERFACE.layout.table)).toEqual(prefixes)
 })
 
 const CORE_SDK = resolve('node_modules/@metaplex-foundation/mpl-core/dist/src/generated/instructions')

@@ -3,19 +3,20 @@ import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { metadataAddressOf } from '../src/chain/programs/tokens/index.ts'
 import { cleanLabel } from '../src/operations/tokens/labels.ts'
-import { borshString } from '../src/solana/borsh.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../src/solana/program-ids.ts'
+import { fieldType } from '../src/solana/programs/field-types.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { commandLine } from './cli/command-line.ts'
 import { startService } from './support/service.ts'
 import { extended, mintData } from './support/token-accounts.ts'
 
 const someone = () => Keypair.generate().publicKey.toBase58()
+const written = (text: string) => fieldType('string').write(text)
 const METADATA_PROGRAM = PROGRAMS.tokenMetadata.id
 
 /** An account of Metaplex Token Metadata, with its texts padded by zeros as the program does. */
 function metaplexData(mint: string, name: string, symbol: string): Buffer {
-  const padded = (text: string, bytes: number) => borshString(text + '\0'.repeat(bytes - Buffer.byteLength(text)))
+  const padded = (text: string, bytes: number) => written(text + '\0'.repeat(bytes - Buffer.byteLength(text)))
   const [none, mutable] = [0, 1]
   const texts = [padded(name, 32), padded(symbol, 10), padded('', 200)]
   return Buffer.concat([
@@ -30,7 +31,7 @@ function metaplexData(mint: string, name: string, symbol: string): Buffer {
 /** A mint of Token-2022 with a metadata pointer and, in the mint, metadata. */
 function extendedMint(mint: string, pointed: string, name: string, symbol: string): Buffer {
   const key = new PublicKey(mint).toBuffer()
-  const metadata = [Buffer.alloc(32, 7), key, ...[name, symbol, ''].map(borshString), Buffer.alloc(4)]
+  const metadata = [Buffer.alloc(32, 7), key, ...[name, symbol, ''].map(written), Buffer.alloc(4)]
   return extended(mintData(2), 1, [
     [18, Buffer.concat([Buffer.alloc(32), new PublicKey(pointed).toBuffer()])],
     [19, Buffer.concat(metadata)],

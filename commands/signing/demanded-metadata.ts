@@ -1,7 +1,9 @@
 /** Lists the calls that change the metadata of a token. */
-import { borshReader, borshString } from '../../src/solana/borsh.ts'
+import { bytesOfHex, hexOf } from '../../src/solana/bytes.ts'
 import { TOKEN_2022_PROGRAM } from '../../src/solana/program-ids.ts'
-import { PROGRAMS } from '../../src/solana/programs.ts'
+import type { Variant } from '../../src/solana/programs/field-types.ts'
+import { TOKEN_METADATA } from '../../src/solana/programs/token-metadata.ts'
+import { TOKEN_METADATA_INTERFACE } from '../../src/solana/programs/token-metadata-interface.ts'
 import { atMost, type Call, MOST_LAMPORTS, pays, type Signing } from './demand.ts'
 import { revokes } from './demanded-tokens.ts'
 
@@ -20,7 +22,11 @@ export interface AskedMetadata {
 }
 
 const TEXTS = ['name', 'symbol', 'uri'] as const
-const UPDATING_FIELD = 'dde9312db5cadcc8'
+const FIELDS = {
+  name: { name: 'Name', value: null },
+  symbol: { name: 'Symbol', value: null },
+  uri: { name: 'Uri', value: null },
+}
 
 export async function changesMetadata(of: Signing, asked: AskedMetadata): Promise<Call[]> {
   return asked.source === 'metaplex' ? changesMetaplex(of, asked) : changesExtension(of, asked)
@@ -32,54 +38,43 @@ async function changesMetaplex(of: Signing, asked: AskedMetadata): Promise<Call[
   for (const text of isRenamed ? TEXTS : []) {
     if (asked[text] === undefined) of.apiSays(`the ${text} stays ${JSON.stringify(asked.after[text])}`, `--${text}`)
   }
-  const texts = Buffer.concat(TEXTS.map((text) => borshString(asked[text] ?? asked.after[text])))
-  const start = isRenamed ? `0f01${texts.toString('hex')}` : '0f00'
-  const end = `0000${asked.immutable ? '0100' : '00'}`
+  const isKept = (parts: MetadataParts): boolean => {
+    if (TEXTS.some((text) => parts[text] !== (asked[text] ?? asked.after[text]))) return false
+    const { seller_fee_basis_points, creators, collection, uses } = parts
+    if (seller_fee_basis_points > 0 || [creators, collection, uses].some((part) => part !== null))
+      of.note('royalty, creators and collection are sent again, as the API has read them')
+    return true
+  }
   return [
     {
-      program: PROGRAMS.tokenMetadata.id,
+      program: TOKEN_METADATA.id,
       call: 'update_metadata_account_v2',
       fields: { metadata: await of.metadata(asked.mint), update_authority: of.payer },
       data(hex) {
-        if (!hex.startsWith(start)) return false
-        const rest = isRenamed ? afterKeptParts(of, hex.slice(start.length)) : hex.slice(start.length)
-        return rest === end
+        const args = TOKEN_METADATA.argsOf('update_metadata_account_v2', bytesOfHex(hex))
+        if (args === null || args.new_update_authority !== null || args.primary_sale_happened !== null) return false
+        if (args.is_mutable !== (asked.immutable ? false : null)) return false
+        return isRenamed ? args.data !== null && isKept(args.data as MetadataParts) : args.data === null
       },
     },
   ]
 }
 
-/** What follows royalty, creators, collection and uses, which the update sends again; null if they are truncated. */
-function afterKeptParts(of: Signing, hex: string): string | null {
-  const bytes = Buffer.from(hex, 'hex')
-  const fields = borshReader(bytes)
-  let length = 2
-  const option = (read: () => number) => {
-    length += 1
-    if (fields.u8() !== 0) length += read()
-  }
-  const taken = (count: number) => fields.take(count).length
-  try {
-    const royalty = fields.take(2).readUInt16LE()
-    option(() => 4 + taken(fields.u32() * 34))
-    option(() => taken(33))
-    option(() => taken(17))
-    // Two bytes of the royalty and a byte for each of the three others.
-    if (royalty > 0 || length > 5) of.note('royalty, creators and collection are sent again, as the API has read them')
-    return hex.slice(2 * length)
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
+/** The parts of metadata that an update of its texts sends again. */
+type MetadataParts = Record<(typeof TEXTS)[number], string> & {
+  seller_fee_basis_points: number
+  creators: unknown
+  collection: unknown
+  uses: unknown
 }
 
 async function changesExtension(of: Signing, asked: AskedMetadata): Promise<Call[]> {
   const { mint, fields, removed, immutable } = asked
   const own = { program: TOKEN_2022_PROGRAM, fields: { metadata: mint, update_authority: of.payer } }
-  const sets = (field: Buffer, value: string): Call => ({
+  const sets = (field: Variant, value: string): Call => ({
     ...own,
     call: 'update_token_metadata_field',
-    data: UPDATING_FIELD + Buffer.concat([field, borshString(value)]).toString('hex'),
+    data: hexOf(TOKEN_METADATA_INTERFACE.data('update_token_metadata_field', { field, value })),
   })
   return [
     { ...pays(of.payer, mint, atMost(MOST_LAMPORTS)), least: 0 },
@@ -90,8 +85,8 @@ async function changesExtension(of: Signing, asked: AskedMetadata): Promise<Call
         fields: { ...own.fields, idempotent: 0, key },
       }),
     ),
-    ...TEXTS.flatMap((text, i) => (asked[text] === undefined ? [] : [sets(Buffer.of(i), asked[text])])),
-    ...fields.map(({ key, value }) => sets(Buffer.concat([Buffer.of(3), borshString(key)]), value)),
+    ...TEXTS.flatMap((text) => (asked[text] === undefined ? [] : [sets(FIELDS[text], asked[text])])),
+    ...fields.map(({ key, value }) => sets({ name: 'Key', value: [key] }, value)),
     ...(immutable
       ? (await revokes(of, { mint, type: 'metadata' })).filter(({ program }) => program === TOKEN_2022_PROGRAM)
       : []),

@@ -1,7 +1,8 @@
 /** Lists the calls that make a token, and give up or give away one of its authorities. */
 import type { TokenExtensions } from '../../src/api/extension-fields.ts'
+import { bytesOfHex, hexOf } from '../../src/solana/bytes.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
-import { PROGRAMS } from '../../src/solana/programs.ts'
+import { TOKEN_METADATA } from '../../src/solana/programs/token-metadata.ts'
 import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../src/solana/token-authorities.ts'
 import {
   type AskedTransfer,
@@ -31,8 +32,12 @@ export interface AskedToken {
   extensions?: TokenExtensions | undefined
 }
 
-/** The end of Metaplex's metadata: no fee, no creators, no collection; then whether it can change. */
-const METADATA_END = { mutable: '00000000000100', immutable: '00000000000000' } as const
+/** Metaplex's metadata without fee, creators and collection. */
+function isPlainMetadata(hex: string, isImmutable: boolean): boolean {
+  const args = TOKEN_METADATA.argsOf('create_metadata_account_v3', bytesOfHex(hex))
+  if (args === null || args.seller_fee_basis_points > 0 || args.is_mutable === isImmutable) return false
+  return [args.creators, args.collection, args.uses, args.collection_details].every((part) => part === null)
+}
 
 export async function makesToken({ payer, accounts }: Signing, asked: AskedToken): Promise<Call[]> {
   const { mint, name, symbol, uri, decimals, supply, isImmutable } = asked
@@ -59,10 +64,10 @@ export async function makesToken({ payer, accounts }: Signing, asked: AskedToken
     ...(asked.program === 'spl'
       ? [
           {
-            program: PROGRAMS.tokenMetadata.id,
+            program: TOKEN_METADATA.id,
             call: 'create_metadata_account_v3',
             fields: { ...owner, ...texts, payer, update_authority: isImmutable ? SYSTEM_PROGRAM : payer },
-            data: (hex: string) => hex.endsWith(METADATA_END[isImmutable ? 'immutable' : 'mutable']),
+            data: (hex: string) => isPlainMetadata(hex, isImmutable),
           },
         ]
       : [
@@ -204,17 +209,17 @@ export interface AskedAuthority {
 }
 
 /** Makes the metadata immutable and changes nothing else. */
-const IMMUTABLE = '0f0000000100'
+const IMMUTABLE = hexOf(TOKEN_METADATA.data('update_metadata_account_v2', { is_mutable: false }))
 
 export const revokes = (of: Signing, asked: AskedAuthority): Promise<Call[]> =>
   changesAuthority(of, { ...asked, to: null, metaplex: IMMUTABLE })
 
 /** The data sets the update authority of the metadata and nothing else. */
-export async function givesAuthority(of: Signing, asked: AskedAuthority & { to: string }): Promise<Call[]> {
-  const { addressBytes } = await import('../../src/solana/addresses.ts')
-  const metaplex = `0f0001${Buffer.from(addressBytes(asked.to)).toString('hex')}0000`
-  return changesAuthority(of, { ...asked, metaplex })
-}
+export const givesAuthority = (of: Signing, asked: AskedAuthority & { to: string }): Promise<Call[]> =>
+  changesAuthority(of, {
+    ...asked,
+    metaplex: hexOf(TOKEN_METADATA.data('update_metadata_account_v2', { new_update_authority: asked.to })),
+  })
 
 async function changesAuthority(
   { payer, metadata }: Signing,
@@ -225,7 +230,7 @@ async function changesAuthority(
   }
   return [
     {
-      program: PROGRAMS.tokenMetadata.id,
+      program: TOKEN_METADATA.id,
       call: 'update_metadata_account_v2',
       fields: { metadata: await metadata(mint), update_authority: payer },
       data: metaplex,

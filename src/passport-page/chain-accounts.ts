@@ -5,7 +5,9 @@ import { totalOf, unlockedAt } from '../solana/lock-schedule.ts'
 import { DAMM_V2 } from '../solana/programs/damm-v2.ts'
 import { DBC } from '../solana/programs/dbc.ts'
 import { JUPITER_LOCK } from '../solana/programs/jupiter-lock.ts'
-import { DBC_POOL_AUTHORITY, PROGRAMS } from '../solana/programs.ts'
+import { TOKEN_METADATA, unpadded } from '../solana/programs/token-metadata.ts'
+import { readMetadataHead } from '../solana/programs/token-metadata-interface.ts'
+import { DBC_POOL_AUTHORITY } from '../solana/programs.ts'
 
 export interface ShownAccount {
   owner: string
@@ -54,37 +56,22 @@ export interface ShownMetadata {
 
 /** Metadata of Metaplex for the mint; null for any other account. */
 export function metaplexOf(account: ShownAccount | null, mint: string): ShownMetadata | null {
-  if (account?.owner !== PROGRAMS.tokenMetadata.id) return null
-  try {
-    const reader = new ByteReader(account.data)
-    if (reader.u8() !== 4) return null
-    const authority = reader.key()
-    if (reader.key() !== mint) return null
-    const [name, symbol] = [text(reader), text(reader)]
-    text(reader)
-    reader.take(2)
-    if (reader.u8() === 1) reader.take(reader.u32() * 34)
-    reader.take(1)
-    return { name, symbol, authority, isMutable: reader.u8() === 1 }
-  } catch {
-    return null
-  }
+  const fields = TOKEN_METADATA.decode('metadata', account)
+  if (fields?.mint !== mint) return null
+  const { name, symbol, update_authority: authority, is_mutable: isMutable } = fields
+  return { name: unpadded(name), symbol: unpadded(symbol), authority, isMutable }
 }
 
 /** Metadata in a mint of Token-2022, from the data of its extension. */
 export function ownMetadataOf(data: Uint8Array | undefined): ShownMetadata | null {
   if (data === undefined) return null
   try {
-    const reader = new ByteReader(data)
-    const authority = reader.nonZeroKey()
-    reader.take(32)
-    return { name: text(reader), symbol: text(reader), authority, isMutable: authority !== null }
+    const { name, symbol, updateAuthority: authority } = readMetadataHead(new ByteReader(data))
+    return { name, symbol, authority, isMutable: authority !== null }
   } catch {
     return null
   }
 }
-
-const text = (reader: ByteReader): string => reader.text(reader.u32()).replace(/\0+$/, '')
 
 export interface ShownLock {
   recipient: string

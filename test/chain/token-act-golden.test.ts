@@ -16,8 +16,9 @@ import {
 import { initializeMetadata } from '../../src/chain/programs/tokens/metadata-extension.ts'
 import { createMetadata } from '../../src/chain/programs/tokens/metaplex.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
-import { borshString } from '../../src/solana/borsh.ts'
 import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
+import { fieldType } from '../../src/solana/programs/field-types.ts'
+import { TOKEN_METADATA } from '../../src/solana/programs/token-metadata.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TokenAuthorityType } from '../../src/solana/token-authorities.ts'
 import { addressOf, createMint, type Extension, give, run, tokenAccountOf } from '../support/gold.ts'
@@ -181,12 +182,13 @@ const authorities = (
 )
 
 /** The account of Metaplex with a royalty and two creators, which stay. */
-const ROYAL = Buffer.concat([
+const ROYAL_DATA = Buffer.concat([
   ...[Buffer.of(4), PAYER.publicKey.toBytes(), MINT.publicKey.toBytes()],
-  ...Object.values(TEXTS).map(borshString),
+  ...Object.values(TEXTS).map((text) => fieldType('string').write(text)),
   ...[Buffer.of(244, 1, 1, 1, 0, 0, 0), PAYER.publicKey.toBytes(), Buffer.of(1, 100)],
   Buffer.of(0, 1, 0, 0, 0, 0),
 ])
+const ROYAL = { owner: TOKEN_METADATA.id, data: ROYAL_DATA }
 const CHANGE = { mint, fields: [], removed: [], immutable: false, topUp: 0n, metaplex: null }
 const updates: Case[] = [
   {

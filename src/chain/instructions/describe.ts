@@ -25,16 +25,12 @@ import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
 import { SQUADS } from '../../solana/programs/squads.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
+import { TOKEN_METADATA } from '../../solana/programs/token-metadata.ts'
+import { TOKEN_METADATA_INTERFACE } from '../../solana/programs/token-metadata-interface.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
 import type { ProgramLayout } from './layout.ts'
-import {
-  LOADER_INSTRUCTIONS,
-  STAKE_INSTRUCTIONS,
-  TOKEN_EXTENSION_INSTRUCTIONS,
-  TOKEN_METADATA_INSTRUCTIONS,
-} from './tables.ts'
+import { LOADER_INSTRUCTIONS, STAKE_INSTRUCTIONS } from './tables.ts'
 
 export interface ReadInstruction {
   /** Null for an unknown instruction. */
@@ -46,19 +42,21 @@ export interface ReadInstruction {
   rest: string
 }
 
-const ANCHOR_PREFIX = 8
+const TABLES = [
+  DAMM_V2,
+  DBC,
+  JUPITER_LOCK,
+  MERKLE_DISTRIBUTOR,
+  METAPLEX_CORE,
+  SQUADS,
+  TOKEN_METADATA,
+  TOKEN_METADATA_INTERFACE,
+]
 /** Tables by the address of their program. */
 export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, ProgramLayout>([
-  [DBC.id, DBC.layout],
-  [DAMM_V2.id, DAMM_V2.layout],
-  [MERKLE_DISTRIBUTOR.id, MERKLE_DISTRIBUTOR.layout],
-  [JUPITER_LOCK.id, JUPITER_LOCK.layout],
-  [METAPLEX_CORE.id, METAPLEX_CORE.layout],
-  [PROGRAMS.tokenMetadata.id, { table: TOKEN_METADATA_INSTRUCTIONS, prefixBytes: 1 }],
-  [SQUADS.id, SQUADS.layout],
   [STAKE_PROGRAM, { table: STAKE_INSTRUCTIONS, prefixBytes: 4 }],
   [UPGRADEABLE_LOADER, { table: LOADER_INSTRUCTIONS, prefixBytes: 4 }],
-  [TOKEN_2022_PROGRAM, { table: TOKEN_EXTENSION_INSTRUCTIONS, prefixBytes: ANCHOR_PREFIX }],
+  ...TABLES.map(({ id, layout }): [string, ProgramLayout] => [id, layout]),
 ])
 
 /** The instructions of a message, whole. An account of a lookup table is `TABLE[place]`, unless `places` has its address. */

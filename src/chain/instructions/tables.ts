@@ -1,50 +1,5 @@
 /** Layouts of the instructions of programs without an IDL in their SDK. */
-import { createHash } from 'node:crypto'
 import type { InstructionTable } from './layout.ts'
-
-/** First eight bytes of the SHA-256 of a name, as Anchor and the interfaces of the token programs name instructions. */
-const named = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 16)
-
-/** Metaplex Token Metadata (metaplex-foundation/mpl-token-metadata). */
-const SHARED =
-  'creators:?*{address:pubkey,verified:bool,share:u8},collection:?{verified:bool,key:pubkey},uses:?{use_method:<Burn,Multiple,Single>,remaining:u64,total:u64}'
-
-export const TOKEN_METADATA_INSTRUCTIONS: InstructionTable = {
-  '0f': [
-    'update_metadata_account_v2',
-    'metadata update_authority',
-    `data:?{name:string,symbol:string,uri:string,seller_fee_basis_points:u16,${SHARED}} new_update_authority:?pubkey primary_sale_happened:?bool is_mutable:?bool`,
-  ],
-  '21': [
-    'create_metadata_account_v3',
-    'metadata mint mint_authority payer update_authority system_program',
-    `name:string symbol:string uri:string seller_fee_basis_points:u16 ${SHARED.replace(/,(?=collection|uses)/g, ' ')} is_mutable:bool collection_details:?<V1{size:u64},V2{padding:hex8}>`,
-  ],
-}
-
-/** The metadata of Token-2022 mints (spl-token-metadata-interface), beside the instructions of all token programs. */
-export const TOKEN_EXTENSION_INSTRUCTIONS: InstructionTable = {
-  [named('spl_token_metadata_interface:initialize_account')]: [
-    'initialize_token_metadata',
-    'metadata update_authority mint mint_authority',
-    'name:string symbol:string uri:string',
-  ],
-  [named('spl_token_metadata_interface:updating_field')]: [
-    'update_token_metadata_field',
-    'metadata update_authority',
-    'field:<Name,Symbol,Uri,Key(string)> value:string',
-  ],
-  [named('spl_token_metadata_interface:remove_key_ix')]: [
-    'remove_token_metadata_key',
-    'metadata update_authority',
-    'idempotent:bool key:string',
-  ],
-  [named('spl_token_metadata_interface:update_the_authority')]: [
-    'update_token_metadata_authority',
-    'metadata update_authority',
-    'new_authority:pubkey',
-  ],
-}
 
 /** Stake program (solana-stake-interface). */
 const LOCKUP = 'unix_timestamp:?i64 epoch:?u64 custodian:?pubkey'

@@ -4,7 +4,7 @@ import { holdsAddressAt, nonceAuthority, offsetsOf } from '../../policy/movement
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
+import { TOKEN_METADATA } from '../../solana/programs/token-metadata.ts'
 import { readMint, readTokenAccount } from '../../solana/token-accounts.ts'
 import { metadataAuthority, readMintExtensions } from '../../solana/token-extensions.ts'
 import type { MaybeAccount } from '../reads/node-reads.ts'
@@ -13,9 +13,6 @@ export type ControlChange = Simulation['control_changes'][number]
 
 /** What controls an account, by name. Null is nobody. */
 type Control = Record<string, string | null>
-
-/** First byte of the metadata of Token Metadata, and where its update authority is. */
-const [METADATA, FIRST] = [4, 1]
 
 /**
  * Returns a row for each owner or authority that differs, of accounts that exist before and after, in the order of
@@ -76,10 +73,8 @@ function ofMint(account: ChainAccount): Control | null {
 }
 
 function ofMetaplex(account: ChainAccount): Control | null {
-  const { owner, data } = account
-  if (owner === PROGRAMS.tokenMetadata.id && data[0] === METADATA) return { 'update authority': addressAt(data, FIRST) }
-  const collection = METAPLEX_CORE.decode('collection', account)
-  if (collection !== null) return { 'update authority': collection.update_authority }
+  const holder = TOKEN_METADATA.decode('metadata', account) ?? METAPLEX_CORE.decode('collection', account)
+  if (holder !== null) return { 'update authority': holder.update_authority }
   const asset = METAPLEX_CORE.decode('asset', account)
   if (asset === null) return null
   // The update authority is nobody, an address or a collection.

@@ -56,7 +56,7 @@ const updateFor = tokenAct<UpdateRoute>('token.update', async (context, input) =
     ...(bytes === null ? {} : { createdBytes: bytes === MULTISIG_BYTES ? bytes + TYPE_BYTES : bytes }),
     build: ({ rent, ...envelope }) => {
       topUp = rent === undefined || rent <= account.lamports ? 0n : rent - account.lamports
-      const change = { mint, token, texts, fields, removed, immutable, topUp, metaplex: metaplex?.data ?? null }
+      const change = { mint, token, texts, fields, removed, immutable, topUp, metaplex }
       return buildMetadataUpdate({ ...envelope, ...change })
     },
     summary: () => ({

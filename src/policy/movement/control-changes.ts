@@ -7,7 +7,7 @@ import { DAMM_V2 } from '../../solana/programs/damm-v2.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
+import { TOKEN_METADATA } from '../../solana/programs/token-metadata.ts'
 import type { TokenAccountState } from '../../solana/token-accounts.ts'
 import { TOKEN_AUTHORITIES } from '../../solana/token-authorities.ts'
 import { metadataAuthority, readMintExtensions } from '../../solana/token-extensions.ts'
@@ -35,12 +35,15 @@ const GUARDED_ADDRESSES = [
     what: 'recipient of the escrow',
   },
 ] as const
-/** First byte of Token Metadata's delegate records: use, collection, metadata and holder delegates. */
-const METADATA_RECORDS: ReadonlySet<number | undefined> = new Set([8, 9, 12, 14])
+/** Records by which others may act on metadata. */
+const METADATA_RECORDS = [
+  'use_authority_record',
+  'collection_authority_record',
+  'metadata_delegate',
+  'holder_delegate',
+] as const
 /** Offset of the delegate in a token account. */
 const DELEGATE_OFFSET = 76
-/** Offset of the update authority in an account of Token Metadata. */
-const METADATA_AUTHORITY_OFFSET = 1
 
 export function authorityChanges(
   wallet: string,
@@ -125,7 +128,8 @@ function lostOffset(
   const watched = token === null ? offsets : offsets.filter((offset) => offset !== DELEGATE_OFFSET)
   const lost = watched.find((offset) => !holdsAddressAt(after, offset, addressBytes(wallet)))
   if (lost === undefined) return []
-  const isMetadata = before.owner === PROGRAMS.tokenMetadata.id && lost === METADATA_AUTHORITY_OFFSET
+  const isMetadata =
+    before.owner === TOKEN_METADATA.id && lost === TOKEN_METADATA.offsetOf('metadata', 'update_authority')
   const what =
     nonceAuthority(before) !== null
       ? 'nonce authority'
@@ -173,7 +177,7 @@ export function delegations(wallet: string, accounts: TouchedAccounts): Delegati
 function programDelegation(wallet: string, { before, after }: TouchedAccount): Delegation['kind'] | null {
   const [old, now] = [before.account, after.account]
   if (now === null || (old !== null && Buffer.from(old.data).equals(now.data))) return null
-  if (now.owner === PROGRAMS.tokenMetadata.id) return METADATA_RECORDS.has(now.data[0]) ? 'metadata record' : null
+  if (METADATA_RECORDS.some((record) => TOKEN_METADATA.is(record, now))) return 'metadata record'
   if (old === null) return null
   const isHolder = (offset: number) => holdsAddressAt(old, offset, addressBytes(wallet))
   if (METAPLEX_CORE.is('asset', old)) return isHolder(METAPLEX_CORE.offsetOf('asset', 'owner')) ? 'core asset' : null

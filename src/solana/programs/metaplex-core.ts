@@ -79,9 +79,9 @@ export const METAPLEX_CORE = programTable(PROGRAMS.core.id, {
     ],
   },
   accounts: {
-    asset: ['01', `owner:pubkey update_authority:${UPDATE_AUTHORITY} ${TEXTS}`, 42],
-    hashed_asset: ['02', 'hash:hex32', 33],
+    asset: ['01', `owner:pubkey update_authority:${UPDATE_AUTHORITY} ${TEXTS}`],
+    hashed_asset: ['02', 'hash:hex32'],
     /** The counters change whenever anybody mints or burns. */
-    collection: ['05', `update_authority:pubkey ${TEXTS} num_minted:u32 current_size:u32`, 49],
+    collection: ['05', `update_authority:pubkey ${TEXTS} num_minted:u32 current_size:u32`],
   },
 })

@@ -1,8 +1,7 @@
 /** Reads which tokens a transaction creates, changes or closes, and which authorities it revokes or gives away. */
-
-import { createHash } from 'node:crypto'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { TOKEN_METADATA_INTERFACE } from '../../../solana/programs/token-metadata-interface.ts'
 import { TOKEN_AUTHORITIES } from '../../../solana/token-authorities.ts'
 import type { TokenAuthority } from './types.ts'
 
@@ -31,15 +30,6 @@ const KINDS: ReadonlyMap<number | undefined, TokenAuthority | null> = new Map<
   [TOKEN_AUTHORITIES.freeze.kind, 'freeze'],
   [TOKEN_AUTHORITIES.metadata_pointer.kind, 'metadata'],
 ])
-/** Instruction of the token metadata interface that sets the update authority, which follows in the data. */
-const UPDATE_AUTHORITY_DISCRIMINATOR = createHash('sha256')
-  .update('spl_token_metadata_interface:update_the_authority')
-  .digest()
-  .subarray(0, 8)
-/** Instructions of the same interface that set and remove a field. */
-const FIELD_DISCRIMINATORS = ['updating_field', 'remove_key_ix'].map((name) =>
-  createHash('sha256').update(`spl_token_metadata_interface:${name}`).digest().subarray(0, 8),
-)
 const CLOSE_ACCOUNT = 9
 /**
  * Other instructions that change the mint in their first account, by their first byte and their second: of transfer
@@ -80,14 +70,12 @@ function tokenChangeOf(
   data: Uint8Array,
 ): { created: boolean; revoked: TokenAuthority | null } | null {
   if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return null
-  if (
-    program === TOKEN_2022_PROGRAM &&
-    data.length >= 40 &&
-    UPDATE_AUTHORITY_DISCRIMINATOR.equals(data.subarray(0, 8))
-  ) {
-    return { created: false, revoked: data.subarray(8, 40).every((byte) => byte === 0) ? 'metadata' : null }
+  const ofMetadata = program === TOKEN_2022_PROGRAM ? TOKEN_METADATA_INTERFACE.nameOf(data) : null
+  if (ofMetadata === 'update_token_metadata_authority') {
+    const args = TOKEN_METADATA_INTERFACE.argsOf(ofMetadata, data)
+    return args && { created: false, revoked: args.new_authority === SYSTEM_PROGRAM ? 'metadata' : null }
   }
-  if (program === TOKEN_2022_PROGRAM && FIELD_DISCRIMINATORS.some((each) => each.equals(data.subarray(0, 8))))
+  if (ofMetadata === 'update_token_metadata_field' || ofMetadata === 'remove_token_metadata_key')
     return { created: false, revoked: null }
   const isOfMint = data[0] === CLOSE_ACCOUNT || MINT_INSTRUCTIONS.get(data[0])?.includes(data[1] ?? -1) === true
   if (program === TOKEN_2022_PROGRAM && isOfMint) return { created: false, revoked: null }

@@ -1,22 +1,25 @@
-/** Encodes the two instructions of Token-2022's metadata extension that tokens require, and decodes its data in the mint. */
-import { base58 } from '@scure/base'
+/** Makes the instructions for the metadata in a Token-2022 mint that tokens require, and decodes its data in the mint. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { borshReader, borshString } from '../../../solana/borsh.ts'
+import { ByteReader, ShortData } from '../../../solana/byte-reader.ts'
+import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
+import { unpadded } from '../../../solana/programs/token-metadata.ts'
+import {
+  METADATA_FIELDS,
+  METADATA_HEAD,
+  readMetadataHead,
+  TOKEN_METADATA_INTERFACE,
+} from '../../../solana/programs/token-metadata-interface.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import type { OnChainMetadata } from './types.ts'
 
-/** First eight bytes of the SHA-256 of `spl_token_metadata_interface:initialize_account`. */
-const INITIALIZE = Buffer.from([210, 225, 30, 162, 88, 184, 77, 141])
-/** First eight bytes of the SHA-256 of `spl_token_metadata_interface:update_the_authority`. */
-const UPDATE_THE_AUTHORITY = Buffer.from([215, 228, 166, 228, 84, 100, 86, 123])
-/** First eight bytes of the SHA-256 of `spl_token_metadata_interface:updating_field`, and of `…:remove_key_ix`. */
-const UPDATING_FIELD = Buffer.from([221, 233, 49, 45, 181, 202, 220, 200])
-const REMOVE_KEY = Buffer.from([234, 18, 32, 56, 89, 141, 37, 181])
-/** Fields with a number of their own; any other one is a key, whose number is 3. */
-const FIELDS: readonly string[] = ['name', 'symbol', 'uri']
-const KEY = 3
 /** Type and length, two bytes each, before an extension's data. */
 const EXTENSION_HEADER = 4
-const NO_AUTHORITY = Buffer.alloc(32)
+/** Fields with a place of their own; any other one is a key. */
+const FIELDS: ReadonlyMap<string, string> = new Map([
+  ['name', 'Name'],
+  ['symbol', 'Symbol'],
+  ['uri', 'Uri'],
+])
 
 type MetadataTexts = Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'>
 
@@ -28,8 +31,9 @@ export function extensionBytes(
   { name, symbol, uri }: MetadataTexts,
   additional: ReadonlyMap<string, string> = new Map(),
 ): number {
-  const texts = [name, symbol, uri, ...[...additional].flat()].map((text) => borshString(text).length)
-  return EXTENSION_HEADER + 32 + 32 + texts.reduce((sum, length) => sum + length) + 4
+  const head = METADATA_HEAD.write({ update_authority: SYSTEM_PROGRAM, mint: SYSTEM_PROGRAM, name, symbol, uri })
+  const fields = METADATA_FIELDS.write(Array.from(additional, ([key, value]) => ({ key, value })))
+  return EXTENSION_HEADER + head.length + fields.length
 }
 
 /** Writes the metadata into the mint, which the program extends. The mint must already have the rent for it. */
@@ -38,19 +42,16 @@ export async function initializeMetadata(
   authority: PublicKey,
   { name, symbol, uri }: MetadataTexts,
 ): Promise<TransactionInstruction> {
-  const [{ TransactionInstruction }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
-  return new TransactionInstruction({
-    programId: spl.TOKEN_2022_PROGRAM_ID,
-    keys: [
-      { pubkey: mint, isSigner: false, isWritable: true },
-      // The accounts are update authority, mint and mint authority.
-      { pubkey: authority, isSigner: false, isWritable: false },
-      { pubkey: mint, isSigner: false, isWritable: false },
-      { pubkey: authority, isSigner: true, isWritable: false },
-    ],
-    data: Buffer.concat([INITIALIZE, ...[name, symbol, uri].map(borshString)]),
-  })
+  const sdk = await sdkInstructions()
+  const [of, by] = [mint.toBase58(), authority.toBase58()]
+  const accounts = { metadata: of, update_authority: by, mint: of, mint_authority: by }
+  return sdk(TOKEN_METADATA_INTERFACE.instruction('initialize_token_metadata', accounts, { name, symbol, uri }))
 }
+
+const changed = (mint: PublicKey, authority: PublicKey) => ({
+  metadata: mint.toBase58(),
+  update_authority: authority.toBase58(),
+})
 
 /** Sets the update authority, by default to none. */
 export async function setUpdateAuthority(
@@ -58,72 +59,68 @@ export async function setUpdateAuthority(
   authority: PublicKey,
   to: PublicKey | null = null,
 ): Promise<TransactionInstruction> {
-  return changeMetadata(mint, authority, Buffer.concat([UPDATE_THE_AUTHORITY, to?.toBuffer() ?? NO_AUTHORITY]))
+  const sdk = await sdkInstructions()
+  const args = { new_authority: to?.toBase58() ?? SYSTEM_PROGRAM }
+  return sdk(TOKEN_METADATA_INTERFACE.instruction('update_token_metadata_authority', changed(mint, authority), args))
 }
 
 /** Sets name, symbol, uri or an additional field. The mint must already have the rent for its growth. */
-export const setField = (
+export async function setField(
   mint: PublicKey,
   authority: PublicKey,
   { key, value }: { key: string; value: string },
-): Promise<TransactionInstruction> => {
-  const place = FIELDS.indexOf(key)
-  const field = place === -1 ? Buffer.concat([Buffer.of(KEY), borshString(key)]) : Buffer.of(place)
-  return changeMetadata(mint, authority, Buffer.concat([UPDATING_FIELD, field, borshString(value)]))
+): Promise<TransactionInstruction> {
+  const sdk = await sdkInstructions()
+  const args = { field: metadataField(key), value }
+  return sdk(TOKEN_METADATA_INTERFACE.instruction('update_token_metadata_field', changed(mint, authority), args))
+}
+
+const metadataField = (key: string) => {
+  const name = FIELDS.get(key)
+  return name === undefined ? { name: 'Key', value: [key] } : { name, value: null }
 }
 
 /** Removes an additional field. The program refuses one that is not there. */
-export const removeField = (mint: PublicKey, authority: PublicKey, key: string): Promise<TransactionInstruction> =>
-  changeMetadata(mint, authority, Buffer.concat([REMOVE_KEY, Buffer.of(0), borshString(key)]))
-
-async function changeMetadata(mint: PublicKey, authority: PublicKey, data: Buffer): Promise<TransactionInstruction> {
-  const [{ TransactionInstruction }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
-  return new TransactionInstruction({
-    programId: spl.TOKEN_2022_PROGRAM_ID,
-    keys: [
-      { pubkey: mint, isSigner: false, isWritable: true },
-      { pubkey: authority, isSigner: true, isWritable: false },
-    ],
-    data,
-  })
+export async function removeField(mint: PublicKey, authority: PublicKey, key: string): Promise<TransactionInstruction> {
+  const sdk = await sdkInstructions()
+  const args = { idempotent: false, key }
+  return sdk(TOKEN_METADATA_INTERFACE.instruction('remove_token_metadata_key', changed(mint, authority), args))
 }
 
-/** Returns the additional fields. Throws RangeError for truncated data. */
+type AdditionalField = { key: string; value: string }
+const bareField = ({ key, value }: AdditionalField) => ({ key: unpadded(key), value: unpadded(value) })
+
+/** Returns the additional fields. Throws ShortData for truncated data. */
 export function decodeExtensionFields(data: Uint8Array): Map<string, string> {
-  const fields = borshReader(data)
-  fields.take(64)
-  for (const _ of FIELDS) fields.string()
-  const additional = new Map<string, string>()
-  for (let left = fields.u32(); left > 0; left--) additional.set(fields.string(), fields.string())
-  return additional
+  const reader = new ByteReader(data)
+  readMetadataHead(reader)
+  const fields = METADATA_FIELDS.read(reader) as AdditionalField[]
+  return new Map(fields.map(bareField).map(({ key, value }) => [key, value]))
 }
 
 /** The fields that are read of a mint, whose creator can write any number of them, and the characters of each. */
 const [MOST_FIELDS, MOST_KEY, MOST_VALUE] = [32, 64, 1_000]
 
 /** Returns the first additional fields, cut to a length that can be shown; none for truncated data. */
-function shownFields(fields: ReturnType<typeof borshReader>): Pick<OnChainMetadata, 'fields' | 'hasMoreFields'> {
-  const shown: { key: string; value: string }[] = []
+function shownFields(reader: ByteReader): Pick<OnChainMetadata, 'fields' | 'hasMoreFields'> {
   const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text)
   try {
-    const count = fields.u32()
-    while (shown.length < Math.min(count, MOST_FIELDS)) {
-      shown.push({ key: cut(fields.string(), MOST_KEY), value: cut(fields.string(), MOST_VALUE) })
+    const fields = METADATA_FIELDS.read(reader) as AdditionalField[]
+    if (fields.length === 0) return {}
+    const shown = fields.slice(0, MOST_FIELDS).map(bareField)
+    return {
+      fields: shown.map(({ key, value }) => ({ key: cut(key, MOST_KEY), value: cut(value, MOST_VALUE) })),
+      ...(fields.length > MOST_FIELDS ? { hasMoreFields: true } : {}),
     }
-    return { ...(count === 0 ? {} : { fields: shown }), ...(count > MOST_FIELDS ? { hasMoreFields: true } : {}) }
   } catch (error) {
-    if (error instanceof RangeError) return {}
+    if (error instanceof ShortData || error instanceof TypeError) return {}
     throw error
   }
 }
 
-/** Throws RangeError for truncated data. */
+/** Throws ShortData for truncated data. */
 export function decodeExtension(data: Uint8Array): OnChainMetadata {
-  const fields = borshReader(data)
-  const authority = fields.take(32)
-  fields.take(32)
-  const [name, symbol, uri] = [fields.string(), fields.string(), fields.string()]
-  const updateAuthority = authority.equals(NO_AUTHORITY) ? null : base58.encode(authority)
-  const isMutable = updateAuthority !== null
-  return { name, symbol, uri, updateAuthority, isMutable, source: 'extension', ...shownFields(fields) }
+  const reader = new ByteReader(data)
+  const head = readMetadataHead(reader)
+  return { ...head, isMutable: head.updateAuthority !== null, source: 'extension', ...shownFields(reader) }
 }

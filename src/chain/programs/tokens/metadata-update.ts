@@ -1,6 +1,7 @@
 /** Changes a token's metadata: an account of Metaplex Token Metadata, or the metadata in a Token-2022 mint. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { borshReader, borshString } from '../../../solana/borsh.ts'
+import type { ChainAccount } from '../../../solana/accounts.ts'
+import { TOKEN_METADATA } from '../../../solana/programs/token-metadata.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { decodeExtensionFields, extensionBytes, removeField, setField } from './metadata-extension.ts'
 import { updateMetadata } from './metaplex.ts'
@@ -22,8 +23,8 @@ export interface MetadataUpdate extends Envelope {
   fields: readonly { key: string; value: string }[]
   removed: readonly string[]
   immutable: boolean
-  /** Data of the account of Metaplex, whose royalty, creators, collection and uses stay. */
-  metaplex: Uint8Array | null
+  /** The account of Metaplex, whose royalty, creators, collection and uses stay. */
+  metaplex: Pick<ChainAccount, 'owner' | 'data'> | null
   /** Lamports that the mint needs for its growth. */
   topUp: bigint
 }
@@ -43,33 +44,18 @@ async function metaplexUpdate(
   payer: PublicKey,
 ): Promise<TransactionInstruction[]> {
   const { token, texts, metaplex, immutable } = input
-  if (metaplex === null || token.metadata === null) throw new Error('the metadata was read before')
+  const kept = TOKEN_METADATA.decode('whole_metadata', metaplex)
+  if (kept === null || token.metadata === null) throw new Error('the metadata was read before')
   const { name, symbol, uri } = { ...token.metadata, ...texts }
-  const all = [1, ...Buffer.concat([...[name, symbol, uri].map(borshString), keptParts(metaplex)])]
-  // Update authority and primary sale stay.
-  return [await updateMetadata(mint, payer, [...(hasTexts(input) ? all : [0]), 0, 0, ...(immutable ? [1, 0] : [0])])]
-}
-
-/** Royalty, creators, collection and uses, which an update of the texts replaces too. Throws RangeError. */
-function keptParts(data: Uint8Array): Buffer {
-  const fields = borshReader(data)
-  fields.take(1 + 32 + 32)
-  for (let n = 0; n < 3; n++) fields.string()
-  const option = (read: () => Buffer): Buffer => {
-    const flag = fields.take(1)
-    return flag[0] === 1 ? Buffer.concat([flag, read()]) : Buffer.of(0)
-  }
-  const royalty = fields.take(2)
-  const creators = option(() => {
-    const count = fields.take(4)
-    return Buffer.concat([count, fields.take(count.readUInt32LE() * 34)])
-  })
-  fields.take(2)
-  // The bump of an edition, and the standard of the token.
-  option(() => fields.take(1))
-  option(() => fields.take(1))
-  const collection = option(() => fields.take(33))
-  return Buffer.concat([royalty, creators, collection, option(() => fields.take(17))])
+  // An update of the texts replaces these, too.
+  const { seller_fee_basis_points, creators, collection, uses } = kept
+  const data = { name, symbol, uri, seller_fee_basis_points, creators, collection, uses }
+  return [
+    await updateMetadata(mint, payer, {
+      ...(hasTexts(input) ? { data } : {}),
+      ...(immutable ? { is_mutable: false } : {}),
+    }),
+  ]
 }
 
 async function extensionUpdate(

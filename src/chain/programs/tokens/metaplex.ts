@@ -1,15 +1,11 @@
-/** Encodes the instructions of Metaplex Token Metadata that tokens require, and decodes the metadata account. */
-import { base58 } from '@scure/base'
+/** Makes the instructions of Metaplex Token Metadata that tokens require, and decodes the metadata account. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { borshReader, borshString } from '../../../solana/borsh.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
+import type { ChainAccount } from '../../../solana/accounts.ts'
+import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
+import { TOKEN_METADATA, unpadded } from '../../../solana/programs/token-metadata.ts'
 import { addressOfKey, openDeriver } from '../derived-addresses.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import type { OnChainMetadata } from './types.ts'
-
-const CREATE_METADATA_ACCOUNT_V3 = 33
-const UPDATE_METADATA_ACCOUNT_V2 = 15
-/** First byte of the account, `Key::MetadataV1`. */
-const METADATA_V1 = 4
 
 interface NewMetadata extends Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'> {
   immutableMetadata?: boolean
@@ -18,7 +14,7 @@ interface NewMetadata extends Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'> {
 /** Returns the address of a mint's metadata. */
 export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
   const [{ PublicKey }, { find }] = await Promise.all([import('@solana/web3.js'), openDeriver()])
-  const program = new PublicKey(PROGRAMS.tokenMetadata.id)
+  const program = new PublicKey(TOKEN_METADATA.id)
   return find([Buffer.from('metadata'), program.toBuffer(), mint.toBuffer()], program)[0]
 }
 
@@ -38,66 +34,46 @@ export async function createMetadata(
   authority: PublicKey,
   { name, symbol, uri, immutableMetadata = false }: NewMetadata,
 ): Promise<TransactionInstruction> {
-  const { PublicKey, SystemProgram, TransactionInstruction } = await import('@solana/web3.js')
-  const [none, isMutable] = [0, immutableMetadata ? 0 : 1]
-  const updateAuthority = immutableMetadata ? PublicKey.default : authority
-  return new TransactionInstruction({
-    programId: new PublicKey(PROGRAMS.tokenMetadata.id),
-    keys: [
-      { pubkey: await metadataAddress(mint), isSigner: false, isWritable: true },
-      { pubkey: mint, isSigner: false, isWritable: false },
-      // The accounts are mint authority, payer and update authority.
-      { pubkey: authority, isSigner: true, isWritable: false },
-      { pubkey: authority, isSigner: true, isWritable: true },
-      { pubkey: updateAuthority, isSigner: false, isWritable: false },
-      { pubkey: SystemProgram.programId, isSigner: false, isWritable: false },
-    ],
-    data: Buffer.concat([
-      Buffer.from([CREATE_METADATA_ACCOUNT_V3]),
-      ...[name, symbol, uri].map(borshString),
-      // The bytes are royalty (two), creators, collection, uses, the mutable flag and collection details.
-      Buffer.from([0, 0, none, none, none, isMutable, none]),
-    ]),
-  })
+  const [sdk, metadata] = await Promise.all([sdkInstructions(), metadataAddress(mint)])
+  const by = authority.toBase58()
+  const accounts = {
+    metadata: metadata.toBase58(),
+    mint: mint.toBase58(),
+    mint_authority: by,
+    payer: by,
+    update_authority: immutableMetadata ? SYSTEM_PROGRAM : by,
+  }
+  const content = { name, symbol, uri, seller_fee_basis_points: 0, is_mutable: !immutableMetadata }
+  return sdk(TOKEN_METADATA.instruction('create_metadata_account_v3', accounts, content))
 }
-
-const [NONE, SOME, NO] = [0, 1, 0]
 
 /** Makes metadata permanently immutable, even for its update authority. */
 export const freezeMetadata = (mint: PublicKey, authority: PublicKey): Promise<TransactionInstruction> =>
-  // Data, update authority and primary sale are unchanged. Only `is_mutable` is set.
-  updateMetadata(mint, authority, [NONE, NONE, NONE, SOME, NO])
+  updateMetadata(mint, authority, { is_mutable: false })
 
 /** Makes another address the update authority of mutable metadata, and changes nothing else. */
 export const handMetadata = (mint: PublicKey, authority: PublicKey, to: PublicKey): Promise<TransactionInstruction> =>
-  updateMetadata(mint, authority, [NONE, SOME, ...to.toBytes(), NONE, NONE])
+  updateMetadata(mint, authority, { new_update_authority: to.toBase58() })
 
-/** The changes follow the instruction's number: data, update authority, primary sale, whether it is mutable. */
+/** What is not among the changes stays. */
 export async function updateMetadata(
   mint: PublicKey,
   authority: PublicKey,
-  changes: readonly number[],
+  changes: { data?: object; new_update_authority?: string; is_mutable?: boolean },
 ): Promise<TransactionInstruction> {
-  const { PublicKey, TransactionInstruction } = await import('@solana/web3.js')
-  return new TransactionInstruction({
-    programId: new PublicKey(PROGRAMS.tokenMetadata.id),
-    keys: [
-      { pubkey: await metadataAddress(mint), isSigner: false, isWritable: true },
-      { pubkey: authority, isSigner: true, isWritable: false },
-    ],
-    data: Buffer.from([UPDATE_METADATA_ACCOUNT_V2, ...changes]),
-  })
+  const [sdk, metadata] = await Promise.all([sdkInstructions(), metadataAddress(mint)])
+  const accounts = { metadata: metadata.toBase58(), update_authority: authority.toBase58() }
+  return sdk(TOKEN_METADATA.instruction('update_metadata_account_v2', accounts, changes))
 }
 
-/** Returns null for an account that is not metadata of this mint. Throws RangeError for truncated data. */
-export function decodeMetaplex(data: Uint8Array, mint: string): OnChainMetadata | null {
-  const fields = borshReader(data)
-  if (data.length === 0 || fields.u8() !== METADATA_V1) return null
-  const updateAuthority = base58.encode(fields.take(32))
-  if (base58.encode(fields.take(32)) !== mint) return null
-  const [name, symbol, uri] = [fields.string(), fields.string(), fields.string()]
-  fields.take(2)
-  if (fields.u8() === 1) fields.take(fields.u32() * 34)
-  fields.take(1)
-  return { name, symbol, uri, updateAuthority, isMutable: fields.u8() === 1, source: 'metaplex' }
+/** Returns null for an account that is not metadata of this mint, or cannot be read. */
+export function decodeMetaplex(
+  account: Pick<ChainAccount, 'owner' | 'data'> | null,
+  mint: string,
+): OnChainMetadata | null {
+  const fields = TOKEN_METADATA.decode('metadata', account)
+  if (fields?.mint !== mint) return null
+  const { update_authority: updateAuthority, is_mutable: isMutable } = fields
+  const [name, symbol, uri] = [unpadded(fields.name), unpadded(fields.symbol), unpadded(fields.uri)]
+  return { name, symbol, uri, updateAuthority, isMutable, source: 'metaplex' }
 }

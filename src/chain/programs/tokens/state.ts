@@ -4,7 +4,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PublicKey } from '@solana/web3.js'
 import { notFound } from '../../../platform/errors.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
-import { PROGRAMS } from '../../../solana/programs.ts'
 import { readMintExtensions } from '../../../solana/token-extensions.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
@@ -13,7 +12,7 @@ import { accountsAtSlot, type NodeAccount } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { decodeExtension } from './metadata-extension.ts'
 import { decodeMetaplex, metadataAddressOf } from './metaplex.ts'
-import type { AuthorityStatus, OnChainMetadata, OnChainToken } from './types.ts'
+import type { AuthorityStatus, OnChainToken } from './types.ts'
 
 type TokenAccount = NodeAccount | null
 
@@ -108,7 +107,7 @@ export async function decodeTokenState(
     supply: state.supply,
     mintAuthority: base58OrNull(state.mintAuthority),
     freezeAuthority: base58OrNull(state.freezeAuthority),
-    metadata: extension === null ? readMetaplex(metaplex, mint) : unlessUnreadable(() => decodeExtension(extension)),
+    metadata: extension === null ? decodeMetaplex(metaplex, mint) : unlessUnreadable(() => decodeExtension(extension)),
     metadataPointerAuthority: base58OrNull(pointer?.authority ?? null),
     metadataElsewhere: known.includes(pointed) ? null : pointed,
     extensions: isSpl ? null : readMintExtensions(account.data),
@@ -125,11 +124,6 @@ export function tokenStatus(state: OnChainToken): AuthorityStatus {
   if (mintAuthority === null)
     return freezeAuthority === null && metadataGone ? 'fully_immutable' : 'mint_authority_revoked'
   return freezeAuthority === null ? 'freeze_authority_revoked' : 'created'
-}
-
-function readMetaplex(account: TokenAccount, mint: string): OnChainMetadata | null {
-  if (account?.owner !== PROGRAMS.tokenMetadata.id) return null
-  return unlessUnreadable(() => decodeMetaplex(account.data, mint))
 }
 
 const base58OrNull = (key: PublicKey | null): string | null => (key === null ? null : addressOfKey(key))
