@@ -12,10 +12,8 @@ import { instructionsIn } from '../../solana/message-instructions.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
-  STAKE_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
-  UPGRADEABLE_LOADER,
   WRAPPED_SOL,
 } from '../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../solana/programs/damm-v2.ts'
@@ -25,12 +23,12 @@ import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
 import { SQUADS } from '../../solana/programs/squads.ts'
+import { STAKE } from '../../solana/programs/stake.ts'
 import { TOKEN_METADATA } from '../../solana/programs/token-metadata.ts'
 import { TOKEN_METADATA_INTERFACE } from '../../solana/programs/token-metadata-interface.ts'
+import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
-import type { ProgramLayout } from './layout.ts'
-import { LOADER_INSTRUCTIONS, STAKE_INSTRUCTIONS } from './tables.ts'
 
 export interface ReadInstruction {
   /** Null for an unknown instruction. */
@@ -46,18 +44,16 @@ const TABLES = [
   DAMM_V2,
   DBC,
   JUPITER_LOCK,
+  LOADER,
   MERKLE_DISTRIBUTOR,
   METAPLEX_CORE,
   SQUADS,
+  STAKE,
   TOKEN_METADATA,
   TOKEN_METADATA_INTERFACE,
 ]
 /** Tables by the address of their program. */
-export const LAYOUTS: ReadonlyMap<string, ProgramLayout> = new Map<string, ProgramLayout>([
-  [STAKE_PROGRAM, { table: STAKE_INSTRUCTIONS, prefixBytes: 4 }],
-  [UPGRADEABLE_LOADER, { table: LOADER_INSTRUCTIONS, prefixBytes: 4 }],
-  ...TABLES.map(({ id, layout }): [string, ProgramLayout] => [id, layout]),
-])
+export const LAYOUTS = new Map(TABLES.map(({ id, layout }) => [id, layout]))
 
 /** The instructions of a message, whole. An account of a lookup table is `TABLE[place]`, unless `places` has its address. */
 export function describeMessage(message: DecodedMessage, places: PlaceAddresses = new Map()): DescribedInstruction[] {
