@@ -1,12 +1,7 @@
 /** What the pipeline gets of a mounted route and of a request. */
-import type { AnyRoute, Input, Result } from '../../src/api/route.ts'
-import type { Context as OperationContext } from '../../src/context.ts'
+import type { AnyRoute } from '../../src/api/route.ts'
+import type { Operation } from '../../src/operations/registry.ts'
 import type { Kernel } from '../kernel.ts'
-
-export type Operation<R extends AnyRoute> = (
-  context: OperationContext,
-  input: Input<R>,
-) => Result<R> | Promise<Result<R>>
 
 /** Replaces body validation for a `raw` route: reads the bytes before the Idempotency-Key is claimed. */
 export type Prepare<I> = (kernel: Kernel, raw: Uint8Array<ArrayBuffer>) => Promise<I>
@@ -15,6 +10,7 @@ export interface Handler {
   route: AnyRoute
   // biome-ignore lint/suspicious/noExplicitAny: the pair of route and operation is checked where it is mounted
   operation: Operation<any>
+  /** Of a `raw` route: turns the bytes of the body into the operation's input. */
   prepare?: Prepare<unknown>
   /** The operation reads only stored records, so its answer is valid until the database changes. */
   stored?: true

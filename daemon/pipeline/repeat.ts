@@ -40,7 +40,7 @@ async function handlersBelow(head: string): Promise<Handler[]> {
   if (known !== undefined) return known
   const mounted: Handler[] = []
   const mount = (route: AnyRoute, operation: Handler['operation']) => void mounted.push({ route, operation })
-  const collect = Object.assign(mount, { stored: mount, methodsOf: () => [] }) as Mount
+  const collect = Object.assign(mount, { methodsOf: () => [] }) as Mount
   // A path without parameters is found before one with parameters that it matches too.
   const made = mountBelow(collect, head).then(() => mounted.sort((a, b) => parametersOf(a) - parametersOf(b)))
   handlers.set(head, made)

@@ -1,22 +1,11 @@
-/**
- * Mounts the routes of merkle trees, one line per verb; the body that creates a tree goes to the worker thread
- * unparsed.
- */
+/** Mounts the routes of merkle trees; the body that creates a tree goes to the worker thread unparsed. */
 import { z } from '@hono/zod-openapi'
 import { treeId } from '../../src/api/chain-scalars.ts'
 import { validateInput } from '../../src/api/input-validation.ts'
-import { MERKLE_TREES_TAG, merkleTrees } from '../../src/api/merkle-trees.ts'
+import { MERKLE_TREES_TAG } from '../../src/api/merkle-trees.ts'
 import { defineRoute } from '../../src/api/route.ts'
-import {
-  buildTreeFromBody,
-  createMerkleTree,
-  getMerkleTree,
-  getProof,
-  listEntries,
-  listMerkleTrees,
-  type TreeInput,
-  treeFields,
-} from '../../src/operations/merkle-trees/verbs.ts'
+import { buildTreeFromBody, type TreeInput, treeFields } from '../../src/operations/merkle-trees/verbs.ts'
+import type { Verb } from '../../src/operations/registry.ts'
 import { badRequest } from '../../src/platform/errors.ts'
 import type { Mount } from '../mount.ts'
 import type { Prepare } from '../pipeline/handler.ts'
@@ -37,12 +26,11 @@ const proofWithoutWallet = (path: string) =>
     data: z.never(),
   })
 
-export function merkleTreesRoutes(mount: Mount): void {
-  mount(merkleTrees.create, createMerkleTree, prepareTree)
-  mount.stored(merkleTrees.list, listMerkleTrees)
-  mount.stored(merkleTrees.get, getMerkleTree)
-  mount(merkleTrees.entries, listEntries)
-  mount(merkleTrees.proof, getProof)
+export function mountTrees(mount: Mount, verbs: readonly Verb[]): void {
+  for (const { verb, route, operation, isStored } of verbs) {
+    const how = verb === 'create' ? { prepare: prepareTree } : {}
+    mount(route, operation, isStored ? { stored: true } : how)
+  }
   for (const path of ['/v2/merkle-trees/{id}/proofs', '/v2/merkle-trees/{id}/proofs/']) {
     mount(proofWithoutWallet(path), async () => {
       throw badRequest('wallet is missing: the path is /v2/merkle-trees/{id}/proofs/{wallet}', { param: 'wallet' })

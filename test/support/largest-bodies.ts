@@ -206,7 +206,7 @@ export const COSTS: Record<string, Cost> = {
 export async function mountedWrites(): Promise<AnyRoute[]> {
   const found: AnyRoute[] = []
   const mount = (route: AnyRoute) => void found.push(route)
-  await mountRoutes(Object.assign(mount, { stored: mount, methodsOf: () => [] }) as never)
+  await mountRoutes(Object.assign(mount, { methodsOf: () => [] }) as never)
   return found.filter(({ method }) => method !== 'get')
 }
 

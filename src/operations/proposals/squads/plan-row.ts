@@ -12,8 +12,8 @@ import {
 import { newId } from '../../../store/id.ts'
 import { packMessage } from '../../../store/proposals/stored-message.ts'
 import type { NewRow } from '../../../store/schema.ts'
-import { memberRecords } from './known-vault.ts'
 import { timeless, timelessSha256 } from '../../signing/waiting-draft.ts'
+import { memberRecords } from './known-vault.ts'
 import { lastMomentOf } from './last-moment.ts'
 import { forecastJson, type PlannedChanges } from './planned-changes.ts'
 
