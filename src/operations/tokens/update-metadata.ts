@@ -11,7 +11,6 @@ import {
   TEXT_LIMITS,
 } from '../../chain/programs/tokens/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
-import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../platform/errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { plainText } from '../../solana/decision-texts.ts'
