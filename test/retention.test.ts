@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { createMetrics } from '../daemon/metrics.ts'
 import { housekeepingWorker } from '../daemon/workers/housekeeping.ts'
-import { fanOut } from '../src/operations/webhook-deliveries/fan-out.ts'
+import { fanOut } from '../src/operations/webhook-deliveries/enqueuing.ts'
 import type { SettingName } from '../src/settings/config.ts'
 import { appendEvent, appendEvents, type NewEvent } from '../src/store/events/events.ts'
 import { pruneEvents, pruneQueued } from '../src/store/events/retention.ts'

@@ -24,7 +24,7 @@ export interface Deployment {
   sharedCores?: number
 }
 
-/** What `src/operations/webhook-deliveries/start-due.ts` allows one origin, and one API key: the model has all of one. */
+/** What `src/operations/webhook-deliveries/deliver.ts` allows one origin, and one API key: the model has all of one. */
 const UNDER_WAY_PER_ORIGIN = 32
 const UNDER_WAY_OF_KEY = 256
 /** The share of the pool that `/ready`, the workers and the quarter for reads do not reserve. */

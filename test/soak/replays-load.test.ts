@@ -1,8 +1,7 @@
 /** Replays of thousands of events: in bounded steps, without delay for new events. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
-import { fanOut } from '../../src/operations/webhook-deliveries/fan-out.ts'
-import { advanceReplays } from '../../src/operations/webhook-deliveries/replay.ts'
+import { advanceReplays, fanOut } from '../../src/operations/webhook-deliveries/enqueuing.ts'
 import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startReceiver } from '../support/receiver.ts'

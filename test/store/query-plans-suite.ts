@@ -10,9 +10,7 @@ import { api } from '../../src/api/index.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { repairMoments } from '../../src/operations/clock-repair.ts'
-import { fanOut } from '../../src/operations/webhook-deliveries/fan-out.ts'
-import { finishRemovals } from '../../src/operations/webhook-deliveries/removals.ts'
-import { advanceReplays } from '../../src/operations/webhook-deliveries/replay.ts'
+import { advanceReplays, fanOut, finishRemovals } from '../../src/operations/webhook-deliveries/enqueuing.ts'
 import { dueAirdrops } from '../../src/store/airdrops/airdrops.ts'
 import { claimFigures, claimWindows } from '../../src/store/airdrops/claim-figures.ts'
 import { recordAirdropClaim } from '../../src/store/airdrops/claims.ts'
@@ -48,9 +46,9 @@ import {
   isAnyTransactionDue,
   unconfirmedTransactions,
 } from '../../src/store/transactions/transactions.ts'
-import { sendable, sendableAlone, subscriptionsWithDue } from '../../src/store/webhooks/queue.ts'
-import { insertRemoval } from '../../src/store/webhooks/removals.ts'
-import { insertReplay } from '../../src/store/webhooks/replays.ts'
+import { insertReplay } from '../../src/store/webhooks/enqueuing.ts'
+import { sendable, subscriptionsWithDue } from '../../src/store/webhooks/queue.ts'
+import { insertRemoval } from '../../src/store/webhooks/subscriptions.ts'
 import { unfinalDeliveries } from '../../src/store/webhooks/unfinal.ts'
 import { readQueueFigures } from '../../src/store/workers/figures.ts'
 import { type Requester, requester } from '../support/request.ts'
@@ -366,8 +364,7 @@ export function queryPlansSuite(
       'final deliveries': () => unfinalDeliveries(store.db, 0, limit),
       subscriptions: () => subscriptionsWithDue(store.db, now),
       'figures for the metrics': () => readQueueFigures(store.db, now),
-      deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000, has_retries: 1 }, now, limit),
-      'deliveries of many': () => sendableAlone(store.db, ['whs-100', 'whs-200'], now),
+      deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),
       housekeeping: () =>
         housekeepingWorker.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),
       'dead leases': () => releaseDeadLeases({ ...service.services, store }),

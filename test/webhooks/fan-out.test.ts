@@ -1,11 +1,9 @@
 /** New events in the queues of many subscriptions: each gets those that it has enabled, whatever becomes of another. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { fanOut } from '../../src/operations/webhook-deliveries/fan-out.ts'
+import { fanOut } from '../../src/operations/webhook-deliveries/enqueuing.ts'
 import { appendEvents } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 import type { Store } from '../../src/store/store.ts'
-import { enqueueRange } from '../../src/store/webhooks/enqueuing.ts'
-import { enabledTypes } from '../../src/store/webhooks/fan-out.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -48,26 +46,37 @@ const queued = ({ db }: Store) =>
     .execute()
 
 const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
-  it('are the same ones that are queued for each subscription by itself', async () => {
+  it('are queued for each subscription that has enabled their type, once and in order', async () => {
     const service = await startService({ settings: await settings() })
-    const { store, clock } = service.services
+    const { store } = service.services
     const ids: string[] = []
     for (const types of ENABLED) ids.push(await subscribe(service, types))
     await happen(service, [...ids, 'whs_nobody', 'pool-1'])
     expect(await fanOut(service.services)).toBe(false)
-    const together = await queued(store)
-    expect(together.map(({ subscription_id }) => subscription_id)).toEqual(expect.arrayContaining(ids))
-    const subscriptions = await store.db.selectFrom('webhook_subscriptions').selectAll().execute()
-    const last = Math.max(...subscriptions.map(({ cursor }) => cursor))
-    expect(subscriptions.every(({ cursor }) => cursor === last)).toBe(true)
-    await store.write(async (tx) => {
-      await tx.deleteFrom('webhook_queue').execute()
-      for (const { id, enabled_events_json } of subscriptions) {
-        const types = enabledTypes(enabled_events_json)
-        await enqueueRange(tx, { subscriptionId: id, types, after: 0, to: last, now: clock.now() })
-      }
-    })
-    expect(await queued(store)).toEqual(together)
+    const events = await store.db.selectFrom('events').selectAll().orderBy('sequence').execute()
+    const expected = ids.flatMap((id, n) =>
+      events
+        // Only the subscription that a test event is about gets it.
+        .filter(({ type, resource_id }) =>
+          type === 'webhook.test_event'
+            ? resource_id === id
+            : ENABLED[n]!.some((each) => each === '*' || each === type),
+        )
+        .map(({ sequence }) => [id, sequence]),
+    )
+    const rows = await queued(store)
+    expect(rows.map(({ subscription_id, sequence }) => [subscription_id, sequence])).toEqual(
+      expected.toSorted(([a], [b]) => (a! < b! ? -1 : a! > b! ? 1 : 0)),
+    )
+    const byId = new Map(events.map((event) => [event.id, event]))
+    const now = service.clock.now()
+    for (const { event_id, sequence, resource, ...state } of rows) {
+      const { resource_type, resource_id, ...event } = byId.get(event_id)!
+      expect([sequence, resource]).toEqual([event.sequence, `${resource_type}:${resource_id}`])
+      expect(state).toMatchObject({ state: 'waiting', attempts: 0, next_attempt_at: now })
+    }
+    const subscriptions = await store.db.selectFrom('webhook_subscriptions').select('cursor').execute()
+    expect(new Set(subscriptions.map(({ cursor }) => cursor))).toEqual(new Set([events.at(-1)!.sequence]))
   })
 
   it('reach all others where those of one subscription cannot be queued', async () => {

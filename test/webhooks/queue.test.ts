@@ -1,8 +1,7 @@
 /** The delivery queue: which deliveries of a subscription may be sent next, on both databases. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { releaseFinal } from '../../src/operations/webhook-deliveries/finality.ts'
-import { resumeHeld } from '../../src/store/webhooks/outcomes.ts'
-import { sendable } from '../../src/store/webhooks/queue.ts'
+import { resumeHeld, sendable } from '../../src/store/webhooks/queue.ts'
 import { freshStore, postgres, sqlite, type TestDatabase } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { testClock } from '../support/service.ts'
@@ -38,7 +37,7 @@ describe.each([
       }
     })
     const ids = async () =>
-      (await sendable(store.db, { id: 'whs_1', cursor: 10, has_retries: 1 }, 1, 10)).map(({ event_id }) => event_id)
+      (await sendable(store.db, { id: 'whs_1', cursor: 10 }, 1, 10)).map(({ event_id }) => event_id)
     expect(await ids()).toEqual(['evt_1', 'evt_2', 'evt_3'])
     await store.write((tx) => resumeHeld(tx, 'whs_1', 0))
     // The fourth waits for the second, of the same resource.

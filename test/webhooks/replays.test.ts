@@ -1,7 +1,6 @@
 /** Replays from a moment on, and removals: exact in bounded steps, whatever clocks did and however slow the receiver is. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { finishRemovals } from '../../src/operations/webhook-deliveries/removals.ts'
-import { advanceReplays } from '../../src/operations/webhook-deliveries/replay.ts'
+import { advanceReplays, finishRemovals } from '../../src/operations/webhook-deliveries/enqueuing.ts'
 import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startReceiver } from '../support/receiver.ts'

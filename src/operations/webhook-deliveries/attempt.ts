@@ -2,18 +2,15 @@
 import type { Services } from '../../context.ts'
 import { type BegunCall, beginCall, outcomeOfStatus } from '../../platform/telemetry/calls.ts'
 import { formatTraceparent } from '../../platform/telemetry/trace-context.ts'
-import { findEvent, findSmallEvent } from '../../store/events/events.ts'
+import { findEvent, findOrdinaryEvents, findSmallEvent } from '../../store/events/events.ts'
 import type { Row } from '../../store/schema.ts'
-import { deleteQueued, releaseClaims } from '../../store/webhooks/outcomes.ts'
-import type { Queued } from '../../store/webhooks/queue.ts'
-import { hasChangedSince } from '../../store/webhooks/subscription-changes.ts'
-import type { SubscriptionRow } from '../../store/webhooks/subscriptions.ts'
-import { type AttemptResults, RECORD_FOR_MS } from './attempt-results.ts'
-import { eventBody } from './event-bodies.ts'
-import { switchOffUnreadable } from './record-attempt.ts'
+import type { Reader } from '../../store/store.ts'
+import { deleteQueued, type Queued, releaseClaims } from '../../store/webhooks/queue.ts'
+import { hasChangedSince, type SubscriptionRow } from '../../store/webhooks/subscriptions.ts'
+import { eventRecord } from '../api-records.ts'
+import { type AttemptResults, RECORD_FOR_MS, switchOffUnreadable } from './results.ts'
 import type { OutgoingWebhook, SendResult, sendWebhook } from './send.ts'
-import { signatureHeaders } from './signature.ts'
-import type { SigningKeyring } from './signing-secrets.ts'
+import { type SigningKeyring, signatureHeaders } from './signature.ts'
 
 export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
   Partial<Pick<Services, 'ending'>>
@@ -44,6 +41,15 @@ export interface ClaimedDelivery {
   queued: Queued
   /** The event as it is sent; undefined if it is missing, or too large to be read with others. */
   body: Uint8Array | undefined
+}
+
+const eventBody = (event: Row<'events'>): Buffer => Buffer.from(JSON.stringify(eventRecord(event)))
+
+/** Returns the bodies of events by their ids, without those of missing and large events. */
+export async function readBodies(reader: Reader, queued: readonly Queued[]): Promise<ReadonlyMap<string, Buffer>> {
+  // The query uses sequence numbers, because they are adjacent and ids are not.
+  const events = await findOrdinaryEvents(reader, [...new Set(queued.map(({ sequence }) => sequence))])
+  return new Map(events.map((event) => [event.id, eventBody(event)]))
 }
 
 /** Resolves once the connection is free again. Rejects when the event or the subscription cannot be read or written. */
@@ -96,7 +102,7 @@ async function attemptWith(
   const { subscription, queued } = claimed
   const startedAt = clock.now()
   if (!mayBegin(claimed, startedAt)) {
-    round.results.release(queued)
+    await services.store.write((tx) => releaseClaims(tx, [queued]))
     return
   }
   let call: BegunCall | undefined

@@ -1,25 +1,37 @@
 /** Delivers due events to many receivers in parallel, so that none delays another. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pause } from '../../platform/timing.ts'
-import { type AttemptRound, attemptDelivery, type ClaimedDelivery, type DeliveryServices } from './attempt.ts'
-import { AttemptResults } from './attempt-results.ts'
-import { DeliveriesUnderWay } from './deliveries-under-way.ts'
-import { createEnqueuing } from './enqueuing.ts'
-import { EventBodies } from './event-bodies.ts'
+import type { Reader } from '../../store/store.ts'
+import {
+  claimQueued,
+  type DueSubscription,
+  LONGEST_CLAIM_MS,
+  type Queued,
+  sendable,
+  subscriptionsWithDue,
+} from '../../store/webhooks/queue.ts'
+import { changesSoFar, findWebhookSubscriptions } from '../../store/webhooks/subscriptions.ts'
+import {
+  type AttemptRound,
+  attemptDelivery,
+  type ClaimedDelivery,
+  type DeliveryServices,
+  readBodies,
+} from './attempt.ts'
+import { QueueFiller } from './enqueuing.ts'
+import { AttemptResults, writeUnlessBusy } from './results.ts'
 import { sendWebhook } from './send.ts'
-import { SigningKeyring } from './signing-secrets.ts'
-import { startDue } from './start-due.ts'
+import { SigningKeyring } from './signature.ts'
 
-/** Longest time between two checks for due deliveries while others are in progress. */
-const LOOK_EVERY_MS = 250
-/** Longest time between two checks while a pass enqueues new deliveries. */
-const EXPECTED_LOOK_MS = 20
-/** Deliveries that end within this time share one write of their results, and their places are filled together. */
-const GATHER_MS = 2
-/** Longest time to collect results while deliveries wait for their origin. */
-const BUSY_GATHER_MS = 50
-/** With this many results, no more are collected. */
-const MANY_RESULTS = 256
+/** Longest time in which results are gathered, so that they share one write and their places are filled together. */
+const GATHER_MS = 10
 const DELIVER_ROUND_MS = 580_000
+/** While the database is busy, claims are retried for this long. An older claim would not outlast its attempt. */
+const CLAIM_FOR_MS = 2_000
+const SUBSCRIPTIONS_PER_TURN = 50
+const DELIVERIES_PER_ORIGIN = 32
+/** A key gets at most half of the places that others leave free. So its slow receivers never fill all. */
+const DELIVERIES_OVERALL = 512
 
 export interface DeliverRoundOptions {
   signal?: AbortSignal
@@ -36,74 +48,195 @@ export interface DeliverRoundOptions {
 export async function deliverRound(services: DeliveryServices, options: DeliverRoundOptions = {}): Promise<void> {
   const { signal, stopping, forMs = DELIVER_ROUND_MS, onWake, send = sendWebhook } = options
   const until = performance.now() + forMs
-  const underWay = new DeliveriesUnderWay()
+  const places = new Places()
+  const bell = new Bell()
   const signals = [signal, stopping].filter((each) => each !== undefined)
-  const enqueuing = createEnqueuing(services, signal, ...signals)
+  const filler = new QueueFiller(services, signals, () => bell.ring())
   onWake?.(() => {
-    enqueuing.expect()
-    underWay.interrupt()
+    filler.isWanted = true
+    bell.ring()
   })
-  const results = new AttemptResults(services, () => underWay.interrupt())
+  const results = new AttemptResults(services)
   const round: AttemptRound = { send, results, keyring: new SigningKeyring(), largeUnderWay: null }
-  const bodies = new EventBodies()
-  /** Number of passes that had started when a result was last written; undefined before the first. */
-  let passesAtLastResult: number | undefined
-  const start = (claimed: ClaimedDelivery, origin: string, places: number) => {
-    const { subscription, queued } = claimed
-    const delivery = {
-      origin,
-      subscriptionId: subscription.id,
-      apiKeyId: subscription.api_key_id ?? '',
-      send: () =>
-        attemptDelivery(services, claimed, round).catch((error) =>
-          services.log.error({ err: error, event: queued.event_id }, 'the result of a delivery could not be written'),
-        ),
-      release: () => results.release(queued),
+  const start = async (claimed: ClaimedDelivery, place: Place) => {
+    places.add(place, 1)
+    try {
+      await attemptDelivery(services, claimed, round)
+    } catch (error) {
+      const event = claimed.queued.event_id
+      services.log.error({ err: error, event }, 'the result of a delivery could not be written')
     }
-    void underWay.add(delivery, places)
+    places.add(place, -1)
+    bell.ring()
   }
+  let isIdle = true
   try {
     for (;;) {
       signal?.throwIfAborted()
-      enqueuing.begin()
-      // A pass that runs during this look may enqueue deliveries that the look does not see.
-      const wasEnqueuing = enqueuing.isRunning
       const isOver = stopping?.aborted === true || performance.now() >= until
-      if (isOver) underWay.releaseWaiting()
+      if (!isOver) filler.begin({ isIdle })
+      // A pass that runs during this look may queue deliveries that the look does not see.
+      const wasFilling = filler.isRunning
       // New claims are committed together with the results of the deliveries whose places they take.
-      const [recorded, started] = await Promise.all([
-        results.flush(),
-        isOver ? 0 : startDue(services, { underWay, bodies, start }),
-      ])
-      if (recorded > 0) passesAtLastResult = enqueuing.begun
-      // The next events of the same resources are due now that these results are written.
-      if (recorded > 0 && underWay.waiting === 0) continue
-      if (underWay.size > 0 || started > 0 || results.size > 0) {
-        await underWay.ended(enqueuing.isExpected ? EXPECTED_LOOK_MS : LOOK_EVERY_MS)
-        await gathered(underWay, results)
+      const [recorded, started] = await Promise.all([results.flush(), isOver ? 0 : startDue(services, places, start)])
+      if (recorded > 0) {
+        // The next events of the same resources are due now, and the receivers' queues have room.
+        filler.isWanted = true
         continue
       }
-      if (isOver) return
-      // Nothing is in progress or due. The round ends if a pass started after the last result, ended before this look,
-      // and left no replay.
-      const isRefilled = enqueuing.begun !== passesAtLastResult
-      if (isRefilled && !wasEnqueuing && !enqueuing.hasMore) return
-      // A receiver's queue was full and is empty now. More events may be queued for it.
-      if (!isRefilled) enqueuing.begin({ atOnce: true })
-      await enqueuing.ended()
+      isIdle = started === 0 && places.taken === 0 && results.size === 0
+      if (!isIdle || wasFilling) {
+        await bell.wait(filler.pauseMs)
+        const gatherUntil = performance.now() + GATHER_MS
+        while (places.taken > 0 && performance.now() < gatherUntil) await pause(1)
+      } else if (isOver || !filler.isWanted) return
     }
   } finally {
-    underWay.releaseWaiting()
-    while (underWay.size > 0 || results.size > 0) {
-      if ((await results.flush()) === 0) await underWay.ended(LOOK_EVERY_MS)
+    while (places.taken > 0 || results.size > 0) {
+      if ((await results.flush()) === 0) await bell.wait(filler.pauseMs)
     }
-    await Promise.all([results.flush(), enqueuing.ended()])
+    await Promise.all([results.flush(), filler.ended()])
   }
 }
 
-async function gathered(underWay: DeliveriesUnderWay, results: AttemptResults): Promise<void> {
-  const until = performance.now() + BUSY_GATHER_MS
-  do {
-    await pause(GATHER_MS)
-  } while (underWay.waiting > 0 && results.size < MANY_RESULTS && performance.now() < until)
+/** Wakes the round when a delivery or a pass has ended, or events are reported. */
+class Bell {
+  #hasRung = false
+  #wake = () => {}
+
+  /** Makes the current or the next wait resolve at once. */
+  ring(): void {
+    this.#hasRung = true
+    this.#wake()
+  }
+
+  async wait(timeoutMs: number): Promise<void> {
+    if (!this.#hasRung) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    this.#hasRung = false
+  }
+}
+
+/** Whom a delivery counts against: the origin of its receiver, the API key of its subscription, and the subscription. */
+interface Place {
+  origin: string
+  key: string
+  subscription: string
+}
+
+/** Counts the deliveries in progress, and how many more each receiver may get. */
+class Places {
+  readonly #counts: Map<string, number>
+
+  constructor(counts = new Map<string, number>()) {
+    this.#counts = counts
+  }
+
+  copy(): Places {
+    return new Places(new Map(this.#counts))
+  }
+
+  get taken(): number {
+    return this.#of('all')
+  }
+
+  ofKey = ({ key }: Place) => this.#of(`key ${key}`)
+  ofSubscription = ({ subscription }: Place) => this.#of(`subscription ${subscription}`)
+
+  /** An origin gets at most half of what its key has left, so that slow receivers of a key leave some to the others. */
+  free(place: Place): number {
+    const own = this.ofKey(place)
+    const ofKey = Math.ceil((DELIVERIES_OVERALL - (this.taken - own)) / 2) - own
+    return Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(ofKey / 2)) - this.#of(`origin ${place.origin}`)
+  }
+
+  add({ origin, key, subscription }: Place, by: number): void {
+    for (const name of ['all', `origin ${origin}`, `key ${key}`, `subscription ${subscription}`]) {
+      const count = this.#of(name) + by
+      if (count === 0) this.#counts.delete(name)
+      else this.#counts.set(name, count)
+    }
+  }
+
+  #of(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+}
+
+/** Claims due deliveries and starts them. Returns their number. */
+async function startDue(
+  { store, clock }: DeliveryServices,
+  places: Places,
+  start: (claimed: ClaimedDelivery, place: Place) => void,
+): Promise<number> {
+  const asOf = changesSoFar()
+  const chosen = await chooseDue(store.db, clock.now(), places.copy())
+  if (chosen.length === 0) return 0
+  const now = clock.now()
+  const claim = { now, until: now + LONGEST_CLAIM_MS }
+  const queued = chosen.map((each) => each.queued)
+  const seqs = queued.map(({ seq }) => seq)
+  const [claimed, subscriptions, bodies] = await Promise.all([
+    writeUnlessBusy(performance.now() + CLAIM_FOR_MS, () => store.write((tx) => claimQueued(tx, seqs, claim))),
+    findWebhookSubscriptions(store.db, [...new Set(queued.map((each) => each.subscription_id))]),
+    // An event that is too large to be read with the others is read at its attempt.
+    readBodies(store.db, queued).catch(() => new Map<string, Buffer>()),
+  ])
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
+  for (const { queued, place } of chosen) {
+    const subscription = byId.get(queued.subscription_id)
+    // The subscription may have been removed meanwhile, with its queue.
+    if (!claimed.has(queued.seq) || subscription === undefined) continue
+    queued.claimed_until = claim.until
+    start({ subscription, asOf, queued, body: bodies.get(queued.event_id) }, place)
+  }
+  return claimed.size
+}
+
+/**
+ * Chooses due deliveries, one subscription after the other, as many as each receiver may get. Keys with the fewest
+ * deliveries in progress come first, then such subscriptions.
+ */
+async function chooseDue(db: Reader, now: number, places: Places): Promise<{ queued: Queued; place: Place }[]> {
+  const subscriptions = (await subscriptionsWithDue(db, now)).map((due) => ({ due, place: placeOf(due) }))
+  const orders = subscriptions.map((each) => ({
+    ...each,
+    ofKey: places.ofKey(each.place),
+    ofSubscription: places.ofSubscription(each.place),
+  }))
+  orders.sort((a, b) => a.ofKey - b.ofKey || a.ofSubscription - b.ofSubscription || a.due.seq - b.due.seq)
+  const chosen: { queued: Queued; place: Place }[] = []
+  let reads = 0
+  for (const { due, place } of orders) {
+    const free = places.free(place)
+    if (free <= 0) continue
+    // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
+    if (++reads % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
+    for (const queued of await sendable(db, due, now, free)) {
+      places.add(place, 1)
+      chosen.push({ queued, place })
+    }
+  }
+  return chosen
+}
+
+const origins = new Map<string, string>()
+const MOST_ORIGINS = 10_000
+
+/** Origins are cached, because every look needs them for all subscriptions with due deliveries. */
+function placeOf({ id, url, api_key_id }: DueSubscription): Place {
+  let origin = origins.get(url)
+  if (origin === undefined) {
+    if (origins.size >= MOST_ORIGINS) origins.clear()
+    origin = new URL(url).origin
+    origins.set(url, origin)
+  }
+  return { origin, key: api_key_id ?? '', subscription: id }
 }

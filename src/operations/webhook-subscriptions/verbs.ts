@@ -5,17 +5,14 @@ import type { Context } from '../../context.ts'
 import { badRequest, forbidden } from '../../platform/errors.ts'
 import { HOUR_MS } from '../../platform/timing.ts'
 import { writeEvent } from '../../store/events/drafts.ts'
-import { findEvents, firstSequenceSince } from '../../store/events/events.ts'
+import { findEvents, firstSequenceSince, lastSequence } from '../../store/events/events.ts'
 import { lockFirstSequence, removedEvents } from '../../store/events/retention.ts'
 import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader, Tx } from '../../store/store.ts'
-import { lastSequence } from '../../store/webhooks/cursors.ts'
 import { pageWebhookDeliveries } from '../../store/webhooks/deliveries.ts'
-import { requeueEvents } from '../../store/webhooks/enqueuing.ts'
-import { enabledTypes } from '../../store/webhooks/fan-out.ts'
-import { resumeHeld } from '../../store/webhooks/outcomes.ts'
-import { countReplays, insertReplay } from '../../store/webhooks/replays.ts'
+import { countReplays, enabledTypes, insertReplay, requeueEvents } from '../../store/webhooks/enqueuing.ts'
+import { resumeHeld } from '../../store/webhooks/queue.ts'
 import {
   BY_REQUEST,
   countSubscriptions,
@@ -37,7 +34,7 @@ import {
   webhookSubscriptionRecord,
 } from '../api-records.ts'
 import { eventMissing, eventsRemoved } from '../events.ts'
-import { replayStep } from '../webhook-deliveries/replay.ts'
+import { replayStep } from '../webhook-deliveries/enqueuing.ts'
 import { checkReceiver } from './check-receiver.ts'
 import { makeWebhookSecret, type PreviousSecret, previousSecrets, previousSecretsJson } from './secret.ts'
 
@@ -195,8 +192,7 @@ export async function replayEvents(
     // The schema requires exactly one of the two.
     if (since !== undefined) return replaySince(tx, subscription, since, now)
     const events = await eventsById(tx, event_ids ?? [])
-    await requeueEvents(tx, subscription, events, now)
-    return { queued: events.length }
+    return { queued: await requeueEvents(tx, subscription, events, now) }
   })
   context.wake('webhook-delivery')
   return answer

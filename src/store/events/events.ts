@@ -11,6 +11,7 @@ import {
   weightOf,
 } from '../queries/paging.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
+import { preparedForList } from '../queries/prepared-lists.ts'
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { wakeOnCommit } from '../writing/work.ts'
@@ -180,6 +181,12 @@ const addToCounter = prepared((db, { by }: Placeholders<{ by: number }>) =>
     .returning('value'),
 )
 
+/** Returns the last event's sequence, after which a new subscription starts; 0 before the first. */
+export async function lastSequence(reader: Reader): Promise<number> {
+  const counter = reader.selectFrom('counters').select('value').where('name', '=', 'events')
+  return (await counter.executeTakeFirst())?.value ?? 0
+}
+
 /** Returns the latest time of any event so far; the caller must hold the counter's lock. */
 async function latestMoment(tx: Tx): Promise<number> {
   const events = tx.selectFrom('events').select('latest_at').orderBy('sequence', 'desc').limit(1)
@@ -211,6 +218,21 @@ export async function findSmallEvent(reader: Reader, id: string): Promise<Row<'e
 export async function findEvent(reader: Reader, id: string): Promise<Row<'events'> | null> {
   return (await reader.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
+
+/** Bytes of unbounded columns; up to this size, hundreds of events together take little memory. */
+const ORDINARY_BYTES = 16 * 1024
+
+const findOrdinary = preparedForList((db, sequences: readonly RawBuilder<number>[]) =>
+  db
+    .selectFrom('events')
+    .selectAll()
+    .where('sequence', 'in', sequences)
+    .where(weightOf(EVENT_WEIGHTS), '<=', ORDINARY_BYTES),
+)
+
+/** Returns the events that exist and have an ordinary size, in no particular order. */
+export const findOrdinaryEvents = (reader: Reader, sequences: readonly number[]): Promise<Row<'events'>[]> =>
+  findOrdinary(reader, sequences, {})
 
 /** Returns the events with these ids in no particular order; missing ones are skipped. */
 export function findEvents(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {

@@ -2,9 +2,8 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
-import { lastSequence } from '../webhooks/cursors.ts'
 import { UNTRIED, untriedOf, WAITING } from '../webhooks/queue.ts'
-import { eventKeyHash, firstSequenceSince } from './events.ts'
+import { eventKeyHash, firstSequenceSince, lastSequence } from './events.ts'
 
 const FIRST = 'events_first'
 /** Number of keys per insert, below SQLite's limit of variables. */

@@ -53,7 +53,7 @@ function padToPowerOfTwo<V>(list: readonly V[]): V[] {
 /** Most rows of one insert; below SQLite's limit of variables for every table here. */
 const MOST_ROWS = 256
 
-/** Prepares inserts of many rows. */
+/** Prepares inserts of many rows; they return how many rows were inserted or updated. */
 export function preparedForRows<C extends string>(
   columns: readonly C[],
   build: (db: Reader, rows: readonly Record<C, RawBuilder<unknown>>[]) => Compilable<unknown>,
@@ -72,13 +72,15 @@ export function preparedForRows<C extends string>(
       const named = columns.map((column, at) => [column, values[row * columns.length + at]])
       return Object.fromEntries(named) as Record<C, RawBuilder<unknown>>
     })
-  return async (reader: Reader, rows: readonly Record<C, unknown>[]): Promise<void> => {
+  return async (reader: Reader, rows: readonly Record<C, unknown>[]): Promise<number> => {
+    let changed = 0
     for (let from = 0; from < rows.length; ) {
       const count = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - from)))
       const values: unknown[] = []
       for (const row of rows.slice(from, from + count)) for (const column of columns) values.push(row[column])
-      await ofCount(count).run(reader, values)
+      changed += await ofCount(count).run(reader, values)
       from += count
     }
+    return changed
   }
 }

@@ -7,7 +7,7 @@ import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
 /** Writes hits; replaces a row with the same key and time. */
-export const putRateHits: (tx: Tx, rows: readonly NewRow<'rate_hits'>[]) => Promise<void> = preparedForRows(
+export const putRateHits: (tx: Tx, rows: readonly NewRow<'rate_hits'>[]) => Promise<unknown> = preparedForRows(
   ['api_key_id', 'at', 'count', 'total'],
   (db, rows) =>
     db

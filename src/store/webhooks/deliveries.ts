@@ -19,10 +19,10 @@ const COLUMNS = [
 export type NewWebhookDelivery = Required<Pick<NewRow<'webhook_deliveries'>, (typeof COLUMNS)[number]>>
 
 /** Inserts many attempts in one statement, in this order. */
-export const insertWebhookDeliveries: (tx: Tx, rows: readonly NewWebhookDelivery[]) => Promise<void> = preparedForRows(
-  COLUMNS,
-  (db, rows) => db.insertInto('webhook_deliveries').values(rows as unknown as NewWebhookDelivery[]),
-)
+export const insertWebhookDeliveries: (tx: Tx, rows: readonly NewWebhookDelivery[]) => Promise<unknown> =
+  preparedForRows(COLUMNS, (db, rows) =>
+    db.insertInto('webhook_deliveries').values(rows as unknown as NewWebhookDelivery[]),
+  )
 export const pageWebhookDeliveries = listing('webhook_deliveries', ['subscription_id'], {
   weights: { error: 1 },
 })

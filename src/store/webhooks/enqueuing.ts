@@ -1,31 +1,47 @@
-/** Adds events to the delivery queue: a subscription's new events, and replayed ones. */
-import { type ExpressionBuilder, sql } from 'kysely'
+/** Fills the delivery queue: with the new events of each subscription, and with replayed ones. */
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
+import { type Placeholders, prepared } from '../queries/prepared.ts'
+import { preparedForList, preparedForRows } from '../queries/prepared-lists.ts'
+import { inserting } from '../queries/records.ts'
 import type { NewRow, Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
+import { untriedOf } from './queue.ts'
 
-export type DeliveryCommitment = Row<'webhook_subscriptions'>['commitment']
+/** While this many first attempts of a subscription are pending, no further events are queued for it. */
+const MOST_UNTRIED = 500
 
-export interface EventFilter {
-  subscriptionId: string
-  /** Enabled event types; null means every type. */
-  types: readonly string[] | null
-  /** Range of sequences: `after` is exclusive, `to` inclusive. */
-  after: number
-  to: number
-  now: number
-  /** Earliest event time in Unix milliseconds. */
-  since?: number
-  /**
-   * Handling of events that are already queued; by default they are unchanged. `anew` restarts their attempts; `once`
-   * skips those that were attempted or are being delivered.
-   */
-  repeat?: 'anew' | 'once'
-  /** What an event's transaction must have reached before it is sent; `confirmed` by default. */
-  commitment?: DeliveryCommitment
+/** A test event is delivered only to the subscription that it is about, regardless of its enabled types. */
+const TEST = 'webhook.test_event'
+
+type EventOfQueue = Pick<Row<'events'>, 'id' | 'sequence' | 'resource_type' | 'resource_id'>
+type Subscriber = Pick<Row<'webhook_subscriptions'>, 'id' | 'commitment'>
+
+/** Returns the event types that a subscription requested, or null for all. */
+export function enabledTypes(enabledEventsJson: string): string[] | null {
+  const types: string[] = JSON.parse(enabledEventsJson)
+  return types.includes('*') ? null : types
 }
 
-/** Columns of a queued event, in the order in which the insertions name them. */
-export const QUEUED_COLUMNS = [
+/** Whether a subscription has enabled the event; `types` null means all. */
+export const isEnabledFor = (
+  subscriptionId: string,
+  types: readonly string[] | null,
+  { type, resource_id }: Pick<Row<'events'>, 'type' | 'resource_id'>,
+): boolean => (type === TEST ? resource_id === subscriptionId : types === null || types.includes(type))
+
+/** Returns the events after a sequence, up to another one, in order. */
+export const eventsBetween = (tx: Tx, range: { after: number; to: number }) => findBetween.all(tx, range)
+
+const findBetween = prepared((db, { after, to }: Placeholders<{ after: number; to: number }>) =>
+  db
+    .selectFrom('events')
+    .select(['id', 'sequence', 'type', 'resource_type', 'resource_id', 'created_at'])
+    .where('sequence', '>', after)
+    .where('sequence', '<=', to)
+    .orderBy('sequence'),
+)
+
+const COLUMNS = [
   'subscription_id',
   'event_id',
   'sequence',
@@ -35,137 +51,177 @@ export const QUEUED_COLUMNS = [
   'next_attempt_at',
   'claimed_until',
 ] as const
+type NewlyQueued = Required<Pick<NewRow<'webhook_queue'>, (typeof COLUMNS)[number]>>
 
-/** Initial state of a queued event; for one that is already queued it also revokes a claim. */
-export const waitingState = (now: number, commitment: DeliveryCommitment) => ({
-  state: firstState(commitment),
+/** The row of an event that waits for its first attempt; one that must be final is checked once more before it. */
+const newlyQueued = ({ id, commitment }: Subscriber, event: EventOfQueue, now: number): NewlyQueued => ({
+  subscription_id: id,
+  event_id: event.id,
+  sequence: event.sequence,
+  resource: `${event.resource_type}:${event.resource_id}`,
+  state: commitment === 'finalized' ? 'unfinal' : 'waiting',
   attempts: 0,
   next_attempt_at: now,
   claimed_until: 0,
 })
 
-/** An event that must be final is checked once more before it is sent. */
-const firstState = (commitment: DeliveryCommitment): Row<'webhook_queue'>['state'] =>
-  commitment === 'finalized' ? 'unfinal' : 'waiting'
+/** Inserts rows. Those that are already queued stay as they are, start again, or do so unless they are claimed. */
+const insertion = (known: 'stays' | 'starts again' | 'starts again unless claimed') =>
+  preparedForRows(COLUMNS, (db, rows) =>
+    db
+      .insertInto('webhook_queue')
+      .values(rows as unknown as NewlyQueued[])
+      .onConflict((conflict) => {
+        const same = conflict.columns(['subscription_id', 'event_id'])
+        if (known === 'stays') return same.doNothing()
+        const again = same.doUpdateSet(({ ref }) => ({
+          state: ref('excluded.state'),
+          attempts: ref('excluded.attempts'),
+          next_attempt_at: ref('excluded.next_attempt_at'),
+          claimed_until: ref('excluded.claimed_until'),
+        }))
+        if (known === 'starts again') return again
+        return again.whereRef('webhook_queue.claimed_until', '<=', 'excluded.next_attempt_at')
+      }),
+  )
+const insertOnce = insertion('stays')
+const insertAnew = insertion('starts again')
+const insertUnclaimed = insertion('starts again unless claimed')
 
-/** A test event is delivered only to the subscription that it is about, regardless of its enabled types. */
-const TEST = 'webhook.test_event'
-
-/** Condition for the events that a subscription has enabled; `types` null means all. */
-const enabledBy =
-  (subscriptionId: string, types: readonly string[] | null) => (is: ExpressionBuilder<Tables, 'events'>) =>
-    is.or([
-      is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
-      ...(types === null ? [is('type', '!=', TEST)] : []),
-      // `in ()` is not valid SQL.
-      ...(types === null || types.length === 0 ? [] : [is.and([is('type', '!=', TEST), is('type', 'in', types)])]),
-    ])
-
-/** The same condition for one event that was read. */
-export const isEnabledFor = (
-  subscriptionId: string,
-  types: readonly string[] | null,
-  { type, resource_id }: Pick<Row<'events'>, 'type' | 'resource_id'>,
-): boolean => (type === TEST ? resource_id === subscriptionId : types === null || types.includes(type))
-
-const attempted = (is: ExpressionBuilder<Tables, 'events'>, subscriptionId: string) =>
-  is
-    .selectFrom('webhook_deliveries')
-    .select('webhook_deliveries.seq')
-    .whereRef('webhook_deliveries.event_id', '=', 'events.id')
-    .where('webhook_deliveries.subscription_id', '=', subscriptionId)
-
-/** Returns the sequence of the `count`th enabled event in a range; null if there are fewer. */
-export async function nthEnabled(
-  reader: Reader,
-  { subscriptionId, types, after, to, since }: EventFilter,
-  count: number,
-): Promise<number | null> {
-  const enabled = reader
-    .selectFrom('events')
-    .select('sequence')
-    .where('sequence', '>', after)
-    .where('sequence', '<=', to)
-    .where('created_at', '>=', since ?? 0)
-    .where(enabledBy(subscriptionId, types))
-  const row = await enabled
-    .orderBy('sequence')
-    .limit(1)
-    .offset(count - 1)
-    .executeTakeFirst()
-  return row?.sequence ?? null
-}
-
-/** Adds the enabled events of a range to a subscription's queue, each once; returns the number of queued events. */
-export async function enqueueRange(
+/** Queues each event again with its attempts restarted; returns their number. */
+export const requeueEvents = (
   tx: Tx,
-  { subscriptionId, types, after, to, now, since, repeat, commitment = 'confirmed' }: EventFilter,
-): Promise<number> {
-  const state = firstState(commitment)
-  const inserted = await tx
-    .insertInto('webhook_queue')
-    .columns(QUEUED_COLUMNS)
-    .expression((from) =>
-      from
-        .selectFrom('events')
-        .select((of) => [
-          sql<string>`cast(${subscriptionId} as text)`.as('subscription_id'),
-          of.ref('id').as('event_id'),
-          'sequence',
-          sql<string>`${of.ref('resource_type')} || ':' || ${of.ref('resource_id')}`.as('resource'),
-          sql<typeof state>`cast(${state} as text)`.as('state'),
-          sql<number>`0`.as('attempts'),
-          sql<number>`cast(${now} as bigint)`.as('next_attempt_at'),
-          sql<number>`0`.as('claimed_until'),
-        ])
-        .where('sequence', '>', after)
-        .where('sequence', '<=', to)
-        .where('created_at', '>=', since ?? 0)
-        .where(enabledBy(subscriptionId, types))
-        .$if(repeat === 'once', (events) => events.where((is) => is.not(is.exists(attempted(is, subscriptionId)))))
-        .orderBy('sequence'),
-    )
-    .onConflict((conflict) => {
-      const known = conflict.columns(['subscription_id', 'event_id'])
-      if (repeat === undefined) return known.doNothing()
-      const requeued = known.doUpdateSet(waitingState(now, commitment))
-      return repeat === 'anew' ? requeued : requeued.where('webhook_queue.claimed_until', '<=', now)
-    })
-    .executeTakeFirstOrThrow()
-  return Number(inserted.numInsertedOrUpdatedRows ?? 0n)
-}
-
-export type NewlyQueued = Required<Pick<NewRow<'webhook_queue'>, (typeof QUEUED_COLUMNS)[number]>>
-export type EventOfQueue = Pick<Row<'events'>, 'id' | 'sequence' | 'resource_type' | 'resource_id'>
-
-/** The row of an event that waits for its first attempt. */
-export const newlyQueued = (
-  subscription_id: string,
-  event: EventOfQueue,
-  now: number,
-  commitment: DeliveryCommitment,
-): NewlyQueued => ({
-  subscription_id,
-  event_id: event.id,
-  sequence: event.sequence,
-  resource: `${event.resource_type}:${event.resource_id}`,
-  ...waitingState(now, commitment),
-})
-
-/** Queues each event again with its attempts restarted. */
-export async function requeueEvents(
-  tx: Tx,
-  { id, commitment }: Pick<Row<'webhook_subscriptions'>, 'id' | 'commitment'>,
+  subscriber: Subscriber,
   events: readonly EventOfQueue[],
   now: number,
+): Promise<number> =>
+  insertAnew(
+    tx,
+    events.map((event) => newlyQueued(subscriber, event, now)),
+  )
+
+/** Queues the events that were never attempted and are not being delivered; returns their number. */
+export async function queueUnattempted(
+  tx: Tx,
+  subscriber: Subscriber,
+  events: readonly EventOfQueue[],
+  now: number,
+): Promise<number> {
+  const ids = events.map(({ id }) => id)
+  const attempted = new Set((await findAttempted(tx, ids, { id: subscriber.id })).map(({ event_id }) => event_id))
+  const rows = events.filter(({ id }) => !attempted.has(id)).map((event) => newlyQueued(subscriber, event, now))
+  return insertUnclaimed(tx, rows)
+}
+
+const findAttempted = preparedForList((db, ids: readonly RawBuilder<string>[], { id }: Placeholders<{ id: string }>) =>
+  db.selectFrom('webhook_deliveries').select('event_id').where('event_id', 'in', ids).where('subscription_id', '=', id),
+)
+
+export type BehindSubscription = Pick<Row<'webhook_subscriptions'>, 'seq' | 'id' | 'cursor'>
+
+/** Most subscriptions that one call returns. */
+export const MOST_BEHIND = 200
+
+/**
+ * Returns active subscriptions that have not checked every event up to `last` and whose receiver keeps up: the next
+ * ones after the one numbered `after`.
+ */
+export const subscriptionsBehind = (
+  reader: Reader,
+  range: { last: number; after: number },
+): Promise<BehindSubscription[]> => findBehind.all(reader, range)
+
+const findBehind = prepared((db, { last, after }: Placeholders<{ last: number; after: number }>) =>
+  db
+    .selectFrom('webhook_subscriptions as s')
+    .select(['s.seq', 's.id', 's.cursor'])
+    .where('s.active', '=', 1)
+    .where('s.seq', '>', after)
+    .where('s.cursor', '<', last)
+    .where((is) => is.not(isFull(is)))
+    .orderBy('s.seq')
+    .limit(sql.lit(MOST_BEHIND)),
+)
+
+/** Whether too many events of a subscription `s` up to its cursor wait for their first attempt. */
+const isFull = (is: ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>) =>
+  is.exists(
+    untriedOf(is)
+      .select('q.seq')
+      .whereRef('q.sequence', '<=', 's.cursor')
+      .limit(sql.lit(1))
+      .offset(sql.lit(MOST_UNTRIED - 1)),
+  )
+
+/**
+ * Moves the cursors of the subscriptions that are still at `after`, and queues for each its enabled events up to `to`,
+ * each once. It leaves out subscriptions that another process has moved, or that were removed or deactivated.
+ */
+export async function enqueueForAll(
+  tx: Tx,
+  ids: readonly string[],
+  { after, to, now }: { after: number; to: number; now: number },
 ): Promise<void> {
-  for (const event of events) {
-    await tx
-      .insertInto('webhook_queue')
-      .values(newlyQueued(id, event, now, commitment))
-      .onConflict((conflict) =>
-        conflict.columns(['subscription_id', 'event_id']).doUpdateSet(waitingState(now, commitment)),
-      )
-      .execute()
+  const moved = await moveCursors(tx, ids, { after, to })
+  if (moved.length === 0) return
+  const events = await eventsBetween(tx, { after, to })
+  const rows = moved.flatMap((subscription) => {
+    const types = enabledTypes(subscription.enabled_events_json)
+    const enabled = events.filter((event) => isEnabledFor(subscription.id, types, event))
+    return enabled.map((event) => newlyQueued(subscription, event, now))
+  })
+  // An event that a replay has already queued stays unchanged.
+  await insertOnce(tx, rows)
+}
+
+const moveCursors = preparedForList(
+  (db, ids: readonly RawBuilder<string>[], { after, to }: Placeholders<{ after: number; to: number }>) =>
+    db
+      .updateTable('webhook_subscriptions')
+      .set({ cursor: to })
+      .where('id', 'in', ids)
+      .where('cursor', '=', after)
+      .where('active', '=', 1)
+      .returning(['id', 'enabled_events_json', 'commitment']),
+)
+
+type Replay = Row<'webhook_replays'>
+
+export const insertReplay = inserting('webhook_replays')
+
+/** Counts the open replays of a subscription, up to `limit`. */
+export async function countReplays(reader: Reader, subscriptionId: string, limit: number): Promise<number> {
+  const open = reader.selectFrom('webhook_replays').select('seq').where('subscription_id', '=', subscriptionId)
+  return (await open.limit(limit).execute()).length
+}
+
+/** Returns the next replay after the one numbered `after` that its subscription and its receiver are ready for. */
+export const nextReplay = (reader: Reader, after: number): Promise<Replay | undefined> =>
+  reader
+    .selectFrom('webhook_replays as r')
+    .selectAll()
+    .where('r.seq', '>', after)
+    .where((is) =>
+      is.exists(
+        is
+          .selectFrom('webhook_subscriptions as s')
+          .select('s.seq')
+          .whereRef('s.id', '=', 'r.subscription_id')
+          .where('s.active', '=', 1)
+          .whereRef('s.cursor', '>', 'r.through')
+          .where((of) => of.not(isFull(of))),
+      ),
+    )
+    .orderBy('r.seq')
+    .limit(1)
+    .executeTakeFirst()
+
+/** Records the progress of a replay and deletes it at its end; false if another process has moved it, or it is gone. */
+export async function moveReplay(tx: Tx, { seq, through, last }: Replay, to: number): Promise<boolean> {
+  if (to >= last) {
+    const done = tx.deleteFrom('webhook_replays').where('seq', '=', seq).where('through', '=', through)
+    return (await done.executeTakeFirstOrThrow()).numDeletedRows > 0n
   }
+  const moved = tx.updateTable('webhook_replays').set({ through: to }).where('seq', '=', seq)
+  return (await moved.where('through', '=', through).executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }

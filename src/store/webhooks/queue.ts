@@ -1,4 +1,4 @@
-/** Delivery queue: which event is sent to which subscription, and when. */
+/** Delivery queue: which event is sent to which subscription and when, who has claimed it, and how that ended. */
 
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import { DAY_MS } from '../../platform/timing.ts'
@@ -27,39 +27,92 @@ export const LONGEST_CLAIM_MS = 20_000
 const NEWEST_PART = 4
 
 /** Names of the values of a query for deliverable events. */
-interface Look {
+interface Look extends Moment {
   id: string
   cursor: number
+}
+
+interface Moment {
   now: number
   /** Later claims and attempts were written with a clock that was ahead. */
   strayClaim: number
   strayAttempt: number
-  limit: number
 }
 
-const COLUMNS = QUEUED.map((column) => `q.${column}` as const)
-
-const waitingRows = (db: Reader, { id, cursor, now, strayClaim, limit }: Placeholders<Look>) =>
-  db
-    .selectFrom('webhook_queue as q')
-    .select(COLUMNS)
-    .where('q.subscription_id', '=', id)
-    .where('q.state', '=', WAITING)
-    .where(isUnclaimed({ now, strayClaim }))
-    .where('q.sequence', '<=', cursor)
-    .limit(limit)
+const momentAt = (now: number): Moment => ({
+  now,
+  strayClaim: now + LONGEST_CLAIM_MS + CLOCK_SLACK_MS,
+  strayAttempt: now + LONGEST_RETRY_MS + CLOCK_SLACK_MS,
+})
 
 type OfQueue = ExpressionBuilder<Tables & { q: Tables['webhook_queue'] }, 'q'>
+type OfSubscription = ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>
 
 const isUnclaimed =
-  ({ now, strayClaim }: Placeholders<Pick<Look, 'now' | 'strayClaim'>>) =>
+  ({ now, strayClaim }: Placeholders<Pick<Moment, 'now' | 'strayClaim'>>) =>
   (is: OfQueue) =>
     is.or([is('q.claimed_until', '<=', now), is('q.claimed_until', '>', strayClaim)])
 
-const isDue =
-  ({ now, strayAttempt }: Placeholders<Pick<Look, 'now' | 'strayAttempt'>>) =>
-  (is: OfQueue) =>
-    is.or([is('q.next_attempt_at', '<=', now), is('q.next_attempt_at', '>', strayAttempt)])
+/**
+ * Returns deliverable events of one subscription in order: due retries, and first attempts without an untried earlier
+ * event of the same resource. Some places are reserved for the newest. Replayed events beyond the cursor wait, because
+ * earlier ones may not be queued yet.
+ */
+export async function sendable(
+  reader: Reader,
+  { id, cursor }: Pick<DueSubscription, 'id' | 'cursor'>,
+  now: number,
+  limit: number,
+): Promise<Queued[]> {
+  const newest = placesOfNewest(limit, now)
+  const rows = await findDue(limit).all(reader, { id, cursor, ...momentAt(now) })
+  // The newest may be among the oldest.
+  const due = [...new Map(rows.map((row) => [row.seq, row])).values()].sort((a, b) => a.sequence - b.sequence)
+  return due.length <= limit ? due : [...due.slice(0, limit - newest), ...due.slice(due.length - newest)]
+}
+
+/**
+ * Places that a replay with many old events leaves to new ones. If there are fewer than four places, new events get one
+ * place every fourth millisecond.
+ */
+function placesOfNewest(limit: number, now: number): number {
+  if (limit >= NEWEST_PART) return Math.floor(limit / NEWEST_PART)
+  return now % NEWEST_PART === 0 ? 1 : 0
+}
+
+const findDueByLimit = new Map<number, ReturnType<typeof prepareFindDue>>()
+
+/** SQLite prepares a statement with a bound limit again each time, so the limit is in its text: a few powers of two. */
+function findDue(limit: number) {
+  const most = 2 ** Math.ceil(Math.log2(limit))
+  const known = findDueByLimit.get(most) ?? prepareFindDue(most)
+  findDueByLimit.set(most, known)
+  return known
+}
+
+/** Each part has its own index and limit, so that a million queued retries are not scanned. */
+const prepareFindDue = (most: number) =>
+  prepared((db, look: Placeholders<Look>) => {
+    const limit = sql.lit(most)
+    const waiting = db
+      .selectFrom('webhook_queue as q')
+      .select(QUEUED.map((column) => `q.${column}` as const))
+      .where('q.subscription_id', '=', look.id)
+      .where('q.state', '=', WAITING)
+      .where('q.sequence', '<=', look.cursor)
+      .where(isUnclaimed(look))
+    const retries = waiting.where('q.attempts', '>', UNTRIED).orderBy('q.next_attempt_at').limit(limit)
+    const firsts = waiting
+      .where('q.attempts', '=', UNTRIED)
+      .where((is) => is.or([is('q.next_attempt_at', '<=', look.now), is('q.next_attempt_at', '>', look.strayAttempt)]))
+      .where(isFirstOfItsResource)
+    const newest = sql.lit(Math.ceil(most / NEWEST_PART))
+    const rowsOf = (part: typeof waiting) => db.selectFrom(part.as('part')).selectAll()
+    return rowsOf(retries.where('q.next_attempt_at', '<=', look.now))
+      .unionAll(rowsOf(retries.where('q.next_attempt_at', '>', look.strayAttempt)))
+      .unionAll(rowsOf(firsts.orderBy('q.sequence').limit(limit)))
+      .unionAll(rowsOf(firsts.orderBy('q.sequence', 'desc').limit(newest)))
+  })
 
 const isFirstOfItsResource = (is: OfQueue) =>
   is.not(
@@ -75,91 +128,6 @@ const isFirstOfItsResource = (is: OfQueue) =>
     ),
   )
 
-// Each query has its own index, so a million queued retries are not scanned.
-const retryRows = (db: Reader, look: Placeholders<Look>) =>
-  waitingRows(db, look).where('q.attempts', '>', UNTRIED).orderBy('q.next_attempt_at')
-
-const firstRows = (db: Reader, look: Placeholders<Look>) =>
-  waitingRows(db, look).where('q.attempts', '=', UNTRIED).where(isDue(look)).where(isFirstOfItsResource)
-
-const dueRetries = prepared((db, look: Placeholders<Look>) =>
-  retryRows(db, look).where('q.next_attempt_at', '<=', look.now),
-)
-// Retries are never planned so far ahead; such a time came from a clock that was ahead.
-const strayRetries = prepared((db, look: Placeholders<Look>) =>
-  retryRows(db, look).where('q.next_attempt_at', '>', look.strayAttempt),
-)
-const oldestFirsts = prepared((db, look: Placeholders<Look>) => firstRows(db, look).orderBy('q.sequence'))
-const newestFirsts = prepared((db, look: Placeholders<Look>) => firstRows(db, look).orderBy('q.sequence', 'desc'))
-
-/**
- * Returns deliverable events of one subscription in order: due retries, and first attempts without an untried earlier
- * event of the same resource. Some places are reserved for the newest. Replayed events beyond the cursor wait, because
- * earlier ones may not be queued yet.
- */
-export async function sendable(
-  reader: Reader,
-  { id, cursor, has_retries }: Pick<DueSubscription, 'id' | 'cursor' | 'has_retries'>,
-  now: number,
-  limit: number,
-): Promise<Queued[]> {
-  const look = { id, cursor, now, ...strayFrom(now), limit }
-  // PostgreSQL answers the queries at the same time.
-  const [oldest, due, stray] = await Promise.all([
-    oldestFirsts.all(reader, look),
-    has_retries === 1 ? dueRetries.all(reader, look) : [],
-    has_retries === 1 ? strayRetries.all(reader, look) : [],
-  ])
-  const line = has_retries === 1 ? [...due, ...stray, ...oldest].sort(bySequence) : oldest
-  if (oldest.length < limit) return line.slice(0, limit)
-  const places = placesOfNewest(limit, now)
-  const newest = places === 0 ? [] : await newestFirsts.all(reader, { ...look, limit: places })
-  const chosen = new Set(newest.map(({ seq }) => seq))
-  const others = line.filter(({ seq }) => !chosen.has(seq)).slice(0, limit - newest.length)
-  return [...others, ...newest].sort(bySequence)
-}
-
-/**
- * Places that a replay with many old events leaves to new ones. If there are fewer than four places, new events get one
- * place every fourth millisecond.
- */
-function placesOfNewest(limit: number, now: number): number {
-  if (limit >= NEWEST_PART) return Math.floor(limit / NEWEST_PART)
-  return now % NEWEST_PART === 0 ? 1 : 0
-}
-
-/**
- * Returns the deliverable event of each subscription that has one or none; those with more are left out. None may have
- * a due retry. With many subscriptions most have few events, and a query for each costs several times as much.
- */
-export async function sendableAlone(
-  reader: Reader,
-  ids: readonly string[],
-  now: number,
-): Promise<ReadonlyMap<string, readonly Queued[]>> {
-  const found = new Map<string, Queued[]>()
-  const firsts: number[] = []
-  for (const { id, first, second } of await findFirstTwo(reader, ids, { now, ...strayFrom(now) })) {
-    if (second !== null) continue
-    found.set(id, [])
-    if (first !== null) firsts.push(first)
-  }
-  // Another process may have started a delivery meanwhile.
-  for (const row of await findQueued(reader, firsts, {})) found.get(row.subscription_id)?.push(row)
-  return found
-}
-
-const findFirstTwo = preparedForList((db, ids: readonly RawBuilder<string>[], moment: Placeholders<Moment>) =>
-  db
-    .selectFrom('webhook_subscriptions as s')
-    .select((is) => [
-      's.id',
-      nthFirst(is, moment, sql.lit(0)).as('first'),
-      nthFirst(is, moment, sql.lit(1)).as('second'),
-    ])
-    .where('s.id', 'in', ids),
-)
-
 /** Events waiting for their first attempt of a subscription `s`, as rows `q`. */
 export const untriedOf = (is: OfSubscription) =>
   is
@@ -168,73 +136,37 @@ export const untriedOf = (is: OfSubscription) =>
     .where('q.state', '=', WAITING)
     .where('q.attempts', '=', UNTRIED)
 
-const nthFirst = (is: OfSubscription, moment: Placeholders<Moment>, before: RawBuilder<number>) =>
-  untriedOf(is)
-    .select('q.seq')
-    .whereRef('q.sequence', '<=', 's.cursor')
-    .where(isUnclaimed(moment))
-    .where(isDue(moment))
-    .where(isFirstOfItsResource)
-    .orderBy('q.sequence')
-    .limit(sql.lit(1))
-    .offset(before)
-
-const findQueued = preparedForList((db, seqs: readonly RawBuilder<number>[]) =>
-  db.selectFrom('webhook_queue as q').select(COLUMNS).where('q.seq', 'in', seqs),
-)
-
-const bySequence = (one: Queued, other: Queued) => one.sequence - other.sequence
-
-const strayFrom = (now: number) => ({
-  strayClaim: now + LONGEST_CLAIM_MS + CLOCK_SLACK_MS,
-  strayAttempt: now + LONGEST_RETRY_MS + CLOCK_SLACK_MS,
-})
-
 /** The fields of a subscription that a query of the queue needs. */
-export interface DueSubscription
-  extends Pick<Row<'webhook_subscriptions'>, 'id' | 'seq' | 'url' | 'cursor' | 'api_key_id'> {
-  /** 1 if a retry is due. */
-  has_retries: number
-}
+export type DueSubscription = Pick<Row<'webhook_subscriptions'>, 'id' | 'seq' | 'url' | 'cursor' | 'api_key_id'>
 
 /**
  * Returns the active subscriptions, oldest first, that have an unclaimed event that may be due. The others need no
  * query.
  */
 export const subscriptionsWithDue = async (reader: Reader, now: number): Promise<DueSubscription[]> =>
-  findWithDue.all(reader, { now, ...strayFrom(now) })
-
-type Moment = Pick<Look, 'now' | 'strayClaim' | 'strayAttempt'>
+  findWithDue.all(reader, momentAt(now))
 
 const findWithDue = prepared((db, moment: Placeholders<Moment>) =>
   db
     .selectFrom('webhook_subscriptions as s')
     .select(['s.id', 's.seq', 's.url', 's.cursor', 's.api_key_id'])
-    .select((is) =>
-      is.case().when(retriesOf(is, moment)).then(sql<number>`1`).else(sql<number>`0`).end().as('has_retries'),
-    )
     .where('s.active', '=', 1)
-    .where((is) => is.or([is.exists(unclaimedOf(is, moment).where('q.attempts', '=', UNTRIED)), retriesOf(is, moment)]))
+    .where((is) => {
+      const retries = is
+        .selectFrom('webhook_queue as q')
+        .select('q.seq')
+        .whereRef('q.subscription_id', '=', 's.id')
+        .where('q.state', '=', WAITING)
+        .where('q.attempts', '>', UNTRIED)
+        .where(isUnclaimed(moment))
+      return is.or([
+        is.exists(untriedOf(is).select('q.seq').where(isUnclaimed(moment))),
+        is.exists(retries.where('q.next_attempt_at', '<=', moment.now)),
+        is.exists(retries.where('q.next_attempt_at', '>', moment.strayAttempt)),
+      ])
+    })
     .orderBy('s.seq'),
 )
-
-export type OfSubscription = ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>
-
-const unclaimedOf = (is: OfSubscription, moment: Placeholders<Moment>) =>
-  is
-    .selectFrom('webhook_queue as q')
-    .select('q.seq')
-    .whereRef('q.subscription_id', '=', 's.id')
-    .where('q.state', '=', WAITING)
-    .where(isUnclaimed(moment))
-
-function retriesOf(is: OfSubscription, moment: Placeholders<Moment>) {
-  const retries = unclaimedOf(is, moment).where('q.attempts', '>', UNTRIED)
-  return is.or([
-    is.exists(retries.where('q.next_attempt_at', '<=', moment.now)),
-    is.exists(retries.where('q.next_attempt_at', '>', moment.strayAttempt)),
-  ])
-}
 
 /**
  * Claims queued events for one process; returns those that no other process has claimed and whose subscription still
@@ -245,7 +177,7 @@ export async function claimQueued(
   seqs: readonly number[],
   { now, until }: { now: number; until: number },
 ): Promise<Set<number>> {
-  const claimed = await claimRows(tx, seqs, { now, until, strayClaim: strayFrom(now).strayClaim })
+  const claimed = await claimRows(tx, seqs, { now, until, strayClaim: momentAt(now).strayClaim })
   return new Set(claimed.map(({ seq }) => seq))
 }
 
@@ -268,3 +200,71 @@ const claimRows = preparedForList(
       .returning('seq'),
 )
 type ClaimTime = 'now' | 'until' | 'strayClaim'
+
+/** A queued event that this process has claimed. */
+export type Claim = Pick<Queued, 'seq' | 'claimed_until'>
+
+/** Takes claimed events out of the queue; returns the numbers of those that this process still had claimed. */
+export const deleteQueued = (tx: Tx, claims: readonly Claim[]): Promise<Set<number>> =>
+  withClaims(claims, async (seqs, until) => (await deleteClaimed(tx, seqs, { until })).map(({ seq }) => seq))
+
+const deleteClaimed = preparedForList(
+  (db, seqs: readonly RawBuilder<number>[], { until }: Placeholders<{ until: number }>) =>
+    db.deleteFrom('webhook_queue').where('seq', 'in', seqs).where('claimed_until', '=', until).returning('seq'),
+)
+
+/** Gives back events whose delivery has not started. */
+export async function releaseClaims(tx: Tx, claims: readonly Claim[]): Promise<void> {
+  await withClaims(claims, async (seqs, until) => (await releaseClaimed(tx, seqs, { until })).map(({ seq }) => seq))
+}
+
+const releaseClaimed = preparedForList(
+  (db, seqs: readonly RawBuilder<number>[], { until }: Placeholders<{ until: number }>) =>
+    db
+      .updateTable('webhook_queue')
+      .set({ claimed_until: 0 })
+      .where('seq', 'in', seqs)
+      .where('claimed_until', '=', until)
+      .returning('seq'),
+)
+
+/** Events claimed together have the same time, so many events need few statements. */
+async function withClaims(
+  claims: readonly Claim[],
+  act: (seqs: readonly number[], until: number) => Promise<readonly number[]>,
+): Promise<Set<number>> {
+  const byTime = new Map<number, number[]>()
+  for (const { seq, claimed_until } of claims) {
+    const seqs = byTime.get(claimed_until)
+    if (seqs === undefined) byTime.set(claimed_until, [seq])
+    else seqs.push(seq)
+  }
+  const acted = new Set<number>()
+  for (const [until, seqs] of byTime) for (const seq of await act(seqs, until)) acted.add(seq)
+  return acted
+}
+
+/** The next attempt of an event, or that the last one has failed. */
+type FailedAttempt = Pick<Row<'webhook_queue'>, 'state' | 'attempts'> &
+  Partial<Pick<Row<'webhook_queue'>, 'next_attempt_at'>>
+
+/** Records a failed attempt and gives the event back. Returns false if this process no longer has it claimed. */
+export async function recordFailure(tx: Tx, { seq, claimed_until }: Claim, failed: FailedAttempt): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('webhook_queue')
+    .set({ ...failed, claimed_until: 0 })
+    .where('seq', '=', seq)
+    .where('claimed_until', '=', claimed_until)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Makes held events due immediately and restarts their attempts. */
+export async function resumeHeld(tx: Tx, subscriptionId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('webhook_queue')
+    .set({ state: 'waiting', attempts: 0, next_attempt_at: now })
+    .where('subscription_id', '=', subscriptionId)
+    .where('state', '=', 'held')
+    .execute()
+}

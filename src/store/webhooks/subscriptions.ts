@@ -1,12 +1,11 @@
-/** Storage of webhook subscriptions. */
+/** Webhook subscriptions, their changes by this process, and what is left of removed ones. */
 import type { RawBuilder } from 'kysely'
 import { preparedForList } from '../queries/prepared-lists.ts'
 import { finding, inserting, listing, updating } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { ROWS_PER_STEP } from '../writing/in-steps.ts'
-import { insertRemoval, removeRemains } from './removals.ts'
-import { tellOfChange } from './subscription-changes.ts'
+import { onCommit } from '../writing/work.ts'
 
 export type SubscriptionRow = Row<'webhook_subscriptions'>
 
@@ -94,4 +93,61 @@ export async function switchOff(
   if (numUpdatedRows === 0n) return false
   tellOfChange(id)
   return true
+}
+
+type Removal = Row<'webhook_removals'>
+
+export async function insertRemoval(tx: Tx, subscriptionId: string, now: number): Promise<void> {
+  await tx
+    .insertInto('webhook_removals')
+    .values({ subscription_id: subscriptionId, removed_at: now })
+    .onConflict((conflict) => conflict.column('subscription_id').doNothing())
+    .execute()
+}
+
+export function removalsAfter(reader: Reader, after: number, limit: number): Promise<Removal[]> {
+  const rows = reader.selectFrom('webhook_removals').selectAll().where('seq', '>', after)
+  return rows.orderBy('seq').limit(limit).execute()
+}
+
+/** Deletes up to `limit` rows of each kind of one removed subscription; returns the number of deleted rows. */
+export async function removeRemains(tx: Tx, subscriptionId: string, limit: number): Promise<number> {
+  let removed = 0n
+  for (const table of ['webhook_queue', 'webhook_deliveries', 'webhook_replays'] as const) {
+    const some = tx.selectFrom(table).select('seq').where('subscription_id', '=', subscriptionId).limit(limit)
+    removed += (await tx.deleteFrom(table).where('seq', 'in', some).executeTakeFirstOrThrow()).numDeletedRows
+  }
+  return Number(removed)
+}
+
+export async function deleteRemoval(tx: Tx, seq: number): Promise<void> {
+  await tx.deleteFrom('webhook_removals').where('seq', '=', seq).execute()
+}
+
+/**
+ * Changes by this process that are remembered individually, so that nothing more is sent to a former receiver. Of older
+ * ones only the number is known.
+ */
+const MOST_REMEMBERED = 10_000
+
+const changedAt = new Map<string, number>()
+let changes = 0
+let forgottenUpTo = 0
+
+/** The number of changes so far; read it before reading a subscription. */
+export const changesSoFar = (): number => changes
+
+/** Whether this process may have changed the subscription since that number of changes. */
+export const hasChangedSince = (id: string, count: number): boolean =>
+  count < forgottenUpTo || (changedAt.get(id) ?? 0) > count
+
+/** Records a change when the running write commits, before the caller gets its answer. */
+export function tellOfChange(id: string): void {
+  onCommit(() => {
+    if (changedAt.size >= MOST_REMEMBERED) {
+      changedAt.clear()
+      forgottenUpTo = changes
+    }
+    changedAt.set(id, ++changes)
+  })
 }

@@ -1,7 +1,7 @@
 /** Figures about the queues for the metrics. Each query reads a limited number of rows, however long a queue is. */
 import { sql } from 'kysely'
+import { lastSequence } from '../events/events.ts'
 import type { Reader } from '../store.ts'
-import { lastSequence } from '../webhooks/cursors.ts'
 
 /** Rows of a queue that are examined individually. */
 const MOST_EXAMINED = 5_000

@@ -1,13 +1,54 @@
 /** Writes the results of attempts: their records, the next attempts, and the switching off of a subscription whose receiver keeps failing. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
 import { newTimedId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertWebhookDeliveries, type NewWebhookDelivery } from '../../store/webhooks/deliveries.ts'
-import { deleteQueued, recordFailure, releaseClaims, resumeHeld } from '../../store/webhooks/outcomes.ts'
-import type { Queued } from '../../store/webhooks/queue.ts'
+import {
+  deleteQueued,
+  LONGEST_RETRY_MS,
+  type Queued,
+  recordFailure,
+  releaseClaims,
+  resumeHeld,
+} from '../../store/webhooks/queue.ts'
 import { lockWebhookSubscription, type SubscriptionRow, switchOff } from '../../store/webhooks/subscriptions.ts'
-import { type DeliveryOutcome, deliveryOutcome, MOST_ATTEMPTS } from './outcome.ts'
 import type { SendResult } from './send.ts'
+
+/** Delays in milliseconds from the start of the first attempt, the second and so on to the next one. */
+const RETRY_DELAYS_MS: readonly number[] = [
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  HOUR_MS,
+  6 * HOUR_MS,
+  LONGEST_RETRY_MS,
+]
+/** Most attempts for an event. */
+const MOST_ATTEMPTS = RETRY_DELAYS_MS.length + 1
+
+/**
+ * While the database is busy, a write is retried for this long, so that the receiver does not get the event twice. An
+ * attempt starts only if its claim outlasts it by more than this; afterwards another process may make it.
+ */
+export const RECORD_FOR_MS = 4_000
+
+const WRITE_AGAIN_MS = 100
+
+/** Repeats the write while the database is busy, at most until `until`, in milliseconds of the monotonic clock. */
+export async function writeUnlessBusy<T>(until: number, write: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      const isBusy = error instanceof ApiError && error.retryAfter !== undefined
+      if (!isBusy || performance.now() >= until) throw error
+      await delay(WRITE_AGAIN_MS)
+    }
+  }
+}
 
 type RecordServices = Pick<Services, 'store' | 'clock' | 'log'>
 
@@ -19,19 +60,69 @@ export interface EndedAttempt {
   result: SendResult
 }
 
-const outcomeOf = ({ queued, startedAt, result }: EndedAttempt): DeliveryOutcome =>
-  deliveryOutcome(queued.attempts + 1, startedAt, result.error === null)
+/** Results of attempts that ended together are written in one transaction. */
+export class AttemptResults {
+  readonly #services: RecordServices
+  #ended: EndedAttempt[] = []
+  #writing: Promise<number> | undefined
+
+  constructor(services: RecordServices) {
+    this.#services = services
+  }
+
+  /** Results that are not written yet. */
+  get size(): number {
+    return this.#ended.length
+  }
+
+  add(ended: EndedAttempt): void {
+    this.#ended.push(ended)
+  }
+
+  /** Writes all results after the current write. Returns their number, and never rejects. */
+  async flush(): Promise<number> {
+    await this.#writing
+    if (this.size === 0) return 0
+    this.#writing = this.#write(this.#ended.splice(0))
+    return this.#writing
+  }
+
+  async #write(ended: readonly EndedAttempt[]): Promise<number> {
+    const until = performance.now() + RECORD_FOR_MS
+    const record = (some: readonly EndedAttempt[]) => writeUnlessBusy(until, () => recordAttempts(this.#services, some))
+    try {
+      await record(ended)
+    } catch {
+      // A result that cannot be written must not block the others.
+      await Promise.all(
+        ended.map((one) =>
+          record([one]).catch((error) =>
+            this.#services.log.error(
+              { err: error, event: one.queued.event_id },
+              'the result of a delivery could not be written',
+            ),
+          ),
+        ),
+      )
+    }
+    return ended.length
+  }
+}
+
+type DeliveryOutcome = { state: 'delivered' } | { state: 'waiting'; next_attempt_at: number } | { state: 'held' }
+
+function outcomeOf({ queued, startedAt, result }: EndedAttempt): DeliveryOutcome {
+  if (result.error === null) return { state: 'delivered' }
+  const delay = RETRY_DELAYS_MS[queued.attempts]
+  return delay === undefined ? { state: 'held' } : { state: 'waiting', next_attempt_at: startedAt + delay }
+}
 
 /** Writes the results of many attempts in one transaction, except those that switch off their subscription. */
-export async function recordAttempts(services: RecordServices, ended: readonly EndedAttempt[]): Promise<void> {
+async function recordAttempts(services: RecordServices, ended: readonly EndedAttempt[]): Promise<void> {
   const decided = ended.map((attempt) => ({ attempt, outcome: outcomeOf(attempt) }))
   const inQueue = decided.filter(({ outcome }) => outcome.state !== 'held')
   if (inQueue.length > 0) await services.store.write((tx) => recordInQueue(tx, inQueue))
   for (const { attempt, outcome } of decided) if (outcome.state === 'held') await recordHeld(services, attempt)
-}
-
-export async function recordAttempt(services: RecordServices, attempt: EndedAttempt): Promise<void> {
-  await recordAttempts(services, [attempt])
 }
 
 interface Decided {
