@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { DbcPool } from '../../src/chain/programs/dbc/index.ts'
 import { planTradingFeeClaim } from '../../src/operations/fee-claims/plan-trading-fees.ts'
 import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
-import { lamportsOfSol } from '../../src/operations/pools/sol-amounts.ts'
+import { lamportsOfSol } from '../../src/operations/pools/launch-terms.ts'
 import { runs } from '../support/runs.ts'
 
 /** 2 to 10 parts that sum to 10,000. */

@@ -16,7 +16,8 @@ import type { Image } from '../../storage/image.ts'
 import { metadataJson } from '../../storage/metadata.ts'
 import { requireAllowed } from '../../storage/moderation.ts'
 import { writeEvent, writeEvents } from '../../store/events/drafts.ts'
-import { findPool, insertPool } from '../../store/resources/pools.ts'
+import { findPool, insertPool, launchesOfKeys, movePool } from '../../store/resources/pools.ts'
+import { isUnderWay } from '../../store/resources/tickers.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { poolRecord } from '../api-records.ts'
@@ -31,13 +32,12 @@ import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { mintKeyFor } from '../tokens/mint-key.ts'
 import { requireAllPaid } from '../transactions/forecast-transactions.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
-import { type NewPool, replaceUnsent, requireUnsent } from './chosen-mint.ts'
 import { firstBuyOf, launchImage, launchReceiversOf, requireFittingPreset, requireReceivers } from './launch-terms.ts'
 import { type PlannedLaunch, planLaunch, requireLockedShare } from './plan-launch.ts'
 import { requireTakenPreset } from './preset-trials.ts'
 import { curveNamed } from './presets.ts'
 import { requireSharedConfig } from './shared-config.ts'
-import { requireFreeTicker, takeTickerFor, tickerTakenError } from './tickers.ts'
+import { requireFreeTicker, submittedSinceOf, takeTickerFor, tickerTakenError } from './tickers.ts'
 import { markPoolFailed, POOL_CHECK_MS } from './transitions.ts'
 
 type CreatePoolRoute = Api['pools']['create']
@@ -306,3 +306,39 @@ function newPoolRow(
     created_at: createdAt,
   }
 }
+
+/** The row of a launch that is built. */
+type NewPool = Omit<Row<'pools'>, 'seq' | 'crank_error'>
+
+/**
+ * A mint that the caller chose may be launched again until a launch of it is submitted. Throws bad_request if one was
+ * and can still land: only one of the two could.
+ */
+async function requireUnsent(context: Context, tx: Tx, { base_mint, genesis }: NewPool): Promise<void> {
+  for (const pool of await launchesOfKeys(tx, [base_mint])) {
+    if (pool.genesis !== genesis || !(await isUnderWay(tx, pool, submittedSinceOf(context)))) continue
+    throw refusedMint(pool, 'was submitted: wait until it is live or has failed')
+  }
+}
+
+/**
+ * Puts the new build in the place of one that was not submitted: without a config of its own, a mint has the same pool
+ * again. Throws bad_request if that is the launch of another creator, or is on chain.
+ */
+async function replaceUnsent(tx: Tx, fresh: NewPool): Promise<Row<'pools'>> {
+  const { address, ...changes } = fresh
+  const before = await findPool(tx, address)
+  if (before === null) throw new Error('a pool of new keys exists already')
+  const isOpen = before.genesis === fresh.genesis && (before.status === 'failed' || before.status === 'pending')
+  if (!isOpen) throw refusedMint(before, 'is launched already')
+  if (before.status === 'pending' && before.creator !== fresh.creator)
+    throw refusedMint(before, `is being launched by ${before.creator}`)
+  if (!(await movePool(tx, before, changes))) throw refusedMint(before, 'has changed meanwhile')
+  return { ...before, ...fresh }
+}
+
+const refusedMint = ({ address, base_mint }: Row<'pools'>, why: string) =>
+  badRequest(`base_mint: the pool ${address} of the mint ${base_mint} ${why}, or give the address of a new key`, {
+    param: 'base_mint',
+    details: { pool_address: address },
+  })

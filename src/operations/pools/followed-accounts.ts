@@ -21,7 +21,8 @@ const MOST_FAULTS = 3
 const AGAIN_MS = { dbc: DAY_MS, missing: 10 * SECOND_MS, damm_v2: 10 * MINUTE_MS, faulty: MINUTE_MS } as const
 
 /** Reasons for following a launch curve by a wallet's history. The wallet comes after a colon. */
-const [BY_CREATOR, BY_RECEIVER] = ['creator', 'leftover'] as const
+const BY_CREATOR = 'creator'
+const BY_RECEIVER = 'leftover'
 
 /**
  * A pool's own history consists of any number of trades, which change no record. Claims are in the few transactions of

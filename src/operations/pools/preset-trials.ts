@@ -71,7 +71,8 @@ export async function validationOf(
   payer: string | null,
 ): Promise<PresetValidation> {
   const { programsDir } = services.config
-  const [hash, quote] = [await launchProgramHash(programsDir), await quoteOf(services.chain, curve)]
+  const hash = await launchProgramHash(programsDir)
+  const quote = await quoteOf(services.chain, curve)
   const atNode = { curve, payer, tokenBadge: quote.badge === null ? null : await tokenBadgeAddress(curve.quoteMint) }
   if (hash === null) return validationByNode(services, atNode)
   const { failure } = await trialOf(curve, { programsDir, hash, buyLamports: triedBuyOf(curve), quote })
@@ -107,7 +108,8 @@ export async function launchTrialOf(
   const { programsDir } = config
   const hash = await launchProgramHash(programsDir)
   if (hash === null) return null
-  const [rent, quote] = [await clusterRent(chain), await quoteOf(chain, curve)]
+  const rent = await clusterRent(chain)
+  const quote = await quoteOf(chain, curve)
   return trialOf(curve, { programsDir, hash, buyLamports, quote, rent })
 }
 

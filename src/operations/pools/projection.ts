@@ -1,9 +1,15 @@
 /** Projects confirmed transactions onto pools: launches that are now live, claimed fees, and new creators. */
+import type { NodeCalls } from '../../chain/nodes/node-call.ts'
+import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { type DammV2Change, dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
-import { type DbcChange, type DbcRecipient, dbcChangesIn } from '../../chain/programs/dbc/index.ts'
+import { creatorOf, type DbcChange, type DbcRecipient, dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import { type VestingClaimChange, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
+import { accountsAtSlot } from '../../chain/reads/node-reads.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
 import type { Effects, Projection, SubmissionContext } from '../../following/projection.ts'
+import { internal } from '../../platform/errors.ts'
+import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
+import { readTokenAccount } from '../../solana/token-accounts.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
 import { claimsOfSignature, insertFeeClaim } from '../../store/fees/fee-claims.ts'
 import { followAccounts, isFollowed, isFollowedAs } from '../../store/following/followed-accounts.ts'
@@ -22,7 +28,6 @@ import {
   recordOf,
 } from './claimed-fees.ts'
 import { accountsOfPools, creatorAccount, followedPartOf } from './followed-accounts.ts'
-import { type Role, readRoles, roleReadCalls } from './roles.ts'
 import { markPoolLive, poolFields } from './transitions.ts'
 
 type PoolChange = DbcChange | Exclude<DammV2Change, { kind: 'claim' }> | PositionClaimChange | VestingClaimChange
@@ -39,7 +44,7 @@ export const poolProjection: Projection<readonly PoolChange[], Role> = {
       changes.flatMap((each) =>
         each.kind === 'creator_transferred' ? [each.pool] : 'nftAccount' in each ? [each.nftAccount] : [],
       ),
-    callsFor: roleReadCalls,
+    callsFor: (addresses) => Math.ceil(addresses / ACCOUNTS_PER_CALL),
     read: async (chain, addresses, slot) => readRoles(chain, addresses, slot),
   },
   async write(tx, effects) {
@@ -179,3 +184,33 @@ async function writeFeeClaims(tx: Tx, effects: PoolEffects): Promise<EventDraft[
 /** Amounts are digits, as everywhere outside. */
 const sharesAsText = (share: DbcRecipient) =>
   'lamports' in share ? { ...share, lamports: String(share.lamports) } : { ...share, amount: String(share.amount) }
+
+/** Who has a role at a launch curve or at the token account of a position's NFT. */
+interface Role {
+  /** The creator of the curve, or the owner of the token account. */
+  wallet: string
+  /** The delegate of the token account, or null; a curve has none. */
+  delegate: string | null
+}
+
+/**
+ * Returns roles by the address of their launch curve or token account, at `slot` or later; an address without one is
+ * absent. Throws internal_error when the node fails or has not reached the slot.
+ */
+async function readRoles(node: NodeCalls, addresses: readonly string[], slot: number): Promise<Map<string, Role>> {
+  const roles = new Map<string, Role>()
+  for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_CALL) {
+    const part = addresses.slice(at, at + ACCOUNTS_PER_CALL)
+    const { accounts } = await askNode('Reading creators and holders', () => accountsAtSlot(node, part, slot))
+    if (accounts.length !== part.length)
+      throw internal('Reading creators and holders failed at the RPC node: accounts are missing')
+    for (const [i, address] of part.entries()) {
+      const account = accounts[i] ?? null
+      const creator = creatorOf(account)
+      const token = creator !== null || account === null ? null : readTokenAccount(account)
+      if (creator !== null) roles.set(address, { wallet: creator, delegate: null })
+      else if (token !== null) roles.set(address, { wallet: token.owner, delegate: token.delegate })
+    }
+  }
+  return roles
+}

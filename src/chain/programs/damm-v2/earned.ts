@@ -33,8 +33,10 @@ export interface DammV2Earned {
   isComplete: boolean
 }
 
-/** Most NFTs of a wallet that are considered, and most of them whose positions are read. */
-const [MOST_DERIVED, MOST_READ] = [1_000, 396]
+/** Most NFTs of a wallet that are considered. */
+const MOST_DERIVED = 1_000
+/** Most of them whose positions are read. */
+const MOST_READ = 396
 const POSITIONS_PER_READ = 99
 
 const NO_AMOUNTS: EarnedAmounts = { accrued: 0n, claimable: 0n, claimed: 0n }

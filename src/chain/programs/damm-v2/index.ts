@@ -37,12 +37,14 @@ export {
   buildPermanentLock,
   buildPositionClosing,
   buildPositionOpening,
+  buildPositionTransfer,
   buildPositionVesting,
+  MOST_TRANSFERRED_POSITIONS,
   POSITION_ACT_UNITS,
+  POSITION_TRANSFER_UNITS,
 } from './position-acts.ts'
 export { type DammV2Position, type PositionSchedule, poolOfPosition, positionsIn, positionsOf } from './positions.ts'
 export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
 export { type DammV2Pool, dammV2PoolsIn, readDammV2Pool, readDammV2Pools } from './state.ts'
 export { buildDammV2Swap, type DammV2Swap } from './swap.ts'
-export { buildPositionTransfer, MOST_TRANSFERRED_POSITIONS, POSITION_TRANSFER_UNITS } from './transfer.ts'
 export type { PlatformShare } from './types.ts'

@@ -1,9 +1,10 @@
-/** Builds what the owner of a position does with its liquidity: adds, withdraws, locks or vests it, and closes the position. */
+/** Builds what the owner of a position does: adds, withdraws, locks or vests liquidity, closes it or gives it away. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import type { PlainInstruction } from '../../../solana/programs/table.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { openDeriver } from '../derived-addresses.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import { decimalsProof } from '../tokens/index.ts'
 import { positionAddresses } from './addresses.ts'
@@ -174,6 +175,39 @@ export async function buildPositionClosing(input: PositionClosing): Promise<Unsi
     ...(input.claims ? await claimInstructions({ owner, pool, positions: [position] }) : []),
     sdk(DAMM_V2.instruction('close_position', roles, {})),
   ])
+}
+
+/** Positions in one transaction, which also fit as the proposal of a multisig. */
+export const MOST_TRANSFERRED_POSITIONS = 4
+/** Compute limit for one position if the transaction cannot be simulated: mostly the new token account. */
+export const POSITION_TRANSFER_UNITS = 60_000
+
+export interface PositionTransfer extends Envelope {
+  /** Positions whose NFTs the payer holds. */
+  positions: readonly Pick<DammV2Position, 'nftMint' | 'positionNftAccount'>[]
+  newOwner: string
+}
+
+/** Sends each NFT to the new owner's associated token account, opened by the payer, and closes the empty one. */
+export async function buildPositionTransfer(input: PositionTransfer): Promise<UnsignedTransaction> {
+  const [{ PublicKey }, spl, deriver] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    openDeriver(),
+  ])
+  const owner = new PublicKey(input.payer)
+  const newOwner = new PublicKey(input.newOwner)
+  const program = new PublicKey(TOKEN_2022_PROGRAM)
+  const instructions = input.positions.flatMap(({ nftMint, positionNftAccount }) => {
+    const [mint, from] = [new PublicKey(nftMint), new PublicKey(positionNftAccount)]
+    const to = deriver.tokenAccount(mint, newOwner, program)
+    return [
+      spl.createAssociatedTokenAccountIdempotentInstruction(owner, to, newOwner, mint, program),
+      spl.createTransferCheckedInstruction(from, mint, to, owner, 1n, 0, [], program),
+      spl.createCloseAccountInstruction(from, owner, owner, [], program),
+    ]
+  })
+  return compileUnsigned(input, instructions)
 }
 
 const positionRoles = ({ pool, position }: Pick<PositionAct, 'pool' | 'position'>) => ({

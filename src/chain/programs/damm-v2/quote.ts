@@ -7,6 +7,7 @@ import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts
 import { MAX_U64 } from '../../../solana/u64.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { nodeReason } from '../../nodes/rpc-faults.ts'
+import { chainTimeOf } from '../../reads/chain-clock.ts'
 import type { NodeAccount } from '../../reads/node-reads.ts'
 import { decodeDammV2Pool, loadSdk, type Sdk, toBigint } from './program.ts'
 import { type DammV2Pool, readTogether } from './state.ts'
@@ -28,8 +29,6 @@ export interface DammV2SwapQuote {
   fee: bigint
 }
 
-const [EPOCH_OFFSET, TIMESTAMP_OFFSET] = [16, 32]
-
 /**
  * Quotes with the pool's current state, not with `pool` as it was read. Throws bad_request for an amount that the pool
  * cannot take, not_found when the pool is gone, internal_error when the node fails.
@@ -50,9 +49,10 @@ export async function quoteDammV2Swap(
   if (!clock || !mintA || !mintB) {
     throw internal(`Reading the pool ${address} failed at the RPC node: accounts are missing in its answer`)
   }
-  const point = toBn(state.activationType === 0 ? BigInt(slot) : await timeAt(node, slot, clock))
+  const time = await chainTimeOf(clock)
+  const point = toBn(BigInt(state.activationType === 0 ? slot : await timeAt(node, slot, time.unixSeconds)))
   if (!sdk.isSwapEnabled(state, point)) throw badRequest(`The pool ${address} is not open for swaps`)
-  const epoch = Number(clock.data.readBigUInt64LE(EPOCH_OFFSET))
+  const epoch = Number(time.epoch)
   const [a, b] = [[tokenAMint, mintA] as const, [tokenBMint, mintB] as const]
   const [paid, received] = side === 'buy' ? [b, a] : [a, b]
   const order = { side, point, amount: await afterTransferFee(toBn(amount), ...paid, epoch) }
@@ -89,11 +89,10 @@ function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: B
 /**
  * Returns Unix seconds. The sysvar has the time of the last block, and a chain without new blocks has moved on since.
  */
-async function timeAt(node: NodeCalls, slot: number, clock: NodeAccount) {
-  const sysvar = clock.data.readBigInt64LE(TIMESTAMP_OFFSET)
+async function timeAt(node: NodeCalls, slot: number, sysvar: number): Promise<number> {
   // Nodes refuse this for slots whose block they do not have. The sysvar is then the only source.
-  const block = BigInt((await node.call<number | null>('getBlockTime', [slot]).catch(() => null)) ?? 0)
-  return block > sysvar ? block : sysvar
+  const block = await node.call<number | null>('getBlockTime', [slot]).catch(() => null)
+  return Math.max(block ?? 0, sysvar)
 }
 
 /** Returns the raw units that arrive if the mint takes a fee from every transfer. */

@@ -4,11 +4,13 @@ import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned } from '../../sending/unsigned.ts'
-import type { TradingFeeClaim } from './claim-types.ts'
 import { openDbc, quoteAccount } from './program.ts'
+import type { TradingFeeClaim } from './types.ts'
 
-/** Recipients of SOL that fit beside compute limit and price. A separate payer takes additional room. */
-const [SOL_RECIPIENTS, SOL_RECIPIENTS_OF_ANOTHER_PAYER] = [10, 8]
+/** Recipients of SOL that fit beside compute limit and price. */
+const SOL_RECIPIENTS = 10
+/** A separate payer takes additional room. */
+const SOL_RECIPIENTS_OF_ANOTHER_PAYER = 8
 /**
  * A run has at most 64 instructions (Agave's MAX_INSTRUCTION_TRACE_LENGTH), calls between programs included. A claim
  * in SOL takes 22 of them, and 4 more if both accounts that it opens already hold lamports.

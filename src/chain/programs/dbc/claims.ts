@@ -5,8 +5,8 @@ import { badRequest } from '../../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { payShares, requireRoom } from './claim-shares.ts'
-import type { TradingFeeClaim } from './claim-types.ts'
 import { baseAccount, openDbc, quoteAccount } from './program.ts'
+import type { TradingFeeClaim } from './types.ts'
 
 /** Compute limit for a claim that cannot be simulated: half more than the largest run used. */
 export const TRADING_FEE_CLAIM_UNITS = 95_000

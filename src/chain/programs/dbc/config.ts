@@ -1,6 +1,10 @@
 /** Builds the account that holds a launch's curve and who receives its fees: the program's config. */
 import { createHash } from 'node:crypto'
 import type { AccountMeta, TransactionInstruction } from '@solana/web3.js'
+import { internal } from '../../../platform/errors.ts'
+import { freshKey } from '../../../solana/signatures.ts'
+import { type ExplainedError, explainTransactionError } from '../../errors/index.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { type Dbc, openDbc } from './program.ts'
 import type { LaunchCurve } from './types.ts'
@@ -62,3 +66,32 @@ export async function configContentHash(content: ConfigContent): Promise<string>
 
 /** The instruction's accounts begin with the config, fee claimer, leftover receiver and the quote's mint. */
 const CONTENT_KEYS_END = 4
+
+/** The parts of the answer of `simulateTransaction` that are used. */
+interface ConfigRun {
+  value?: { err?: unknown; logs?: string[] | null }
+}
+
+/**
+ * Tries the config of a preset at the node, if the program cannot be run here. Returns why the node's run of createConfig failed, or null when it did not. `payer` must be a wallet with SOL. Throws
+ * internal_error when the node does not run it.
+ */
+export async function tryConfigAtNode(
+  chain: NodeCalls,
+  { curve, tokenBadge, payer }: { curve: LaunchCurve; tokenBadge: string | null; payer: string },
+): Promise<ExplainedError | null> {
+  const { transaction } = await buildConfig({
+    payer,
+    recentBlockhash: payer,
+    config: freshKey().address,
+    feeClaimer: payer,
+    leftoverReceiver: payer,
+    curve,
+    tokenBadge,
+  })
+  const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' }
+  const wire = Buffer.from(transaction).toString('base64')
+  const { value } = await chain.call<ConfigRun>('simulateTransaction', [wire, options])
+  if (value === undefined || value.err === undefined) throw internal('The RPC node does not answer with a simulation')
+  return value.err === null ? null : explainTransactionError(value.err, { logs: value.logs ?? null })
+}

@@ -2,12 +2,8 @@
 
 export { type DbcChange, type DbcClaimChange, type DbcRecipient, dbcChangesIn } from './changes.ts'
 export { maxRecipients } from './claim-shares.ts'
-export type { Share, TradingFeeClaim } from './claim-types.ts'
-export { creatorOf, creatorPart, leftoverPart } from './claimed-part.ts'
 export { buildTradingFeeClaim, closesToken, OPENED_SHARE_UNITS, TRADING_FEE_CLAIM_UNITS } from './claims.ts'
-export { buildConfig, type ConfigContent, configContentHash } from './config.ts'
-export { tryConfigAtNode } from './config-trial.ts'
-export { buildCreatorTransfer, CREATOR_TRANSFER_UNITS } from './creator-transfer.ts'
+export { buildConfig, type ConfigContent, configContentHash, tryConfigAtNode } from './config.ts'
 export { curveOf } from './curve.ts'
 export {
   buildDbcLaunch,
@@ -57,9 +53,12 @@ export {
 } from './quote-mint.ts'
 export {
   type CurveReceivers,
+  creatorOf,
+  creatorPart,
   curveProgressOf,
   dbcPoolsIn,
   findCurves,
+  leftoverPart,
   migrationMarketCap,
   readDbcAccounts,
   readDbcPool,
@@ -68,10 +67,12 @@ export {
   receiversOf,
 } from './state.ts'
 export { buildDbcSwap, type DbcSwap, type DbcSwapQuote, quoteDbcSwap, SWAP_UNITS } from './swaps.ts'
-export type { CurveEarned, DbcPool, LaunchCurve, OneTimeClaim } from './types.ts'
+export type { CurveEarned, DbcPool, LaunchCurve, OneTimeClaim, Share, TradingFeeClaim } from './types.ts'
 export {
   buildCreationFeeWithdrawal,
+  buildCreatorTransfer,
   buildLeftoverWithdrawal,
   buildQuoteWithdrawal,
+  CREATOR_TRANSFER_UNITS,
   WITHDRAWAL_UNITS,
 } from './withdrawals.ts'

@@ -57,7 +57,9 @@ export const DBC_LAUNCH_UNITS = {
 } as const
 
 /** Cost of additional segments and vestings: half more than measured, with up to 16 segments. */
-const [SEGMENT_UNITS, SEGMENT_BUY_UNITS, LIQUIDITY_VESTING_UNITS] = [11_000, 12_000, 25_000]
+const SEGMENT_UNITS = 11_000
+const SEGMENT_BUY_UNITS = 12_000
+const LIQUIDITY_VESTING_UNITS = 25_000
 
 /** Returns the compute limit for creating a config of this curve alone. */
 export function configUnits({ parameters }: Pick<LaunchCurve, 'parameters'>): number {
@@ -72,7 +74,8 @@ export function configUnits({ parameters }: Pick<LaunchCurve, 'parameters'>): nu
  * first buy, else the config, then the pool with the buy. Throws bad_request when the texts are too long even then.
  */
 export async function buildDbcLaunch(launch: DbcLaunch): Promise<UnsignedTransaction[]> {
-  const [pool, tip] = [await poolInstruction(launch), await dbcTipInstructions(launch)]
+  const pool = await poolInstruction(launch)
+  const tip = await dbcTipInstructions(launch)
   const buy = launch.buyLamports === 0n ? [] : await firstBuy(launch)
   const units = wholeLaunchUnits({ ...launch, isConfigShared: true })
   if (launch.isConfigShared) return [await compile(launch, units, [pool, ...buy, ...tip])]

@@ -1,9 +1,10 @@
 /**
- * Computes what partner and creator can claim once from a launch curve, by its accounts and the program's rounding.
+ * Computes what partner and creator can claim once from a launch curve, by its accounts and the program's rounding,
+ * and what the curve has earned.
  */
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { bigintOf } from './program.ts'
-import type { DbcPool, OneTimeAmounts, OneTimeClaim } from './types.ts'
+import type { CurveEarned, DbcPool, OneTimeAmounts, OneTimeClaim } from './types.ts'
 
 /** Percentage of a filled curve's surplus that partner and creator share. The remainder is Meteora's. */
 const SURPLUS_SHARE = 80n
@@ -11,8 +12,11 @@ const SURPLUS_SHARE = 80n
 const PROTOCOL_PART_OF_CREATION = 10n
 /** `migrationProgress` from which on the curve is full. */
 const POST_BONDING_CURVE = 1
-/** Bits of `migrationFeeWithdrawStatus` and of `creationFeeBits`. */
-const [CREATOR_TOOK_MIGRATION_FEE, PARTNER_TOOK_MIGRATION_FEE, PARTNER_TOOK_CREATION_FEE] = [0b010, 0b100, 0b010]
+/** Bits of `migrationFeeWithdrawStatus`. */
+const CREATOR_TOOK_MIGRATION_FEE = 0b010
+const PARTNER_TOOK_MIGRATION_FEE = 0b100
+/** Bit of `creationFeeBits`. */
+const PARTNER_TOOK_CREATION_FEE = 0b010
 
 type OneTimeClaims = Pick<
   DbcPool,
@@ -61,4 +65,20 @@ function shared(amount: bigint, creatorPercentage: number): { partner: bigint; c
 /** The migrating amount is rounded up; the fee is the remainder of the threshold. */
 function migrationFeeOf(threshold: bigint, percentage: number): bigint {
   return threshold - (threshold * BigInt(100 - percentage) + 99n) / 100n
+}
+
+/** Reads what a launch curve has earned since it was created, by the program's own counters. */
+export function earnedOf(pool: VirtualPool, config: PoolConfig): CurveEarned {
+  const { metrics, ...state } = pool.poolState
+  return {
+    ...oneTimeAmountsOf(pool, config),
+    tradingFees: { quote: bigintOf(metrics.totalTradingQuoteFee), base: bigintOf(metrics.totalTradingBaseFee) },
+    protocolFees: { quote: bigintOf(metrics.totalProtocolQuoteFee), base: bigintOf(metrics.totalProtocolBaseFee) },
+    creatorPercentage: config.creatorTradingFeePercentage,
+    protocolMigration: {
+      quote: bigintOf(state.protocolMigrationQuoteFeeAmount),
+      base: bigintOf(state.protocolMigrationBaseFeeAmount),
+    },
+    protocolTookSurplus: state.isProtocolWithdrawSurplus === 1,
+  }
 }

@@ -7,7 +7,9 @@ import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { presetFault, quoteUnits } from './preset-amounts.ts'
 import type { Dbc } from './program.ts'
 
-const [LEAST_CREATION_FEE, MOST_CREATION_FEE] = [1_000_000n, 100_000_000_000n]
+/** Lamports that a pool creation fee may be, unless it is 0. */
+const LEAST_CREATION_FEE = 1_000_000n
+const MOST_CREATION_FEE = 100_000_000_000n
 const MAX_U16 = 65_535
 /** A hundredth of a percent, in billionths. */
 const LEAST_MIGRATED_FEE_NUMERATOR = 100_000

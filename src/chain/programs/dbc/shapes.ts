@@ -5,8 +5,10 @@ import { presetFault, wholeWeights } from './preset-amounts.ts'
 import { marketCapOf, type RawPreset } from './presets.ts'
 import { bigintOf, type Dbc } from './program.ts'
 
-/** Segments of the builder with liquidity weights. A sixteenth root is a square root four times. */
-const [WEIGHTED_SEGMENTS, SQUARE_ROOTS] = [16, 4]
+/** Segments of the builder with liquidity weights. */
+const WEIGHTED_SEGMENTS = 16
+/** A sixteenth root is a square root four times. */
+const SQUARE_ROOTS = 4
 
 export interface CurveSegments {
   /** Square roots of the prices times 2^64, ascending: the first price, then the end of each segment. */

@@ -7,6 +7,7 @@ import type {
   VirtualPool,
 } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { internal, notFound } from '../../../platform/errors.ts'
+import type { ChainAccount } from '../../../solana/accounts.ts'
 import { ACCOUNTS_PER_CALL, SOL_DECIMALS } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DBC } from '../../../solana/programs/dbc.ts'
@@ -16,8 +17,7 @@ import { askNode } from '../../nodes/rpc-faults.ts'
 import { chainTimeOf } from '../../reads/chain-clock.ts'
 import { type AccountsAtSlot, accountsAtSlot, type NodeAccount } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
-import { earnedOf } from './earned.ts'
-import { oneTimeClaimsOf } from './one-time-claims.ts'
+import { earnedOf, oneTimeClaimsOf } from './one-time-claims.ts'
 import { dbcPriceText } from './prices.ts'
 import { bigintOf, openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
@@ -105,7 +105,8 @@ export async function readForQuote(
 ): Promise<{ pool: VirtualPool; slot: bigint; unixSeconds: bigint } & DecodedConfig> {
   const { accounts } = await readDbcAccounts(node, [address, config, CLOCK_SYSVAR])
   const [first, second, clock] = accounts
-  const [pool, settings] = [await decodeDbcPool(first ?? null), await decodeConfig(second ?? null)]
+  const pool = await decodeDbcPool(first ?? null)
+  const settings = await decodeConfig(second ?? null)
   if (pool === null || settings === null) throw notFound(`There is no launch curve at ${address}`, { param: 'address' })
   const { slot, unixSeconds } = await chainTimeOf(clock ?? null)
   return { pool, ...settings, slot: BigInt(slot), unixSeconds: BigInt(unixSeconds) }
@@ -295,3 +296,38 @@ function dbcJsonSafe(value: unknown): unknown {
   if ('toArrayLike' in value) return value.toString()
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, dbcJsonSafe(field)]))
 }
+
+/** Bit of the creator in the state of the migration fee. */
+const CREATOR_TOOK_FEE = 0b010
+
+type CurveAccount = Pick<ChainAccount, 'owner' | 'data'> | null
+
+/**
+ * Returns a value that changes when the creator claims or transfers its role, or null while `wallet` is the creator
+ * and nothing was claimed. The claimed amount is all earnings minus the unclaimed ones, of partner and creator
+ * together, so claims of the partner change it too.
+ */
+export function creatorPart(account: CurveAccount, wallet: string): Uint8Array | null {
+  const pool = curveIn(account)
+  if (pool === null) return null
+  const claimed = [
+    pool.total_trading_base_fee - pool.partner_base_fee - pool.creator_base_fee,
+    pool.total_trading_quote_fee - pool.partner_quote_fee - pool.creator_quote_fee,
+    BigInt(pool.is_creator_withdraw_surplus),
+    BigInt(pool.migration_fee_withdraw_status & CREATOR_TOOK_FEE),
+  ]
+  if (pool.creator === wallet && claimed.every((each) => each === 0n)) return null
+  return Buffer.from([pool.creator, ...claimed].join(' '))
+}
+
+/** Returns the creator that a launch curve's account names, or null for another account. */
+export const creatorOf = (account: CurveAccount): string | null => curveIn(account)?.creator ?? null
+
+/** Returns a value that changes when the leftover is paid out, or null before. */
+export function leftoverPart(account: CurveAccount): Uint8Array | null {
+  const paid = curveIn(account)?.is_withdraw_leftover ?? 0
+  return paid === 0 ? null : Uint8Array.of(paid)
+}
+
+const curveIn = (account: CurveAccount) =>
+  DBC.decode('virtual_pool', account) ?? DBC.decode('transfer_hook_pool', account)

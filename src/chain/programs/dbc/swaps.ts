@@ -17,7 +17,8 @@ import type { DbcPool, DbcPoolAccounts } from './types.ts'
 /** Compute limit for a swap that cannot be simulated: half more than the largest run used. */
 export const SWAP_UNITS = 230_000
 /** Values of the program's `SwapMode`. */
-const [EXACT_IN, PARTIAL_FILL] = [0, 1]
+const EXACT_IN = 0
+const PARTIAL_FILL = 1
 
 type TradeSide = 'buy' | 'sell'
 type Traded = DbcPoolAccounts & Pick<DbcPool, 'swapShowsInstructions'>
@@ -121,7 +122,8 @@ export async function buyInstructions(trade: Trade): Promise<TransactionInstruct
   const { web3, spl, key } = await openDbc()
   const payer = key(trade.payer)
   const funder = key(trade.funder ?? trade.payer)
-  const [quote, token] = [await quoteAccount(trade.pool, payer), await baseAccount(trade.pool, payer, funder)]
+  const quote = await quoteAccount(trade.pool, payer)
+  const token = await baseAccount(trade.pool, payer, funder)
   const swap = await dbcSwapInstruction('buy', trade, quote.address, token.address)
   if (quote.unwrap === null) {
     const { provenDecimals: decimals } = trade
@@ -141,7 +143,8 @@ export async function buyInstructions(trade: Trade): Promise<TransactionInstruct
 
 async function sellInstructions(trade: Trade): Promise<TransactionInstruction[]> {
   const payer = (await openDbc()).key(trade.payer)
-  const [quote, token] = [await quoteAccount(trade.pool, payer), await baseAccount(trade.pool, payer)]
+  const quote = await quoteAccount(trade.pool, payer)
+  const token = await baseAccount(trade.pool, payer)
   const swap = await dbcSwapInstruction('sell', trade, token.address, quote.address)
   return [quote.open, swap, ...(quote.unwrap === null ? [] : [quote.unwrap])]
 }

@@ -1,12 +1,14 @@
-/** Builds the one-time withdrawals from a launch curve: surplus, migration fee, leftover and pool creation fee. */
+/**
+ * Builds the one-time withdrawals from a launch curve, surplus, migration fee, leftover and pool creation fee, and the
+ * transfer of the creator's role.
+ */
 
 import type { TransactionInstruction } from '@solana/web3.js'
 import type { Beneficiary } from '../../../api/fee-claims.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import type { ClaimedPool } from './claim-types.ts'
 import { baseAccount, openDbc, quoteAccount } from './program.ts'
-import type { DbcPool } from './types.ts'
+import type { ClaimedPool, DbcPool } from './types.ts'
 
 /** Compute limits for withdrawals that cannot be simulated: half more than the largest run used. */
 export const WITHDRAWAL_UNITS = {
@@ -115,4 +117,33 @@ export async function buildCreationFeeWithdrawal(withdrawal: CreationFeeWithdraw
     })
     .instruction()
   return compileUnsigned(withdrawal, [take])
+}
+
+/** Compute limit for a transfer that cannot be simulated: half more than the largest run used. */
+export const CREATOR_TRANSFER_UNITS = 20_000
+
+export interface CreatorTransfer extends Envelope {
+  pool: Pick<DbcPool, 'address' | 'config' | 'creator'>
+  /**
+   * Address that becomes the creator. The program accepts any address except the present creator, even one without a
+   * key.
+   */
+  newCreator: string
+}
+
+/** Transfers the role with everything that was not claimed yet. The pool's creator signs. The program refuses it (6022) between the end of the curve and its migration. */
+export async function buildCreatorTransfer(transfer: CreatorTransfer): Promise<UnsignedTransaction> {
+  const { methods, key, events } = await openDbc()
+  const { pool, newCreator } = transfer
+  const instruction = await methods
+    .transferPoolCreator()
+    .accountsStrict({
+      virtualPool: key(pool.address),
+      config: key(pool.config),
+      creator: key(pool.creator),
+      newCreator: key(newCreator),
+      ...events,
+    })
+    .instruction()
+  return compileUnsigned(transfer, [instruction])
 }
