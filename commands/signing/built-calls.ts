@@ -1,8 +1,7 @@
 /** Compares what an API built with what was requested, only by its bytes: every call must be a requested one. */
 import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
 import { priorityFee } from '../../src/solana/fees.ts'
-import { decodeComputeBudget } from '../../src/solana/instructions/compute-budget.ts'
-import { decodeInstruction } from '../../src/solana/instructions/index.ts'
+import { decodeInstruction } from '../../src/solana/instructions.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -12,6 +11,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../src/solana/program-ids.ts'
+import { COMPUTE_BUDGET } from '../../src/solana/programs/compute-budget.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { solOf } from '../cli/amounts.ts'
 import { type Call, type Demand, unexpectedBuild, type Wanted } from './demanded-calls.ts'
@@ -209,7 +209,7 @@ function budgetFeeOf(instructions: readonly Pick<BuiltInstruction, 'program' | '
   for (const { program, data } of instructions) {
     if (program !== COMPUTE_BUDGET_PROGRAM) continue
     const bytes = Buffer.from(data, 'hex')
-    const budget = decodeComputeBudget(bytes)
+    const budget = COMPUTE_BUDGET.flatCall(program, [], bytes)
     if (budget === null && (bytes[0] === 2 || bytes[0] === 3)) throw unexpectedBuild('its priority fee cannot be read')
     if (budget?.type === 'setComputeUnitLimit') units ??= BigInt(budget.units)
     if (budget?.type === 'setComputeUnitPrice') microLamports ??= budget.microLamports

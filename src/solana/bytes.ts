@@ -14,8 +14,13 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 
 export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-export const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+export function hexOf(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += HEX[byte]
+  return text
+}
 
 /** Bytes of hexadecimal text whose form the caller has checked. */
 export const bytesOfHex = (text: string): Bytes =>

@@ -2,7 +2,6 @@
 
 import { MAX_COMPUTE_UNITS } from './constants.ts'
 import type { DecodedMessage } from './decoded-message.ts'
-import { decodeComputeBudget } from './instructions/compute-budget.ts'
 import { keyAt } from './messages.ts'
 import {
   COMPUTE_BUDGET_PROGRAM,
@@ -13,6 +12,7 @@ import {
   SYSTEM_PROGRAM,
   VOTE_PROGRAM,
 } from './program-ids.ts'
+import { COMPUTE_BUDGET } from './programs/compute-budget.ts'
 
 /** What the network takes for each signature. */
 export const LAMPORTS_PER_SIGNATURE = 5000n
@@ -74,8 +74,7 @@ function computeBudgetOf(message: DecodedMessage): { units: bigint; price: bigin
   for (const { programIdIndex, data } of message.instructions) {
     const program = keyAt(message, programIdIndex)
     byDefault += BUILT_IN.has(program) ? UNITS_PER_BUILT_IN : UNITS_PER_INSTRUCTION
-    if (program !== COMPUTE_BUDGET_PROGRAM) continue
-    const budget = decodeComputeBudget(data)
+    const budget = COMPUTE_BUDGET.flatCall(program, [], data)
     if (budget?.type === 'setComputeUnitLimit') limit = BigInt(budget.units)
     if (budget?.type === 'setComputeUnitPrice') price = budget.microLamports
   }

@@ -5,17 +5,16 @@
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import type { DescribedInstruction, InstructionArgument } from '../../solana/described-instructions.ts'
-import { decodeComputeBudget } from '../../solana/instructions/compute-budget.ts'
-import { readInstruction } from '../../solana/instructions/index.ts'
-import { AUTHORITY_TYPE_NAMES } from '../../solana/instructions/token.ts'
+import { PLAIN_TABLES } from '../../solana/instructions.ts'
 import { instructionsIn } from '../../solana/message-instructions.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
-  COMPUTE_BUDGET_PROGRAM,
+  SYSTEM_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
   WRAPPED_SOL,
 } from '../../solana/program-ids.ts'
+import { COMPUTE_BUDGET } from '../../solana/programs/compute-budget.ts'
 import { DAMM_V2 } from '../../solana/programs/damm-v2.ts'
 import { DBC } from '../../solana/programs/dbc.ts'
 import { fieldType, shownAs } from '../../solana/programs/field-types.ts'
@@ -27,6 +26,8 @@ import { STAKE } from '../../solana/programs/stake.ts'
 import { TOKEN_METADATA } from '../../solana/programs/token-metadata.ts'
 import { TOKEN_METADATA_INTERFACE } from '../../solana/programs/token-metadata-interface.ts'
 import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
+import { byFirstBytes, rolesOf } from '../../solana/programs/table.ts'
+import { AUTHORITY_TYPE_NAMES, TOKEN_2022 } from '../../solana/programs/token.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
 
@@ -41,6 +42,8 @@ export interface ReadInstruction {
 }
 
 const TABLES = [
+  ...PLAIN_TABLES,
+  COMPUTE_BUDGET,
   DAMM_V2,
   DBC,
   JUPITER_LOCK,
@@ -50,10 +53,16 @@ const TABLES = [
   SQUADS,
   STAKE,
   TOKEN_METADATA,
-  TOKEN_METADATA_INTERFACE,
 ]
+/** Name, accounts and arguments of instructions by their first bytes in hex. */
+interface Layout {
+  table: Readonly<Record<string, readonly [name: string, accounts: string, args: string]>>
+}
 /** Tables by the address of their program. */
-export const LAYOUTS = new Map(TABLES.map(({ id, layout }) => [id, layout]))
+export const LAYOUTS: ReadonlyMap<string, Layout> = new Map<string, Layout>([
+  ...TABLES.map(({ id, layout }) => [id, layout] as const),
+  [TOKEN_2022.id, { table: { ...TOKEN_2022.layout.table, ...TOKEN_METADATA_INTERFACE.layout.table } }],
+])
 
 /** The instructions of a message, whole. An account of a lookup table is `TABLE[place]`, unless `places` has its address. */
 export function describeMessage(message: DecodedMessage, places: PlaceAddresses = new Map()): DescribedInstruction[] {
@@ -172,116 +181,75 @@ function onlyOf<V>(values: ReadonlySet<V> | undefined): V | null {
 
 /** Describes an instruction by its program, the addresses of its accounts and its data, all of which may be hostile. */
 export function describeInstruction(program: string, accounts: readonly string[], data: Uint8Array): ReadInstruction {
-  const reader = new ByteReader(data)
-  const read = budget(program, accounts, reader, data) ?? ofSolanaProgram(program, accounts, reader)
-  if (read !== null) return { ...read, rest: hexFrom(data, reader.position) }
-  return (
-    byLayout(program, accounts, data) ?? {
-      instruction: null,
-      roles: accounts.map(() => null),
-      args: [],
-      rest: hexFrom(data, 0),
-    }
+  const { table } = LAYOUTS.get(program) ?? { table: {} }
+  const found = byFirstBytes((prefix) => (Object.hasOwn(table, prefix) ? table[prefix] : undefined), data)
+  if (found === null) {
+    return { instruction: null, roles: accounts.map(() => null), args: [], rest: hexFrom(data, 0) }
+  }
+  const [instruction, names, fields] = found.row
+  const { values, end } = readArgs(fields, new ByteReader(data, found.size))
+  // The signing members of a multisig stay without a role.
+  const roles = rolesOf(names, accounts.length, Object.fromEntries(values.map(({ name, value }) => [name, value]))).map(
+    (role) => (role === null || (role.isList && role.name === 'signers') ? null : role.name),
   )
+  const holders = new Map(roles.map((role, i) => [role, accounts[i]]))
+  const args = values.map((each) => argument(each, { program, instruction, holders }))
+  return { instruction, roles, args: withDecimals(withSwapMode(args, holders), instruction), rest: hexFrom(data, end) }
 }
 
 const hexFrom = (data: Uint8Array, position: number) => Buffer.from(data.subarray(position)).toString('hex')
 
-type Read = Omit<ReadInstruction, 'rest'>
-
-function budget(program: string, accounts: readonly string[], reader: ByteReader, data: Uint8Array): Read | null {
-  const decoded = program === COMPUTE_BUDGET_PROGRAM ? decodeComputeBudget(data, reader) : null
-  if (decoded === null) return null
-  const { type, ...values } = decoded
-  const args = Object.entries(values).map(([name, value]) => plain(name, String(value)))
-  return { instruction: type, roles: accounts.map(() => null), args }
-}
-
-const plain = (name: string, value: string): InstructionArgument => ({
-  name,
-  value,
-  unit: null,
-  of: null,
-  decimals: null,
-})
-
-/** Stands for the account at a place while an instruction is decoded. No text in the data can be one: it is half a letter. */
-const PLACE = '\ud800'
-const placeOf = (value: unknown): number | null =>
-  typeof value === 'string' && value.startsWith(PLACE) ? Number(value.slice(PLACE.length)) : null
-
-/** System, token, associated token, lookup table and memo program, whose decoders name every account. */
-function ofSolanaProgram(program: string, accounts: readonly string[], reader: ByteReader): Read | null {
-  const decoded = readInstruction(
-    program,
-    accounts.map((_, i) => `${PLACE}${i}`),
-    reader,
-  )
-  if (decoded === null) return null
-  const { type, ...values } = decoded.instruction as { type: string } & Record<string, unknown>
-  const roles: (string | null)[] = accounts.map(() => null)
-  const decimals = typeof values.decimals === 'number' && type.endsWith('Checked') ? values.decimals : null
-  const holder = [values.mint, values.source, values.account].map(placeOf).find((place) => place !== null)
-  const args = Object.entries(values).flatMap(([name, value]): InstructionArgument[] => {
-    const all: unknown[] = Array.isArray(value) ? value : [value]
-    const places = all.map(placeOf)
-    // The signing members of a multisig stay without a role.
-    for (const place of places) if (place !== null && name !== 'signers') roles[place] = name
-    const own = all.filter((_, i) => places[i] === null)
-    if (own.length === 0) return []
-    if (value === null) return [plain(name, 'none')]
-    if (name === 'lamports') return [{ ...plain(name, String(value)), unit: 'lamports' }]
-    if (type === 'setAuthority' && name === 'kind')
-      return [plain(name, AUTHORITY_TYPE_NAMES[Number(value)] ?? String(value))]
-    if (name !== 'amount' || !isTokenProgram(program)) return [plain(name, own.join(', '))]
-    const of = holder === undefined || holder === null ? null : (accounts[holder] ?? null)
-    return [{ name, value: String(value), unit: 'tokens', of, decimals }]
-  })
-  return { instruction: type, roles, args }
-}
-
 const isTokenProgram = (program: string) => program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM
 
-function byLayout(program: string, accounts: readonly string[], data: Uint8Array): ReadInstruction | null {
-  const layout = LAYOUTS.get(program)
-  if (layout === undefined || data.length < layout.prefixBytes) return null
-  const prefix = hexFrom(data.subarray(0, layout.prefixBytes), 0)
-  const row = Object.hasOwn(layout.table, prefix) ? layout.table[prefix] : undefined
-  if (row === undefined) return null
-  const [instruction, names, fields] = row
-  // Behind a name, a table says how the account is used, which the message itself shows.
-  const roleNames = wordsOf(names).map((word) => word.replace(/:.*/, ''))
-  const roles = accounts.map((_, i) => roleNames[i] ?? null)
-  const holders = new Map(roleNames.map((role, i) => [role, accounts[i]]))
-  const { args, end } = readArgs(wordsOf(fields), new ByteReader(data, layout.prefixBytes), holders)
-  return { instruction, roles, args, rest: hexFrom(data, end) }
+interface FieldValue {
+  name: string
+  type: string
+  value: unknown
 }
 
-const wordsOf = (text: string): string[] => (text === '' ? [] : text.split(' '))
-
 /** Reads the arguments one after another, up to the first that the data does not hold whole. */
-function readArgs(
-  fields: readonly string[],
-  reader: ByteReader,
-  holders: ReadonlyMap<string, string | undefined>,
-): { args: InstructionArgument[]; end: number } {
-  const args: InstructionArgument[] = []
+function readArgs(fields: string, reader: ByteReader): { values: FieldValue[]; end: number } {
+  const values: FieldValue[] = []
   let end = reader.position
   try {
-    for (const field of fields) {
+    for (const field of fields === '' ? [] : fields.split(' ')) {
       const colon = field.indexOf(':')
       const [name, type] = [field.slice(0, colon), field.slice(colon + 1)]
-      const value = shownAs(type, fieldType(type).read(reader))
-      const roles = type === 'u64' && Object.hasOwn(HOLDERS, name) ? HOLDERS[name] : undefined
-      const of = roles?.map((role) => holders.get(role)).find((address) => address !== undefined)
-      args.push({ ...plain(name, value), ...(roles === undefined ? {} : { unit: 'tokens', of: of ?? null }) })
+      values.push({ name, type, value: fieldType(type).read(reader) })
       end = reader.position
     }
   } catch (error) {
     // TextDecoder throws a TypeError for text that is not UTF-8.
     if (!(error instanceof ShortData || error instanceof TypeError)) throw error
   }
-  return { args: withSwapMode(args, holders), end }
+  return { values, end }
+}
+
+interface Called {
+  program: string
+  instruction: string
+  /** The addresses by their roles. */
+  holders: ReadonlyMap<string | null, string | undefined>
+}
+
+function argument({ name, type, value }: FieldValue, { program, instruction, holders }: Called): InstructionArgument {
+  const plain = { name, value: shownAs(type, value), unit: null, of: null, decimals: null }
+  if (program === SYSTEM_PROGRAM && name === 'lamports') return { ...plain, unit: 'lamports' }
+  if (isTokenProgram(program) && instruction === 'setAuthority' && name === 'kind')
+    return { ...plain, value: AUTHORITY_TYPE_NAMES[Number(value)] ?? plain.value }
+  const isTokens = isTokenProgram(program) && name === 'amount'
+  const named = type === 'u64' && Object.hasOwn(HOLDERS, name) ? HOLDERS[name] : undefined
+  const roles = isTokens ? ['mint', 'source', 'account'] : named
+  if (roles === undefined) return plain
+  const of = roles.map((role) => holders.get(role)).find((address) => address !== undefined)
+  return { ...plain, unit: 'tokens', of: of ?? null }
+}
+
+/** Instructions of the token programs that check the decimals of the mint. */
+function withDecimals(args: InstructionArgument[], instruction: string): InstructionArgument[] {
+  const own = instruction.endsWith('Checked') ? args.find(({ name }) => name === 'decimals') : undefined
+  if (own === undefined) return args
+  return args.map((arg) => (arg.unit === 'tokens' ? { ...arg, decimals: Number(own.value) } : arg))
 }
 
 const [PAID, RECEIVED] = [['input_token_account'], ['output_token_account']]
@@ -316,10 +284,7 @@ const HOLDERS: Readonly<Record<string, readonly string[]>> = {
  * Mode 2 of `swap2` has the received amount first, then the most that is paid (`SwapMode` of both Meteora
  * programs).
  */
-function withSwapMode(
-  args: InstructionArgument[],
-  holders: ReadonlyMap<string, string | undefined>,
-): InstructionArgument[] {
+function withSwapMode(args: InstructionArgument[], holders: Called['holders']): InstructionArgument[] {
   if (args.find(({ name }) => name === 'swap_mode')?.value !== '2') return args
   const [paid, received] = [PAID, RECEIVED].map(([role = '']) => holders.get(role) ?? null)
   return args.map((arg) =>

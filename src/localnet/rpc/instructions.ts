@@ -1,13 +1,12 @@
 /** Encodes instructions in jsonParsed form as validators show them; unknown ones are partially decoded. */
-import { type DecodedInstruction, decodeInstruction } from '../../solana/instructions/index.ts'
-import { AUTHORITY_TYPE_NAMES, type Pointer, type TokenInstruction } from '../../solana/instructions/token.ts'
-import type { Authorized } from '../../solana/instructions/token-decoding.ts'
-import { isOfExtension, type TokenExtensionInstruction } from '../../solana/instructions/token-extensions.ts'
+import { type DecodedInstruction, decodeInstruction } from '../../solana/instructions.ts'
 import { encodeBase58 } from '../../solana/long-base58.ts'
+import { AUTHORITY_TYPE_NAMES, type TokenInstruction } from '../../solana/programs/token.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { extensionName } from './token-extensions.ts'
 
 type Info = Record<string, unknown>
+type Authorized = Pick<Extract<TokenInstruction, { type: 'transfer' }>, 'authority' | 'signers'>
 
 /**
  * Program names in instructions; a validator uses the same one for both token programs, although it distinguishes their
@@ -56,7 +55,8 @@ const checkedInfo = ({ amount, decimals }: { amount: bigint; decimals: number })
 /** Kinds of authority that belong to a token account; all others belong to the mint. */
 const OF_ACCOUNT = new Set([2, 3])
 
-const POINTERS: Record<Pointer, string> = {
+/** Mint extensions that point to an account with further information about the mint, and its name. */
+const POINTERS: Readonly<Record<string, string>> = {
   MetadataPointer: 'metadataAddress',
   GroupPointer: 'groupAddress',
   GroupMemberPointer: 'memberAddress',
@@ -67,6 +67,29 @@ function signedBy({ authority, signers }: Authorized, name = 'authority'): Info 
   const multisig = `multisig${name.charAt(0).toUpperCase()}${name.slice(1)}`
   return signers.length > 0 ? { [multisig]: authority, signers } : { [name]: authority }
 }
+
+/** Instructions of the extensions that change what an amount means or whether it can move. */
+const EXTENSIONS = [
+  'initializeTransferFeeConfig',
+  'setTransferFee',
+  'withdrawWithheldTokensFromMint',
+  'withdrawWithheldTokensFromAccounts',
+  'harvestWithheldTokensToMint',
+  'initializeDefaultAccountState',
+  'updateDefaultAccountState',
+  'initializeInterestBearingConfig',
+  'updateInterestBearingConfigRate',
+  'initializeTransferHook',
+  'updateTransferHook',
+  'initializeScaledUiAmountConfig',
+  'updateMultiplier',
+  'initializePausableConfig',
+  'pause',
+  'resume',
+] as const
+type ExtensionInstruction = Extract<TokenInstruction, { type: (typeof EXTENSIONS)[number] }>
+const isOfExtension = (instruction: TokenInstruction): instruction is ExtensionInstruction =>
+  (EXTENSIONS as readonly string[]).includes(instruction.type)
 
 function tokenInfo(instruction: TokenInstruction): Info {
   if (isOfExtension(instruction)) return extensionInfo(instruction)
@@ -130,7 +153,7 @@ function tokenInfo(instruction: TokenInstruction): Info {
 }
 
 /** Info of instructions that set up mints and accounts; only pointer updates among them have an authority. */
-function settingInfo(instruction: Exclude<TokenInstruction, { type: Moving } | TokenExtensionInstruction>): Info {
+function settingInfo(instruction: Exclude<TokenInstruction, { type: Moving } | ExtensionInstruction>): Info {
   const { type, ...info } = instruction
   switch (instruction.type) {
     case 'getAccountDataSize': {
@@ -168,7 +191,7 @@ const EXTENSION_AUTHORITIES: Readonly<Record<string, string>> = {
 }
 
 /** Info of an extension's instruction. Unlike in others, an authority that is not set is shown as null in some. */
-function extensionInfo({ type, ...fields }: TokenExtensionInstruction): Info {
+function extensionInfo({ type, ...fields }: ExtensionInstruction): Info {
   switch (type) {
     case 'initializeTransferFeeConfig':
       return withoutNulls(fields)
@@ -192,7 +215,7 @@ function extensionInfo({ type, ...fields }: TokenExtensionInstruction): Info {
   }
 }
 
-const pointerName = (type: string): string => POINTERS[type.replace(/^(initialize|update)/, '') as Pointer]
+const pointerName = (type: string): string => POINTERS[type.replace(/^(initialize|update)/, '')] ?? ''
 
 type Moving =
   | 'transfer'

@@ -7,7 +7,7 @@ import { isGoldLock, lockChangesIn, vestingClaimsIn } from '../../chain/programs
 import { distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
 import { assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
-import { decodeInstruction } from '../../solana/instructions/index.ts'
+import { decodeInstruction } from '../../solana/instructions.ts'
 import { groupedBy } from './grouping.ts'
 
 /** One thing that a transaction did. */

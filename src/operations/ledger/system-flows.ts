@@ -1,7 +1,7 @@
 /** Reads from executed instructions who paid lamports to whom, which accounts were opened, and who received the lamports of closed ones. */
 
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
-import { decodeInstruction } from '../../solana/instructions/index.ts'
+import { decodeInstruction } from '../../solana/instructions.ts'
 
 export interface LamportTransfer {
   source: string

@@ -1,7 +1,7 @@
 /** Finds accounts in transactions of this service that may still return their rent, so that none is reclaimed twice. */
 import type { Context } from '../../context.ts'
 import { addressBytes } from '../../solana/addresses.ts'
-import { decodeInstruction } from '../../solana/instructions/index.ts'
+import { decodeInstruction } from '../../solana/instructions.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { unconfirmedTransactions } from '../../store/transactions/transactions.ts'
 

@@ -1,6 +1,6 @@
 /** Lists every instruction that a transaction executes: the message's own, decoded from its bytes, and inner ones as the node reports them. */
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
-import { decodeInstruction } from '../../solana/instructions/index.ts'
+import { decodeInstruction } from '../../solana/instructions.ts'
 import { isTokenProgram } from '../../solana/token-programs.ts'
 
 export interface ExecutedInstruction {

@@ -1,6 +1,7 @@
 /**
  * Types of the fields in a program's table: how their values are read, written and shown. A type is one of `SCALARS`,
- * `?T` (optional), `*T` (a list), `*8T` (a list whose length takes one byte), `{name:T,name:T}` (fields), `(T,T)`,
+ * `?T` (optional), `??T` (optional, of one length: four bytes, then always a value), `*T` (a list), `*8T` and `*64T` (a
+ * list whose length takes one byte or eight), `**T` (as many as there are), `{name:T,name:T}` (fields), `(T,T)`,
  * `<Name,NameT>` (one of several, each alone or with fields), or `hexN` (N bytes).
  */
 import { addressBytes } from '../addresses.ts'
@@ -22,14 +23,17 @@ interface Scalars {
   u64: bigint
   u128: bigint
   i64: bigint
+  f64: string
   bool: boolean
   string: string
   string64: string
+  text: string
   bytes: Uint8Array
   bytes8: Uint8Array
   bytes16: Uint8Array
   bytes64: Uint8Array
   pubkey: string
+  pubkey_or_zeros: string | null
   bytes_as_they_are: never
 }
 
@@ -37,9 +41,9 @@ interface Scalars {
 export type ValueOf<T extends string> = T extends keyof Scalars
   ? Scalars[T]
   : T extends `?${infer Some}`
-    ? ValueOf<Some> | null
+    ? ValueOf<Some extends `?${infer Value}` ? Value : Some> | null
     : T extends `*${infer Each}`
-      ? readonly ValueOf<Each>[]
+      ? readonly ValueOf<Each extends `${'*' | 8 | 64}${infer Item}` ? Item : Each>[]
       : T extends `hex${string}`
         ? Uint8Array
         : T extends `<${string}`
@@ -104,6 +108,12 @@ function bytes(size: LengthSize): FieldType<Uint8Array> {
   return { size: null, read: (from) => from.take(length(from)), write, show: showBytes }
 }
 
+function float(value: string): Uint8Array {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setFloat64(0, Number(value), true)
+  return bytes
+}
+
 const unread = (): never => {
   throw new ShortData()
 }
@@ -116,6 +126,8 @@ const SCALARS: { readonly [T in keyof Scalars]: FieldType<Scalars[T]> } = {
   u64: whole(8, (from) => from.u64()),
   u128: whole(16, (from) => from.u128()),
   i64: whole(8, (from) => from.i64(), true),
+  /** As decimal text. */
+  f64: { size: 8, read: (from) => String(from.f64()), write: float, show: String },
   bool: {
     size: 1,
     read: (from) => oneOf([false, true], from.u8()),
@@ -124,15 +136,24 @@ const SCALARS: { readonly [T in keyof Scalars]: FieldType<Scalars[T]> } = {
   },
   string: text(4),
   string64: text(8),
+  /** UTF-8 up to the end of the data. */
+  text: { size: null, read: (from) => from.text(from.left), write: utf8, show: JSON.stringify },
   bytes: bytes(4),
   bytes8: bytes(1),
   bytes16: bytes(2),
   bytes64: bytes(8),
   pubkey: { size: 32, read: (from) => from.key(), write: addressBytes, show: String },
+  /** 32 zeros stand for no address. */
+  pubkey_or_zeros: {
+    size: 32,
+    read: (from) => from.nonZeroKey(),
+    write: (value) => (value === null ? new Uint8Array(32) : addressBytes(value)),
+    show: (value) => value ?? 'none',
+  },
   /** A value that is never read, so that its bytes are shown. */
   bytes_as_they_are: { size: null, read: unread, write: unread, show: unread },
 }
-const TEXTS: readonly string[] = ['string', 'string64']
+const TEXTS: readonly string[] = ['string', 'string64', 'text']
 
 /** A byte that stands for nothing is not a value of the type, so it stays unexplained. */
 function oneOf<T>(values: readonly T[], index: number): T {
@@ -156,8 +177,11 @@ export const shownAs = (type: string, value: unknown): string =>
 
 function typeOf(type: string): AnyType {
   const inner = type.slice(1, -1)
+  if (type.startsWith('??')) return optionOfOneSize(fieldType(type.slice(2)))
   if (type.startsWith('?')) return optional(fieldType(type.slice(1)))
+  if (type.startsWith('**')) return allThatAreLeft(fieldType(type.slice(2)))
   if (type.startsWith('*8')) return list(fieldType(type.slice(2)), 1)
+  if (type.startsWith('*64')) return list(fieldType(type.slice(3)), 8)
   if (type.startsWith('*')) return list(fieldType(type.slice(1)), 4)
   if (type.startsWith('(')) return tuple(partsOf(inner).map(fieldType))
   if (type.startsWith('{')) return struct(partsOf(inner).map(namedType))
@@ -184,6 +208,33 @@ const optional = (some: AnyType): AnyType => ({
   read: (from) => oneOf([() => null, () => some.read(from)], from.u8())(),
   write: (value) => ((value ?? null) === null ? Uint8Array.of(0) : joinBytes([Uint8Array.of(1), some.write(value)])),
   show: (value) => (value === null ? 'none' : some.show(value)),
+})
+
+/** An option of an account's layout, which has room for its value if there is none. */
+const optionOfOneSize = (some: AnyType): AnyType => {
+  const size = some.size ?? 0
+  return {
+    size: 4 + size,
+    read(from) {
+      const isThere = from.u32() === 1
+      const value = some.read(from)
+      return isThere ? value : null
+    },
+    write: (value) =>
+      (value ?? null) === null ? new Uint8Array(4 + size) : joinBytes([littleEndian(1, 4), some.write(value)]),
+    show: (value) => (value === null ? 'none' : some.show(value)),
+  }
+}
+
+const allThatAreLeft = (each: AnyType): FieldType<readonly unknown[]> => ({
+  size: null,
+  read(from) {
+    const values: unknown[] = []
+    while (from.left >= (each.size ?? 1)) values.push(each.read(from))
+    return values
+  },
+  write: (values) => joinBytes(values.map((value) => each.write(value))),
+  show: (values) => `[${values.map((value) => each.show(value)).join(', ')}]`,
 })
 
 const list = (each: AnyType, size: LengthSize): FieldType<readonly unknown[]> => ({

@@ -6,7 +6,7 @@ import type { ChainAccount } from '../accounts.ts'
 import { ByteReader, ShortData } from '../byte-reader.ts'
 import { bytesOfHex, hexOf, joinBytes } from '../bytes.ts'
 import type { DecodedMessage } from '../decoded-message.ts'
-import { fieldType, type ValueOf } from './field-types.ts'
+import { fieldType, type ValueOf, type Variant } from './field-types.ts'
 
 type Words<S extends string, Found extends string = never> = S extends ''
   ? Found
@@ -15,12 +15,16 @@ type Words<S extends string, Found extends string = never> = S extends ''
     : Found | S
 type NameOf<W extends string> = W extends `${infer N}:${string}` ? N : W
 type Optional<W extends string> = W extends `${string}:${string}o` ? W : never
+type Several<W extends string> = W extends `${string}:${string}*${string}` ? W : never
+type AddressOf<W extends string> = W extends Several<W> ? readonly string[] : string
 /** The addresses of `base:sw escrow:w mint collection:o`, by name, to write them. */
-type Addresses<S extends string> = Record<NameOf<Exclude<Words<S>, Optional<Words<S>>>>, string> & {
-  [W in Optional<Words<S>> as NameOf<W>]?: string | null | undefined
-}
+type Addresses<S extends string> = {
+  [W in Exclude<Words<S>, Optional<Words<S>>> as NameOf<W>]: AddressOf<W>
+} & { [W in Optional<Words<S>> as NameOf<W>]?: string | null | undefined }
 /** The addresses that were read: null for one that is left out. */
-type Found<S extends string> = { [W in Words<S> as NameOf<W>]?: W extends Optional<W> ? string | null : string }
+type Found<S extends string> = {
+  [W in Words<S> as NameOf<W>]?: W extends Optional<W> ? string | null : AddressOf<W>
+}
 /** The values of `amount:u64 to:pubkey`. */
 export type Fields<S extends string> = {
   [W in Words<S> as NameOf<W>]: W extends `${string}:${infer T}` ? ValueOf<T> : never
@@ -31,8 +35,9 @@ type Given<S extends string> = Omit<Fields<S>, OptionalName<Words<S>>> &
   Partial<Pick<Fields<S>, OptionalName<Words<S>>>>
 
 /**
- * First bytes in hex; accounts, with `:s` for one that signs, `:w` for one that is written and `:o` for one that may be
- * left out (the program's own address then stands in its place); arguments as `name:type`, see `field-types.ts`.
+ * First bytes in hex (`00|none` if no data means the same); accounts, with `:s` for one that signs, `:w` for one that is
+ * written, `:o` for one that may be left out (the program's own address then stands in its place) and `:*` for several,
+ * of which `:*count` are as many of the last ones as that argument says; arguments as `name:type`, see `field-types.ts`.
  */
 export type InstructionRow = readonly [prefix: string, accounts: string, args: string]
 /** First bytes in hex, fields, and the least size of the account in bytes if it has more than its fields. */
@@ -53,7 +58,6 @@ export interface PlainInstruction {
 }
 
 interface Rows<T, A, E, F extends string> {
-  /** All have first bytes of one length. */
   instructions: T
   accounts?: A
   events?: E
@@ -76,6 +80,15 @@ interface Call<T extends Readonly<Record<string, InstructionRow>>, N extends key
 type CalledMessage = Pick<DecodedMessage, 'instructions'> & { readonly keys: readonly string[] }
 type AnyCall<T extends Readonly<Record<string, InstructionRow>>> = { [N in keyof T]: Call<T, N> }[keyof T]
 
+type CountOf<W extends string> = W extends `${string}:${string}*${infer Count}` ? Count : never
+type FlatFields<S extends string, Count extends string> = {
+  [N in Exclude<keyof Fields<S>, Count>]: Fields<S>[N] extends Variant ? string : Fields<S>[N]
+}
+/** A call as one record: its name, its accounts and its arguments, all of which are there. */
+export type FlatCall<T extends Readonly<Record<string, InstructionRow>>> = {
+  [N in keyof T]: { type: N } & Addresses<T[N][1]> & FlatFields<T[N][2], CountOf<Words<T[N][1]>>>
+}[keyof T]
+
 const split = (words: string): [name: string, of: string][] =>
   words.split(' ').flatMap((word): [string, string][] => {
     if (word === '') return []
@@ -83,11 +96,79 @@ const split = (words: string): [name: string, of: string][] =>
     return [colon < 0 ? [word, ''] : [word.slice(0, colon), word.slice(colon + 1)]]
   })
 
+interface Role {
+  name: string
+  isSigner: boolean
+  isWritable: boolean
+  isOptional: boolean
+  isList: boolean
+  /** The argument that counts the accounts of a list at the end. */
+  count: string
+}
+
+const knownRoles = new Map<string, readonly Role[]>()
+
+function rolesIn(text: string): readonly Role[] {
+  const roles = knownRoles.get(text) ?? split(text).map(roleOf)
+  knownRoles.set(text, roles)
+  return roles
+}
+
+function roleOf([name, of]: readonly [name: string, of: string]): Role {
+  const [flags = '', count] = of.split('*')
+  const has = (flag: string) => flags.includes(flag)
+  const isList = count !== undefined
+  return { name, isSigner: has('s'), isWritable: has('w'), isOptional: has('o'), isList, count: count ?? '' }
+}
+
+/** The role of each of `count` accounts by its place; null for those after the last role. */
+export function rolesOf(text: string, count: number, args: Readonly<Record<string, unknown>>): (Role | null)[] {
+  const roles = rolesIn(text)
+  const last = roles.at(-1)?.count
+  const before = count - (last ? Number(args[last] ?? 0) : 0)
+  const places: Role[] = []
+  for (const role of roles) {
+    const end = !role.isList ? places.length + 1 : role.count ? count : before
+    while (places.length < end) places.push(role)
+  }
+  return Array.from({ length: count }, (_, i) => places[i] ?? null)
+}
+
+/** Lengths of the first bytes by which instructions are known. */
+const PREFIX_SIZES: readonly number[] = [8, 4, 2, 1, 0]
+
+/** Finds by the first bytes in hex, as many as are known, or by `none` if there are no bytes. */
+export function byFirstBytes<R>(
+  find: (prefix: string) => R | undefined,
+  data: Uint8Array,
+  sizes = PREFIX_SIZES,
+): { row: R; size: number } | null {
+  const empty = data.length === 0 ? find('none') : undefined
+  if (empty !== undefined) return { row: empty, size: 0 }
+  for (const size of sizes) {
+    const row = size > data.length ? undefined : find(hexOf(data.subarray(0, size)))
+    if (row !== undefined) return { row, size }
+  }
+  return null
+}
+
+const prefixesIn = (text: string) => text.split('|')
+const firstPrefix = (text: string) => prefixesIn(text)[0] ?? ''
+
+type Field = readonly [name: string, type: ReturnType<typeof fieldType>]
+const knownFields = new Map<string, readonly Field[]>()
+
+function fieldsIn(text: string): readonly Field[] {
+  const fields = knownFields.get(text) ?? split(text).map(([name, type]) => [name, fieldType(type)] as const)
+  knownFields.set(text, fields)
+  return fields
+}
+
 /** The values up to the first that cannot be read: the data ends early, or has a text or a byte that is none. */
 function readFields(fields: string, reader: ByteReader): { values: Record<string, unknown>; isWhole: boolean } {
   const values: Record<string, unknown> = {}
   try {
-    for (const [name, type] of split(fields)) values[name] = fieldType(type).read(reader)
+    for (const [name, type] of fieldsIn(fields)) values[name] = type.read(reader)
   } catch (error) {
     if (error instanceof ShortData || error instanceof TypeError) return { values, isWhole: false }
     throw error
@@ -109,6 +190,8 @@ function readAfter(
   return isWhole && (!wholly || reader.left === 0) ? values : null
 }
 
+const isVariant = (value: unknown): value is Variant => typeof value === 'object' && value !== null && 'name' in value
+
 /** A program whose instructions and accounts begin with bytes of their own: eight with Anchor, one with Metaplex. */
 export function programTable<
   const T extends Readonly<Record<string, InstructionRow>>,
@@ -117,17 +200,20 @@ export function programTable<
   F extends string = never,
 >(id: string, { instructions, accounts, events, fixed }: Rows<T, A, E, F>) {
   const byPrefix = new Map(
-    Object.entries(instructions).map(([name, row]) => [row[0], { name: name as keyof T & string, row }]),
+    Object.entries(instructions).flatMap(([name, row]) =>
+      prefixesIn(row[0]).map((prefix) => [prefix, { name: name as keyof T & string, row }] as const),
+    ),
   )
-  const prefixBytes = (Object.values(instructions)[0]?.[0] ?? '').length / 2
+  const sizes = PREFIX_SIZES.filter((size) => [...byPrefix.keys()].some((prefix) => prefix.length === 2 * size))
+  const rowOf = (data: Uint8Array) => byFirstBytes((prefix) => byPrefix.get(prefix), data, sizes)
   const accountRow = (name: string) => (accounts as Readonly<Record<string, AccountRow>>)[name] as AccountRow
   const written = (prefix: string, fields: string, values: Readonly<Record<string, unknown>>): Uint8Array =>
-    joinBytes([bytesOfHex(prefix), ...split(fields).map(([name, type]) => fieldType(type).write(values[name]))])
+    joinBytes([bytesOfHex(prefix), ...fieldsIn(fields).map(([name, type]) => type.write(values[name]))])
 
   /** The data of an instruction. */
   function data<N extends keyof T & string>(name: N, args: Given<T[N][2]>): Uint8Array {
     const [prefix, , fields] = instructions[name] as InstructionRow
-    return written(prefix, fields, args)
+    return written(firstPrefix(prefix), fields, args)
   }
 
   /** The call by the program, the addresses of its accounts and its data; null for anything but these instructions. */
@@ -137,16 +223,41 @@ export function programTable<
     bytes: Uint8Array,
     place = 0,
   ) {
-    const found = program === id ? byPrefix.get(hexOf(bytes.subarray(0, prefixBytes))) : undefined
-    if (found === undefined) return null
-    const [, roles, fields] = found.row
-    const named = split(roles).map(([role, flags], i) => {
-      const isLeftOut = flags.includes('o') && (i >= addresses.length || addresses[i] === id)
-      return [role, isLeftOut ? null : addresses[i]] as const
-    })
-    const { values: known, isWhole } = readFields(fields, new ByteReader(bytes, prefixBytes))
-    const args = isWhole ? known : null
-    return { name: found.name, accounts: Object.fromEntries(named), args, known, place } as unknown as AnyCall<T>
+    const found = program === id ? rowOf(bytes) : null
+    if (found === null) return null
+    const { size, row } = found
+    const [, roles, fields] = row.row
+    const { values: known, isWhole } = readFields(fields, new ByteReader(bytes, size))
+    const named: Record<string, unknown> = {}
+    for (const { name, isList, isOptional } of rolesIn(roles)) {
+      if (isList) named[name] = []
+      else if (isOptional) named[name] = null
+    }
+    for (const [i, role] of rolesOf(roles, addresses.length, known).entries()) {
+      if (role?.isList) (named[role.name] as unknown[]).push(addresses[i])
+      else if (role && !(role.isOptional && addresses[i] === id)) named[role.name] = addresses[i]
+    }
+    return { name: row.name, accounts: named, args: isWhole ? known : null, known, place } as unknown as AnyCall<T>
+  }
+
+  /** The call as one record; null if it lacks an account or an argument, or is of none of these instructions. */
+  function flatCall(program: string, addresses: readonly string[], bytes: Uint8Array): FlatCall<T> | null {
+    const call = callOf(program, addresses, bytes)
+    if (call === null || call.args === null) return null
+    const flat: Record<string, unknown> = { type: call.name }
+    const counts: string[] = []
+    const accounts: Readonly<Record<string, unknown>> = call.accounts
+    const args: Readonly<Record<string, unknown>> = call.args
+    for (const { name, count } of rolesIn((instructions[call.name] as InstructionRow)[1])) {
+      const found = accounts[name]
+      if (found === undefined || (count !== '' && (found as unknown[]).length !== args[count])) return null
+      if (found !== null) flat[name] = found
+      counts.push(count)
+    }
+    for (const [name, value] of Object.entries(args)) {
+      if (!counts.includes(name)) flat[name] = isVariant(value) ? value.name : value
+    }
+    return flat as FlatCall<T>
   }
 
   type Account = Pick<ChainAccount, 'owner' | 'data'>
@@ -161,6 +272,7 @@ export function programTable<
     rows: { instructions, accounts: (accounts ?? {}) as A, events: (events ?? {}) as E },
     data,
     callOf,
+    flatCall,
 
     instruction<N extends keyof T & string>(
       name: N,
@@ -168,26 +280,25 @@ export function programTable<
       args: Given<T[N][2]>,
     ): PlainInstruction {
       const [, roles] = instructions[name] as InstructionRow
-      const given: Readonly<Record<string, string | null | undefined>> = { ...fixed, ...own }
+      const given = { ...fixed, ...own } as Readonly<Record<string, string | readonly string[] | null | undefined>>
       return {
         program: id,
-        accounts: split(roles).map(([role, flags]) => {
-          const address = given[role]
-          if (flags.includes('o') && !address) return { address: id, isSigner: false, isWritable: false }
-          return { address: address ?? '', isSigner: flags.includes('s'), isWritable: flags.includes('w') }
+        accounts: rolesIn(roles).flatMap(({ name: role, isOptional, isSigner, isWritable }) => {
+          const addresses = given[role]
+          if (isOptional && !addresses) return [{ address: id, isSigner: false, isWritable: false }]
+          return [addresses ?? ''].flat().map((address) => ({ address, isSigner, isWritable }))
         }),
         data: data(name, args),
       }
     },
 
     /** The instruction whose first bytes the data has; null for data of none of these. */
-    nameOf: (data: Uint8Array): (keyof T & string) | null =>
-      byPrefix.get(hexOf(data.subarray(0, prefixBytes)))?.name ?? null,
+    nameOf: (data: Uint8Array): (keyof T & string) | null => rowOf(data)?.row.name ?? null,
 
     /** The arguments in the data of this instruction; null for other data, and for data that goes on behind them. */
     argsOf<N extends keyof T & string>(name: N, data: Uint8Array): Fields<T[N][2]> | null {
       const [prefix, , fields] = instructions[name] as InstructionRow
-      return readAfter(prefix, fields, data, { wholly: true }) as Fields<T[N][2]> | null
+      return readAfter(firstPrefix(prefix), fields, data, { wholly: true }) as Fields<T[N][2]> | null
     },
 
     /** The calls of these instructions in a message, whether or not they succeed. */
@@ -201,7 +312,7 @@ export function programTable<
 
     /** The first bytes of instructions in hex. */
     prefixesOf: (...names: readonly (keyof T & string)[]): string[] =>
-      names.map((name) => (instructions[name] as InstructionRow)[0]),
+      names.map((name) => firstPrefix((instructions[name] as InstructionRow)[0])),
 
     /** The kind of account that begins with these bytes, in hex; null for any other beginning. */
     accountKind: (start: string) =>
@@ -235,9 +346,8 @@ export function programTable<
     offsetOf<N extends keyof A & string>(name: N, field: NameOf<Words<A[N][1]>>): number {
       const [prefix, fields] = accountRow(name)
       let offset = prefix.length / 2
-      for (const [each, type] of split(fields)) {
+      for (const [each, { size }] of fieldsIn(fields)) {
         if (each === field) return offset
-        const { size } = fieldType(type)
         if (size === null) break
         offset += size
       }
@@ -252,9 +362,8 @@ export function programTable<
 
     /** Name, accounts and arguments of each instruction by its first bytes, for its description. */
     layout: {
-      prefixBytes,
       table: Object.fromEntries(
-        Object.entries(instructions).map(([name, [prefix, ...row]]) => [prefix, [name, ...row] as const]),
+        Array.from(byPrefix, ([prefix, { name, row }]) => [prefix, [name, row[1], row[2]] as const]),
       ),
     },
   }

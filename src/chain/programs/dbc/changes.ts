@@ -4,7 +4,7 @@
  */
 import type { Beneficiary } from '../../../api/fee-claims.ts'
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/decoded-message.ts'
-import { type DecodedInstruction, decodeInstruction } from '../../../solana/instructions/index.ts'
+import { type DecodedInstruction, decodeInstruction } from '../../../solana/instructions.ts'
 import { DBC } from '../../../solana/programs/dbc.ts'
 import { isEvent } from '../../../solana/programs/table.ts'
 

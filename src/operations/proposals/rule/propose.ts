@@ -7,7 +7,7 @@ import { type ApprovedMovement, approvedMovement } from '../../../policy/approve
 import { solText, tokenText } from '../../../solana/amounts.ts'
 import { plainText } from '../../../solana/decision-texts.ts'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
-import { decodeInstruction } from '../../../solana/instructions/index.ts'
+import { decodeInstruction } from '../../../solana/instructions.ts'
 import { decodeWireTransaction } from '../../../solana/messages.ts'
 import { newId, randomText } from '../../../store/id.ts'
 import { insertProposal, openRuleProposals } from '../../../store/proposals/proposals.ts'
