@@ -190,6 +190,22 @@ describe.each(['SQLite', 'PostgreSQL'])('an act that waits, on %s', (name) => {
     )
   })
 
+  test('does not count an approval in the database that its approver has not signed', async () => {
+    const { service, approvers } = await started(name)
+    const [ada, bob, cem] = approvers as [Person, Person, Person]
+    const proposal = await proposed(service)
+    await decide(service, proposal, cem, { decision: 'rejected' })
+    await service.services.store.write(async (tx) => {
+      await tx
+        .updateTable('proposal_decisions')
+        .set({ decision: 'approved' })
+        .where('approver', '=', cem.address)
+        .execute()
+    })
+    expect((await decide(service, proposal, ada)).json.data.proposal).toMatchObject({ status: 'active' })
+    expect((await decide(service, proposal, bob)).json.data.proposal).toMatchObject({ status: 'executed' })
+  })
+
   test('is not signed if an approver is removed, it expires, or it is cancelled while it is executed', async () => {
     const changes: [string, (service: PlatformService, proposal: Data, ada: Person) => Promise<unknown>, RegExp][] = [
       ['removed', (service, _, ada) => service.request('DELETE', `/v2/approvers/${ada.address}`), /1 of 2 approvals/],
