@@ -1,7 +1,12 @@
 /** Signed requests over HTTP: judged, counted, remembered, signed once, told in the audit log. */
 import { createHash } from 'node:crypto'
-import { Keypair } from '@solana/web3.js'
+import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { readLatestBlockhash } from '../../src/chain/reads/rpc-reads.ts'
+import { requireSigner } from '../../src/operations/signing/require-signer.ts'
+import { reserveSigning } from '../../src/operations/signing/reserve-signing.ts'
+import type { SigningContext } from '../../src/operations/signing/types.ts'
+import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import {
   FEE,
@@ -267,6 +272,25 @@ describe('a daily cap under 50 requests at once', () => {
       await expectExactly20([one, other])
     })
   }
+})
+
+it('A transaction that lacks the signature of another signer is not reserved, so nothing asks the provider', async () => {
+  const { services, wallet } = await startPlatform()
+  const stranger = Keypair.generate().publicKey
+  const memo = new TransactionInstruction({
+    programId: new PublicKey(MEMO_PROGRAM),
+    keys: [{ pubkey: stranger, isSigner: true, isWritable: false }],
+    data: Buffer.from('with two signers'),
+  })
+  const recentBlockhash = (await readLatestBlockhash(services.chain)).blockhash
+  const parts = { payerKey: wallet.publicKey, recentBlockhash, instructions: [memo] }
+  const transaction = new VersionedTransaction(new TransactionMessage(parts).compileToV0Message()).serialize()
+  const draft = { transaction, cosigners: [stranger.toBase58()] }
+  const reservation = { id: 'sgn_1', operation: 'signer.test', first: null }
+  const signer = await requireSigner(services)
+  const reserved = reserveSigning(services as unknown as SigningContext, signer, draft, reservation)
+  await expect(reserved).rejects.toThrow(`lacks the signatures of ${stranger.toBase58()}`)
+  expect(await services.store.db.selectFrom('signings').selectAll().execute()).toEqual([])
 })
 
 describe('a provider that fails', () => {
