@@ -128,102 +128,25 @@ function beginsExtensions(payer: string, mint: string, extensions: TokenExtensio
   ]
 }
 
-const of2022 = (call: string, fields: Call['fields']): Call => ({ program: TOKEN_2022_PROGRAM, call, fields })
-
-export interface AskedWithdrawal {
-  mint: string
-  recipient: string
-  /** The token accounts that the request names; null is any, because only what their fees amount to moves. */
-  accounts: readonly string[] | null
-}
-
-/** Those that withhold nothing are left out of the transaction. */
-const amongst = (accounts: readonly string[]) => (list: string) =>
-  list.split(',').every((account) => accounts.includes(account))
-
-/** The fees arrive in the recipient's token account and nowhere else, whatever accounts they come from. */
-export async function withdrawsFees(of: Signing, { mint, recipient, accounts }: AskedWithdrawal): Promise<Call[]> {
-  const taken = { mint, feeRecipient: await of.accounts(mint, recipient), authority: of.payer }
-  return [
-    opens(of.payer, recipient, mint),
-    { ...of2022('withdrawWithheldTokensFromMint', taken), least: 0 },
-    {
-      ...of2022('withdrawWithheldTokensFromAccounts', {
-        ...taken,
-        ...(accounts === null ? {} : { sourceAccounts: amongst(accounts) }),
-      }),
-      least: 0,
-    },
-  ]
-}
-
-export const harvestsFees = (_: Signing, { mint, accounts }: Omit<AskedWithdrawal, 'recipient'>): Call[] => [
-  of2022('harvestWithheldTokensToMint', {
-    mint,
-    ...(accounts === null ? {} : { sourceAccounts: amongst(accounts) }),
-  }),
-]
-
-export interface AskedUpdates {
-  mint: string
-  transfer_fee?: { basis_points: number; maximum_fee: string } | undefined
-  interest_rate?: { basis_points: number } | undefined
-  /** `effectiveAt` in Unix seconds. */
-  scaled_amount?: { multiplier: string; effectiveAt: string } | undefined
-  default_frozen?: boolean | undefined
-  transfer_hook?: { program: string | null } | undefined
-}
-
-export function updatesExtensions({ payer }: Signing, asked: AskedUpdates): Call[] {
-  const { mint, transfer_fee: fee, interest_rate: interest, scaled_amount: scaled, transfer_hook: hook } = asked
-  const sets = (call: string, fields: Call['fields']) => of2022(call, { mint, authority: payer, ...fields })
-  return [
-    ...(fee === undefined
-      ? []
-      : [sets('setTransferFee', { transferFeeBasisPoints: fee.basis_points, maximumFee: fee.maximum_fee })]),
-    ...(interest === undefined ? [] : [sets('updateInterestBearingConfigRate', { newRate: interest.basis_points })]),
-    ...(scaled === undefined
-      ? []
-      : [
-          sets('updateMultiplier', {
-            newMultiplier: String(Number(scaled.multiplier)),
-            newMultiplierTimestamp: scaled.effectiveAt,
-          }),
-        ]),
-    ...(asked.default_frozen === undefined
-      ? []
-      : [sets('updateDefaultAccountState', { accountState: asked.default_frozen ? 'frozen' : 'initialized' })]),
-    ...(hook === undefined ? [] : [sets('updateTransferHook', { programId: hook.program })]),
-  ]
-}
-
 export const setsAuthority = (asked: { of: Wanted; kind: number; to: Wanted; payer: string }): Call => ({
   program: TOKEN_PROGRAMS,
   call: 'setAuthority',
   fields: { account: asked.of, kind: asked.kind, newAuthority: asked.to, authority: asked.payer },
 })
 
-export interface AskedAuthority {
+/** The authority of a request, and who gets it; null for nobody. */
+interface AuthorityChange {
   mint: string
   type: TokenAuthorityType
+  new_authority: string | null
 }
 
-/** Makes the metadata immutable and changes nothing else. */
-const IMMUTABLE = hexOf(TOKEN_METADATA.data('update_metadata_account_v2', { is_mutable: false }))
+export const revokes = (of: Signing, { mint, type }: Pick<AuthorityChange, 'mint' | 'type'>): Promise<Call[]> =>
+  changesAuthority(of, { mint, type, new_authority: null })
 
-export const revokes = (of: Signing, asked: AskedAuthority): Promise<Call[]> =>
-  changesAuthority(of, { ...asked, to: null, metaplex: IMMUTABLE })
-
-/** The data sets the update authority of the metadata and nothing else. */
-export const givesAuthority = (of: Signing, asked: AskedAuthority & { to: string }): Promise<Call[]> =>
-  changesAuthority(of, {
-    ...asked,
-    metaplex: hexOf(TOKEN_METADATA.data('update_metadata_account_v2', { new_update_authority: asked.to })),
-  })
-
-async function changesAuthority(
+export async function changesAuthority(
   { payer, metadata }: Signing,
-  { mint, type, to, metaplex }: AskedAuthority & { to: string | null; metaplex: string },
+  { mint, type, new_authority: to }: AuthorityChange,
 ): Promise<Call[]> {
   if (type !== 'metadata') {
     return [setsAuthority({ of: mint, kind: TOKEN_AUTHORITIES[type].kind, to, payer })]
@@ -233,7 +156,13 @@ async function changesAuthority(
       program: TOKEN_METADATA.id,
       call: 'update_metadata_account_v2',
       fields: { metadata: await metadata(mint), update_authority: payer },
-      data: metaplex,
+      // It makes the metadata immutable, or sets its update authority, and changes nothing else.
+      data: hexOf(
+        TOKEN_METADATA.data(
+          'update_metadata_account_v2',
+          to === null ? { is_mutable: false } : { new_update_authority: to },
+        ),
+      ),
       group: 'metadata',
     },
     {
@@ -249,19 +178,6 @@ async function changesAuthority(
       least: 0,
     },
   ]
-}
-
-export interface AskedMintAct {
-  act: 'pause' | 'resume' | 'close'
-  mint: string
-}
-
-/** One act on the mint itself; closing returns its rent to the payer. */
-export function actsOnMint({ payer }: Signing, { act, mint }: AskedMintAct): Call[] {
-  const authority = { authority: payer }
-  const program = TOKEN_2022_PROGRAM
-  if (act !== 'close') return [{ program, call: act, fields: { mint, ...authority } }]
-  return [{ program, call: 'closeAccount', fields: { account: mint, destination: payer, ...authority } }]
 }
 
 export interface AskedActs {

@@ -2,12 +2,13 @@
 import { percentText } from '../../src/api/extension-meanings.ts'
 import { paths } from '../../src/api/paths.ts'
 import type { ExtensionUpdate, FeeHarvest, WithheldWithdrawal } from '../../src/api/token-extensions.ts'
+import type { Client } from '../../src/client.ts'
 import { calendarMoment, momentFault } from '../../src/platform/calendar.ts'
+import { TOKEN_2022_PROGRAM } from '../../src/solana/program-ids.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { choiceOf, listOf, mintAddress, required, text, verb } from '../cli/command.ts'
-import { demanding } from '../signing/demand.ts'
-import { harvestsFees, updatesExtensions, withdrawsFees } from '../signing/demanded-tokens.ts'
+import { type Call, demanding, opens } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
@@ -16,9 +17,59 @@ import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import { basisPointsOf, EXTENSION_FLAGS, rateOf } from './extension-flags.ts'
 
-const demandsWithdrawal = demanding('moves transfer fees of this token to this wallet, and nothing else', withdrawsFees)
-const demandsHarvest = demanding('moves transfer fees into the mint of this token, and nothing else', harvestsFees)
-const demandsUpdates = demanding('sets these values of this token, and nothing else', updatesExtensions)
+/** A request, without who pays and signs. */
+type Sent<V extends keyof Client['tokens']> = Omit<Parameters<Client['tokens'][V]>[0], 'payer'>
+
+const of2022 = (call: string, fields: Call['fields']): Call => ({ program: TOKEN_2022_PROGRAM, call, fields })
+
+/** Those that withhold nothing are left out of the transaction. Without a list only what their fees amount to moves. */
+const sourcesOf = (accounts: readonly string[] | undefined): Call['fields'] =>
+  accounts === undefined
+    ? {}
+    : { sourceAccounts: (list) => list.split(',').every((account) => accounts.includes(account)) }
+
+/** The fees arrive in the recipient's token account and nowhere else, whatever accounts they come from. */
+const demandsWithdrawal = demanding(
+  'moves transfer fees of this token to this wallet, and nothing else',
+  async (of, { mint, recipient = of.payer, accounts }: Sent<'withdrawWithheld'>) => {
+    const taken = { mint, feeRecipient: await of.accounts(mint, recipient), authority: of.payer }
+    return [
+      opens(of.payer, recipient, mint),
+      { ...of2022('withdrawWithheldTokensFromMint', taken), least: 0 },
+      { ...of2022('withdrawWithheldTokensFromAccounts', { ...taken, ...sourcesOf(accounts) }), least: 0 },
+    ]
+  },
+)
+
+const demandsHarvest = demanding(
+  'moves transfer fees into the mint of this token, and nothing else',
+  (_, { mint, accounts }: Sent<'harvestFees'>) => [
+    of2022('harvestWithheldTokensToMint', { mint, ...sourcesOf(accounts) }),
+  ],
+)
+
+const demandsUpdates = demanding(
+  'sets these values of this token, and nothing else',
+  ({ payer: authority }, request: Sent<'updateExtensions'>) => {
+    const { mint, transfer_fee: fee, interest_rate: interest, scaled_amount: scaled, transfer_hook: hook } = request
+    const { default_frozen: frozen } = request
+    const sets = (isAsked: boolean, call: string, fields: Call['fields']) =>
+      isAsked ? [of2022(call, { mint, authority, ...fields })] : []
+    return [
+      ...sets(fee !== undefined, 'setTransferFee', {
+        transferFeeBasisPoints: fee?.basis_points ?? null,
+        maximumFee: fee?.maximum_fee ?? null,
+      }),
+      ...sets(interest !== undefined, 'updateInterestBearingConfigRate', { newRate: interest?.basis_points ?? null }),
+      ...sets(scaled !== undefined, 'updateMultiplier', {
+        newMultiplier: String(Number(scaled?.multiplier)),
+        newMultiplierTimestamp: secondsOf(scaled?.effective_at),
+      }),
+      ...sets(frozen !== undefined, 'updateDefaultAccountState', { accountState: frozen ? 'frozen' : 'initialized' }),
+      ...sets(hook !== undefined, 'updateTransferHook', { programId: hook?.program ?? null }),
+    ]
+  },
+)
 
 const SENDS = [...ACT_CALLS, paths.accounts.get]
 
@@ -62,20 +113,16 @@ export const withdrawWithheldVerb = verb({
   ],
   async run({ mint, to, accounts, allow_programs, ...flags }, session) {
     const { decimals } = await mintState(session, mint)
+    const request = {
+      mint,
+      ...(to === undefined ? {} : { recipient: to }),
+      ...(accounts === undefined ? {} : { accounts }),
+      ...programsField({ allow_programs }),
+    }
     return runAct<WithheldWithdrawal>(session, flags, {
       what: `Withdraw the transfer fees of the token ${mint}${to === undefined ? '' : ` to ${to}`}`,
-      call: (body, options) =>
-        session.client.tokens.withdrawWithheld(
-          {
-            mint,
-            ...(to === undefined ? {} : { recipient: to }),
-            ...(accounts === undefined ? {} : { accounts }),
-            ...programsField({ allow_programs }),
-            ...body,
-          },
-          options,
-        ),
-      demand: (of) => demandsWithdrawal(of, { mint, recipient: to ?? of.payer, accounts: accounts ?? null }),
+      call: (body, options) => session.client.tokens.withdrawWithheld({ ...request, ...body }, options),
+      demand: (of) => demandsWithdrawal(of, request),
       preview: (data) => [
         previewLine('fees', `${groupedDecimalOf(BigInt(data.amount), decimals)} to ${data.recipient}`),
         ...foundLines(data, decimals),
@@ -107,11 +154,11 @@ export const harvestVerb = verb({
   ],
   async run({ mint, accounts, ...flags }, session) {
     const { decimals } = await mintState(session, mint)
+    const request = { mint, ...(accounts === undefined ? {} : { accounts }) }
     return runAct<FeeHarvest>(session, flags, {
       what: `Move the withheld transfer fees of ${mint} into the mint`,
-      call: (body, options) =>
-        session.client.tokens.harvestFees({ mint, ...(accounts === undefined ? {} : { accounts }), ...body }, options),
-      demand: (of) => demandsHarvest(of, { mint, accounts: accounts ?? null }),
+      call: (body, options) => session.client.tokens.harvestFees({ ...request, ...body }, options),
+      demand: (of) => demandsHarvest(of, request),
       preview: (data) => [
         previewLine('fees', `${groupedDecimalOf(BigInt(data.amount), decimals)} into the mint`),
         ...foundLines(data, decimals),
@@ -161,7 +208,8 @@ export const setExtensionsVerb = verb({
     const { at: typedAt, default_frozen: frozen, transfer_hook: hook, ...flags } = input
     const at = typedAt === undefined ? undefined : timeOf(typedAt)
     const { decimals } = await mintState(session, mint)
-    const terms = {
+    const request = {
+      mint,
       ...(fee === undefined
         ? {}
         : {
@@ -173,20 +221,14 @@ export const setExtensionsVerb = verb({
       ...(rate === undefined ? {} : { interest_rate: { basis_points: rateOf(rate, '--interest') } }),
       ...(frozen === undefined ? {} : { default_frozen: frozen === 'yes' }),
       ...(hook === undefined ? {} : { transfer_hook: { program: hook === 'none' ? null : hook } }),
-    }
-    const scaled =
-      factor === undefined
+      ...(factor === undefined
         ? {}
-        : { scaled_amount: { multiplier: factor, ...(at === undefined ? {} : { effective_at: at }) } }
+        : { scaled_amount: { multiplier: factor, ...(at === undefined ? {} : { effective_at: at }) } }),
+    }
     return runAct<ExtensionUpdate>(session, flags, {
       what: `Change the extensions of the token ${mint}`,
-      call: (body, options) => session.client.tokens.updateExtensions({ mint, ...terms, ...scaled, ...body }, options),
-      demand: (of) =>
-        demandsUpdates(of, {
-          mint,
-          ...terms,
-          scaled_amount: factor === undefined ? undefined : { multiplier: factor, effectiveAt: secondsOf(at) },
-        }),
+      call: (body, options) => session.client.tokens.updateExtensions({ ...request, ...body }, options),
+      demand: (of) => demandsUpdates(of, request),
       preview: ({ transfer_fee: change }) => [
         ...(change === null
           ? []

@@ -2,11 +2,11 @@
 import { paths } from '../../src/api/paths.ts'
 import type { TokenClosing, TokenPausing } from '../../src/api/token-acts.ts'
 import type { ApiError } from '../../src/platform/errors.ts'
+import { TOKEN_2022_PROGRAM } from '../../src/solana/program-ids.ts'
 import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { type CommandOutcome, mintAddress, requiredUnless, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { demanding } from '../signing/demand.ts'
-import { actsOnMint } from '../signing/demanded-tokens.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type Act, type ActAnswer, type ActFlags, runAct } from '../signing/run-act.ts'
 import { counted } from '../ui/words.ts'
@@ -14,7 +14,16 @@ import { FROM_MINTS, PROPOSALS_JOURNAL } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
 
-const demandsMintAct = demanding('this act on the mint, and nothing else', actsOnMint)
+/** One act on the mint itself; closing returns its rent to the payer. */
+const demandsMintAct = demanding(
+  'this act on the mint, and nothing else',
+  ({ payer: authority }, { act, mint }: { act: 'pause' | 'resume' | 'close'; mint: string }) => {
+    const program = TOKEN_2022_PROGRAM
+    return act === 'close'
+      ? [{ program, call: 'closeAccount', fields: { account: mint, destination: authority, authority } }]
+      : [{ program, call: act, fields: { mint, authority } }]
+  },
+)
 
 const MINT_ARG = requiredUnless('from', mintAddress('Mint of the token, or its symbol'))
 const OF_LIST = 'With --from it is done for each mint of a CSV; run the same command again after any interruption.'

@@ -6,7 +6,7 @@ import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../src/solana/tok
 import { choiceOf, mintAddress, requiredUnless, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { demanding } from '../signing/demand.ts'
-import { givesAuthority, revokes } from '../signing/demanded-tokens.ts'
+import { changesAuthority } from '../signing/demanded-tokens.ts'
 import { ALLOW_PROGRAMS, programsField, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type Act, runAct } from '../signing/run-act.ts'
@@ -20,8 +20,8 @@ export const AUTHORITIES = ['mint', 'freeze', 'metadata'] as const
 const TYPES = Object.keys(TOKEN_AUTHORITIES) as TokenAuthorityType[]
 const MEANINGS = Object.fromEntries(TYPES.map((type) => [type, `can ${TOKEN_AUTHORITIES[type].can}`]))
 
-const demandsTransfer = demanding('gives this authority to this address, and changes nothing else', givesAuthority)
-const demandsEnd = demanding('gives up this authority, and changes nothing else', revokes)
+const demandsTransfer = demanding('gives this authority to this address, and changes nothing else', changesAuthority)
+const demandsEnd = demanding('gives up this authority, and changes nothing else', changesAuthority)
 
 export const setAuthorityVerb = verb({
   about: "Give an authority of a token to another wallet or a multisig's vault, or up for good",
@@ -92,14 +92,11 @@ const authorityChange =
   ({ client: { tokens } }: Session, allow_programs: boolean) =>
   ({ mint, type, to }: AuthorityChange): Act<TokenAuthorityTransfer> => {
     const { name, can } = TOKEN_AUTHORITIES[type]
+    const request = { mint, type, new_authority: to, ...programsField({ allow_programs }) }
     return {
       what: to === null ? `Give up the ${name} of ${mint} for good` : `Give the ${name} of ${mint} to ${to}`,
-      call: (body, options) =>
-        tokens.transferAuthority(
-          { mint, type, new_authority: to, ...programsField({ allow_programs }), ...body },
-          options,
-        ),
-      demand: (of) => (to === null ? demandsEnd(of, { mint, type }) : demandsTransfer(of, { mint, type, to })),
+      call: (body, options) => tokens.transferAuthority({ ...request, ...body }, options),
+      demand: (of) => (to === null ? demandsEnd : demandsTransfer)(of, request),
       preview: ({ authority, warnings = [] }) => [
         previewLine('held by', authority),
         previewLine(
