@@ -1,27 +1,172 @@
 /** `svc airdrops`: from a list of recipients to funded distributors, claims and the withdrawal of the rest. */
 import { paths } from '../../src/api/paths.ts'
-import { inWhole } from '../cli/amounts.ts'
+import { inWhole, wholeOf } from '../cli/amounts.ts'
 import { mintAddress, type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
-import { mintDecimals } from '../signing/token-state.ts'
+import { columnInputs, withListNotes } from '../lists/column-flags.ts'
+import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
+import { readRecipients } from '../merkle/recipients.ts'
+import { mintDecimals, recordInTokens } from '../signing/token-state.ts'
+import { usage } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
+import { timeText } from '../ui/times.ts'
 import { airdropAdoptVerb } from './adopt.ts'
 import { airdropClaimVerb } from './claim.ts'
 import { airdropClaimsVerb } from './claims.ts'
-import { airdropEligibilityVerb } from './eligibility.ts'
-import { airdropEntitlementVerb } from './entitlement.ts'
 import { airdropExportVerb } from './export.ts'
 import { airdropInitVerb } from './init.ts'
 import { airdropLaunchVerb } from './launch.ts'
 import { airdropPageVerb } from './page.ts'
 import { airdropPushVerb } from './push.ts'
-import { airdropSendVerb } from './send.ts'
+import { SEND_CALLS, sendFlags } from './sending/flags.ts'
+import { sendList } from './sending/list.ts'
 import { airdropSnapshotVerb } from './snapshot.ts'
-import { snapshotVerbs } from './snapshots.ts'
 import { airdropSponsorVerb } from './sponsor.ts'
 import { airdropStatusVerb } from './status.ts'
 import { vaultNotes } from './vault-words.ts'
 import { airdropWatchVerb } from './watch.ts'
 import { airdropWithdrawVerb } from './withdraw.ts'
+
+// `svc airdrops send`: transfers a token to every wallet of a CSV, so that nobody has to claim.
+
+const airdropSendVerb = verb({
+  about: 'Send a token to every wallet of a CSV, each once',
+  details:
+    'A CSV needs --decimals, which must be those of the mint, or --raw. Each transaction pays as many wallets as fit. Missing token accounts are opened at your cost, which is shown first. Signed transactions are stored in a journal before they are sent (FILE.send.jsonl): run the same command again after any interruption, and nobody is paid twice. Wallets that cannot receive are named and left out. The exit code is 1 until everybody is paid. With --squads each transaction is a proposal of the vault (journal: FILE.proposals.json).',
+  calls: SEND_CALLS,
+  args: { file: required(text('CSV of wallets and amounts', { placeholder: 'FILE', existing: true })) },
+  flags: {
+    mint: required(mintAddress('Mint of the token, or its symbol')),
+    ...unitFlags,
+    journal: text('File that records who was paid (default: FILE.send.jsonl)', { placeholder: 'FILE' }),
+    ...sendFlags,
+  },
+  examples: [
+    'svc airdrops send rewards.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6 --dry-run',
+    'svc airdrops send rewards.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6 -k payer.json --out paid.csv',
+  ],
+  async run({ file, mint, decimals, raw, duplicates, journal, ...flags }, session) {
+    if (file === '-') {
+      throw usage('the list must be a file: standard input could not be read again after an interruption', {
+        param: 'FILE',
+      })
+    }
+    const chosen = { decimals, raw }
+    const token = await listToken(session, mint)
+    requireUnits(chosen, token)
+    const units = (name: string) => chosenUnits(session, chosen, { name, token })
+    const read = await readRecipients(file, { ...columnInputs(flags), mint, decimals, duplicates, units }, session.ui)
+    const outcome = await sendList(session, flags, {
+      name: file,
+      token,
+      list: read.list,
+      isRaw: read.hasDecimals && read.decimals === undefined,
+      journal: journal ?? `${file}.send.jsonl`,
+      proposals: journal ?? `${file}.proposals.json`,
+    })
+    return withListNotes(outcome, read)
+  },
+})
+
+// `svc airdrops snapshots`: stored snapshots of holders, and who was in them.
+
+const at = paths.holderSnapshots
+const SNAPSHOT = { id: required(text('Id of the snapshot')) }
+
+const snapshotVerbs = {
+  'snapshots list': listVerb({
+    about: 'List snapshots of holders, newest first',
+    at: at.list,
+    filters: { address: text('Only those of this mint or collection', { placeholder: 'ADDRESS' }) },
+    examples: [
+      'svc airdrops snapshots list',
+      'svc airdrops snapshots list --address 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --limit 5',
+    ],
+    columns: ['id', 'mint', 'collection', 'slot', 'supply', 'holders', 'created_at'],
+    call: (client, query) => client.holderSnapshots.list(query),
+  }),
+  'snapshots get': verb({
+    about: 'Read one snapshot of holders',
+    calls: [at.get],
+    args: SNAPSHOT,
+    examples: [
+      'svc airdrops snapshots get hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C',
+      'svc airdrops snapshots get hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C --json',
+    ],
+    run: async (input, { client }) => ({ data: (await client.holderSnapshots.get(input)).data }),
+  }),
+  'snapshots holders': listVerb({
+    about: 'List who held something, by address: wallets, vaults and other accounts of programs',
+    at: at.holders,
+    args: SNAPSHOT,
+    examples: [
+      'svc airdrops snapshots holders hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C',
+      'svc airdrops snapshots holders hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C --all -o plain',
+    ],
+    columns: ['wallet', 'amount', 'kind', 'program', 'frozen'],
+    call: (client, query) => client.holderSnapshots.holders(query),
+  }),
+}
+
+// `svc airdrops eligibility`: which airdrops include a wallet, what it can claim, and why it cannot claim.
+
+export const airdropEligibilityVerb = listVerb({
+  about: 'Show which stored airdrops include a wallet, what it can claim, and why not',
+  at: [paths.airdrops.lookup, paths.accounts.get],
+  args: { wallet: required(text('Address of the wallet')) },
+  filters: { mint: mintAddress('Only those of this token') },
+  examples: [
+    'svc airdrops eligibility 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
+    'svc airdrops eligibility 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --json',
+  ],
+  columns: [
+    ...(['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'] as const),
+    ...(['amount_locked', 'vested', 'claimed_amount', 'claimable_amount', 'next_vesting_at'] as const),
+  ],
+  async table(airdrops, session) {
+    const decimals = new Map<string, number | null>()
+    for (const mint of new Set(airdrops.map(({ mint }) => mint))) decimals.set(mint, await mintDecimals(session, mint))
+    const shown = (mint: string, amount: string) => {
+      const digits = decimals.get(mint) ?? null
+      return digits === null ? `${amount} raw units` : wholeOf(amount, digits)
+    }
+    return {
+      columns: ['id', 'mint', 'airdrop_count', 'amount', 'locked', 'claimed', 'claimable', 'status', 'note'],
+      rows: airdrops.map(({ id, mint, airdrop_count, amount, status, note, ...of }) => [
+        ...[id, mint, airdrop_count, shown(mint, amount), shown(mint, of.amount_locked)],
+        ...[shown(mint, of.claimed_amount), shown(mint, of.claimable_amount), status, note],
+      ]),
+    }
+  },
+  whole: true,
+  call: (client, query) => client.airdrops.lookup(query),
+})
+
+// `svc airdrops entitlement`: what one wallet is owed by an airdrop, has claimed and can claim now.
+
+export const airdropEntitlementVerb = verb({
+  about: 'Show what an airdrop owes one wallet, what it has claimed and can claim now, and when more vests',
+  calls: [paths.airdrops.entitlement, paths.accounts.get],
+  args: { id: required(text('Id of the airdrop')), wallet: required(text('Address of the wallet')) },
+  examples: [
+    'svc airdrops entitlement 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
+    'svc airdrops entitlement 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g -o json',
+  ],
+  async run(input, session) {
+    const { data } = await session.client.airdrops.entitlement(input)
+    const { amount, amount_locked, claimed_amount, clawback_at, reason, note } = data
+    const isAllClaimed = BigInt(claimed_amount) >= BigInt(amount) + BigInt(amount_locked)
+    const hasDeadline = !isAllClaimed && clawback_at !== null && reason !== 'clawed_back'
+    const notes = [
+      ...(note === null ? [] : [printable(note)]),
+      ...(hasDeadline
+        ? [`From ${timeText(clawback_at)} on the maker can withdraw what is not claimed, vested or not.`]
+        : []),
+    ]
+    const amounts = ['amount', 'amount_locked', 'claimed_amount', 'claimable_amount', 'vested'] as const
+    return { data, ...(await recordInTokens(session, data, amounts)), notes }
+  },
+})
 
 const airdropListVerb = listVerb({
   about: 'List airdrops, newest first',

@@ -1,13 +1,15 @@
 /** `svc fees`: the fees that pools owe the partner: reading them, claiming them and the history of claims. */
-import type { FeeClaimKind } from '../../src/api/fee-claims.ts'
+import type { FeeClaim, FeeClaimKind } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, type Noun, poolAddress, required, verb } from '../cli/command.ts'
+import { solText } from '../../src/solana/amounts.ts'
+import { ratioOf, solCell, solOf } from '../cli/amounts.ts'
+import { choiceOf, type Noun, poolAddress, type Rows, required, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import { metricsOutcome } from '../pools/record.ts'
+import type { Drawing } from '../ui/drawing.ts'
+import { timeSpans } from '../ui/time-spans.ts'
 import { claimPoolFees } from './claim.ts'
 import { delegateVerbs } from './delegate.ts'
-import { historyDrawing } from './history-drawing.ts'
-import { historyTable } from './history-table.ts'
 import { scheduleVerbs } from './schedule.ts'
 
 /** The kinds of the API, whose own list would load its schemas with every start. */
@@ -75,3 +77,73 @@ export const feesNoun: Noun = {
     ...scheduleVerbs,
   },
 }
+
+/** The parties as they are named, from the axis upwards. */
+const PARTIES = ['partner', 'creator'] as const
+
+/** Null without a claim whose time is known. */
+export function historyDrawing(claims: readonly FeeClaim[]): Drawing | null {
+  const timed = claims.flatMap((claim) => {
+    const at = Date.parse(claim.occurred_at ?? '')
+    return Number.isNaN(at) ? [] : [{ ...claim, at }]
+  })
+  const spans = timeSpans(timed.map(({ at }) => at))
+  if (spans === null) return null
+  const paysSol = timed.some(({ sol }) => BigInt(sol ?? '0') > 0n)
+  const sums = Array.from({ length: spans.count }, () => PARTIES.map(() => 0n))
+  for (const { at, sol, beneficiary } of timed) {
+    const span = sums[spans.placeOf(at)]
+    const party = beneficiary === 'creator' ? 1 : 0
+    if (span !== undefined) span[party] = (span[party] ?? 0n) + (paysSol ? BigInt(sol ?? '0') : 1n)
+  }
+  const totalOf = (span: readonly bigint[]) => span.reduce((sum, part) => sum + part, 0n)
+  const most = sums.map(totalOf).reduce((highest, sum) => (sum > highest ? sum : highest), 0n)
+  return {
+    kind: 'bars',
+    names: PARTIES,
+    bars: sums.map((span) => span.map((part) => ratioOf(part, most))),
+    labels: {
+      title: paysSol ? `SOL claimed each ${spans.name} (UTC)` : `Claims each ${spans.name} (UTC)`,
+      highest: paysSol ? solOf(most) : String(most),
+      lowest: '0',
+      first: spans.first,
+      last: spans.count > 1 ? spans.last : '',
+    },
+  }
+}
+
+// The table of `svc fees list`: what each claim has paid, in SOL, and who got what.
+
+type PaidAmounts = Pick<FeeClaim, 'sol' | 'quote' | 'base'>
+
+/**
+ * A quote in SOL is shown only as SOL; other quotes and the pool's token are raw units. Until a claim is final its
+ * amounts are unknown; an older daemon never knows them.
+ */
+export function historyTable(claims: readonly FeeClaim[]): Rows {
+  return {
+    columns: ['occurred_at', 'kind', 'party', 'sol', 'other_units', 'received', 'pool_address', 'signature'],
+    rows: claims.map((claim) => [
+      claim.occurred_at,
+      claim.kind,
+      claim.beneficiary,
+      claim.sol ? solCell(claim.sol) : claim.sol === null ? 'not final yet' : null,
+      unitsOf(claim),
+      claim.received?.map(receiptText).join(', ') || null,
+      claim.pool_address,
+      claim.signature,
+    ]),
+  }
+}
+
+function unitsOf({ sol, quote, base }: PaidAmounts): string | null {
+  const isOther = sol === '0' && (quote ?? '0') !== '0'
+  const parts = [
+    ...(isOther ? [`${quote} of the quote`] : []),
+    ...((base ?? '0') === '0' ? [] : [`${base} of the token`]),
+  ]
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+const receiptText = ({ wallet, token, amount }: NonNullable<FeeClaim['received']>[number]): string =>
+  token === 'SOL' ? `${wallet} ${solText(amount)}` : `${wallet} ${amount} of ${token}`

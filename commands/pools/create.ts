@@ -1,9 +1,8 @@
 /** `svc pools create`: launches a token with its pool, signed by the user's keypair or the platform wallet, and waits until it is live. */
-
 import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { type CommandOutcome, verb } from '../cli/command.ts'
-import type { Session } from '../cli/session.ts'
+import type { PullReport, Session } from '../cli/session.ts'
 import { buildFields, txVersionField } from '../signing/flags.ts'
 import { fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
 import { mintKeyOf } from '../signing/mint-keypair.ts'
@@ -14,15 +13,14 @@ import { withNext } from '../signing/run-outcomes.ts'
 import type { AgreedBuild } from '../signing/signed-run.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { quoteUnitOf } from '../ui/curve.ts'
+import { failure, usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
 import { allPresets } from './all-presets.ts'
 import { launchAnswer, launchDemand, type PoolBody, poolBody, secretKeysOf } from './launch-body.ts'
 import { type CreateFlags, createFlags } from './launch-flags.ts'
 import { launchList } from './launch-list.ts'
-import { offerPull } from './missing-programs.ts'
 import { showRehearsal } from './rehearse.ts'
 import { continueLaunch, type SingleLaunch, sendLaunch, withLaunch } from './single-launch.ts'
-import { sponsorOf } from './sponsor.ts'
 import { percentOf } from './state.ts'
 import { poolSummary, untilLive } from './verify.ts'
 
@@ -218,4 +216,57 @@ async function presetName({ client }: Session, { preset }: CreateFlags): Promise
   const presets = await allPresets(client).catch(() => [])
   const name = presets.find(({ is_default }) => is_default)?.name
   return name === undefined ? {} : { preset: name }
+}
+
+/**
+ * Returns the payer if it is not the creator. The creator is --creator or the owner of --keypair; without them,
+ * --payer is both. Throws a usage problem if the launch would have to be signed here.
+ */
+async function sponsorOf(
+  { payer, creator, keypair, build_only, dry_run }: CreateFlags,
+  session: Session,
+): Promise<string | undefined> {
+  if (payer === undefined) return undefined
+  const launches = creator ?? (keypair === undefined ? payer : await session.wallet.address(keypair))
+  if (launches === payer) return undefined
+  if (build_only || dry_run) return payer
+  throw usage(`${payer} pays and ${launches} launches: both must sign`, {
+    param: '--payer',
+    next: 'add --build-only, sign with `svc tx sign` where each key is, and send it with `svc tx submit`',
+  })
+}
+
+// Offers to fill the program cache before a launch on the embedded chain, which needs programs that are not there.
+
+const DEFAULT_CLUSTER = 'mainnet-beta'
+
+/** Asks on a terminal. Without one nothing happens here, and the error of the launch names the command. */
+async function offerPull({ localnet, ui }: Session): Promise<void> {
+  if (!ui.attended) return
+  const { missing, owner } = await localnet.missingPrograms()
+  if (missing.length === 0) return
+  ui.note(`A launch needs ${missing.map(({ name }) => name).join(', ')}, which the program cache lacks.`)
+  const answer = await ui.ask({
+    message: `Cluster or RPC URL to fetch from (Enter for ${DEFAULT_CLUSTER})`,
+    placeholder: DEFAULT_CLUSTER,
+    check: () => undefined,
+  })
+  const programs = missing.map(({ id }) => id)
+  const report = await localnet.pull({ programs, cluster: answer || DEFAULT_CLUSTER }, ui.progress('Pulling'))
+  requirePulled(report)
+  for (const { name, size, sha256 } of pulledPrograms(report)) ui.note(`${name}: ${size} bytes, SHA-256 ${sha256}`)
+  if (owner === null) return
+  throw failure(`process ${owner} serves the embedded chain, and loads the new programs when it starts`, {
+    next: 'restart it, then run the same command again',
+  })
+}
+
+const pulledPrograms = ({ items }: PullReport) => items.filter(({ kind }) => kind === 'program')
+
+function requirePulled(report: PullReport): void {
+  const failed = pulledPrograms(report).find(({ status }) => status === 'failed' || status === 'missing')
+  if (failed === undefined) return
+  throw failure(`${failed.name} was not fetched: ${failed.error ?? `${report.source} does not have it`}`, {
+    next: 'try `svc localnet pull` with another --url, or --from a folder',
+  })
 }

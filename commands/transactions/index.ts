@@ -1,7 +1,7 @@
 /** `svc tx`: submitting signed transactions, signing, refreshing, following, simulating and reading them. */
-
 import { paths } from '../../src/api/paths.ts'
 import type { StoredTransaction, Transaction } from '../../src/api/transactions.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 import {
   type CommandOutcome,
   choiceOf,
@@ -14,17 +14,111 @@ import {
   verb,
 } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
+import type { Session } from '../cli/session.ts'
+import { addressNames } from '../signing/address-names.ts'
+import { contentOutcome, type Findings } from '../signing/content.ts'
 import { WAIT } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
+import { clusterState, secondsLeft } from '../signing/lifetime.ts'
+import { describeWithTables } from '../signing/lookup-tables.ts'
+import { partialOutcome } from '../signing/partial-outcome.ts'
 import { effectLines, failureLines } from '../signing/preview.ts'
-import { readTransaction } from '../signing/transaction-input.ts'
-import { EXIT } from '../ui/problem.ts'
+import { readTransaction, transactionsIn } from '../signing/transaction-input.ts'
+import { readText } from '../ui/files.ts'
+import { EXIT, usage } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
-import { combine } from './combine.ts'
-import { decode } from './decode.ts'
+import { counted } from '../ui/words.ts'
 import { refresh } from './refresh.ts'
 import { sign } from './sign.ts'
 import { submitTransactions } from './submit.ts'
+
+// `svc tx decode`: what is in a transaction, how long it can land, and what a trial run of it changes.
+
+const OFFLINE = 'not requested: --offline'
+
+const decode = verb({
+  about: 'Show what a transaction does, who has signed it, and how long it can land',
+  details:
+    'Names, roles and amounts come from its bytes; the trial run and the expiry come from the API. --offline makes no request, for example on a machine that only has a key. An account of a lookup table is shown by the address that the table has now; with --offline as TABLE[place], because only the chain knows it.',
+  calls: [paths.transactions.simulate, paths.service.cluster, paths.tokens.batchFetch, paths.accounts.get],
+  args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
+  flags: { offline: toggle('Make no request: no trial run and no expiry') },
+  examples: ['svc tx decode @transaction.txt', 'svc tx decode @built.json --offline'],
+  async run({ transaction: argument, offline }, session) {
+    const { transaction, last_valid_block_height: lastValid, expires_at } = await readTransaction(argument)
+    const left = secondsLeft(expires_at, session.clock.now())
+    if (offline) {
+      const content = await session.wallet.describe(transaction)
+      return contentOutcome(content, { trial: null, state: null, lastValid, left, untried: OFFLINE })
+    }
+    const { content, taken } = await describeWithTables(session, transaction)
+    const [{ trial, untried }, names, state] = await Promise.all([
+      tried(session, transaction),
+      addressNames(session, content),
+      clusterState(session, content.nonce_account === null ? content.recent_blockhash : undefined),
+    ])
+    return contentOutcome(content, { trial, state, lastValid, left, untried, names, taken })
+  },
+})
+
+/** A trial run that cannot be made becomes a text; what the bytes say is shown anyway. */
+async function tried(session: Session, transaction: string): Promise<Pick<Findings, 'trial' | 'untried'>> {
+  try {
+    const { data: simulation } = await session.client.transactions.simulate({ transaction })
+    const { err, logs } = simulation
+    const failed = err !== null && err !== undefined
+    const fault = failed ? await session.wallet.explain(transaction, err, logs) : null
+    return { trial: { simulation, fault }, untried: '' }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { trial: null, untried: `could not be made: ${error.message}` }
+  }
+}
+
+// `svc tx combine`: joins the signatures that were made in different places, without a request.
+
+const combine = verb({
+  about: 'Join copies of a transaction that were signed in different places',
+  details:
+    'Each file holds base64, or the JSON of a build or of `svc tx sign`. Every signature is verified; a copy of another message, or an invalid signature, is reported by name.',
+  args: { file: required(listOf('Files, - for standard input')) },
+  examples: [
+    'svc tx combine alice.json bob.json --json > signed.json',
+    'svc tx combine alice.json bob.json carol.json',
+  ],
+  async run({ file: files }, { wallet, clock }) {
+    const copies: (ReturnType<typeof transactionsIn> & { name: string })[] = []
+    for (const argument of files) {
+      const file = argument.startsWith('@') ? argument.slice(1) : argument
+      copies.push({ name: file, ...transactionsIn((await readText(file)).trim(), file) })
+    }
+    const [first, ...others] = copies
+    if (first === undefined) throw usage('give the files to combine', { param: '<file>' })
+    const odd = others.find(({ transactions }) => transactions.length !== first.transactions.length)
+    if (odd !== undefined) {
+      throw usage(
+        `${odd.name} holds ${counted(odd.transactions.length, 'transaction')}, and ${first.name} ${first.transactions.length}`,
+        { param: '<file>' },
+      )
+    }
+    const tracking = copies.filter(({ tracked_resource }) => tracked_resource !== undefined)
+    const [tracked] = tracking
+    const other = tracking.find(
+      (one) => JSON.stringify(one.tracked_resource) !== JSON.stringify(tracked?.tracked_resource),
+    )
+    if (other !== undefined && tracked !== undefined) {
+      throw usage(`${other.name} tracks another resource than ${tracked.name}`, { param: '<file>' })
+    }
+    const combined = await Promise.all(
+      first.transactions.map((_, i) =>
+        wallet.combine(copies.map(({ name, transactions }) => ({ name, transaction: transactions[i] ?? '' }))),
+      ),
+    )
+    const tracked_resource = tracked?.tracked_resource
+    const input = { ...first, ...(tracked_resource === undefined ? {} : { tracked_resource }) }
+    return partialOutcome(input, combined, { now: clock.now() })
+  },
+})
 
 const transactionPaths = paths.transactions
 const TRANSACTION_INPUT = required(text('The transaction in base64, @FILE that holds it, or - for standard input'))

@@ -1,13 +1,72 @@
 /** `svc wallet`: the keys that commands sign with, kept encrypted, in a program of the user's own or on a Ledger, and what they hold. */
-import { integer, type Noun, required, text, toggle, verb } from '../cli/command.ts'
+import type { WalletBalances } from '../../src/api/accounts.ts'
+import { paths } from '../../src/api/paths.ts'
+import { FileFault, readOwn } from '../../src/platform/files.ts'
+import { isAddress } from '../../src/solana/addresses.ts'
+import { LAMPORT_DECIMALS, wholeOf } from '../cli/amounts.ts'
+import { type CommandOutcome, integer, mintAddress, type Noun, required, text, toggle, verb } from '../cli/command.ts'
 import { listOutcome } from '../cli/reads.ts'
+import { privateFileProblem, readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
-import { balance } from './balance.ts'
-import { readSecretText } from './key-input.ts'
+import type { Ui } from '../ui/ui.ts'
 import { isDeviceUrl } from './names.ts'
 import { reclaim } from './reclaim.ts'
 import { send } from './send.ts'
 import type { NamedWallet } from './wallets.ts'
+
+// `svc wallet balance`: the SOL and the tokens of a wallet.
+
+const COLUMNS = ['symbol', 'amount', 'mint', 'name', 'account'] as const
+
+const balance = verb({
+  about: 'Show the SOL and the tokens of a wallet, with their symbols',
+  details:
+    'The maker of a mint chooses its symbol and name, so identify a token by its mint. At most 200 token accounts are shown; --mint shows those of one token.',
+  calls: [paths.accounts.balances],
+  args: {
+    wallet: text('Address, name of a wallet, path of a keypair file or usb://ledger (default: the one in use)', {
+      placeholder: 'WALLET',
+    }),
+  },
+  flags: { mint: mintAddress('Only the token of this mint or symbol') },
+  examples: [
+    'svc wallet balance',
+    'svc wallet balance treasury --json',
+    'svc wallet balance 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --mint So11111111111111111111111111111111111111112',
+  ],
+  async run({ wallet: named, mint }, { client, wallet }) {
+    const address = named !== undefined && isAddress(named) ? named : await wallet.address(named)
+    const { data } = await client.accounts.balances({ wallet: address, ...(mint === undefined ? {} : { mint }) })
+    return balancesOutcome(data)
+  },
+})
+
+/** SOL comes first; amounts of a mint without decimals stay in raw units. */
+function balancesOutcome(data: WalletBalances): CommandOutcome {
+  const { wallet, lamports, tokens, empty_accounts, truncated } = data
+  const notes = [
+    ...(truncated ? [`There are more than these ${tokens.length}: ask for one with --mint`] : []),
+    ...(empty_accounts > 0 ? [`${empty_accounts} token accounts are empty`] : []),
+    ...(tokens.some(({ frozen }) => frozen) ? ['Some are frozen: --json shows which'] : []),
+  ]
+  const rows = (amountOf: (raw: string, decimals: number | null) => unknown) => [
+    ['SOL', amountOf(lamports, LAMPORT_DECIMALS), null, 'Solana', wallet],
+    ...tokens.map(({ symbol, amount, decimals, mint, name, account }) => [
+      symbol,
+      amountOf(amount, decimals),
+      mint,
+      name,
+      account,
+    ]),
+  ]
+  const whole = (raw: string, decimals: number | null) => (decimals === null ? raw : wholeOf(raw, decimals))
+  return {
+    data,
+    rows: { columns: COLUMNS, rows: rows((raw) => raw) },
+    table: { columns: COLUMNS.slice(0, 4), rows: rows(whole).map((row) => row.slice(0, 4)) },
+    notes,
+  }
+}
 
 const NAME = required(text('Name of the wallet, of 1 to 32 of a-z, 0-9, - and _', { placeholder: 'NAME' }))
 const KEYCHAIN = toggle("Keep the passphrase in the system's keychain instead of asking for it")
@@ -169,5 +228,29 @@ function madeOutcome(wallet: NamedWallet) {
     data: wallet,
     text: `The wallet ${name} has the address ${address}.`,
     notes: [`Sign with -k ${name}, or with every command: svc wallet use ${name}`],
+  }
+}
+
+/** A recovery phrase of 24 words has some 200 characters, and 64 integers fewer than 300. */
+const MAX_KEY_BYTES = 4096
+
+/** The text of the key. Throws a problem for a file that others can read, and if there is no terminal to ask on. */
+async function readSecretText(file: string | undefined, ui: Ui): Promise<string> {
+  if (file === '-') {
+    const bytes = await readBytes('-')
+    if (bytes.length > MAX_KEY_BYTES) throw usage('standard input holds more than a key', { param: '<file>' })
+    return Buffer.from(bytes).toString('utf8')
+  }
+  if (file !== undefined) return privateText(file)
+  if (ui.interactive) return ui.askSecret('Key in base58, or recovery phrase (it is not shown)')
+  throw usage('there is no key', { param: '<file>', next: 'name a file (0600) that holds it, or - for standard input' })
+}
+
+function privateText(file: string): string {
+  try {
+    return readOwn(file, { secret: true, maxBytes: MAX_KEY_BYTES })
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error
+    throw privateFileProblem(error, { param: '<file>' })
   }
 }

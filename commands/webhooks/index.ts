@@ -1,13 +1,14 @@
 /** `svc webhooks`: subscriptions, their delivery attempts, and their signing secrets. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
-import type { WebhookSubscription } from '../../src/api/webhook-subscriptions.ts'
+import type { WebhookDelivery, WebhookSubscription } from '../../src/api/webhook-subscriptions.ts'
 import { choiceOf, integer, listOf, type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb, recordVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
+import type { Drawing } from '../ui/drawing.ts'
 import { usage } from '../ui/problem.ts'
+import { timeSpans } from '../ui/time-spans.ts'
 import { switchOn } from '../waiting.ts'
-import { deliveriesDrawing } from './deliveries-drawing.ts'
 import { listenToEvents } from './listen.ts'
 import { verifyDelivery } from './verify.ts'
 
@@ -200,4 +201,41 @@ async function subscriptionInput(ui: Session['ui'], url: string | undefined, eve
   const receiver = url ?? (await ui.ask({ message: 'Where events are posted', check }))
   const types = events ?? ((await ui.ask({ message: ENABLED_EVENTS, check })).split(',') as EventType[])
   return { url: receiver, enabled_events: types.map((type) => type.trim() as EventType | '*') }
+}
+
+// Draws the attempts to deliver over time: how many were taken, and how many failed.
+
+const OUTCOMES = ['succeeded', 'failed', 'pending'] as const
+
+/** Null without attempts. */
+export function deliveriesDrawing(attempts: readonly WebhookDelivery[]): Drawing | null {
+  const spans = timeSpans(attempts.map(({ created_at }) => Date.parse(created_at)).filter(Number.isFinite))
+  if (spans === null) return null
+  const counts = Array.from({ length: spans.count }, () => OUTCOMES.map(() => 0))
+  for (const { created_at, status } of attempts) {
+    const span = counts[spans.placeOf(Date.parse(created_at))]
+    const outcome = OUTCOMES.indexOf(status)
+    if (span !== undefined && outcome >= 0) span[outcome] = (span[outcome] ?? 0) + 1
+  }
+  const most = Math.max(1, ...counts.map((span) => span.reduce((sum, count) => sum + count, 0)))
+  const used = OUTCOMES.filter((name, i) => name !== 'pending' || counts.some((span) => (span[i] ?? 0) > 0))
+  return {
+    kind: 'bars',
+    names: used,
+    bars: counts.map((span) => span.slice(0, used.length).map((count) => count / most)),
+    labels: {
+      title: `Attempts each ${spans.name} (UTC)${durationText(attempts)}`,
+      highest: String(most),
+      lowest: '0',
+      first: spans.first,
+      last: spans.count > 1 ? spans.last : '',
+    },
+  }
+}
+
+/** The median of the answers' times; nothing if no attempt was answered. */
+function durationText(attempts: readonly WebhookDelivery[]): string {
+  const durations = attempts.flatMap(({ duration_ms }) => duration_ms ?? []).sort((a, b) => a - b)
+  const median = durations[Math.floor(durations.length / 2)]
+  return median === undefined ? '' : `, half of them within ${median} ms`
 }

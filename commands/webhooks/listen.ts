@@ -1,15 +1,16 @@
 /** `svc webhooks listen`: forwards every event as it happens to a local receiver, in the form of a delivery. */
+import { existsSync } from 'node:fs'
 import type { Event } from '../../src/api/events.ts'
 import { paths } from '../../src/api/paths.ts'
 import type { Client } from '../../src/client.ts'
 import { listOf, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { sourceOf } from '../cli/state-file.ts'
+import { readStateFile, sourceOf, stateFile, writeStateFile } from '../cli/state-file.ts'
 import { type EventPosition, eventPosition, followEvents } from '../events/follow.ts'
 import { type EventLines, eventLine, openEventLines } from '../events/lines.ts'
+import { reason } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { type ForwardTarget, forward, targetUrl } from './forward.ts'
-import { positionFile, readPosition, writePosition } from './place-file.ts'
 import { makeSessionSecret, readSecrets } from './secret.ts'
 
 export const listenToEvents = verb({
@@ -106,4 +107,27 @@ async function requestedTypes(client: Client, events: readonly string[] | undefi
     param: '--events',
     next: '`svc events types` lists them',
   })
+}
+
+/** The path of the file below the XDG state folder, one for each API (or data folder) and target. */
+const positionFile = (source: string, target: string | null): string => stateFile('listen', [source, target])
+
+/** The stored position; null if no run has written one. */
+function readPosition(file: string): EventPosition | null {
+  if (!existsSync(file)) return null
+  const { sequence, cursor } = Object(readStateFile(file)) as Record<string, unknown>
+  if (Number.isSafeInteger(sequence) && (sequence as number) >= 0 && ['undefined', 'string'].includes(typeof cursor))
+    return { sequence: sequence as number, cursor: cursor as string | undefined }
+  throw failure(`${file} does not say where to continue`, { next: 'say where with --from: a sequence, now or start' })
+}
+
+/** Replaces the file atomically, so that a crash leaves the old position or the new one. */
+function writePosition(file: string, position: EventPosition): void {
+  try {
+    writeStateFile(file, position)
+  } catch (error) {
+    throw failure(`the position cannot be stored in ${file}: ${reason(error)}`, {
+      next: 'choose another with --state-file',
+    })
+  }
 }

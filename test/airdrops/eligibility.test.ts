@@ -2,7 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { airdropEligibilityVerb } from '../../commands/airdrops/eligibility.ts'
+import { airdropEligibilityVerb } from '../../commands/airdrops/index.ts'
 import type { Session } from '../../commands/cli/session.ts'
 import {
   addressOf,

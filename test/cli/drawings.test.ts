@@ -2,14 +2,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { claimDrawing } from '../../commands/airdrops/figures.ts'
-import { historyDrawing } from '../../commands/fees/history-drawing.ts'
-import { curveDrawing } from '../../commands/pools/curve-drawing.ts'
+import { historyDrawing } from '../../commands/fees/index.ts'
+import { curveDrawing } from '../../commands/pools/record.ts'
 import { cutToWidth, textWidth } from '../../commands/ui/columns.ts'
 import { type Drawing, drawingLines, drawingSvg } from '../../commands/ui/drawing.ts'
 import { PLAIN } from '../../commands/ui/paint.ts'
 import { render } from '../../commands/ui/render.ts'
 import { timeSpans } from '../../commands/ui/time-spans.ts'
-import { deliveriesDrawing } from '../../commands/webhooks/deliveries-drawing.ts'
+import { deliveriesDrawing } from '../../commands/webhooks/index.ts'
 
 const DAY = 86_400_000
 const START = Date.UTC(2026, 10, 1)

@@ -1,6 +1,6 @@
 /** The table of `svc fees list`. */
 import { describe, expect, it } from 'vitest'
-import { historyTable } from '../../commands/fees/history-table.ts'
+import { historyTable } from '../../commands/fees/index.ts'
 import { metricsOutcome } from '../../commands/pools/record.ts'
 import type { FeeClaim } from '../../src/api/fee-claims.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'

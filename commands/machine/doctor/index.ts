@@ -11,9 +11,9 @@ import { openHttp } from '../../cli/http-transport.ts'
 import type { DoctorCheck } from '../../cli/session.ts'
 import { terminal } from '../../cli/terminal.ts'
 import { Problem } from '../../ui/problem.ts'
+import { isDeviceUrl } from '../../wallet/names.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './checks.ts'
 import { chainFileChecks, databaseChecks } from './database.ts'
-import { ledgerChecks } from './ledger.ts'
 
 const NODE = [20, 19] as const
 const API_PROBE_MS = 5_000
@@ -181,5 +181,23 @@ async function probe(url: string, path: string, key?: string): Promise<number | 
     }
   } catch (error) {
     return errorText(error)
+  }
+}
+
+// Checks the Ledger that the setting `keypair` names: its packages, its state, and the address of its key.
+
+const CHECK = 'ledger'
+
+/** One check if the setting names a Ledger. One that is not ready is a warning, because only signing needs it. */
+async function ledgerChecks({ values: { keypair } }: Config): Promise<DoctorCheck[]> {
+  if (keypair === undefined || !isDeviceUrl(keypair)) return []
+  const { ledgerSigner } = await import('../wallets/ledger/signer.ts')
+  try {
+    const { address } = await ledgerSigner(keypair, () => undefined)
+    return [passedCheck(CHECK, `${keypair} has the address ${address}`)]
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const check = error.code === 'bad_request' ? failedCheck : warningCheck
+    return [check(CHECK, error.message, error.next ?? 'run this again')]
   }
 }

@@ -1,5 +1,4 @@
 /** Lists the programs whose errors svc can name, with their tables and hints for common errors. */
-
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -15,10 +14,56 @@ import { CORE_CODES } from './generated/core.ts'
 import { DAMM_V2_CODES } from './generated/damm-v2.ts'
 import { DBC_CODES } from './generated/dbc.ts'
 import { SQUADS_CODES } from './generated/squads.ts'
-import { DISTRIBUTOR_CODES, LOCK_CODES } from './lock-codes.ts'
 import { ASSOCIATED_TOKEN_CODES, SYSTEM_CODES, TOKEN_2022_ADDED_CODES, TOKEN_CODES } from './solana-codes.ts'
 import { TOKEN_METADATA_CODES } from './token-metadata-codes.ts'
 import type { ErrorTable } from './types.ts'
+
+// Error codes of Jupiter Lock and the Jito merkle distributor, in the order of their binaries; rows are only ever
+// added.
+
+const LOCK_CODES: ErrorTable = {
+  6000: ['MathOverflow', 'Math operation overflow'],
+  6001: ['FrequencyIsZero', 'Frequency is zero'],
+  6002: ['InvalidEscrowTokenAddress', 'Invalid escrow token address'],
+  6003: ['InvalidUpdateRecipientMode', 'Invalid update recipient mode'],
+  6004: ['InvalidCancelMode', 'Invalid cancel mode'],
+  6005: ['NotPermitToDoThisAction', 'Not permit to do this action'],
+  6006: ['InvalidRecipientTokenAccount', 'Invalid recipient token account'],
+  6007: ['InvalidCreatorTokenAccount', 'Invalid creator token account'],
+  6008: ['InvalidEscrowMetadata', 'Invalid escrow metadata'],
+  6009: ['InvalidVestingStartTime', 'Invalid vesting start time'],
+  6010: ['AlreadyCancelled', 'Already cancelled'],
+  6011: ['CancelledAtIsZero', 'Cancelled timestamp is zero'],
+  6012: ['IncorrectTokenProgramId', 'Invalid token program ID'],
+  6013: ['TransferFeeCalculationFailure', 'Calculate transfer fee failure'],
+  6014: ['UnsupportedMint', 'Unsupported mint'],
+  6015: ['InvalidRemainingAccountSlice', 'Invalid remaining accounts'],
+  6016: ['InsufficientRemainingAccounts', 'Insufficient remaining accounts'],
+  6017: ['DuplicatedRemainingAccountTypes', 'Same accounts type is provided more than once'],
+  6018: ['NoTransferHookProgram', 'Missing remaining accounts for transfer hook.'],
+  6019: ['ClaimingIsNotFinished', 'Claiming is not finished'],
+}
+
+const DISTRIBUTOR_CODES: ErrorTable = {
+  6000: ['InsufficientUnlockedTokens', 'Insufficient unlocked tokens'],
+  6001: ['StartTooFarInFuture', 'Deposit Start too far in future'],
+  6002: ['InvalidProof', 'Invalid Merkle proof.'],
+  6003: ['ExceededMaxClaim', 'Exceeded maximum claim amount'],
+  6004: ['MaxNodesExceeded', 'Exceeded maximum node count'],
+  6005: ['Unauthorized', 'Account is not authorized to execute this instruction'],
+  6006: ['OwnerMismatch', 'Token account owner did not match intended owner'],
+  6007: ['ClawbackDuringVesting', 'Clawback cannot be before vesting ends'],
+  6008: ['ClawbackBeforeStart', 'Attempted clawback before start'],
+  6009: ['ClawbackAlreadyClaimed', 'Clawback already claimed'],
+  6010: ['InsufficientClawbackDelay', 'Clawback start must be at least one day after vesting end'],
+  6011: ['SameClawbackReceiver', 'New and old Clawback receivers are identical'],
+  6012: ['SameAdmin', 'New and old admin are identical'],
+  6013: ['ClaimExpired', 'Claim window expired'],
+  6014: ['ArithmeticError', 'Arithmetic Error (overflow/underflow)'],
+  6015: ['StartTimestampAfterEnd', 'Start Timestamp cannot be after end Timestamp'],
+  6016: ['TimestampsNotInFuture', 'Timestamps cannot be in the past'],
+  6017: ['InvalidVersion', 'Airdrop Version Mismatch'],
+}
 
 export interface KnownProgram {
   name: string

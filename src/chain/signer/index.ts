@@ -1,5 +1,5 @@
 /** Opens the configured signer: a keypair file, or a key that never leaves its provider. */
-
+import { resolve } from 'node:path'
 import {
   type Config,
   ConfigError,
@@ -9,12 +9,13 @@ import {
   type SettingName,
 } from '../../settings/config.ts'
 import { awsKmsProvider } from './aws-kms.ts'
+import { signatureVerifier } from './ed25519.ts'
 import { vaultProvider } from './hashicorp-vault.ts'
-import { openKeypairSigner } from './keypair-signer.ts'
+import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from './keypair-file.ts'
 import { privyProvider } from './privy.ts'
 import type { RemoteProvider } from './remote-provider.ts'
 import { createRemoteSigner } from './remote-signer.ts'
-import { publicKeySetting } from './settings.ts'
+import { publicKeySetting, requiredSetting } from './settings.ts'
 import { turnkeyProvider } from './turnkey.ts'
 import { type ProviderName, type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
 
@@ -78,4 +79,40 @@ const PROVIDERS: Record<Exclude<ProviderName, 'keypair'>, (config: Config, addre
   turnkey: turnkeyProvider,
   privy: privyProvider,
   'aws-kms': awsKmsProvider,
+}
+
+/** Throws ConfigError when the file is missing, readable by others, malformed, or has another key than expected. */
+function openKeypairSigner(config: Config): Signer {
+  const file = resolve(requiredSetting(config, 'signer.keypair'))
+  const expected = publicKeySetting(config)
+  const { address, sign } = readConfiguredKeypair(file)
+  if (expected !== undefined && expected !== address) {
+    throw new ConfigError(
+      `signer.keypair: ${file} holds the key of ${address}, and signer.public-key is ${expected}; change one of them`,
+    )
+  }
+  const isSignatureOf = signatureVerifier(address)
+  return {
+    provider: 'keypair',
+    address,
+    async sign(message) {
+      const content = Uint8Array.from(message)
+      const signature = Uint8Array.from(sign(content))
+      if (!isSignatureOf(content, signature))
+        throw new SignerUnavailable(`the keypair file ${file} signs wrongly`, 'unknown')
+      return signature
+    },
+    async check() {},
+  }
+}
+
+function readConfiguredKeypair(file: string) {
+  try {
+    return readKeypairFile(file)
+  } catch (error) {
+    if (!(error instanceof KeypairFileError)) throw error
+    const { fault, message, next } = error
+    const way = next ?? (fault === 'missing' ? 'make one with `solana-keygen new`' : KEYPAIR_SHAPE)
+    throw new ConfigError(`signer.keypair: the keypair file ${file} ${message}; ${way}`)
+  }
 }
