@@ -16,10 +16,10 @@ import type { NewSigningPlan, SigningSteps } from './signing/types.ts'
 import { generatedKeysField } from './transactions/generated-keys.ts'
 
 /** The part of a route's answer that is the same in both modes, as JSON. */
-export type Summary<R extends AnyRoute> = Omit<
-  Extract<Result<R>, { mode: 'signed' }>,
-  'mode' | 'signature' | 'proposal' | 'tracked_resource'
->
+export type Summary<R extends AnyRoute> =
+  Result<R> extends { tx: unknown }
+    ? Omit<Result<R>, 'tx' | 'tracked_resource'>
+    : Omit<Extract<Result<R>, { mode: 'signed' }>, 'mode' | 'signature' | 'proposal' | 'tracked_resource'>
 
 interface Decided {
   /** What the transaction changes, followed until it is final. */
@@ -47,6 +47,18 @@ interface Paid {
   payer: string
 }
 
+/** What only some verbs need. */
+export interface Variant {
+  /** The transaction is in a field of its own, `tx`. */
+  isNested?: true
+  /** What has waited for approvals is planned again, which checks it. */
+  isCheckedAgain?: true
+  /** Rows that are written with the first signing, and the same with a later start if it has to wait. */
+  steps?(payer: string): Pick<SigningSteps<unknown>, 'reserve' | 'waits'>
+  /** Read after the plan, for the answer alone. */
+  more?(): Promise<object>
+}
+
 /**
  * Makes the operation of a route. `plan` reads the chain and checks for the payer that it is given. Its errors are
  * thrown.
@@ -62,31 +74,37 @@ interface Paid {
 export function act<R extends AnyRoute>(
   operation: SignedOperation,
   plan: (context: Context, input: Input<R> & Paid) => Promise<Plan<Summary<R>>>,
+  variant?: Variant,
 ): (context: Context, input: Input<R> & Paid) => Promise<Result<R>> {
   return (context, input) =>
-    inEitherMode(context, input, operation, async (payer) =>
-      builtPlan(context, payer, await plan(context, { ...input, payer })),
+    inEitherMode(
+      context,
+      input,
+      operation,
+      async (payer) => builtPlan(context, payer, await plan(context, { ...input, payer })),
+      variant,
     ) as Promise<Result<R>>
 }
 
 /** The part of the answer of a route that only builds. */
 type BuiltSummary<R extends AnyRoute> = Omit<
   Result<R>,
-  'mode' | 'transaction' | 'requiredSigners' | 'last_valid_block_height' | 'generated_keys' | 'tracked_resource'
+  'mode' | 'transaction' | 'requiredSigners' | 'last_valid_block_height' | 'generated_keys' | 'tracked_resource' | 'tx'
 >
 
 /** The same for a route whose transactions the platform wallet never signs. The plan names the payer. */
 export function unsignedAct<R extends AnyRoute>(
   plan: (context: Context, input: Input<R>) => Promise<Plan<BuiltSummary<R>> & { payer: string }>,
+  variant?: Pick<Variant, 'isNested'>,
 ): (context: Context, input: Input<R>) => Promise<Result<R>> {
   return async (context, input) => {
     const { payer, ...planned } = await plan(context, input)
-    return answerUnsigned(context, await builtPlan(context, payer, planned)) as Result<R>
+    return answerUnsigned(context, await builtPlan(context, payer, planned), variant) as Result<R>
   }
 }
 
 /** Builds what a verb has decided. */
-async function builtPlan<S>(context: Context, payer: string, plan: Plan<S>): Promise<PlannedBuild<S>> {
+export async function builtPlan<S>(context: Context, payer: string, plan: Plan<S>): Promise<PlannedBuild<S>> {
   const { summary, tracked, about, uncapped, ...terms } = plan
   const built = await buildTransaction(context, { payer, ...terms })
   const answered = typeof summary === 'function' ? (summary as (built: BuiltTransaction) => S)(built) : summary
@@ -99,24 +117,33 @@ export async function inEitherMode<S>(
   { mode, payer }: Paid,
   operation: SignedOperation,
   plan: (payer: string) => Promise<PlannedBuild<S>>,
-  steps: (payer: string) => Pick<SigningSteps<unknown>, 'reserve' | 'waits'> = () => ({}),
-) {
-  if (mode === 'unsigned') return answerUnsigned(context, await plan(payer))
+  variant: Variant = {},
+): Promise<object> {
+  const more = async () => variant.more?.()
+  if (mode === 'unsigned') return { ...answerUnsigned(context, await plan(payer), variant), ...(await more()) }
   const run = await openSigningRun<S>(context, operation)
+  if (run.resumed !== null && context.approved !== undefined && variant.isCheckedAgain) await plan(run.wallet)
   const agreed = run.resumed ?? signedPlan(await plan(run.wallet))
+  const added = await more()
   return signAndSubmit(context, run, agreed, {
-    ...steps(run.wallet),
-    answer: ([signature]) => ({ mode: 'signed' as const, signature, ...agreed.state }),
+    ...variant.steps?.(run.wallet),
+    answer: ([signature]) => {
+      const { state, tracked_resource } = agreed
+      const signed = { mode: 'signed' as const, signature }
+      // An answer of one part has no tracked resource in mode `signed`, because its transaction is followed anyway.
+      return variant.isNested ? { ...state, tx: signed, tracked_resource } : { ...signed, ...state, ...added }
+    },
   })
 }
 
-function answerUnsigned<S>({ vault }: Context, { built, summary, tracked }: PlannedBuild<S>) {
-  return {
+function answerUnsigned<S>({ vault }: Context, planned: PlannedBuild<S>, { isNested }: Pick<Variant, 'isNested'> = {}) {
+  const { built, summary, tracked } = planned
+  const transaction = {
     ...unsignedAnswer(built),
     ...generatedKeysField(vault, [built.transaction], built.secretKeys),
-    ...summary,
-    ...(tracked === undefined ? {} : { tracked_resource: tracked }),
   }
+  const tracking = tracked === undefined ? {} : { tracked_resource: tracked }
+  return isNested ? { ...summary, tx: transaction, ...tracking } : { ...transaction, ...summary, ...tracking }
 }
 
 function signedPlan<S>({ built, summary, tracked, about, uncapped }: PlannedBuild<S>): NewSigningPlan<S> {

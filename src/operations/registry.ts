@@ -208,12 +208,12 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
   async positions() {
     return verbsOf((await import('../api/pool-positions.ts')).poolPositions, {
       list: (await import('./positions/list-positions.ts')).listPositions,
-      open: (await import('./positions/open-position.ts')).openPosition,
-      add: (await import('./positions/add-liquidity.ts')).addLiquidity,
-      remove: (await import('./positions/remove-liquidity.ts')).removeLiquidity,
-      lock: (await import('./positions/lock-position.ts')).lockPosition,
-      vest: (await import('./positions/vest-position.ts')).vestPosition,
-      close: (await import('./positions/close-position.ts')).closePosition,
+      open: (await import('./positions/verbs.ts')).openPosition,
+      add: (await import('./positions/verbs.ts')).addLiquidity,
+      remove: (await import('./positions/verbs.ts')).removeLiquidity,
+      lock: (await import('./positions/verbs.ts')).lockPosition,
+      vest: (await import('./positions/verbs.ts')).vestPosition,
+      close: (await import('./positions/verbs.ts')).closePosition,
     })
   },
   async pools() {

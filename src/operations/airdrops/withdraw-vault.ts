@@ -4,71 +4,46 @@ import type { Input, Result } from '../../api/route.ts'
 import { buildClawback, CLAWBACK_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
+import type { Envelope } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { type BuiltTransaction, buildTransaction, signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun } from '../signing/signing-run.ts'
-import type { NewSigningPlan } from '../signing/types.ts'
+import { builtPlan, inEitherMode } from '../act.ts'
+import { trackingOf } from '../building.ts'
 import { isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
 import { describeUnixTime } from './unix-times.ts'
 
-type WithdrawVaultRoute = Api['airdrops']['withdraw']
+type WithdrawInput = Input<Api['airdrops']['withdraw']>
 
-interface Withdrawal {
-  mint: string
-  amount: string
-}
-
+/** A vault that acts pays itself. */
 export async function withdrawVault(
   context: Context,
-  input: Input<WithdrawVaultRoute>,
-): Promise<Result<WithdrawVaultRoute>> {
-  if (context.vaultActing !== undefined) {
-    const { built, mint, amount } = await buildWithdrawal(context, input, context.vaultActing.vault)
-    return { ...unsignedAnswer(built), mint, amount, tracked_resource: withdrawalTracking(input.id) }
-  }
-  const run = await openSigningRun<Withdrawal>(context, 'airdrop.withdraw')
-  const plan = run.resumed ?? (await planWithdrawal(context, input, run.wallet))
-  return signAndSubmit(context, run, plan, {
-    answer: ([signature]) => ({ mode: 'signed', signature, mint: plan.state.mint, amount: plan.state.amount }),
-  })
+  input: WithdrawInput,
+): Promise<Result<Api['airdrops']['withdraw']>> {
+  const vault = context.vaultActing?.vault
+  const paid =
+    vault === undefined ? { mode: 'signed' as const, payer: '' } : { mode: 'unsigned' as const, payer: vault }
+  const answer = await inEitherMode(context, paid, 'airdrop.withdraw', async (payer) =>
+    builtPlan(context, payer, await planWithdrawal(context, input, payer)),
+  )
+  return answer as Result<Api['airdrops']['withdraw']>
 }
 
-async function planWithdrawal(
-  context: Context,
-  input: Input<WithdrawVaultRoute>,
-  wallet: string,
-): Promise<NewSigningPlan<Withdrawal>> {
-  const { built, mint, amount } = await buildWithdrawal(context, input, wallet)
-  return {
-    // The program moves its vault's tokens to the stored receiver, so none of them belong to the wallet.
-    first: signingDraft(built, [mint]),
-    state: { mint, amount },
-    tracked_resource: withdrawalTracking(input.id),
-  }
-}
-
-const withdrawalTracking = (id: string) => trackingOf('airdrop', id, ['airdrop.vault_drained'])
-
-async function buildWithdrawal(
-  context: Context,
-  input: Input<WithdrawVaultRoute>,
-  wallet: string,
-): Promise<Withdrawal & { built: BuiltTransaction }> {
-  const { id } = input
+async function planWithdrawal(context: Context, { id, admin, amount }: WithdrawInput, payer: string) {
   const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))
   requireWithdrawable(airdrop)
-  const opensReceiverFor = await receiverOf(context, airdrop, input.admin, wallet)
-  const amount = requireWhole(airdrop, BigInt(input.amount))
+  const opensReceiverFor = await receiverOf(context, airdrop, admin, payer)
+  const whole = requireWhole(airdrop, BigInt(amount))
   const { address, mint, distributor } = airdrop
   const receiver = distributor.clawbackReceiver
-  const built = await buildTransaction(context, {
-    payer: wallet,
+  return {
     fallbackUnits: CLAWBACK_UNITS,
-    build: (envelope) => buildClawback({ ...envelope, distributor: address, mint, receiver, opensReceiverFor }),
-  })
-  return { built, mint, amount: String(amount) }
+    build: (envelope: Envelope) =>
+      buildClawback({ ...envelope, distributor: address, mint, receiver, opensReceiverFor }),
+    summary: { mint, amount: String(whole) },
+    tracked: trackingOf('airdrop', id, ['airdrop.vault_drained']),
+    // The program moves its vault's tokens to the stored receiver, so none of them belong to the wallet.
+    uncapped: [mint],
+  }
 }
 
 function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {

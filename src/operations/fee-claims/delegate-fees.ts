@@ -1,6 +1,6 @@
 /** Lets another wallet claim the fees of positions for their owner, or takes that back, unsigned or signed. */
 import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
+import type { Input } from '../../api/route.ts'
 import {
   buildPositionDelegation,
   type DammV2Position,
@@ -9,56 +9,33 @@ import {
   positionsOf,
   positionsPerClaim,
 } from '../../chain/programs/damm-v2/index.ts'
+import type { Envelope } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { type BuiltTransaction, buildTransaction, signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
+import { act } from '../act.ts'
+import { trackingOf } from '../building.ts'
 import { bySize } from '../positions/position-page.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun } from '../signing/signing-run.ts'
+import { requireSigner } from '../signing/require-signer.ts'
 import { requirePositionPool } from './plan-positions.ts'
 
 type DelegateFeesRoute = Api['feeClaims']['delegate']
-type Delegation = Omit<Result<DelegateFeesRoute>, 'tx' | 'tracked_resource'>
 
-export async function delegateFees(
-  context: Context,
-  input: Input<DelegateFeesRoute>,
-): Promise<Result<DelegateFeesRoute>> {
-  if (input.mode === 'signed') return signedDelegation(context, input)
-  const { built, delegation } = await planDelegation(context, input, input.payer)
-  return { ...delegation, tx: unsignedAnswer(built), tracked_resource: trackingOf('pool', delegation.pool_address, []) }
-}
-
-async function signedDelegation(context: Context, input: Input<DelegateFeesRoute>): Promise<Result<DelegateFeesRoute>> {
-  const run = await openSigningRun<Delegation>(context, 'fee_claim.delegate')
-  const { wallet } = run
+export const delegateFees: typeof delegateFor = async (context, input) => {
+  // The wallet of the request is read first, because the error names it.
+  const wallet = input.mode === 'signed' ? (await requireSigner(context)).address : input.owner
   if (input.owner !== undefined && input.owner !== wallet) {
     throw badRequest(
       `mode "signed" is for positions of the platform wallet ${wallet}: leave owner out, or use mode "unsigned"`,
       { param: 'owner' },
     )
   }
-  const track = ({ pool_address }: Delegation) => trackingOf('pool', pool_address, [])
-  const sign = async () => {
-    const { built, delegation } = await planDelegation(context, { ...input, owner: wallet }, wallet)
-    return { first: signingDraft(built), state: delegation, tracked_resource: track(delegation) }
-  }
-  const plan = run.resumed ?? (await sign())
-  return signAndSubmit(context, run, plan, {
-    answer: ([signature]) => ({
-      ...plan.state,
-      tx: { mode: 'signed', signature },
-      tracked_resource: track(plan.state),
-    }),
-  })
+  return delegateFor(context, input)
 }
 
 /** Changes the largest positions that are not yet as requested. Throws bad_request if all of them are. */
-async function planDelegation(
-  context: Context,
-  { address, delegate, owner }: Input<DelegateFeesRoute>,
-  payer: string,
-): Promise<{ built: BuiltTransaction; delegation: Delegation }> {
+const delegateFor = act<DelegateFeesRoute>('fee_claim.delegate', planDelegation, { isNested: true })
+
+async function planDelegation(context: Context, { address, delegate, owner, payer }: Input<DelegateFeesRoute>) {
   const holder = owner ?? payer
   if (delegate === holder) throw badRequest('delegate is the owner, who can claim anyway', { param: 'delegate' })
   const { pool } = await requirePositionPool(context, address)
@@ -70,15 +47,11 @@ async function planDelegation(
   )
   if (open.length === 0) throw nothingToChange({ address: pool.address, holder, delegate, held: positions.length })
   const chosen = open.slice(0, positionsPerClaim({ owner: holder, payer }))
-  const built = await buildTransaction(context, {
-    payer,
-    fallbackUnits: POSITION_DELEGATION_UNITS * chosen.length,
-    build: (envelope) => buildPositionDelegation({ ...envelope, owner: holder, delegate, positions: chosen }),
-  })
   const earlier = chosen.flatMap((position) => position.delegate ?? [])
   return {
-    built,
-    delegation: {
+    fallbackUnits: POSITION_DELEGATION_UNITS * chosen.length,
+    build: (envelope: Envelope) => buildPositionDelegation({ ...envelope, owner: holder, delegate, positions: chosen }),
+    summary: {
       pool_address: pool.address,
       owner: holder,
       delegate,
@@ -86,6 +59,7 @@ async function planDelegation(
       replaced: [...new Set(earlier)].filter((wallet) => wallet !== delegate),
       remaining_positions: open.length - chosen.length,
     },
+    tracked: trackingOf('pool', pool.address, []),
   }
 }
 

@@ -20,21 +20,15 @@ import { feeOfMessage } from '../../solana/fees.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { recordedMints } from '../../store/resources/tokens.ts'
-import { type BuiltTransaction, buildTransaction, signingDraft, unsignedAnswer } from '../building.ts'
+import { inEitherMode, type PlannedBuild, type Summary } from '../act.ts'
+import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { groupedBy } from '../ledger/grouping.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun } from '../signing/signing-run.ts'
-import type { NewSigningPlan } from '../signing/types.ts'
 import { pendingReclaims } from './pending-reclaims.ts'
 
 type CreateRentReclaimRoute = Api['rentReclaims']['create']
 type CreateRentReclaimInput = Input<CreateRentReclaimRoute>
 
-/** The part of the answer that is the same in both modes. */
-type ReclaimSummary = Pick<
-  Result<CreateRentReclaimRoute>,
-  'accounts' | 'lamports' | 'fee' | 'remaining' | 'left_out' | 'mints_listed' | 'truncated'
->
+type ReclaimSummary = Summary<CreateRentReclaimRoute>
 
 /** Most accounts of one request that a program may refuse; strangers can open token accounts for a wallet. */
 const MOST_REFUSED = 20
@@ -43,33 +37,15 @@ export async function createRentReclaim(
   context: Context,
   input: CreateRentReclaimInput,
 ): Promise<Result<CreateRentReclaimRoute>> {
-  if (input.mode === 'signed') return signedReclaim(context, input)
-  const { built, summary } = await planReclaim(context, input)
-  return { ...unsignedAnswer(built), ...summary }
-}
-
-/** The platform wallet reclaims its own, and `payer` is ignored, as for fee claims. */
-async function signedReclaim(context: Context, input: CreateRentReclaimInput): Promise<Result<CreateRentReclaimRoute>> {
-  const run = await openSigningRun<ReclaimSummary>(context, 'rent_reclaim.create')
-  const plan = run.resumed ?? (await planSignedReclaim(context, { ...input, payer: run.wallet }))
-  return signAndSubmit(context, run, plan, {
-    answer: ([signature]) => ({ mode: 'signed', signature, ...plan.state }),
-  })
-}
-
-async function planSignedReclaim(
-  context: Context,
-  input: CreateRentReclaimInput,
-): Promise<NewSigningPlan<ReclaimSummary>> {
-  const { built, summary } = await planReclaim(context, input)
-  return { first: signingDraft(built), state: summary }
+  const plan = (payer: string) => planReclaim(context, { ...input, payer })
+  return (await inEitherMode(context, input, 'rent_reclaim.create', plan)) as Result<CreateRentReclaimRoute>
 }
 
 /** Throws bad_request if nothing can be reclaimed, and if what returns is not more than the fee. */
 async function planReclaim(
   context: Context,
   { payer, close_empty }: CreateRentReclaimInput,
-): Promise<{ built: BuiltTransaction; summary: ReclaimSummary }> {
+): Promise<PlannedBuild<ReclaimSummary>> {
   const [pending, knownMints] = await Promise.all([pendingReclaims(context, payer), recordedMints(context.store.db)])
   const found = await readReclaimable(context.chain, { wallet: payer, closesEmpty: close_empty, knownMints })
   const most = context.vaultActing === undefined ? MOST_RECLAIMED[context.txVersion] : MOST_EXECUTED_ACCOUNTS

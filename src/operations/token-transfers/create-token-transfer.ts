@@ -1,6 +1,5 @@
 /** Builds one transaction that sends a token to many wallets, unsigned or signed by the platform wallet. */
 import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
 import {
   buildTokenTransfers,
   failedRecipient,
@@ -8,80 +7,42 @@ import {
   transferUnits,
 } from '../../chain/programs/tokens/index.ts'
 import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
-import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { solText } from '../../solana/amounts.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
-import { type BuiltTransaction, buildTransaction, signingDraft, unsignedAnswer } from '../building.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun } from '../signing/signing-run.ts'
-import type { NewSigningPlan } from '../signing/types.ts'
+import { act } from '../act.ts'
 import { readTransfer, type TransferReading } from './read-transfer.ts'
 import { transferNote } from './transfer-faults.ts'
 
-type CreateTransferRoute = Api['tokenTransfers']['create']
-type CreateTransferInput = Input<CreateTransferRoute>
-
-/** The part of the answer that is the same in both modes. */
-type TransferSummary = Pick<Result<CreateTransferRoute>, 'recipients' | 'total' | 'rent'>
-
-export async function createTokenTransfer(
-  context: Context,
-  input: CreateTransferInput,
-): Promise<Result<CreateTransferRoute>> {
-  if (input.mode === 'signed') return signedTransfer(context, input)
-  const { built, summary } = await planTransfer(context, input)
-  return { ...unsignedAnswer(built), ...summary }
-}
-
-/** The platform wallet sends and pays, and `payer` is ignored, as for fee claims. */
-async function signedTransfer(context: Context, input: CreateTransferInput): Promise<Result<CreateTransferRoute>> {
-  const run = await openSigningRun<TransferSummary>(context, 'token_transfer.create')
-  const plan = run.resumed ?? (await planSignedTransfer(context, { ...input, payer: run.wallet }))
-  return signAndSubmit(context, run, plan, {
-    answer: ([signature]) => ({ mode: 'signed', signature, ...plan.state }),
-  })
-}
-
-async function planSignedTransfer(
-  context: Context,
-  input: CreateTransferInput,
-): Promise<NewSigningPlan<TransferSummary>> {
-  const { built, summary } = await planTransfer(context, input)
-  return { first: signingDraft(built), state: summary }
-}
-
 /** Throws bad_request for a recipient who cannot receive, for too many recipients, and if the payer has too little. */
-async function planTransfer(
-  context: Context,
-  input: CreateTransferInput,
-): Promise<{ built: BuiltTransaction; summary: TransferSummary }> {
-  const reading = await readTransfer(context, input)
-  const recipients = payableRecipients(reading)
-  const { payer, mint } = input
-  const total = recipients.reduce((sum, { amount }) => sum + amount, 0n)
-  const rent = reading.rentPerAccount * BigInt(recipients.filter(({ opens }) => opens).length)
-  requireTransferFunds(reading, { payer, total, rent })
-  const { tokenProgram, decimals } = reading.token
-  const built = await buildTransaction(context, {
-    payer,
-    fallbackUnits: transferUnits(recipients),
-    build: (envelope) =>
-      buildTokenTransfers({ ...envelope, mint, tokenProgram, decimals, source: reading.source, recipients }),
-    onFailedTrial: (trial) => refuseFailedRecipient(trial, recipients),
-  })
-  const summary = {
-    recipients: recipients.map(({ wallet, tokenAccount, amount, opens }) => ({
-      wallet,
-      token_account: tokenAccount,
-      amount: String(amount),
-      opens,
-    })),
-    total: String(total),
-    rent: String(rent),
-  }
-  return { built, summary }
-}
+export const createTokenTransfer = act<Api['tokenTransfers']['create']>(
+  'token_transfer.create',
+  async (context, input) => {
+    const reading = await readTransfer(context, input)
+    const recipients = payableRecipients(reading)
+    const { payer, mint } = input
+    const total = recipients.reduce((sum, { amount }) => sum + amount, 0n)
+    const rent = reading.rentPerAccount * BigInt(recipients.filter(({ opens }) => opens).length)
+    requireTransferFunds(reading, { payer, total, rent })
+    const { tokenProgram, decimals } = reading.token
+    return {
+      fallbackUnits: transferUnits(recipients),
+      build: (envelope) =>
+        buildTokenTransfers({ ...envelope, mint, tokenProgram, decimals, source: reading.source, recipients }),
+      onFailedTrial: (trial) => refuseFailedRecipient(trial, recipients),
+      summary: {
+        recipients: recipients.map(({ wallet, tokenAccount, amount, opens }) => ({
+          wallet,
+          token_account: tokenAccount,
+          amount: String(amount),
+          opens,
+        })),
+        total: String(total),
+        rent: String(rent),
+      },
+    }
+  },
+)
 
 function payableRecipients({ recipients }: TransferReading): TransferRecipient[] {
   return recipients.map(({ receiver, amount, fault }, i) => {

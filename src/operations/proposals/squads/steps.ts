@@ -11,9 +11,8 @@ import { CLOCK_SYSVAR } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import type { Row } from '../../../store/schema.ts'
 import { fromJsonOrNull } from '../../api-records.ts'
-import { type BuiltTransaction, buildTransaction, signingDraft, unsignedAnswer } from '../../building.ts'
-import { signAndSubmit } from '../../signing/sign-and-submit.ts'
-import { openSigningRun } from '../../signing/signing-run.ts'
+import { inEitherMode } from '../../act.ts'
+import { type BuiltTransaction, buildTransaction } from '../../building.ts'
 import { type Decision, type DecisionInput, recordOf } from '../proposal-record.ts'
 import { executedOf, placeOf } from './pinned.ts'
 import { memberWith, requireStoredPlan, type StoredPlan } from './stored-plan.ts'
@@ -105,40 +104,19 @@ interface Step {
  */
 export async function answerStep(
   context: Context,
-  { mode }: DecisionInput,
+  { mode = 'unsigned' }: DecisionInput,
   { operation, row }: { operation: SignedOperation; row: Row<'proposals'> },
   make: () => Promise<Step>,
 ): Promise<ProposalStep> {
-  const proposal = () => recordOf(context.store.db, row)
-  const more = ({ returns, buffers }: Pick<Step, 'returns' | 'buffers'>) => ({
-    ...(returns === undefined ? {} : { returns }),
-    ...(buffers === undefined ? {} : { buffers }),
-  })
-  if (mode !== 'signed') {
-    const step = await make()
-    const { tracked } = step
-    return {
-      ...unsignedAnswer(step.built),
-      ...(tracked === undefined ? {} : { tracked_resource: tracked }),
-      ...more(step),
-      proposal: await proposal(),
-    }
+  const plan = async () => {
+    const { built, tracked, returns, buffers } = await make()
+    const summary = { ...(returns === undefined ? {} : { returns }), ...(buffers === undefined ? {} : { buffers }) }
+    return { built, tracked, about: row.id, summary }
   }
-  const run = await openSigningRun<Pick<Step, 'returns' | 'buffers'>>(context, operation)
-  if (run.resumed !== null && context.approved !== undefined) await make()
-  const plan = run.resumed ?? signedPlan(row.id, await make())
-  const record = await proposal()
-  return signAndSubmit(context, run, plan, {
-    answer: ([signature]) => ({ mode: 'signed', signature, ...more(plan.state), proposal: record }),
+  // The plan finds the member who pays.
+  const answer = await inEitherMode(context, { mode, payer: '' }, operation, plan, {
+    isCheckedAgain: true,
+    more: async () => ({ proposal: await recordOf(context.store.db, row) }),
   })
+  return answer as ProposalStep
 }
-
-const signedPlan = (about: string, { built, tracked, returns, buffers }: Step) => ({
-  about,
-  first: signingDraft(built),
-  state: {
-    ...(returns === undefined ? {} : { returns }),
-    ...(buffers === undefined ? {} : { buffers }),
-  },
-  ...(tracked === undefined ? {} : { tracked_resource: tracked }),
-})
