@@ -81,8 +81,8 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
   },
   async auditEntries() {
     return verbsOf((await import('../api/audit-entries.ts')).auditEntries, {
-      list: stored((await import('./audit-entries/list-audit-entries.ts')).listAuditEntries),
-      verify: (await import('./audit-entries/verify-audit-entries.ts')).verifyAuditEntries,
+      list: stored((await import('./audit-entries/verbs.ts')).listAuditEntries),
+      verify: (await import('./audit-entries/verbs.ts')).verifyAuditEntries,
       cut: (await import('./audit-entries/cut-audit-entries.ts')).cutAuditEntries,
     })
   },
@@ -106,9 +106,9 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
   async feeClaims() {
     return verbsOf((await import('../api/fee-claims.ts')).feeClaims, {
       create: (await import('./fee-claims/create-fee-claim.ts')).createFeeClaim,
-      delegate: (await import('./fee-claims/delegate-fees.ts')).delegateFees,
-      delegations: (await import('./fee-claims/list-fee-delegations.ts')).listFeeDelegations,
-      listByPool: (await import('./fee-claims/list-pool-fee-claims.ts')).listPoolFeeClaims,
+      delegate: (await import('./fee-claims/delegations.ts')).delegateFees,
+      delegations: (await import('./fee-claims/delegations.ts')).listFeeDelegations,
+      listByPool: (await import('./fee-claims/list-fee-claims.ts')).listPoolFeeClaims,
       list: stored((await import('./fee-claims/list-fee-claims.ts')).listFeeClaims),
     })
   },
@@ -220,20 +220,20 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
     return verbsOf((await import('../api/pools.ts')).pools, {
       create: (await import('./pools/create-pool.ts')).createPool,
       rehearse: (await import('./pool-rehearsals/rehearse-pool.ts')).rehearsePool,
-      list: (await import('./pools/list-pools.ts')).listPools,
-      get: (await import('./pools/get-pool.ts')).getPool,
-      curveProgress: (await import('./pools/get-curve-progress.ts')).getCurveProgress,
-      feeMetrics: (await import('./pools/get-fee-metrics.ts')).getFeeMetrics,
+      list: (await import('./pools/reads.ts')).listPools,
+      get: (await import('./pools/reads.ts')).getPool,
+      curveProgress: (await import('./pools/reads.ts')).getCurveProgress,
+      feeMetrics: (await import('./pools/reads.ts')).getFeeMetrics,
       earnings: (await import('./pools/get-earnings.ts')).getEarnings,
       verify: (await import('./pools/verify-pool.ts')).verifyPool,
-      swap: (await import('./pools/swap-pool.ts')).swapPool,
-      transferCreator: (await import('./pools/transfer-creator.ts')).transferCreator,
-      transferPositions: (await import('./pools/transfer-positions.ts')).transferPositions,
-      migrate: (await import('./pools/migrate-pool.ts')).migratePool,
-      presets: (await import('./pools/list-presets.ts')).listPresets,
+      swap: (await import('./pools/acts.ts')).swapPool,
+      transferCreator: (await import('./pools/acts.ts')).transferCreator,
+      transferPositions: (await import('./pools/acts.ts')).transferPositions,
+      migrate: (await import('./pools/acts.ts')).migratePool,
+      presets: (await import('./pools/reads.ts')).listPresets,
       preview: (await import('./pools/preview-preset.ts')).previewPreset,
-      sharedConfig: (await import('./pools/get-shared-config.ts')).getSharedConfig,
-      share: (await import('./pools/share-preset.ts')).sharePreset,
+      sharedConfig: (await import('./pools/reads.ts')).getSharedConfig,
+      share: (await import('./pools/acts.ts')).sharePreset,
     })
   },
   async proposals() {
@@ -261,7 +261,7 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
   async programs() {
     return verbsOf((await import('../api/programs.ts')).programs, {
       get: (await import('./programs/read-programs.ts')).readPrograms,
-      check: (await import('./programs/check-programs.ts')).checkPrograms,
+      check: (await import('./programs/read-programs.ts')).checkPrograms,
     })
   },
   async service() {
@@ -286,8 +286,8 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
   },
   async sponsorships() {
     return verbsOf((await import('../api/sponsorships.ts')).sponsorships, {
-      get: stored((await import('./sponsorships/get-sponsorship.ts')).getSponsorship),
-      update: (await import('./sponsorships/update-sponsorship.ts')).updateSponsorshipOf,
+      get: stored((await import('./sponsorships/verbs.ts')).getSponsorship),
+      update: (await import('./sponsorships/verbs.ts')).updateSponsorshipOf,
       build: (await import('./sponsorships/build-sponsored-claim.ts')).buildSponsoredClaimFor,
       submit: (await import('./sponsorships/submit-sponsored-claim.ts')).submitSponsoredClaim,
     })
@@ -314,8 +314,8 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
   },
   async tokenTransfers() {
     return verbsOf((await import('../api/token-transfers.ts')).tokenTransfers, {
-      create: (await import('./token-transfers/create-token-transfer.ts')).createTokenTransfer,
-      plan: (await import('./token-transfers/plan-token-transfers.ts')).planTokenTransfers,
+      create: (await import('./token-transfers/verbs.ts')).createTokenTransfer,
+      plan: (await import('./token-transfers/verbs.ts')).planTokenTransfers,
     })
   },
   async tokens() {
@@ -332,9 +332,9 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
         ...(await import('../api/token-acts.ts')).tokenActs,
       },
       {
-        create: (await import('./tokens/create-token.ts')).createToken,
-        list: stored((await import('./tokens/list-tokens.ts')).listTokens),
-        get: (await import('./tokens/get-token.ts')).getToken,
+        create: (await import('./tokens/verbs.ts')).createToken,
+        list: stored((await import('./tokens/verbs.ts')).listTokens),
+        get: (await import('./tokens/verbs.ts')).getToken,
         updateMetadata: (await import('./tokens/update-metadata.ts')).updateMetadata,
         report: (await import('./tokens/report/get-token-report.ts')).getTokenReport,
         batchFetch: (await import('./tokens/labels.ts')).fetchTokenLabels,

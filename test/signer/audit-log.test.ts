@@ -1,7 +1,7 @@
 /** The audit log against somebody who can write the database. */
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { verifyAuditEntries } from '../../src/operations/audit-entries/verify-audit-entries.ts'
+import { verifyAuditEntries } from '../../src/operations/audit-entries/verbs.ts'
 import { appendAudit, auditHash, FIRST_HASH } from '../../src/store/audit/entries.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Tx } from '../../src/store/store.ts'

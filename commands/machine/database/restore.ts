@@ -201,7 +201,7 @@ interface KeyPlace {
 async function requireAudited(database: string, vault: Vault): Promise<void> {
   const [{ withWholeSqlite }, { auditVerdict }] = await Promise.all([
     import('../../../src/store/sqlite/whole.ts'),
-    import('../../../src/operations/audit-entries/verify-audit-entries.ts'),
+    import('../../../src/operations/audit-entries/verbs.ts'),
   ])
   const { broken } = await withWholeSqlite(database, 'read', ({ tx }) =>
     auditVerdict(tx, { vault, clock: systemClock }),

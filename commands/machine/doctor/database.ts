@@ -72,7 +72,7 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
 
 /** Verifies the audit log, and that keys, policies, sponsorships and schedules match it. */
 async function auditCheck(store: Store, vault: Vault): Promise<DoctorCheck> {
-  const { verifyAuditEntries } = await import('../../../src/operations/audit-entries/verify-audit-entries.ts')
+  const { verifyAuditEntries } = await import('../../../src/operations/audit-entries/verbs.ts')
   const { entries, broken } = await verifyAuditEntries({ store, vault, clock: systemClock }, {})
   if (broken === null)
     return passedCheck('audit log', `${counted(entries, 'entry', 'entries')} intact, as in the database`)

@@ -11,7 +11,7 @@ import type { Row } from '../../store/schema.ts'
 import { removeInSteps } from '../../store/writing/in-steps.ts'
 import { audit } from '../signing/audit.ts'
 import { expectedState } from './expected-state.ts'
-import { cutRecord } from './verify-audit-entries.ts'
+import { cutRecord } from './verbs.ts'
 
 type CutAuditEntriesRoute = Api['auditEntries']['cut']
 type CutResult = Result<CutAuditEntriesRoute>

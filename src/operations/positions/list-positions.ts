@@ -12,7 +12,7 @@ import {
   readPoolMoment,
 } from '../../chain/programs/damm-v2/index.ts'
 import type { Context } from '../../context.ts'
-import { largestFirst } from '../fee-claims/delegate-fees.ts'
+import { largestFirst } from '../fee-claims/delegations.ts'
 import { requirePositionPool } from '../fee-claims/plan-positions.ts'
 import { isoOfPoint, partsRecord, sidesOf, unitOf } from './held-position.ts'
 import { positionPage } from './position-page.ts'

@@ -1,10 +1,11 @@
-/** Starts, changes or stops the sponsorship of an airdrop's claims. */
+/** The sponsorship of an airdrop: read it, change it, and offer it to a visitor. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import type { Context } from '../../context.ts'
+import type { Context, Services } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { lockTree } from '../../store/airdrops/merkle-trees.ts'
 import {
+  findSponsorship,
   insertSponsorship,
   lockSponsorship,
   type SponsorshipRow,
@@ -14,9 +15,22 @@ import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { requireRecord } from '../api-records.ts'
 import { audit } from '../signing/audit.ts'
-import { sponsorshipRecord, sponsorshipTerms } from './sponsorship-record.ts'
+import { trySigner } from '../signing/require-signer.ts'
+import { notSponsored } from './refusals.ts'
+import { isPaused, requireSponsorship } from './sponsorship-checks.ts'
+import { lamportsLeft, sponsorshipRecord, sponsorshipTerms } from './sponsorship-record.ts'
 
-type UpdateSponsorshipRoute = Api['sponsorships']['update']
+type Routes = Api['sponsorships']
+
+/** Reads the sponsorship of an airdrop. */
+export async function getSponsorship(
+  { store }: Pick<Context, 'store'>,
+  { id }: Input<Routes['get']>,
+): Promise<Result<Routes['get']>> {
+  const row = await findSponsorship(store.db, id)
+  if (row === null) throw notSponsored(id)
+  return sponsorshipRecord(store.db, row)
+}
 
 /**
  * Throws not_found without a stored tree. Throws bad_request naming `budget` for a new sponsorship without one. It
@@ -25,8 +39,8 @@ type UpdateSponsorshipRoute = Api['sponsorships']['update']
  */
 export async function updateSponsorshipOf(
   context: Context,
-  input: Input<UpdateSponsorshipRoute>,
-): Promise<Result<UpdateSponsorshipRoute>> {
+  input: Input<Routes['update']>,
+): Promise<Result<Routes['update']>> {
   return context.commit(async (tx) => {
     const tree = requireRecord(await lockTree(tx, input.id), 'merkle tree', input.id)
     requireRoot(input, tree)
@@ -39,7 +53,7 @@ export async function updateSponsorshipOf(
 
 type Tree = Pick<Row<'merkle_trees'>, 'id' | 'root' | 'created_by'>
 
-function requireRoot({ root }: Input<UpdateSponsorshipRoute>, tree: Tree): void {
+function requireRoot({ root }: Input<Routes['update']>, tree: Tree): void {
   const meant = root?.replace(/^0x/, '').toLowerCase()
   if (meant === undefined || meant === tree.root) return
   throw badRequest(`root: the stored tree ${tree.id} has the root ${tree.root}, not ${meant}`, {
@@ -52,7 +66,7 @@ async function begin(
   context: Context,
   tx: Tx,
   { root, created_by }: Tree,
-  { id, budget, enabled = true, root: named }: Input<UpdateSponsorshipRoute>,
+  { id, budget, enabled = true, root: named }: Input<Routes['update']>,
 ): Promise<SponsorshipRow> {
   if (budget === undefined) {
     throw badRequest('budget: a new sponsorship needs the lamports that it may spend', { param: 'budget' })
@@ -84,7 +98,7 @@ async function change(
   context: Context,
   tx: Tx,
   { before, tree }: { before: SponsorshipRow; tree: Tree },
-  input: Input<UpdateSponsorshipRoute>,
+  input: Input<Routes['update']>,
 ): Promise<SponsorshipRow> {
   const { id, budget = before.budget, enabled = before.enabled === 1 } = input
   const isEnded = before.root !== tree.root
@@ -108,3 +122,12 @@ async function change(
 
 const auditChange = (context: Context, tx: Tx, row: SponsorshipRow) =>
   audit(context, tx, 'sponsorship.changed', null, sponsorshipTerms(row))
+
+type OfferServices = Pick<Services, 'store' | 'clock' | 'signer' | 'log'>
+
+/** Throws not_found without an enabled sponsorship. */
+export async function offerSponsorship(services: OfferServices, id: string): Promise<{ available: boolean }> {
+  const row = await requireSponsorship(services, id)
+  const signer = await trySigner(services)
+  return { available: signer !== null && lamportsLeft(row) > 0n && !(await isPaused(services, signer)) }
+}

@@ -1,11 +1,13 @@
-/** Lets another wallet claim the fees of positions for their owner, or takes that back, unsigned or signed. */
+/** Who may claim the fees of a wallet's positions: read, and let another wallet claim or take that back. */
 import type { Api } from '../../api/index.ts'
-import type { Input } from '../../api/route.ts'
+import type { Input, Result } from '../../api/route.ts'
 import {
   buildPositionDelegation,
+  claimDelegateOf,
   type DammV2Position,
   isClaimDelegateOnly,
   POSITION_DELEGATION_UNITS,
+  permissionsOf,
   positionsOf,
   positionsPerClaim,
 } from '../../chain/programs/damm-v2/index.ts'
@@ -14,12 +16,13 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { act } from '../act.ts'
 import { trackingOf } from '../building.ts'
-import { bySize } from '../positions/position-page.ts'
+import { bySize, positionPage } from '../positions/position-page.ts'
 import { requireSigner } from '../signing/require-signer.ts'
-import { requirePositionPool } from './plan-positions.ts'
+import { partnerOf, requirePositionPool } from './plan-positions.ts'
 
-type DelegateFeesRoute = Api['feeClaims']['delegate']
+type Routes = Api['feeClaims']
 
+/** Lets another wallet claim the fees of positions for their owner, or takes that back, unsigned or signed. */
 export const delegateFees: typeof delegateFor = async (context, input) => {
   // The wallet of the request is read first, because the error names it.
   const wallet = input.mode === 'signed' ? (await requireSigner(context)).address : input.owner
@@ -33,9 +36,9 @@ export const delegateFees: typeof delegateFor = async (context, input) => {
 }
 
 /** Changes the largest positions that are not yet as requested. Throws bad_request if all of them are. */
-const delegateFor = act<DelegateFeesRoute>('fee_claim.delegate', planDelegation, { isNested: true })
+const delegateFor = act<Routes['delegate']>('fee_claim.delegate', planDelegation, { isNested: true })
 
-async function planDelegation(context: Context, { address, delegate, owner, payer }: Input<DelegateFeesRoute>) {
+async function planDelegation(context: Context, { address, delegate, owner, payer }: Input<Routes['delegate']>) {
   const holder = owner ?? payer
   if (delegate === holder) throw badRequest('delegate is the owner, who can claim anyway', { param: 'delegate' })
   const { pool } = await requirePositionPool(context, address)
@@ -77,3 +80,28 @@ const liquidityOf = ({ unlockedLiquidity, permanentLockedLiquidity, vestedLiquid
 /** Anyone can give a wallet positions that hold almost nothing. */
 export const largestFirst = (positions: readonly DammV2Position[]): (DammV2Position & { liquidity: bigint })[] =>
   positions.map((position) => ({ ...position, liquidity: liquidityOf(position) })).sort(bySize)
+
+/** Reads who may claim the fees of a wallet's positions in a pool. */
+export async function listFeeDelegations(
+  context: Context,
+  { address, owner, ...page }: Input<Routes['delegations']>,
+): Promise<Result<Routes['delegations']>> {
+  const found = await requirePositionPool(context, address)
+  const { pool } = found
+  const holder = owner ?? (await partnerOf(context, found))
+  const positions = largestFirst(await positionsOf(context.chain, pool.address, holder))
+  const { shown, remaining, next_cursor } = positionPage(`fee_delegations:${pool.address}:${holder}`, positions, page)
+  return {
+    pool_address: pool.address,
+    owner: holder,
+    positions: shown.map((position) => ({
+      position: position.position,
+      liquidity: String(position.liquidity),
+      delegate: position.delegate,
+      permissions: permissionsOf(position),
+      usable: claimDelegateOf(position) !== null,
+    })),
+    remaining_positions: remaining,
+    next_cursor,
+  }
+}

@@ -1,18 +1,23 @@
-/** Builds one transaction that sends a token to many wallets, unsigned or signed by the platform wallet. */
+/** Sends a token to many wallets, and reads before which of them can receive it. */
 import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
 import {
   buildTokenTransfers,
   failedRecipient,
+  MOST_RECIPIENTS,
   type TransferRecipient,
   transferUnits,
 } from '../../chain/programs/tokens/index.ts'
 import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { solText } from '../../solana/amounts.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { act } from '../act.ts'
 import { readTransfer, type TransferReading } from './read-transfer.ts'
-import { transferNote } from './transfer-faults.ts'
+import { greatestTransferFee, transferNote } from './transfer-faults.ts'
+
+type Routes = Api['tokenTransfers']
 
 /** Throws bad_request for a recipient who cannot receive, for too many recipients, and if the payer has too little. */
 export const createTokenTransfer = act<Api['tokenTransfers']['create']>(
@@ -88,3 +93,37 @@ function refuseFailedRecipient({ transaction, err }: FailedTrial, recipients: re
     },
   )
 }
+
+/** Reads which wallets of a list can receive a token and what sending costs, without building anything. */
+export async function planTokenTransfers(
+  context: Context,
+  input: Input<Routes['plan']>,
+): Promise<Result<Routes['plan']>> {
+  const { token, source, held, lamports, rentPerAccount, recipients } = await readTransfer(context, input)
+  const fee = greatestTransferFee(token)
+  const payable = recipients.filter(({ fault }) => fault === null)
+  const opened = payable.filter(({ receiver }) => receiver.isMissing).length
+  return {
+    mint: token.mint,
+    token_program: token.tokenProgram,
+    decimals: token.decimals,
+    source,
+    held: String(held),
+    lamports: String(lamports),
+    rent_per_account: String(rentPerAccount),
+    transfer_fee: fee && { basis_points: fee.basisPoints, maximum_fee: String(fee.maximumFee) },
+    fits: { v0: roomIn(0), v1: roomIn(1) },
+    recipients: recipients.map(({ receiver, amount, fault }) => ({
+      wallet: receiver.wallet,
+      amount: String(amount),
+      token_account: receiver.tokenAccount,
+      status: fault !== null ? ('left_out' as const) : receiver.isMissing ? ('to_open' as const) : ('ready' as const),
+      reason: fault,
+      note: fault === null ? null : transferNote(fault, receiver),
+    })),
+    total: String(payable.reduce((sum, { amount }) => sum + amount, 0n)),
+    rent: String(rentPerAccount * BigInt(opened)),
+  }
+}
+
+const roomIn = (version: 0 | 1) => ({ ready: MOST_RECIPIENTS[version].ready, to_open: MOST_RECIPIENTS[version].opened })

@@ -1,19 +1,25 @@
-/** Verifies that the audit log is unchanged, and that policies, spends, keys, sponsorships and schedules match it. */
+/** The audit log: list its entries, and verify them. */
+
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { lastAnchor } from '../../store/audit/anchors.ts'
-import { lockAudit } from '../../store/audit/entries.ts'
+import { lockAudit, pageAudit } from '../../store/audit/entries.ts'
 import { type AuditVerdict, auditWalk } from '../../store/audit/verification.ts'
+import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
+import { auditEntryRecord, listOf } from '../api-records.ts'
 import { expectedState } from './expected-state.ts'
 
-type VerifyAuditEntriesRoute = Api['auditEntries']['verify']
+type Routes = Api['auditEntries']
 
+export const listAuditEntries = listOf<Routes['list'], Row<'audit_entries'>>(pageAudit, auditEntryRecord)
+
+/** Verifies that the audit log is unchanged, and that policies, spends, keys, sponsorships and schedules match it. */
 export async function verifyAuditEntries(
   context: Pick<Context, 'store' | 'vault' | 'clock'>,
-  { head: expectedHead }: Input<VerifyAuditEntriesRoute>,
-): Promise<Result<VerifyAuditEntriesRoute>> {
+  { head: expectedHead }: Input<Routes['verify']>,
+): Promise<Result<Routes['verify']>> {
   for (;;) {
     const before = await lastAnchor(context.store.db)
     const verdict = await verdictOf(context, expectedHead)
