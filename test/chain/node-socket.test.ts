@@ -5,8 +5,12 @@ import { base58 } from '@scure/base'
 import { SystemProgram } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { createNodeSocket, MOST_SIGNATURES, type SocketTarget } from '../../src/chain/nodes/node-socket.ts'
-import { socketTargets } from '../../src/chain/nodes/socket-urls.ts'
+import {
+  createNodeSocket,
+  MOST_SIGNATURES,
+  type SocketTarget,
+  socketTargets,
+} from '../../src/chain/nodes/node-socket.ts'
 import { serveLocalnet } from '../../src/localnet/server.ts'
 import { openTestChain } from '../support/local-chain.ts'
 

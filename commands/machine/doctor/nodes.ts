@@ -1,7 +1,7 @@
 /** Checks each of several RPC endpoints for `svc doctor`: whether it answers, and is on the right chain. */
 import { endpointLabel } from '../../../src/chain/nodes/labels.ts'
+import { probeWebSocket } from '../../../src/chain/nodes/node-socket.ts'
 import { MOST_LAG_SLOTS } from '../../../src/chain/nodes/slot-book.ts'
-import { probeWebSocket } from '../../../src/chain/nodes/websocket-probe.ts'
 import { rpcText } from '../../../src/chain/program-cache/rpc.ts'
 import { consensusOf } from '../../../src/chain/program-cache/settings.ts'
 import type { Cluster } from '../../../src/settings/cluster.ts'

@@ -12,11 +12,10 @@ import type { ConsensusNode } from './consensus.ts'
 import type { EndpointReport } from './endpoint.ts'
 import type { StreamFromNode } from './large-answer.ts'
 import { type NodeCalls, type PostToNode, postOver } from './node-call.ts'
+import { createNodeSocket, type OnSignature, socketTargets } from './node-socket.ts'
 import { observedRpc, observedStream } from './observed-rpc.ts'
 import { type RetryOptions, withRetries } from './patient-fetch.ts'
 import type { NodePool, NodePoolOptions } from './pool.ts'
-import { createSignatureWaits, type OnSignature } from './signature-waits.ts'
-import { socketTargets } from './socket-urls.ts'
 
 /** The ways by which requests reach a chain. */
 export interface NodeAccess {
@@ -73,7 +72,7 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   const waits =
     first === undefined || options.around !== undefined
       ? undefined
-      : createSignatureWaits({ targets: () => pool?.socketTargets() ?? socketTargets(first), commitment, ending })
+      : createNodeSocket({ targets: () => pool?.socketTargets() ?? socketTargets(first), commitment, ending })
 
   const at = (url: string, headers: RpcEndpoint['headers'] = {}): NodeAccess => {
     if (last?.url !== url) {

@@ -75,8 +75,7 @@ export async function redactedResponse(
   inspect(received)
   const body = [204, 205, 304].includes(status) ? null : json(received)
   const headers = new Headers(answer.headers)
-  headers.delete('content-length')
-  headers.delete('content-encoding')
+  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.delete(name)
   return new Response(body, { status, statusText: text(statusText), headers })
 }
 

@@ -1,7 +1,10 @@
 /** Subscriptions over an endpoint's WebSocket. They say only when to ask; the answer is read over HTTP. */
 import type { WebSocket } from 'ws'
 import { pause } from '../../platform/timing.ts'
+import { webSocketUrl } from '../../settings/cluster.ts'
+import type { RpcEndpoint } from '../../settings/config.ts'
 import type { Commitment } from '../../solana/constants.ts'
+import { withoutUser } from '../program-cache/rpc.ts'
 import { isRecord } from './node-request.ts'
 
 /** Most signatures that are subscribed to at a time; further ones are found by polling. */
@@ -40,9 +43,11 @@ export interface SocketOptions {
   ending?: AbortSignal | undefined
 }
 
+/** Calls `act` once, when an endpoint reports the signature as confirmed. The returned function ends the wait. */
+export type OnSignature = (signature: string, act: () => void) => () => void
+
 export interface NodeSocket {
-  /** Calls `act` once, when an endpoint reports the signature as confirmed. The returned function ends the wait. */
-  onSignature(signature: string, act: () => void): () => void
+  onSignature: OnSignature
   close(): void
 }
 
@@ -54,6 +59,7 @@ interface Waiting {
   endLife: () => void
 }
 
+/** Connects, and loads `ws`, at the first wait for a signature. */
 export function createNodeSocket(options: SocketOptions): NodeSocket {
   const { targets, commitment = () => 'confirmed', after = unreferenced, ending } = options
   const waiting = new Map<string, Waiting>()
@@ -251,7 +257,7 @@ function unreferenced(milliseconds: number, act: () => void): () => void {
 }
 
 /** Whether the endpoint accepts a subscription in time. */
-export async function takesSubscriptions({ url, headers }: SocketTarget, timeoutMs: number): Promise<boolean> {
+async function takesSubscriptions({ url, headers }: SocketTarget, timeoutMs: number): Promise<boolean> {
   let tell = (_: boolean) => {}
   const told = new Promise<boolean>((resolve) => {
     tell = resolve
@@ -266,4 +272,21 @@ export async function takesSubscriptions({ url, headers }: SocketTarget, timeout
   } finally {
     socket.close()
   }
+}
+
+/** A validator has it on the next port, a proxy on the same port; without a port in the URL both are equal. */
+export function socketTargets({ url, headers }: RpcEndpoint): SocketTarget[] {
+  const { href, authorization } = withoutUser(url)
+  const same = new URL(href)
+  same.protocol = same.protocol === 'https:' ? 'wss:' : 'ws:'
+  const urls = new Set([webSocketUrl(href), same.href])
+  return [...urls].map((each) => ({ url: each, headers: { ...authorization, ...headers } }))
+}
+
+/** Resolves with true when one of its possible URLs accepts a subscription in time. */
+export async function probeWebSocket(endpoint: RpcEndpoint, timeoutMs: number): Promise<boolean> {
+  const probes = socketTargets(endpoint).map((target) => takesSubscriptions(target, timeoutMs))
+  return Promise.any(probes.map(async (probe) => ((await probe) ? true : Promise.reject(new Error('silent'))))).catch(
+    () => false,
+  )
 }

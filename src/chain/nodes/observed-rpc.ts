@@ -4,7 +4,6 @@ import { rpcMethodOf, rpcOutcome } from '../../platform/telemetry/json-rpc.ts'
 import { ShuttingDown } from '../../platform/timing.ts'
 import type { Redactor } from '../../settings/redaction.ts'
 import { type PostToNode, redactedResponse } from './node-call.ts'
-import { wholeAnswer } from './whole-answer.ts'
 
 /** Each request is one call to `href`, with `authorization` as its credentials and `label` instead of its host. */
 export function observedRpc(
@@ -20,7 +19,7 @@ export function observedRpc(
         const headers = { ...(init?.headers as Record<string, string>), ...trace, ...authorization }
         let text = ''
         // A redirect is an answer like any other failure: following it would take the headers to another host.
-        const answer = await wholeAnswer(await fetch(href, { ...init, headers, redirect: 'manual' }))
+        const answer = await fetch(href, { ...init, headers, redirect: 'manual' })
         const response = await redactedResponse(answer, redactor, (received) => {
           text = received
         })

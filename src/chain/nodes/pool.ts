@@ -13,10 +13,10 @@ import { createMembership } from './membership.ts'
 import { callNode, type NodeCalls, type PostToNode } from './node-call.ts'
 import { inAlpenglowTerms, nodeRequest } from './node-request.ts'
 import type { SocketTarget } from './node-socket.ts'
+import { socketTargets } from './node-socket.ts'
 import { CALL_MS, type EndpointRefusal, readFromPool, type Tried, unanswered } from './reading.ts'
 import { sendToPool } from './sending-to-all.ts'
 import { SlotBook } from './slot-book.ts'
-import { socketTargets } from './socket-urls.ts'
 
 /** Endpoints that must agree before something counts as absent or over. */
 const WITNESSES = 2
