@@ -120,6 +120,13 @@ const written = (bytes: Uint8Array, offset: number) => (before: Buffer) => {
   return before
 }
 
+/** All calls but those of the budget, from the last to the first. */
+const reversed: Lie = (instructions) => {
+  const isBudget = ({ programId }: TransactionInstruction) => programId.equals(ComputeBudgetProgram.programId)
+  const first = instructions.findIndex((each) => !isBudget(each))
+  instructions.push(...instructions.splice(first).reverse())
+}
+
 /** What can be added to anything: SOL, a delegate, and the ownership of a token account. */
 const ownTokens = () => spl.getAssociatedTokenAddressSync(new PublicKey(world.mint), own.publicKey)
 const ADDED: readonly (() => TransactionInstruction)[] = [
@@ -1001,6 +1008,10 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
     ['a token to another wallet', () => sendsToken(), account(TOKEN_PROGRAM, 2)],
     ['a token that it approves for another', () => sendsToken(), (all) => all.push(ADDED[1]!())],
     ['a priority fee beyond reason', CASES['wallet send'].args, (all) => all.splice(0, 1, ...fee(20_000_000n))],
+    ['the same payment twice', CASES['wallet send'].args, (all) => all.push(all.at(-1)!)],
+    ['the same tokens twice', () => sendsToken(), (all) => all.push(all.at(-1)!)],
+    ['the same mint twice', CASES['tokens mint'].args, (all) => all.push(all.at(-1)!)],
+    ['the transfers of a list in another order', () => sendsToTwo(), reversed],
     ['a nonce that nobody asked for', CASES['wallet send'].args, (all) => all.unshift(advancesNonce())],
     ['the claim of a sponsor, paid to another', () => sponsored(), account(DISTRIBUTOR, 3)],
     ['the claim of a sponsor, and a transfer', () => sponsored(), (all) => all.push(ADDED[0]!())],
@@ -1368,6 +1379,11 @@ function timeless(transaction: string): string {
 }
 
 const sendsToken = () => ['wallet', 'send', addressOf(friend), '1.5', '--mint', world.mint, '-k', files.own]
+const sendsToTwo = () => {
+  const rows = [7, 9].map((amount) => `${addressOf(Keypair.generate())},${amount}\n`)
+  const two = cli.file('two.csv', rows.join(''))
+  return ['airdrops', 'send', two, '--mint', world.mint, '--raw', '--again', '-k', files.own]
+}
 const sponsored = () => ['airdrops', 'claim', world.tree, '--sponsor', '-k', files.friend]
 const listOfLocks = () => [
   ...['locks', 'create', world.mint, '--from', files.locks, '--cliff', '1d', '--all-at-once', '-k', files.own],
