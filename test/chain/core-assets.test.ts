@@ -5,6 +5,7 @@ import { ComputeBudgetProgram, Keypair, type PublicKey, SystemProgram, Versioned
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkTextSize, TEXT_BYTES } from '../../src/api/nfts.ts'
+import { readStakeMemo } from '../../src/chain/programs/metaplex-core/changes.ts'
 import {
   type AssetChange,
   type AssetState,
@@ -18,7 +19,6 @@ import {
   type CollectionState,
   isFrozen,
 } from '../../src/chain/programs/metaplex-core/index.ts'
-import { readStakeMemo } from '../../src/chain/programs/metaplex-core/changes.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { decodeAsset, decodeCollection } from '../../src/chain/programs/metaplex-core/state.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
