@@ -403,7 +403,7 @@ describe('a run of a hostile act', () => {
     const kinds = (key: Uint8Array) => [
       at(core.id, Buffer.of(1), key, Buffer.of(1), key, texts),
       at(core.id, Buffer.of(5), key, texts, Buffer.alloc(8)),
-      at(tokenMetadata.id, Buffer.of(4), key),
+      at(tokenMetadata.id, Buffer.of(4), key, Buffer.alloc(64)),
       at(other.toBase58(), Buffer.alloc(9), key),
       at(core.id, Buffer.of(1), key, Buffer.of(0), texts),
     ]
