@@ -1,7 +1,7 @@
 /** Compares what an API built with what was requested, only by its bytes: every call must be a requested one. */
 import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
 import { priorityFee } from '../../src/solana/fees.ts'
-import { decodeInstruction } from '../../src/solana/instructions.ts'
+import { decodeInstruction, PLAIN_TABLES } from '../../src/solana/instructions.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -87,13 +87,18 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
   )
 }
 
-/** The name of the call, and its fields by the decoder of its program, otherwise by its roles and arguments. */
+/**
+ * The name of the call, and its fields by the decoder of its program, otherwise by its roles and arguments. The data of
+ * a token program says what its accounts are, so that a call which the decoder refuses is none that is known.
+ */
 function readCall(instruction: BuiltInstruction, accounts: BuiltInstruction['accounts']) {
   const { program, data } = instruction
+  const bytes = Buffer.from(data, 'hex')
   const addresses = accounts.map(({ address }) => address)
-  const decoded = decodeInstruction(program, addresses, Buffer.from(data, 'hex'))?.instruction
-  const fields = decoded === undefined ? fieldsOf(instruction) : (decoded as unknown as Record<string, unknown>)
-  return { called: decoded?.type ?? instruction.instruction, fields }
+  const decoded = decodeInstruction(program, addresses, bytes)?.instruction
+  if (decoded !== undefined) return { called: decoded.type, fields: decoded as unknown as Record<string, unknown> }
+  const isPlain = PLAIN_TABLES.some((table) => table.id === program && table.nameOf(bytes) !== null)
+  return isPlain ? { called: null, fields: {} } : { called: instruction.instruction, fields: fieldsOf(instruction) }
 }
 
 /** Whether the transactions make every call that the demand needs, each by an instruction of its own; others may be there. */

@@ -29,7 +29,7 @@ const sourcesOf = (accounts: readonly string[] | undefined): Call['fields'] =>
     : { sourceAccounts: (list) => list.split(',').every((account) => accounts.includes(account)) }
 
 /** The fees arrive in the recipient's token account and nowhere else, whatever accounts they come from. */
-const demandsWithdrawal = demanding(
+export const demandsWithdrawal = demanding(
   'moves transfer fees of this token to this wallet, and nothing else',
   async (of, { mint, recipient = of.payer, accounts }: Sent<'withdrawWithheld'>) => {
     const taken = { mint, feeRecipient: await of.accounts(mint, recipient), authority: of.payer }

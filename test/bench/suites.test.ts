@@ -46,7 +46,7 @@ describe('targets of the bench', () => {
     expect(missedTargets('webhooks', measured, false)).toEqual([expect.stringContaining('0.20')])
     expect(missedTargets('webhooks', [], false)).toEqual([expect.stringContaining('not measured')])
     expect(measured.map((each) => measurementLine('webhooks', each, false))).toEqual([
-      expect.stringContaining('[≥ 0.3: MISSED]'),
+      expect.stringContaining('[≥ 0.25: MISSED]'),
     ])
   })
 
