@@ -344,7 +344,7 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
       await run(['proposals', 'show', world[end]])
     }
     await settled()
-  }, 180_000)
+  }, 600_000)
   afterAll(() => daemon?.stop())
 
   const cases = Object.keys(RUNS)
