@@ -67,6 +67,8 @@ describe('the documentation site', () => {
       ['dark', 375],
     ] as const)('draws, searches and asks no other host: %s, %i pixels wide', async (colorScheme, width) => {
       const context = await browser!.newContext({ colorScheme, viewport: { width, height: 900 } })
+      // A busy machine takes long to draw the first page.
+      context.setDefaultNavigationTimeout(120_000)
       const page = await context.newPage()
       const faults: string[] = []
       page.on('pageerror', ({ message }) => faults.push(message))
