@@ -357,7 +357,7 @@ export function programTable<
     /** Bytes of the account, whose fields have one size each. */
     sizeOf(name: keyof A & string): number {
       const [prefix, fields] = accountRow(name)
-      return split(fields).reduce((sum, [, type]) => sum + (fieldType(type).size ?? Number.NaN), prefix.length / 2)
+      return fieldsIn(fields).reduce((sum, [, { size }]) => sum + (size ?? Number.NaN), prefix.length / 2)
     },
 
     /** Name, accounts and arguments of each instruction by its first bytes, for its description. */
