@@ -5,7 +5,7 @@ import { LAMPORTS_PER_SIGNATURE } from '../../src/solana/fees.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { agreedSession, confirmOn } from '../signing/confirm.ts'
+import { failedRow, oneByOne, runList } from '../lists/run.ts'
 import { approverField, programsField } from '../signing/flags.ts'
 import {
   type Funds,
@@ -24,7 +24,7 @@ import { EXIT } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { amountTexts } from './amounts.ts'
-import { type ClaimRow, claimableFees, failedClaim, solIn } from './claimable.ts'
+import { type ClaimRow, claimableFees, solIn } from './claimable.ts'
 import { type ClaimRunFlags, claimFees, prepareClaim } from './one-claim.ts'
 
 export type ClaimAllFlags = ClaimRunFlags & {
@@ -43,7 +43,6 @@ export async function claimAll(
   input: ClaimAllFlags,
   splits: readonly Split[] | undefined,
 ): Promise<CommandOutcome> {
-  const { ui } = session
   const least = input.min === undefined ? 0n : rawUnits(input.min, LAMPORT_DECIMALS, '--min')
   const kind = splits === undefined ? input.kind : 'dbc'
   const payer = input.signed ? await platformAddress(session) : await signingWallet(session, input)
@@ -54,27 +53,32 @@ export async function claimAll(
   const plan = { splits, payer, owner }
   const proposals = squads === undefined ? null : await tryProposals(session, input, squads, { rows, ...plan })
   const open = rows.filter(({ status }) => status === 'to claim')
-  if (input.dry_run || open.length === 0) {
-    return claimsOutcome(rows, open.length === 0 ? [] : ['Nothing was signed, and nothing was sent.'])
-  }
-  const funds = proposals ?? (await claimsFunds(session, input, { rows: open, ...plan }))
-  const question = `${squads === undefined ? 'Claim' : 'Propose to claim'} ${kind === 'surplus' ? 'the surplus' : 'fees'} of ${countOf(open)}, ${solOf(sumOf(open))} SOL together`
-  const width = Math.max(...open.map(({ kind }) => kind.length))
-  await ui.preview([
+  const verb = squads === undefined ? 'Claim' : 'Propose to claim'
+  const question = `${verb} ${kind === 'surplus' ? 'the surplus' : 'fees'} of ${countOf(open)}, ${solOf(sumOf(open))} SOL together`
+  return runList(session, input, {
     question,
-    ...open.map((row) => `  ${row.pool_address}  ${row.kind.padEnd(width)}  ${amountsOf(row)}`),
-    ...totalLines(funds, squads?.member ?? payer),
-  ])
-  requireFunds(funds, await session.cluster())
-  await confirmOn(session, question, await session.cluster())
-  const quiet = agreedSession(session)
-  for (const [i, row] of open.entries()) {
-    ui.note(`${i + 1} of ${open.length}  ${row.pool_address}  ${row.kind}`)
-    session.setInterruptNote(`${i} of ${open.length} were tried; run it again for the rest`)
-    rows.push(...(await claimParts(quiet, { ...input, owner }, row, splits)))
-  }
-  session.setInterruptNote(null)
-  return claimsOutcome(rows)
+    isOpen: open.length > 0,
+    async preview() {
+      if (input.dry_run) return
+      const funds = proposals ?? (await claimsFunds(session, input, { rows: open, ...plan }))
+      const width = Math.max(...open.map(({ kind }) => kind.length))
+      await session.ui.preview([
+        question,
+        ...open.map((row) => `  ${row.pool_address}  ${row.kind.padEnd(width)}  ${amountsOf(row)}`),
+        ...totalLines(funds, squads?.member ?? payer),
+      ])
+      requireFunds(funds, await session.cluster())
+    },
+    work: () =>
+      oneByOne(session, open, {
+        nameOf: (row) => `${row.pool_address}  ${row.kind}`,
+        async work(quiet, row) {
+          rows.push(...(await claimParts(quiet, { ...input, owner }, row, splits)))
+          return {}
+        },
+      }),
+    outcome: (notes) => claimsOutcome(rows, notes),
+  })
 }
 
 const onlyOf = ({ signed, squads }: ClaimAllFlags) =>
@@ -176,7 +180,7 @@ async function claimOne(
   } catch (error) {
     const open = openProposalIn(error)
     if (open !== null) return { status: 'waits', proposal: open, remaining: 0 }
-    return { ...failedClaim(error), remaining: 0 }
+    return { ...failedRow(error), remaining: 0 }
   }
 }
 
@@ -186,7 +190,7 @@ const sumOf = (rows: readonly ClaimRow[]) => rows.reduce((sum, row) => sum + sol
 const amountsOf = ({ amounts, estimated_quote }: ClaimRow): string =>
   estimated_quote === null ? '-' : amountTexts({ ...amounts, estimated_quote }).join(', ')
 
-function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = []): CommandOutcome {
+function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[]): CommandOutcome {
   const of = (status: ClaimRow['status']) => rows.filter((row) => row.status === status)
   const [open, claimed, submitted, broken] = [of('to claim'), of('claimed'), of('submitted'), of('failed')]
   const [proposed, waiting] = [of('proposed'), of('waits')]

@@ -5,6 +5,7 @@ import { ApiError } from '../../src/platform/errors.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
+import { failedRow } from '../lists/run.ts'
 import type { ShownAmounts } from './amounts.ts'
 import { prepareClaim } from './one-claim.ts'
 
@@ -79,13 +80,6 @@ export function solIn({ estimated_quote, amounts }: Pick<ClaimRow, 'estimated_qu
   return (quote_mint === WRAPPED_SOL ? BigInt(estimated_quote ?? 0) : 0n) + BigInt(estimated_lamports)
 }
 
-/** A claim of this kind that failed; the others continue. */
-export function failedClaim(error: unknown): Pick<ClaimRow, 'status' | 'error' | 'signature'> {
-  if (!(error instanceof ApiError)) throw error
-  const { signature } = error.details ?? {}
-  return { status: 'failed', error: error.message, signature: typeof signature === 'string' ? signature : null }
-}
-
 type RawState = Record<string, unknown>
 
 /** The kinds that may hold something, by the state in the list; the API is asked about each. */
@@ -152,6 +146,6 @@ async function claimRowOf(
     return { ...row, estimated_quote: amounts.estimated_quote ?? '0', amounts }
   } catch (error) {
     if (error instanceof ApiError && EMPTY_REASONS.includes(error.details?.reason)) return null
-    return { ...row, ...failedClaim(error) }
+    return { ...row, ...failedRow(error) }
   }
 }

@@ -1,10 +1,11 @@
 /**
  * Runs a command over a list: preview, confirm, reserve the journal, work on several rows at a time, report every row.
  */
+import { createHash } from 'node:crypto'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { type Session, sessionWith } from '../cli/session.ts'
-import { confirmOn } from '../signing/confirm.ts'
+import { agreedSession, confirmOn } from '../signing/confirm.ts'
 import { canPay, type Funds, requireFunds } from '../signing/funds.ts'
 import { type Forecast, wouldFail } from '../signing/run-failures.ts'
 import { failure, usage } from '../ui/problem.ts'
@@ -93,6 +94,36 @@ export async function workThrough<J>(session: Session, { doing, jobs, ...run }: 
     session.ui.clear()
   }
 }
+
+/** Does one row after another, named in a note. A failure is stored in its row, and the others continue. */
+export async function oneByOne<R extends object>(
+  session: Session,
+  rows: readonly R[],
+  { nameOf, work }: { nameOf(row: R): string; work(session: Session, row: R): Promise<Partial<R>> },
+): Promise<void> {
+  const quiet = agreedSession(session)
+  for (const [i, row] of rows.entries()) {
+    session.ui.note(`${i + 1} of ${rows.length}  ${nameOf(row)}`)
+    session.setInterruptNote(`${i} of ${rows.length} were tried; run it again for the rest`)
+    Object.assign(row, await work(quiet, row).catch(failedRow))
+  }
+  session.setInterruptNote(null)
+}
+
+/** What an error of the API leaves in its row; throws any other error. */
+export function failedRow(error: unknown): { status: 'failed'; error: string; signature: string | null } {
+  if (!(error instanceof ApiError)) throw error
+  const { signature } = error.details ?? {}
+  return { status: 'failed', error: error.message, signature: typeof signature === 'string' ? signature : null }
+}
+
+/** The idempotency key of one row under the key of its list: the API does each of the rows once. */
+export const rowKey = (key: string | undefined, row: string): string | undefined =>
+  key === undefined
+    ? undefined
+    : createHash('sha256')
+        .update(JSON.stringify([key, row]))
+        .digest('hex')
 
 /** Whether a run of a list would succeed; throws if it would not and this is not a trial. */
 export function requireSuccess(forecast: Forecast, funds: Funds, isDryRun: boolean): boolean {

@@ -1,12 +1,11 @@
 /** `svc locks claim`: claims what has unlocked of one lock, or of every lock for the wallet. */
 import type { Lock, LockClaim, LockRead } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
-import { ApiError } from '../../src/platform/errors.ts'
 import { Amount, groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { type CommandOutcome, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
-import { agreedSession, confirmOn } from '../signing/confirm.ts'
+import { oneByOne, rowKey, runList } from '../lists/run.ts'
 import { demanding } from '../signing/demand.ts'
 import { claimsLock } from '../signing/demanded-locks.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
@@ -93,37 +92,31 @@ interface ClaimRow extends Pick<Lock, 'address' | 'mint' | 'claimable'> {
 async function claimAll(session: Session, flags: ActFlags, mint: string | undefined): Promise<CommandOutcome> {
   const recipient = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const rows = await claimableLocks(session, recipient, mint)
-  if (rows.length === 0 || flags.dry_run) {
-    return claimsOutcome(rows, rows.length === 0 ? [] : ['Nothing was signed, and nothing was sent.'])
-  }
   const question = `Claim from ${counted(rows.length, 'lock')}`
-  const cluster = await session.cluster()
   const mints = new Set(rows.map((row) => row.mint)).size
-  await session.ui.preview([
+  return runList(session, flags, {
     question,
-    ...rows.map((row) => `  ${row.address}  ${amountOf(row)} of ${row.mint}`),
-    // Anybody can lock worthless tokens for this wallet.
-    `Token accounts that are missing are opened for about 0.002 SOL each, one for each of ${counted(mints, 'mint')} at most; --mint claims one mint.`,
-  ])
-  await confirmOn(session, question, cluster)
-  const quiet = agreedSession(session)
-  for (const [i, row] of rows.entries()) {
-    session.ui.note(`${i + 1} of ${rows.length}  ${row.address}`)
-    session.setInterruptNote(`${i} of ${rows.length} were tried; run it again for the rest`)
-    try {
-      const { data } = await claimOne(quiet, flags, row, null)
-      const { amount, signature, lifecycle } = data as { amount: string; signature: string; lifecycle: string }
-      Object.assign(row, {
-        ...{ claimable: amount, signature },
-        status: lifecycle === 'submitted' ? 'submitted' : 'claimed',
-      })
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      Object.assign(row, { status: 'failed', error: error.message })
-    }
-  }
-  session.setInterruptNote(null)
-  return claimsOutcome(rows)
+    isOpen: rows.length > 0,
+    async preview() {
+      if (flags.dry_run) return
+      await session.ui.preview([
+        question,
+        ...rows.map((row) => `  ${row.address}  ${amountOf(row)} of ${row.mint}`),
+        // Anybody can lock worthless tokens for this wallet.
+        `Token accounts that are missing are opened for about 0.002 SOL each, one for each of ${counted(mints, 'mint')} at most; --mint claims one mint.`,
+      ])
+    },
+    work: () =>
+      oneByOne(session, rows, { nameOf: ({ address }) => address, work: (quiet, row) => claimRow(quiet, flags, row) }),
+    outcome: (notes) => claimsOutcome(rows, notes),
+  })
+}
+
+async function claimRow(session: Session, flags: ActFlags, row: ClaimRow): Promise<Partial<ClaimRow>> {
+  const own = { ...flags, idempotency_key: rowKey(flags.idempotency_key, row.address) }
+  const { data } = await claimOne(session, own, row, null)
+  const { amount, signature, lifecycle } = data as { amount: string; signature: string; lifecycle: string }
+  return { claimable: amount, signature, status: lifecycle === 'submitted' ? 'submitted' : 'claimed' }
 }
 
 async function claimableLocks(session: Session, recipient: string, mint: string | undefined): Promise<ClaimRow[]> {
@@ -149,7 +142,7 @@ async function claimableLocks(session: Session, recipient: string, mint: string 
 const amountOf = ({ claimable, decimals }: ClaimRow) =>
   decimals === null ? `${claimable} raw units` : groupedDecimalOf(BigInt(claimable), decimals)
 
-function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = []): CommandOutcome {
+function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[]): CommandOutcome {
   const failed = rows.filter(({ status }) => status === 'failed')
   const claimed = rows.filter(({ status }) => status === 'claimed').length
   const columns = ['lock', 'mint', 'amount', 'status', 'signature']

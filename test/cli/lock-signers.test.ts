@@ -63,6 +63,18 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
     ])
   })
 
+  it('is claimed with all others under one --idempotency-key, each once', async () => {
+    for (const amount of ['4', '6']) await ok(create(platform.address, amount, '-k', ada.file))
+    await advance(5)
+    const claim = ['locks', 'claim', '--all', '--signed', '--idempotency-key', 'monday']
+    const { failed, locks } = await ok(claim)
+    expect([failed, locks.map(({ amount }: { amount: string }) => amount).toSorted()]).toEqual([
+      ...[0, ['4000000', '4000000', '6000000']],
+    ])
+    expect(new Set(locks.map(({ signature }: { signature: string }) => signature)).size).toBe(3)
+    expect(await ok(claim)).toMatchObject({ claimed: 0, locks: [] })
+  })
+
   it('is made once for each row of a list with --signed, also if a run was killed before its answer', async () => {
     const wallets = [fresh(), fresh(), fresh()]
     const file = cli.file('signed.csv', wallets.map((wallet, i) => `${wallet},${i + 1}\n`).join(''))
