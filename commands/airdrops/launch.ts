@@ -15,7 +15,7 @@ import { chosenUnits, type ListToken, listToken, listWords, requireUnits, unitFl
 import { hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
-import { ALLOW_LIST_PROGRAMS, KEYPAIR, SQUADS, signedFlag } from '../signing/flags.ts'
+import { ALLOW_LIST_PROGRAMS, SIGNING, signedFlag } from '../signing/flags.ts'
 import { requireFunds, timesOf, totalLines } from '../signing/funds.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
@@ -59,8 +59,8 @@ const launchFlags = {
   signed: signedFlag('The platform wallet pays and signs, instead of your keypair'),
   dry_run: toggle('Show what would be done, and do nothing'),
   platform_id: PLATFORM_ID,
-  keypair: KEYPAIR,
-  squads: SQUADS,
+  keypair: SIGNING.keypair,
+  squads: SIGNING.squads,
 }
 type LaunchFlags = InputValues<typeof launchFlags>
 

@@ -42,6 +42,8 @@ export interface CommandInput<T = unknown> {
   implies?: string
   /** The letter of a short flag, such as `-k` for `--keypair`. */
   short?: string
+  /** The topic of `svc help` that explains this flag; the help of a command then only names it. */
+  topic?: 'signing'
   /** Never set; it only carries the type of the value. */
   type?: T
 }
@@ -62,6 +64,7 @@ type InputOptions = Partial<
     | 'implies'
     | 'conflicts'
     | 'needs'
+    | 'topic'
   >
 >
 

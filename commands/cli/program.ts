@@ -17,9 +17,32 @@ import {
 import { flagName, flagNames, type Globals, type ParsedCommand } from './parsed-command.ts'
 import { terminal } from './terminal.ts'
 
+/** What `svc help` explains besides commands, by name, for a number of columns. */
+const TOPICS: Readonly<Record<string, (columns: number | undefined) => string | Promise<string>>> = {
+  options: (columns) => optionsHelp(columns),
+  signing: signingHelp,
+}
+
+async function signingHelp(columns: number | undefined): Promise<string> {
+  const { IDEMPOTENCY_KEY, SIGNING } = await import('../signing/flags.ts')
+  const command = new Command('signing').helpOption(false)
+  for (const [key, input] of Object.entries({ ...SIGNING, idempotency_key: IDEMPOTENCY_KEY })) {
+    command.addOption(optionOf(key, input).helpGroup(''))
+  }
+  return helpText(
+    {
+      ...helpModel(command, command.createHelp()),
+      usage: 'svc <noun> <verb> [options]',
+      about: 'These options say who signs and pays, and how far a command goes. A command lists those that it takes.',
+    },
+    columns,
+  )
+}
+
 /** Parses argv; help and version are returned as text for stdout. Throws usage problems. */
 export async function readCommand(typed: readonly string[]): Promise<ParsedCommand | { text: string }> {
-  if (typed.length === 2 && typed.join(' ') === 'help options') return { text: optionsHelp(terminal().stdout.columns) }
+  const topic = typed.length === 2 && typed[0] === 'help' ? TOPICS[typed[1] ?? ''] : undefined
+  if (topic !== undefined) return { text: await topic(terminal().stdout.columns) }
   const words = typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed
   const noun = nounEntry(nounOf(words))
   const loaded = await noun?.load()
@@ -114,10 +137,12 @@ const nounSummary = (entry: NounEntry | undefined) => `${entry?.summary ?? ''}${
 /** The help of a command as data. */
 export function helpModel(command: Command, helper: Help): HelpModel {
   const isNoun = command.commands.length > 0
+  const options = isNoun ? [] : helper.visibleOptions(command)
+  const ofSigning = options.filter(({ helpGroupHeading }) => helpGroupHeading === 'signing')
   const sections = [
     { title: 'Arguments:', items: helper.visibleArguments(command).map(argumentItem(helper)) },
     // A noun's only option is --help.
-    { title: 'Options:', items: isNoun ? [] : helper.visibleOptions(command).map(optionItem(helper)) },
+    { title: 'Options:', items: options.filter((option) => !ofSigning.includes(option)).map(optionItem(helper)) },
     {
       title: 'Commands:',
       items: helper
@@ -131,9 +156,12 @@ export function helpModel(command: Command, helper: Help): HelpModel {
     about: helper.commandDescription(command),
     examples: examplesOf.get(command) ?? [],
     sections: sections.filter(({ items }) => items.length > 0),
-    after: 'Options of every command: `svc help options`',
+    after: [...signingLine(ofSigning), 'Options of every command: `svc help options`'].join('\n'),
   }
 }
+
+const signingLine = (options: readonly Option[]): string[] =>
+  options.length === 0 ? [] : [`Signing (\`svc help signing\`): ${options.map(({ long }) => long).join(' ')}`]
 
 const argumentItem = (helper: Help) => (argument: Argument) =>
   [helper.argumentTerm(argument), helper.argumentDescription(argument)] as const
@@ -230,9 +258,10 @@ const unguarded = (value: unknown): ParsedCommand['raw'][string] =>
     : ((typeof value === 'string' ? value.replace(/^\0/, '') : value) as string | boolean | undefined)
 
 function optionOf(key: string, input: CommandInput): Option {
-  if (input.kind === 'boolean') return new Option(flagNames(key, input), inputHelp(input))
   const value = input.placeholder || key
-  const option = new Option(`${flagNames(key, input)} ${input.bare ? `[${value}]` : `<${value}>`}`, inputHelp(input))
+  const taken = input.kind === 'boolean' ? '' : input.bare ? ` [${value}]` : ` <${value}>`
+  const option = new Option(`${flagNames(key, input)}${taken}`, inputHelp(input))
+  if (input.topic !== undefined) option.helpGroup(input.topic)
   if (input.implies !== undefined) option.implies({ [camelCase(input.implies)]: true })
   if (input.kind !== 'list') return option
   return option.argParser(appended)

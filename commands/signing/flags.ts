@@ -1,5 +1,5 @@
 /** Declares the flags of every command that signs. */
-import { type CommandInput, choiceOf, type InputValues, text, toggle } from '../cli/command.ts'
+import { type CommandInput, type CommandInputs, choiceOf, type InputValues, text, toggle } from '../cli/command.ts'
 import type { ActingVault } from './wallet.ts'
 
 export const KEYPAIR = text(
@@ -32,23 +32,11 @@ export const programsField = ({ allow_programs }: { allow_programs: boolean }): 
 /** A wallet whose key is on another machine or a device, or is a multisig. */
 const PAYER = text('Wallet that pays and signs elsewhere, instead of your keypair; with --build-only', WALLET_ADDRESS)
 
-/** The code has no value, or the name of a file. */
-export const QR = text('Show a QR code: a phone signs and sends it (docs/pay.md); with a name, write it to that file', {
-  placeholder: 'FILE.svg',
-  bare: true,
-  implies: 'build_only',
-  conflicts: ['squads'],
-})
+/** Flags that `svc help signing` explains once for all commands. */
+const inTopic = <I extends CommandInputs>(flags: I): I =>
+  Object.fromEntries(Object.entries(flags).map(([key, flag]) => [key, { ...flag, topic: 'signing' }])) as I
 
-/** Before the command runs, `withVault` puts the vault in the place of its text. */
-export const SQUADS = text(
-  'Multisig whose vault acts, or that vault; your keypair proposes. none overrides the setting',
-  {
-    placeholder: 'MULTISIG[:VAULT]',
-  },
-) as CommandInput<unknown> as CommandInput<ActingVault | undefined>
-
-const OWN_KEY = {
+const OWN_KEY = inTopic({
   keypair: KEYPAIR,
   payer: PAYER,
   tx_version: TX_VERSION,
@@ -58,12 +46,27 @@ const OWN_KEY = {
   force: toggle('Build it even if svc refuses it because the program has changed; only your own wallet signs'),
   build_only: toggle('Print the unsigned transaction and who must sign it'),
   wait: WAIT,
-}
+})
+/** Before the command runs, `withVault` puts the vault in the place of its text. */
+const VAULT = inTopic({
+  squads: text('Multisig whose vault acts, or that vault; your keypair proposes. none overrides the setting', {
+    placeholder: 'MULTISIG[:VAULT]',
+  }) as CommandInput<unknown> as CommandInput<ActingVault | undefined>,
+})
+/** The code has no value, or the name of a file. */
+const PHONE = inTopic({
+  qr: text('Show a QR code: a phone signs and sends it (docs/pay.md); with a name, write it to that file', {
+    placeholder: 'FILE.svg',
+    bare: true,
+    implies: 'build_only',
+    conflicts: ['squads'],
+  }),
+})
 /** Without the QR code, for launches: they take several transactions, and a code gives one. */
-export const SIGNING_HERE = { ...OWN_KEY, squads: SQUADS }
-export const SIGNING = { ...SIGNING_HERE, qr: QR }
+export const SIGNING_HERE = { ...OWN_KEY, ...VAULT }
+export const SIGNING = { ...SIGNING_HERE, ...PHONE }
 /** Of commands whose keypair signs for itself, even if a multisig is set. */
-export const OWN_SIGNING = { ...OWN_KEY, qr: QR }
+export const OWN_SIGNING = { ...OWN_KEY, ...PHONE }
 /** What a wallet of the user's own or a vault does, and the platform wallet does not. */
 export const WITHOUT_PLATFORM = ['keypair', 'build_only', 'payer', 'creator', 'authority', 'squads']
 export const signedFlag = (about: string) => toggle(about, { conflicts: WITHOUT_PLATFORM })
@@ -71,6 +74,7 @@ export const signedFlag = (about: string) => toggle(about, { conflicts: WITHOUT_
 export const IDEMPOTENCY_KEY = text('With --signed: repeat under this key what an earlier run began', {
   placeholder: 'KEY',
   needs: ['signed'],
+  topic: 'signing',
 })
 /** The `tx_version` field of a request; omitted for the default, because older daemons do not know it. */
 export const txVersionField = ({ tx_version }: { tx_version?: '0' | '1' | undefined }): { tx_version?: 1 } =>

@@ -31,7 +31,8 @@ describe('The choices of a flag or argument', () => {
   it('are in its help word for word', async () => {
     expect(choosing.length).toBeGreaterThan(60)
     for (const { command, input } of choosing) {
-      const answer = await readCommand([...command.split(' '), '--help'])
+      const words = input.topic === undefined ? [...command.split(' '), '--help'] : ['help', input.topic]
+      const answer = await readCommand(words)
       const help = ('text' in answer ? answer.text : '').split(/[^\w.-]+/).map((word) => word.replace(/\.$/, ''))
       for (const choice of input.choices ?? []) expect(help, `${command} ${input.about}`).toContain(choice)
     }

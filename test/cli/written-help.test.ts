@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest'
 import type { Noun, Verb } from '../../commands/cli/command.ts'
 import { helpText } from '../../commands/cli/help.ts'
 import { NOUNS, rootHelp } from '../../commands/cli/nouns.ts'
+import { flagName } from '../../commands/cli/parsed-command.ts'
 import { helpModel, readCommand } from '../../commands/cli/program.ts'
 import { writtenHelp } from '../../commands/cli/written-help.ts'
+import { IDEMPOTENCY_KEY, SIGNING } from '../../commands/signing/flags.ts'
 
 /** Output that is not a terminal has no columns. */
 const toFile = () => undefined
@@ -59,6 +61,16 @@ describe('The help', () => {
     const { text } = (await readCommand(['help', 'options'])) as { text: string }
     expect(text).toContain('--api-key-file <file>')
     expect(rootHelp()).toContain(text)
+  })
+
+  it('of the options that sign is written once, and the help of a command names its own', async () => {
+    const { text } = (await readCommand(['help', 'signing'])) as { text: string }
+    const names = Object.keys({ ...SIGNING, idempotency_key: IDEMPOTENCY_KEY }).map(flagName)
+    for (const name of names) expect(text).toMatch(new RegExp(`\\n  (-k, )?${name}[ \\n]`))
+    const ofVerb = writtenHelp(['pools', 'swap', '--help'], () => 200)!
+    const own = Object.keys(SIGNING).map(flagName).join(' ')
+    expect(ofVerb).toContain(`\nSigning (\`svc help signing\`): ${own}\nOptions of every command: `)
+    expect(ofVerb).not.toContain('\n  -k, --keypair')
   })
 
   it('has the layout of commander at every width', () => {

@@ -2,7 +2,7 @@
 import { paths } from '../../../src/api/paths.ts'
 import { text, toggle } from '../../cli/command.ts'
 import { TRUST_JOURNAL } from '../../lists/proof.ts'
-import { ALLOW_PROGRAMS, KEYPAIR, SIGN_UNSEEN, SQUADS, signedFlag, TX_VERSION } from '../../signing/flags.ts'
+import { ALLOW_PROGRAMS, SIGN_UNSEEN, SIGNING, signedFlag } from '../../signing/flags.ts'
 
 const { submit, get, simulate, batchFetch } = paths.transactions
 const { create, plan } = paths.tokenTransfers
@@ -28,8 +28,8 @@ export const sendFlags = {
   again: toggle('Pay everybody again, although the same list was sent with another journal'),
   sign_unseen: SIGN_UNSEEN,
   trust_journal: TRUST_JOURNAL,
-  keypair: KEYPAIR,
-  squads: SQUADS,
-  tx_version: TX_VERSION,
+  keypair: SIGNING.keypair,
+  squads: SIGNING.squads,
+  tx_version: SIGNING.tx_version,
   dry_run: toggle('Show the cost and who would be left out; nothing is signed, sent or stored'),
 }
