@@ -2,18 +2,17 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Service, sharedService, startService } from './support/service.ts'
+import { someAddress } from './support/wallets.ts'
 
 const MINT = 'So11111111111111111111111111111111111111112'
 const SYSTEM = '11111111111111111111111111111111'
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const shared = sharedService()
-const someone = () => Keypair.generate().publicKey.toBase58()
 
 async function funded({ services }: Service, lamports: bigint): Promise<string> {
-  const address = someone()
+  const address = someAddress()
   const chain = await services.chain.local()
   chain.airdrop(address, lamports)
   return address
@@ -48,7 +47,7 @@ describe('one account', () => {
 
   it('keeps every lamport of a balance above 2^53', async () => {
     const { request, services } = await shared()
-    const address = someone()
+    const address = someAddress()
     const whale = { lamports: 2n ** 53n + 1n, owner: SYSTEM, executable: false, data: new Uint8Array(), rentEpoch: 0n }
     const chain = await services.chain.local()
     chain.setAccount(address, whale)
@@ -60,7 +59,7 @@ describe('one account', () => {
 
   it('that does not exist is not_found, with its address', async () => {
     const { request } = await shared()
-    const address = someone()
+    const address = someAddress()
     const { status, json } = await request('GET', `/v2/accounts/${address}`)
     expect([status, json.error.code]).toEqual([404, 'not_found'])
     expect(json.error.message).toContain(address)
@@ -77,7 +76,7 @@ describe('a batch', () => {
   it('keeps order and repeats, has null for each missing account, and is read at one slot', async () => {
     const service = await shared()
     const wallet = await funded(service, 5_000_000n)
-    const addresses = [someone(), MINT, wallet, someone(), MINT]
+    const addresses = [someAddress(), MINT, wallet, someAddress(), MINT]
     const { status, json } = await service.request('POST', '/v2/accounts/batch-fetch', { body: { addresses } })
     expect(status).toBe(200)
     const { accounts } = json.data
@@ -95,7 +94,7 @@ describe('a batch', () => {
   it('has 1 to 100 addresses', async () => {
     const { request } = await shared()
     const ask = (addresses: unknown[]) => request('POST', '/v2/accounts/batch-fetch', { body: { addresses } })
-    const full = await ask(Array.from({ length: 100 }, someone))
+    const full = await ask(Array.from({ length: 100 }, someAddress))
     expect([full.status, full.json.data.accounts]).toEqual([200, Array(100).fill(null)])
     for (const addresses of [[], Array(101).fill(MINT)]) {
       const { status, json } = await ask(addresses)

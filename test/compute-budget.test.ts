@@ -12,6 +12,7 @@ import { percentileOf } from '../src/solana/recent-fees.ts'
 import { testNode } from './support/node.ts'
 import { hasProgram } from './support/programs.ts'
 import { startService } from './support/service.ts'
+import { keypairOf } from './support/wallets.ts'
 
 const TEXTS = {
   name: 'My Token',
@@ -32,7 +33,7 @@ async function start(settings: Partial<Record<SettingName, unknown>> = {}) {
     const body = { ...TEXTS, payer: address, token_program: 'token2022', revoke_freeze_authority: false, ...texts }
     const { status, json } = await service.request('POST', '/v2/tokens', { body })
     expect([status, json.error]).toEqual([200, undefined])
-    const mintKey = Keypair.fromSecretKey(Uint8Array.from(json.data.required_signers.mint_secret_key))
+    const mintKey = keypairOf(json.data.required_signers.mint_secret_key)
     return { mint: json.data.mint as string, mintKey, built: read(json.data.transaction) }
   }
   const revoke = async (mint: string, type: string) => {

@@ -9,10 +9,9 @@ import { hasProgram } from './support/programs.ts'
 import { WALLET_RENT } from './support/rent.ts'
 import { openService, removeFolder, type Service } from './support/service.ts'
 import { makeSharedFolder } from './support/shared-folder.ts'
+import { addressOf, keypairOf, SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const lacking = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
-const address = (key: Keypair) => key.publicKey.toBase58()
 
 describe.skipIf(lacking.length > 0)('a claim', () => {
   const folder = makeSharedFolder('svc-')
@@ -23,7 +22,7 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
 
   const claim = (body: object, key?: string) =>
     service.request('POST', `/v2/pools/${pool}/fee-claims`, {
-      body: { payer: address(payer), ...body },
+      body: { payer: addressOf(payer), ...body },
       ...(key === undefined ? {} : { key }),
     })
   const signedBy = (transaction: string, ...keys: Keypair[]) => {
@@ -35,29 +34,29 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
     const bps = Math.floor(10_000 / count)
     return Array.from({ length: count }, (_, i) => {
       const key = Keypair.generate()
-      chain.airdrop(address(key), WALLET_RENT)
-      return { recipient: address(key), bps: i === 0 ? 10_000 - bps * (count - 1) : bps }
+      chain.airdrop(addressOf(key), WALLET_RENT)
+      return { recipient: addressOf(key), bps: i === 0 ? 10_000 - bps * (count - 1) : bps }
     })
   }
   const trade = async (lamports: bigint) => {
-    const body = { payer: address(payer), side: 'buy', amount: String(lamports) }
+    const body = { payer: addressOf(payer), side: 'buy', amount: String(lamports) }
     const { tx } = (await service.request('POST', `/v2/pools/${pool}/swaps`, { body })).json.data
     expect(chain.send(signedBy(tx.transaction, payer)).err).toBeNull()
   }
 
   beforeAll(async () => {
-    service = await openService({ dataDir: folder, settings: { 'platform-wallet': address(claimer) } })
+    service = await openService({ dataDir: folder, settings: { 'platform-wallet': addressOf(claimer) } })
     chain = await service.services.chain.local()
-    for (const key of [creator, claimer, payer]) chain.airdrop(address(key), 500n * SOL)
+    for (const key of [creator, claimer, payer]) chain.airdrop(addressOf(key), 500n * SOL)
     const body = {
-      creator: address(creator),
+      creator: addressOf(creator),
       name: 'My Token',
       symbol: 'MTK',
       image: Buffer.from(IMAGES.png).toString('base64'),
     }
     const { data } = (await service.request('POST', '/v2/pools', { body })).json
     const keys = [data.required_signers.base_mint_secret_key, data.required_signers.config_secret_key].map((bytes) =>
-      Keypair.fromSecretKey(Uint8Array.from(bytes)),
+      keypairOf(bytes),
     )
     for (const text of data.transactions) expect(chain.send(signedBy(text, creator, ...keys)).err).toBeNull()
     pool = data.pool.address
@@ -68,13 +67,13 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
   })
 
   it('of an unknown pool is not_found, listed or created, of every kind and in both modes', async () => {
-    const unknown = `/v2/pools/${address(Keypair.generate())}/fee-claims`
+    const unknown = `/v2/pools/${addressOf(Keypair.generate())}/fee-claims`
     const known = await service.request('GET', `/v2/pools/${pool}/fee-claims`)
     expect([known.status, known.json.data]).toEqual([200, []])
     const answers = [await service.request('GET', unknown)]
     for (const kind of ['dbc', 'damm_v2', 'surplus']) {
       for (const mode of ['unsigned', 'signed']) {
-        const body = { payer: address(payer), kind, mode }
+        const body = { payer: addressOf(payer), kind, mode }
         answers.push(await service.request('POST', unknown, { body }))
       }
     }
@@ -101,12 +100,12 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
   it('needs payer and fee claimer, pays the claimer exactly, and is recorded once it is confirmed', async () => {
     await trade(10n * SOL)
     const { data } = (await claim({})).json
-    expect(data.tx.requiredSigners.toSorted()).toEqual([address(payer), address(claimer)].toSorted())
-    const before = chain.account(address(claimer))!.lamports
+    expect(data.tx.requiredSigners.toSorted()).toEqual([addressOf(payer), addressOf(claimer)].toSorted())
+    const before = chain.account(addressOf(claimer))!.lamports
     const raw = signedBy(data.tx.transaction, payer, claimer)
     const body = { transaction: raw.toString('base64'), tracked_resource: data.tracked_resource }
     expect((await service.request('POST', '/v2/transactions', { body })).status).toBe(200)
-    expect(chain.account(address(claimer))!.lamports - before).toBe(BigInt(data.estimated_quote))
+    expect(chain.account(addressOf(claimer))!.lamports - before).toBe(BigInt(data.estimated_quote))
     chain.advance(3)
     service.clock.advance(15_000)
     await followTransactions(service.services)
@@ -127,7 +126,7 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
     expect([nine.status, nine.json.error.param]).toEqual([400, 'splits'])
     expect(nine.json.error.message).toMatch(/8/)
     const ten = await service.request('POST', `/v2/pools/${pool}/fee-claims`, {
-      body: { payer: address(claimer), splits: splitsTo(10) },
+      body: { payer: addressOf(claimer), splits: splitsTo(10) },
     })
     expect(ten.status).toBe(200)
     expect(Buffer.from(ten.json.data.tx.transaction, 'base64').length).toBeLessThanOrEqual(1232)
@@ -153,7 +152,7 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
     const refused = await claim({
       splits: [
         { ...first!, bps: 9_999 },
-        { recipient: address(poor), bps: 1 },
+        { recipient: addressOf(poor), bps: 1 },
       ],
     })
     expect([refused.status, refused.json.error.param]).toEqual([400, 'splits.1.recipient'])
@@ -162,7 +161,7 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
   })
 
   it('of an address that is not a pool is not_found', async () => {
-    pool = address(creator)
+    pool = addressOf(creator)
     expect((await claim({})).json.error.code).toBe('not_found')
   })
 })

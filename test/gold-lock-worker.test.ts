@@ -14,10 +14,10 @@ import {
   openPlatform,
   type Platform,
   type PlatformOptions,
-  signWith,
 } from './support/pool-platform.ts'
 import { runs } from './support/runs.ts'
 import { inVersion1, signV1 } from './support/version1.ts'
+import { signWith } from './support/wallets.ts'
 
 // Where everything is skipped nothing would stop it.
 const postgres = lacksLock !== '' ? { missing: lacksLock } : await startPostgres()
@@ -33,10 +33,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     gold = createMint(base.chain, issuer, { key })
     base.clock.advance(1_000)
   })
-  afterAll(async () => {
-    base?.close()
-    if (!('missing' in postgres)) await postgres.stop()
-  })
+  afterAll(() => base?.close())
 
   /** A daemon that ends with the test. */
   async function daemon({ settings = {}, ...options }: PlatformOptions = {}): Promise<Platform> {

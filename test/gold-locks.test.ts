@@ -29,8 +29,8 @@ import { aroundAccounts, clockAt } from './support/node-accounts.ts'
 import { LOCK_RENT, TOKEN_ACCOUNT_RENT, WALLET_RENT } from './support/rent.ts'
 import { inSoak } from './support/runs.ts'
 import { type Service, sharedService, startService, temporaryFolder } from './support/service.ts'
+import { SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 /** Rent of the lock and of its token account. */
 const RENT = LOCK_RENT + TOKEN_ACCOUNT_RENT
 const FEE = 5_000n

@@ -6,11 +6,11 @@ import { followTransactions } from '../src/operations/transactions/follow-transa
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { addressOf, assetsOn, lacksCore } from './support/assets.ts'
 import { startPlatform } from './support/platform-wallet.ts'
-import { IMAGE, keypairOf, signWith } from './support/pool-platform.ts'
+import { IMAGE } from './support/pool-platform.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, startService } from './support/service.ts'
+import { keypairOf, SOL, signWith } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const lacksPools = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 
 /** An address that a program signs for and that has no key. */

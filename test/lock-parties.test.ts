@@ -14,9 +14,9 @@ import { decodeWireTransaction } from '../src/solana/messages.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { createMint, give, lacksLock, run, tokenAccountOf, unitsIn } from './support/gold.ts'
 import { addressOf, locksOn } from './support/locks.ts'
-import { signWith } from './support/pool-platform.ts'
 import { startService } from './support/service.ts'
 import { lacksTreasury, sharedTreasury, type Treasury } from './support/treasury.ts'
+import { signWith } from './support/wallets.ts'
 
 describe.skipIf(lacksLock !== '')(`a lock of the gold mint ${lacksLock}`, () => {
   it('is no gold lock and has none of its events, and a gold lock is listed beside it', async () => {

@@ -15,8 +15,8 @@ import { GOLDEN_BLOCKHASH, goldenKey } from './support/golden.ts'
 import { testNode } from './support/node.ts'
 import { sharedService, startService } from './support/service.ts'
 import { signV1 } from './support/version1.ts'
+import { addressOf, keypairOf } from './support/wallets.ts'
 
-const addressOf = (key: Keypair) => key.publicKey.toBase58()
 const MOST = { computeUnitLimit: MAX_COMPUTE_UNITS, loadedAccountsDataSizeLimit: MAX_LOADED_BYTES, heapSize: null }
 const PAYER = addressOf(goldenKey(1))
 const U32 = 2 ** 32 - 1
@@ -114,7 +114,7 @@ async function setting(change: (method: string, value: Record<string, unknown>) 
   const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/t.json', initial_supply: '1' }
   const body = { ...texts, payer: addressOf(payer), token_program: 'token2022', tx_version: 1 }
   const { data } = (await request('POST', '/v2/tokens', { body })).json
-  const mintKey = Keypair.fromSecretKey(Uint8Array.from(data.required_signers.mint_secret_key))
+  const mintKey = keypairOf(data.required_signers.mint_secret_key)
   expect(chain.send(signV1(Buffer.from(data.transaction, 'base64'), [payer, mintKey])).err).toBeNull()
   const send = localFetch(await services.chain.rpc())
   const asked: string[] = []

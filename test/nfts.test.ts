@@ -11,12 +11,12 @@ import { findNft, insertNft, moveNft } from '../src/store/resources/nfts.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
 import { cataloguedTypes } from './support/event-catalog.ts'
 import { sharedService, startService } from './support/service.ts'
+import { someAddress } from './support/wallets.ts'
 
 const shared = sharedService()
 const open = async () => assetsOn(await shared())
 /** Where all rows are read. */
 const openOwn = async () => assetsOn(await startService())
-const stranger = () => addressOf(Keypair.generate())
 
 describe.skipIf(lacksCore)('an asset', () => {
   it('is minted, staked, kept, released and burned, each state read back from the chain', async () => {
@@ -158,7 +158,7 @@ describe.skipIf(lacksCore)('an asset', () => {
     const again = await request('POST', '/v2/nfts', { body: { ...body, asset: addressOf(key) } })
     expect([again.status, again.json.error.param]).toEqual([400, 'asset'])
     expect(again.json.error.message).toContain('already')
-    const unfunded = stranger()
+    const unfunded = someAddress()
     const theirCollection = await collection(user, unfunded)
     for (const [taken, at] of [
       [addressOf(user), into],
@@ -207,7 +207,7 @@ describe.skipIf(lacksCore)('an asset', () => {
     const minting = await built('POST', '/v2/nfts', body)
     expect(minting.requiredSigners).toEqual([addressOf(delegate)])
     expect(land(minting, delegate).err).toBeNull()
-    const refused = await request('POST', '/v2/nfts', { body: { ...body, authority: stranger() } })
+    const refused = await request('POST', '/v2/nfts', { body: { ...body, authority: someAddress() } })
     expect([refused.status, refused.json.error.param]).toEqual([400, 'authority'])
     expect(refused.json.error.message).toContain(addressOf(issuer))
     expect(refused.json.error.message).toContain(addressOf(delegate))
@@ -224,7 +224,7 @@ describe.skipIf(lacksCore)('an asset', () => {
       return [status, json.error?.param, json.error?.message]
     }
     const said = (text: string) => expect.stringContaining(text)
-    const absent = stranger()
+    const absent = someAddress()
     const body = { platform_id: 'a', collection: into }
     const burn = (asset: string, more = {}) => ask('DELETE', `/v2/nfts/${asset}`, { owner, ...body, ...more })
     expect(await ask('POST', '/v2/nfts', { payer: owner, ...body, ...TEXTS, collection: absent })).toEqual([
@@ -520,7 +520,7 @@ describe.skipIf(lacksCore)('NFT records', () => {
 
   it('move only forward, twice at one position if a transaction does two things, and never after a burn', async () => {
     const { store } = (await startService()).services
-    const [asset, collection] = [stranger(), stranger()]
+    const [asset, collection] = [someAddress(), someAddress()]
     const said = { external_uid: null, metadata_json: null, created_at: 0, changed_slot: 5, changed_order: 2 }
     const move = (slot: number, order: number, change: object) =>
       store.write((tx) => moveNft(tx, asset, { slot, order }, change))

@@ -1,19 +1,17 @@
 /** Records of another chain, as after a reset of the embedded chain: neither listed nor missed. */
 import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { Keypair } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeEvent } from '../src/store/events/drafts.ts'
 import { insertGoldLock } from '../src/store/resources/gold-locks.ts'
 import { insertPool } from '../src/store/resources/pools.ts'
 import { type Service, sharedService } from './support/service.ts'
-
-const address = () => Keypair.generate().publicKey.toBase58()
+import { someAddress } from './support/wallets.ts'
 
 describe('after the chain was reset', () => {
   const shared = sharedService()
   let service: Service
-  const [before, now] = [address(), address()]
+  const [before, now] = [someAddress(), someAddress()]
   const [origin, type] = [{ external_uid: null, metadata_json: null }, 'dbc' as const]
 
   beforeAll(async () => {
@@ -26,11 +24,11 @@ describe('after the chain was reset', () => {
         [now, genesis],
         [before, base58.encode(randomBytes(32))],
       ] as const) {
-        const row = { address: pool, type, base_mint: address(), quote_mint: address(), ...named, ...origin }
+        const row = { address: pool, type, base_mint: someAddress(), quote_mint: someAddress(), ...named, ...origin }
         const none = { preset: null, migrated_to: null, dbc_pool: null, next_check_at: null, crank_signing: null }
         await insertPool(tx, { ...row, ...none, crank_signature: null, genesis: of, created_at: clock.now() })
-        const lock = { user: pool, mint: address(), amount: '1', unlocks_at: 1, escrow: address() }
-        const made = { genesis: of, slot: 1, signature: address(), status: 'locked' as const, next_check_at: null }
+        const lock = { user: pool, mint: someAddress(), amount: '1', unlocks_at: 1, escrow: someAddress() }
+        const made = { genesis: of, slot: 1, signature: someAddress(), status: 'locked' as const, next_check_at: null }
         await insertGoldLock(tx, { ...lock, ...made, ...origin, created_at: clock.now() })
         const object = { address: pool, slot: 999_999_999, signature: base58.encode(randomBytes(64)), source: 'chain' }
         const about = { type: 'pool.live' as const, resource_type: 'pool', resource_id: pool }

@@ -15,7 +15,6 @@ import {
   addressOf,
   type ChainAndNode,
   IMAGE,
-  keypairOf,
   lackingPrograms,
   openChainAndNode,
   openPlatform,
@@ -23,9 +22,9 @@ import {
   type PlatformOptions,
   RICH,
   setPolicy,
-  signWith,
 } from './support/pool-platform.ts'
 import { inSoak, runs } from './support/runs.ts'
+import { keypairOf, signWith } from './support/wallets.ts'
 
 const MINUTE_MS = 60_000
 
@@ -48,7 +47,6 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
   })
   afterAll(async () => {
     base?.close()
-    if (!('missing' in postgres)) await postgres.stop()
   })
 
   /** A daemon that ends with the test. */

@@ -18,8 +18,8 @@ import { hasProgram } from './support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from './support/rent.ts'
 import { inSoak } from './support/runs.ts'
 import { type ServiceOptions, startService, temporaryFolder } from './support/service.ts'
+import { addressOf, keypairOf, SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const RICH: Limits = {
   lamports_per_transaction: String(100n * SOL),
   lamports_per_day: String(1_000n * SOL),
@@ -27,7 +27,6 @@ const RICH: Limits = {
 }
 const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
 const image = Buffer.from(IMAGES.png).toString('base64')
-const address = (key: Keypair) => key.publicKey.toBase58()
 
 /** Gives the platform a quarter of the position. */
 const PARTED = {
@@ -47,8 +46,8 @@ async function setting(options: ServiceOptions = {}, limits: Limits | null = RIC
 async function settingOn(service: PlatformService) {
   const chain = await service.services.chain.local()
   const creator = Keypair.generate()
-  chain.airdrop(address(creator), 100n * SOL)
-  const body = { creator: address(creator), name: 'My Token', symbol: 'MTK', image }
+  chain.airdrop(addressOf(creator), 100n * SOL)
+  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image }
   const post = (more: object = {}, headers = {}) =>
     service.request('POST', '/v2/pools', { body: { ...body, ...more }, headers })
   const settle = async () => {
@@ -62,7 +61,7 @@ async function settingOn(service: PlatformService) {
   const land = (transactions: string[], required: Record<string, number[]>, signer = creator) => {
     const keys = Object.values(required)
       .filter(({ length }) => length > 0)
-      .map((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))
+      .map(keypairOf)
     return transactions.map((text) => {
       const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
       const needed = transaction.message.staticAccountKeys.slice(0, transaction.message.header.numRequiredSignatures)
@@ -154,7 +153,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     expect((await get(`/v2/pools/${data.pool.address}/curve-progress`)).error.code).toBe('not_found')
     expect((await get(`/v2/pools/${data.pool.address}/fee-metrics`)).error.code).toBe('not_found')
     const claim = await request('POST', `/v2/pools/${data.pool.address}/fee-claims`, {
-      body: { payer: address(creator), kind: 'damm_v2' },
+      body: { payer: addressOf(creator), kind: 'damm_v2' },
     })
     expect([claim.status, claim.json.error.message]).toEqual([400, expect.stringContaining('nothing to claim')])
   })
@@ -183,7 +182,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     })
     const unlocked = await post({ type: 'damm_v2', preset: 'parted', lock_liquidity: false })
     expect([unlocked.status, unlocked.json.error]).toMatchObject([400, { param: 'lock_liquidity' }])
-    const own = await post({ type: 'damm_v2', preset: 'parted', creator: address(wallet), symbol: 'OWN' })
+    const own = await post({ type: 'damm_v2', preset: 'parted', creator: addressOf(wallet), symbol: 'OWN' })
     expect(own.json.data).toMatchObject({
       platform_position_percentage: 0,
       transactions: [{}, {}].map(() => expect.any(String)),
@@ -194,19 +193,19 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
     await settle()
     const claims = `/v2/pools/${data.pool.address}/fee-claims`
-    const body = { kind: 'damm_v2', payer: address(wallet) }
+    const body = { kind: 'damm_v2', payer: addressOf(wallet) }
     const unsigned = await request('POST', claims, { body })
     // A hundredth of the first buy, without the protocol's fifth; a quarter of that, which the program rounds down.
     const quote = 2_999_999n
     expect(unsigned.json.data).toMatchObject({ kind: 'damm_v2', estimated_quote: String(quote) })
-    const before = chain.account(address(wallet))!.lamports
+    const before = chain.account(addressOf(wallet))!.lamports
     const signed = await request('POST', claims, { body: { ...body, mode: 'signed' } })
     expect([signed.status, signed.json.error]).toEqual([200, undefined])
     await settle()
     // The network's fee, and the wallet's own account of the token.
-    expect(chain.account(address(wallet))!.lamports - before).toBe(quote - 5_000n - TOKEN_ACCOUNT_RENT)
+    expect(chain.account(addressOf(wallet))!.lamports - before).toBe(quote - 5_000n - TOKEN_ACCOUNT_RENT)
     expect((await get(claims)).data).toMatchObject([{ type: 'fee_claim.executed', pool_address: data.pool.address }])
-    expect(address(creator)).not.toBe(address(wallet))
+    expect(addressOf(creator)).not.toBe(addressOf(wallet))
   })
 
   it('of a damm_v2 pool is claimed by a payer that lends nothing: a claimer without SOL learns how much it needs', async () => {
@@ -214,25 +213,28 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     writeFileSync(presets, JSON.stringify({ parted: PARTED }))
     const empty = Keypair.generate()
     const { post, land, chain, request, creator } = await setting(
-      { settings: { 'pools.presets': presets, 'platform-wallet': address(empty), signer: undefined } },
+      { settings: { 'pools.presets': presets, 'platform-wallet': addressOf(empty), signer: undefined } },
       null,
     )
     const { data } = (await post({ type: 'damm_v2', preset: 'parted', buy_amount: 1 })).json
     for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
-    const body = { kind: 'damm_v2', payer: address(creator) }
+    const body = { kind: 'damm_v2', payer: addressOf(creator) }
     const poor = await request('POST', `/v2/pools/${data.pool.address}/fee-claims`, { body })
     expect([poor.status, poor.json.error]).toMatchObject([
       400,
-      { param: 'payer', details: { claimer: address(empty), lamports: '0', needed: String(2n * TOKEN_ACCOUNT_RENT) } },
+      {
+        param: 'payer',
+        details: { claimer: addressOf(empty), lamports: '0', needed: String(2n * TOKEN_ACCOUNT_RENT) },
+      },
     ])
-    chain.airdrop(address(empty), 2n * TOKEN_ACCOUNT_RENT)
+    chain.airdrop(addressOf(empty), 2n * TOKEN_ACCOUNT_RENT)
     const claim = await request('POST', `/v2/pools/${data.pool.address}/fee-claims`, { body })
     const [raw] = land([claim.json.data.tx.transaction], { empty: [...empty.secretKey] })
-    const before = chain.account(address(creator))!.lamports
+    const before = chain.account(addressOf(creator))!.lamports
     expect(chain.send(raw!).err).toBeNull()
-    expect(chain.account(address(creator))!.lamports - before).toBe(-10_000n)
+    expect(chain.account(addressOf(creator))!.lamports - before).toBe(-10_000n)
     const quote = BigInt(claim.json.data.estimated_quote)
-    expect(chain.account(address(empty))!.lamports).toBe(TOKEN_ACCOUNT_RENT + quote)
+    expect(chain.account(addressOf(empty))!.lamports).toBe(TOKEN_ACCOUNT_RENT + quote)
   })
 
   it('of the platform wallet is signed by the server, step by step, and replayed', async () => {
@@ -240,7 +242,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     const { post, wallet, settle, get, chain, creator } = service
     const foreign = await post({ mode: 'signed' })
     expect([foreign.status, foreign.json.error.param]).toEqual([400, 'creator'])
-    const body = { creator: address(wallet), mode: 'signed', buy_amount: 0.25 }
+    const body = { creator: addressOf(wallet), mode: 'signed', buy_amount: 0.25 }
     const asked = post(body, { 'idempotency-key': 'signed-launch' })
     const moving = setInterval(() => {
       chain.advance(1)
@@ -256,7 +258,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     await settle()
     const { created_at } = pool
     expect((await get(`/v2/pools/${pool.address}`)).data).toMatchObject({
-      ...{ status: 'live', creator: address(wallet), created_at },
+      ...{ status: 'live', creator: addressOf(wallet), created_at },
     })
     const again = await post(body, { 'idempotency-key': 'signed-launch' })
     expect([again.headers.get('idempotent-replayed'), again.text]).toEqual(['true', created.text])
@@ -268,7 +270,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
       key: limited,
     })
     expect(refused.status).toBe(403)
-    expect(address(creator)).not.toBe(address(wallet))
+    expect(addressOf(creator)).not.toBe(addressOf(wallet))
   })
 
   const POOR: [string, bigint][] = [
@@ -281,7 +283,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     { tags: 'sampled' },
     async (_, lamports) => {
       const { post, wallet, chain, get, services } = await setting()
-      const own = address(wallet)
+      const own = addressOf(wallet)
       const empty = { owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false }
       await chain.setAccount(own, { ...empty, lamports })
       const sent = chain.status().transactionCount
@@ -303,7 +305,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
 
   it('whose second transaction the policy refuses is refused before the first is signed', async () => {
     const { post, wallet, chain, get, services, request } = await setting()
-    const own = address(wallet)
+    const own = addressOf(wallet)
     const policy = async (changes: object) =>
       expect((await request('PATCH', '/v2/signer/policy', { body: changes })).status).toBe(200)
     await policy({ lamports_per_transaction: '200000000', lamports_per_day: '100000000000' })
@@ -329,7 +331,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
         chain.advance(1)
         service.clock.advance(5_000)
       }, 100)
-      const created = await post({ creator: address(wallet), mode: 'signed', type: 'damm_v2' }).finally(() =>
+      const created = await post({ creator: addressOf(wallet), mode: 'signed', type: 'damm_v2' }).finally(() =>
         clearInterval(moving),
       )
       expect([created.status, created.json.error]).toEqual([201, undefined])
@@ -346,13 +348,13 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     async () => {
       const presets = join(temporaryFolder(), 'presets.json')
       writeFileSync(presets, JSON.stringify({ parted: PARTED }))
-      const settings = { 'pools.presets': presets, 'platform-wallet': address(Keypair.generate()) }
+      const settings = { 'pools.presets': presets, 'platform-wallet': addressOf(Keypair.generate()) }
       const { post, wallet, settle, get, chain, clock } = await setting({ settings })
       const moving = setInterval(() => {
         chain.advance(1)
         clock.advance(5_000)
       }, 100)
-      const body = { creator: address(wallet), mode: 'signed', type: 'damm_v2', preset: 'parted' }
+      const body = { creator: addressOf(wallet), mode: 'signed', type: 'damm_v2', preset: 'parted' }
       const created = await post(body).finally(() => clearInterval(moving))
       expect([created.status, created.json.error]).toEqual([201, undefined])
       const { pool, platform_position_percentage, required_signers } = created.json.data
@@ -418,14 +420,14 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
 
   it('that is only built takes no ticker, in whatever case', async () => {
     const { post } = await setting()
-    const other = () => ({ creator: address(Keypair.generate()) })
+    const other = () => ({ creator: addressOf(Keypair.generate()) })
     const answers = await Promise.all(['MTK', 'mtk', 'Mtk', 'mTK'].map((symbol) => post({ symbol, ...other() })))
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201])
   })
 
   it('that is submitted has its ticker for a day', async () => {
     const { post, land, request, clock, chain, services } = await setting()
-    const other = () => ({ creator: address(Keypair.generate()) })
+    const other = () => ({ creator: addressOf(Keypair.generate()) })
     const { data } = (await post()).json
     for (const raw of land(data.transactions, data.required_signers)) {
       expect(
@@ -472,7 +474,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
   it.each(['dbc', 'damm_v2'] as const)('of a %s pool has the mint whose key the caller has, once', async (type) => {
     const { post, land, chain, settle, get, creator } = await setting()
     const mintKey = Keypair.generate()
-    const base_mint = address(mintKey)
+    const base_mint = addressOf(mintKey)
     const ask = (more: object = {}) => post({ type, base_mint, buy_amount: 0.5, ...more })
     const { status, json } = await ask()
     const { data } = json
@@ -484,9 +486,9 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
 
     const refusals = await Promise.all([
       ask({ symbol: 'TWO' }),
-      ask({ symbol: 'TWO', base_mint: address(creator) }),
+      ask({ symbol: 'TWO', base_mint: addressOf(creator) }),
       ask({ symbol: 'TWO', base_mint: data.pool.address }),
-      ask({ symbol: 'TWO', base_mint: address(Keypair.generate()), mode: 'signed' }),
+      ask({ symbol: 'TWO', base_mint: addressOf(Keypair.generate()), mode: 'signed' }),
     ])
     expect(refusals.map(({ status, json }) => `${status} ${json.error.param}: ${json.error.message}`)).toEqual([
       expect.stringContaining(`400 base_mint: base_mint: an account exists at ${base_mint} already`),
@@ -501,9 +503,9 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     async (type) => {
       const { post, land, request, settle, get } = await setting()
       const mintKey = Keypair.generate()
-      const ask = (more: object) => post({ type, base_mint: address(mintKey), buy_amount: 0.5, ...more })
+      const ask = (more: object) => post({ type, base_mint: addressOf(mintKey), buy_amount: 0.5, ...more })
       const first = (await ask({ name: 'First' })).json.data
-      const stranger = await ask({ creator: address(Keypair.generate()), buy_amount: 0 })
+      const stranger = await ask({ creator: addressOf(Keypair.generate()), buy_amount: 0 })
       const { data } = (await ask({ name: 'Second' })).json
       // A pool without a config of its own has the same address, which stays its creator's.
       const isSame = type === 'damm_v2'
@@ -577,13 +579,13 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
       type: 'dbc',
       address: data.pool.address,
       base_mint: data.pool.base_mint,
-      creator: address(one.creator),
+      creator: addressOf(one.creator),
       name: 'My Token',
       symbol: 'MTK',
       status: 'live',
       created_at: null,
     })
-    expect((await one.get(`/v2/pools/${address(one.creator)}`)).error.code).toBe('not_found')
+    expect((await one.get(`/v2/pools/${addressOf(one.creator)}`)).error.code).toBe('not_found')
     const verified = await one.request('POST', `/v2/pools/${data.pool.address}/verifications`, { body: {} })
     expect(verified.json.data.verified).toBe(true)
   })

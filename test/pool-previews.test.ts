@@ -9,21 +9,13 @@ import { curveNamed } from '../src/operations/pools/presets.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { lacksDbc } from './support/dbc.ts'
 import { startPlatform } from './support/platform-wallet.ts'
-import {
-  addressOf,
-  type ChainAndNode,
-  IMAGE,
-  keypairOf,
-  openChainAndNode,
-  openPlatform,
-  signWith,
-} from './support/pool-platform.ts'
+import { addressOf, type ChainAndNode, IMAGE, openChainAndNode, openPlatform } from './support/pool-platform.ts'
 import { hasInstruction, PROGRAMS_DIR } from './support/programs.ts'
 import { putBadge, putMint, QUOTES } from './support/quotes.ts'
 import { inSoak } from './support/runs.ts'
 import { temporaryFolder } from './support/service.ts'
+import { keypairOf, SOL, signWith } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const AT = '/v2/pool-presets/standard/preview'
 
 describe('a preview', () => {

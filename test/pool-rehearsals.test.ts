@@ -14,16 +14,15 @@ import {
   addressOf,
   type ChainAndNode,
   IMAGE,
-  keypairOf,
   lackingPrograms,
   openChainAndNode,
   openPlatform,
   type Platform,
-  signWith,
 } from './support/pool-platform.ts'
 import { putMint, putTokens, QUOTES, USDC } from './support/quotes.ts'
 import { inSoak } from './support/runs.ts'
 import { signV1 } from './support/version1.ts'
+import { keypairOf, signWith } from './support/wallets.ts'
 
 const FLAT = {
   total_supply: '1000000',

@@ -17,14 +17,11 @@ import { hasProgram } from './support/programs.ts'
 import { TOKEN_ACCOUNT_RENT, WALLET_RENT } from './support/rent.ts'
 import { openService, removeFolder, type Service } from './support/service.ts'
 import { makeSharedFolder } from './support/shared-folder.ts'
+import { addressOf, keypairOf, SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const NEEDED = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata]
 const lacking = NEEDED.filter(({ id }) => !hasProgram(id)).map(({ name }) => name)
 const BPS = [1234, 2, 999, 1765, 500, 500, 1, 3000, 1499, 500]
-
-const keypair = (bytes: number[]) => Keypair.fromSecretKey(Uint8Array.from(bytes))
-const address = (key: Keypair) => key.publicKey.toBase58()
 
 describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => name).join(', ')})`, () => {
   const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')]
@@ -35,7 +32,8 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
   let pool: string
   let mint: string
 
-  const lamportsOf = (of: string | Keypair) => chain.account(typeof of === 'string' ? of : address(of))?.lamports ?? 0n
+  const lamportsOf = (of: string | Keypair) =>
+    chain.account(typeof of === 'string' ? of : addressOf(of))?.lamports ?? 0n
   const tokensOf = (of: Keypair) => {
     const account = chain.account(getAssociatedTokenAddressSync(new PublicKey(mint), of.publicKey).toBase58())
     return account === null ? 0n : Buffer.from(account.data).readBigUInt64LE(64)
@@ -73,7 +71,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
       ])
       .filter(([type]: [string]) => type.startsWith(types))
   const swap = async (at: string, trader: Keypair, side: 'buy' | 'sell', amount: bigint) => {
-    const body = { payer: address(trader), side, amount: String(amount) }
+    const body = { payer: addressOf(trader), side, amount: String(amount) }
     const built = await ok('POST', `/v2/pools/${at}/swaps`, body)
     const before = [lamportsOf(trader), tokensOf(trader)] as const
     const held = chain.account(getAssociatedTokenAddressSync(new PublicKey(mint), trader.publicKey).toBase58())
@@ -97,7 +95,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
       },
     })
     chain = await service.services.chain.local()
-    for (const key of [platform, creator, ...traders]) chain.airdrop(address(key), 1_000n * SOL)
+    for (const key of [platform, creator, ...traders]) chain.airdrop(addressOf(key), 1_000n * SOL)
     await ok('PATCH', '/v2/signer/policy', {
       lamports_per_transaction: String(100n * SOL),
       lamports_per_day: String(1_000n * SOL),
@@ -115,7 +113,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
       'POST',
       '/v2/pools',
       {
-        creator: address(creator),
+        creator: addressOf(creator),
         name: 'My Token',
         symbol: 'MTK',
         image: Buffer.from(IMAGES.png).toString('base64'),
@@ -141,7 +139,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     expect(image.headers.get('content-type')).toBe('image/png')
 
     const { base_mint_secret_key, config_secret_key } = created.required_signers
-    const signers = [creator, keypair(base_mint_secret_key), keypair(config_secret_key)]
+    const signers = [creator, keypairOf(base_mint_secret_key), keypairOf(config_secret_key)]
     const first = await submit(created.transactions[0], signers)
     await settle()
     expect((await get(`/v2/pools/${pool}`)).status).toBe('pending')
@@ -151,7 +149,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     expect(read).toMatchObject({
       status: 'live',
       symbol: 'MTK',
-      creator: address(creator),
+      creator: addressOf(creator),
       metadata: { campaign: 'spring' },
     })
     expect(read.curve_progress).toBeGreaterThan(0)
@@ -186,12 +184,12 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     const recipients = BPS.map(() => Keypair.generate())
     const [poor] = recipients
     const claimable = BigInt((await get(`/v2/pools/${pool}/fee-metrics`)).partner_quote_fee)
-    const splits = recipients.map((key, i) => ({ recipient: address(key), bps: BPS[i]! }))
-    const body = { payer: address(traders[0]!), splits, mode: 'signed' }
+    const splits = recipients.map((key, i) => ({ recipient: addressOf(key), bps: BPS[i]! }))
+    const body = { payer: addressOf(traders[0]!), splits, mode: 'signed' }
     const unpaid = await service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
     expect([unpaid.status, unpaid.json.error.param]).toEqual([400, 'splits.1.recipient'])
     expect(unpaid.json.error.message).toContain(`an account must hold at least ${solText(WALLET_RENT)}`)
-    for (const key of recipients) chain.airdrop(address(key), WALLET_RENT)
+    for (const key of recipients) chain.airdrop(addressOf(key), WALLET_RENT)
     const before = lamportsOf(platform)
     const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, body, { 'idempotency-key': 'claim-1' })
     expect([claim.kind, BigInt(claim.estimated_quote), claim.tx.mode]).toEqual(['dbc', claimable, 'signed'])
@@ -213,9 +211,9 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     const [event, ...more] = await get('/v2/events?type=fee_claim.split_executed')
     expect(more).toEqual([])
     expect(event.data.object.recipients).toEqual(
-      recipients.map((key, i) => ({ recipient: address(key), lamports: String(shares[i]) })),
+      recipients.map((key, i) => ({ recipient: addressOf(key), lamports: String(shares[i]) })),
     )
-    expect(address(poor!)).toBe(splits[0]!.recipient)
+    expect(addressOf(poor!)).toBe(splits[0]!.recipient)
   })
 
   it('is migrated by the crank once the curve is full, with each step sent and reported once', async () => {
@@ -237,7 +235,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     const [after] = await get('/v2/pools?type=damm_v2')
     expect(after).toMatchObject({ type: 'damm_v2', status: 'live', base_mint: mint, curve_progress: null })
     const gone = await service.request('POST', `/v2/pools/${pool}/swaps`, {
-      body: { payer: address(traders[0]!), side: 'buy', amount: '1000000' },
+      body: { payer: addressOf(traders[0]!), side: 'buy', amount: '1000000' },
     })
     expect([gone.status, gone.json.error.details.migrated_to]).toEqual([400, after.address])
   })
@@ -260,17 +258,17 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     await swap(after.address, traders[1]!, 'sell', tokensOf(traders[1]!) / 2n)
     const before = lamportsOf(platform)
     const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, {
-      payer: address(platform),
+      payer: addressOf(platform),
       kind: 'damm_v2',
       mode: 'signed',
     })
     expect(claim).toMatchObject({ pool_address: after.address, kind: 'damm_v2' })
     expect(lamportsOf(platform) - before).toBe(BigInt(claim.estimated_quote) - feeOf(claim.tx.signature))
-    const dbc = await ok('POST', `/v2/pools/${pool}/fee-claims`, { payer: address(platform), mode: 'signed' })
+    const dbc = await ok('POST', `/v2/pools/${pool}/fee-claims`, { payer: addressOf(platform), mode: 'signed' })
     expect(BigInt(dbc.estimated_quote)).toBeGreaterThan(0n)
     const metrics = async () => (await get(`/v2/pools/${pool}`)).fee_metrics
     expect(await metrics()).toMatchObject({ partner_quote_fee: '0' })
-    const body = { payer: address(platform), kind: 'surplus', mode: 'signed' }
+    const body = { payer: addressOf(platform), kind: 'surplus', mode: 'signed' }
     const none = await service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
     expect([none.status, none.json.error.message]).toEqual([400, expect.stringContaining('nothing to claim')])
     // A normal fill leaves none: it is put there as rounding over many trades might.

@@ -14,8 +14,8 @@ import { hasProgram } from './support/programs.ts'
 import { putBadge, putMint, putTokens, QUOTES, type QuoteMint } from './support/quotes.ts'
 import { temporaryFolder } from './support/service.ts'
 import { signV1 } from './support/version1.ts'
+import { addressOf, keypairOf, SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const RICH: Limits = {
   lamports_per_transaction: String(100n * SOL),
   lamports_per_day: String(1_000n * SOL),
@@ -23,7 +23,6 @@ const RICH: Limits = {
 }
 const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
 const image = Buffer.from(IMAGES.png).toString('base64')
-const address = (key: Keypair) => key.publicKey.toBase58()
 const [DOLLARS, , WITH_FEE] = QUOTES as [QuoteMint, QuoteMint, QuoteMint]
 /** No wallet's address: nobody has its key. */
 const VAULT = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
@@ -60,15 +59,15 @@ async function setting(limits: Limits | null = RICH) {
   const service = await startPlatform(limits, { settings: { 'pools.presets': presets } })
   const chain = await service.services.chain.local()
   const [creator, sponsor] = [Keypair.generate(), Keypair.generate()]
-  for (const key of [creator, sponsor]) chain.airdrop(address(key), 100n * SOL)
+  for (const key of [creator, sponsor]) chain.airdrop(addressOf(key), 100n * SOL)
   for (const quote of QUOTES) putMint(chain, quote)
   putTokens(chain, DOLLARS, { owner: creator, amount: 10n ** 9n })
-  const body = { creator: address(creator), name: 'My Token', symbol: 'MTK', image }
+  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image }
   const post = (more: object = {}) => service.request('POST', '/v2/pools', { body: { ...body, ...more } })
   /** Signs with every key at hand, and sends. */
   const land = (transactions: string[], required: Record<string, number[]> = {}) => {
     const keys = Object.values(required).filter(({ length }) => length > 0)
-    const all = [creator, sponsor, ...keys.map((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))]
+    const all = [creator, sponsor, ...keys.map(keypairOf)]
     for (const text of transactions) {
       const { err, logs } = chain.send(signV1(Buffer.from(text, 'base64'), all))
       expect(err, logs.join('\n')).toBeNull()
@@ -104,7 +103,7 @@ describe.skipIf(lacking.length > 0)('a launch of a preset with more settings', (
     // A hundredth is the fee, a fifth of which is Meteora's.
     expect(metrics.partner_quote_fee).toBe(String((250_500_000 * 8) / 1_000))
     const swap = await request('POST', `/v2/pools/${data.pool.address}/swaps`, {
-      body: { payer: address(creator), side: 'buy', amount: '1000000' },
+      body: { payer: addressOf(creator), side: 'buy', amount: '1000000' },
     })
     expect(swap.json.data).toMatchObject({ amount_in: '1000000', fee: '10000' })
     land([swap.json.data.tx.transaction])
@@ -128,9 +127,9 @@ describe.skipIf(lacking.length > 0)('a launch of a preset with more settings', (
     for (const preset of ['dollars', 'token2022']) {
       expect(await refusal({ preset, type: 'damm_v2' })).toEqual([400, 'preset', says('type dbc')])
     }
-    expect(await refusal({ type: 'damm_v2', payer: address(sponsor) })).toEqual([400, 'payer', says('type dbc')])
+    expect(await refusal({ type: 'damm_v2', payer: addressOf(sponsor) })).toEqual([400, 'payer', says('type dbc')])
     const { wallet, refusal: refused } = await setting()
-    const signed = { mode: 'signed', creator: address(wallet), payer: address(sponsor) }
+    const signed = { mode: 'signed', creator: addressOf(wallet), payer: addressOf(sponsor) }
     expect(await refused(signed)).toEqual([400, 'payer', says('leave payer out')])
   })
 
@@ -162,9 +161,9 @@ describe.skipIf(lacking.length > 0)('a launch of a preset with more settings', (
     const state = { ...plain.state, transfer_hook: hook.toBase58() }
     expect(read).toEqual({ ...plain, state, fee_metrics: { ...plain.fee_metrics, raw: state } })
     const refused = { code: 'bad_request', message: expect.stringContaining(`calls the program ${hook.toBase58()}`) }
-    const swap = { payer: address(creator), side: 'buy', amount: '1000000' }
+    const swap = { payer: addressOf(creator), side: 'buy', amount: '1000000' }
     expect((await request('POST', `/v2/pools/${pool}/swaps`, { body: swap })).json.error).toMatchObject(refused)
-    const claim = { payer: address(creator) }
+    const claim = { payer: addressOf(creator) }
     expect((await request('POST', `/v2/pools/${pool}/fee-claims`, { body: claim })).json.error).toMatchObject(refused)
   })
 
@@ -204,22 +203,24 @@ describe.skipIf(lacking.length > 0)('a launch of a preset with more settings', (
 
   it('over a shared config uses the one of its own fee claimer', async () => {
     const { post, land, settle, get, request, sponsor, wallet } = await setting()
-    const built = await request('POST', '/v2/pool-presets/shared/shared-config', { body: { payer: address(sponsor) } })
+    const built = await request('POST', '/v2/pool-presets/shared/shared-config', {
+      body: { payer: addressOf(sponsor) },
+    })
     land([built.json.data.transaction])
-    const { data } = (await post({ preset: 'shared', payer: address(sponsor), buy_amount: 1 })).json
+    const { data } = (await post({ preset: 'shared', payer: addressOf(sponsor), buy_amount: 1 })).json
     expect(data.transactions).toHaveLength(1)
     land(data.transactions, data.required_signers)
     await settle()
     const { state } = (await get(`/v2/pools/${data.pool.address}`)).data
-    expect(state.config).toMatchObject({ feeClaimer: VAULT, leftoverReceiver: address(wallet) })
+    expect(state.config).toMatchObject({ feeClaimer: VAULT, leftoverReceiver: addressOf(wallet) })
   })
 
   for (const tx_version of [0, 1]) {
     it(`that is sponsored costs its creator only the first buy, in version ${tx_version}`, async () => {
       const { post, land, chain, creator, sponsor } = await setting()
-      const { data } = (await post({ preset: 'paid', payer: address(sponsor), buy_amount: 2, tx_version })).json
-      expect([data.payer, data.pool.creator]).toEqual([address(sponsor), address(creator)])
-      const held = (key: Keypair) => chain.account(address(key))!.lamports
+      const { data } = (await post({ preset: 'paid', payer: addressOf(sponsor), buy_amount: 2, tx_version })).json
+      expect([data.payer, data.pool.creator]).toEqual([addressOf(sponsor), addressOf(creator)])
+      const held = (key: Keypair) => chain.account(addressOf(key))!.lamports
       const before = [creator, sponsor].map(held)
       land(data.transactions, data.required_signers)
       const [paid, sponsored] = [creator, sponsor].map((key, i) => before[i]! - held(key))

@@ -25,9 +25,9 @@ import { IMAGES } from './storage/images.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram, PROGRAMS_DIR } from './support/programs.ts'
 import { makeFolder, openService, removeFolder, type Service, temporaryFolder } from './support/service.ts'
+import { SOL } from './support/wallets.ts'
 
 const lacksPrograms = Object.values(PROGRAMS).some(({ id }) => !hasProgram(id))
-const SOL = 1_000_000_000n
 const { dbc } = PROGRAMS
 const CHANGED = { details: { reason: 'program_changed' } }
 /** Anchor's discriminator of `claim_trading_fee`, as the program compares it: two halves of a 64-bit immediate. */

@@ -1,5 +1,5 @@
 /** How both databases find rows. */
-import { afterAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { startPostgres } from './store/postgres-server.ts'
 import { queryPlansSuite } from './store/query-plans-suite.ts'
 import { inSoak, runs } from './support/runs.ts'
@@ -14,7 +14,6 @@ if ('missing' in server) {
   })
 } else {
   describe('PostgreSQL', { tags: 'sampled' }, () => {
-    afterAll(() => server.stop())
     // With few rows PostgreSQL prefers other plans for the workers.
     queryPlansSuite(server, { rows: runs(1_000, 10_000), filters: runs(1, 8), workers: inSoak })
   })

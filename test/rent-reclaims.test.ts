@@ -1,17 +1,18 @@
 /** Reclaiming rent on the embedded chain: what returns to the lamport, what stays and why, within the policy, in the ledger. */
-import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MOST_RECLAIMED } from '../src/chain/programs/tokens/index.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../src/solana/program-ids.ts'
 import { addressOf, airdropsOn } from './support/airdrops.ts'
 import { serveFaultyRpc } from './support/faulty-rpc.ts'
-import { bytesOf, EXCESS, type OldAccount, oldAccounts, someone } from './support/old-accounts.ts'
+import { bytesOf, EXCESS, type OldAccount, oldAccounts } from './support/old-accounts.ts'
 import { sharedPlatform, startPlatform } from './support/platform-wallet.ts'
 import { TOKEN_ACCOUNT_RENT } from './support/rent.ts'
 import { sharedService, startService } from './support/service.ts'
 import type { TokenExtensions } from './support/token-accounts.ts'
 import { signV1 } from './support/version1.ts'
+import { keypairOf, someAddress } from './support/wallets.ts'
 
 const RECLAIMS = '/v2/rent-reclaims'
 const [NATIVE_AT, CLOSE_AUTHORITY_AT, DELEGATE_AT] = [109, 129, 72]
@@ -30,7 +31,7 @@ const native = (data: Buffer) => {
 }
 const authorityAt = (offset: number) => (data: Buffer) => {
   data.writeUInt32LE(1, offset)
-  bytesOf(someone()).copy(data, offset + 4)
+  bytesOf(someAddress()).copy(data, offset + 4)
 }
 
 const shared = sharedService({ settings: { 'priority-fee': 'none' } })
@@ -72,7 +73,7 @@ describe.each(PROGRAMS)('the excess rent of %s', (name, program) => {
       (more) => it.old.token({ program, ...more }),
     )
     const mint = it.old.ownMint(program, 40_000n)
-    it.old.ownMint(program, EXCESS, someone())
+    it.old.ownMint(program, EXCESS, someAddress())
     it.old.token({ program, excess: 0n })
     const built = await it.build({ tx_version })
     expect(built).toMatchObject({
@@ -251,7 +252,7 @@ describe('a reclaim', () => {
     const token = { ...texts, payer: it.payer, token_program: 'token2022' }
     const made = await elsewhere.request('POST', '/v2/tokens', { body: token })
     expect(made.status, made.text).toBe(200)
-    const key = Keypair.fromSecretKey(Uint8Array.from(made.json.data.required_signers.mint_secret_key))
+    const key = keypairOf(made.json.data.required_signers.mint_secret_key)
     const transaction = it.sign(made.json.data.transaction, [it.owner, key])
     const submitted = await elsewhere.request('POST', '/v2/transactions', { body: { transaction } })
     expect(submitted.status, submitted.text).toBe(200)
@@ -280,7 +281,7 @@ describe('the platform wallet', () => {
     const lamportsOf = () => all.chain.account(wallet)!.lamports
     for (let n = 0; n < 30; n++) old.token({ amount: n % 2 === 0 ? 1n : 0n, program: PROGRAMS[n % 2]![1] })
     const mint = old.ownMint(TOKEN_2022_PROGRAM)
-    const body = { payer: someone(), close_empty: true, mode: 'signed' }
+    const body = { payer: someAddress(), close_empty: true, mode: 'signed' }
     const scoped = await service.key({ scopes: ['fees:claim', 'airdrop:admin'] })
     expect((await all.request('POST', RECLAIMS, { body, key: scoped })).status).toBe(403)
     const before = lamportsOf()
@@ -316,7 +317,7 @@ describe('the platform wallet', () => {
     const all = await airdropsOn(service)
     const old = oldAccounts(all.chain, addressOf(service.wallet))
     for (let n = 0; n < 60; n++) old.token({ amount: 1n })
-    const body = { payer: someone(), mode: 'signed' }
+    const body = { payer: someAddress(), mode: 'signed' }
     for (let n = 0; n < 2; n++) {
       await all.ok('POST', RECLAIMS, body)
       await all.settle()

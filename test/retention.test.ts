@@ -1,6 +1,6 @@
 /** Retention by age: what is older than a setting says is removed in steps, what somebody still needs stays, and what is gone is named. */
 import fc from 'fast-check'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { createMetrics } from '../daemon/metrics.ts'
 import { housekeepingWorker } from '../daemon/workers/housekeeping.ts'
@@ -22,9 +22,6 @@ import { entries, wallet } from './support/trees.ts'
 
 const DAY = 86_400_000
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 

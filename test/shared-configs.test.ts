@@ -11,11 +11,10 @@ import { IMAGES } from './storage/images.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { temporaryFolder } from './support/service.ts'
+import { addressOf, keypairOf, SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const lacking = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
 const image = Buffer.from(IMAGES.png).toString('base64')
-const addressOf = (key: Keypair) => key.publicKey.toBase58()
 const SHARED = {
   total_supply: '1000000000',
   decimals: 6,
@@ -42,7 +41,7 @@ async function setting(preset: object = SHARED) {
   const state = async () => (await service.request('GET', AT)).json.data
   const land = (text: string, keys: readonly number[][] = []) => {
     const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
-    transaction.sign([creator, ...keys.map((key) => Keypair.fromSecretKey(Uint8Array.from(key)))])
+    transaction.sign([creator, ...keys.map(keypairOf)])
     return chain.send(transaction.serialize()).err
   }
   const settle = async () => {

@@ -10,9 +10,7 @@ import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
 import { sharedService } from './support/service.ts'
 import { mintData, tokenAccountData } from './support/token-accounts.ts'
 import { signV1 } from './support/version1.ts'
-
-const SOL = 1_000_000_000n
-const someone = () => Keypair.generate().publicKey.toBase58()
+import { SOL, someAddress } from './support/wallets.ts'
 
 const shared = sharedService()
 
@@ -49,7 +47,7 @@ async function start() {
 describe('a transfer of SOL', () => {
   it.each([0, 1])('of version %d lands exactly, and costs the stated fee', async (tx_version) => {
     const it = await start()
-    const recipient = someone()
+    const recipient = someAddress()
     const { status, data } = await it.build({ recipient, lamports: '1500000001', tx_version })
     expect(status).toBe(200)
     expect(data).toMatchObject({ mode: 'unsigned', recipient, lamports: '1500000001', opens: true })
@@ -62,7 +60,7 @@ describe('a transfer of SOL', () => {
 
   it.each([0, 1])('of the whole balance, in version %d, leaves nothing', async (tx_version) => {
     const it = await start()
-    const recipient = someone()
+    const recipient = someAddress()
     const { data } = await it.build({ recipient, lamports: 'all', tx_version })
     expect(it.land(data.transaction, tx_version).err).toBeNull()
     expect([it.lamportsOf(it.address), it.lamportsOf(recipient)]).toEqual([0n, BigInt(data.lamports)])
@@ -84,7 +82,7 @@ describe('a transfer of SOL', () => {
     )
     await fc.assert(
       fc.asyncProperty(held, asked, fc.boolean(), async (have, amount, isOpen) => {
-        const recipient = someone()
+        const recipient = someAddress()
         it.put(it.address, have)
         if (isOpen) it.put(recipient, it.least)
         const { status, data, error } = await it.build({ recipient, lamports: String(amount) })
@@ -107,7 +105,7 @@ describe('a transfer of SOL', () => {
 
   it('names the fault of its amount, and the alternative', async () => {
     const it = await start()
-    const recipient = someone()
+    const recipient = someAddress()
     const messageOf = async (lamports: bigint) => (await it.build({ recipient, lamports: String(lamports) })).error
     expect((await messageOf(10n * SOL)).message).toMatch(
       /has 10 SOL, not enough for this transfer and its fee of 0\.000005 SOL/,
@@ -129,7 +127,7 @@ describe('a transfer of SOL', () => {
 
   it('refuses recipients that are not wallets, and payers that cannot send', async () => {
     const it = await start()
-    const [mint, account, program, vault] = [someone(), someone(), someone(), someone()]
+    const [mint, account, program, vault] = [someAddress(), someAddress(), someAddress(), someAddress()]
     it.put(mint, SOL, TOKEN_PROGRAM, mintData(6))
     it.put(
       account,
@@ -152,14 +150,14 @@ describe('a transfer of SOL', () => {
     expect(await reasonOf(program)).toEqual([400, 'recipient', 'program_owned'])
     expect(await reasonOf(derived.toBase58(), { allow_programs: true })).toBeNull()
     expect(await reasonOf(program, { allow_programs: true })).toBeNull()
-    const { error } = await it.build({ payer: program, recipient: someone(), lamports: '10000000' })
+    const { error } = await it.build({ payer: program, recipient: someAddress(), lamports: '10000000' })
     expect([error.param, error.details.owner]).toEqual(['payer', vault])
-    expect((await it.build({ recipient: someone(), lamports: '10000000', mode: 'signed' })).status).toBe(400)
+    expect((await it.build({ recipient: someAddress(), lamports: '10000000', mode: 'signed' })).status).toBe(400)
   })
 
   it('moves only the stated amount', async () => {
     const it = await start()
-    const recipient = someone()
+    const recipient = someAddress()
     const { data } = await it.build({ recipient, lamports: '7000000' })
     const { message } = decodeWireTransaction(Buffer.from(data.transaction, 'base64'))
     const transfers = message.instructions.filter(

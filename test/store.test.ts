@@ -1,5 +1,5 @@
 /** The store: the same suites on SQLite and on a real PostgreSQL server. */
-import { afterAll, describe, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { postgres, sqlite, type TestDatabase } from './store/databases.ts'
 import { eventsSuite } from './store/events-suite.ts'
 import { idempotencySuite } from './store/idempotency-suite.ts'
@@ -40,7 +40,6 @@ if ('missing' in server) {
   })
 } else {
   describe('PostgreSQL', () => {
-    afterAll(() => server.stop())
     runAll(postgres(server))
     if (inSoak) describe('in processes', { tags: 'sampled' }, () => processesOpenTogether(postgres(server), 4))
     postgresSuite(server)

@@ -17,8 +17,8 @@ import { addSignatures } from './support/local-chain-transactions.ts'
 import { type Limits, startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import type { ServiceOptions } from './support/service.ts'
+import { addressOf, keypairOf, SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const DAY_MS = 24 * 3_600_000
 const RICH: Limits = {
   lamports_per_transaction: String(100n * SOL),
@@ -26,7 +26,6 @@ const RICH: Limits = {
   max_fee_lamports: '10000000',
 }
 const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
-const address = (key: Keypair) => key.publicKey.toBase58()
 
 interface Built {
   pool: string
@@ -39,10 +38,10 @@ async function setting(settings: ServiceOptions['settings'] = {}) {
   const { request, services, clock } = service
   const chain = await services.chain.local()
   const creator = Keypair.generate()
-  chain.airdrop(address(creator), 100n * SOL)
+  chain.airdrop(addressOf(creator), 100n * SOL)
   const post = (more: object = {}, headers = {}) => {
     const image = Buffer.from(IMAGES.png).toString('base64')
-    const body = { creator: address(creator), name: 'My Token', symbol: 'MTK', image, ...more }
+    const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image, ...more }
     return request('POST', '/v2/pools', { body, headers })
   }
   const build = async (more: object = {}): Promise<Built> => {
@@ -51,7 +50,7 @@ async function setting(settings: ServiceOptions['settings'] = {}) {
     const { pool, transactions, required_signers } = json.data
     const keys = Object.values<number[]>(required_signers)
       .filter(({ length }) => length > 0)
-      .map((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))
+      .map(keypairOf)
     const raws = transactions.map((text: string) => {
       const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
       const { message } = transaction
@@ -121,17 +120,17 @@ function suite(settingsOf: () => Promise<ServiceOptions['settings']>): void {
   it('is taken by nobody who builds a launch, and free again once the submitted transaction has failed', async () => {
     const { build, post, submit, settle, statusOf, chain, creator } = await setting(await settingsOf())
     const rival = Keypair.generate()
-    chain.airdrop(address(rival), 100n * SOL)
+    chain.airdrop(addressOf(rival), 100n * SOL)
     const [poor, own] = [await build({ buy_amount: 0.5 }), await build()]
-    expect((await post({ creator: address(rival) })).status).toBe(201)
+    expect((await post({ creator: addressOf(rival) })).status).toBe(201)
     // Its creator has spent everything before it lands.
-    chain.setAccount(address(creator), { ...chain.account(address(creator))!, lamports: 30_000n })
+    chain.setAccount(addressOf(creator), { ...chain.account(addressOf(creator))!, lamports: 30_000n })
     expect((await submit(poor.raws[0]!, { skip_preflight: true })).status).toBe(200)
-    expect((await post({ creator: address(rival) })).json.error).toMatchObject(refusal('MTK', poor.pool))
+    expect((await post({ creator: addressOf(rival) })).json.error).toMatchObject(refusal('MTK', poor.pool))
     for (let i = 0; i < 12; i++) await settle()
     expect(await statusOf(poor.pool)).toBe('pending')
-    expect((await post({ creator: address(rival) })).status).toBe(201)
-    chain.airdrop(address(creator), 100n * SOL)
+    expect((await post({ creator: addressOf(rival) })).status).toBe(201)
+    chain.airdrop(addressOf(creator), 100n * SOL)
     expect((await submit(own.raws[0]!, { skip_preflight: true })).json.error).toBeUndefined()
   })
 
@@ -139,7 +138,7 @@ function suite(settingsOf: () => Promise<ServiceOptions['settings']>): void {
     const { build, post, submit, clock } = await setting(await settingsOf())
     const built = await build()
     expect((await submit(built.raws[0]!, { skip_preflight: true })).status).toBe(200)
-    const rival = { creator: address(Keypair.generate()) }
+    const rival = { creator: addressOf(Keypair.generate()) }
     clock.advance(30 * 60_000 - 1)
     expect((await post(rival)).json.error).toMatchObject(refusal('MTK', built.pool))
     clock.advance(1)
@@ -151,7 +150,7 @@ function suite(settingsOf: () => Promise<ServiceOptions['settings']>): void {
     const own = await build()
     const planted = await build()
     const stranger = Keypair.generate()
-    chain.airdrop(address(stranger), SOL)
+    chain.airdrop(addressOf(stranger), SOL)
     const { recentBlockhash } = VersionedTransaction.deserialize(own.raws[0]!).message
     const sent = (instructions: TransactionInstruction[]) => {
       const message = new TransactionMessage({ payerKey: stranger.publicKey, recentBlockhash, instructions })
@@ -226,15 +225,15 @@ function suite(settingsOf: () => Promise<ServiceOptions['settings']>): void {
 
   it('belongs to a launch of the platform wallet from its first signature on, and free again after the cooldown', async () => {
     const { build, submit, settle, statusOf, post, wallet, chain, clock } = await setting(await settingsOf())
-    const [before, other] = [await build({ creator: address(wallet) }), await build({ symbol: 'OTH' })]
+    const [before, other] = [await build({ creator: addressOf(wallet) }), await build({ symbol: 'OTH' })]
     const moving = setInterval(() => {
       chain.advance(1)
       clock.advance(5_000)
     }, 100)
-    const body = { creator: address(wallet), mode: 'signed', buy_amount: 0.1 }
+    const body = { creator: addressOf(wallet), mode: 'signed', buy_amount: 0.1 }
     const signed = await post(body).finally(() => clearInterval(moving))
     expect([signed.status, signed.json.error]).toEqual([201, undefined])
-    expect((await post({ creator: address(wallet) })).json.error).toMatchObject(
+    expect((await post({ creator: addressOf(wallet) })).json.error).toMatchObject(
       refusal('MTK', signed.json.data.pool.address),
     )
     expect(before.pool).not.toBe(signed.json.data.pool.address)

@@ -11,8 +11,8 @@ import { approversOf, decide, NOTHING_WAITS } from './support/approvers.ts'
 import { addressOf, createMint, type Extension, give, run, tokenAccountOf, unitsIn } from './support/gold.ts'
 import { sharedPlatform, startPlatform } from './support/platform-wallet.ts'
 import { runs } from './support/runs.ts'
+import { SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const shared = sharedPlatform()
 
 const PROGRAMS = [

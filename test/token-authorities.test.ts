@@ -9,6 +9,7 @@ import { createMint, type Extension, run } from './support/gold.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
+import { keypairOf } from './support/wallets.ts'
 
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
 const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/token.json' }
@@ -44,7 +45,7 @@ async function holder(own?: Service, payer = Keypair.generate()) {
   const build = async (more: object) => {
     const body = { ...texts, payer: address, initial_supply: '1000', revoke_freeze_authority: false, ...more }
     const { json } = await request('POST', '/v2/tokens', { body })
-    const key = Keypair.fromSecretKey(Uint8Array.from(json.data.required_signers.mint_secret_key))
+    const key = keypairOf(json.data.required_signers.mint_secret_key)
     return { data: json.data, mint: json.data.mint as string, key }
   }
   const create = async (more: object) => {

@@ -14,11 +14,11 @@ import { PROGRAMS } from '../src/solana/programs.ts'
 import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../src/solana/token-authorities.ts'
 import { withheldFee } from '../src/solana/token-extensions.ts'
 import { addressOf, createMint, type Extension, give, type Mint, run, tokenAccountOf, unitsIn } from './support/gold.ts'
-import { signWith } from './support/pool-platform.ts'
 import { hasProgram } from './support/programs.ts'
 import { inSoak } from './support/runs.ts'
 import { type Service, sharedService } from './support/service.ts'
 import { lacksTreasury, sharedTreasury, type Treasury } from './support/treasury.ts'
+import { signWith } from './support/wallets.ts'
 
 const PROGRAM_IDS = { 'SPL Token': spl.TOKEN_PROGRAM_ID, 'Token-2022': spl.TOKEN_2022_PROGRAM_ID }
 type Program = keyof typeof PROGRAM_IDS

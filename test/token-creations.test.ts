@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MEMO_PROGRAM } from '../src/solana/program-ids.ts'
 import { readMintExtensions } from '../src/solana/token-extensions.ts'
-import { signWith } from './support/pool-platform.ts'
 import { runs } from './support/runs.ts'
 import { sharedService } from './support/service.ts'
 import { signV1 } from './support/version1.ts'
+import { keypairOf, signWith } from './support/wallets.ts'
 
 const DELEGATE = Keypair.generate().publicKey.toBase58()
 const HOOK = MEMO_PROGRAM
@@ -58,7 +58,7 @@ async function open() {
     })
     expect(status, JSON.stringify(json)).toBe(200)
     const { mint, transaction, required_signers, warnings } = json.data
-    const keys = [payer, Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key))]
+    const keys = [payer, keypairOf(required_signers.mint_secret_key)]
     const unsigned = Buffer.from(transaction, 'base64')
     const isVersion1 = 'tx_version' in more && more.tx_version === 1
     const landed = chain.send(isVersion1 ? signV1(unsigned, keys) : Buffer.from(signWith(transaction, keys), 'base64'))

@@ -9,6 +9,7 @@ import { approversOf } from './support/approvers.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { runs } from './support/runs.ts'
 import { type Service, sharedService } from './support/service.ts'
+import { keypairOf } from './support/wallets.ts'
 
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
 const shared = sharedService()
@@ -39,7 +40,7 @@ async function open(own?: Service, payer = Keypair.generate()) {
     const body = { ...texts, payer: address, initial_supply: '1000000000', token_program: 'token2022', extensions }
     const { json } = await request('POST', '/v2/tokens', { body: { ...body, ...more } })
     const { mint, transaction, required_signers } = json.data
-    landBuilt(transaction, payer, Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key)))
+    landBuilt(transaction, payer, keypairOf(required_signers.mint_secret_key))
     return new PublicKey(mint)
   }
   const accountOf = (mint: PublicKey, owner: PublicKey) =>

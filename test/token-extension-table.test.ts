@@ -18,9 +18,9 @@ import { MEMO_PROGRAM } from '../src/solana/program-ids.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { flatFee, strangersClient } from './support/damm-v2.ts'
 import { addressOf, launchOf, presetWith } from './support/dbc.ts'
-import { signWith } from './support/pool-platform.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, sharedService } from './support/service.ts'
+import { keypairOf, signWith } from './support/wallets.ts'
 
 const DELEGATE = Keypair.generate().publicKey.toBase58()
 const HOUR = 3_600
@@ -92,7 +92,7 @@ async function open(): Promise<World> {
       extensions: TOKENS[row],
     }
     const { json } = await service.request('POST', '/v2/tokens', { body })
-    const key = Keypair.fromSecretKey(Uint8Array.from(json.data.required_signers.mint_secret_key))
+    const key = keypairOf(json.data.required_signers.mint_secret_key)
     expect(landed(it, json.data.transaction, payer, key)).toBeNull()
     mints.set(row, json.data.mint)
     if (row === 'pausable, paused') {

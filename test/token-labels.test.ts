@@ -9,8 +9,8 @@ import { PROGRAMS } from '../src/solana/programs.ts'
 import { commandLine } from './cli/command-line.ts'
 import { startService } from './support/service.ts'
 import { extended, mintData } from './support/token-accounts.ts'
+import { keypairOf, someAddress } from './support/wallets.ts'
 
-const someone = () => Keypair.generate().publicKey.toBase58()
 const written = (text: string) => fieldType('string').write(text)
 const METADATA_PROGRAM = PROGRAMS.tokenMetadata.id
 
@@ -49,7 +49,7 @@ async function labelled() {
     return json.data.tokens
   }
   const spl = async (name: string, symbol: string, { owner = METADATA_PROGRAM as string, of = '' } = {}) => {
-    const mint = someone()
+    const mint = someAddress()
     put(mint, TOKEN_PROGRAM, mintData(6))
     put(await metadataAddressOf(mint), owner, metaplexData(of || mint, name, symbol))
     return mint
@@ -71,12 +71,12 @@ describe('labels of tokens', () => {
     })
     const { mint, transaction, required_signers } = json.data
     const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    signed.sign([payer, Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key))])
+    signed.sign([payer, keypairOf(required_signers.mint_secret_key)])
     expect(chain.send(signed.serialize()).err).toBe(null)
     const metaplex = await spl('Wrapped Thing', 'WTH')
 
     const made = { mint, symbol: 'MTK', name: 'My Token', decimals: 3, token_program: 'token2022' }
-    expect(await ask([mint, address, WRAPPED_SOL, someone(), metaplex, mint])).toEqual([
+    expect(await ask([mint, address, WRAPPED_SOL, someAddress(), metaplex, mint])).toEqual([
       made,
       null,
       { mint: WRAPPED_SOL, symbol: 'SOL', name: 'Wrapped SOL', decimals: 9, token_program: 'spl' },
@@ -88,15 +88,15 @@ describe('labels of tokens', () => {
 
   it('are null where a mint has no metadata, or where what stands in its place is not its own', async () => {
     const { put, ask, spl } = await labelled()
-    const bare = someone()
+    const bare = someAddress()
     put(bare, TOKEN_PROGRAM, mintData(6))
     const forged = await spl('Forged', 'FRG', { owner: TOKEN_PROGRAM })
     const moved = await spl('Of Another', 'OTH', { of: bare })
-    const cut = someone()
+    const cut = someAddress()
     put(cut, TOKEN_PROGRAM, mintData(6))
     put(await metadataAddressOf(cut), METADATA_PROGRAM, metaplexData(cut, 'Cut off', 'CUT').subarray(0, 70))
-    const elsewhere = someone()
-    put(elsewhere, TOKEN_2022_PROGRAM, extendedMint(elsewhere, someone(), 'Disowned', 'DIS'))
+    const elsewhere = someAddress()
+    put(elsewhere, TOKEN_2022_PROGRAM, extendedMint(elsewhere, someAddress(), 'Disowned', 'DIS'))
     const mints = [bare, forged, moved, cut, elsewhere]
     expect((await ask(mints)).map(({ mint, symbol, name }: Record<string, unknown>) => [mint, symbol, name])).toEqual(
       mints.map((mint) => [mint, null, null]),
@@ -107,7 +107,7 @@ describe('labels of tokens', () => {
     const { put, ask, spl } = await labelled()
     const turned = await spl('Safe\u202egnol\u001b[31m\u0007', '\u2066US\u200bDC')
     const unseen = await spl('\u3164\u200b\u2800', ' \u202e ')
-    const long = someone()
+    const long = someAddress()
     put(long, TOKEN_2022_PROGRAM, extendedMint(long, long, 'n'.repeat(5_000), '\u{1f600}'.repeat(500)))
     const [first, second, third] = await ask([turned, unseen, long])
     expect(first).toMatchObject({ name: 'Safe gnol [31m', symbol: 'US DC' })
@@ -119,7 +119,7 @@ describe('labels of tokens', () => {
     const { services, ask } = await labelled()
     const calls = vi.spyOn(services.chain, 'call')
     onTestFinished(() => calls.mockRestore())
-    expect(await ask(Array.from({ length: 100 }, someone))).toEqual(Array(100).fill(null))
+    expect(await ask(Array.from({ length: 100 }, someAddress))).toEqual(Array(100).fill(null))
     expect(calls.mock.calls.map(([method]) => method)).toEqual(['getMultipleAccounts', 'getMultipleAccounts'])
   })
 })
@@ -136,7 +136,7 @@ describe('svc tokens labels', () => {
   const cli = commandLine()
 
   it('shows a row for each mint, and names what is none', async () => {
-    const nobody = someone()
+    const nobody = someAddress()
     const { stdout, stderr, exitCode } = await cli.svc(['tokens', 'labels', WRAPPED_SOL, nobody, '-o', 'plain'])
     expect(exitCode, stderr).toBe(0)
     expect(stdout).toBe(`${WRAPPED_SOL}\tSOL\tWrapped SOL\t9\tspl\n${nobody}\t\t\t\t\n`)

@@ -13,8 +13,8 @@ import { addressOf, createMint, type Extension, give, type Mint, run, tokenAccou
 import type { TestChain } from './support/local-chain.ts'
 import { hasProgram } from './support/programs.ts'
 import { sharedService } from './support/service.ts'
+import { SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const { AuthorityType, ExtensionType } = spl
 const shared = sharedService()
 

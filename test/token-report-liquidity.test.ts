@@ -20,8 +20,8 @@ import { addressOf, run } from './support/gold.ts'
 import type { TestChain } from './support/local-chain.ts'
 import { hasProgram } from './support/programs.ts'
 import { sharedService } from './support/service.ts'
+import { SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const program = spl.TOKEN_2022_PROGRAM_ID
 const shared = sharedService()
 

@@ -22,8 +22,8 @@ import type { TestChain } from './support/local-chain.ts'
 import { testNode } from './support/node.ts'
 import { hasProgram } from './support/programs.ts'
 import { sharedService } from './support/service.ts'
+import { SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const shared = sharedService()
 const lacking = (programs: readonly { id: string; name: string }[]) => {
   const names = programs.filter(({ id }) => !hasProgram(id)).map(({ name }) => name)

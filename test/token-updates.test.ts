@@ -10,6 +10,7 @@ import { createMint, run } from './support/gold.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, sharedService } from './support/service.ts'
+import { keypairOf } from './support/wallets.ts'
 
 const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/token.json' }
 const shared = sharedService()
@@ -33,7 +34,7 @@ async function open(own?: Service, payer = Keypair.generate()) {
   const create = async (token_program: string, more: object = {}) => {
     const body = { ...texts, payer: address, initial_supply: '1000', token_program, ...more }
     const { data } = (await request('POST', '/v2/tokens', { body })).json
-    land(data.transaction, payer, Keypair.fromSecretKey(Uint8Array.from(data.required_signers.mint_secret_key)))
+    land(data.transaction, payer, keypairOf(data.required_signers.mint_secret_key))
     return data.mint as string
   }
   const update = (mint: string, body: object) =>

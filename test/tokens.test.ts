@@ -11,6 +11,7 @@ import { createMint, run } from './support/gold.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { makeFolder, removeFolder, type Service, sharedService, startService } from './support/service.ts'
+import { keypairOf } from './support/wallets.ts'
 
 const body = { name: 'My Token', symbol: 'MTK', initial_supply: '1000000000000', uri: 'https://example.com/token.json' }
 
@@ -68,7 +69,7 @@ describe.each(programs)('a token of the program %s', (token_program, runs) => {
     expect([created.status, created.json.data.requiredSigners]).toEqual([200, [address, created.json.data.mint]])
     const { mint, transaction, required_signers, tracked_resource } = created.json.data
     expect(tracked_resource).toEqual({ resource_type: 'token', resource_id: mint, related_events: ['token.created'] })
-    const mintKey = Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key))
+    const mintKey = keypairOf(required_signers.mint_secret_key)
     expect(land(transaction, payer, mintKey).err).toBe(null)
     const { json } = await request('GET', `/v2/tokens/${mint}`)
     expect(json.data).toMatchObject({
@@ -120,11 +121,7 @@ describe.each(programs)('a token of the program %s, submitted by a stranger', (t
     })
     const { mint, required_signers } = created.json.data
     expect((await request('GET', '/v2/tokens')).json.data).toEqual([])
-    const birth = await submit(
-      created.json.data,
-      payer,
-      Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key)),
-    )
+    const birth = await submit(created.json.data, payer, keypairOf(required_signers.mint_secret_key))
     const [listed] = (await request('GET', '/v2/tokens')).json.data
     expect(listed).toMatchObject({ mint, status: 'freeze_authority_revoked', raw: { supply: '1000000000000' } })
     const ends: string[] = []
@@ -161,7 +158,7 @@ describe('a token', () => {
     const { json } = await request('POST', '/v2/tokens', {
       body: { ...body, payer: address, token_program: 'token2022', revoke_mint_authority: true },
     })
-    const mintKey = Keypair.fromSecretKey(Uint8Array.from(json.data.required_signers.mint_secret_key))
+    const mintKey = keypairOf(json.data.required_signers.mint_secret_key)
     expect(land(json.data.transaction, payer, mintKey).err).toBe(null)
     expect(json.data.tracked_resource.related_events).toEqual([
       'token.created',
@@ -176,7 +173,7 @@ describe('a token', () => {
     const { json } = await request('POST', '/v2/tokens', {
       body: { ...body, payer: address, token_program: 'token2022' },
     })
-    const mintKey = Keypair.fromSecretKey(Uint8Array.from(json.data.required_signers.mint_secret_key))
+    const mintKey = keypairOf(json.data.required_signers.mint_secret_key)
     land(json.data.transaction, payer, mintKey)
     const stranger = Keypair.generate().publicKey.toBase58()
     const refused = await request('DELETE', `/v2/tokens/${json.data.mint}/authorities/mint`, {
@@ -218,7 +215,7 @@ describe.each(programs)('an authority of a token of the program %s', (token_prog
       body: { ...body, payer: address, token_program, revoke_freeze_authority: false },
     })
     const { mint, required_signers } = created.json.data
-    await submit(created.json.data, payer, Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key)))
+    await submit(created.json.data, payer, keypairOf(required_signers.mint_secret_key))
     const [vault, next] = [vaultOf(payer.publicKey), Keypair.generate().publicKey.toBase58()]
     const give = (type: string, new_authority: string, more = {}) =>
       request('PUT', `/v2/tokens/${mint}/authorities/${type}`, { body: { payer: address, new_authority, ...more } })
@@ -257,7 +254,7 @@ describe('an authority of a token', () => {
       body: { ...body, payer: address, token_program: 'token2022' },
     })
     const { mint } = json.data
-    const mintKey = Keypair.fromSecretKey(Uint8Array.from(json.data.required_signers.mint_secret_key))
+    const mintKey = keypairOf(json.data.required_signers.mint_secret_key)
     land(json.data.transaction, payer, mintKey)
     const faultOf = async (type: string, new_authority: string) => {
       const answer = await request('PUT', `/v2/tokens/${mint}/authorities/${type}`, {

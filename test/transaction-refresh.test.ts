@@ -12,8 +12,8 @@ import { decodeWireTransaction, signatureOffset } from '../src/solana/messages.t
 import { signFresh } from '../src/solana/signatures.ts'
 import { pruneRefreshedMessages } from '../src/store/transactions/refreshed-messages.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
+import { SOL } from './support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const CONFIG = {
   priorityFeeLamports: 1n,
   computeUnitLimit: 200_000,

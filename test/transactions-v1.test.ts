@@ -28,8 +28,7 @@ import { runs } from './support/runs.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
 import { inVersion1, LARGEST_V1_TRANSFER, largestV1, signedV1, signV1, unsignedV1 } from './support/version1.ts'
 import { compile, drawn, KEYS, kitsReadByUs, NO_CONFIG, oursReadByKit } from './support/version1-messages.ts'
-
-const SOL = 1_000_000_000n
+import { keypairOf, SOL } from './support/wallets.ts'
 
 describe('a transaction of version 1', () => {
   it("is read by @solana/kit as what it was compiled from, and kit's encoder gives the same bytes", () => {
@@ -214,7 +213,7 @@ describe('a submitted transaction of version 1', () => {
         body: { ...body, initial_supply: '1', token_program: 'token2022', revoke_mint_authority: true },
       })
     ).json.data
-    const mint = Keypair.fromSecretKey(Uint8Array.from(built.required_signers.mint_secret_key))
+    const mint = keypairOf(built.required_signers.mint_secret_key)
     const raw = signV1(inVersion1(built.transaction), [it.payer, mint])
     const sent = await submit(it, { transaction: text(raw), tracked_resource: built.tracked_resource })
     expect(sent.status, sent.text).toBe(200)

@@ -10,6 +10,7 @@ import { followTransactions } from '../src/operations/transactions/follow-transa
 import { TIP_ACCOUNTS } from '../src/solana/bundles.ts'
 import { cataloguedTypes } from './support/event-catalog.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
+import { keypairOf } from './support/wallets.ts'
 
 const SOL = 1_000_000_000
 
@@ -358,7 +359,7 @@ describe('the watcher', () => {
       body: { ...body, token_program: 'token2022', revoke_mint_authority: true },
     })
     const { mint, required_signers } = json.data
-    await sign(json.data, Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key)))
+    await sign(json.data, keypairOf(required_signers.mint_secret_key))
     const last = await it.request('DELETE', `/v2/tokens/${mint}/authorities/metadata`, { body: { payer: address } })
     await sign(last.json.data)
     it.chain.advance(40)

@@ -1,13 +1,12 @@
 /** What a wallet holds, through the app on the embedded chain; and node answers that show what is not its own. */
-import { Keypair, PublicKey } from '@solana/web3.js'
+import { PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { readHoldings } from '../src/chain/programs/tokens/index.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../src/solana/program-ids.ts'
 import { commandLine } from './cli/command-line.ts'
 import { sharedService } from './support/service.ts'
 import { extended, mintData, tokenAccountData } from './support/token-accounts.ts'
-
-const someone = () => Keypair.generate().publicKey.toBase58()
+import { someAddress } from './support/wallets.ts'
 
 const accountData = (mint: string, owner: string, amount: bigint, frozen = false) =>
   tokenAccountData(new PublicKey(mint).toBuffer(), { owner: new PublicKey(owner).toBuffer(), amount, frozen })
@@ -20,7 +19,7 @@ async function funded() {
   const put = (address: string, owner: string, data: Uint8Array, lamports = 10_000_000n) =>
     chain.setAccount(address, { lamports, owner, executable: false, data })
   const mint = (decimals: number, program = TOKEN_PROGRAM) => {
-    const address = someone()
+    const address = someAddress()
     put(address, program, mintData(decimals))
     return address
   }
@@ -34,15 +33,15 @@ async function funded() {
 describe('the balances of a wallet', () => {
   it('are its SOL and what it holds of both token programs, exact, with labels; nothing of anybody else', async () => {
     const { put, mint, ask } = await funded()
-    const wallet = someone()
+    const wallet = someAddress()
     put(wallet, '11111111111111111111111111111111', Buffer.alloc(0), 2n ** 60n + 1n)
-    const [plain, guarded, closed] = [mint(6), mint(2, TOKEN_2022_PROGRAM), someone()]
-    const accounts = Array.from({ length: 6 }, someone)
+    const [plain, guarded, closed] = [mint(6), mint(2, TOKEN_2022_PROGRAM), someAddress()]
+    const accounts = Array.from({ length: 6 }, someAddress)
     put(accounts[0]!, TOKEN_PROGRAM, accountData(plain, wallet, 2n ** 64n - 1n))
     put(accounts[1]!, TOKEN_2022_PROGRAM, extended(accountData(guarded, wallet, 5n, true), 2, [[7, Buffer.alloc(0)]]))
     put(accounts[2]!, TOKEN_PROGRAM, accountData(plain, wallet, 0n))
     put(accounts[3]!, TOKEN_PROGRAM, accountData(WRAPPED_SOL, wallet, 7n))
-    put(accounts[4]!, TOKEN_PROGRAM, accountData(plain, someone(), 9n))
+    put(accounts[4]!, TOKEN_PROGRAM, accountData(plain, someAddress(), 9n))
     put(accounts[5]!, TOKEN_PROGRAM, accountData(closed, wallet, 3n))
     const { status, data } = await ask(wallet)
     expect(status).toBe(200)
@@ -70,21 +69,21 @@ describe('the balances of a wallet', () => {
 
   it('are nothing for an address without an account, and an error if the text is not an address', async () => {
     const { ask } = await funded()
-    const wallet = someone()
+    const wallet = someAddress()
     expect((await ask(wallet)).data).toEqual({ wallet, lamports: '0', tokens: [], empty_accounts: 0, truncated: false })
     expect((await ask('nobody')).error.param).toBe('wallet')
     expect((await ask(wallet, '?mint=x')).error.param).toBe('mint')
     expect((await ask(wallet, '?limit=5')).status).toBe(400)
-    const none = await ask(wallet, `?mint=${someone()}`)
+    const none = await ask(wallet, `?mint=${someAddress()}`)
     expect([none.status, none.error.param]).toEqual([404, 'mint'])
   })
 
   it('are cut where strangers opened many accounts, and one token can still be asked for', async () => {
     const { put, mint, ask } = await funded()
-    const wallet = someone()
+    const wallet = someAddress()
     const [dust, own] = [mint(0), mint(9)]
-    for (let i = 0; i < 205; i++) put(someone(), TOKEN_PROGRAM, accountData(dust, wallet, 1n))
-    put(someone(), TOKEN_PROGRAM, accountData(own, wallet, 8n))
+    for (let i = 0; i < 205; i++) put(someAddress(), TOKEN_PROGRAM, accountData(dust, wallet, 1n))
+    put(someAddress(), TOKEN_PROGRAM, accountData(own, wallet, 8n))
     const { data } = await ask(wallet)
     expect(data.tokens).toHaveLength(200)
     expect(data.truncated).toBe(true)
@@ -95,9 +94,9 @@ describe('the balances of a wallet', () => {
 })
 
 describe('the answer of a node', () => {
-  const wallet = someone()
-  const mint = someone()
-  const item = (data: Buffer, owner = TOKEN_PROGRAM, pubkey: unknown = someone()) => ({
+  const wallet = someAddress()
+  const mint = someAddress()
+  const item = (data: Buffer, owner = TOKEN_PROGRAM, pubkey: unknown = someAddress()) => ({
     pubkey,
     account: { owner, data: [data.toString('base64'), 'base64'] },
   })
@@ -113,11 +112,11 @@ describe('the answer of a node', () => {
     )
 
   it.each([
-    ['another wallet', item(accountData(mint, someone(), 1n))],
-    ['another mint', item(accountData(someone(), wallet, 1n))],
-    ['another program', item(accountData(mint, wallet, 1n), someone())],
+    ['another wallet', item(accountData(mint, someAddress(), 1n))],
+    ['another mint', item(accountData(someAddress(), wallet, 1n))],
+    ['another program', item(accountData(mint, wallet, 1n), someAddress())],
     ['a mint', item(mintData(6))],
-    ['no data', { pubkey: someone(), account: { owner: TOKEN_PROGRAM } }],
+    ['no data', { pubkey: someAddress(), account: { owner: TOKEN_PROGRAM } }],
     ['no address', item(accountData(mint, wallet, 1n), TOKEN_PROGRAM, 'x')],
     ['nothing', null],
   ])('that shows %s is an error, and no balance', async (_, shown) => {

@@ -1,6 +1,6 @@
 /** Totals and the median of recorded claims are those of all claims, however they arrive, on both databases. */
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../src/platform/timing.ts'
 import { claimFigures, claimWindows } from '../../src/store/airdrops/claim-figures.ts'
 import { type NewAirdropClaim, pageAirdropClaims, recordAirdropClaim } from '../../src/store/airdrops/claims.ts'
@@ -11,9 +11,6 @@ import { runs } from '../support/runs.ts'
 
 const server = await startPostgres()
 const pg = 'missing' in server ? undefined : postgres(server)
-afterAll(async () => {
-  if (!('missing' in server)) await server.stop()
-})
 
 const U64_MAX = 2n ** 64n - 1n
 const GENESIS = 'chain'

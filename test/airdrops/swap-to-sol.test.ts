@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
-import { Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js'
+import { type Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
@@ -15,10 +15,10 @@ import { startPlatform } from '../support/platform-wallet.ts'
 import { RICH } from '../support/pool-platform.ts'
 import { hasProgram } from '../support/programs.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
+import { keypairOf, SOL } from '../support/wallets.ts'
 
 const NEEDED = [PROGRAMS.distributor, PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata]
 const lacking = NEEDED.filter(({ id }) => !hasProgram(id)).map(({ name }) => name)
-const SOL = 1_000_000_000n
 const AMOUNT = 1_000_000_000n
 const tiny = {
   total_supply: '1000000',
@@ -50,7 +50,7 @@ async function opened(count = 4) {
   }
   const { pool, transactions, required_signers } = await ok('POST', '/v2/pools', launch)
   const keys = [required_signers.base_mint_secret_key, required_signers.config_secret_key].map((bytes: number[]) =>
-    Keypair.fromSecretKey(Uint8Array.from(bytes)),
+    keypairOf(bytes),
   )
   for (const transaction of transactions) {
     const { message } = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))

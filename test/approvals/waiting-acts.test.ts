@@ -1,6 +1,6 @@
 /** Acts that the policy lets wait: nothing is signed before enough approvers have signed exactly what will be done. */
 import { hash } from 'node:crypto'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { followRuleProposals } from '../../src/operations/proposals/rule/follow.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
@@ -10,9 +10,6 @@ import { approversOf, decide, NOTHING_WAITS, type Person, person, textOf } from 
 import { type Limits, type PlatformService, startPlatform, submitMemo } from '../support/platform-wallet.ts'
 
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 const RULES = { ...NOTHING_WAITS, lamports_per_transaction: '1000000', lamports_per_day: '1000000' }
 

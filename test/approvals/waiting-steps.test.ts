@@ -3,8 +3,8 @@ import { PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { approversOf, decide, type Person } from '../support/approvers.ts'
-import { keypairOf } from '../support/pool-platform.ts'
 import { addressOf, lacksTreasury, SOL, sharedTreasury, type Treasury } from '../support/treasury.ts'
+import { keypairOf } from '../support/wallets.ts'
 
 describe.skipIf(lacksTreasury)(`a step that always waits${lacksTreasury}`, () => {
   let at: Treasury

@@ -26,9 +26,9 @@ import { HAS_DAMM_V2, openDammV2, strangersClient } from '../support/damm-v2.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 import { SOL, someone } from '../support/local-chain.ts'
 import { hasInstruction } from '../support/programs.ts'
+import { addressOf } from '../support/wallets.ts'
 
 const [OWNER, HOT, PAYER] = [51, 52, 53].map(goldenKey) as [Keypair, Keypair, Keypair]
-const addressOf = ({ publicKey }: Keypair) => publicKey.toBase58()
 const lacksDelegates = !hasInstruction(PROGRAMS.dammV2.id, 'UpdateDelegatePermission')
 const BUDGET = [
   ComputeBudgetProgram.setComputeUnitLimit({ units: 400_000 }),

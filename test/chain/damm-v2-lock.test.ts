@@ -33,11 +33,11 @@ import { expectGolden, goldenKey, RECORDING } from '../support/golden.ts'
 import { PROGRAMS_DIR, SOL, sharedTestChain } from '../support/local-chain.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { inSoak, runs } from '../support/runs.ts'
+import { addressOf } from '../support/wallets.ts'
 
 const shared = sharedTestChain({ programsDir: PROGRAMS_DIR })
 const openShared = async () => openDammV2(await shared())
 const real = it.skipIf(!HAS_DAMM_V2)
-const addressOf = ({ publicKey }: Keypair) => publicKey.toBase58()
 const TIP = { account: addressOf(goldenKey(9)), lamports: 1_000_000n }
 const LONGEST = { name: 'N'.repeat(20), symbol: 'S'.repeat(10), uri: `https://${'u'.repeat(192)}` }
 const MOST = { ...LONGEST, buyLamports: 500_000_000n, tip: TIP, computeUnitPrice: 1_000_000n }

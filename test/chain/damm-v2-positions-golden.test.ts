@@ -1,5 +1,4 @@
 /** What is signed about positions of DAMM v2, byte for byte, as the real program once took it. */
-import type { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
   buildLiquidityAddition,
@@ -13,10 +12,10 @@ import {
 import { goldenPool, launchKeys, openDammV2 } from '../support/damm-v2.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from '../support/golden.ts'
 import { SOL } from '../support/local-chain.ts'
+import { addressOf } from '../support/wallets.ts'
 
 const KEYS = launchKeys(60)
 const NFT = goldenKey(63)
-const addressOf = ({ publicKey }: Keypair) => publicKey.toBase58()
 const LIQUIDITY = 10n ** 20n
 const POOL = { ...goldenPool(KEYS), tokenADecimals: 6, tokenBDecimals: 9 }
 

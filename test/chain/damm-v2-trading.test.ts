@@ -37,12 +37,12 @@ import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } f
 import { PROGRAMS_DIR, SOL, sharedTestChain, someone } from '../support/local-chain.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { inSoak, runs } from '../support/runs.ts'
+import { addressOf } from '../support/wallets.ts'
 
 const shared = sharedTestChain({ programsDir: PROGRAMS_DIR })
 const openShared = async () => openDammV2(await shared())
 const real = it.skipIf(!HAS_DAMM_V2)
 const BUY: SwapOrder = { side: 'buy', amount: 5n * SOL }
-const addressOf = ({ publicKey }: Keypair) => publicKey.toBase58()
 const keyOf = (address: string) => new PublicKey(address)
 const freshKeys = (creator: Keypair): LaunchKeys => ({
   creator,

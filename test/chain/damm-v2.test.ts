@@ -40,6 +40,7 @@ import { PROGRAMS_DIR, SOL, sharedTestChain, someone } from '../support/local-ch
 import { type TestNode, testNode } from '../support/node.ts'
 import { aroundAccounts } from '../support/node-accounts.ts'
 import { inSoak, runs } from '../support/runs.ts'
+import { addressOf } from '../support/wallets.ts'
 
 const shared = sharedTestChain({ programsDir: PROGRAMS_DIR })
 const openShared = async () => openDammV2(await shared())
@@ -47,7 +48,6 @@ const real = it.skipIf(!HAS_DAMM_V2)
 const LONGEST = { name: 'N'.repeat(20), symbol: 'S'.repeat(10), uri: `https://${'u'.repeat(192)}` }
 const TIP = { account: goldenKey(9).publicKey.toBase58(), lamports: 1_000_000n }
 const MOST = { ...LONGEST, buyLamports: 500_000_000n, tip: TIP, computeUnitPrice: 1_000_000n }
-const addressOf = ({ publicKey }: Keypair) => publicKey.toBase58()
 
 const freshKeys = (creator: Keypair): LaunchKeys => ({
   creator,

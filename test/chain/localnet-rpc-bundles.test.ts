@@ -4,6 +4,7 @@ import { base58 } from '@scure/base'
 import { Keypair, type PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
+import { SOL } from '../support/wallets.ts'
 import { openRpc } from './serving.ts'
 
 let opened: Awaited<ReturnType<typeof openRpc>>
@@ -30,8 +31,6 @@ function transfer(
   const signature = base58.encode(transaction.signatures[0]!)
   return { text: Buffer.from(bytes).toString('base64'), base58: base58.encode(bytes), signature, to }
 }
-
-const SOL = 1_000_000_000n
 const inFlight = async (...ids: string[]) => (await opened.ask('getInflightBundleStatuses', ids)).value
 const statuses = async (...ids: string[]) => (await opened.ask('getBundleStatuses', ids)).value
 

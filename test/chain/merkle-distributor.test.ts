@@ -26,6 +26,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL } from '../support/local-chain.ts'
 import { runs } from '../support/runs.ts'
+import { addressOf } from '../support/wallets.ts'
 
 const [ADMIN, MINT, CLAIMER, PLATFORM, KEEPER] = [31, 32, 33, 34, 35].map(goldenKey) as [
   Keypair,
@@ -34,7 +35,6 @@ const [ADMIN, MINT, CLAIMER, PLATFORM, KEEPER] = [31, 32, 33, 34, 35].map(golden
   Keypair,
   Keypair,
 ]
-const addressOf = (key: Keypair) => key.publicKey.toBase58()
 const MAX_U64 = 2n ** 64n - 1n
 const DAY = 86_400n
 const lacks = !hasProgram(PROGRAMS.distributor.id)

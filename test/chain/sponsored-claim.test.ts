@@ -20,9 +20,9 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL } from '../support/local-chain.ts'
 import { runs } from '../support/runs.ts'
+import { addressOf } from '../support/wallets.ts'
 
 const [ADMIN, MINT, CLAIMER, PLATFORM] = [61, 62, 63, 64].map(goldenKey) as [Keypair, Keypair, Keypair, Keypair]
-const addressOf = (key: Keypair) => key.publicKey.toBase58()
 const lacks = !hasProgram(PROGRAMS.distributor.id)
 /** Raw units of the claim, and the lamports that the golden transactions lend. */
 const [AMOUNT, LENT] = [1_012_345n, 1_336_320n]

@@ -1,5 +1,5 @@
 /** What the claim page builds without libraries is what web3.js and SPL Token build, byte for byte. */
-import { ComputeBudgetProgram, Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { ComputeBudgetProgram, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { claimInstructions } from '../../src/chain/programs/merkle-distributor/building.ts'
@@ -26,13 +26,13 @@ import { MAX_U64 } from '../../src/solana/u64.ts'
 import { vestedAt } from '../../src/solana/unlock-schedule.ts'
 import { rentOf } from '../support/rent.ts'
 import { runs } from '../support/runs.ts'
+import { someAddress } from '../support/wallets.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes).toBase58())
 const u64 = fc.bigInt({ min: 0n, max: MAX_U64 })
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
-const random = () => Keypair.generate().publicKey.toBase58()
 
-async function accountsFor(wallet: string, mint = random(), distributor = random()) {
+async function accountsFor(wallet: string, mint = someAddress(), distributor = someAddress()) {
   return {
     wallet,
     mint,
@@ -80,7 +80,7 @@ describe('a transaction of the claim page', () => {
         fc.boolean(),
         fc.boolean(),
         async (amount, locked, proof, opensAccount, takesVested) => {
-          const [wallet, blockhash] = [random(), random()]
+          const [wallet, blockhash] = [someAddress(), someAddress()]
           const accounts = await accountsFor(wallet)
           const leaf = { amount, locked, proof }
           const theirs = [
@@ -143,7 +143,7 @@ describe('a transaction of the claim page', () => {
   })
 
   it('has as many airdrops as fit into 1,232 bytes, each exactly once', async () => {
-    const wallet = random()
+    const wallet = someAddress()
     for (const [proofs, airdrops, transactions] of [
       [16, 1, 1],
       [20, 1, 1],
@@ -167,7 +167,7 @@ describe('a transaction of the claim page', () => {
   })
 
   it('of a sponsor is signed only if it claims this leaf at the sponsor’s cost and does nothing else', async () => {
-    const [wallet, sponsor, stranger] = [random(), random(), random()]
+    const [wallet, sponsor, stranger] = [someAddress(), someAddress(), someAddress()]
     const state = await stateOf(wallet, 10)
     const { accounts, row } = state
     const loan = (from: string, to: string) => ({
@@ -185,7 +185,7 @@ describe('a transaction of the claim page', () => {
     }
     const claim = firstClaimInstruction(accounts, row)
     const judge = (instructions: Parameters<typeof compileMessage>[1], payer = sponsor) =>
-      requireHonest(compileMessage(payer, instructions, random()), wallet, state)
+      requireHonest(compileMessage(payer, instructions, someAddress()), wallet, state)
     const budget = budgetInstructions(1_000, 5n)
     judge([...budget, loan(sponsor, wallet), sponsored, claim])
     judge([claim])

@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { solOf } from '../../commands/cli/amounts.ts'
 import { quickProgramsDir } from '../support/programs.ts'
 import { TOKEN_2022_ACCOUNT_RENT } from '../support/rent.ts'
+import { addressOf } from '../support/wallets.ts'
 import { commandLine, MINT } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -25,8 +26,7 @@ const payer = Keypair.generate()
 const platform = Keypair.generate()
 const keypair = join(cli.home, 'payer.json')
 const env: Record<string, string> = { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_SIGNER: 'keypair' }
-const address = (key: Keypair) => key.publicKey.toBase58()
-const strangers = (count: number) => Array.from({ length: count }, () => address(Keypair.generate()))
+const strangers = (count: number) => Array.from({ length: count }, () => addressOf(Keypair.generate()))
 let mint = ''
 let daemon: Served
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   env.SVC_SIGNER_KEYPAIR = join(cli.home, 'platform.json')
   mkdirSync(cli.dataDir)
   daemon = await serveHere(cli.dataDir, env)
-  for (const key of [payer, platform]) await json(['localnet', 'airdrop', address(key), '100'])
+  for (const key of [payer, platform]) await json(['localnet', 'airdrop', addressOf(key), '100'])
   const texts = ['--name', 'Sent', '--symbol', 'SNT', '--uri', 'https://example.com/s.json', '--decimals', '6']
   const owned = ['--supply', '1000', '--token-program', 'token2022', '-k', keypair]
   const made = await json(['tokens', 'create', ...texts, ...owned])
@@ -158,11 +158,11 @@ describe('svc airdrops send', () => {
 
   it('names and leaves out wallets that cannot receive, pays the others, and exits 1', async () => {
     const [fine] = strangers(1) as [string]
-    const file = list('faults.csv', [`${mint},1`, `${fine},2`, `${address(payer)},1`, `${strangers(1)[0]},0`])
+    const file = list('faults.csv', [`${mint},1`, `${fine},2`, `${addressOf(payer)},1`, `${strangers(1)[0]},0`])
     const { exitCode, stderr } = await run(send(file))
     expect(exitCode).toBe(1)
     expect(stderr).toContain(`${mint} is a mint or a token account, not a wallet`)
-    expect(stderr).toContain(`${address(payer)} is the sender itself`)
+    expect(stderr).toContain(`${addressOf(payer)} is the sender itself`)
     expect(stderr).toContain('1 sent, 3 left out of 4')
     expect(await held(fine)).toBe(2_000_000n)
   })
@@ -222,7 +222,7 @@ describe('svc airdrops send', () => {
   })
 
   it('lets the platform wallet send, with one idempotency key for each batch', async () => {
-    const [receiver, wallets] = [list('platform.csv', [`${address(platform)},50`]), strangers(12)]
+    const [receiver, wallets] = [list('platform.csv', [`${addressOf(platform)},50`]), strangers(12)]
     await json(send(receiver))
     const file = list(
       'signed.csv',

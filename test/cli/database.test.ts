@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sealFolder } from '../../commands/machine/database/sealed-backup.ts'
 import { lockFolder } from '../../src/platform/folder-lock.ts'
 import { cidOf } from '../../src/storage/cid.ts'
@@ -16,7 +16,6 @@ const cli = commandLine()
 const { svc } = cli
 const server = await startPostgres()
 const pg = 'missing' in server ? undefined : server
-afterAll(async () => pg?.stop())
 
 /** Of the bytes `image`. */
 let CID = ''

@@ -1,15 +1,15 @@
 /** `svc tx decode` of a transaction that proposes to a Squads multisig: what the vault would execute is shown too. */
-import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
+import { PublicKey, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { buildProposalCreation } from '../../src/chain/programs/squads/index.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { innerMessageOf, vaultAddress } from '../../src/solana/squads/index.ts'
+import { someAddress } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 
 const cli = commandLine()
-const address = () => Keypair.generate().publicKey.toBase58()
-const [multisig, member, to] = [address(), address(), address()]
+const [multisig, member, to] = [someAddress(), someAddress(), someAddress()]
 const [vault, recentBlockhash] = [vaultAddress(multisig, 0), PublicKey.default.toBase58()]
 
 /** A proposal that pays out of the vault; `change` may spoil its bytes. */

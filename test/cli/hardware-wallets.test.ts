@@ -2,12 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { Keypair } from '@solana/web3.js'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { png } from '../storage/images.ts'
 import { lacksCore } from '../support/assets.ts'
 import { LedgerEmulator, REJECTED } from '../support/ledger-emulator.ts'
+import { someAddress } from '../support/wallets.ts'
 import { lacksPrograms } from './cold-key.ts'
 import { CONFIRMED, commandLine } from './command-line.ts'
 import { started } from './following.ts'
@@ -17,8 +17,6 @@ const OK = 0x9000
 const TRANSPORT = '@ledgerhq/hw-transport-node-hid-noevents'
 /** More slots than a blockhash lasts, in seconds of the embedded chain. */
 const A_WHILE = '120'
-
-const someone = () => Keypair.generate().publicKey.toBase58()
 const cli = commandLine()
 let daemon: Served
 beforeAll(async () => {
@@ -81,7 +79,7 @@ describe('A Ledger', () => {
     ledger.state.isConnected = false
     expect(await json('wallet', 'list')).toMatchObject([{ name: 'cold', address, kind: 'ledger', in_use: false }])
     expect(await json('wallet', 'address', 'cold')).toEqual({ address })
-    const send = ['wallet', 'send', someone(), '1', '-k', 'cold']
+    const send = ['wallet', 'send', someAddress(), '1', '-k', 'cold']
     expect((await svc(...send, '--dry-run')).exitCode).toBe(0)
     expect(await svc(...send)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no Ledger is connected') })
     ledger.state.isConnected = true
@@ -110,7 +108,7 @@ describe('A Ledger', () => {
 
   it('sends SOL once the person has confirmed, and tells where to look', async () => {
     const { svc, ledger, url, address } = await connected('sends')
-    const recipient = someone()
+    const recipient = someAddress()
     const sent = await svc('wallet', 'send', recipient, '1.5', '-k', url)
     expect(sent.exitCode, sent.stderr).toBe(0)
     expect(sent.stderr).toContain('Confirm the transaction on the Ledger')
@@ -133,7 +131,7 @@ describe('A Ledger', () => {
 
   it('adds its signature to a file, and says if it is not a signer', async () => {
     const { json, svc, ledger, url, address } = await connected('files')
-    const recipient = someone()
+    const recipient = someAddress()
     const built = await json('wallet', 'send', recipient, '0.5', '--payer', address, '--build-only')
     const file = cli.file('built.json', JSON.stringify(built))
     const signed = await json('tx', 'sign', `@${file}`, '-k', url)
@@ -147,7 +145,7 @@ describe('A Ledger', () => {
 
   it('gives a build that soon expires a fresh blockhash before it asks', async () => {
     const { svc, json, ledger, url, address } = await connected('soon')
-    const built = await json('wallet', 'send', someone(), '0.5', '--payer', address, '--build-only')
+    const built = await json('wallet', 'send', someAddress(), '0.5', '--payer', address, '--build-only')
     const soon = { ...built, expires_at: new Date(Date.now() + 20_000).toISOString() }
     const fresh = await svc('tx', 'sign', `@${cli.file('soon.json', JSON.stringify(soon))}`, '-k', url)
     expect(fresh.exitCode, fresh.stderr).toBe(0)
@@ -162,18 +160,18 @@ describe('A Ledger', () => {
     const { svc, url, address, person } = await connected('rejects')
     person(() => REJECTED)
     const before = await lamportsOf(address)
-    const refused = await svc('wallet', 'send', someone(), '1', '-k', url)
+    const refused = await svc('wallet', 'send', someAddress(), '1', '-k', url)
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
     expect(refused.stderr).toContain('the transaction was rejected on the Ledger; the transaction was not signed')
     expect(refused.stderr).not.toMatch(/^\s+at /m)
-    const asJson = await svc('wallet', 'send', someone(), '1', '-k', url, '--json')
+    const asJson = await svc('wallet', 'send', someAddress(), '1', '-k', url, '--json')
     expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { message: expect.stringContaining('was rejected') } })
     expect(await lamportsOf(address)).toBe(before)
   })
 
   it('asks again with a fresh blockhash if the person took longer than one lasts', async () => {
     const { svc, ledger, url, person } = await connected('slow')
-    const recipient = someone()
+    const recipient = someAddress()
     person(async () => {
       if (ledger.shown.length === 1) await cli.json(['localnet', 'advance', A_WHILE])
       return OK
@@ -188,7 +186,7 @@ describe('A Ledger', () => {
 
   it('gives up after three times, and nothing was sent', async () => {
     const { svc, ledger, url, person } = await connected('too slow')
-    const recipient = someone()
+    const recipient = someAddress()
     person(async () => {
       await cli.json(['localnet', 'advance', A_WHILE])
       return OK
@@ -202,7 +200,7 @@ describe('A Ledger', () => {
   it('that can sign later lets the person take any time, and is asked once', async () => {
     const { svc, json, ledger, url, person } = await connected('later')
     ledger.state.signsDelayed = true
-    const recipient = someone()
+    const recipient = someAddress()
     person(async () => {
       await cli.json(['localnet', 'advance', A_WHILE])
       return OK
@@ -222,7 +220,7 @@ describe('A Ledger', () => {
     const { json, ledger, url } = await connected('batches')
     const token = ['--name', 'Paid', '--symbol', 'PAID', '--uri', 'https://example.com/paid.json', '--supply', '1000']
     const { mint } = await json('tokens', 'create', ...token, '--token-program', 'token2022', '-k', url)
-    const wallets = Array.from({ length: 30 }, someone)
+    const wallets = Array.from({ length: 30 }, someAddress)
     const list = cli.file('paid.csv', ['wallet,amount', ...wallets.map((wallet) => `${wallet},1`)].join('\n'))
     let open = 0
     ledger.state.person = async () => {
@@ -261,7 +259,7 @@ describe('A Ledger', () => {
   it('whose app does not know version 1 is refused before anything is sent, and signs it once it does', async () => {
     const { svc, json, ledger, url, address } = await connected('versions')
     const before = await lamportsOf(address)
-    const send = ['wallet', 'send', someone(), '1', '-k', url, '--tx-version', '1']
+    const send = ['wallet', 'send', someAddress(), '1', '-k', url, '--tx-version', '1']
     const refused = await svc(...send)
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
     expect(refused.stderr).toContain('does not sign transactions of version 1')
@@ -275,10 +273,12 @@ describe('A Ledger', () => {
     const { svc, ledger, url, address } = await connected('absent')
     const other = new LedgerEmulator('other')
     const named = `usb://ledger/${address}`
-    const wrong = await cli.svc(['wallet', 'send', someone(), '1', '-k', named], { ledgers: LedgerEmulator.at(other) })
+    const wrong = await cli.svc(['wallet', 'send', someAddress(), '1', '-k', named], {
+      ledgers: LedgerEmulator.at(other),
+    })
     expect(wrong).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('this is another Ledger') })
     ledger.state.isConnected = false
-    const absent = await svc('wallet', 'send', someone(), '1', '-k', url)
+    const absent = await svc('wallet', 'send', someAddress(), '1', '-k', url)
     expect(absent).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no Ledger is connected') })
   })
 
@@ -319,7 +319,7 @@ describe('A Ledger', () => {
       '-k',
       url,
     )
-    const rows = ['name,uri,owner', ...[1, 2, 3].map((n) => `A${n},https://example.com/${n},${someone()}`)]
+    const rows = ['name,uri,owner', ...[1, 2, 3].map((n) => `A${n},https://example.com/${n},${someAddress()}`)]
     const list = cli.file('assets.csv', `${rows.join('\n')}\n`)
     let open = 0
     ledger.state.person = async () => {
@@ -335,7 +335,7 @@ describe('A Ledger', () => {
 })
 
 describe('The built command', () => {
-  const send = () => ['wallet', 'send', someone(), '1', '-k', 'usb://ledger']
+  const send = () => ['wallet', 'send', someAddress(), '1', '-k', 'usb://ledger']
   /** A folder of packages in which the one of the transport has this text; the others are those of the clone. */
   const packages = (name: string, text: string) => {
     const folder = join(cli.home, name, TRANSPORT)

@@ -1,10 +1,10 @@
 /** `svc locks` with the other signers: the platform wallet, and the vault of a multisig, for a Token-2022 mint with a fee. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { DAY, lacksLock } from '../support/gold.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { someAddress } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -24,7 +24,6 @@ const token = (symbol: string, ...more: string[]) => [
   ...['tokens', 'create', '--name', 'Team', '--symbol', symbol, '--uri', 'https://example.com/t.json'],
   ...['--supply', '10000', '--token-program', 'token2022', ...more, '-k', ada.file],
 ]
-const fresh = () => Keypair.generate().publicKey.toBase58()
 
 let daemon: Served
 beforeAll(async () => {
@@ -76,7 +75,7 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
   })
 
   it('is made once for each row of a list with --signed, also if a run was killed before its answer', async () => {
-    const wallets = [fresh(), fresh(), fresh()]
+    const wallets = [someAddress(), someAddress(), someAddress()]
     const file = cli.file('signed.csv', wallets.map((wallet, i) => `${wallet},${i + 1}\n`).join(''))
     const list = ['locks', 'create', world.mint, '--from', file, '--cliff', '1d', '--all-at-once', '--signed']
     const dry = await svc([...list, '--dry-run'])

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { rowTexts } from '../../commands/locks/row-schedule.ts'
 import { DAY, lacksLock } from '../support/gold.ts'
 import { quickProgramsDir } from '../support/programs.ts'
+import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
 const env = { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' }
 const [creator, recipient, heir] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
-const addressOf = (key: Keypair) => key.publicKey.toBase58()
 const svc = (args: string[]) => cli.svc(args, { env })
 const json = (args: string[]) => cli.json(args, { env })
 const key = (name: string) => join(cli.home, `${name}.json`)

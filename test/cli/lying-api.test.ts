@@ -37,6 +37,7 @@ import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { png } from '../storage/images.ts'
 import { signed } from '../support/local-chain-transactions.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -57,7 +58,6 @@ const [own, platform, friend, thief] = Array.from({ length: 4 }, () => Keypair.g
   Keypair,
   Keypair,
 ]
-const addressOf = ({ publicKey }: Keypair) => publicKey.toBase58()
 const SOL = 1_000_000_000
 
 /** Every verb with a flag for the keypair that signs, by its name. */

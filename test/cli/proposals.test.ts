@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { lacksTreasury } from '../support/treasury.ts'
+import { SOL } from '../support/wallets.ts'
 import { CONFIRMED, commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
-const SOL = 1_000_000_000n
 
 describe.skipIf(lacksTreasury)(`svc proposals${lacksTreasury}`, () => {
   let daemon: Served

@@ -60,7 +60,6 @@ describe.skipIf('missing' in started)('On PostgreSQL', () => {
   })
   afterAll(async () => {
     await Promise.all([api, worker].map((daemon) => daemon?.stop('SIGKILL')))
-    await server.stop()
   })
 
   const env = (more: Record<string, string> = {}) => ({

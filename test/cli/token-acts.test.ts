@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setField } from '../../src/chain/programs/tokens/metadata-extension.ts'
 import { run as runOn } from '../support/gold.ts'
 import { quickProgramsDir } from '../support/programs.ts'
+import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -15,8 +16,7 @@ const payer = Keypair.generate()
 const platform = Keypair.generate()
 const keypair = join(cli.home, 'payer.json')
 const env: Record<string, string> = { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_SIGNER: 'keypair' }
-const address = (key: Keypair) => key.publicKey.toBase58()
-const strangers = (count: number) => Array.from({ length: count }, () => address(Keypair.generate()))
+const strangers = (count: number) => Array.from({ length: count }, () => addressOf(Keypair.generate()))
 let mint = ''
 let daemon: Served
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   env.SVC_SIGNER_KEYPAIR = join(cli.home, 'platform.json')
   mkdirSync(cli.dataDir)
   daemon = await serveHere(cli.dataDir, env)
-  for (const key of [payer, platform]) await json(['localnet', 'airdrop', address(key), '100'])
+  for (const key of [payer, platform]) await json(['localnet', 'airdrop', addressOf(key), '100'])
   const texts = ['--name', 'Acted', '--symbol', 'ACT', '--uri', 'https://example.com/a.json', '--decimals', '6']
   const kept = ['--supply', '1000', '--token-program', 'token2022', '--keep-freeze-authority', '--pausable']
   mint = (await json(own(['tokens', 'create', ...texts, ...kept]))).mint
@@ -84,7 +84,7 @@ describe('svc tokens', () => {
     await json(own(['tokens', 'transfer', mint, wallet, '500', '--raw']))
     expect(await read(wallet)).toEqual({ amount: 3_500_500n, isFrozen: false })
     const burned = await json(own(['tokens', 'burn', mint, '0.5']))
-    expect(burned).toMatchObject({ holder: address(payer), amount: '500000', supply: '1001000000' })
+    expect(burned).toMatchObject({ holder: addressOf(payer), amount: '500000', supply: '1001000000' })
   })
 
   it('says before it signs that the owner of an empty account can close it and open it again', async () => {
@@ -96,13 +96,13 @@ describe('svc tokens', () => {
     const holder = Keypair.generate()
     const holderFile = file('holder.json', JSON.stringify([...holder.secretKey]))
     chmodSync(holderFile, 0o600)
-    await json(['localnet', 'airdrop', address(holder), '1'])
-    await json(own(['tokens', 'mint', mint, '1', '--to', address(holder)]))
+    await json(['localnet', 'airdrop', addressOf(holder), '1'])
+    await json(own(['tokens', 'mint', mint, '1', '--to', addressOf(holder)]))
     await json(['tokens', 'burn', mint, '1', '-k', holderFile])
-    const warning = `nothing is in the token account of ${address(holder)}: its owner can close it`
-    const dry = await run(own(['tokens', 'freeze', mint, address(holder), '--dry-run']))
+    const warning = `nothing is in the token account of ${addressOf(holder)}: its owner can close it`
+    const dry = await run(own(['tokens', 'freeze', mint, addressOf(holder), '--dry-run']))
     expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining(warning)])
-    const wallets = file('empty.csv', `wallet,balance\n${one},1\n${address(holder)},0\n`)
+    const wallets = file('empty.csv', `wallet,balance\n${one},1\n${addressOf(holder)},0\n`)
     const listed = await run(own(['tokens', 'freeze', mint, '--from', wallets, '--dry-run', '--quiet']))
     expect([listed.exitCode, listed.stderr]).toEqual([0, expect.stringContaining(warning)])
     const full = await run(own(['tokens', 'freeze', mint, two, '--dry-run']))
@@ -159,7 +159,7 @@ describe('svc tokens', () => {
 
   it('is done by the platform wallet, if its policy permits', async () => {
     const [wallet] = strangers(1) as [string]
-    await json(own(['tokens', 'set-authority', mint, 'freeze', address(platform)]))
+    await json(own(['tokens', 'set-authority', mint, 'freeze', addressOf(platform)]))
     await json(own(['tokens', 'transfer', mint, wallet, '1']))
     await json(['signer', 'policy', '--per-transaction', '1', '--per-day', '10', '--powers', 'freeze', '--yes'])
     const frozen = await json(['tokens', 'freeze', mint, wallet, '--signed'])
@@ -168,7 +168,7 @@ describe('svc tokens', () => {
     const list = file('thawed.csv', `${wallet}\n`)
     // The server signs it, so nothing is checked here.
     const { stderr: dry } = await run(['tokens', 'thaw', mint, '--from', list, '--signed', '--dry-run'])
-    expect(dry).toContain(`${address(platform)}, the platform wallet`)
+    expect(dry).toContain(`${addressOf(platform)}, the platform wallet`)
     expect(dry).not.toMatch(/^ {2}checked/m)
     expect(await json(['tokens', 'thaw', mint, '--from', list, '--signed'])).toMatchObject({ thawed: 1, failed: 0 })
     // Done once for the same state of the chain: what was undone since is done again by the same list and journal.

@@ -8,10 +8,10 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.
 import { EXCESS, oldAccounts } from '../support/old-accounts.ts'
 import { quickProgramsDir } from '../support/programs.ts'
 import { runs } from '../support/runs.ts'
+import { SOL } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
-const SOL = 1_000_000_000n
 /** Accounts of the wallet, and how many one transaction has room for, by its version. */
 const [ROWS, FIT, FIT_V1] = [runs(60, 1_000), 25, 61]
 const cli = commandLine()

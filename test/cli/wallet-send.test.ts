@@ -1,11 +1,9 @@
 /** `svc wallet send` on the embedded chain: SOL and tokens of both programs, all of them, and what is refused. */
 import { mkdirSync } from 'node:fs'
-import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { someAddress } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
-
-const someone = () => Keypair.generate().publicKey.toBase58()
 
 const cli = commandLine()
 let daemon: Served
@@ -28,7 +26,7 @@ async function funded(name: string) {
 describe('svc wallet send', () => {
   it('sends SOL, also all of it, and nothing in a dry run', async () => {
     const { address, send } = await funded('sol.json')
-    const recipient = someone()
+    const recipient = someAddress()
     const lamports = async (wallet: string) => BigInt((await json('wallet', 'balance', wallet)).lamports)
     const dry = await send(recipient, '1.25', '--dry-run')
     expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('1.25')])
@@ -51,7 +49,7 @@ describe('svc wallet send', () => {
     const token = ['--name', 'Own', '--symbol', 'OWN', '--uri', 'https://example.com/own.json', '--supply', '7']
     const program = ['--token-program', 'token2022', '--decimals', '3']
     const { mint } = await json('tokens', 'create', ...token, ...program, '-k', keypair, '--yes')
-    const recipient = someone()
+    const recipient = someAddress()
     const held = async (wallet: string) =>
       (await json('wallet', 'balance', wallet, '--mint', mint)).tokens[0]?.amount ?? '0'
     const first = await send(recipient, '2.5', '--mint', mint, '--yes')
@@ -68,22 +66,22 @@ describe('svc wallet send', () => {
   it('takes the name of a wallet, and names the argument of every mistake, in SOL and with --debug in lamports', async () => {
     const { send, address } = await funded('mistakes.json')
     const cases = [
-      [[someone(), '0'], 'AMOUNT must be more than 0'],
-      [[someone(), '-1'], ''],
-      [[someone(), 'some'], 'AMOUNT must be an amount like 1.5, not "some"'],
-      [[someone(), '0.0000000001'], 'AMOUNT has more than 9 fractional digits'],
-      [[someone(), '1', '--mint', 'x'], '--mint must be an address, and no pool here has the symbol x'],
-      [[someone(), '1', '--accept-transfer-fee'], '--accept-transfer-fee needs --mint'],
+      [[someAddress(), '0'], 'AMOUNT must be more than 0'],
+      [[someAddress(), '-1'], ''],
+      [[someAddress(), 'some'], 'AMOUNT must be an amount like 1.5, not "some"'],
+      [[someAddress(), '0.0000000001'], 'AMOUNT has more than 9 fractional digits'],
+      [[someAddress(), '1', '--mint', 'x'], '--mint must be an address, and no pool here has the symbol x'],
+      [[someAddress(), '1', '--accept-transfer-fee'], '--accept-transfer-fee needs --mint'],
       [['nobody', '1'], 'RECIPIENT is not an address, and there is no wallet nobody'],
       [[address, '1', '--yes'], 'is the sender itself'],
-      [[someone(), '100', '--yes'], 'not enough for this transfer'],
+      [[someAddress(), '100', '--yes'], 'not enough for this transfer'],
     ] as const
     for (const [argv, message] of cases) {
       const { exitCode, stderr } = await send(...argv)
       expect([argv, exitCode === 0, stderr]).toEqual([argv, false, expect.stringContaining(message)])
       expect(stderr).not.toMatch(/\n\s+at /)
     }
-    const { stderr } = await send(someone(), '100', '--yes', '--debug')
+    const { stderr } = await send(someAddress(), '100', '--yes', '--debug')
     expect(stderr).toMatch(/has [\d.]+ SOL, not enough .*\n(?:.*\n)* {2}details: \{"have":"\d+"/)
     const { file: other, address: named } = cli.keypair('other.json')
     const sent = await send(other, '0.5', '--yes', '--json')

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { DATABASE_FILE } from '../../src/settings/config.ts'
 import { configuredVault } from '../../src/store/installation/vault.ts'
 import { migrationState } from '../../src/store/migrations/migrate.ts'
@@ -26,9 +26,6 @@ const COPIED = 1_000
 
 const server = await startPostgres()
 const onPostgres = 'missing' in server ? undefined : postgres(server)
-afterAll(async () => {
-  if (!('missing' in server)) await server.stop()
-})
 
 describe.each([
   ['SQLite', sqlite],

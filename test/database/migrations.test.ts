@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { silentLog } from '../../src/platform/log.ts'
 import { DATABASE_FILE } from '../../src/settings/config.ts'
 import { COPIES_FOLDER } from '../../src/store/migrations/copy-before.ts'
@@ -19,9 +19,6 @@ import { startService } from '../support/service.ts'
 
 const server = await startPostgres()
 const pg = 'missing' in server ? undefined : postgres(server)
-afterAll(async () => {
-  if (!('missing' in server)) await server.stop()
-})
 
 const addToken = (db: Kysely<Tables>) =>
   sql`insert into tokens (mint, status, token_program, raw_json, created_at) values ('m', 'created', 'spl', '{}', 1)`.execute(

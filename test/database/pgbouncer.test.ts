@@ -1,6 +1,6 @@
 /** A database behind PgBouncer: svc keeps its sessions, or does not start and leaves nothing in those of others. */
 import pg from 'pg'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { diagnose } from '../../commands/machine/doctor/index.ts'
 import { loadConfig } from '../../src/settings/config.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -13,7 +13,6 @@ import { temporaryFolder } from '../support/service.ts'
 const server = await startPostgres()
 const missing = 'missing' in server ? server.missing : hasPgbouncer ? '' : 'PgBouncer is not installed'
 const databases = 'missing' in server ? undefined : server
-afterAll(() => databases?.stop())
 
 const WAY_OUT = /shares sessions between clients .*the URL of PostgreSQL itself, or set pool_mode = session/
 

@@ -1,5 +1,5 @@
 /** A whole database goes from SQLite to PostgreSQL and back, every value of it, or nothing of it does. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openVault } from '../../src/store/installation/vault.ts'
 import type { StoreOptions } from '../../src/store/open.ts'
 import { insertToken, pageTokens } from '../../src/store/resources/tokens.ts'
@@ -14,9 +14,6 @@ import { fillEveryTable } from './any-rows.ts'
 const KEY = 'ab'.repeat(32)
 const server = await startPostgres()
 const pg = 'missing' in server ? undefined : postgres(server)
-afterAll(async () => {
-  if (!('missing' in server)) await server.stop()
-})
 
 async function exported(options: StoreOptions): Promise<{ lines: string[]; report: ExportReport }> {
   const lines: string[] = []

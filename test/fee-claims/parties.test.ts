@@ -19,11 +19,10 @@ import { keypairFile } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { openService, removeFolder, type Service } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
+import { addressOf, keypairOf, SOL } from '../support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const NEEDED = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.lock]
 const lacking = NEEDED.filter(({ id }) => !hasProgram(id))
-const addressOf = (key: Keypair) => key.publicKey.toBase58()
 const EARNING = {
   total_supply: '1000000000',
   decimals: 6,
@@ -71,7 +70,7 @@ describe.skipIf(lacking.length > 0)('fee claims of all parties', () => {
     const { status, json } = await request('/v2/pools', body)
     expect([status, json.error]).toEqual([201, undefined])
     const secrets = [json.data.required_signers.base_mint_secret_key, json.data.required_signers.config_secret_key]
-    const keys = secrets.map((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))
+    const keys = secrets.map(keypairOf)
     for (const text of json.data.transactions) land(text, creator, ...keys)
     return json.data.pool as typeof pool
   }

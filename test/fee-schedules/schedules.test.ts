@@ -36,7 +36,6 @@ describe.skipIf(lackingPrograms.length > 0)(`a fee schedule (${lackingPrograms.j
   })
   afterAll(async () => {
     base?.close()
-    if (!('missing' in postgres)) await postgres.stop()
   })
 
   async function daemon(options: PlatformOptions = {}): Promise<Platform> {

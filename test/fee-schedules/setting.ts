@@ -6,7 +6,8 @@ import { runFeeSchedules } from '../../src/operations/fee-schedules/run-schedule
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { SOL } from '../support/local-chain.ts'
-import { addressOf, type ChainAndNode, IMAGE, keypairOf, type Platform, signWith } from '../support/pool-platform.ts'
+import { addressOf, type ChainAndNode, IMAGE, type Platform } from '../support/pool-platform.ts'
+import { keypairOf, signWith } from '../support/wallets.ts'
 
 export const [creator, trader] = [Keypair.generate(), Keypair.generate()]
 export const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 /** A given operator's key: the same for every daemon of a database, and where commands find it. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { commandLine } from '../cli/command-line.ts'
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
 import { startDaemon } from '../support/daemon.ts'
@@ -19,8 +19,6 @@ const file = (text: string) => {
 }
 
 describe.skipIf('missing' in started)('daemons that share a PostgreSQL database and a given operator key', () => {
-  afterAll(() => server.stop())
-
   it('start together, accept the key, and store it once', async () => {
     const env = {
       SVC_DATABASE_URL_FILE: file(`${await server.createMigratedDatabase()}\n`),

@@ -1,5 +1,5 @@
 /** A pool that requests have emptied, on a real PostgreSQL: who is answered what, and who need not wait. */
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { startWorkers } from '../../daemon/workers/frame.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
@@ -14,8 +14,6 @@ const POOL_SIZE = 10
 const WRITES = 6
 
 describe.skipIf('missing' in started)('a connection pool that requests have used up', () => {
-  afterAll(() => server.stop())
-
   async function smallPool(more: object = {}, production = false): Promise<Service> {
     return startService({
       production,

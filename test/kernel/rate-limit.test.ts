@@ -1,5 +1,5 @@
 /** Rate limits: rolling, exact under concurrency, kept over a restart. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startPostgres } from '../store/postgres-server.ts'
 import type { Answer } from '../support/request.ts'
 import {
@@ -170,7 +170,6 @@ const server = await startPostgres()
 if ('missing' in server) {
   it.skip(`two daemons on PostgreSQL share a limit: PostgreSQL cannot be run here (${server.missing})`, () => {})
 } else {
-  afterAll(() => server.stop())
   it('two daemons on one PostgreSQL database admit exactly 50 of 64 requests between them', async () => {
     const database = {
       'database-url': await server.createMigratedDatabase(),

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import type { Counter, LimitedKey } from '../../daemon/limits/counter.ts'
 import { localCounter } from '../../daemon/limits/local-counter.ts'
@@ -22,9 +22,6 @@ import { startService, type TestClock, testClock } from '../support/service.ts'
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 const started = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in started)) await started.stop()
-})
 const databases: [string, TestDatabase | undefined][] = [
   ['SQLite', sqlite],
   ['PostgreSQL', 'missing' in started ? undefined : postgres(started)],

@@ -23,8 +23,8 @@ import { hasProgram } from '../support/programs.ts'
 import { CLAIM_STATUS_RENT, TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { inSoak } from '../support/runs.ts'
 import type { ServiceOptions } from '../support/service.ts'
+import { keypairOf, SOL } from '../support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const lacksDbc = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 const sumOf = (amounts: readonly string[]) => amounts.reduce((sum, amount) => sum + BigInt(amount), 0n)
 
@@ -104,7 +104,7 @@ async function launched(books: Books) {
   expect(status, text).toBe(201)
   const { data } = json
   const keys = [data.required_signers.base_mint_secret_key, data.required_signers.config_secret_key].map((bytes) =>
-    Keypair.fromSecretKey(Uint8Array.from(bytes)),
+    keypairOf(bytes),
   )
   const signatures: string[] = []
   for (const transaction of data.transactions) signatures.push(await submit({ transaction }, creator, ...keys))

@@ -1,5 +1,5 @@
 /** The figures of the queues are those of the rows, on both databases, and reading them is bounded. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { createGauges } from '../../daemon/metrics/gauges.ts'
 import { createMetrics } from '../../daemon/metrics.ts'
@@ -14,9 +14,6 @@ import { samplesOf } from '../support/monitoring.ts'
 import { START, startService } from '../support/service.ts'
 
 const started = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in started)) await started.stop()
-})
 
 const subscription = (id: string, active: number, cursor: number): NewRow<'webhook_subscriptions'> => ({
   id,

@@ -65,7 +65,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(daemons.map((daemon) => daemon.stop()))
-  if (!('missing' in started)) await started.stop()
   removeFolder(folder)
 })
 

@@ -12,11 +12,11 @@ import { CONFIRMED, commandLine } from '../cli/command-line.ts'
 import { type Served, serveHere } from '../cli/served.ts'
 import { lacksDistributor } from '../support/airdrops.ts'
 import { hasProgram } from '../support/programs.ts'
+import { someAddress } from '../support/wallets.ts'
 
 const PUBLIC_URL = 'https://pay.example.com'
 const cli = commandLine()
 const lacksPrograms = lacksDistributor || !hasProgram(PROGRAMS.tokenMetadata.id)
-const someone = () => Keypair.generate().publicKey.toBase58()
 
 describe('a command with --qr', () => {
   let daemon: Served
@@ -48,7 +48,7 @@ describe('a command with --qr', () => {
 
   it('waits until the phone has sent it, and answers its signature', async () => {
     const before = (await newest())?.id
-    const args = ['wallet', 'send', someone(), '0.5', '--payer', wallet, '--qr']
+    const args = ['wallet', 'send', someAddress(), '0.5', '--payer', wallet, '--qr']
     const [ran, signature] = await Promise.all([cli.svc(args), payNewest(before)])
     expect([ran.exitCode, ran.stdout], ran.stderr).toEqual([0, expect.stringContaining(signature)])
     expect(ran.stderr).toMatch(/[▀▄█]{4}/)
@@ -75,7 +75,7 @@ describe('a command with --qr', () => {
       ;(await daemon.local()).airdrop(owner.address, 10_000_000_000n)
       const texts = ['--name', 'Drop', '--symbol', 'DROP', '--uri', 'https://example.com/a.json', '--supply', '100']
       const { mint } = await cli.json(['tokens', 'create', ...texts, '--token-program', 'spl', '-k', owner.file])
-      const list = cli.file('list.csv', `${wallet},3\n${someone()},4\n`)
+      const list = cli.file('list.csv', `${wallet},3\n${someAddress()},4\n`)
       const launch = ['airdrops', 'launch', list, '--mint', mint, '--decimals', '6', '-k', owner.file, '--yes']
       const [{ id }] = await cli.json(launch)
       const before = (await newest())?.id
@@ -98,7 +98,7 @@ describe('a command with --qr', () => {
       const told = await fetch(`${daemon.url}${asked.url}`, sent)
       let text = await told.text()
       if (/^\/v2\/pay-requests\/\w+\/transactions$/.test(asked.url ?? '')) {
-        const theft = { payer: wallet, recipient: someone(), lamports: '100000000' }
+        const theft = { payer: wallet, recipient: someAddress(), lamports: '100000000' }
         const { json } = await daemon.request('POST', '/v2/sol-transfers', { body: theft })
         const honest = JSON.parse(text)
         honest.data.build.transaction = json.data.transaction
@@ -110,7 +110,19 @@ describe('a command with --qr', () => {
     onTestFinished(() => void lying.close())
     const api = `http://127.0.0.1:${(lying.address() as AddressInfo).port}`
     const key = cli.file('api.key', 'some-key', 0o600)
-    const args = ['wallet', 'send', someone(), '0.1', '--payer', wallet, '--qr', '--api', api, '--api-key-file', key]
+    const args = [
+      'wallet',
+      'send',
+      someAddress(),
+      '0.1',
+      '--payer',
+      wallet,
+      '--qr',
+      '--api',
+      api,
+      '--api-key-file',
+      key,
+    ]
     const stderr = await cli.refused(
       args,
       /the API built another transaction than requested: its transfer has another/,
@@ -120,14 +132,14 @@ describe('a command with --qr', () => {
   })
 
   it('answers the link alone with --wait none', async () => {
-    const args = ['wallet', 'send', someone(), '0.1', '--payer', wallet, '--wait', 'none', '--qr']
+    const args = ['wallet', 'send', someAddress(), '0.1', '--payer', wallet, '--wait', 'none', '--qr']
     const { id, link, url } = await cli.json(args)
     expect([url, link]).toEqual([`${PUBLIC_URL}/v2/pay/${id}`, `solana:${encodeURIComponent(url)}`])
     expect(await newest()).toMatchObject({ id, account: wallet, state: 'open', builds: 0 })
   })
 
   it('refuses what it cannot show, what a code cannot give, and other file names', async () => {
-    const send = ['wallet', 'send', someone(), '0.1', '--payer', wallet]
+    const send = ['wallet', 'send', someAddress(), '0.1', '--payer', wallet]
     await cli.refused([...send, '--qr', '--json'], /nobody sees the QR code in this output/, 1)
     await cli.refused([...send, '--qr', 'code.png'], /--qr writes a file that ends in .svg, not "code.png"/, 2)
     await cli.refused([...send, '--qr', '--dry-run'], /--qr cannot be used with --dry-run/, 2)
@@ -135,15 +147,15 @@ describe('a command with --qr', () => {
   })
 
   it('of a wallet without funds fails before a code is shown', async () => {
-    const poor = someone()
-    const { exitCode, stderr } = await cli.svc(['wallet', 'send', someone(), '0.1', '--payer', poor, '--qr'])
+    const poor = someAddress()
+    const { exitCode, stderr } = await cli.svc(['wallet', 'send', someAddress(), '0.1', '--payer', poor, '--qr'])
     expect(exitCode).not.toBe(0)
     expect(stderr).not.toMatch(/[▀▄█]{4}/)
   })
 
   it('is made, listed, read, watched and revoked by `svc pay`', async () => {
     const before = (await newest())?.id
-    const body = JSON.stringify({ recipient: someone(), lamports: '1000000' })
+    const body = JSON.stringify({ recipient: someAddress(), lamports: '1000000' })
     const made = await cli.json(['pay', 'create', '/v2/sol-transfers', '--body', body, '--expires-in', '600'])
     expect(made).toMatchObject({ state: 'open', account: null, request: { method: 'POST', path: '/v2/sol-transfers' } })
     const [watched, signature] = await Promise.all([cli.json(['pay', 'watch', made.id]), payNewest(before)])
@@ -164,7 +176,7 @@ describe('a command with --qr but without a daemon', () => {
   const alone = commandLine()
   it('says that a phone needs one', async () => {
     const env = { SVC_PUBLIC_URL: PUBLIC_URL }
-    const args = ['wallet', 'send', someone(), '0.1', '--payer', someone(), '--qr']
+    const args = ['wallet', 'send', someAddress(), '0.1', '--payer', someAddress(), '--qr']
     await alone.refused(args, /from a running daemon, and none runs: start `svc serve`/, 2, { env })
   })
 })

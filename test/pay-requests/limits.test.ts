@@ -1,5 +1,4 @@
 /** What strangers can do with a pay request: it expires, its builds are counted, and old ones are removed. */
-import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { showCode } from '../../commands/pay/code.ts'
 import type { Kernel } from '../../daemon/kernel.ts'
@@ -10,8 +9,7 @@ import { createPayRequest } from '../../src/operations/pay-requests/verbs.ts'
 import { DAY_MS } from '../../src/platform/timing.ts'
 import { findPayRequest, prunePayRequests, updatePayRequest } from '../../src/store/resources/pay-requests.ts'
 import { type Service, type ServiceOptions, startService } from '../support/service.ts'
-
-const someone = () => Keypair.generate().publicKey.toBase58()
+import { someAddress } from '../support/wallets.ts'
 
 /** A service as that of a daemon, with one request for a transfer. */
 async function started(options: ServiceOptions = {}) {
@@ -22,10 +20,10 @@ async function started(options: ServiceOptions = {}) {
   const context = makeContext(kernel, key as never, { request_id: 'test' }, UNLINKED, (work) =>
     service.services.store.write(work),
   )
-  const body = { recipient: someone(), lamports: '1500000' }
+  const body = { recipient: someAddress(), lamports: '1500000' }
   const asked = { request: { method: 'POST' as const, path: '/v2/sol-transfers', body }, expires_in: 60 }
   const made = await createPayRequest(context, { ...asked, mode: 'unsigned' })
-  const wallet = someone()
+  const wallet = someAddress()
   ;(await service.services.chain.local()).airdrop(wallet, 1_000_000_000n)
   return { service, context, wallet, made, post: (account: string) => post(service, made.id, account) }
 }
@@ -58,16 +56,16 @@ describe('a pay request', () => {
     await service.services.store.write((tx) =>
       updatePayRequest(tx, made.id, { expires_at: service.clock.now() + 600_000 }),
     )
-    expect((await post(someone())).status).toBe(400)
+    expect((await post(someAddress())).status).toBe(400)
     expect(await row(context, made.id)).toMatchObject({ held_by: null, recent_builds_json: '[]' })
     expect((await post(wallet)).isBuilt).toBe(true)
-    const other = await post(someone())
+    const other = await post(someAddress())
     expect(other).toMatchObject({
       status: 429,
       message: 'Another wallet has just opened this: try again in 60 seconds',
     })
     service.clock.advance(60_001)
-    expect((await post(someone())).message).not.toMatch(/Another wallet/)
+    expect((await post(someAddress())).message).not.toMatch(/Another wallet/)
   })
 
   it('gives 20 transactions within minutes and 200 in all', async () => {

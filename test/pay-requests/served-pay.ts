@@ -5,9 +5,9 @@ import { expect } from 'vitest'
 import { payRequestsWorker } from '../../daemon/workers/workers.ts'
 import { type Served, serveHere } from '../cli/served.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
+import { SOL } from '../support/wallets.ts'
 
 export const PUBLIC_URL = 'https://pay.example/svc'
-const SOL = 1_000_000_000n
 
 export interface ServedPay extends Served {
   connection: Connection

@@ -1,13 +1,12 @@
 /** Pay requests as a wallet uses them: the library of Solana Pay fetches from the running daemon, signs and sends. */
 import { parseURL, type TransactionRequestURL } from '@solana/pay'
-import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { linkOf } from '../../src/operations/pay-requests/payments.ts'
 import { addressOf } from '../support/gold.ts'
+import { someAddress } from '../support/wallets.ts'
 import { PUBLIC_URL, type ServedPay, servePay } from './served-pay.ts'
 
-const someone = () => Keypair.generate().publicKey.toBase58()
 const transferTo = (recipient: string, lamports = '1500000') => ({
   request: { method: 'POST', path: '/v2/sol-transfers', body: { recipient, lamports } },
 })
@@ -30,7 +29,7 @@ describe('a pay request', () => {
   }
 
   it('is fetched, signed and sent by a wallet, and then paid, with its events once', async () => {
-    const [recipient, wallet] = [someone(), await pay.wallet()]
+    const [recipient, wallet] = [someAddress(), await pay.wallet()]
     const made = await pay.create({ ...transferTo(recipient), externalUid: 'order-7' })
     expect(made).toMatchObject({ state: 'open', account: null, signature: null, builds: 0 })
     expect(made.url).toBe(`${PUBLIC_URL}/v2/pay/${made.id}`)
@@ -73,7 +72,7 @@ describe('a pay request', () => {
   })
 
   it('tells a wallet its label and an icon that the daemon serves, to any page', async () => {
-    const { url } = await pay.create(transferTo(someone()))
+    const { url } = await pay.create(transferTo(someAddress()))
     const answer = await fetch(pay.here(url), { headers: { origin: 'https://wallet.example' } })
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
     const { label, icon } = (await answer.json()) as { label: string; icon: string }
@@ -85,7 +84,7 @@ describe('a pay request', () => {
   })
 
   it('gives two phones that ask at once one transaction', async () => {
-    const made = await pay.create(transferTo(someone()))
+    const made = await pay.create(transferTo(someAddress()))
     const wallets = await Promise.all([pay.wallet(), pay.wallet()])
     const answers = await Promise.all(
       wallets.map((wallet) => post(made.url, JSON.stringify({ account: addressOf(wallet) }))),
@@ -98,7 +97,7 @@ describe('a pay request', () => {
 
   it('for one wallet tells any other so', async () => {
     const [own, other] = [await pay.wallet(), await pay.wallet()]
-    const made = await pay.create({ ...transferTo(someone()), account: addressOf(own) })
+    const made = await pay.create({ ...transferTo(someAddress()), account: addressOf(own) })
     const answer = await post(made.url, JSON.stringify({ account: addressOf(other) }))
     expect([answer.status, answer.json.message]).toEqual([
       400,
@@ -108,27 +107,27 @@ describe('a pay request', () => {
   })
 
   it('that was revoked gives no transaction', async () => {
-    const made = await pay.create(transferTo(someone()))
+    const made = await pay.create(transferTo(someAddress()))
     const { status } = await pay.request('DELETE', `/v2/pay-requests/${made.id}`)
     expect([status, (await pay.get(made.id)).state]).toEqual([200, 'revoked'])
-    const answer = await post(made.url, JSON.stringify({ account: someone() }))
+    const answer = await post(made.url, JSON.stringify({ account: someAddress() }))
     expect([answer.status, answer.json.message]).toEqual([400, 'This was revoked: ask for a new QR code'])
   })
 
   it('of a revoked API key gives no transaction', async () => {
     const key = await pay.request('POST', '/v2/api-keys', { body: { name: 'shop' } })
     const { json } = await pay.request('POST', '/v2/pay-requests', {
-      body: transferTo(someone()),
+      body: transferTo(someAddress()),
       key: key.json.data.key,
     })
     await pay.request('DELETE', `/v2/api-keys/${key.json.data.id}`)
-    const answer = await post(json.data.url, JSON.stringify({ account: someone() }))
+    const answer = await post(json.data.url, JSON.stringify({ account: someAddress() }))
     expect(answer.json.message).toBe('This was revoked: ask for a new QR code')
   })
 
   it('that nobody made is unknown, and shows nothing of others', async () => {
     for (const id of ['pay_000000000000000000000000', 'pay_', 'x'.repeat(300)]) {
-      const answer = await post(`${PUBLIC_URL}/v2/pay/${id}`, JSON.stringify({ account: someone() }))
+      const answer = await post(`${PUBLIC_URL}/v2/pay/${id}`, JSON.stringify({ account: someAddress() }))
       expect([answer.status, answer.json.message], id).toEqual([
         404,
         'This QR code is not known here: ask for a new one',
@@ -137,12 +136,12 @@ describe('a pay request', () => {
   })
 
   it('takes only a small body with an address', async () => {
-    const { url } = await pay.create(transferTo(someone()))
+    const { url } = await pay.create(transferTo(someAddress()))
     const bodies = [
       ['{"account":"x"}', /account/],
       ['[]', /JSON object/],
       ['{', /JSON/],
-      [JSON.stringify({ account: someone(), more: 'x'.repeat(2_000) }), /larger than/],
+      [JSON.stringify({ account: someAddress(), more: 'x'.repeat(2_000) }), /larger than/],
     ] as const
     for (const [body, message] of bodies) {
       const answer = await post(url, body)
@@ -155,7 +154,7 @@ describe('a pay request', () => {
 
   it('is not a payment if a transaction with its reference does something else', async () => {
     const wallet = await pay.wallet()
-    const made = await pay.create(transferTo(someone()))
+    const made = await pay.create(transferTo(someAddress()))
     const transaction = await pay.fetch(made.link, wallet)
     // Only the transfer of 0, which names the reference.
     transaction.instructions = transaction.instructions.slice(-1)
@@ -179,7 +178,7 @@ describe('a pay request', () => {
   })
 
   it('belongs to the key that made it', async () => {
-    const made = await pay.create(transferTo(someone()))
+    const made = await pay.create(transferTo(someAddress()))
     const key = (await pay.request('POST', '/v2/api-keys', { body: { name: 'other' } })).json.data.key
     const path = `/v2/pay-requests/${made.id}`
     for (const method of ['GET', 'DELETE']) expect((await pay.request(method, path, { key })).status).toBe(404)

@@ -16,9 +16,10 @@ import { unpackMessage } from '../../src/store/proposals/stored-message.ts'
 import { airdropsOn, claimBody, createBody, entriesFor } from '../support/airdrops.ts'
 import { V1_CONFIG } from '../support/local-chain.ts'
 import { transfer } from '../support/local-chain-transactions.ts'
-import { IMAGE, signWith } from '../support/pool-platform.ts'
+import { IMAGE } from '../support/pool-platform.ts'
 import { keyOf } from '../support/squads.ts'
 import { addressOf, lacksTreasury, SOL, sharedTreasury, type Treasury } from '../support/treasury.ts'
+import { signWith } from '../support/wallets.ts'
 
 describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
   let at: Treasury

@@ -24,11 +24,11 @@ import {
   lackingPrograms,
   openChainAndNode,
   openPlatform,
-  signWith,
 } from '../support/pool-platform.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { inSoak } from '../support/runs.ts'
 import { makeKey } from '../support/service.ts'
+import { signWith } from '../support/wallets.ts'
 import { actsOn } from './acts.ts'
 
 const TOKEN = {

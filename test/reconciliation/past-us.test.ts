@@ -35,6 +35,7 @@ import { createMint, DAY, give, lacksLock } from '../support/gold.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { startService } from '../support/service.ts'
+import { keypairOf } from '../support/wallets.ts'
 import { actsOn, WAYS, type Way } from './acts.ts'
 
 /** The instructions of a transaction, to be put into another one. */
@@ -216,7 +217,7 @@ describe('a token of this service', () => {
         uri: 'https://example.com/t.json',
         revoke_freeze_authority: false,
       })
-      const mintKey = Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))
+      const mintKey = keypairOf(made.required_signers.mint_secret_key)
       await scene.submit(made, [user, mintKey])
       await acts.settle(1)
       const revoke = (type: spl.AuthorityType) =>
@@ -252,7 +253,7 @@ describe('a Token-2022 token of this service', () => {
       revoke_mint_authority: true,
       extensions: { pausable: true },
     })
-    const mintKey = Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))
+    const mintKey = keypairOf(made.required_signers.mint_secret_key)
     await scene.submit(made, [user, mintKey])
     await acts.settle(2)
     const { PausableConfig } = spl.AuthorityType
@@ -284,7 +285,7 @@ describe('a Token-2022 token of this service whose mint others change past it', 
       uri: 'https://example.com/t.json',
       extensions: { pausable: true, closable: true, transfer_fee: { basis_points: 100 } },
     })
-    const mintKey = Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))
+    const mintKey = keypairOf(made.required_signers.mint_secret_key)
     await scene.submit(made, [user, mintKey])
     await acts.settle(2)
     const [mint, by, program] = [mintKey.publicKey, user.publicKey, spl.TOKEN_2022_PROGRAM_ID]
@@ -322,7 +323,7 @@ describe('a token of this service whose authorities are given away past it', () 
       token_program: 'spl',
       uri: 'https://example.com/t.json',
     })
-    const mintKey = Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))
+    const mintKey = keypairOf(made.required_signers.mint_secret_key)
     await scene.submit(made, [user, mintKey])
     await acts.settle(2)
     await acts.send(acts.sign([handed(mintKey.publicKey, user, other.publicKey, spl.TOKEN_PROGRAM_ID)], [user]))
@@ -363,7 +364,7 @@ describe.skipIf(!hasProgram(PROGRAMS.tokenMetadata.id))('a token with Metaplex m
       revoke_freeze_authority: true,
       revoke_mint_authority: true,
     })
-    await scene.submit(made, [user, Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))])
+    await scene.submit(made, [user, keypairOf(made.required_signers.mint_secret_key)])
     await acts.settle(2)
     const envelope = { payer: addressOf(user), recentBlockhash: acts.chain.latestBlockhash().blockhash }
     const instructions =

@@ -14,12 +14,11 @@ import {
   addressOf,
   type ChainAndNode,
   IMAGE,
-  keypairOf,
   lackingPrograms,
   openChainAndNode,
   openPlatform,
-  signWith,
 } from '../support/pool-platform.ts'
+import { keypairOf, signWith } from '../support/wallets.ts'
 import { actsOn, WAYS, type Way } from './acts.ts'
 
 describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')})`, () => {

@@ -1,5 +1,5 @@
 /** Cutting the audit log: what is left proves itself from a sealed anchor, and so does the file that was exported before. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
 import { findAnchors } from '../../src/store/audit/anchors.ts'
 import type { Tx } from '../../src/store/store.ts'
@@ -9,9 +9,6 @@ import { type Service, startService } from '../support/service.ts'
 
 const DAY = 86_400_000
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 type Asked = Pick<Service, 'request'>
 

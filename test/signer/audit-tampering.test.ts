@@ -1,7 +1,7 @@
 /** A database that somebody else wrote to: verification, doctor, a restore and the start find what the audit log does not say. */
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { mintApiKey } from '../../src/operations/api-keys.ts'
 import { requireRecordedState } from '../../src/operations/audit-entries/require-recorded-state.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -14,9 +14,6 @@ import { openService, temporaryFolder } from '../support/service.ts'
 import { entries } from '../support/trees.ts'
 
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 const { svc } = commandLine()
 const ENCRYPTION_KEY = '7'.repeat(64)
 

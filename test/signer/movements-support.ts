@@ -24,8 +24,10 @@ import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { unsignedV1 } from '../support/version1.ts'
+import { SOL } from '../support/wallets.ts'
 
-export const SOL = 1_000_000_000n
+export { SOL }
+
 export const NOTHING_SPENT: Spent = { lamports: 0n, tokens: new Map() }
 const { TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID } = spl
 

@@ -1,7 +1,7 @@
 /** Signed requests over HTTP: judged, counted, remembered, signed once, told in the audit log. */
 import { createHash } from 'node:crypto'
 import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readLatestBlockhash } from '../../src/chain/reads/rpc-reads.ts'
 import { requireSigner } from '../../src/operations/signing/require-signer.ts'
 import { reserveSigning } from '../../src/operations/signing/reserve-signing.ts'
@@ -257,7 +257,6 @@ describe('a daily cap under 50 requests at once', () => {
   const server = postgres
   if ('missing' in server) it.skip(`PostgreSQL cannot be run here (${server.missing})`, () => {})
   else {
-    afterAll(() => server.stop())
     it('holds exactly over two daemons on one PostgreSQL database', async () => {
       const settings = {
         'database-url': await server.createMigratedDatabase(),

@@ -81,7 +81,6 @@ describe.skipIf('missing' in started)('an act that two people approve at two dae
     }
     await chainProcess?.stop()
     await vault?.close()
-    await server.stop()
     removeFolder(home)
   })
 

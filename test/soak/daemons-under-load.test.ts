@@ -194,7 +194,6 @@ describe.skipIf('missing' in started)(`three daemons under load (SOAK_SEED=${SEE
     for (const receiver of receivers ?? []) await receiver.close()
     await observer?.end()
     for (const folder of folders) removeFolder(folder)
-    await server.stop()
   })
 
   it('answers each request as it should, or says when to try again', () => {

@@ -13,11 +13,11 @@ import { commandLine } from '../cli/command-line.ts'
 import { png } from '../storage/images.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { hasInstruction, hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+import { addressOf } from '../support/wallets.ts'
 
 const cli = commandLine()
 const lacking = Object.values(PROGRAMS).filter(({ id }) => !hasProgram(id))
 const [user, platform, other] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
-const address = (key: Keypair) => key.publicKey.toBase58()
 const env: Record<string, string> = {
   SVC_PROGRAMS_DIR: PROGRAMS_DIR,
   SVC_PRIORITY_FEE: 'none',
@@ -51,27 +51,27 @@ const dryVerbs = loaded
 const RUNS: Record<string, () => string[][]> = {
   'tokens create': () => [['--name', 'Dry', '--symbol', 'DRY', '--uri', 'https://example.com/d.json', '--supply', '1']],
   'tokens revoke': () => [[world.mint!, 'mint']],
-  'multisig create': () => [['--member', `${address(other)}`, '--threshold', '1']],
+  'multisig create': () => [['--member', `${addressOf(other)}`, '--threshold', '1']],
   'tokens withdraw-withheld': () => [[world.fees!]],
   'tokens harvest': () => [[world.fees!]],
   'tokens set-extensions': () => [[world.fees!, '--transfer-fee', '2%']],
   'tokens mint': () => [
     [world.mint!, '1'],
-    [world.mint!, '1', '--to', address(other), '--tx-version', '1'],
+    [world.mint!, '1', '--to', addressOf(other), '--tx-version', '1'],
     [world.mint!, '--from', world.list!],
   ],
   'tokens burn': () => [[world.mint!, '1']],
-  'tokens freeze': () => [[world.freezable!, address(user)]],
-  'tokens thaw': () => [[world.frozen!, address(user)]],
+  'tokens freeze': () => [[world.freezable!, addressOf(user)]],
+  'tokens thaw': () => [[world.frozen!, addressOf(user)]],
   'tokens transfer': () => [
-    [world.mint!, address(other), '1'],
+    [world.mint!, addressOf(other), '1'],
     [world.mint!, '--from', world.list!],
   ],
   'tokens pause': () => [[world.pausable!]],
   'tokens resume': () => [[world.paused!]],
   'tokens close': () => [[world.pausable!]],
   'tokens update': () => [[world.fees!, '--field', 'website=example.com']],
-  'tokens set-authority': () => [[world.mint!, 'mint', address(other)]],
+  'tokens set-authority': () => [[world.mint!, 'mint', addressOf(other)]],
   'collections create': () => [['--name', 'Dry', '--uri', 'https://example.com/c.json']],
   'nfts mint': () => [
     ['--collection', world.collection!, '--name', 'Dry', '--uri', 'https://example.com/n.json'],
@@ -84,7 +84,7 @@ const RUNS: Record<string, () => string[][]> = {
   'gold lock': () => [['--amount', '1', '--days', '1', '-k', world.other!]],
   'gold unlock': () => [[]],
   'locks create': () => [
-    [world.mint!, address(other), '2', '--cliff', '30d', '--periods', '2', '--frequency', '1d', '--title', 'Dry'],
+    [world.mint!, addressOf(other), '2', '--cliff', '30d', '--periods', '2', '--frequency', '1d', '--title', 'Dry'],
     [world.mint!, '--from', world.locks!, '--cliff', '30d'],
   ],
   'locks claim': () => [
@@ -92,7 +92,7 @@ const RUNS: Record<string, () => string[][]> = {
     ['--all', '-k', world.other!],
   ],
   'locks cancel': () => [[world.lock!]],
-  'locks transfer': () => [[world.lock!, address(user)]],
+  'locks transfer': () => [[world.lock!, addressOf(user)]],
   'locks update': () => [[world.lock!, '--title', 'Dry']],
   'locks close': () => [[world.spentLock!]],
   'pools create': () => [
@@ -104,9 +104,9 @@ const RUNS: Record<string, () => string[][]> = {
     ['--name', 'Dry', '--symbol', 'BUILT', '--image', world.logo!],
   ],
   'wallet send': () => [
-    [address(other), '1.5'],
-    [address(other), 'all', '--tx-version', '1'],
-    [address(other), '1', '--mint', world.mint!],
+    [addressOf(other), '1.5'],
+    [addressOf(other), 'all', '--tx-version', '1'],
+    [addressOf(other), '1', '--mint', world.mint!],
   ],
   'wallet reclaim': () => [['--close-empty'], ['--tx-version', '1'], ['--signed']],
   'pools share': () => [['shared'], ['shared', '--tx-version', '1']],
@@ -124,9 +124,9 @@ const RUNS: Record<string, () => string[][]> = {
   'pools positions lock': () => [[world.mine!, world.position!, '--all']],
   'pools positions close': () => [[world.mine!, world.empty!]],
   'pools positions claim': () => [[world.mine!, world.position!]],
-  'pools positions transfer': () => [[world.direct!, '--to', address(other)]],
-  'collections transfer-authority': () => [[world.collection!, address(other)]],
-  'pools transfer-creator': () => [[world.pool!, '--to', address(other)]],
+  'pools positions transfer': () => [[world.direct!, '--to', addressOf(other)]],
+  'collections transfer-authority': () => [[world.collection!, addressOf(other)]],
+  'pools transfer-creator': () => [[world.pool!, '--to', addressOf(other)]],
   'pools swap': () => [[world.pool!, '--buy', '0.1']],
   'fees claim': () => [
     [world.pool!, '-k', world.platform!],
@@ -134,7 +134,7 @@ const RUNS: Record<string, () => string[][]> = {
     ['--all', '--signed'],
     ['--all', '--as', 'creator'],
   ],
-  'fees delegate grant': () => [[world.direct!, '--to', address(other)]],
+  'fees delegate grant': () => [[world.direct!, '--to', addressOf(other)]],
   'fees delegate revoke': () => [[world.direct!]],
   'proposals create': () => [
     [world.paid!, '--squads', world.multisig!],
@@ -268,12 +268,12 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     env.SVC_POOLS_PRESETS = cli.file('presets.json', JSON.stringify({ shared: SHARED }))
     world.logo = join(cli.home, 'logo.png')
     writeFileSync(world.logo, png())
-    for (const key of [user, platform, other]) await done(['localnet', 'airdrop', address(key), '100'])
+    for (const key of [user, platform, other]) await done(['localnet', 'airdrop', addressOf(key), '100'])
     const texts = ['--symbol', 'TST', '--uri', 'https://example.com/t.json', '--supply', '1000000']
     world.mint = (await done(['tokens', 'create', '--name', 'Test', ...texts])).mint!
     env.SVC_GOLD_MINT = world.mint
     world.fees = (await done(['tokens', 'create', '--name', 'Fee', ...texts, '--transfer-fee', '1%'])).mint!
-    const paid = cli.file('paid.csv', `${address(other)},1\n`)
+    const paid = cli.file('paid.csv', `${addressOf(other)},1\n`)
     await done(['airdrops', 'send', paid, '--mint', world.fees, '--decimals', '6', '--accept-transfer-fee'])
     const freezable = ['tokens', 'create', '--name', 'Cold', ...texts, '--keep-freeze-authority']
     const empty = ['tokens', 'create', '--name', 'Empty', '--symbol', 'EMP', '--uri', 'https://example.com/e.json']
@@ -281,21 +281,21 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     for (const name of ['pausable', 'paused']) world[name] = (await done(pausable)).mint!
     await done(['tokens', 'pause', world.paused!])
     for (const name of ['freezable', 'frozen']) world[name] = (await done(freezable)).mint!
-    await done(['tokens', 'freeze', world.frozen!, address(user)])
+    await done(['tokens', 'freeze', world.frozen!, addressOf(user)])
     await done(['gold', 'lock', '--amount', '5', '--days', '1'])
     await done(['localnet', 'advance', '90000'])
-    const lock = ['locks', 'create', world.mint, address(other), '2']
+    const lock = ['locks', 'create', world.mint, addressOf(other), '2']
     const may = ['--cancellable-by', 'creator', '--recipient-changeable-by', 'creator']
     world.lock = (await done([...lock, '--periods', '1', '--frequency', '365d', '--cliff-amount', '1', ...may]))
       .address!
     world.spentLock = (await done([...lock, '--all-at-once'])).address!
-    world.locks = cli.file('locks.csv', `wallet,amount\n${address(other)},2\n`)
+    world.locks = cli.file('locks.csv', `wallet,amount\n${addressOf(other)},2\n`)
     const claimed = await run(['locks', 'claim', world.spentLock, '-k', world.other])
     expect(claimed.exitCode, claimed.stderr).toBe(0)
     const named = ['--uri', 'https://example.com/x.json']
     world.collection = (await done(['collections', 'create', '--name', 'Own', ...named])).collection!
     world.shared = (
-      await done(['collections', 'create', '--name', 'Shared', ...named, '--update-authority', address(platform)])
+      await done(['collections', 'create', '--name', 'Shared', ...named, '--update-authority', addressOf(platform)])
     ).collection!
     env.SVC_NFTS_COSIGN_COLLECTIONS = world.shared
     const mint = ['nfts', 'mint', '--collection', world.collection, ...named]
@@ -304,7 +304,7 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     await done(['stakes', 'create', world.staked])
     world.rows = cli.file('rows.csv', 'name,uri\nA,https://example.com/a.json\nB,https://example.com/b.json\n')
     world.launches = cli.file('launches.csv', 'name,symbol,image,buy\nDry,DRYB,logo.png,0.1\nDry,DRYC,logo.png,\n')
-    const list = [user, other, platform].map((key) => `${address(key)},1\n`).join('')
+    const list = [user, other, platform].map((key) => `${addressOf(key)},1\n`).join('')
     world.list = cli.file('list.csv', list)
     const airdrop = ['--mint', world.mint, '--decimals', '6']
     const launched = await done(['airdrops', 'launch', world.list, ...airdrop])
@@ -324,7 +324,7 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     world.direct = (await done([...pool, '--symbol', 'DIRECT', '--type', 'damm_v2'])).address!
     const free = ['--symbol', 'FREE', '--type', 'damm_v2', '--unlocked-liquidity', '--buy', '1']
     world.mine = (await done([...pool, ...free])).address!
-    const listed = await run(['pools', 'positions', 'list', world.mine, '--owner', address(user)])
+    const listed = await run(['pools', 'positions', 'list', world.mine, '--owner', addressOf(user)])
     expect(listed.exitCode, listed.stderr).toBe(0)
     const { positions } = listed.data as unknown as { positions: { position: string }[] }
     world.position = positions[0]!.position
@@ -332,10 +332,10 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     world.empty = (await done(['pools', 'positions', 'open', world.mine, ...opened])).position!
     await done(['pools', 'positions', 'remove', world.mine, world.empty, '--all'])
     await done([...pool, '--symbol', 'BUILT', '--build-only'])
-    const { multisig, vault } = await done(['multisig', 'create', '--member', address(user), '--threshold', '1'])
+    const { multisig, vault } = await done(['multisig', 'create', '--member', addressOf(user), '--threshold', '1'])
     await done(['localnet', 'airdrop', vault!, '1'])
     Object.assign(world, { multisig, paid: payment(new PublicKey(vault!)) })
-    const send = ['wallet', 'send', address(other), '0.002', '--squads', multisig!]
+    const send = ['wallet', 'send', addressOf(other), '0.002', '--squads', multisig!]
     for (const end of ['active', 'approved', 'executed']) {
       world[end] = (await done(send)).proposal!
       if (end !== 'active') await done(['proposals', 'approve', world[end]])

@@ -1,6 +1,6 @@
 /** Every operation of the OpenAPI document, with requests that its schema allows and that it does not. */
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ERROR_STATUS } from '../../src/platform/errors.ts'
 import { routes } from '../api/bodies.ts'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -282,7 +282,6 @@ const server = await startPostgres()
 if ('missing' in server) {
   it.skip(`the API answers random requests on PostgreSQL too: PostgreSQL cannot be run here (${server.missing})`, () => {})
 } else {
-  afterAll(() => server.stop())
   it('the API answers random requests on PostgreSQL too', async () => {
     const settings = { 'database-url': await server.createDatabase(), 'encryption-key': 'ab'.repeat(32) }
     const { faults } = await fuzz(await startService({ settings: { ...platformSettings(), ...settings } }), 0.5)

@@ -1,6 +1,6 @@
 /** Housekeeping: expired rows are removed, no others, and nothing waits for it. */
 import { sql } from 'kysely'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
 import type { Store } from '../../src/store/store.ts'
 import { unlimited } from '../store/many-rows.ts'
@@ -14,9 +14,6 @@ const MANY = 80_000
 const FEW = 700
 
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 const numbers = (count: number) =>
   sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})`

@@ -23,7 +23,6 @@ describe.skipIf('missing' in started)('two daemons of one database', () => {
   })
   afterAll(async () => {
     await observer.end()
-    await server.stop()
   })
 
   async function pair() {

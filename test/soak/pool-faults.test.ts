@@ -19,7 +19,6 @@ import {
   type ChainAndNode,
   faultsBy,
   IMAGE,
-  keypairOf,
   lackingPrograms,
   openChainAndNode,
   openPlatform,
@@ -27,12 +26,12 @@ import {
   type Random,
   RICH,
   setPolicy,
-  signWith,
 } from '../support/pool-platform.ts'
 import { randomOf } from '../support/random.ts'
 import { rentForBytes, WALLET_RENT } from '../support/rent.ts'
 import type { Answer } from '../support/request.ts'
 import { soakRuns } from '../support/runs.ts'
+import { keypairOf, signWith } from '../support/wallets.ts'
 
 const SCHEDULES = soakRuns(40, 120)
 const FIRST_SEED = 2_000

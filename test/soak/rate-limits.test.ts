@@ -1,6 +1,6 @@
 /** Rate limits over processes: exactly as many as the limit at any time and no wrong refusal, through kills and stops too. */
 import pg from 'pg'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { pause } from '../../src/platform/timing.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
@@ -14,9 +14,6 @@ const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 const RUN_MS = 75_000
 
 const started = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in started)) await started.stop()
-})
 
 /** How long one that was refused waits before it asks again. */
 const PAUSE_MS = 250

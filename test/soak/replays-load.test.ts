@@ -1,5 +1,5 @@
 /** Replays of thousands of events: in bounded steps, without delay for new events. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { advanceReplays, fanOut } from '../../src/operations/webhook-deliveries/enqueuing.ts'
 import { numbers } from '../store/databases.ts'
@@ -8,9 +8,6 @@ import { startReceiver } from '../support/receiver.ts'
 import { DATABASES, happen, open, queued, replay, startOn, subscribe } from '../webhooks/replaying.ts'
 
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 describe.each(DATABASES)('on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in postgres

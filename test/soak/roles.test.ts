@@ -32,7 +32,6 @@ describe.skipIf('missing' in started)('daemons with the roles api and worker', (
   afterAll(async () => {
     await api.stop()
     removeFolder(folder)
-    await server.stop()
   })
 
   async function startWorker(): Promise<Daemon> {

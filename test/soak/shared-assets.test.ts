@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { large } from '../storage/images.ts'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -15,9 +15,6 @@ import { temporaryFolder } from '../support/service.ts'
 const ENCRYPTION_KEY = '7'.repeat(64)
 const READERS = 50
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 const lacking = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id)).map(({ name }) => name)
 

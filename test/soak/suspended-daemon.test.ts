@@ -14,8 +14,6 @@ const started = await startPostgres()
 const server = started as PostgresServer
 
 describe.skipIf('missing' in started)('a daemon that is stopped while it holds locks', () => {
-  afterAll(() => server.stop())
-
   let url: string
   let observer: pg.Client
 

@@ -17,9 +17,9 @@ import { type ForeignCurve, openForeignCurve } from '../support/foreign-curve.ts
 import { addressOf, createMint, give, run } from '../support/gold.ts'
 import { testNode } from '../support/node.ts'
 import { hasProgram } from '../support/programs.ts'
+import { SOL } from '../support/wallets.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
-const SOL = 1_000_000_000n
 const programs = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.lock]
 const isReady = existsSync(CHROMIUM) && programs.every(({ id }) => hasProgram(id))
 

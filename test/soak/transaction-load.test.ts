@@ -1,5 +1,5 @@
 /** Ten thousand pending transactions: rounds are bounded, none waits forever, and two daemons share them without repeating one. */
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ROUND_CALLS } from '../../src/following/rounds.ts'
 import { freshStore, numbers, postgres, sqlite, type TestDatabase, twoStores } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -160,7 +160,6 @@ if ('missing' in server) {
   })
 } else {
   describe('PostgreSQL', () => {
-    afterAll(() => server.stop())
     loadSuite(postgres(server))
   })
 }

@@ -10,19 +10,17 @@ import { AIRDROP_CLAIM_UNITS } from '../../src/chain/programs/merkle-distributor
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { routes } from '../api/bodies.ts'
 import { IMAGES } from '../storage/images.ts'
-import { expectVersion1, keypairOf, MOST_LOADED } from '../support/built-version1.ts'
+import { expectVersion1, MOST_LOADED } from '../support/built-version1.ts'
 import { createMint, DAY, give, lamportsOf } from '../support/gold.ts'
 import { keypairFile } from '../support/platform-wallet.ts'
 import { hasInstruction, hasProgram } from '../support/programs.ts'
 import { openService, removeFolder, type Service } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { signV1 } from '../support/version1.ts'
-
-const SOL = 1_000_000_000n
+import { addressOf, keypairOf, SOL } from '../support/wallets.ts'
 
 const lacking = Object.values(PROGRAMS).filter(({ id }) => !hasProgram(id))
 const IMAGE = Buffer.from(IMAGES.png).toString('base64')
-const keyAddress = (key: Keypair) => key.publicKey.toBase58()
 const CURVE = {
   total_supply: '1000000000',
   decimals: 6,
@@ -69,12 +67,12 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
       signer: 'keypair',
       'signer.keypair': keypairFile(files, wallet),
       'priority-fee': '1000',
-      'gold.mint': keyAddress(gold),
+      'gold.mint': addressOf(gold),
       'pools.presets': presets,
     }
     service = await openService({ dataDir: folder, settings })
     chain = await service.services.chain.local()
-    for (const key of [wallet, user, other]) chain.airdrop(keyAddress(key), 1_000n * SOL)
+    for (const key of [wallet, user, other]) chain.airdrop(addressOf(key), 1_000n * SOL)
     await service.request('PATCH', '/v2/signer/policy', { body: POLICY })
   })
   afterAll(async () => {
@@ -120,7 +118,7 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
   const platform_id = 'test'
 
   it('tokens: created by either program, and their authorities dropped', async () => {
-    const payer = keyAddress(user)
+    const payer = addressOf(user)
     const texts = {
       payer,
       name: 'My Token',
@@ -134,7 +132,7 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     const taxed = await ask('tokens.create', '/v2/tokens', extended)
     land('token with extensions', taxed.transaction, [user, ...keysOf(taxed.required_signers)])
     const others = [other, Keypair.generate()]
-    const recipients = others.map((key) => ({ wallet: keyAddress(key), amount: '10000' }))
+    const recipients = others.map((key) => ({ wallet: addressOf(key), amount: '10000' }))
     const paying = { payer, mint: taxed.mint, recipients, accept_transfer_fee: true }
     land('taxed transfer', (await ask('tokenTransfers.create', '/v2/token-transfers', paying)).transaction, [user])
     const [first, second] = others.map(({ publicKey }) =>
@@ -163,14 +161,14 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
       const created = await ask('tokens.create', '/v2/tokens', { ...texts, token_program })
       land(`token ${token_program}`, created.transaction, [user, ...keysOf(created.required_signers)])
       const at = `/v2/tokens/${created.mint}`
-      const minted = await ask('tokens.mint', `${at}/mints`, { payer, amount: '5', recipient: keyAddress(other) })
+      const minted = await ask('tokens.mint', `${at}/mints`, { payer, amount: '5', recipient: addressOf(other) })
       land(`minting ${token_program}`, minted.transaction, [user])
       land(`burning ${token_program}`, (await ask('tokens.burn', `${at}/burns`, { payer, amount: '5' })).transaction, [
         user,
       ])
-      const frozen = await ask('tokens.freeze', `${at}/freezes`, { payer, wallet: keyAddress(other) })
+      const frozen = await ask('tokens.freeze', `${at}/freezes`, { payer, wallet: addressOf(other) })
       land(`freezing ${token_program}`, frozen.transaction, [user])
-      const thawed = await ask('tokens.thaw', `${at}/freezes/${keyAddress(other)}`, { payer })
+      const thawed = await ask('tokens.thaw', `${at}/freezes/${addressOf(other)}`, { payer })
       land(`thawing ${token_program}`, thawed.transaction, [user])
       land(
         `freezing again ${token_program}`,
@@ -186,7 +184,7 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
       land(`metadata ${token_program}`, updated.transaction, [user])
       const revoked = await ask('tokens.revokeAuthority', `/v2/tokens/${created.mint}/authorities/mint`, { payer })
       land(`revocation ${token_program}`, revoked.transaction, [user])
-      const to = { payer, new_authority: keyAddress(other) }
+      const to = { payer, new_authority: addressOf(other) }
       const given = await ask('tokens.transferAuthority', `/v2/tokens/${created.mint}/authorities/metadata`, to)
       land(`transfer of an authority ${token_program}`, given.transaction, [user])
     }
@@ -194,37 +192,37 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
 
   it('collections and NFTs: minted, staked, released and burned', async () => {
     const texts = { name: 'My Things', uri: 'https://example.com/c.json' }
-    const made = await ask('collections.create', '/v2/collections', { ...texts, payer: keyAddress(user) })
+    const made = await ask('collections.create', '/v2/collections', { ...texts, payer: addressOf(user) })
     land('collection', made.transaction, [user])
     const collection = made.collection as string
-    const passing = await ask('collections.create', '/v2/collections', { ...texts, payer: keyAddress(user) })
+    const passing = await ask('collections.create', '/v2/collections', { ...texts, payer: addressOf(user) })
     land('another collection', passing.transaction, [user])
-    const to = { payer: keyAddress(user), new_authority: keyAddress(other) }
+    const to = { payer: addressOf(user), new_authority: addressOf(other) }
     const at = `/v2/collections/${passing.collection}/update-authority`
     land('transfer of a collection', (await ask('collections.transferAuthority', at, to)).transaction, [user])
-    const minted = await ask('nfts.create', '/v2/nfts', { ...texts, payer: keyAddress(user), platform_id, collection })
+    const minted = await ask('nfts.create', '/v2/nfts', { ...texts, payer: addressOf(user), platform_id, collection })
     land('NFT', minted.transaction, [user])
     const { asset } = minted
-    const stake = { user: keyAddress(user), platform_id, collection, platform_fee: 5_000 }
+    const stake = { user: addressOf(user), platform_id, collection, platform_fee: 5_000 }
     land('stake', (await ask('stakes.create', '/v2/stakes', { ...stake, asset })).transaction, [user])
     land('release', (await ask('stakes.release', `/v2/stakes/${asset}`, stake)).transaction, [user])
-    const burning = { owner: keyAddress(user), platform_id, collection }
+    const burning = { owner: addressOf(user), platform_id, collection }
     land('burn', (await ask('nfts.burn', `/v2/nfts/${asset}`, burning)).transaction, [user])
   })
 
   it('gold: locked and unlocked', async () => {
     give(chain, user, createMint(chain, user, { key: gold }), user.publicKey, 500n)
-    const lock = { user: keyAddress(user), platform_id, amount: '400', lock_duration_days: 1 }
+    const lock = { user: addressOf(user), platform_id, amount: '400', lock_duration_days: 1 }
     land('gold lock', (await ask('goldLocks.create', '/v2/gold-locks', lock)).transaction, [user])
     chain.advance(2 * DAY)
-    const unlocked = await ask('goldLocks.unlock', `/v2/gold-locks/${keyAddress(user)}`, { platform_id })
+    const unlocked = await ask('goldLocks.unlock', `/v2/gold-locks/${addressOf(user)}`, { platform_id })
     land('gold unlock', unlocked.transaction, [user])
   })
 
   it('locks: made, titled, claimed, given to another recipient, cancelled and closed', async () => {
     const token = createMint(chain, user)
     give(chain, user, token, user.publicKey, 5_000n)
-    const payer = keyAddress(user)
+    const payer = addressOf(user)
     const body = { payer, mint: token.mint.toBase58(), recipient: payer, amount: '1000' }
     const powers = { cancellable_by: 'both', recipient_changeable_by: 'both' }
     const lock = async (more: object) => {
@@ -235,9 +233,9 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     const later = new Date((chain.unixTimestamp() + 10 * DAY) * 1000).toISOString()
     const path = await lock({ cliff_at: later })
     land('title of a lock', (await ask('locks.entitle', `${path}/title`, { payer, title: 'Team' })).transaction, [user])
-    const to = { payer, new_recipient: keyAddress(other) }
+    const to = { payer, new_recipient: addressOf(other) }
     land('change of a recipient', (await ask('locks.changeRecipient', `${path}/recipient`, to)).transaction, [user])
-    land('cancellation', (await ask('locks.cancel', path, { payer: keyAddress(other) })).transaction, [other])
+    land('cancellation', (await ask('locks.cancel', path, { payer: addressOf(other) })).transaction, [other])
     land('closing of a lock', (await ask('locks.close', `${path}/closings`, { payer })).transaction, [user])
     const open = await lock({})
     land('claim of a lock', (await ask('locks.claim', `${open}/claims`, { payer })).transaction, [user])
@@ -249,20 +247,20 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
 
   it('airdrops: made, claimed by a proof, and withdrawn by the platform wallet', async () => {
     const texts = { name: 'Drop', symbol: 'DRP', uri: 'https://example.com/d.json', initial_supply: '1000000' }
-    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: keyAddress(user) })
+    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: addressOf(user) })
     land('token', token.transaction, [user, ...keysOf(token.required_signers)])
     const { mint } = token
     const poor = Keypair.generate()
-    const entries = [user, other, poor].map((key) => ({ wallet: keyAddress(key), amount: '400' }))
+    const entries = [user, other, poor].map((key) => ({ wallet: addressOf(key), amount: '400' }))
     const tree = (await service.request('POST', '/v2/merkle-trees', { body: { mint, entries } })).json.data
-    const body = { payer: keyAddress(user), platform_id, mint, airdrop_count: 0, merkle_root: tree.root }
+    const body = { payer: addressOf(user), platform_id, mint, airdrop_count: 0, merkle_root: tree.root }
     land('airdrop', (await ask('airdrops.create', '/v2/airdrops', body)).transaction, [user])
-    const claim = { claimer: keyAddress(other), platform_id, amount: '0', platform_fee: 5_000 }
+    const claim = { claimer: addressOf(other), platform_id, amount: '0', platform_fee: 5_000 }
     const claimed = await ask('airdrops.claim', `/v2/airdrops/${tree.id}/claims`, claim)
     land('airdrop claim', claimed.transaction, [other])
     const at = `/v2/airdrops/${tree.id}`
     await service.request('PATCH', `${at}/sponsorship`, { body: { budget: String(SOL) } })
-    const sponsored = await ask('sponsorships.build', `${at}/sponsored-claims`, { claimer: keyAddress(poor) })
+    const sponsored = await ask('sponsorships.build', `${at}/sponsored-claims`, { claimer: addressOf(poor) })
     const transaction = Buffer.from(signV1(Buffer.from(sponsored.transaction, 'base64'), [poor])).toString('base64')
     const path = `${at}/sponsored-claims/${sponsored.id}/submissions`
     landedOf((await service.request('POST', path, { body: { transaction } })).json.data.signature)
@@ -273,38 +271,38 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
 
   it('transfers: to as many wallets as fit, sent by a wallet and by the platform wallet', async () => {
     const texts = { name: 'Sent', symbol: 'SNT', uri: 'https://example.com/s.json', initial_supply: '1000000' }
-    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: keyAddress(user) })
+    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: addressOf(user) })
     land('token', token.transaction, [user, ...keysOf(token.required_signers)])
     const { mint } = token
-    const strangers = Array.from({ length: 10 }, () => ({ wallet: keyAddress(Keypair.generate()), amount: '3' }))
-    const body = { payer: keyAddress(user), mint, recipients: strangers }
+    const strangers = Array.from({ length: 10 }, () => ({ wallet: addressOf(Keypair.generate()), amount: '3' }))
+    const body = { payer: addressOf(user), mint, recipients: strangers }
     land('transfers', (await ask('tokenTransfers.create', '/v2/token-transfers', body)).transaction, [user])
-    const toPlatform = { ...body, recipients: [{ wallet: keyAddress(wallet), amount: '100' }] }
+    const toPlatform = { ...body, recipients: [{ wallet: addressOf(wallet), amount: '100' }] }
     land('transfer', (await ask('tokenTransfers.create', '/v2/token-transfers', toPlatform)).transaction, [user])
     await service.request('PATCH', '/v2/signer/policy', {
       body: { tokens: [{ mint, per_transaction: '100', per_day: '100' }] },
     })
     const signed = await ask('tokenTransfers.create', '/v2/token-transfers', { ...body, mode: 'signed' })
     landedOf(signed.signature)
-    const sol = { payer: keyAddress(user), recipient: keyAddress(Keypair.generate()), lamports: '2000000' }
+    const sol = { payer: addressOf(user), recipient: addressOf(Keypair.generate()), lamports: '2000000' }
     land('SOL', (await ask('solTransfers.create', '/v2/sol-transfers', sol)).transaction, [user])
     const held = spl.getAssociatedTokenAddressSync(new PublicKey(mint), user.publicKey).toBase58()
     const account = chain.account(held)!
     chain.setAccount(held, { ...account, lamports: account.lamports + 1_000_000n })
-    const reclaim = await ask('rentReclaims.create', '/v2/rent-reclaims', { payer: keyAddress(user) })
+    const reclaim = await ask('rentReclaims.create', '/v2/rent-reclaims', { payer: addressOf(user) })
     land('rent', reclaim.transaction, [user])
     expect(chain.account(held)!.lamports).toBe(account.lamports)
   })
 
   it('claims by a proof of 21 to 64 hashes, which version 0 has no room for', async ({ annotate }) => {
     const texts = { name: 'Many', symbol: 'MNY', uri: 'https://example.com/m.json', initial_supply: '1000000' }
-    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: keyAddress(user) })
+    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: addressOf(user) })
     land('token', token.transaction, [user, ...keysOf(token.required_signers)])
-    const [claimer, amount] = [keyAddress(other), '7']
+    const [claimer, amount] = [addressOf(other), '7']
     for (const [airdrop_count, hashes] of [20, 21, 32, 64].entries()) {
       const proof = Array.from({ length: hashes }, (_, i) => Buffer.alloc(32, i + 1))
       const merkle_root = rootOver(other.publicKey.toBytes(), BigInt(amount), proof).toString('hex')
-      const body = { payer: keyAddress(user), platform_id, mint: token.mint, airdrop_count, merkle_root }
+      const body = { payer: addressOf(user), platform_id, mint: token.mint, airdrop_count, merkle_root }
       const made = await ask('airdrops.create', '/v2/airdrops', { ...body, fund_amount: amount })
       land('airdrop', made.transaction, [user])
       const path = `/v2/airdrops/${made.tracked_resource.resource_id}/claims`
@@ -323,7 +321,7 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
   const verified = async (address: string) =>
     (await service.request('POST', `/v2/pools/${address}/verifications`, { body: {} })).json.data.pool
   const launch = (creator: Keypair) => ({
-    creator: keyAddress(creator),
+    creator: addressOf(creator),
     name: 'My Token',
     image: IMAGE,
     buy_amount: 1.5,
@@ -337,23 +335,23 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     const pool = await verified(address)
     expect([pool.status, pool.curve_progress > 0]).toEqual(['live', true])
 
-    const swap = { payer: keyAddress(other), side: 'buy', amount: String(10n * SOL) }
+    const swap = { payer: addressOf(other), side: 'buy', amount: String(10n * SOL) }
     land('buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
-    const splits = Array.from({ length: 10 }, () => ({ recipient: keyAddress(Keypair.generate()), bps: 1_000 }))
+    const splits = Array.from({ length: 10 }, () => ({ recipient: addressOf(Keypair.generate()), bps: 1_000 }))
     const at = `/v2/pools/${address}/fee-claims`
-    const [version0] = [await service.request('POST', at, { body: { payer: keyAddress(user), splits } })]
+    const [version0] = [await service.request('POST', at, { body: { payer: addressOf(user), splits } })]
     expect([version0.status, version0.json.error.param]).toEqual([400, 'splits'])
     expect(version0.json.error.message).toContain('tx_version 1')
-    const claimed = await ask('feeClaims.create', at, { payer: keyAddress(user), splits })
+    const claimed = await ask('feeClaims.create', at, { payer: addressOf(user), splits })
     land('claim for ten', claimed.tx.transaction, [user, wallet])
     const paid = splits.map(({ recipient }) => lamportsOf(chain, new PublicKey(recipient)))
     expect(paid.reduce((sum, each) => sum + each, 0n)).toBe(BigInt(claimed.estimated_quote))
 
     land('second buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
-    const signed = await ask('feeClaims.create', at, { payer: keyAddress(wallet), mode: 'signed' })
+    const signed = await ask('feeClaims.create', at, { payer: addressOf(wallet), mode: 'signed' })
     landedOf(signed.tx.signature)
 
-    const transfer = { payer: keyAddress(user), new_creator: keyAddress(other) }
+    const transfer = { payer: addressOf(user), new_creator: addressOf(other) }
     const handed = await ask('pools.transferCreator', `/v2/pools/${address}/creator-transfers`, transfer)
     land('creator transfer', handed.tx.transaction, [user])
   })
@@ -361,12 +359,12 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
   it('a claim with the sale of what was claimed, which cannot be tried before the claim has landed', async () => {
     const created = await ask('pools.create', '/v2/pools', { ...launch(user), symbol: 'SEL' })
     land('launch', created.transactions[0], [user, ...keysOf(created.required_signers)])
-    const entries = [{ wallet: keyAddress(other), amount: '5000000' }]
+    const entries = [{ wallet: addressOf(other), amount: '5000000' }]
     const mint = created.pool.base_mint
     const tree = (await service.request('POST', '/v2/merkle-trees', { body: { mint, entries } })).json.data
-    const body = { payer: keyAddress(user), platform_id, mint, airdrop_count: 0, merkle_root: tree.root }
+    const body = { payer: addressOf(user), platform_id, mint, airdrop_count: 0, merkle_root: tree.root }
     land('airdrop', (await ask('airdrops.create', '/v2/airdrops', body)).transaction, [user])
-    const claim = { claimer: keyAddress(other), platform_id, amount: '0', swap_to_sol: true }
+    const claim = { claimer: addressOf(other), platform_id, amount: '0', swap_to_sol: true }
     const claimed = await ask('airdrops.claim', `/v2/airdrops/${tree.id}/claims`, claim)
     land('claim', claimed.transaction, [other])
     land('sale', claimed.swap_transaction, [other])
@@ -387,7 +385,7 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
   })
 
   it('a preset with a shared config, and its launch', async () => {
-    const shared = await ask('pools.share', '/v2/pool-presets/shared/shared-config', { payer: keyAddress(user) })
+    const shared = await ask('pools.share', '/v2/pool-presets/shared/shared-config', { payer: addressOf(user) })
     land('shared config', shared.transaction, [user])
     const created = await ask('pools.create', '/v2/pools', { ...launch(user), symbol: 'THR', preset: 'shared' })
     expect([created.transactions.length, created.pool.config]).toEqual([1, shared.config])
@@ -400,7 +398,7 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     const { address } = created.pool
     await verified(address)
     for (const step of ['create_locker', 'migrate']) {
-      const built = await ask('pools.migrate', `/v2/pools/${address}/migrations`, { payer: keyAddress(other) })
+      const built = await ask('pools.migrate', `/v2/pools/${address}/migrations`, { payer: addressOf(other) })
       expect(built.step).toBe(step)
       land(step, built.tx.transaction, [other])
     }
@@ -412,35 +410,35 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     expect(created.transactions).toHaveLength(1)
     land('damm_v2 launch', created.transactions[0], [wallet, ...keysOf(created.required_signers)])
     const { address } = created.pool
-    const swap = { payer: keyAddress(other), side: 'buy', amount: String(SOL) }
+    const swap = { payer: addressOf(other), side: 'buy', amount: String(SOL) }
     land('damm_v2 buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
-    const body = { payer: keyAddress(user), kind: 'damm_v2' }
+    const body = { payer: addressOf(user), kind: 'damm_v2' }
     const claimed = await ask('feeClaims.create', `/v2/pools/${address}/fee-claims`, body)
     land('damm_v2 claim', claimed.tx.transaction, [user, wallet])
-    const delegation = { payer: keyAddress(user), owner: keyAddress(wallet), delegate: keyAddress(other) }
+    const delegation = { payer: addressOf(user), owner: addressOf(wallet), delegate: addressOf(other) }
     const { tx } = await ask('feeClaims.delegate', `/v2/pools/${address}/fee-delegations`, delegation)
-    expect(tx.requiredSigners).toEqual([user, wallet].map(keyAddress))
+    expect(tx.requiredSigners).toEqual([user, wallet].map(addressOf))
     // A program before 0.2.5 does not have the instruction.
     if (hasInstruction(PROGRAMS.dammV2.id, 'UpdateDelegatePermission')) {
       land('delegation', tx.transaction, [user, wallet])
     } else expectVersion1(Buffer.from(tx.transaction, 'base64'))
-    const handed = { payer: keyAddress(wallet), new_owner: keyAddress(user) }
+    const handed = { payer: addressOf(wallet), new_owner: addressOf(user) }
     const sent = await ask('pools.transferPositions', `/v2/pools/${address}/position-transfers`, handed)
     land('transfer of a position', sent.tx.transaction, [wallet])
     const unlocked = { ...launch(wallet), symbol: 'FRE', type: 'damm_v2', lock_liquidity: false }
     const free = await ask('pools.create', '/v2/pools', unlocked)
     land('unlocked launch', free.transactions[0], [wallet, ...keysOf(free.required_signers)])
     const list = `/v2/pools/${free.pool.address}/positions`
-    const { json } = await service.request('GET', `${list}?owner=${keyAddress(wallet)}`)
+    const { json } = await service.request('GET', `${list}?owner=${addressOf(wallet)}`)
     const at = `${list}/${json.data.positions[0].position}`
-    const part = { payer: keyAddress(wallet), share_bps: 5_000 }
+    const part = { payer: addressOf(wallet), share_bps: 5_000 }
     land('removal', (await ask('positions.remove', `${at}/removals`, part)).transaction, [wallet])
-    const some = { payer: keyAddress(wallet), amount_a: '1000000' }
+    const some = { payer: addressOf(wallet), amount_a: '1000000' }
     land('addition', (await ask('positions.add', `${at}/additions`, some)).transaction, [wallet])
     const opened = await ask('positions.open', list, some)
     land('opening', opened.transaction, [wallet])
     const fresh = `${list}/${opened.position}`
-    const all = { payer: keyAddress(wallet) }
+    const all = { payer: addressOf(wallet) }
     land('removal of all', (await ask('positions.remove', `${fresh}/removals`, all)).transaction, [wallet])
     land('closing', (await ask('positions.close', `${fresh}/closings`, all)).transaction, [wallet])
     land('permanent lock', (await ask('positions.lock', `${at}/locks`, part)).transaction, [wallet])
@@ -452,13 +450,13 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
   })
 
   it('multisigs: what a vault does is proposed, decided, executed and cleaned up', async () => {
-    const members = [user, other].map((key) => ({ address: keyAddress(key) }))
-    const body = { payer: keyAddress(user), members, threshold: 1 }
+    const members = [user, other].map((key) => ({ address: addressOf(key) }))
+    const body = { payer: addressOf(user), members, threshold: 1 }
     const { transaction, multisig, vault } = await ask('multisigs.create', '/v2/multisigs', body)
     land('multisig', transaction, [user])
     chain.airdrop(vault, SOL)
-    const approver = { kind: 'squads', multisig, member: keyAddress(user) }
-    const transfer = { payer: vault, recipient: keyAddress(other), lamports: '2000000', approver }
+    const approver = { kind: 'squads', multisig, member: addressOf(user) }
+    const transfer = { payer: vault, recipient: addressOf(other), lamports: '2000000', approver }
     const proposed = async () => {
       const { proposal } = await ask('solTransfers.create', '/v2/sol-transfers', transfer)
       expect(proposal.transactions).toHaveLength(1)
@@ -466,7 +464,7 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
       return `/v2/proposals/${proposal.id}`
     }
     const decide = async (name: string, path: string) =>
-      land(name, (await ask(`proposals.${name}`, path, { member: keyAddress(user) })).transaction, [user])
+      land(name, (await ask(`proposals.${name}`, path, { member: addressOf(user) })).transaction, [user])
     await decide('reject', `${await proposed()}/rejections`)
     const given = new TransactionMessage({
       payerKey: new PublicKey(vault),

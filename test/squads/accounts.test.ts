@@ -1,6 +1,6 @@
 /** The accounts of Squads as a node may show them: real ones, cut ones, those of others, and noise. */
 
-import { Keypair, PublicKey } from '@solana/web3.js'
+import { PublicKey } from '@solana/web3.js'
 import * as squads from '@sqds/multisig'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -19,6 +19,7 @@ import {
   vaultTransactionData,
 } from '../../src/solana/squads/index.ts'
 import { runs } from '../support/runs.ts'
+import { someAddress } from '../support/wallets.ts'
 
 const { generated } = squads
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes))
@@ -26,7 +27,6 @@ const u64 = fc.bigInt(0n, 2n ** 64n - 1n)
 const account = (data: Uint8Array, owner: string = PROGRAMS.squads.id): ChainAccount => ({
   ...{ lamports: 1n, executable: false, owner, data },
 })
-const someAddress = () => Keypair.generate().publicKey.toBase58()
 
 /** Reads the bytes as every kind of account. */
 const readers = (data: Uint8Array, multisig: string) => [

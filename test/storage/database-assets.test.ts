@@ -1,5 +1,5 @@
 /** Images and metadata in the database: in pieces, seen once they are whole, found by every daemon of that database. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
 import type { SettingName } from '../../src/settings/config.ts'
 import type { Asset } from '../../src/storage/checked-content.ts'
@@ -11,9 +11,6 @@ import { expectServed } from './served.ts'
 
 const ENCRYPTION_KEY = '7'.repeat(64)
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 async function contentOf(asset: Asset | null): Promise<Buffer | null> {
   if (asset === null) return null

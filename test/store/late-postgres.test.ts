@@ -1,6 +1,6 @@
 /** A PostgreSQL server that is not up yet when a daemon starts, and one whose password has changed. */
 import { connect, createServer } from 'node:net'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { freePort } from '../support/ports.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -8,9 +8,6 @@ import { startPostgres } from './postgres-server.ts'
 
 const started = await startPostgres()
 const reason = 'missing' in started ? ` (${started.missing})` : ''
-afterAll(async () => {
-  if (!('missing' in started)) await started.stop()
-})
 
 describe.skipIf(reason !== '')(`PostgreSQL${reason}`, () => {
   const newUrl = async () => new URL('missing' in started ? '' : await started.createMigratedDatabase())

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { json } from 'node:stream/consumers'
 import pg from 'pg'
+import { afterAll } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { launchPostgres, type PostgresAddress } from './postgres-launch.ts'
 
@@ -32,8 +33,15 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** The server, or why tests run without one; rejects where one should run and did not start. */
+/** The server for the tests of one file, whose databases go after the last of them; or why they run without one. */
 export async function startPostgres(): Promise<PostgresServer | { missing: string }> {
+  const server = await openPostgres()
+  if (!('missing' in server)) afterAll(() => server.stop())
+  return server
+}
+
+/** The server, or why tests run without one; rejects where one should run and did not start. */
+export async function openPostgres(): Promise<PostgresServer | { missing: string }> {
   if (DATABASE_CHOICE === 'sqlite') return { missing: 'npm run test:postgres runs it' }
   const port = process.env[PORT_VARIABLE]
   if (port === undefined) throw new Error(`${PORT_VARIABLE} is not set: the test run's setup offers PostgreSQL there`)

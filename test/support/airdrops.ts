@@ -9,12 +9,12 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addSignatures, signed } from './local-chain-transactions.ts'
 import { hasProgram } from './programs.ts'
 import type { Service } from './service.ts'
+import { addressOf, SOL } from './wallets.ts'
+
+export { addressOf }
 
 export const lacksDistributor = !hasProgram(PROGRAMS.distributor.id)
 export const DAY_S = 86_400
-const SOL = 1_000_000_000n
-
-export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
 
 export interface Entry {
   wallet: string

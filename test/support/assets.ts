@@ -10,10 +10,11 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addSignatures } from './local-chain-transactions.ts'
 import { hasProgram } from './programs.ts'
 import type { Service } from './service.ts'
+import { addressOf, SOL } from './wallets.ts'
+
+export { addressOf, SOL }
 
 export const lacksCore = !hasProgram(PROGRAMS.core.id)
-export const SOL = 1_000_000_000n
-export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
 export const TEXTS = { name: 'Genesis #1', uri: 'https://example.com/genesis/1.json' }
 
 export interface Built {

@@ -1,13 +1,13 @@
 /** Transactions of version 1 in tests: as the service builds them, and what their config says. */
-import { Keypair } from '@solana/web3.js'
 import { expect } from 'vitest'
 import { type DecodedTransaction, decodeWireTransaction } from '../../src/solana/messages.ts'
 import { COMPUTE_BUDGET_PROGRAM } from '../../src/solana/program-ids.ts'
+import { keypairOf } from './wallets.ts'
+
+export { keypairOf }
 
 const PAGE_BYTES = 32 * 1024
 export const MOST_LOADED = 64 * 1024 * 1024
-
-export const keypairOf = (bytes: readonly number[]): Keypair => Keypair.fromSecretKey(Uint8Array.from(bytes))
 
 /** Decodes a transaction that was built as version 1, and holds its config against what every such one has. */
 export function expectVersion1(wire: Uint8Array, { hasFee = true } = {}): DecodedTransaction {

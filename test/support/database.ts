@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { describe, it } from 'vitest'
-import { DATABASE_CHOICE, type PostgresServer, startPostgres } from '../store/postgres-server.ts'
+import { DATABASE_CHOICE, openPostgres, type PostgresServer } from '../store/postgres-server.ts'
 
 export const onPostgres = DATABASE_CHOICE === 'postgres'
 
@@ -89,7 +89,7 @@ async function makeDatabase(): Promise<Required<DatabaseSettings>> {
 }
 
 async function startServer(): Promise<PostgresServer> {
-  const started = await startPostgres()
+  const started = await openPostgres()
   if ('missing' in started) throw new Error(`SVC_TEST_DATABASE is postgres, and there is none here: ${started.missing}`)
   return started
 }

@@ -20,6 +20,9 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { goldenKey } from './golden.ts'
 import { hasProgram, memo, openTestChain, PROGRAMS_DIR, SOL } from './local-chain.ts'
 import { testNode } from './node.ts'
+import { addressOf } from './wallets.ts'
+
+export { addressOf }
 
 /** Every program that a launch, a trade and a migration run. */
 export const DBC_PROGRAMS = [PROGRAMS.dbc, PROGRAMS.tokenMetadata, PROGRAMS.dammV2, PROGRAMS.lock]
@@ -33,7 +36,6 @@ export const [CREATOR, MINT, CONFIG, PARTNER, TRADER, KEEPER] = [11, 12, 13, 14,
   Keypair,
   Keypair,
 ]
-export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
 
 /** A billion tokens from 30 to 400 SOL. */
 export function presetWith(changes: Record<string, unknown> = {}): CurvePreset {

@@ -12,11 +12,13 @@ import { expect } from 'vitest'
 import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram } from './programs.ts'
+import { addressOf } from './wallets.ts'
+
+export { addressOf }
 
 /** Part of titles: what is lacking to run Jupiter Lock. */
 export const lacksLock = hasProgram(PROGRAMS.lock.id) ? '' : 'needs Jupiter Lock in the program cache'
 
-export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
 export const DAY = 86_400
 
 /** Lands instructions signed by all of `signers`, the first of which pays; answers what came of it. */

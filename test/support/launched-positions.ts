@@ -7,10 +7,12 @@ import { followTransactions } from '../../src/operations/transactions/follow-tra
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf } from './assets.ts'
 import { type Limits, startPlatform } from './platform-wallet.ts'
-import { IMAGE, keypairOf, signWith } from './pool-platform.ts'
+import { IMAGE } from './pool-platform.ts'
 import { hasProgram } from './programs.ts'
+import { keypairOf, SOL, signWith } from './wallets.ts'
 
-export const SOL = 1_000_000_000n
+export { SOL }
+
 export const FEE = 5_000n
 export const lacksPools = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 

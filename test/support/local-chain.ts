@@ -14,8 +14,10 @@ import type { Consensus } from '../../src/solana/constants.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
 import { type SignOptions, signed } from './local-chain-transactions.ts'
 import { TEST_CONSENSUS } from './programs.ts'
+import { SOL } from './wallets.ts'
 
-export const SOL = 1_000_000_000n
+export { SOL }
+
 /** 2027-01-15T08:00:00Z, in Unix milliseconds. */
 export const START_MS = 1_800_000_000_000
 

@@ -5,9 +5,9 @@ import { expect } from 'vitest'
 import { createMint, give, type MintOptions, tokenAccountOf, unitsIn } from './gold.ts'
 import { addSignatures } from './local-chain-transactions.ts'
 import type { Service } from './service.ts'
+import { addressOf, SOL } from './wallets.ts'
 
-const SOL = 1_000_000_000n
-export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
+export { addressOf }
 
 /** A Token-2022 mint that withholds so many hundredths of a percent, at most `most` raw units. */
 export const withFee = (basisPoints: number, most: bigint): MintOptions => ({

@@ -1,14 +1,14 @@
 /** Token accounts and mints that hold more than today's rent minimum, as a time with a higher rate of rent left them. */
 import * as spl from '@solana/spl-token'
-import { Keypair, PublicKey } from '@solana/web3.js'
+import { PublicKey } from '@solana/web3.js'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { extended, mintData, type TokenExtensions, tokenAccountData } from './token-accounts.ts'
+import { someAddress } from './wallets.ts'
 
 /** Lamports beyond today's minimum. */
 export const EXCESS = 550_840n
 
-export const someone = () => Keypair.generate().publicKey.toBase58()
 export const bytesOf = (address: string): Buffer => new PublicKey(address).toBuffer()
 
 export interface OldAccount {
@@ -30,7 +30,7 @@ export function oldAccounts(chain: Pick<LocalChain, 'setAccount' | 'minimumBalan
     chain.setAccount(address, { lamports, owner: program, executable: false, data })
     return address
   }
-  const mintOf = (program: string) => put(someone(), program, mintData(6), 0n)
+  const mintOf = (program: string) => put(someAddress(), program, mintData(6), 0n)
   return {
     put,
     mintOf,
@@ -44,14 +44,14 @@ export function oldAccounts(chain: Pick<LocalChain, 'setAccount' | 'minimumBalan
         PublicKey,
         PublicKey,
       ]
-      const at = isAssociated ? spl.getAssociatedTokenAddressSync(key, owner, true, of).toBase58() : someone()
+      const at = isAssociated ? spl.getAssociatedTokenAddressSync(key, owner, true, of).toBase58() : someAddress()
       return put(at, program, data, excess)
     },
     ownMint(program: string, excess = EXCESS, authority = wallet): string {
       const data = mintData(6)
       data.writeUInt32LE(1, 0)
       bytesOf(authority).copy(data, 4)
-      return put(someone(), program, data, excess)
+      return put(someAddress(), program, data, excess)
     },
   }
 }

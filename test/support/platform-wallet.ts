@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, onTestFinished } from 'vitest'
 import { makeFolder, openService, removeFolder, type Service, type ServiceOptions, temporaryFolder } from './service.ts'
-
-const SOL = 1_000_000_000n
+import { SOL } from './wallets.ts'
 /** What a memo transaction of one signature costs without a priority fee. */
 export const FEE = 5_000n
 

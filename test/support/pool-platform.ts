@@ -27,6 +27,9 @@ import type { randomOf } from './random.ts'
 import { requester } from './request.ts'
 import { ORIGIN } from './service.ts'
 import { signV1 } from './version1.ts'
+import { addressOf, keypairOf } from './wallets.ts'
+
+export { addressOf, keypairOf }
 
 /** Every program that a launch, a claim and a migration run, as far as the cache lacks them. */
 export const lackingPrograms = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.lock]
@@ -48,7 +51,6 @@ const PRESETS = {
 }
 
 export const IMAGE = Buffer.from(IMAGES.png).toString('base64')
-export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
 
 export type Random = ReturnType<typeof randomOf>
 
@@ -235,5 +237,3 @@ export function signWith(text: string, keys: readonly Keypair[]): string {
   )
   return Buffer.from(transaction.serialize()).toString('base64')
 }
-
-export const keypairOf = (bytes: readonly number[]): Keypair => Keypair.fromSecretKey(Uint8Array.from(bytes))

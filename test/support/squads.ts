@@ -36,6 +36,9 @@ import {
 } from '../../src/solana/squads/index.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain, V1_CONFIG } from './local-chain.ts'
 import { testNode } from './node.ts'
+import { addressOf } from './wallets.ts'
+
+export { addressOf }
 
 /** Signs with those of the keys that must sign, and lands it. */
 export function landOn(test: TestChain, { transaction }: UnsignedTransaction, keys: readonly Keypair[]) {
@@ -85,8 +88,6 @@ export function compiled(
 
 /** Part of titles: what is lacking to run Squads. */
 export const lacksSquads = hasProgram(PROGRAMS.squads.id) ? '' : 'needs Squads v4 in the program cache'
-
-export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
 
 /** Rights of a member: any of `initiate`, `vote` and `execute`. */
 export const member = (key: Keypair, rights: 'i' | 'v' | 'x' | 'iv' | 'ix' | 'ivx' = 'ivx'): SquadsMember => ({

@@ -10,15 +10,15 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { multisigAddress, vaultAddress } from '../../src/solana/squads/index.ts'
 import { signed, transfer } from './local-chain-transactions.ts'
 import { keypairFile } from './platform-wallet.ts'
-import { IMAGE, keypairOf, signWith } from './pool-platform.ts'
+import { IMAGE } from './pool-platform.ts'
 import { hasProgram } from './programs.ts'
 import { openService, removeFolder, type Service } from './service.ts'
 import { makeSharedFolder } from './shared-folder.ts'
 import { addressOf, keyOf, member } from './squads.ts'
+import { keypairOf, SOL, signWith } from './wallets.ts'
 
 export { addressOf } from './squads.ts'
-
-export const SOL = 1_000_000_000n
+export { SOL }
 
 const lackingPrograms = [PROGRAMS.squads, PROGRAMS.dbc, PROGRAMS.tokenMetadata, PROGRAMS.distributor]
   .filter(({ id }) => !hasProgram(id))

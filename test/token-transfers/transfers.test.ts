@@ -11,8 +11,8 @@ import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { runs } from '../support/runs.ts'
 import { makeFolder, removeFolder, sharedService, startService } from '../support/service.ts'
 import { signV1 } from '../support/version1.ts'
+import { SOL } from '../support/wallets.ts'
 
-const SOL = 1_000_000_000n
 const TOKEN_2022 = spl.TOKEN_2022_PROGRAM_ID
 const CREATE = '/v2/token-transfers'
 const PLAN = '/v2/token-transfer-plans'

@@ -1,6 +1,6 @@
 /** Deliveries that were claimed ahead: none begins once its subscription was changed, or its claim might end during it. */
 import { createHmac } from 'node:crypto'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import type { OutgoingWebhook } from '../../src/operations/webhook-deliveries/send.ts'
 import { changesSoFar, hasChangedSince, tellOfChange } from '../../src/store/webhooks/subscriptions.ts'
@@ -125,7 +125,6 @@ describe('deliveries that were claimed ahead, on SQLite', () => onBoth(async () 
 
 if ('missing' in postgres) it.skip(`PostgreSQL cannot be run here (${postgres.missing})`, () => {})
 else {
-  afterAll(() => postgres.stop())
   const settings = async () => ({
     'postgres.pool-timeout-ms': 60_000,
     'database-url': await postgres.createMigratedDatabase(),

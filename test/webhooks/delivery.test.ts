@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import type { SendResult } from '../../src/operations/webhook-deliveries/send.ts'
 import { appendEvents } from '../../src/store/events/events.ts'
@@ -456,7 +456,6 @@ describe('a subscription on SQLite', () => onBoth(async () => ALLOWED.settings))
 const server = postgres
 if ('missing' in server) it.skip(`PostgreSQL cannot be run here (${server.missing})`, () => {})
 else {
-  afterAll(() => server.stop())
   const shared = async () => ({
     'postgres.pool-timeout-ms': 60_000,
     'database-url': await server.createMigratedDatabase(),

@@ -1,5 +1,5 @@
 /** New events in the queues of many subscriptions: each gets those that it has enabled, whatever becomes of another. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fanOut } from '../../src/operations/webhook-deliveries/enqueuing.ts'
 import { appendEvents } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
@@ -98,7 +98,6 @@ describe('new events, on SQLite', () => onBoth(async () => ({})))
 
 if ('missing' in postgres) it.skip(`PostgreSQL cannot be run here (${postgres.missing})`, () => {})
 else {
-  afterAll(() => postgres.stop())
   const settings = async () => ({
     'postgres.pool-timeout-ms': 60_000,
     'database-url': await postgres.createMigratedDatabase(),

@@ -8,8 +8,7 @@ import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts
 import { addressOf, createMint, DAY, give, lacksLock } from '../support/gold.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
-
-const SOL = 1_000_000_000n
+import { SOL } from '../support/wallets.ts'
 
 async function setting() {
   const [issuer, user, key] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]

@@ -11,9 +11,7 @@ import { type PlatformService, startPlatform } from '../support/platform-wallet.
 import { startReceiver } from '../support/receiver.ts'
 import { repeatWorks } from '../support/repeated-works.ts'
 import { inSoak } from '../support/runs.ts'
-
-const SOL = 1_000_000_000n
-const address = (key: Keypair) => key.publicKey.toBase58()
+import { addressOf, keypairOf, SOL } from '../support/wallets.ts'
 
 async function setting(prepare: (store: Store) => void) {
   const service = await startPlatform(
@@ -23,7 +21,7 @@ async function setting(prepare: (store: Store) => void) {
   prepare(service.services.store)
   const chain = await service.services.chain.local()
   const user = Keypair.generate()
-  chain.airdrop(address(user), 500n * SOL)
+  chain.airdrop(addressOf(user), 500n * SOL)
   const receiver = await startReceiver()
   await service.request('POST', '/v2/webhook-subscriptions', { body: { url: receiver.url, enabled_events: ['*'] } })
   const settle = async () => {
@@ -43,7 +41,7 @@ async function setting(prepare: (store: Store) => void) {
   const submit = async (transaction: string, tracked_resource: object, ...keys: number[][]) => {
     const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
     const needed = signed.message.staticAccountKeys.slice(0, signed.message.header.numRequiredSignatures)
-    const all = [user, ...keys.map((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))]
+    const all = [user, ...keys.map(keypairOf)]
     signed.sign(all.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
     const body = { transaction: Buffer.from(signed.serialize()).toString('base64'), tracked_resource }
     const { signature } = await ok('POST', '/v2/transactions', body)
@@ -74,7 +72,7 @@ describe.each(inSoak ? SETTINGS : SETTINGS.slice(1))(
   (_, prepare) => {
     it('of a token from its creation to fully immutable', async () => {
       const { user, receiver, ok, submit } = await setting(prepare)
-      const payer = address(user)
+      const payer = addressOf(user)
       const made = await ok('POST', '/v2/tokens', {
         ...{ payer, name: 'My Token', symbol: 'MTK', initial_supply: '1000', uri: 'https://example.com/t.json' },
         ...{ token_program: 'token2022', revoke_freeze_authority: false },
@@ -101,7 +99,7 @@ describe.each(inSoak ? SETTINGS : SETTINGS.slice(1))(
     it.skipIf(lacksDbc)('of a launch from its creation to its migration and claim', async () => {
       const { service, user, receiver, settle, ok, submit } = await setting(prepare)
       const made = await ok('POST', '/v2/pools', {
-        ...{ creator: address(user), name: 'My Token', symbol: 'MTK', image: Buffer.from(png()).toString('base64') },
+        ...{ creator: addressOf(user), name: 'My Token', symbol: 'MTK', image: Buffer.from(png()).toString('base64') },
       })
       const pool = made.pool.address
       const { base_mint_secret_key, config_secret_key } = made.required_signers
@@ -111,10 +109,10 @@ describe.each(inSoak ? SETTINGS : SETTINGS.slice(1))(
         base_mint_secret_key,
         config_secret_key,
       )
-      const swap = { payer: address(user), side: 'buy', amount: String(200n * SOL) }
+      const swap = { payer: addressOf(user), side: 'buy', amount: String(200n * SOL) }
       const bought = await ok('POST', `/v2/pools/${pool}/swaps`, swap)
       const filled = await submit(bought.tx.transaction, bought.tracked_resource)
-      const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, { payer: address(user), mode: 'signed' })
+      const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, { payer: addressOf(user), mode: 'signed' })
       for (let i = 0; i < 3; i++) await settle()
       const cranked = await crankOf(service)
       expect(told({ receiver }).toSorted()).toEqual(

@@ -1,14 +1,11 @@
 /** Many subscriptions at once: each gets every event once and in order. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { DATABASES, happen, queued, startOn, subscribe } from './replaying.ts'
 
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 describe.each(DATABASES)('on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in postgres

@@ -1,5 +1,5 @@
 /** The delivery queue: which deliveries of a subscription may be sent next, on both databases. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { releaseFinal } from '../../src/operations/webhook-deliveries/finality.ts'
 import { resumeHeld, sendable } from '../../src/store/webhooks/queue.ts'
 import { freshStore, postgres, sqlite, type TestDatabase } from '../store/databases.ts'
@@ -10,9 +10,6 @@ const NOW = Date.UTC(2026, 0, 1)
 
 const server = await startPostgres()
 const pg = 'missing' in server ? undefined : postgres(server)
-afterAll(async () => {
-  if (!('missing' in server)) await server.stop()
-})
 
 describe.each([
   ['SQLite', sqlite],

@@ -1,5 +1,5 @@
 /** Replays from a moment on, and removals: exact in bounded steps, whatever clocks did and however slow the receiver is. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { advanceReplays, finishRemovals } from '../../src/operations/webhook-deliveries/enqueuing.ts'
 import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -7,9 +7,6 @@ import { startReceiver } from '../support/receiver.ts'
 import { DATABASES, happen, open, queued, replay, startOn, subscribe } from './replaying.ts'
 
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 describe.each(DATABASES)('on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in postgres

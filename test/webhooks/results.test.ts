@@ -1,6 +1,6 @@
 /** Results of deliveries are written together, and none is lost with another or with a database that is busy. */
 import { sql } from 'kysely'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import type { Store } from '../../src/store/store.ts'
 import { insertWebhookDeliveries } from '../../src/store/webhooks/deliveries.ts'
@@ -13,9 +13,6 @@ import type { Service } from '../support/service.ts'
 import { DATABASES, happen, queued, replay, startOn, subscribe } from './replaying.ts'
 
 const postgres = await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 const statuses = async ({ services: { store } }: Service) =>
   (await store.db.selectFrom('webhook_deliveries').select('status').execute()).map(({ status }) => status)

@@ -1,6 +1,6 @@
 /** Clocks that were wrong, on SQLite and on a real PostgreSQL server; the schedule by a clock that is set. */
 import { createTask, getTasks } from 'node-cron'
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { cronExpression, systemTiming } from '../../daemon/workers/cron.ts'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
 import type { WorkerSchedule } from '../../daemon/workers/timing.ts'
@@ -189,7 +189,6 @@ if ('missing' in server) {
   })
 } else {
   describe('PostgreSQL', () => {
-    afterAll(() => server.stop())
     clockSuite(postgres(server))
   })
 }

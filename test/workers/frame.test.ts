@@ -1,5 +1,5 @@
 /** The workers' frame, on SQLite and on a real PostgreSQL server. */
-import { afterAll, describe, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { postgres, sqlite } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { frameSuite } from './frame-suite.ts'
@@ -13,7 +13,6 @@ if ('missing' in server) {
   })
 } else {
   describe('PostgreSQL', () => {
-    afterAll(() => server.stop())
     frameSuite(postgres(server))
   })
 }

@@ -1,6 +1,6 @@
 /** The transaction watcher, on SQLite and on a real PostgreSQL server, and on the embedded chain. */
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { startWorkers } from '../../daemon/workers/frame.ts'
@@ -22,7 +22,6 @@ if ('missing' in server) {
   })
 } else {
   describe('PostgreSQL', () => {
-    afterAll(() => server.stop())
     transactionWatcherSuite(postgres(server))
   })
 }

@@ -1,6 +1,6 @@
 /** Workers that another daemon wakes over a real PostgreSQL: no schedule ever comes here, so nothing else can run them. */
 import { sql } from 'kysely'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { systemTiming } from '../../daemon/workers/cron.ts'
 import { startWorkers, type Workers } from '../../daemon/workers/frame.ts'
@@ -31,8 +31,6 @@ const draft = (id: string): EventDraft => ({
 const happen = (store: Store, id: string) => store.write((tx) => writeEvent(tx, testClock(), draft(id)))
 
 describe.skipIf('missing' in started)('a worker of another daemon', () => {
-  afterAll(() => server.stop())
-
   /** One daemon that writes and one that delivers, put together as `svc serve` does. */
   async function twoDaemons(): Promise<{ writer: Service; deliverer: Service; workers: Workers }> {
     const settings = {

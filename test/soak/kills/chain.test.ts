@@ -23,6 +23,7 @@ import { randomOf } from '../../support/random.ts'
 import type { Requester } from '../../support/request.ts'
 import { soakRuns } from '../../support/runs.ts'
 import { makeFolder, removeFolder } from '../../support/service.ts'
+import { keypairOf } from '../../support/wallets.ts'
 import { allPages, killTest, momentsOf } from './harness.ts'
 import { openPlatform, signedBy } from './platform.ts'
 
@@ -228,7 +229,7 @@ async function resourcesOfStrangers() {
     expect(status, text).toBeLessThan(300)
     return json.data
   }
-  const keyOf = (numbers: number[]) => Keypair.fromSecretKey(Uint8Array.from(numbers))
+  const keyOf = (numbers: number[]) => keypairOf(numbers)
   const image = Buffer.from(IMAGES.png).toString('base64')
   const launch = await built('/v2/pools', { creator: payer, name: 'A token', symbol: 'AT', image })
   const { base_mint_secret_key: mintKey, config_secret_key: configKey } = launch.required_signers

@@ -3,10 +3,10 @@ import { sql } from 'kysely'
 import type { StoreOptions } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { unlimited } from '../../store/many-rows.ts'
-import { type PostgresServer, startPostgres } from '../../store/postgres-server.ts'
+import { openPostgres, type PostgresServer } from '../../store/postgres-server.ts'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')
-const started = await startPostgres()
+const started = await openPostgres()
 
 export interface KillDatabase {
   name: string
