@@ -3,8 +3,10 @@ import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readProviderAsset } from '../src/chain/reads/metadata-provider.ts'
 import type { ApiError } from '../src/platform/errors.ts'
+import { TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
 import { type DasHandler as Handler, dasAnswer as rpc, startDas } from './support/das-server.ts'
 import { startService } from './support/service.ts'
+import { mintData } from './support/token-accounts.ts'
 
 const KNOWN = Keypair.generate().publicKey.toBase58()
 const UNKNOWN = Keypair.generate().publicKey.toBase58()
@@ -82,17 +84,7 @@ describe('a token read with metadata-url', () => {
     const settings = provided === undefined ? {} : { 'metadata-url': provided.url }
     const { request, services } = await startService({ settings, log })
     const chain = await services.chain.local()
-    const { MintLayout, MINT_SIZE, TOKEN_PROGRAM_ID } = await import('@solana/spl-token')
-    const data = Buffer.alloc(MINT_SIZE)
-    const nobody = Keypair.generate().publicKey
-    const none = {
-      mintAuthorityOption: 0,
-      mintAuthority: nobody,
-      freezeAuthorityOption: 0,
-      freezeAuthority: nobody,
-    } as const
-    MintLayout.encode({ ...none, supply: 5n, decimals: 2, isInitialized: true }, data)
-    const account = { lamports: 10n ** 9n, owner: TOKEN_PROGRAM_ID.toBase58(), data, executable: false }
+    const account = { lamports: 10n ** 9n, owner: TOKEN_PROGRAM, data: mintData(2, 5n), executable: false }
     chain.setAccount(KNOWN, account)
     chain.setAccount(UNKNOWN, account)
     const read = async (mint: string) => (await request('GET', `/v2/tokens/${mint}`)).json.data

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as spl from '@solana/spl-token'
 import {
+  NONCE_ACCOUNT_LENGTH,
+  NonceAccount,
   PublicKey,
   SYSVAR_RECENT_BLOCKHASHES_PUBKEY,
   SYSVAR_RENT_PUBKEY,
@@ -20,6 +22,7 @@ import { SYSTEM } from '../src/solana/programs/system.ts'
 import type { PlainInstruction } from '../src/solana/programs/table.ts'
 import { TOKEN, TOKEN_2022 } from '../src/solana/programs/token.ts'
 import { TOKEN_METADATA_INTERFACE } from '../src/solana/programs/token-metadata-interface.ts'
+import { EXTENSIONS_OFFSET, readMint, readTokenAccount } from '../src/solana/token-accounts.ts'
 
 const prefixOf = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 16)
 
@@ -234,4 +237,27 @@ it.each<[title: string, table: PlainInstruction, sdk: TransactionInstruction]>([
   expect({ ...table, data: Buffer.from(table.data).toString('hex') }).toEqual({
     ...{ program: String(sdk.programId), accounts, data: sdk.data.toString('hex') },
   })
+})
+
+it('accounts of the token programs and nonces have the layouts of their SDKs', () => {
+  const numbers = { amount: 7n, delegatedAmount: 6n, isNative: 5n, isNativeOption: 1 as const }
+  const options = { delegate: C, delegateOption: 1 as const, closeAuthority: D, closeAuthorityOption: 1 as const }
+  const account = Buffer.alloc(spl.ACCOUNT_SIZE)
+  spl.AccountLayout.encode({ mint: A, owner: B, state: spl.AccountState.Frozen, ...numbers, ...options }, account)
+  const state = { mint: a, owner: b, amount: 7n, delegate: c, state: 'frozen', nativeReserve: 5n } as const
+  expect(readTokenAccount({ owner: TOKEN.id, data: account })).toEqual({
+    ...{ ...state, delegatedAmount: 6n, closeAuthority: d },
+  })
+  const mint = Buffer.alloc(spl.MINT_SIZE)
+  const authorities = { mintAuthority: A, mintAuthorityOption: 1 as const, freezeAuthority: B }
+  const terms = { supply: 9n, decimals: 6, isInitialized: true, freezeAuthorityOption: 0 as const }
+  spl.MintLayout.encode({ ...authorities, ...terms }, mint)
+  expect(readMint({ owner: TOKEN_2022.id, data: mint })).toEqual({
+    ...{ mintAuthority: a, supply: 9n, decimals: 6, isInitialized: true, freezeAuthority: null },
+  })
+  expect([TOKEN.sizeOf('multisig'), EXTENSIONS_OFFSET]).toEqual([spl.MULTISIG_SIZE, spl.ACCOUNT_SIZE + 1])
+  const values = { version: 1, state: 1, authority: a, value: b, lamportsPerSignature: 5_000n }
+  const nonce = NonceAccount.fromAccountData(Buffer.from(SYSTEM.accountData('nonce', values)))
+  expect([nonce.authorizedPubkey, nonce.nonce, nonce.feeCalculator.lamportsPerSignature]).toEqual([A, b, 5_000])
+  expect(SYSTEM.sizeOf('nonce')).toBe(NONCE_ACCOUNT_LENGTH)
 })

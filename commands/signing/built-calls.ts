@@ -1,4 +1,5 @@
 /** Compares what an API built with what was requested, only by its bytes: every call must be a requested one. */
+import { hexOf } from '../../src/solana/bytes.ts'
 import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
 import { priorityFee } from '../../src/solana/fees.ts'
 import { decodeInstruction, PLAIN_TABLES } from '../../src/solana/instructions.ts'
@@ -12,6 +13,7 @@ import {
   TOKEN_PROGRAM,
 } from '../../src/solana/program-ids.ts'
 import { COMPUTE_BUDGET } from '../../src/solana/programs/compute-budget.ts'
+import { SYSTEM } from '../../src/solana/programs/system.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { solOf } from '../cli/amounts.ts'
 import { type Call, type Demand, unexpectedBuild, type Wanted } from './demanded-calls.ts'
@@ -140,7 +142,7 @@ function namedAccounts(
 }
 
 /** Hex of the System program's transfer of 0 lamports. */
-const TRANSFER_OF_NOTHING = '020000000000000000000000'
+const TRANSFER_OF_NOTHING = hexOf(SYSTEM.data('transfer', { lamports: 0n }))
 
 /** A transfer of 0 to itself that names one more account, by which Solana Pay finds a payment; it changes nothing. */
 function isReference({ program, data, accounts }: BuiltInstruction): boolean {
@@ -193,6 +195,7 @@ function isWanted(value: string | null, wanted: Wanted): boolean {
   return wanted === null ? value === null : value === String(wanted)
 }
 
+const FEE_CALLS: readonly string[] = ['setComputeUnitLimit', 'setComputeUnitPrice']
 /** The most lamports that one transaction pays as priority fee. */
 const MOST_PRIORITY_FEE = 10_000_000n
 
@@ -215,7 +218,8 @@ function budgetFeeOf(instructions: readonly Pick<BuiltInstruction, 'program' | '
     if (program !== COMPUTE_BUDGET_PROGRAM) continue
     const bytes = Buffer.from(data, 'hex')
     const budget = COMPUTE_BUDGET.flatCall(program, [], bytes)
-    if (budget === null && (bytes[0] === 2 || bytes[0] === 3)) throw unexpectedBuild('its priority fee cannot be read')
+    if (budget === null && FEE_CALLS.includes(COMPUTE_BUDGET.nameOf(bytes) ?? ''))
+      throw unexpectedBuild('its priority fee cannot be read')
     if (budget?.type === 'setComputeUnitLimit') units ??= BigInt(budget.units)
     if (budget?.type === 'setComputeUnitPrice') microLamports ??= budget.microLamports
   }

@@ -4,6 +4,8 @@
  */
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressOf } from '../solana/addresses.ts'
+import { KEY_BYTES } from '../solana/constants.ts'
+import { TOKEN } from '../solana/programs/token.ts'
 import { hasTokenLayout } from '../solana/token-accounts.ts'
 
 export interface AccountEntry {
@@ -154,10 +156,14 @@ function remove(sets: AddressSets, key: string, address: string): void {
   if (set?.size === 0) sets.delete(key)
 }
 
-/** Byte offsets of a token account's state, and of a mint's decimals and initialization flag. */
-const ACCOUNT_STATE = 108
-const MINT_DECIMALS = 44
-const MINT_INITIALIZED = 45
+/** Read field by field, because a listing reads every account of the chain. */
+const ACCOUNT = {
+  mint: TOKEN.offsetOf('account', 'mint'),
+  wallet: TOKEN.offsetOf('account', 'owner'),
+  amount: TOKEN.offsetOf('account', 'amount'),
+  state: TOKEN.offsetOf('account', 'state'),
+}
+const MINT = { decimals: TOKEN.offsetOf('mint', 'decimals'), isInitialized: TOKEN.offsetOf('mint', 'isInitialized') }
 
 interface TokenHolding {
   mint: string
@@ -169,16 +175,16 @@ interface TokenHolding {
 /** Reads mint, wallet and amount of a token account; null for anything else. */
 function tokenHoldingOf(account: ChainAccount): TokenHolding | null {
   const { data } = account
-  if (!hasTokenLayout(account, 'account') || data[ACCOUNT_STATE] === 0) return null
+  if (!hasTokenLayout(account, 'account') || data[ACCOUNT.state] === 0) return null
   return {
-    mint: addressOf(data.subarray(0, 32)),
-    wallet: addressOf(data.subarray(32, 64)),
-    amount: new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(64, true),
+    mint: addressOf(data.subarray(ACCOUNT.mint, ACCOUNT.mint + KEY_BYTES)),
+    wallet: addressOf(data.subarray(ACCOUNT.wallet, ACCOUNT.wallet + KEY_BYTES)),
+    amount: new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(ACCOUNT.amount, true),
   }
 }
 
 /** Reads the decimals of a mint; null for anything else. */
 function mintDecimalsOf(account: ChainAccount): number | null {
-  if (!hasTokenLayout(account, 'mint') || account.data[MINT_INITIALIZED] === 0) return null
-  return account.data[MINT_DECIMALS] ?? null
+  if (!hasTokenLayout(account, 'mint') || account.data[MINT.isInitialized] === 0) return null
+  return account.data[MINT.decimals] ?? null
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { addressBytes } from '../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
+import { SYSTEM } from '../solana/programs/system.ts'
 import { keyPairOf } from '../solana/signatures.ts'
 
 /** Lamports of the faucet at genesis, 5 million SOL. */
@@ -22,10 +23,9 @@ export function openFaucet(seed: Uint8Array): Faucet {
   return {
     address,
     transfer(to, lamports, blockhash, nonce) {
-      const transfer = Buffer.alloc(16)
-      transfer.writeUInt32LE(2)
-      transfer.writeBigUInt64LE(lamports, 4)
-      transfer.writeUInt32LE(nonce % 2 ** 32, 12)
+      const end = Buffer.alloc(4)
+      end.writeUInt32LE(nonce % 2 ** 32)
+      const transfer = Buffer.concat([SYSTEM.data('transfer', { lamports }), end])
       const toSelf = to === address
       const keys = [publicKey, ...(toSelf ? [] : [addressBytes(to)])]
       const system = keys.length

@@ -6,6 +6,7 @@ import type { Execution, TransactionErrorJson } from '../solana/execution.ts'
 import { feeOfMessage } from '../solana/fees.ts'
 import { keyAt } from '../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
+import { SYSTEM } from '../solana/programs/system.ts'
 
 /** Errors of loading; a validator includes such a transaction in a block and takes its fee. */
 const LOADING_ERRORS = new Set<unknown>([
@@ -14,7 +15,7 @@ const LOADING_ERRORS = new Set<unknown>([
   'MaxLoadedAccountsDataSizeExceeded',
 ])
 /** Bytes of a nonce account, the only one with data that can pay a fee. */
-const NONCE_BYTES = 80
+const NONCE_BYTES = SYSTEM.sizeOf('nonce')
 
 export const isLoadingError = (err: TransactionErrorJson | null): boolean => LOADING_ERRORS.has(err)
 

@@ -83,7 +83,7 @@ export async function proveFacts(call: Call, passport: Passport): Promise<Proven
     ...lockTokens,
   ])
   const [account = null, metaplex = null, clock = null, ...rest] = accounts
-  const state = account === null ? null : readMint({ ...account, lamports: 0n, executable: false })
+  const state = account === null ? null : readMint(account)
   if (account === null || state === null) throw new Error(`The node shows no token mint at ${mint}.`)
   const extensions = account.owner === TOKEN_2022_PROGRAM ? readMintExtensions(account.data) : null
   const { epoch, now } = clockOf(clock)
@@ -253,7 +253,7 @@ function lockFacts(
     const fact = { group: 'Locks' as const, name: `Lock ${address}` }
     const lock = lockOf(accounts[i] ?? null, now)
     const token = accounts[locks.length + 2 * i + (isToken2022 ? 1 : 0)] ?? null
-    const held = token === null ? null : readTokenAccount({ ...token, lamports: 0n, executable: false })
+    const held = token === null ? null : readTokenAccount(token)
     const was = `When this page was written: ${amount(recorded)} locked for ${recipient}`
     if (lock === null || lock.mint !== mint)
       return { ...fact, value: 'There is no such lock', state: 'changed', note: was }
@@ -356,7 +356,7 @@ async function holderFacts(call: Call, passport: Passport, supply: bigint): Prom
       ...locks.map(({ address }) => [address, 'a lock'] as const),
     ])
     const largest = accounts.flatMap((account): Fact[] => {
-      const token = account === null ? null : readTokenAccount({ ...account, lamports: 0n, executable: false })
+      const token = account === null ? null : readTokenAccount(account)
       if (token === null || token.mint !== mint || token.amount === 0n) return []
       const bps = supply === 0n ? 0 : Number((token.amount * 10_000n) / supply)
       const what = known.get(token.owner)

@@ -1,6 +1,7 @@
 /** Reads the extensions of Token-2022 mints and accounts that change what an amount means or whether it can move. */
 import { ByteReader, ShortData } from './byte-reader.ts'
-import { TOKEN_ACCOUNT_SIZE } from './token-accounts.ts'
+import { TOKEN_ACCOUNT_STATES } from './programs/token.ts'
+import { EXTENSIONS_OFFSET } from './token-accounts.ts'
 import type { HolderPower } from './token-authorities.ts'
 
 /** Numbers of the extensions (spl-token-2022-interface, `ExtensionType`). */
@@ -50,7 +51,6 @@ const AUTHORITIES = {
 } as const satisfies Readonly<Record<string, readonly [type: number, at: number]>>
 export type ExtensionAuthority = keyof typeof AUTHORITIES
 
-const FROZEN = 2
 /** Bytes that an extension of a mint adds to each new token account, its type and length included. */
 const ACCOUNT_BYTES: ReadonlyMap<number, number> = new Map([
   [TYPE.transferFeeConfig, 12],
@@ -61,8 +61,6 @@ const ACCOUNT_BYTES: ReadonlyMap<number, number> = new Map([
 ])
 /** Bytes of a Token-2022 account whose owner cannot change, such as an associated one. */
 const IMMUTABLE_ACCOUNT_BYTES = 170
-/** Extensions follow the base layout, which is padded to that of an account, and a byte for the kind of account. */
-const EXTENSIONS_AT = TOKEN_ACCOUNT_SIZE + 1
 
 /** Share of each transfer that stays in the receiving account for the mint's withdraw authority. */
 export interface TransferFee {
@@ -124,7 +122,8 @@ export function readMintExtensions(data: Uint8Array): MintExtensions {
       return reader.nonZeroKey()
     }),
     permanentDelegate: read(TYPE.permanentDelegate, (reader) => reader.nonZeroKey()),
-    isFrozenByDefault: read(TYPE.defaultAccountState, (reader) => reader.u8()) === FROZEN,
+    isFrozenByDefault:
+      read(TYPE.defaultAccountState, (reader) => reader.u8()) === TOKEN_ACCOUNT_STATES.indexOf('frozen'),
     hasDefaultState: parts.has(TYPE.defaultAccountState),
     isTransferable: !parts.has(TYPE.nonTransferable),
     isPaused: read(TYPE.pausable, (reader) => {
@@ -256,8 +255,8 @@ function transferFee(reader: ByteReader): TransferFee {
 /** The first extension of each type, up to an empty or truncated entry. */
 export function extensionsIn(data: Uint8Array): Map<number, Uint8Array> {
   const parts = new Map<number, Uint8Array>()
-  if (data.length <= EXTENSIONS_AT) return parts
-  const reader = new ByteReader(data, EXTENSIONS_AT)
+  if (data.length <= EXTENSIONS_OFFSET) return parts
+  const reader = new ByteReader(data, EXTENSIONS_OFFSET)
   while (reader.left >= 4) {
     const [type, length] = [reader.u16(), reader.u16()]
     if (type === 0 || length > reader.left) break

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { base58 } from '@scure/base'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import { mintData } from './token-accounts.ts'
 
 export interface ListedAccount {
   pubkey: string
@@ -52,12 +53,8 @@ export async function openHolderNode(mint: string): Promise<HolderNode> {
     close() {},
   }
   const mintAccount = () => {
-    const data = Buffer.alloc(82)
-    data.set(u64(node.supply), 36)
-    data[44] = 6
-    data[45] = 1
     return {
-      data: [data.toString('base64'), 'base64'],
+      data: [mintData(6, node.supply).toString('base64'), 'base64'],
       executable: false,
       lamports: 1,
       owner: TOKEN_PROGRAM,

@@ -1,16 +1,14 @@
 /** The bytes of mints and token accounts of either token program, as tests put them on an embedded chain. */
 
+import { addressOf } from '../../src/solana/addresses.ts'
+import { TOKEN } from '../../src/solana/programs/token.ts'
+import { plainMint, plainTokenAccount } from '../../src/solana/token-accounts.ts'
+
 /** Extensions of Token-2022: type and bytes. */
 export type TokenExtensions = readonly (readonly [type: number, bytes: Uint8Array])[]
 
 /** A mint without authorities. */
-export function mintData(decimals: number, supply = 0n): Buffer {
-  const data = Buffer.alloc(82)
-  data.writeBigUInt64LE(supply, 36)
-  data[44] = decimals
-  data[45] = 1
-  return data
-}
+export const mintData = (decimals: number, supply = 0n): Buffer => Buffer.from(plainMint(decimals, supply))
 
 export interface TokenAccount {
   owner: Uint8Array
@@ -19,11 +17,8 @@ export interface TokenAccount {
 }
 
 export function tokenAccountData(mint: Uint8Array, { owner, amount, frozen = false }: TokenAccount): Buffer {
-  const data = Buffer.alloc(165)
-  data.set(mint, 0)
-  data.set(owner, 32)
-  data.writeBigUInt64LE(amount, 64)
-  data[108] = frozen ? 2 : 1
+  const data = Buffer.from(plainTokenAccount({ mint: addressOf(mint), owner: addressOf(owner), amount }))
+  data[TOKEN.offsetOf('account', 'state')] = frozen ? 2 : 1
   return data
 }
 

@@ -2,10 +2,12 @@
 import { badRequest, Overtaken } from '../../platform/errors.ts'
 import { pause } from '../../platform/timing.ts'
 import { addressBytes } from '../../solana/addresses.ts'
+import { KEY_BYTES } from '../../solana/constants.ts'
 import { NATIVE_MINT_2022, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { fieldType } from '../../solana/programs/field-types.ts'
 import { METAPLEX_CORE, UPDATE_AUTHORITY } from '../../solana/programs/metaplex-core.ts'
-import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { TOKEN, TOKEN_ACCOUNT_STATES } from '../../solana/programs/token.ts'
+import { hasTokenKind, TOKEN_ACCOUNT_SIZE, TOKEN_AMOUNT_OFFSET } from '../../solana/token-accounts.ts'
 import { hasHiddenBalance, withheldFee } from '../../solana/token-extensions.ts'
 import type { Chain } from '../connection.ts'
 import { readCollectionFacts, readMintFacts } from './mint-facts.ts'
@@ -76,10 +78,13 @@ export async function readHolders(
   )
 }
 
-/** Mint 32, owner 32, amount 8, delegate 36, state 1; the whole account if it has extensions. */
-const [OWNER_AT, AMOUNT_AT, STATE_AT, BASE_BYTES] = [32, 64, 108, 109]
-const KIND_AT = TOKEN_ACCOUNT_SIZE
-const [INITIALIZED, FROZEN, TOKEN_ACCOUNT_KIND] = [1, 2, 2]
+const MINT_AT = TOKEN.offsetOf('account', 'mint')
+const OWNER_AT = TOKEN.offsetOf('account', 'owner')
+const STATE_AT = TOKEN.offsetOf('account', 'state')
+/** Bytes that are read of an account without extensions. */
+const BASE_BYTES = STATE_AT + 1
+const INITIALIZED = TOKEN_ACCOUNT_STATES.indexOf('initialized')
+const FROZEN = TOKEN_ACCOUNT_STATES.indexOf('frozen')
 
 /** Returns a sentence about what did not add up and may add up on the next try. */
 async function readTokens(
@@ -103,10 +108,10 @@ async function readTokens(
   let [withheld, hidden] = [before.withheld, 0]
   const take = ({ data, space }: ScannedAccount) => {
     const state = data[STATE_AT]
-    if (data.length < BASE_BYTES || !mintKey.every((byte, i) => data[i] === byte)) {
+    if (data.length < BASE_BYTES || !mintKey.every((byte, i) => data[MINT_AT + i] === byte)) {
       throw new UnbelievableAnswer('it shows an account of another mint')
     }
-    const isAccount = space === TOKEN_ACCOUNT_SIZE || (!isSpl && data[KIND_AT] === TOKEN_ACCOUNT_KIND)
+    const isAccount = space === TOKEN_ACCOUNT_SIZE || (!isSpl && hasTokenKind(data, 'account'))
     if (!isAccount || (state !== INITIALIZED && state !== FROZEN)) {
       throw new UnbelievableAnswer('it shows something that is not a token account')
     }
@@ -114,8 +119,8 @@ async function readTokens(
       withheld += withheldFee(data)
       if (hasHiddenBalance(data)) hidden++
     }
-    const amount = data.readBigUInt64LE(AMOUNT_AT)
-    if (amount > 0n) addTo(owners, data.subarray(OWNER_AT, AMOUNT_AT), amount, state === FROZEN)
+    const amount = data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET)
+    if (amount > 0n) addTo(owners, data.subarray(OWNER_AT, OWNER_AT + KEY_BYTES), amount, state === FROZEN)
   }
   const { slot, accounts } = await scanAccounts(
     chain,
@@ -124,7 +129,7 @@ async function readTokens(
       program,
       filters: [
         ...(isSpl ? [{ dataSize: TOKEN_ACCOUNT_SIZE }] : [{ tokenAccountState: true }]),
-        { memcmp: { offset: 0, bytes: mint } },
+        { memcmp: { offset: MINT_AT, bytes: mint } },
       ],
       dataSlice: { offset: 0, length: isSpl ? BASE_BYTES : MOST_SLICE_BYTES },
       minSlot: before.slot,

@@ -1,6 +1,7 @@
 /** Finds the token accounts of a mint that withhold transfer fees. */
 import { internal } from '../../platform/errors.ts'
 import { TOKEN_2022_PROGRAM } from '../../solana/program-ids.ts'
+import { TOKEN } from '../../solana/programs/token.ts'
 import { readTokenAccount } from '../../solana/token-accounts.ts'
 import { withheldFee } from '../../solana/token-extensions.ts'
 import type { Chain } from '../connection.ts'
@@ -22,7 +23,7 @@ export async function findWithheld(chain: Pick<Chain, 'callLarge'>, mint: string
   const scan = {
     what: `Listing the accounts of ${mint}`,
     program: TOKEN_2022_PROGRAM,
-    filters: [{ tokenAccountState: true }, { memcmp: { offset: 0, bytes: mint } }],
+    filters: [{ tokenAccountState: true }, { memcmp: { offset: TOKEN.offsetOf('account', 'mint'), bytes: mint } }],
     dataSlice: { offset: 0, length: MOST_SLICE_BYTES },
     minSlot: 0,
     commitment: 'confirmed' as const,

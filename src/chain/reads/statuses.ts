@@ -3,6 +3,7 @@
 import { base58 } from '@scure/base'
 import type { ConfirmationStatus } from '../../api/index.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
+import { SYSTEM } from '../../solana/programs/system.ts'
 import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 import { isCount } from './heights.ts'
@@ -109,9 +110,6 @@ export interface Nonce {
   value: string
 }
 
-/** Offset of the nonce's value in its account, after version, state and authority (System program). */
-const NONCE_OFFSET = 40
-
 /** Whether each nonce has advanced or is gone, at the finalized commitment, for at most 100. */
 export async function readNonceEnds(node: StatusNode, nonces: readonly Nonce[]): Promise<Ended> {
   const requested = nonces.slice(0, ACCOUNTS_PER_CALL)
@@ -119,7 +117,11 @@ export async function readNonceEnds(node: StatusNode, nonces: readonly Nonce[]):
     atSlot<({ data: [string, string] } | null)[]>(
       await node.call('getMultipleAccounts', [
         requested.map(({ account }) => account),
-        { commitment: 'finalized', encoding: 'base64', dataSlice: { offset: NONCE_OFFSET, length: 32 } },
+        {
+          commitment: 'finalized',
+          encoding: 'base64',
+          dataSlice: { offset: SYSTEM.offsetOf('nonce', 'value'), length: 32 },
+        },
       ]),
       isListOf(requested, isAccountData),
     ),

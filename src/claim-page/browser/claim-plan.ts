@@ -3,8 +3,8 @@ import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { CLAIM_STATUS_BYTES } from '../../solana/programs/merkle-distributor.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
+import { TOKEN } from '../../solana/programs/token.ts'
 import { percentileOf } from '../../solana/recent-fees.ts'
-import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import {
   budgetInstructions,
   firstClaimInstruction,
@@ -88,7 +88,7 @@ export function planClaims(wallet: WalletState): PlannedTransaction[] {
       instructions,
       units: OVERHEAD_UNITS + openings * OPENING_UNITS + batch.reduce((sum, { units }) => sum + units, 0),
       pays: batch.map(({ state, amount }) => ({ state, amount })),
-      rent: batch.reduce((sum, { rent }) => sum + rent, 0n) + BigInt(openings) * wallet.rentOf(TOKEN_ACCOUNT_SIZE),
+      rent: batch.reduce((sum, { rent }) => sum + rent, 0n) + BigInt(openings) * wallet.rentOf(TOKEN.sizeOf('account')),
       writable: [...new Set(batch.flatMap(({ state: { accounts } }) => [accounts.distributor, accounts.vault]))],
     })
     batch = []

@@ -3,12 +3,13 @@
 import { hexOf } from '../../solana/bytes.ts'
 import { CLOCK_SYSVAR, RENT_SYSVAR, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
+import { TOKEN } from '../../solana/programs/token.ts'
 import { rentRateIn } from '../../solana/rent.ts'
 import { vestedAt } from '../../solana/unlock-schedule.ts'
-import { bytesOfBase64, readI64, readU64 } from './bytes.ts'
+import { bytesOfBase64, readI64 } from './bytes.ts'
 import type { ClaimAccounts } from './claim-instructions.ts'
 import { PageFault, type TextKey } from './page-fault.ts'
-import { associatedAccountOf, base58Of, claimRecordOf } from './program-addresses.ts'
+import { associatedAccountOf, claimRecordOf } from './program-addresses.ts'
 import type { SolanaNode } from './solana-node.ts'
 import type { FoundRow } from './wallet-lookup.ts'
 
@@ -139,8 +140,8 @@ function stateOf(
   if (distributor.mint !== accounts.mint || distributor.token_vault !== accounts.vault) {
     return { ...state, fault: 'foreignDistributor' }
   }
-  const mint = chain.get(accounts.mint)
-  if (mint?.owner !== TOKEN_PROGRAM || mint.data[44] !== row.airdrop.decimals) return { ...state, fault: 'otherMint' }
+  const mint = TOKEN.decode('mint', chain.get(accounts.mint))
+  if (mint?.decimals !== row.airdrop.decimals) return { ...state, fault: 'otherMint' }
   const tokenFault = tokenAccountFault(tokens, accounts)
   const record = MERKLE_DISTRIBUTOR.decode('claim_status', chain.get(accounts.claimRecord) ?? null)
   const hasClaimed = record !== null
@@ -151,8 +152,7 @@ function stateOf(
   const claimable = first + (vested > 0n ? vested : 0n)
   const [takesFirst, takesVested] = [!hasClaimed, vested > 0n]
   const claim = { ...state, hasClaimed, paid, claimable, takesFirst, takesVested }
-  const vault = chain.get(accounts.vault)
-  const isShort = !vault || vault.data.length < 72 || readU64(vault.data, 64) < claimable
+  const isShort = (TOKEN.decode('account', chain.get(accounts.vault))?.amount ?? -1n) < claimable
   if (paid >= row.amount + row.locked && hasClaimed) return { ...claim, fault: null, claimable: 0n }
   const fault = distributor.clawed_back
     ? 'clawedBack'
@@ -163,11 +163,7 @@ function stateOf(
 /** With a token account that is frozen or has another owner, the claim would fail or pay somebody else. */
 function tokenAccountFault(tokens: ChainRecord | null | undefined, { wallet, mint }: ClaimAccounts): TextKey | null {
   if (!tokens || (tokens.data.length === 0 && tokens.owner !== TOKEN_PROGRAM)) return null
-  const isUsable =
-    tokens.owner === TOKEN_PROGRAM &&
-    tokens.data.length >= 165 &&
-    base58Of(tokens.data.subarray(0, 32)) === mint &&
-    base58Of(tokens.data.subarray(32, 64)) === wallet &&
-    tokens.data[108] === 1
+  const account = TOKEN.decode('account', tokens)
+  const isUsable = account?.mint === mint && account.owner === wallet && account.state.name === 'initialized'
   return isUsable ? null : 'tokenAccountUnusable'
 }

@@ -2,12 +2,15 @@
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
+import { KEY_BYTES } from '../../solana/constants.ts'
 import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
+import { SYSTEM } from '../../solana/programs/system.ts'
+import { TOKEN } from '../../solana/programs/token.ts'
 import {
+  EXTENSIONS_OFFSET,
   MULTISIG_SIZE,
   readMint,
   readTokenAccount,
-  TOKEN_ACCOUNT_SIZE,
   type TokenAccountState,
 } from '../../solana/token-accounts.ts'
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
@@ -16,7 +19,6 @@ import { uiTokenAmount } from './amounts.ts'
 import { NATIVE_ACCOUNTS, type ParsedState } from './native-accounts.ts'
 import { parseExtensions } from './token-extensions.ts'
 
-const NONCE_SIZE = 80
 const LOOKUP_TABLE_HEADER = 56
 
 export interface ParsedAccount {
@@ -25,15 +27,12 @@ export interface ParsedAccount {
   space: number
 }
 
-function parseNonce(data: Uint8Array): ParsedState {
-  const reader = new ByteReader(data, 4)
-  if (reader.u32() === 0) return { type: 'uninitialized' }
-  const authority = reader.key()
-  const blockhash = reader.key()
-  return {
-    type: 'initialized',
-    info: { authority, blockhash, feeCalculator: { lamportsPerSignature: reader.u64().toString() } },
-  }
+function parseNonce(account: ChainAccount): ParsedState | null {
+  const nonce = SYSTEM.decode('nonce', account)
+  if (nonce === null || nonce.state === 0) return nonce && { type: 'uninitialized' }
+  const { authority, value: blockhash, lamportsPerSignature } = nonce
+  const feeCalculator = { lamportsPerSignature: lamportsPerSignature.toString() }
+  return { type: 'initialized', info: { authority, blockhash, feeCalculator } }
 }
 
 function lookupTableAddresses(data: Uint8Array): string[] {
@@ -85,7 +84,8 @@ function parseData(
 ): [program: string, parsed: ParsedState | null] {
   const token = TOKEN_PROGRAM_NAMES[account.owner]
   if (token) return [token, parseTokenState(chain, account)]
-  if (account.owner === SYSTEM_PROGRAM && account.data.length === NONCE_SIZE) return ['nonce', parseNonce(account.data)]
+  if (account.owner === SYSTEM_PROGRAM && account.data.length === SYSTEM.sizeOf('nonce'))
+    return ['nonce', parseNonce(account)]
   if (account.owner === LOOKUP_TABLE_PROGRAM) return ['address-lookup-table', parseLookupTable(account.data)]
   if (account.owner === UPGRADEABLE_LOADER) return ['bpf-upgradeable-loader', parseLoaderState(account.data)]
   const native = Object.hasOwn(NATIVE_ACCOUNTS, account.owner) ? NATIVE_ACCOUNTS[account.owner] : undefined
@@ -106,19 +106,17 @@ export function parseAccountData(chain: LocalChain, address: string, account: Ch
 
 // Parses token accounts, mints and multisigs of both token programs into jsonParsed form.
 
-function extensionsOf(account: ChainAccount): { extensions?: unknown[] } {
-  return account.data.length > TOKEN_ACCOUNT_SIZE + 1
-    ? { extensions: parseExtensions(account.data, TOKEN_ACCOUNT_SIZE + 1) }
-    : {}
+function extensionsOf({ data }: ChainAccount): { extensions?: unknown[] } {
+  return data.length > EXTENSIONS_OFFSET ? { extensions: parseExtensions(data, EXTENSIONS_OFFSET) } : {}
 }
 
-function parseMultisig(data: Uint8Array) {
-  const reader = new ByteReader(data)
-  const numRequiredSigners = reader.u8()
-  const numValidSigners = reader.u8()
-  const isInitialized = reader.bool()
-  const signers = Array.from({ length: Math.min(numValidSigners, 11) }, reader.key)
-  return { type: 'multisig', info: { numRequiredSigners, numValidSigners, isInitialized, signers } }
+function parseMultisig({ data }: ChainAccount): ParsedState | null {
+  const multisig = TOKEN.decode('multisig', { owner: TOKEN.id, data })
+  if (multisig === null) return null
+  const { signers: keys, ...terms } = multisig
+  const reader = new ByteReader(keys)
+  const signers = Array.from({ length: Math.min(terms.numValidSigners, keys.length / KEY_BYTES) }, reader.key)
+  return { type: 'multisig', info: { ...terms, signers } }
 }
 
 function parseTokenAccount(chain: LocalChain, account: ChainAccount, state: TokenAccountState) {
@@ -148,14 +146,14 @@ function parseTokenAccount(chain: LocalChain, account: ChainAccount, state: Toke
  * Parses an account of a token program into jsonParsed form; null when that is impossible, for example without its
  * mint.
  */
-function parseTokenState(chain: LocalChain, account: ChainAccount): { type: string; info: object } | null {
+function parseTokenState(chain: LocalChain, account: ChainAccount): ParsedState | null {
   const mint = readMint(account)
   if (mint) {
     const { mintAuthority, supply, decimals, isInitialized, freezeAuthority } = mint
     const info = { mintAuthority, supply: supply.toString(), decimals, isInitialized, freezeAuthority }
     return { type: 'mint', info: { ...info, ...extensionsOf(account) } }
   }
-  if (account.data.length === MULTISIG_SIZE) return parseMultisig(account.data)
+  if (account.data.length === MULTISIG_SIZE) return parseMultisig(account)
   const state = readTokenAccount(account)
   return state && parseTokenAccount(chain, account, state)
 }

@@ -2,6 +2,7 @@
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { parseJson, toJson } from '../../solana/json.ts'
+import { TOKEN } from '../../solana/programs/token.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
 import { CopyTooSoonError } from '../journal.ts'
@@ -176,9 +177,6 @@ const operatorMethods: RpcMethods = {
 
 // Implements getProgramAccounts with the most selective index.
 
-const MINT_OFFSET = 0
-const OWNER_OFFSET = 32
-
 type AccountEntries = Iterable<readonly [address: string, account: ChainAccount]>
 
 /**
@@ -190,9 +188,9 @@ function candidates(chain: LocalChain, program: string, filters: AccountFilters)
   if (!TOKEN_PROGRAM_NAMES[program] || !tokenAccounts) return chain.accountsOwnedBy(program)
   const keyAt = (offset: number) =>
     filters.memcmps.find((memcmp) => memcmp.offset === offset && memcmp.bytes.length === 32)?.bytes
-  const owner = keyAt(OWNER_OFFSET)
+  const owner = keyAt(TOKEN.offsetOf('account', 'owner'))
   if (owner) return chain.tokenAccountsOf(base58.encode(owner))
-  const mint = keyAt(MINT_OFFSET)
+  const mint = keyAt(TOKEN.offsetOf('account', 'mint'))
   return mint ? chain.tokenAccountsOfMint(base58.encode(mint)) : chain.accountsOwnedBy(program)
 }
 

@@ -1,10 +1,10 @@
 /** Parses Token-2022 extensions into jsonParsed form (spl-token-2022's extension module). */
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
+import { TOKEN_ACCOUNT_STATES } from '../../solana/programs/token.ts'
 
 type Parse = (reader: ByteReader) => object | undefined
 
 const none: Parse = () => undefined
-const ACCOUNT_STATES = ['uninitialized', 'initialized', 'frozen']
 
 function transferFee(reader: ByteReader) {
   return { epoch: reader.u64(), maximumFee: reader.u64(), transferFeeBasisPoints: reader.u16() }
@@ -34,7 +34,7 @@ const EXTENSIONS: Readonly<Record<number, readonly [name: string, parse: Parse]>
   ],
   2: ['transferFeeAmount', (r) => ({ withheldAmount: r.u64() })],
   3: ['mintCloseAuthority', (r) => ({ closeAuthority: r.nonZeroKey() })],
-  6: ['defaultAccountState', (r) => ({ accountState: ACCOUNT_STATES[r.u8()] })],
+  6: ['defaultAccountState', (r) => ({ accountState: TOKEN_ACCOUNT_STATES[r.u8()] })],
   7: ['immutableOwner', none],
   8: ['memoTransfer', (r) => ({ requireIncomingTransferMemos: r.bool() })],
   9: ['nonTransferable', none],

@@ -1,6 +1,7 @@
 /** Funds the buyer of a rehearsal: lamports, and tokens of a quote that is not SOL. */
 import { internal } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { TOKEN } from '../../solana/programs/token.ts'
 import { readMint } from '../../solana/token-accounts.ts'
 import { buildTransaction } from '../building.ts'
 import type { Rehearsal } from './rehearsal.ts'
@@ -25,12 +26,11 @@ async function mintOnCopy({ context, copy, buyer }: Rehearsal, quoteMint: string
     import('../../chain/sending/unsigned.ts'),
   ])
   const [account = null] = await copy.accounts([quoteMint])
-  if (account === null || readMint(account) === null)
-    throw internal(`The quote ${quoteMint} is not a mint on the cluster`)
+  const state = account && readMint(account)
+  if (account === null || state === null) throw internal(`The quote ${quoteMint} is not a mint on the cluster`)
   const data = Buffer.from(account.data)
   const [mint, owner, program] = [new PublicKey(quoteMint), new PublicKey(buyer), new PublicKey(account.owner)]
-  data.writeUInt32LE(1, 0)
-  data.set(owner.toBytes(), 4)
+  data.set(TOKEN.accountData('mint', { ...state, mintAuthority: buyer }))
   await copy.setAccount(quoteMint, { ...account, data })
   const tokens = spl.getAssociatedTokenAddressSync(mint, owner, false, program)
   const { transaction } = await buildTransaction(context, {

@@ -1,9 +1,9 @@
 /** Computes the movement of a transaction out of a wallet from its simulation. */
 import type { ChainAccount } from '../../solana/accounts.ts'
-import { addressOf } from '../../solana/addresses.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { RentRate } from '../../solana/rent.ts'
+import { EXTENSIONS_OFFSET } from '../../solana/token-accounts.ts'
 import type { HolderPower } from '../../solana/token-authorities.ts'
 import { changedSettings, readMintExtensions } from '../../solana/token-extensions.ts'
 import { accountOpenings } from './account-openings.ts'
@@ -18,13 +18,7 @@ import {
 import { type AssetRelease, withoutReleased } from './freeze-release.ts'
 import { type InstructionEffects, instructionEffects } from './instruction-effects.ts'
 import type { InvokedProgram, Movement, PowerUse, SimulationFailure, UnreadPart } from './movement.ts'
-import {
-  NONCE_AUTHORITY_OFFSET,
-  nonceAuthority,
-  type TouchedAccount,
-  type TouchedAccounts,
-  touchedAccounts,
-} from './touched-accounts.ts'
+import { nonceAuthority, type TouchedAccount, type TouchedAccounts, touchedAccounts } from './touched-accounts.ts'
 
 /** A simulation of exactly this message, whether it succeeded or failed. */
 export interface SimulatedMessage {
@@ -182,8 +176,6 @@ function freezing(wallet: string, { address, before, after }: TouchedAccount, fr
 
 /** Token-2022's extension ConfidentialTransferAccount (spl-token-2022, `ExtensionType`). */
 const CONFIDENTIAL_TRANSFER = 5
-/** Offset of the extensions in a Token-2022 account, after its 165 bytes and its account type. */
-const EXTENSIONS_OFFSET = 166
 
 /** Balances of a confidential transfer are encrypted, so the amount that leaves is unknown. */
 function confidentialBalances(wallet: string, accounts: TouchedAccounts): UnreadPart[] {
@@ -214,10 +206,8 @@ function hasExtension(data: Uint8Array, type: number): boolean {
 function foreignNonce(message: DecodedMessage, wallet: string, accounts: TouchedAccounts): UnreadPart[] {
   const { nonceAccount } = lifetimeOf(message)
   if (nonceAccount === null) return []
-  const account = accounts.get(nonceAccount)?.before.account ?? null
-  if (nonceAuthority(account) === wallet) return []
-  const end = NONCE_AUTHORITY_OFFSET + 32
-  const isShort = account === null || account.data.length < end
-  const authority = isShort ? 'somebody' : addressOf(account.data.subarray(NONCE_AUTHORITY_OFFSET, end))
-  return [{ where: nonceAccount, reason: `a durable nonce of ${authority} keeps the transaction from expiring` }]
+  const authority = nonceAuthority(accounts.get(nonceAccount)?.before.account ?? null)
+  if (authority === wallet) return []
+  const reason = `a durable nonce of ${authority ?? 'somebody'} keeps the transaction from expiring`
+  return [{ where: nonceAccount, reason }]
 }

@@ -4,9 +4,11 @@ import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { CLAIM_TO_OWNER } from '../../solana/position-permissions.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../solana/programs/damm-v2.ts'
+import { OPTION_TAG_BYTES } from '../../solana/programs/field-types.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
+import { TOKEN } from '../../solana/programs/token.ts'
 import { TOKEN_METADATA } from '../../solana/programs/token-metadata.ts'
 import type { TokenAccountState } from '../../solana/token-accounts.ts'
 import { TOKEN_AUTHORITIES } from '../../solana/token-authorities.ts'
@@ -43,7 +45,7 @@ const METADATA_RECORDS = [
   'holder_delegate',
 ] as const
 /** Offset of the delegate in a token account. */
-const DELEGATE_OFFSET = 76
+const DELEGATE_OFFSET = TOKEN.offsetOf('account', 'delegate') + OPTION_TAG_BYTES
 
 export function authorityChanges(
   wallet: string,

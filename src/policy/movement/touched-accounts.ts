@@ -1,15 +1,12 @@
 /** Describes the accounts that a transaction writes to, before and after, and which of them belong to the wallet. */
 import type { ChainAccount } from '../../solana/accounts.ts'
-import { addressBytes, addressOf } from '../../solana/addresses.ts'
+import { addressBytes } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { SYSTEM } from '../../solana/programs/system.ts'
 import type { RentRate } from '../../solana/rent.ts'
 import { type MintState, readMint, readTokenAccount, type TokenAccountState } from '../../solana/token-accounts.ts'
 import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { AccountOpening, AccountOpenings } from './account-openings.ts'
-
-/** Size of a durable nonce: version, state, authority, blockhash and fee (solana-nonce, `Versions`). */
-const NONCE_ACCOUNT_BYTES = 80
-export const NONCE_AUTHORITY_OFFSET = 8
 
 /** The account at an address and its decoded forms. Each part is null when it does not exist. */
 export interface AccountSnapshot {
@@ -82,8 +79,8 @@ export function touchedAccounts(
 
 /** Returns the authority of a nonce account, or null for any other account. */
 export function nonceAuthority(account: ChainAccount | null): string | null {
-  if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length !== NONCE_ACCOUNT_BYTES) return null
-  return addressOf(account.data.subarray(NONCE_AUTHORITY_OFFSET, NONCE_AUTHORITY_OFFSET + 32))
+  const nonce = SYSTEM.decode('nonce', account)
+  return nonce?.state === 1 ? nonce.authority : null
 }
 
 /** A key, not the rules of a program, controls accounts of the token programs and the System program. */

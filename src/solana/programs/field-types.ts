@@ -210,18 +210,23 @@ const optional = (some: AnyType): AnyType => ({
   show: (value) => (value === null ? 'none' : some.show(value)),
 })
 
+/** Bytes before the value of an option in an account's layout. */
+export const OPTION_TAG_BYTES = 4
+
 /** An option of an account's layout, which has room for its value if there is none. */
 const optionOfOneSize = (some: AnyType): AnyType => {
   const size = some.size ?? 0
   return {
-    size: 4 + size,
+    size: OPTION_TAG_BYTES + size,
     read(from) {
       const isThere = from.u32() === 1
       const value = some.read(from)
       return isThere ? value : null
     },
     write: (value) =>
-      (value ?? null) === null ? new Uint8Array(4 + size) : joinBytes([littleEndian(1, 4), some.write(value)]),
+      (value ?? null) === null
+        ? new Uint8Array(OPTION_TAG_BYTES + size)
+        : joinBytes([littleEndian(1, OPTION_TAG_BYTES), some.write(value)]),
     show: (value) => (value === null ? 'none' : some.show(value)),
   }
 }

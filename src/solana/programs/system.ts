@@ -30,8 +30,8 @@ export const SYSTEM = programTable(SYSTEM_PROGRAM, {
     upgradeNonce: ['0c000000', 'nonceAccount:w', ''],
   },
   accounts: {
-    // Of the present version, and initialized.
-    nonce: ['0100000001000000', 'authority:pubkey value:pubkey lamportsPerSignature:u64'],
+    /** Version 0 is one that cannot be used any more, and state 0 that of a nonce without an authority. */
+    nonce: ['', 'version:u32 state:u32 authority:pubkey value:pubkey lamportsPerSignature:u64'],
   },
 })
 

@@ -9,7 +9,9 @@ import { type FlatCall, programTable } from './table.ts'
 const BY = 'authority:s signers:s*'
 const CHECKED = 'amount:u64 decimals:u8'
 const NEW_MINT = 'decimals:u8 mintAuthority:pubkey freezeAuthority:?pubkey'
-const STATE = 'accountState:<uninitialized,initialized,frozen>'
+const STATES = 'uninitialized,initialized,frozen'
+const STATE = `accountState:<${STATES}>` as const
+const KINDS = 'uninitialized,mint,account'
 const NEW_POINTER = 'authority:pubkey_or_zeros pointsTo:pubkey_or_zeros'
 const POINTER = 'pointsTo:pubkey_or_zeros'
 const FEE = 'transferFeeBasisPoints:u16 maximumFee:u64'
@@ -79,12 +81,26 @@ const ROWS = {
     pause: ['2c01', `mint:w ${BY}`, ''],
     resume: ['2c02', `mint:w ${BY}`, ''],
   },
+  accounts: {
+    mint: ['', 'mintAuthority:??pubkey supply:u64 decimals:u8 isInitialized:bool freezeAuthority:??pubkey'],
+    account: [
+      '',
+      `mint:pubkey owner:pubkey amount:u64 delegate:??pubkey state:<${STATES}> nativeReserve:??u64 delegatedAmount:u64 closeAuthority:??pubkey`,
+    ],
+    multisig: ['', 'numRequiredSigners:u8 numValidSigners:u8 isInitialized:bool signers:hex352'],
+    /** A Token-2022 mint or account with extensions: its layout, padded to that of an account, precedes its kind. */
+    extended: ['', `base:hex165 kind:<${KINDS}>`],
+  },
 } as const
 
 export const TOKEN = programTable(TOKEN_PROGRAM, ROWS)
 export const TOKEN_2022 = programTable(TOKEN_2022_PROGRAM, ROWS)
 
 export type TokenInstruction = FlatCall<typeof ROWS.instructions>
+
+/** States of a token account, and kinds of a Token-2022 account with extensions, by their numbers. */
+export const TOKEN_ACCOUNT_STATES: readonly string[] = STATES.split(',')
+export const EXTENDED_KINDS: readonly string[] = KINDS.split(',')
 
 /** Names of the kinds of authority, as validators show them, by their number in `setAuthority`. */
 export const AUTHORITY_TYPE_NAMES = [

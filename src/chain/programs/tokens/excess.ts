@@ -1,7 +1,9 @@
 /** Finds lamports of a wallet beyond the rent minimum, in its token accounts and mints. */
 import type { ReclaimFault } from '../../../api/rent-reclaims.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { MINT_SIZE, readMint, TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
+import { OPTION_TAG_BYTES } from '../../../solana/programs/field-types.ts'
+import { TOKEN } from '../../../solana/programs/token.ts'
+import { EXTENSIONS_OFFSET, hasTokenKind, MINT_SIZE, readMint } from '../../../solana/token-accounts.ts'
 import { hasHiddenAmounts, withheldFee } from '../../../solana/token-extensions.ts'
 import type { Chain } from '../../connection.ts'
 import { AnswerTooLarge } from '../../nodes/large-answer.ts'
@@ -47,9 +49,7 @@ const MOST_MINT_BYTES = 4_096
 const MOST_ANSWER_BYTES = 16 * 1024 * 1024
 const LIMIT_MS = 30_000
 /** Place of the authority in a mint. */
-const AUTHORITY_AT = 4
-/** Place of the byte that tells Token-2022 mints with extensions from token accounts, and its value for a mint. */
-const [KIND_AT, MINT_KIND] = [TOKEN_ACCOUNT_SIZE, 1]
+const AUTHORITY_AT = TOKEN.offsetOf('mint', 'mintAuthority') + OPTION_TAG_BYTES
 
 interface ReclaimSearch {
   wallet: string
@@ -201,7 +201,7 @@ async function listMints(
         commitment: 'confirmed',
         withContext: true,
         filters: program === TOKEN_PROGRAM ? [{ dataSize: MINT_SIZE }, authority] : [authority],
-        dataSlice: { offset: 0, length: KIND_AT + 1 },
+        dataSlice: { offset: 0, length: EXTENSIONS_OFFSET },
       },
     ],
     most: { items: MOST_MINTS, itemBytes: MOST_MINT_BYTES, bytes: MOST_ANSWER_BYTES },
@@ -226,7 +226,7 @@ async function listMints(
 function ownMintIn(item: unknown, wallet: string, program: string): OwnMint | null {
   const { address, account, space } = shownAccount(item)
   if (account.owner !== program) throw new Error(`it returns ${address}, which was not requested`)
-  if (space !== MINT_SIZE && account.data[KIND_AT] !== MINT_KIND) return null
+  if (space !== MINT_SIZE && !hasTokenKind(account.data, 'mint')) return null
   if (readMint(account)?.mintAuthority !== wallet) return null
   return { address, program, lamports: account.lamports, space }
 }

@@ -2,7 +2,7 @@
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { isAddress } from '../../../solana/addresses.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
-import { readTokenAccount, TOKEN_ACCOUNT_SIZE, type TokenAccountState } from '../../../solana/token-accounts.ts'
+import { EXTENSIONS_OFFSET, readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import type { Chain } from '../../connection.ts'
 import { AnswerTooLarge } from '../../nodes/large-answer.ts'
 import { atSlot } from '../../nodes/node-call.ts'
@@ -38,11 +38,6 @@ const MOST_ACCOUNTS = 10_000
 const MOST_ITEM_BYTES = 4_096
 const MOST_ANSWER_BYTES = 16 * 1024 * 1024
 const LIMIT_MS = 30_000
-/**
- * The layout that both programs share, and the byte that distinguishes Token-2022 accounts with extensions from mints.
- */
-const BASE_BYTES = TOKEN_ACCOUNT_SIZE + 1
-
 type Narrowing = { programId: string } | { mint: string }
 
 /**
@@ -55,7 +50,7 @@ export async function readHoldings(
 ): Promise<WalletHoldings> {
   const narrowings = mint === undefined ? [{ programId: TOKEN_PROGRAM }, { programId: TOKEN_2022_PROGRAM }] : [{ mint }]
   const read = await Promise.all(
-    narrowings.map((narrowing) => readTokenAccounts(chain, { wallet, narrowing, bytes: BASE_BYTES })),
+    narrowings.map((narrowing) => readTokenAccounts(chain, { wallet, narrowing, bytes: EXTENSIONS_OFFSET })),
   )
   return {
     holdings: read.flatMap(({ accounts }) =>
