@@ -75,7 +75,7 @@ async function setting(wishes?: Wishes) {
   chain.airdrop(addressOf(user), 100n * SOL)
   const account = give(chain, issuer, gold, user.publicKey, held)
   const address = addressOf(user)
-  const places = await lockPlaces({ escrow: await escrowAddress(address), mint: addressOf(key), tokenProgram: 'spl' })
+  const places = await lockPlaces({ address: await escrowAddress(address), mint: addressOf(key), tokenProgram: 'spl' })
 
   /** Everything is confirmed and followed; a round of the worker comes with it. */
   const settle = async () => {

@@ -2,12 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import {
-  buildLockTitling,
-  findLocks,
-  lockChangesIn,
-  vestingClaimsIn,
-} from '../src/chain/programs/jupiter-lock/index.ts'
+import { findLocks, lockChangesIn, onLock, vestingClaimsIn } from '../src/chain/programs/jupiter-lock/index.ts'
 import { actsIn, type KnownAddresses } from '../src/operations/ledger/acts.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { decodeWireTransaction } from '../src/solana/messages.ts'
@@ -82,14 +77,11 @@ describe.skipIf(lacksLock !== '')(`what strangers write about a lock ${lacksLock
     const service = await startService({ settings: { 'priority-fee': 'none' } })
     const it = await locksOn(service)
     const made = await it.create()
-    const lock = {
-      ...{ address: made.address, mint: it.mint, tokenProgram: 'spl' as const },
-      ...{ creator: addressOf(it.creator), recipient: addressOf(it.recipient) },
-    }
+    const lock = { address: made.address, mint: it.mint, tokenProgram: 'spl' as const }
+    const payer = addressOf(it.creator)
     const texts = { title: 'Te\u202eam\u001b[31m\nx', description: '\u0000'.repeat(50) }
-    const { transaction } = await buildLockTitling({
-      ...{ payer: lock.creator, recentBlockhash: it.chain.latestBlockhash().blockhash, lock, texts },
-    })
+    const { blockhash: recentBlockhash } = it.chain.latestBlockhash()
+    const { transaction } = await onLock({ payer, recentBlockhash }, lock, ({ entitle }) => entitle(payer, texts))
     it.land({ transaction: Buffer.from(transaction).toString('base64') }, it.creator)
     expect(await it.get(made.address)).toMatchObject({ title: 'Te am [31m x', description: null })
     const account = { owner: PROGRAMS.lock.id, data: ['', 'base64'], space: 296 }

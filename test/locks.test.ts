@@ -228,9 +228,9 @@ describe.skipIf(lacksLock !== '')(`a lock ${lacksLock}`, () => {
       [{ periods: 1_001, frequency: 1 }, 'periods', /less than one for each/],
       [{ cliff_amount: '1001' }, 'cliff_amount', /more than the amount/],
       [{ cliff_amount: '10' }, 'cliff_amount', /without periods everything/],
-      [{ starts_at: '2030-01-02T00:00:00Z', cliff_at: '2030-01-01T00:00:00Z' }, 'cliff_at', /before starts_at/],
+      [{ starts_at: '2030-01-02T00:00:00Z', cliff_at: '2030-01-01T00:00:00Z' }, 'cliff_at', /before the start/],
       [{ starts_at: '1969-01-02T00:00:00Z' }, 'starts_at', /before 1970/],
-      [{ periods: 1_000, frequency: 1_000_000_000 }, 'periods', /after the year 9999/],
+      [{ periods: 1_000, frequency: 1_000_000_000 }, 'periods', /beyond the year 9999/],
     ]
     for (const [more, field, message] of faults) {
       const [param, text] = await it.refused('POST', '/v2/locks', { ...body, ...more })

@@ -1,7 +1,6 @@
 /** `svc locks create --from`: makes the lock of every row of a CSV once, however often it is interrupted and run again. */
 import type { LockCreated } from '../../src/api/locks.ts'
-import { depositOf } from '../../src/solana/lock-deposit.ts'
-import { unlocksAtOnce } from '../../src/solana/lock-schedule.ts'
+import { depositOf, unlocksAtOnce } from '../../src/solana/lock-schedule.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransferFee } from '../../src/solana/token-extensions.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'

@@ -1,13 +1,12 @@
 /** Decodes the accounts that prove a passport, from the layouts of their programs alone. */
 import { bytesOfBase64, readI64, readU64 } from '../claim-page/browser/bytes.ts'
 import { ByteReader } from '../solana/byte-reader.ts'
-import { totalOf, unlockedAt } from '../solana/lock-schedule.ts'
+import { lastUnlock, lockAmounts } from '../solana/lock-schedule.ts'
 import { DAMM_V2 } from '../solana/programs/damm-v2.ts'
 import { DBC } from '../solana/programs/dbc.ts'
-import { JUPITER_LOCK } from '../solana/programs/jupiter-lock.ts'
+import { canBeCancelled, decodeEscrow } from '../solana/programs/jupiter-lock.ts'
 import { TOKEN_METADATA, unpadded } from '../solana/programs/token-metadata.ts'
 import { readMetadataHead } from '../solana/programs/token-metadata-interface.ts'
-import { DBC_POOL_AUTHORITY } from '../solana/programs.ts'
 
 export interface ShownAccount {
   owner: string
@@ -85,32 +84,19 @@ export interface ShownLock {
   owed: bigint
 }
 
-/** Only the creator may cancel. Launch curves make such locks, and their program never cancels one. */
-const BY_CREATOR = 1
-
 /** A lock of Jupiter Lock at a time; null for any other account. */
 export function lockOf(account: ShownAccount | null, now: bigint): ShownLock | null {
-  const escrow = JUPITER_LOCK.decode('escrow', account)
+  const escrow = decodeEscrow('', account)
   if (escrow === null) return null
-  const schedule = {
-    cliffTime: escrow.cliff_time,
-    frequency: escrow.frequency,
-    cliffAmount: escrow.cliff_unlock_amount,
-    amountPerPeriod: escrow.amount_per_period,
-    periods: escrow.number_of_period,
-  }
-  const { cancel_mode: mode } = escrow
-  const total = totalOf(schedule)
-  const isCancelled = escrow.cancelled_at !== 0n
-  const lastPeriod = schedule.amountPerPeriod > 0n ? schedule.frequency * schedule.periods : 0n
+  const { recipient, mint } = escrow
+  const { total, locked } = lockAmounts(escrow, now)
+  const isCancelled = escrow.cancelledAt !== 0n
   return {
-    recipient: escrow.recipient,
-    mint: escrow.token_mint,
-    isCancelled,
-    canBeCancelled: mode !== 0 && !(mode === BY_CREATOR && escrow.creator === DBC_POOL_AUTHORITY),
-    endsAt: schedule.cliffTime + lastPeriod,
-    left: isCancelled ? 0n : total - unlockedAt(schedule, now),
-    owed: isCancelled ? 0n : total - escrow.total_claimed_amount,
+    ...{ recipient, mint, isCancelled },
+    canBeCancelled: canBeCancelled(escrow),
+    endsAt: lastUnlock(escrow),
+    left: locked,
+    owed: isCancelled ? 0n : total - escrow.claimed,
   }
 }
 

@@ -13,9 +13,10 @@ import {
   readLeftover,
   vestingEscrowAddress,
 } from '../../src/chain/programs/dbc/index.ts'
-import { buildLockClaim, lockAmounts, readLocks } from '../../src/chain/programs/jupiter-lock/index.ts'
+import { onLock, readLocks } from '../../src/chain/programs/jupiter-lock/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
+import { lockAmounts } from '../../src/solana/lock-schedule.ts'
 import { addressOf, CREATOR, type DbcChain, KEEPER, lacksDbc, openDbcChain, PARTNER } from '../support/dbc.ts'
 import { earningCurve, migrate } from '../support/earning-curves.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
@@ -138,7 +139,8 @@ describe.skipIf(lacksDbc)('the parties of a curve (needs DBC, DAMM v2, Metaplex 
             const { claimable, total } = lockAmounts(escrows[0]!, BigInt(at.unixSeconds))
             expect(claimable).toBe(total)
             const said = new Map([[addressOf(CREATOR), { lamports: 0n, base: total }]])
-            const built = await buildLockClaim({ ...common, lock: escrows[0]!, amount: claimable })
+            const lock = escrows[0]!
+            const built = await onLock(common, lock, ({ claim }) => claim(common.payer, lock.recipient, claimable))
             pool = await land(pool, built, said)
           }
           const { poolState: state } = (pool.raw as { pool: { poolState: Record<string, string> } }).pool

@@ -18,14 +18,9 @@ import {
   vestingEscrowAddress,
   WITHDRAWAL_UNITS,
 } from '../../src/chain/programs/dbc/index.ts'
-import {
-  buildLockClaim,
-  type Escrow,
-  LOCK_UNITS,
-  lockAmounts,
-  readLocks,
-} from '../../src/chain/programs/jupiter-lock/index.ts'
+import { type Escrow, LOCK_UNITS, onLock, readLocks } from '../../src/chain/programs/jupiter-lock/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
+import { lockAmounts } from '../../src/solana/lock-schedule.ts'
 import { DBC_POOL_AUTHORITY } from '../../src/solana/programs.ts'
 import {
   addressOf,
@@ -238,7 +233,9 @@ describe.skipIf(lacksDbc)('a party of a curve (needs DBC, DAMM v2, Metaplex and 
       return { now: BigInt(at.unixSeconds), escrow: escrows[0] as Escrow }
     }
     const claim = async (escrow: Escrow, amount: bigint) =>
-      buildLockClaim({ lock: escrow, amount, payer: addressOf(KEEPER), recentBlockhash })
+      onLock({ payer: addressOf(KEEPER), recentBlockhash }, escrow, ({ claim }) =>
+        claim(addressOf(KEEPER), escrow.recipient, amount),
+      )
     const { escrow, now } = await read()
     expect(escrow).toMatchObject({
       // Nobody else could close it and take its rent.
@@ -439,13 +436,10 @@ describe('a claim of a party', () => {
       'vesting',
       async (terms) => {
         const { address, baseMint: mint } = await goldenPool()
-        const escrow = { address: await vestingEscrowAddress(address), mint, recipient: addressOf(CREATOR) }
-        return buildLockClaim({
-          ...common,
-          lock: { ...escrow, tokenProgram: 'spl' },
-          amount: 10n ** 12n,
-          ...terms,
-        })
+        const escrow = { address: await vestingEscrowAddress(address), mint, tokenProgram: 'spl' as const }
+        return onLock({ ...common, ...terms }, escrow, ({ claim }) =>
+          claim(common.payer, addressOf(CREATOR), 10n ** 12n),
+        )
       },
       async (opened) => {
         await migrated(opened)

@@ -19,7 +19,6 @@ import {
   escrowAddress,
   type GoldLockPlan,
   goldLockChangesIn,
-  isPaidOut,
   lockPlaces,
   readBeforeLock,
   readLockOf,
@@ -30,6 +29,7 @@ import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { isPaidOut } from '../../src/solana/lock-schedule.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { ESCROW_BYTES } from '../../src/solana/programs/jupiter-lock.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
@@ -103,7 +103,7 @@ async function open({ tokenProgram = 'spl', extensions, held = 1_000n, user, key
   })
   const account = give(chain, issuer, gold, wallet.publicKey, held)
   const escrow = await escrowAddress(addressOf(wallet))
-  const places = await lockPlaces({ escrow, mint: gold.mint.toBase58(), tokenProgram })
+  const places = await lockPlaces({ address: escrow, mint: gold.mint.toBase58(), tokenProgram })
   const common = { payer: addressOf(wallet), mint: gold.mint.toBase58(), tokenProgram, memo: 'svc:gold-lock:acme' }
   const lock = (wishes: Partial<GoldLockPlan> = {}) =>
     buildGoldLock({
@@ -354,7 +354,8 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
             escrow: places.escrow.toBase58(),
             mint: places.mint.toBase58(),
             ...{ base: addressOf(wallet), creator: addressOf(wallet), recipient: addressOf(wallet) },
-            ...{ cliffTime: BigInt(startsAt + count * DAY), cliffAmount: amount, amountPerPeriod: 0n, periods: 0n },
+            ...{ startTime: BigInt(startsAt), cliffTime: BigInt(startsAt + count * DAY), frequency: 1n },
+            ...{ cliffAmount: amount, amountPerPeriod: 0n, periods: 0n },
             ...{ updateRecipientMode: 0, cancelMode: 0 },
           },
         ])
@@ -506,7 +507,7 @@ describe('the account of a lock', () => {
         for (const [i, number] of numbers.entries()) data.writeBigUInt64LE(number, 144 + i * 8)
         const text = (bytes: Uint8Array) => new PublicKey(bytes).toBase58()
         const [cliffTime, frequency, cliffAmount, amountPerPeriod, periods, claimed, startTime, cancelledAt] = numbers
-        expect(decodeEscrow('place', { lamports: 1n, owner: PROGRAMS.lock.id, data, executable: false })).toEqual({
+        expect(decodeEscrow('place', { owner: PROGRAMS.lock.id, data })).toEqual({
           address: 'place',
           ...{ recipient: text(recipient), mint: text(mint), creator: text(creator), base: text(base) },
           ...{ updateRecipientMode, cancelMode, tokenProgram: flag === 0 ? 'spl' : 'token2022' },

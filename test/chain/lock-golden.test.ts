@@ -1,15 +1,7 @@
 /** Each transaction of a lock of any mint, byte for byte as the real program took it. */
 import * as spl from '@solana/spl-token'
 import { describe, expect, it } from 'vitest'
-import {
-  buildLock,
-  buildLockCancellation,
-  buildLockClaim,
-  buildLockClosing,
-  buildLockTitling,
-  buildRecipientChange,
-  escrowAddress,
-} from '../../src/chain/programs/jupiter-lock/index.ts'
+import { buildLock, escrowAddress, type LockActs, onLock } from '../../src/chain/programs/jupiter-lock/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { addressOf, createMint, DAY, give, lacksLock } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
@@ -32,9 +24,7 @@ const TERMS = {
 
 const by = (key: Key, more: object) => ({ payer: addressOf(key), recentBlockhash: GOLDEN_BLOCKHASH, ...more })
 const address = await escrowAddress(addressOf(BASE))
-const lockOf = (tokenProgram: Program) => ({
-  ...{ address, mint, tokenProgram, creator: addressOf(CREATOR), recipient: addressOf(RECIPIENT) },
-})
+const PARTIES = { creator: addressOf(CREATOR), recipient: addressOf(RECIPIENT) }
 
 const creation = (tokenProgram: Program, more: object = {}, texts?: typeof TEXTS) =>
   buildLock({
@@ -50,34 +40,27 @@ interface Case {
   before?(program: Program): Promise<UnsignedTransaction>[]
 }
 
-const cancellation = (program: Program, more: object = {}) =>
-  buildLockCancellation({ ...by(CREATOR, more), lock: lockOf(program) })
+/** The transaction with which a wallet does something to the lock. */
+const acting =
+  (key: Key, acts: (of: LockActs, payer: string) => ReturnType<LockActs['close']>) =>
+  (tokenProgram: Program, more: object = {}) =>
+    onLock(by(key, more), { address, mint, tokenProgram }, (of) => acts(of, addressOf(key)))
+const cancelling = (key: Key) => acting(key, ({ cancel }, payer) => cancel(payer, PARTIES))
+const claiming = (amount: bigint) => acting(RECIPIENT, ({ claim }, payer) => claim(payer, payer, amount))
 
 const CASES: Record<string, Case> = {
   create: { build: (program, more) => creation(program, more, TEXTS), before: () => [] },
-  claim: {
-    build: (program, more) => buildLockClaim({ ...by(RECIPIENT, more), lock: lockOf(program), amount: 300n }),
-    days: 2,
-  },
-  'cancel-by-creator': { build: cancellation, days: 2 },
-  'cancel-by-recipient': {
-    build: (program, more) => buildLockCancellation({ ...by(RECIPIENT, more), lock: lockOf(program) }),
-    days: 2,
-  },
+  claim: { build: claiming(300n), days: 2 },
+  'cancel-by-creator': { build: cancelling(CREATOR), days: 2 },
+  'cancel-by-recipient': { build: cancelling(RECIPIENT), days: 2 },
   'change-recipient': {
-    build: (program, more) =>
-      buildRecipientChange({ ...by(CREATOR, more), lock: lockOf(program), to: addressOf(OTHER) }),
+    build: acting(CREATOR, ({ changeRecipient }, payer) => changeRecipient(payer, addressOf(OTHER))),
   },
-  entitle: {
-    build: (program, more) => buildLockTitling({ ...by(CREATOR, more), lock: lockOf(program), texts: TEXTS }),
-  },
+  entitle: { build: acting(CREATOR, ({ entitle }, payer) => entitle(payer, TEXTS)) },
   close: {
-    build: (program, more) => buildLockClosing({ ...by(CREATOR, more), lock: lockOf(program) }),
+    build: acting(CREATOR, ({ close }, payer) => close(payer)),
     days: 10,
-    before: (program) => [
-      creation(program),
-      buildLockClaim({ ...by(RECIPIENT, {}), lock: lockOf(program), amount: 1_000n }),
-    ],
+    before: (program) => [creation(program), claiming(1_000n)(program)],
   },
 }
 

@@ -27,7 +27,7 @@ import {
   vestingEscrowAddress,
 } from '../../src/chain/programs/dbc/index.ts'
 import { buildMigrationStep } from '../../src/chain/programs/dbc/migration.ts'
-import { buildLockClaim, readLocks } from '../../src/chain/programs/jupiter-lock/index.ts'
+import { onLock, readLocks } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { spendOf } from '../../src/policy/rules/spend.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { presetWith } from '../support/dbc.ts'
@@ -162,7 +162,8 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('the policy check wit
     }
     scene.local.advance(30 * 86_400)
     const { escrows } = await readLocks(scene.chain, [await vestingEscrowAddress((await read()).address)])
-    await claims(() => buildLockClaim({ ...terms(), lock: escrows[0]!, amount: 10n ** 14n }))
+    const lock = escrows[0]!
+    await claims(() => onLock(terms(), lock, ({ claim }) => claim(terms().payer, lock.recipient, 10n ** 14n)))
     const pool = (await readDammV2Pool(scene.chain, await migratedPoolAddress(await read())))!
     const order = { payer: text(trader.publicKey), pool, side: 'buy' as const, amount: SOL, minimumOut: 0n }
     scene.sendBuilt(await swapInDammV2({ ...order, recentBlockhash: blockhashOf(scene) }), [trader])

@@ -1,8 +1,14 @@
 /** The schedule of a lock: its parts are its amount, and it unlocks in the steps that it names. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { depositOf } from '../../src/solana/lock-deposit.ts'
-import { type LockSchedule, nextUnlock, splitLock, totalOf, unlockedAt } from '../../src/solana/lock-schedule.ts'
+import {
+  depositOf,
+  type LockSchedule,
+  nextUnlock,
+  splitLock,
+  totalOf,
+  unlockedAt,
+} from '../../src/solana/lock-schedule.ts'
 import { feeOn } from '../../src/solana/transfer-fees.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { runs } from '../support/runs.ts'

@@ -101,7 +101,7 @@ export function createWallet(
       }
     },
     async lockAddress(base) {
-      const { escrowAddress } = await import('../../../src/chain/programs/jupiter-lock/program.ts')
+      const { escrowAddress } = await import('../../../src/chain/programs/jupiter-lock/acts.ts')
       return escrowAddress(base)
     },
     async proposalDifference(asked) {

@@ -1,13 +1,8 @@
 /** Plans a claim of the tokens that a curve's migration locked for its creator. */
 
 import { type DbcPool, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
-import {
-  buildLockClaim,
-  LAST_SECOND,
-  LOCK_UNITS,
-  lockAmounts,
-  readLocks,
-} from '../../chain/programs/jupiter-lock/index.ts'
+import { LOCK_UNITS, onLock, readLocks } from '../../chain/programs/jupiter-lock/index.ts'
+import { lockAmounts, isoSeconds } from '../../solana/lock-schedule.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction } from '../building.ts'
 import { curveMints, nothingToClaim, throwClaimRefusal, tooEarly } from './claim-answers.ts'
@@ -35,7 +30,7 @@ export async function planVestingClaim(context: ClaimContext, pool: DbcPool, pay
     payer,
     requiredProgram: PROGRAMS.lock,
     fallbackUnits: LOCK_UNITS.claim,
-    build: (envelope) => buildLockClaim({ ...envelope, lock: escrow, amount: claimable }),
+    build: (envelope) => onLock(envelope, escrow, ({ claim }) => claim(payer, escrow.recipient, claimable)),
     onFailedTrial: throwClaimRefusal,
   })
   const party = { beneficiary: 'creator', claimer: escrow.recipient } as const
@@ -43,5 +38,7 @@ export async function planVestingClaim(context: ClaimContext, pool: DbcPool, pay
   return { built, plan: { ...plan, type: 'fee_claim.executed' } }
 }
 
-const dateText = (seconds: bigint): string =>
-  seconds > LAST_SECOND ? 'after the year 9999' : `at ${new Date(Number(seconds) * 1_000).toISOString()}`
+function dateText(seconds: bigint): string {
+  const moment = isoSeconds(seconds)
+  return moment === null ? 'after the year 9999' : `at ${moment}`
+}

@@ -7,7 +7,6 @@ import { NodeRefusal } from '../../chain/nodes/node-call.ts'
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import {
   type Escrow,
-  isPaidOut,
   LOCKS_PER_CALL,
   type LocksAt,
   lockChangesIn,
@@ -19,6 +18,7 @@ import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { writeWithEvents } from '../../following/write-with-events.ts'
 import { internal } from '../../platform/errors.ts'
 import { DAY_MS } from '../../platform/timing.ts'
+import { isPaidOut } from '../../solana/lock-schedule.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
 import {

@@ -7,7 +7,6 @@ import {
   buildGoldLock,
   buildGoldUnlock,
   type Escrow,
-  isPaidOut,
   type LockableToken,
   readBeforeLock,
   readLockableToken,
@@ -18,6 +17,7 @@ import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Context, Services } from '../../context.ts'
 import { type ApiError, badRequest, internal, notFound } from '../../platform/errors.ts'
 import { DAY_SECONDS } from '../../platform/timing.ts'
+import { isPaidOut } from '../../solana/lock-schedule.ts'
 import { goldLockMemo } from '../../solana/memos.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { findLatestGoldLock, type GoldLockRow, pageGoldLocks } from '../../store/resources/gold-locks.ts'

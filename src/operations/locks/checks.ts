@@ -1,4 +1,5 @@
 /** Reads the lock that a request names, and checks who may act, whether its mint can be locked, and who can be paid. */
+import { LOCK_PARTIES, type LockParty } from '../../api/locks.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import type { NodeCalls } from '../../chain/nodes/node-call.ts'
 import {
@@ -14,35 +15,47 @@ import { decimalsProof } from '../../chain/programs/tokens/index.ts'
 import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Services } from '../../context.ts'
-import { badRequest, notFound } from '../../platform/errors.ts'
+import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
+import { type LockAmounts, lockAmounts, isoSeconds } from '../../solana/lock-schedule.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { feeInEpoch } from '../../solana/transfer-fees.ts'
-import { momentOf, partyOf } from './records.ts'
 
 /** Programs whose refusal is reported. */
 const REFUSING: readonly string[] = [PROGRAMS.lock.name, 'Token program', 'Token-2022 program']
 
+export const fault = (param: string, message: string, details?: Record<string, unknown>): ApiError =>
+  badRequest(message, { param, ...(details === undefined ? {} : { details }) })
+
+/** Returns who a mode of the program lets act: the sum of 1 for the creator and 2 for the recipient. */
+export const partyOf = (mode: number): LockParty => LOCK_PARTIES[mode & 3] ?? 'none'
+export const modeOf = (party: LockParty): number => LOCK_PARTIES.indexOf(party)
+
+/** A lock that is there, and its amounts at the time of the reading. */
+export interface FoundLock extends LockWithTexts {
+  escrow: Escrow
+  amounts: LockAmounts
+}
+
 /** Throws not_found for an address without a lock. */
-export async function requireLock(
-  { chain }: Pick<Services, 'chain'>,
-  address: string,
-): Promise<LockWithTexts & { escrow: Escrow }> {
+export async function requireLock({ chain }: Pick<Services, 'chain'>, address: string): Promise<FoundLock> {
   const reading = await readLockWithTexts(chain, address)
-  const { escrow } = reading
+  const { escrow, at } = reading
   if (escrow === null) {
     throw notFound(`There is no lock of Jupiter Lock at ${address} on ${chain.cluster.label}`, { param: 'address' })
   }
-  return { ...reading, escrow }
+  return { ...reading, escrow, amounts: lockAmounts(escrow, BigInt(at.unixSeconds)) }
 }
 
 /** Throws bad_request for a cancelled lock, from which nothing more can be paid. */
 export function requireUncancelled({ address, cancelledAt, creator }: Escrow): void {
   if (cancelledAt === 0n) return
-  throw badRequest(
-    `The lock ${address} was cancelled on ${momentOf(cancelledAt)}, and what it held is paid out: its creator ${creator} can close it`,
-    { param: 'address', details: { cancelled_at: momentOf(cancelledAt), creator } },
+  const cancelled_at = isoSeconds(cancelledAt)
+  throw fault(
+    'address',
+    `The lock ${address} was cancelled on ${cancelled_at}, and what it held is paid out: its creator ${creator} can close it`,
+    { cancelled_at, creator },
   )
 }
 
@@ -54,14 +67,13 @@ export function requireRole(
 ) {
   const holder = lock[role]
   if (payer === holder) return
-  throw badRequest(`Only the ${role} of the lock ${lock.address}, ${holder}, can ${verb} it, not ${payer}`, {
-    param: 'payer',
-    details: { [role]: holder },
-  })
+  const message = `Only the ${role} of the lock ${lock.address}, ${holder}, can ${verb} it, not ${payer}`
+  throw fault('payer', message, { [role]: holder })
 }
 
 /** Throws bad_request unless a mode of the lock lets the payer act, and names who may. */
 export function requireMay(lock: Escrow, mode: number, { payer, verb }: { payer: string; verb: string }): void {
+  const { address, creator, recipient } = lock
   const party = partyOf(mode)
   const holders = (['creator', 'recipient'] as const).filter((role) => party === role || party === 'both')
   if (holders.some((role) => lock[role] === payer)) return
@@ -69,10 +81,7 @@ export function requireMay(lock: Escrow, mode: number, { payer, verb }: { payer:
     holders.length === 0
       ? 'nobody can, which was decided when it was made'
       : `only its ${holders.map((role) => `${role} ${lock[role]}`).join(' and its ')} can`
-  throw badRequest(`${payer} cannot ${verb} the lock ${lock.address}: ${who}`, {
-    param: 'payer',
-    details: { allowed: party, creator: lock.creator, recipient: lock.recipient },
-  })
+  throw fault('payer', `${payer} cannot ${verb} the lock ${address}: ${who}`, { allowed: party, creator, recipient })
 }
 
 /** Extensions that the program accepts. With the confidential ones, only open amounts move. */
@@ -95,7 +104,7 @@ export function requireLockableMint(mint: string, token: LockableToken | null, c
   if (token === null) throw notFound(`There is no token mint at ${mint} on ${chainLabel}`, { param: 'mint' })
   const { names, extensions } = token
   const refused = (why: string, found: readonly string[]) =>
-    badRequest(`The token ${mint} cannot be locked: ${why}`, { param: 'mint', details: { extensions: found } })
+    fault('mint', `The token ${mint} cannot be locked: ${why}`, { extensions: found })
   const unknown = names.filter((name) => !ACCEPTED.includes(name))
   if (unknown.length > 0) {
     throw refused(`Jupiter Lock refuses mints with the extension ${unknown.join(', ')}`, unknown)
@@ -143,13 +152,11 @@ export function requireHolding(
   const details = { mint, have: String(have), need: String(need) }
   if (have < need) {
     const message = `The wallet ${wallet} has ${have} raw units of the ${token} ${mint}, but ${need} are needed${withFee}`
-    throw badRequest(message, { param: 'amount', details })
+    throw fault('amount', message, details)
   }
   if (!holding?.isFrozen) return
-  throw badRequest(`${frozen} in ${holding.address}: the token's freeze authority must thaw it first`, {
-    param,
-    details: { ...details, account: holding.address },
-  })
+  const message = `${frozen} in ${holding.address}: the token's freeze authority must thaw it first`
+  throw fault(param, message, { ...details, account: holding.address })
 }
 
 /**
@@ -163,28 +170,26 @@ export async function requirePayable(
 ): Promise<UnlockAccounts> {
   const { mint, address } = escrow
   const accounts = await readUnlockAccounts(node, escrow, wallet)
-  const { lock, wallet: paid, freezeAuthority } = accounts
+  const { lock, wallet: paid, token } = accounts
   if (paid.state !== null && paid.state.owner !== wallet) {
-    throw badRequest(
-      `The token account ${paid.address} of ${wallet} belongs to ${paid.state.owner}: ${what} can be paid out only when ${wallet} owns the account again`,
-      { param, details: { escrow: address, mint, account: paid.address, owner: paid.state.owner } },
+    const { owner } = paid.state
+    throw fault(
+      param,
+      `The token account ${paid.address} of ${wallet} belongs to ${owner}: ${what} can be paid out only when ${wallet} owns the account again`,
+      { escrow: address, mint, account: paid.address, owner },
     )
   }
   // A closing without a payout moves no tokens.
   if ((lock.state?.amount ?? 0n) === 0n) return accounts
-  for (const [ofAccount, { address: account, state }] of [
-    ['of the lock', lock],
-    ['of the wallet', paid],
-  ] as const) {
+  for (const [name, { address: account, state }] of Object.entries({ lock, wallet: paid })) {
     if (state?.state !== 'frozen') continue
+    const freeze_authority = token?.freezeAuthority ?? null
     const remedy =
-      freezeAuthority === null
+      freeze_authority === null
         ? 'and nobody can thaw it, because the token no longer has a freeze authority'
-        : `its freeze authority ${freezeAuthority} must thaw it first`
-    throw badRequest(`${cannot}: the token account ${account} ${ofAccount} is frozen, ${remedy}`, {
-      param,
-      details: { escrow: address, mint, account, freeze_authority: freezeAuthority },
-    })
+        : `its freeze authority ${freeze_authority} must thaw it first`
+    const message = `${cannot}: the token account ${account} of the ${name} is frozen, ${remedy}`
+    throw fault(param, message, { escrow: address, mint, account, freeze_authority })
   }
   return accounts
 }

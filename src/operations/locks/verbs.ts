@@ -1,20 +1,18 @@
 /** Locks of any mint in Jupiter Lock: create, claim, cancel, change, title, close, read and list. */
+import type { TransactionInstruction } from '@solana/web3.js'
 import type { Api } from '../../api/index.ts'
+import type { Lock } from '../../api/locks.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { SignedOperation } from '../../api/signed-operations.ts'
 import {
-  buildLock,
-  buildLockCancellation,
-  buildLockClaim,
-  buildLockClosing,
-  buildLockTitling,
-  buildRecipientChange,
   type Escrow,
   findLocks,
-  isPaidOut,
+  isGoldLock,
   LOCK_UNITS,
   LOCKS_PER_CALL,
-  lockAmounts,
+  type LockActs,
+  type LockTerms,
+  onLock,
   readBeforeLock,
   readLockRent,
   readLocks,
@@ -24,13 +22,23 @@ import {
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
 import { readingOf } from '../../chain/sending/runs.ts'
-import type { Context } from '../../context.ts'
-import { type ApiError, badRequest } from '../../platform/errors.ts'
+import type { Context, Services } from '../../context.ts'
+import type { ApiError } from '../../platform/errors.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
-import { depositOf } from '../../solana/lock-deposit.ts'
+import {
+  checkedSchedule,
+  depositOf,
+  endOf,
+  isPaidOut,
+  type LockAmounts,
+  lockAmounts,
+  isoSeconds,
+  totalOf,
+  unlocksAtOnce,
+} from '../../solana/lock-schedule.ts'
 import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
 import { ESCROW_BYTES } from '../../solana/programs/jupiter-lock.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
+import { DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { feeInEpoch, feeOn } from '../../solana/transfer-fees.ts'
 import { decodeAddressCursor, encodeAddressCursor, filteredList } from '../../store/queries/paging.ts'
@@ -40,7 +48,11 @@ import { requireRecipients } from '../recipients.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { cleanLabel } from '../tokens/labels.ts'
 import {
+  type FoundLock,
+  fault,
   mintWarnings,
+  modeOf,
+  partyOf,
   proofOfDecimals,
   requireHolding,
   requireLock,
@@ -51,26 +63,40 @@ import {
   requireUncancelled,
   throwLockRefusal,
 } from './checks.ts'
-import { lockRecord, lockTerms, momentOf } from './records.ts'
-import { lockTermsOf, releaseWarnings } from './schedule.ts'
 
 type Routes = Api['locks']
-type Acts = Routes['create' | 'claim' | 'cancel' | 'changeRecipient' | 'entitle' | 'close']
+
+interface LockPlan<S> extends Omit<Plan<S>, 'build'> {
+  lock: Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>
+  acts(of: LockActs): TransactionInstruction[]
+  /** Generated keys, which sign. */
+  secretKeys?: readonly Uint8Array[]
+}
 
 /** Of every act, the program is required, its refusal is reported, and the lock is tracked. */
-const lockAct = <R extends Acts>(
+const lockAct = <R extends Routes['create' | 'claim' | 'cancel' | 'changeRecipient' | 'entitle' | 'close']>(
   operation: SignedOperation,
-  plan: (context: Context, input: Input<R>) => Promise<Plan<Summary<R> & { address: string }>>,
+  plan: (context: Context, input: Input<R>) => Promise<LockPlan<Summary<R>>>,
 ) =>
   act<R>(operation, async (context, input) => {
-    const planned = await plan(context, input)
-    const { address } = planned.summary as { address: string }
+    const { lock, acts, secretKeys = [], ...planned } = await plan(context, input)
     return {
       requiredProgram: PROGRAMS.lock,
       onFailedTrial: throwLockRefusal,
-      tracked: trackingOf('lock', address, []),
+      tracked: trackingOf('lock', lock.address, []),
+      build: async (envelope) => ({ ...(await onLock(envelope, lock, acts)), secretKeys }),
       ...planned,
     }
+  })
+
+/** The same for an act on a lock that is there, which is read first. */
+const actOnLock = <R extends Routes['claim' | 'cancel' | 'changeRecipient' | 'entitle' | 'close']>(
+  operation: SignedOperation,
+  plan: (found: FoundLock, input: Input<R>, context: Context) => Promise<Omit<LockPlan<Summary<R>>, 'lock'>>,
+) =>
+  lockAct<R>(operation, async (context, input) => {
+    const found = await requireLock(context, input.address)
+    return { lock: found.escrow, ...(await plan(found, input, context)) }
   })
 
 const createFor = lockAct<Routes['create']>('lock.create', async (context, input) => {
@@ -78,7 +104,7 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
   const { payer, mint, recipient } = input
   const amount = BigInt(input.amount)
   if ([payer, recipient, mint].includes(input.base ?? '')) {
-    throw badRequest('base must be the address of a new key, without another role in this request', { param: 'base' })
+    throw fault('base', 'base must be the address of a new key, without another role in this request')
   }
   await requireRecipients(context, [{ param: 'recipient', wallet: recipient }], {
     allowsPrograms: input.allow_programs,
@@ -88,19 +114,14 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
   const before = await readBeforeLock(chain, { user: payer, mint, base })
   const { address, at } = before
   if (before.escrow !== null) {
-    throw badRequest(`base: its lock exists already at ${address}; send the address of a new key`, {
-      param: 'base',
-      details: { address },
-    })
+    throw fault('base', `base: its lock exists already at ${address}; send the address of a new key`, { address })
   }
-  const terms = lockTermsOf(input, at.unixSeconds)
+  const terms = termsOf(input, at.unixSeconds)
   const token = requireLockableMint(mint, before.token, chain.cluster.label)
   const { tokenProgram, extensions } = token
   const deposit = depositOf(feeInEpoch(extensions, at.epoch), amount)
   if (deposit === null) {
-    throw badRequest(`amount: with the transfer fee of ${mint} more leaves ${payer} than a token account can hold`, {
-      param: 'amount',
-    })
+    throw fault('amount', `amount: with the transfer fee of ${mint} more leaves ${payer} than a token account can hold`)
   }
   requireHolding(before, {
     ...{ wallet: payer, mint, need: deposit, param: 'payer' },
@@ -113,23 +134,17 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
   const sizes = [ESCROW_BYTES, tokenAccountBytes, ...(texts === undefined ? [] : [textsBytes(texts)])]
   const rents = await Promise.all(sizes.map((bytes) => rentFor(chain, bytes)))
   const warnings = [...releaseWarnings(terms, at.unixSeconds), ...mintWarnings(token, at.epoch)]
-  const ends = momentOf(terms.cliffTime + terms.frequency * terms.periods)
   const mayEnd = input.cancellable_by === 'none' ? 'nobody' : input.cancellable_by
   return {
     fallbackUnits: LOCK_UNITS.create,
-    build: async ({ before: budget = [], ...envelope }) => ({
-      ...(await buildLock({
-        ...envelope,
-        before: [...budget, proof],
-        ...{ base, recipient, mint, tokenProgram, terms, texts },
-      })),
-      secretKeys: key === null ? [] : [key.secretKey],
-    }),
+    lock: { address, mint, tokenProgram },
+    acts: ({ create }) => [proof, ...create(payer, { base, recipient, terms, texts })],
+    secretKeys: key === null ? [] : [key.secretKey],
     // The movement shows the account of the lock, and not who can claim from it.
-    about: `${address}, for ${recipient} until ${ends}, ended by ${mayEnd}`,
+    about: `${address}, for ${recipient} until ${isoSeconds(endOf(terms))}, ended by ${mayEnd}`,
     summary: {
       address,
-      ...lockTerms({ ...terms, mint, tokenProgram, creator: payer, recipient }),
+      ...termsRecord({ ...terms, mint, tokenProgram, creator: payer, recipient }),
       deposit: String(deposit),
       rent: String(rents.reduce((sum, rent) => sum + rent, 0n)),
       ...(warnings.length > 0 ? { warnings } : {}),
@@ -139,11 +154,47 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
 
 export const createLock: typeof createFor = async (context, input) => {
   if (input.mode === 'signed' && input.base !== undefined) {
-    throw badRequest('base is a key of yours, and with mode "signed" only keys of this server sign: leave it out', {
-      param: 'base',
-    })
+    throw fault('base', 'base is a key of yours, and with mode "signed" only keys of this server sign: leave it out')
   }
   return createFor(context, input)
+}
+
+/** How the request calls the fields of a schedule that have another name there. */
+const SCHEDULE_FIELDS: Readonly<Record<string, string>> = { start: 'starts_at', cliff: 'cliff_at' }
+
+/** Throws bad_request for a schedule that cannot be locked. */
+function termsOf(input: Input<Routes['create']>, now: number): LockTerms {
+  const unitsOf = (value: string | number | undefined) => (value === undefined ? null : BigInt(value))
+  const secondsOf = (time: string | undefined) =>
+    time === undefined ? undefined : BigInt(Math.floor(Date.parse(time) / 1000))
+  const startTime = secondsOf(input.starts_at) ?? BigInt(now)
+  const schedule = checkedSchedule(
+    {
+      amount: BigInt(input.amount),
+      startTime,
+      cliffTime: secondsOf(input.cliff_at) ?? startTime,
+      cliffAmount: unitsOf(input.cliff_amount),
+      periods: unitsOf(input.periods),
+      frequency: unitsOf(input.frequency),
+    },
+    (field, why) => {
+      const param = SCHEDULE_FIELDS[field] ?? field
+      return fault(param, `${param} ${why}`)
+    },
+  )
+  return {
+    ...schedule,
+    updateRecipientMode: modeOf(input.recipient_changeable_by),
+    cancelMode: modeOf(input.cancellable_by),
+  }
+}
+
+/** A lock that pays everything in one moment may be meant, or a forgotten period. */
+function releaseWarnings(terms: LockTerms, now: number): string[] {
+  if (!unlocksAtOnce(terms)) return []
+  return terms.cliffTime <= BigInt(now)
+    ? ['Nothing is locked: the recipient can claim everything now. Send cliff_at, or periods and frequency']
+    : [`Everything unlocks in one moment, ${isoSeconds(terms.cliffTime)}: no periods follow`]
 }
 
 function textsOf({ title, description }: Input<Routes['create']>): { title: string; description: string } | undefined {
@@ -152,144 +203,177 @@ function textsOf({ title, description }: Input<Routes['create']>): { title: stri
     : { title: title ?? '', description: description ?? '' }
 }
 
-export const claimLock = lockAct<Routes['claim']>('lock.claim', async ({ chain }, { address, payer, amount }) => {
-  const { escrow, at } = await requireLock({ chain }, address)
-  requireUncancelled(escrow)
-  requireRole(escrow, 'recipient', { payer, verb: 'claim from' })
-  const { total, claimable } = lockAmounts(escrow, BigInt(at.unixSeconds))
-  if (claimable === 0n) throw nothingToClaim(escrow, at)
-  const wanted = amount === undefined ? claimable : BigInt(amount)
-  if (wanted > claimable) {
-    throw badRequest(`amount is ${wanted}, but only ${claimable} raw units have unlocked and are not claimed yet`, {
-      param: 'amount',
-      details: { claimable: String(claimable) },
-    })
-  }
-  const cannot = `Nothing can be claimed from ${address}`
-  const paid = { wallet: payer, param: 'address', what: 'the claim', cannot }
-  const { token } = await requirePayable(chain, escrow, paid)
-  const remaining = total - escrow.claimed - wanted
-  // A recipient who made the lock, and claims the last units, gets its rent back in the same transaction.
-  const closes = remaining === 0n && escrow.creator === payer
-  const fee = feeOn(feeInEpoch(token?.extensions ?? null, at.epoch), wanted)
-  return {
-    fallbackUnits: closes ? LOCK_UNITS.claimAndClose : LOCK_UNITS.claim,
-    build: (envelope) => buildLockClaim({ ...envelope, lock: escrow, amount: wanted, closes }),
-    summary: {
-      address,
-      mint: escrow.mint,
-      recipient: payer,
-      amount: String(wanted),
-      received: String(wanted - fee),
-      remaining: String(remaining),
-      closes,
-    },
-  }
-})
+export const claimLock = actOnLock<Routes['claim']>(
+  'lock.claim',
+  async ({ escrow, amounts: { total, claimable, next }, at }, { address, payer, amount }, { chain }) => {
+    requireUncancelled(escrow)
+    requireRole(escrow, 'recipient', { payer, verb: 'claim from' })
+    if (claimable === 0n) throw nothingToClaim(escrow, next)
+    const wanted = amount === undefined ? claimable : BigInt(amount)
+    if (wanted > claimable) {
+      const message = `amount is ${wanted}, but only ${claimable} raw units have unlocked and are not claimed yet`
+      throw fault('amount', message, { claimable: String(claimable) })
+    }
+    const cannot = `Nothing can be claimed from ${address}`
+    const paid = { wallet: payer, param: 'address', what: 'the claim', cannot }
+    const { token } = await requirePayable(chain, escrow, paid)
+    const remaining = total - escrow.claimed - wanted
+    // A recipient who made the lock, and claims the last units, gets its rent back in the same transaction.
+    const closes = remaining === 0n && escrow.creator === payer
+    const fee = feeOn(feeInEpoch(token?.extensions ?? null, at.epoch), wanted)
+    return {
+      fallbackUnits: closes ? LOCK_UNITS.claimAndClose : LOCK_UNITS.claim,
+      acts: ({ claim }) => claim(payer, payer, wanted, { closes }),
+      summary: {
+        address,
+        mint: escrow.mint,
+        recipient: payer,
+        amount: String(wanted),
+        received: String(wanted - fee),
+        remaining: String(remaining),
+        closes,
+      },
+    }
+  },
+)
 
-function nothingToClaim(escrow: Escrow, at: ChainTime): ApiError {
-  const { address, creator } = escrow
-  const { next } = lockAmounts(escrow, BigInt(at.unixSeconds))
+function nothingToClaim({ address, creator }: Escrow, next: LockAmounts['next']): ApiError {
   if (next === null) {
-    return badRequest(`Everything of the lock ${address} is claimed: its creator ${creator} can close it`, {
-      param: 'address',
-      details: { reason: 'nothing_to_claim' },
-    })
+    const message = `Everything of the lock ${address} is claimed: its creator ${creator} can close it`
+    return fault('address', message, { reason: 'nothing_to_claim' })
   }
-  const when = momentOf(next.at) === null ? 'after the year 9999' : `at ${momentOf(next.at)}`
-  return badRequest(`Nothing can be claimed from ${address} now: the next ${next.amount} raw units unlock ${when}`, {
-    param: 'address',
-    details: { reason: 'too_early', next_unlock: { at: momentOf(next.at), amount: String(next.amount) } },
-  })
+  const at = isoSeconds(next.at)
+  const when = at === null ? 'after the year 9999' : `at ${at}`
+  return fault(
+    'address',
+    `Nothing can be claimed from ${address} now: the next ${next.amount} raw units unlock ${when}`,
+    {
+      reason: 'too_early',
+      next_unlock: { at, amount: String(next.amount) },
+    },
+  )
 }
 
 /** Only the creator can close the lock, so a recipient who cancels leaves that to it. */
-export const cancelLock = lockAct<Routes['cancel']>('lock.cancel', async ({ chain }, { address, payer }) => {
-  const { escrow, at } = await requireLock({ chain }, address)
-  requireUncancelled(escrow)
-  requireMay(escrow, escrow.cancelMode, { payer, verb: 'cancel' })
-  const { creator, recipient, mint } = escrow
-  const paid = { param: 'address', what: 'its part', cannot: `The lock ${address} cannot be cancelled` }
-  const { lock } = await requirePayable(chain, escrow, { ...paid, wallet: recipient })
-  await requirePayable(chain, escrow, { ...paid, wallet: creator })
-  const { claimable } = lockAmounts(escrow, BigInt(at.unixSeconds))
-  const held = lock.state?.amount ?? 0n
-  return {
-    fallbackUnits: LOCK_UNITS.cancel,
-    build: (envelope) => buildLockCancellation({ ...envelope, lock: escrow }),
-    summary: {
-      address,
-      mint,
-      creator,
-      recipient,
-      to_recipient: String(claimable),
-      to_creator: String(held > claimable ? held - claimable : 0n),
-      closes: payer === creator,
-    },
-  }
-})
+export const cancelLock = actOnLock<Routes['cancel']>(
+  'lock.cancel',
+  async ({ escrow, amounts: { claimable } }, { address, payer }, { chain }) => {
+    requireUncancelled(escrow)
+    requireMay(escrow, escrow.cancelMode, { payer, verb: 'cancel' })
+    const { creator, recipient, mint } = escrow
+    const paid = { param: 'address', what: 'its part', cannot: `The lock ${address} cannot be cancelled` }
+    const { lock } = await requirePayable(chain, escrow, { ...paid, wallet: recipient })
+    await requirePayable(chain, escrow, { ...paid, wallet: creator })
+    const held = lock.state?.amount ?? 0n
+    return {
+      fallbackUnits: LOCK_UNITS.cancel,
+      acts: ({ cancel }) => cancel(payer, escrow),
+      summary: {
+        address,
+        mint,
+        creator,
+        recipient,
+        to_recipient: String(claimable),
+        to_creator: String(held > claimable ? held - claimable : 0n),
+        closes: payer === creator,
+      },
+    }
+  },
+)
 
-export const changeLockRecipient = lockAct<Routes['changeRecipient']>(
+export const changeLockRecipient = actOnLock<Routes['changeRecipient']>(
   'lock.change_recipient',
-  async (context, { address, payer, new_recipient, allow_programs }) => {
-    const { escrow, at } = await requireLock(context, address)
+  async ({ escrow, amounts: { claimable } }, { address, payer, new_recipient, allow_programs }, context) => {
     requireUncancelled(escrow)
     requireMay(escrow, escrow.updateRecipientMode, { payer, verb: 'change the recipient of' })
     const { recipient, mint } = escrow
     const param = 'new_recipient'
     if (new_recipient === recipient) {
-      throw badRequest(`${new_recipient} is the recipient of the lock ${address} already`, { param })
+      throw fault(param, `${new_recipient} is the recipient of the lock ${address} already`)
     }
     if (isPaidOut(escrow)) {
-      throw badRequest(`Everything of the lock ${address} is claimed, so a new recipient would get nothing`, {
-        param: 'address',
-      })
+      throw fault('address', `Everything of the lock ${address} is claimed, so a new recipient would get nothing`)
     }
     // The program accepts any address, even one that nobody can sign for.
     await requireRecipients(context, [{ param, wallet: new_recipient }], { allowsPrograms: allow_programs })
-    const { claimable } = lockAmounts(escrow, BigInt(at.unixSeconds))
     return {
       fallbackUnits: LOCK_UNITS.changeRecipient,
-      build: (envelope) => buildRecipientChange({ ...envelope, lock: escrow, to: new_recipient }),
+      acts: ({ changeRecipient }) => changeRecipient(payer, new_recipient),
       summary: { address, mint, recipient, new_recipient, claimable: String(claimable) },
     }
   },
 )
 
-export const entitleLock = lockAct<Routes['entitle']>(
+export const entitleLock = actOnLock<Routes['entitle']>(
   'lock.entitle',
-  async ({ chain }, { address, payer, title, description = '' }) => {
-    const { escrow, hasTexts } = await requireLock({ chain }, address)
+  async ({ escrow, hasTexts }, { address, payer, title, description = '' }, { chain }) => {
     requireRole(escrow, 'creator', { payer, verb: 'write the title of' })
-    if (hasTexts) {
-      throw badRequest(`The lock ${address} has a title already, which the program never changes`, {
-        param: 'address',
-      })
-    }
+    if (hasTexts) throw fault('address', `The lock ${address} has a title already, which the program never changes`)
     const texts = { title, description }
     return {
       fallbackUnits: LOCK_UNITS.entitle,
-      build: (envelope) => buildLockTitling({ ...envelope, lock: escrow, texts }),
+      acts: ({ entitle }) => entitle(payer, texts),
       summary: { address, ...texts, rent: String(await rentFor(chain, textsBytes(texts))) },
     }
   },
 )
 
-export const closeLock = lockAct<Routes['close']>('lock.close', async ({ chain }, { address, payer }) => {
-  const { escrow } = await requireLock({ chain }, address)
+export const closeLock = actOnLock<Routes['close']>('lock.close', async ({ escrow }, { address, payer }, { chain }) => {
   requireRole(escrow, 'creator', { payer, verb: 'close' })
   if (escrow.cancelledAt === 0n && !isPaidOut(escrow)) {
-    throw badRequest(
+    throw fault(
+      'address',
       `The lock ${address} still holds tokens of ${escrow.recipient}: it can be closed once all of them are claimed, or it is cancelled`,
-      { param: 'address' },
     )
   }
   return {
     fallbackUnits: LOCK_UNITS.close,
-    build: (envelope) => buildLockClosing({ ...envelope, lock: escrow }),
+    acts: ({ close }) => close(payer),
     summary: { address, mint: escrow.mint, creator: payer, rent: String(await readLockRent(chain, escrow)) },
   }
 })
+
+/** The terms of a lock, which its creation answers too. */
+function termsRecord(escrow: Omit<Escrow, 'address' | 'base' | 'claimed' | 'cancelledAt'>) {
+  return {
+    mint: escrow.mint,
+    token_program: escrow.tokenProgram,
+    creator: escrow.creator,
+    recipient: escrow.recipient,
+    amount: String(totalOf(escrow)),
+    starts_at: isoSeconds(escrow.startTime),
+    cliff_at: isoSeconds(escrow.cliffTime),
+    cliff_amount: String(escrow.cliffAmount),
+    frequency: String(escrow.frequency),
+    periods: String(escrow.periods),
+    amount_per_period: String(escrow.amountPerPeriod),
+    ends_at: isoSeconds(endOf(escrow)),
+    cancellable_by: partyOf(escrow.cancelMode),
+    recipient_changeable_by: partyOf(escrow.updateRecipientMode),
+  }
+}
+
+/** Returns the record of a lock at a time of the chain. */
+function lockRecord({ config }: Pick<Services, 'config'>, escrow: Escrow, at: ChainTime): Lock {
+  const { unlocked, claimable, locked, next } = lockAmounts(escrow, BigInt(at.unixSeconds))
+  return {
+    address: escrow.address,
+    origin: originOf(escrow, config.values['gold.mint']),
+    ...termsRecord(escrow),
+    unlocked: String(unlocked),
+    claimed: String(escrow.claimed),
+    claimable: String(claimable),
+    locked: String(locked),
+    next_unlock: next === null ? null : { at: isoSeconds(next.at), amount: String(next.amount) },
+    cancelled_at: escrow.cancelledAt === 0n ? null : isoSeconds(escrow.cancelledAt),
+  }
+}
+
+/** The launch program locks vested tokens itself, with one address for all of its pools. */
+function originOf(escrow: Escrow, goldMint: string | undefined): Lock['origin'] {
+  if (escrow.creator === DBC_POOL_AUTHORITY) return 'launch'
+  return isGoldLock(escrow, goldMint) ? 'gold' : 'other'
+}
 
 /** Most characters of a text that are shown. Other tools can write longer ones. */
 const SHOWN = { title: 64, description: 400 } as const

@@ -3,7 +3,8 @@ import type { Beneficiary } from '../../api/fee-claims.ts'
 import type { EarnedAmountsRecord, EarningSource, PartyEarnings } from '../../api/pool-earnings.ts'
 import type { DammV2Earned, EarnedSides } from '../../chain/programs/damm-v2/index.ts'
 import type { DbcPool } from '../../chain/programs/dbc/index.ts'
-import { type Escrow, lockAmounts } from '../../chain/programs/jupiter-lock/index.ts'
+import { lockAmounts } from '../../solana/lock-schedule.ts'
+import type { Escrow } from '../../solana/programs/jupiter-lock.ts'
 
 /** Raw units; null for amounts that the chain does not show. */
 interface Amounts {

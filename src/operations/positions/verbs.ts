@@ -23,11 +23,11 @@ import {
 } from '../../chain/programs/damm-v2/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
+import { checkedPeriods, checkedSplit } from '../../solana/lock-schedule.ts'
 import { MAX_U64, MAX_U128 } from '../../solana/u64.ts'
 import { act, type Plan, type Summary } from '../act.ts'
 import { newKey, trackingOf } from '../building.ts'
 import { requirePositionPool } from '../fee-claims/plan-positions.ts'
-import { periodsOf, splitPeriods } from '../locks/schedule.ts'
 import { minimumOutOf } from '../pools/pool-swap.ts'
 import {
   chosenLiquidity,
@@ -253,7 +253,10 @@ function scheduleOf(
   if (cliffPoint < point) {
     throw badRequest(`${cliffParam} is in the past: it is ${point} now`, { param: cliffParam })
   }
-  const periods = periodsOf(input, unit)
+  const { periods: count, frequency: length } = input
+  const given = (value: number | undefined) => (value === undefined ? null : BigInt(value))
+  const refuse = (param: string, why: string) => badRequest(`${param} ${why}`, { param })
+  const periods = checkedPeriods({ periods: given(count), frequency: given(length) }, refuse)
   if (periods === 0n && cliffPoint === point) {
     throw badRequest(`give ${cliffParam}, periods, or both: otherwise everything is released at once`, {
       param: cliffParam,
@@ -265,16 +268,17 @@ function scheduleOf(
       { param: 'cliff_share_bps' },
     )
   }
-  const frequency = periods === 0n ? 0n : BigInt(input.frequency ?? 0)
+  const frequency = periods === 0n ? 0n : BigInt(length ?? 0)
   if (cliffPoint - point + frequency * periods > LONGEST[unit]) {
     throw badRequest('The last part is released after more than ten years: send fewer or shorter periods', {
       param: periods === 0n ? cliffParam : 'periods',
     })
   }
   const atCliff = (liquidity * BigInt(input.cliff_share_bps ?? 0)) / 10_000n
-  const { cliffAmount, amountPerPeriod } = splitPeriods(
+  const { cliffAmount, amountPerPeriod } = checkedSplit(
     { amount: liquidity, cliffAmount: atCliff, periods },
     'units of liquidity',
+    refuse,
   )
   return {
     cliffPoint,

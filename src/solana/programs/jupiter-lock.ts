@@ -1,6 +1,8 @@
 /** Jupiter Lock (jup-ag/jup-lock): locks of any mint. Amounts are raw units, times Unix seconds. */
+
+import type { ChainAccount } from '../accounts.ts'
 import { MEMO_PROGRAM, SYSTEM_PROGRAM } from '../program-ids.ts'
-import { PROGRAMS } from '../programs.ts'
+import { DBC_POOL_AUTHORITY, PROGRAMS } from '../programs.ts'
 import { type Fields, programTable } from './table.ts'
 
 const END = 'event_authority program'
@@ -65,4 +67,72 @@ export const JUPITER_LOCK = programTable(PROGRAMS.lock.id, {
   events: { claimed: ['ab9001bd78c8260b', 'amount:u64'] },
 })
 
-export type EscrowFields = Fields<typeof ESCROW>
+type EscrowFields = Fields<typeof ESCROW>
+
+/** What a creation writes into the account of a lock: our word for each field, and that of the program. */
+const TERMS = {
+  startTime: 'vesting_start_time',
+  cliffTime: 'cliff_time',
+  frequency: 'frequency',
+  cliffAmount: 'cliff_unlock_amount',
+  amountPerPeriod: 'amount_per_period',
+  periods: 'number_of_period',
+  /** Who may change the recipient: the sum of 1 for the creator and 2 for the recipient. */
+  updateRecipientMode: 'update_recipient_mode',
+  cancelMode: 'cancel_mode',
+} as const
+type Terms = typeof TERMS
+export type LockTerms = { [Name in keyof Terms]: EscrowFields[Terms[Name]] }
+type WrittenTerms = { [Name in keyof Terms as Terms[Name]]: EscrowFields[Terms[Name]] }
+
+/** The terms in the words of the program. */
+export const writtenTerms = (terms: LockTerms): WrittenTerms =>
+  Object.fromEntries(namesOfTerms.map((name) => [TERMS[name], terms[name]])) as WrittenTerms
+/** The terms in an account of the program, or in its instruction. */
+export const readTerms = (fields: WrittenTerms): LockTerms =>
+  Object.fromEntries(namesOfTerms.map((name) => [name, fields[TERMS[name]]])) as LockTerms
+const namesOfTerms = Object.keys(TERMS) as (keyof Terms)[]
+
+/** The payouts of a lock, and who gets or may change them. */
+export interface LockedTerms extends LockTerms {
+  mint: string
+  base: string
+  creator: string
+  recipient: string
+}
+
+export interface Escrow extends LockedTerms {
+  address: string
+  tokenProgram: 'spl' | 'token2022'
+  /** Raw units paid out so far. A cancellation does not count what it pays. */
+  claimed: bigint
+  /** Time of cancellation in Unix seconds; 0 means never. */
+  cancelledAt: bigint
+}
+
+/**
+ * Returns null for an address without a lock: one without an account, with only lamports, or with another kind of
+ * account.
+ */
+export function decodeEscrow(address: string, account: Pick<ChainAccount, 'owner' | 'data'> | null): Escrow | null {
+  const fields = JUPITER_LOCK.decode('escrow', account)
+  if (fields === null) return null
+  const { recipient, token_mint: mint, creator, base } = fields
+  return {
+    ...{ address, recipient, mint, creator, base, ...readTerms(fields) },
+    tokenProgram: fields.token_program_flag === 0 ? 'spl' : 'token2022',
+    claimed: fields.total_claimed_amount,
+    cancelledAt: fields.cancelled_at,
+  }
+}
+
+/** Value of the two modes with which the creator alone may cancel, or name another recipient; 3 is both parties. */
+const BY_CREATOR = 1
+
+/** Launch curves make their locks cancellable by their own program, which has no instruction for it. */
+export const canBeCancelled = ({ cancelMode, creator }: Pick<Escrow, 'cancelMode' | 'creator'>): boolean =>
+  cancelMode !== 0 && !(cancelMode === BY_CREATOR && creator === DBC_POOL_AUTHORITY)
+
+/** Whether the creator may name another recipient. */
+export const canBeRedirected = ({ updateRecipientMode, creator }: Pick<Escrow, 'updateRecipientMode' | 'creator'>) =>
+  (updateRecipientMode & BY_CREATOR) !== 0 && creator !== DBC_POOL_AUTHORITY

@@ -1,10 +1,26 @@
-/** Reads the changes that a transaction makes to locks, by its own instructions. */
+/** Reads the changes that a transaction makes to locks, by its own instructions, and tells gold locks from others. */
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
-import { JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
-import { isGoldLock, type LockedSchedule, scheduleOf } from './escrow.ts'
+import { LAST_SECOND } from '../../../solana/lock-schedule.ts'
+import { JUPITER_LOCK, type LockedTerms, readTerms } from '../../../solana/programs/jupiter-lock.ts'
+
+/** Returns why it is not a gold lock, as the end of a sentence, or null for a gold lock of any mint. */
+export function scheduleMismatch(lock: LockedTerms): string | null {
+  const { base, creator, recipient } = lock
+  if (recipient !== base) return `it pays out to ${recipient}`
+  if (creator !== base) return `it was made by ${creator}`
+  if (lock.amountPerPeriod > 0n && lock.periods > 0n) return 'it pays out in steps'
+  if (lock.cliffAmount === 0n) return 'it locks nothing'
+  if (lock.cancelMode !== 0) return 'it can be cancelled'
+  if (lock.updateRecipientMode !== 0) return 'its recipient can be changed'
+  return lock.cliffTime > LAST_SECOND ? 'its time is beyond the year 9999' : null
+}
+
+/** Gold locks are locks of the gold mint, by one wallet for itself, that pay once and that nobody can change. */
+export const isGoldLock = (lock: LockedTerms, goldMint: string | undefined): boolean =>
+  lock.mint === goldMint && scheduleMismatch(lock) === null
 
 export type LockChange =
-  | ({ kind: 'created'; escrow: string } & LockedSchedule)
+  | ({ kind: 'created'; escrow: string } & LockedTerms)
   /** `by` is the creator or the recipient. */
   | { kind: 'cancelled'; escrow: string; by: string }
   /** A closing proves that everything was paid out. */
@@ -32,7 +48,7 @@ export function lockChangesIn(message: DecodedMessage): LockChange[] {
       const { base, token_mint: mint, sender: creator, recipient } = call.accounts
       if (base === undefined || mint === undefined || creator === undefined || recipient === undefined) return []
       if (call.args === null) return []
-      return [{ kind: 'created', escrow, mint, base, creator, recipient, ...scheduleOf(call.args) }]
+      return [{ kind: 'created', escrow, mint, base, creator, recipient, ...readTerms(call.args) }]
     }
     if (call.name === 'close_vesting_escrow') {
       const { creator } = call.accounts

@@ -1,21 +1,20 @@
 /** Reads locks together with the chain's clock, so that both are from one slot. */
-
+import { turnsOf } from '../../../platform/timing.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
+import { totalOf } from '../../../solana/lock-schedule.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
-import { ESCROW_BYTES, JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
-import { readMint } from '../../../solana/token-accounts.ts'
+import { decodeEscrow, ESCROW_BYTES, type Escrow, JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
+import { readMint, readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import { type MintExtensions, readMintExtensions } from '../../../solana/token-extensions.ts'
 import type { Chain } from '../../connection.ts'
 import { scanAccounts } from '../../holders/scan.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
-import { decodeTokenAccount, type TokenAccountState } from '../../sending/balance-changes.ts'
 import { accountsAt } from '../../sending/runs.ts'
 import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import type { TokenProgram } from '../tokens/index.ts'
-import { decodeEscrow, decodeLockTexts, type Escrow, type LockTexts } from './escrow.ts'
-import { escrowAddress, lockPlaces, textsAddress } from './program.ts'
+import { escrowAddress, type LockTexts, lockPlaces, textsAddress } from './acts.ts'
 
 /** Accounts in one getMultipleAccounts, without the clock. */
 export const LOCKS_PER_CALL = 99
@@ -47,10 +46,15 @@ export async function readLockOf(
   return { at, address, escrow: escrows[0] ?? null }
 }
 
+/** Bytes of the account with these texts: discriminator, lock, and four texts of which two are empty. */
+export const textsBytes = ({ title, description }: LockTexts): number =>
+  8 + 32 + 4 * 4 + Buffer.byteLength(title) + Buffer.byteLength(description)
+
 /** A lock with the texts of its creator and the state of its token account, read with the clock. */
 export interface LockWithTexts {
   at: ChainTime
   escrow: Escrow | null
+  /** Null without texts, and for texts that cannot be read. */
   texts: LockTexts | null
   /** Whether there is an account for texts, also if they cannot be read. */
   hasTexts: boolean
@@ -60,21 +64,21 @@ export interface LockWithTexts {
 export async function readLockWithTexts(node: NodeCalls, address: string): Promise<LockWithTexts> {
   const metadata = addressOfKey(await textsAddress(address))
   const [clock, account, texts] = await accountsAt(node, [CLOCK_SYSVAR, address, metadata])
+  const written = JUPITER_LOCK.decode('escrow_metadata', texts ?? null)
   return {
     at: await chainTimeOf(clock ?? null),
     escrow: decodeEscrow(address, account ?? null),
-    texts: decodeLockTexts(texts ?? null),
+    texts: written && { title: written.name, description: written.description },
     hasTexts: texts?.owner === JUPITER_LOCK.id,
   }
 }
 
+type LockAt = Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>
+
 /** Returns the lamports that closing a lock returns to its creator. */
-export async function readLockRent(
-  node: NodeCalls,
-  { address: escrow, mint, tokenProgram }: Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>,
-): Promise<bigint> {
-  const { escrowToken, escrowMetadata } = await lockPlaces({ escrow, mint, tokenProgram })
-  const accounts = await accountsAt(node, [escrow, addressOfKey(escrowToken), addressOfKey(escrowMetadata)])
+export async function readLockRent(node: NodeCalls, lock: LockAt): Promise<bigint> {
+  const { escrowToken, escrowMetadata } = await lockPlaces(lock)
+  const accounts = await accountsAt(node, [lock.address, ...[escrowToken, escrowMetadata].map(addressOfKey)])
   return accounts.reduce((sum, account) => sum + (account?.lamports ?? 0n), 0n)
 }
 
@@ -87,6 +91,30 @@ const FIELD_OFFSETS = {
 export type LockFilter = { [Field in keyof typeof FIELD_OFFSETS]?: string | undefined }
 /** Most locks of one list. Anybody can make locks of a mint or for a recipient. */
 const LIST_LIMITS = { accounts: 100_000, milliseconds: 30_000 }
+/** Most locks of one mint that are read whole. */
+const MINT_LIMITS = { accounts: 2_000, milliseconds: 20_000 }
+
+/** Shows the accounts of locks with these fields as of `minSlot` or later, with so many of their bytes. */
+function scanLocks(
+  chain: Pick<Chain, 'callLarge'>,
+  filter: LockFilter,
+  { bytes: length, ...asked }: { what: string; minSlot: number; limits: typeof LIST_LIMITS; bytes: number },
+  onFound: Parameters<typeof scanAccounts>[2],
+): Promise<unknown> {
+  // Nodes take at most four filters. Texts of this size are found too, and are no locks once they are read.
+  const filters = [
+    { dataSize: ESCROW_BYTES },
+    ...Object.entries(filter).flatMap(([field, bytes]) =>
+      bytes === undefined ? [] : [{ memcmp: { offset: FIELD_OFFSETS[field as keyof LockFilter], bytes } }],
+    ),
+  ]
+  const dataSlice = { offset: 0, length }
+  return scanAccounts(
+    chain,
+    { ...asked, program: JUPITER_LOCK.id, filters, dataSlice, commitment: 'confirmed' },
+    onFound,
+  )
+}
 
 /**
  * Returns the addresses of all locks with these fields, whoever made them, sorted, as of `minSlot` or later. Throws
@@ -97,26 +125,61 @@ export async function findLocks(
   filter: LockFilter,
   minSlot: number,
 ): Promise<string[]> {
-  // Nodes take at most four filters. Texts of this size are found too, and are no locks once they are read.
-  const filters = [
-    { dataSize: ESCROW_BYTES },
-    ...Object.entries(filter).flatMap(([field, bytes]) =>
-      bytes === undefined ? [] : [{ memcmp: { offset: FIELD_OFFSETS[field as keyof LockFilter], bytes } }],
-    ),
-  ]
-  const what = 'Looking for locks'
+  const asked = { what: 'Looking for locks', minSlot, limits: LIST_LIMITS, bytes: 0 }
   const found: string[] = []
-  await askNode(what, () =>
-    scanAccounts(
-      chain,
-      {
-        ...{ what, program: JUPITER_LOCK.id, filters, minSlot, limits: LIST_LIMITS },
-        ...{ dataSlice: { offset: 0, length: 0 }, commitment: 'confirmed' },
-      },
-      ({ address }) => found.push(address),
-    ),
-  )
+  await askNode(asked.what, () => scanLocks(chain, filter, asked, ({ address }) => found.push(address)))
   return found.sort()
+}
+
+/** A lock that still owes something. */
+export interface LockOfMint {
+  escrow: Escrow
+  /** Raw units in its token account, but at most what it owes. */
+  held: bigint
+}
+
+/**
+ * Returns the locks that are neither paid out nor cancelled, in the node's order. Throws internal_error when the node
+ * fails, does not list the accounts of programs, or shows more than are read.
+ */
+export async function locksOfMint(
+  chain: Pick<Chain, 'call' | 'callLarge'>,
+  mint: string,
+  minSlot: number,
+): Promise<LockOfMint[]> {
+  const escrows: Escrow[] = []
+  const asked = { what: `Listing the locks of ${mint}`, minSlot, limits: MINT_LIMITS, bytes: ESCROW_BYTES }
+  await scanLocks(chain, { mint }, asked, ({ address, data }) => {
+    const escrow = decodeEscrow(address, { owner: JUPITER_LOCK.id, data })
+    if (escrow?.mint === mint && escrow.cancelledAt === 0n && owedBy(escrow) > 0n) escrows.push(escrow)
+  })
+  const held = await tokensHeld(chain, escrows)
+  return escrows.map((escrow, i) => {
+    const [owed, has] = [owedBy(escrow), held[i] ?? 0n]
+    return { escrow, held: has < owed ? has : owed }
+  })
+}
+
+/** Raw units that a lock has not paid out yet. */
+const owedBy = (escrow: Escrow): bigint => totalOf(escrow) - escrow.claimed
+
+/** Milliseconds of searching for addresses after which other requests get their turn. */
+const TURN_MS = 8
+
+/** A permanent delegate or a transfer fee leaves less in the token account than the lock says. */
+async function tokensHeld(chain: Pick<Chain, 'call'>, escrows: readonly Escrow[]): Promise<bigint[]> {
+  if (escrows.length === 0) return []
+  const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
+  const programs = { spl: new PublicKey(TOKEN_PROGRAM), token2022: new PublicKey(TOKEN_2022_PROGRAM) }
+  const nextTurn = turnsOf(TURN_MS)
+  const addresses: string[] = []
+  for (const { address, mint, tokenProgram } of escrows) {
+    const account = deriver.tokenAccount(new PublicKey(mint), new PublicKey(address), programs[tokenProgram])
+    addresses.push(account.toBase58())
+    await nextTurn()
+  }
+  const accounts = await accountsAt(chain, addresses)
+  return accounts.map((account) => (account === null ? 0n : (readTokenAccount(account)?.amount ?? 0n)))
 }
 
 /** A token account that an unlocking passes through. `state` is null when none is open. */
@@ -129,8 +192,6 @@ export interface UnlockAccounts {
   at: ChainTime
   lock: UnlockAccount
   wallet: UnlockAccount
-  /** The mint's freeze authority, or null when accounts can no longer be frozen or thawed. */
-  freezeAuthority: string | null
   /** The mint, or null when it no longer exists. */
   token: LockableToken | null
 }
@@ -141,25 +202,21 @@ export interface UnlockAccounts {
  */
 export async function readUnlockAccounts(
   node: NodeCalls,
-  { address: escrow, recipient, mint, tokenProgram }: Pick<Escrow, 'address' | 'recipient' | 'mint' | 'tokenProgram'>,
-  paid = recipient,
+  lock: LockAt & Pick<Escrow, 'recipient'>,
+  paid = lock.recipient,
 ): Promise<UnlockAccounts> {
-  const [{ PublicKey }, { escrowToken, accountOf }] = await Promise.all([
-    import('@solana/web3.js'),
-    lockPlaces({ escrow, mint, tokenProgram }),
-  ])
+  const [{ PublicKey }, { escrowToken, accountOf }] = await Promise.all([import('@solana/web3.js'), lockPlaces(lock)])
   const addresses = [escrowToken, accountOf(new PublicKey(paid))].map(addressOfKey)
-  const [token, clock, ...accounts] = await accountsAt(node, [mint, CLOCK_SYSVAR, ...addresses])
-  const [lock, wallet] = addresses.map((place, i) => {
+  const [mint, clock, ...accounts] = await accountsAt(node, [lock.mint, CLOCK_SYSVAR, ...addresses])
+  const accountIn = (i: number): UnlockAccount => {
     const account = accounts[i] ?? null
-    return { address: place, state: account === null ? null : decodeTokenAccount(account) }
-  }) as [UnlockAccount, UnlockAccount]
+    return { address: addresses[i] ?? '', state: account === null ? null : readTokenAccount(account) }
+  }
   return {
     at: await chainTimeOf(clock ?? null),
-    lock,
-    wallet,
-    freezeAuthority: token ? (readMint(token)?.freezeAuthority ?? null) : null,
-    token: await decodeLockableToken(mint, token ?? null),
+    lock: accountIn(0),
+    wallet: accountIn(1),
+    token: await decodeLockableToken(lock.mint, mint ?? null),
   }
 }
 
@@ -168,6 +225,8 @@ export interface LockableToken {
   mint: string
   tokenProgram: TokenProgram
   decimals: number
+  /** Null when accounts can no longer be frozen or thawed. */
+  freezeAuthority: string | null
   names: string[]
   /** Null for a mint of SPL Token. */
   extensions: MintExtensions | null
@@ -222,25 +281,16 @@ export async function readLockableToken(node: NodeCalls, mint: string): Promise<
   return decodeLockableToken(mint, account ?? null)
 }
 
+/** Null for an account that is not a mint. */
 async function decodeLockableToken(mint: string, account: ChainAccount | null): Promise<LockableToken | null> {
-  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
-  if (account === null || (account.owner !== TOKEN_PROGRAM && account.owner !== TOKEN_2022_PROGRAM)) return null
-  const owner = new PublicKey(account.owner)
-  try {
-    const info = { ...account, owner, data: Buffer.from(account.data), lamports: 0 }
-    const state = spl.unpackMint(new PublicKey(mint), info, owner)
-    if (!state.isInitialized) return null
-    const names = spl.getExtensionTypes(state.tlvData).map((type) => spl.ExtensionType[type] ?? `number ${type}`)
-    return {
-      mint,
-      tokenProgram: account.owner === TOKEN_PROGRAM ? 'spl' : 'token2022',
-      decimals: state.decimals,
-      names,
-      extensions: account.owner === TOKEN_PROGRAM ? null : readMintExtensions(account.data),
-    }
-  } catch {
-    // The account belongs to a token program, but is not a mint.
-    return null
+  const state = account && readMint(account)
+  if (account === null || state === null) return null
+  const { ExtensionType } = await import('@solana/spl-token')
+  const tokenProgram = account.owner === TOKEN_PROGRAM ? 'spl' : 'token2022'
+  const extensions = tokenProgram === 'spl' ? null : readMintExtensions(account.data)
+  return {
+    ...{ mint, tokenProgram, extensions, decimals: state.decimals, freezeAuthority: state.freezeAuthority },
+    names: (extensions?.types ?? []).map((type) => ExtensionType[type] ?? `number ${type}`),
   }
 }
 
@@ -249,7 +299,7 @@ function holdingOf(
   account: ChainAccount | null,
   { user, mint }: { user: string; mint: string },
 ): LockHolding | null {
-  const state = account === null ? null : decodeTokenAccount(account)
+  const state = account === null ? null : readTokenAccount(account)
   if (state === null || state.owner !== user || state.mint !== mint) return null
   return { address, amount: state.amount, isFrozen: state.state === 'frozen' }
 }

@@ -5,12 +5,13 @@ import type { TokenReport } from '../../../api/token-report.ts'
 import { locksOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
 import { type OnChainToken, readTokenAtTime, tokenStatus } from '../../../chain/programs/tokens/index.ts'
 import type { Context } from '../../../context.ts'
+import { isoSeconds } from '../../../solana/lock-schedule.ts'
 import { feesAt } from '../../../solana/token-verdicts.ts'
 import { cleanLabel } from '../labels.ts'
 import { REPORT_BUDGETS, withinBudget } from './budget.ts'
 import { type Gaps, orGap } from './gaps.ts'
 import { holderFacts } from './holder-facts.ts'
-import { atHandIn, lockFacts, timeOf } from './lock-facts.ts'
+import { atHandIn, lockFacts } from './lock-facts.ts'
 import { poolFacts } from './pool-facts.ts'
 import { tokenRisks } from './risks.ts'
 
@@ -40,7 +41,7 @@ export async function getTokenReport(
   return {
     mint,
     slot,
-    at: timeOf(BigInt(at.unixSeconds)),
+    at: isoSeconds(BigInt(at.unixSeconds)),
     status: tokenStatus(token),
     token_program: token.tokenProgram,
     decimals: token.decimals,

@@ -1,14 +1,13 @@
 /** Adds up what the locks of a token still hold, and when they pay it out. */
 import type { TokenReportLocks } from '../../../api/token-report.ts'
-import { type Escrow, LAST_SECOND, type LockOfMint, lockAmounts } from '../../../chain/programs/jupiter-lock/index.ts'
+import type { LockOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../../chain/reads/chain-clock.ts'
-import { DAY_SECONDS, SECOND_MS } from '../../../platform/timing.ts'
-import { DBC_POOL_AUTHORITY } from '../../../solana/programs.ts'
+import { DAY_SECONDS } from '../../../platform/timing.ts'
+import { lastUnlock, lockAmounts, isoSeconds } from '../../../solana/lock-schedule.ts'
+import { canBeCancelled, canBeRedirected, type Escrow } from '../../../solana/programs/jupiter-lock.ts'
 
 /** Locks that are shown one by one. */
 const MOST_SHOWN = 20
-/** Value of the two modes with which the creator alone may cancel, or name another recipient; 3 is both parties. */
-const BY_CREATOR = 1
 
 /**
  * A lock that holds less than it owes pays what is due first, so what is missing is missing from what is locked.
@@ -31,7 +30,7 @@ export function lockFacts(
     else locked += left
     if (canBeCancelled(escrow)) cancellable += left
     if (left === 0n || vested.next === null) continue
-    const end = hasSteps ? escrow.cliffTime + escrow.frequency * escrow.periods : escrow.cliffTime
+    const end = lastUnlock(escrow)
     open.push({ escrow, left, end })
     if (next === null || vested.next.at < next) next = vested.next.at
     if (last === null || end > last) last = end
@@ -42,23 +41,16 @@ export function lockFacts(
     vesting: String(vesting),
     claimable: String(claimable),
     cancellable: String(cancellable),
-    next_at: timeOf(next),
-    last_at: timeOf(last),
+    next_at: isoSeconds(next),
+    last_at: isoSeconds(last),
     largest: open
       .sort((a, b) => (a.left === b.left ? (a.escrow.address < b.escrow.address ? -1 : 1) : a.left > b.left ? -1 : 1))
       .slice(0, MOST_SHOWN)
       .map(({ escrow: { address, recipient }, left, end }) => {
-        return { address, recipient, amount: String(left), ends_at: timeOf(end) }
+        return { address, recipient, amount: String(left), ends_at: isoSeconds(end) }
       }),
   }
 }
-
-const canBeRedirected = ({ updateRecipientMode, creator }: Pick<Escrow, 'updateRecipientMode' | 'creator'>): boolean =>
-  (updateRecipientMode & BY_CREATOR) !== 0 && creator !== DBC_POOL_AUTHORITY
-
-/** Launch curves make their locks cancellable by their own program, which has no instruction for it. */
-const canBeCancelled = ({ cancelMode, creator }: Pick<Escrow, 'cancelMode' | 'creator'>): boolean =>
-  cancelMode !== 0 && !(cancelMode === BY_CREATOR && creator === DBC_POOL_AUTHORITY)
 
 /** What a wallet can have of locks. */
 export interface AtHand {
@@ -98,17 +90,5 @@ export function atHandIn(
     if (canCancel) add(escrow.creator, held - due, null)
     else if (canBeRedirected(escrow) && escrow.creator !== escrow.recipient) add(escrow.creator, soon, last)
   }
-  return new Map([...found].map(([wallet, { amount, last }]) => [wallet, { amount, by: timeOf(last) }]))
-}
-
-/** The last moment up to a time, in Unix seconds, at which a lock pays something. */
-function lastUnlock({ cliffTime, frequency, periods, amountPerPeriod }: Escrow, until: bigint): bigint {
-  if (frequency === 0n || amountPerPeriod === 0n) return cliffTime
-  const ended = (until - cliffTime) / frequency
-  return cliffTime + (ended < periods ? ended : periods) * frequency
-}
-
-/** Null also for a time that no calendar shows. */
-export function timeOf(seconds: bigint | null): string | null {
-  return seconds === null || seconds > LAST_SECOND ? null : new Date(Number(seconds) * SECOND_MS).toISOString()
+  return new Map([...found].map(([wallet, { amount, last }]) => [wallet, { amount, by: isoSeconds(last) }]))
 }
