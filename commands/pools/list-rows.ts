@@ -3,13 +3,20 @@ import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, extname, resolve, sep } from 'node:path'
 import { locate } from '../../src/merkle/csv-scanner.ts'
+import { eachElement, eachMember, JsonScanner } from '../../src/platform/json-scanner.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { type PlacedFault, type PlacedValue, placedProblem, readCsvRows, withLines } from '../lists/csv.ts'
+import {
+  type PlacedFault,
+  type PlacedRow,
+  type PlacedValue,
+  placedProblem,
+  readCsvRows,
+  withLines,
+} from '../lists/csv.ts'
 import { readMintKeypair } from '../signing/mint-keypair.ts'
 import { readBytes, reason } from '../ui/files.ts'
 import { Problem, usage } from '../ui/problem.ts'
 import { type PoolBody, solNumber } from './launch-body.ts'
-import { JsonFault, type PlacedObject, readPlacedList } from './list-json.ts'
 
 /** Columns by the fields of a launch's body. */
 const LIST_COLUMNS = {
@@ -90,13 +97,29 @@ export async function readLaunchList(file: string): Promise<LaunchList> {
   }
 }
 
+type PlacedObject = Pick<PlacedRow, 'fields' | 'offset'>
+
+/** Reads a list of flat objects; fields that are null are left out. */
 function jsonRows(file: string, bytes: Uint8Array): PlacedObject[] {
-  try {
-    return readPlacedList(bytes)
-  } catch (error) {
-    if (!(error instanceof JsonFault)) throw error
-    throw placedProblem(file, bytes, [{ offset: error.offset, message: error.message }])
+  const refuse = (offset: number, message: string): never => {
+    throw placedProblem(file, bytes, [{ offset, message }])
   }
+  const scanner = new JsonScanner(bytes, ({ offset, what }) => refuse(offset, what))
+  const rows: PlacedObject[] = []
+  eachElement(scanner, () => {
+    const row: PlacedObject = { fields: new Map(), offset: scanner.position }
+    eachMember(scanner, (name, at) => {
+      if (row.fields.has(name)) refuse(at, `the field ${name} appears twice`)
+      const { start, end } = scanner.cell()
+      const value = scanner.value(start, end)
+      if (value === null) return
+      if (typeof value === 'object') refuse(start, `the ${name} must be a text, a number, true or false`)
+      row.fields.set(name, { value: value as PlacedValue['value'], offset: start })
+    })
+    rows.push(row)
+  })
+  scanner.expectEnd()
+  return rows
 }
 
 type OffsetRow = Omit<LaunchRow, 'line'> & { offset: number }

@@ -149,7 +149,7 @@ function grown(bytes: Uint8Array<ArrayBuffer>, needed: number, ceiling: number):
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** ASCII, for example an image in base64, only needs a copy; other text is decoded as UTF-8. */
-export const bodyText = (raw: Uint8Array<ArrayBuffer>): string =>
+const bodyText = (raw: Uint8Array<ArrayBuffer>): string =>
   isAscii(raw) ? Buffer.from(raw.buffer).toString('latin1') : decoder.decode(raw)
 
 /** The JSON object in the body, whose limits were checked while it was read; an empty body is an empty object. */

@@ -1,5 +1,16 @@
 /** The canonical form of a JSON text: no white space, fields sorted by name, numbers as written. */
-import { MAX_JSON_DEPTH } from './json-bounds.ts'
+import { isAscii, isUtf8 } from 'node:buffer'
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  JsonFault,
+  JsonScanner,
+  MAX_JSON_DEPTH,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+} from '../../src/platform/json-scanner.ts'
 
 /** Tokens between two pauses; they take some milliseconds. */
 const TOKENS_PER_STEP = 20_000
@@ -12,10 +23,20 @@ interface Open {
 }
 
 /**
- * Returns the canonical form, or undefined if the text is not JSON or too deep; pauses now and then. It does not check
+ * Returns the canonical form, or undefined if the bytes are not JSON or too deep; pauses now and then. It does not check
  * the order of the tokens, because the text is parsed later.
  */
-export function* canonicalJson(text: string): Generator<void, string | undefined> {
+export function* canonicalJson(bytes: Uint8Array): Generator<void, string | undefined> {
+  if (!isUtf8(bytes)) return undefined
+  try {
+    return yield* formsIn(new JsonScanner(bytes))
+  } catch (error) {
+    if (error instanceof JsonFault) return undefined
+    throw error
+  }
+}
+
+function* formsIn(scanner: JsonScanner): Generator<void, string | undefined> {
   const open: Open[] = []
   let whole: string | undefined
   let isName = false
@@ -26,66 +47,38 @@ export function* canonicalJson(text: string): Generator<void, string | undefined
     else if (isName) into.name = value
     else if (into.name !== null) into.fields.set(into.name, value)
   }
-  let at = afterSpace(text, 0)
-  for (let n = 1; at < text.length; n++) {
-    const end = tokenEnd(text, at)
-    if (end <= at) return undefined
-    const token = text.slice(at, end)
-    if (token === '{' || token === '[') {
+  const { bytes } = scanner
+  // Bytes and characters of ASCII have the same positions, and a piece of a string is no copy.
+  const text = isAscii(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1') : null
+  for (let n = 1; ; n++) {
+    const byte = scanner.peek()
+    const start = scanner.position
+    if (byte === undefined) return open.length === 0 ? whole : undefined
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (open.length === MAX_JSON_DEPTH) return undefined
-      open.push({ fields: token === '{' ? new Map() : null, values: [], name: null })
-      isName = token === '{'
-    } else if (token === '}' || token === ']') {
+      isName = byte === OPEN_BRACE
+      open.push({ fields: isName ? new Map() : null, values: [], name: null })
+      scanner.position++
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       const done = open.pop()
       if (done === undefined) return undefined
       isName = false
       add(formOf(done))
-    } else if (token === ':') isName = false
-    else if (token === ',') isName = open.at(-1)?.fields != null
-    else add(token.includes('\\') ? plainString(token) : token)
-    at = afterSpace(text, end)
+      scanner.position++
+    } else if (byte === COLON || byte === COMMA) {
+      isName = byte === COMMA && open.at(-1)?.fields != null
+      scanner.position++
+    } else {
+      const isEscaped = scanner.skipScalar(byte)
+      const token = text?.slice(start, scanner.position) ?? scanner.text(start, scanner.position)
+      add(isEscaped ? JSON.stringify(JSON.parse(token)) : token)
+    }
     if (n % TOKENS_PER_STEP === 0) yield
   }
-  return open.length === 0 ? whole : undefined
-}
-
-function afterSpace(text: string, from: number): number {
-  let at = from
-  while (' \n\r\t'.includes(text.charAt(at)) && at < text.length) at++
-  return at
-}
-
-const SCALAR = /[-+.0-9A-Za-z]+/y
-
-/** The end of the token that starts at `at`; 0 if there is no token. */
-function tokenEnd(text: string, at: number): number {
-  const first = text.charAt(at)
-  if ('{}[],:'.includes(first)) return at + 1
-  if (first === '"') return stringEnd(text, at)
-  SCALAR.lastIndex = at
-  return SCALAR.test(text) ? SCALAR.lastIndex : 0
-}
-
-function stringEnd(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let before = quote
-    while (text.charAt(before - 1) === '\\') before--
-    if ((quote - before) % 2 === 0) return quote + 1
-  }
-  return 0
 }
 
 function formOf({ fields, values }: Open): string {
   if (fields === null) return `[${values.join()}]`
   const names = [...fields.keys()].sort()
   return `{${names.map((name) => `${name}:${fields.get(name)}`).join()}}`
-}
-
-/** The same string in a uniform escaping. */
-function plainString(token: string): string {
-  try {
-    return JSON.stringify(JSON.parse(token))
-  } catch {
-    return token
-  }
 }

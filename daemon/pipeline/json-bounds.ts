@@ -3,18 +3,12 @@
  * end.
  */
 import { type ApiError, badRequest } from '../../src/platform/errors.ts'
+import { BACKSLASH, COLON, COMMA, MAX_JSON_DEPTH, QUOTE } from '../../src/platform/json-scanner.ts'
 
-/** How deep objects and lists may be nested. */
-export const MAX_JSON_DEPTH = 32
 /** The most fields and list elements of a whole body; the largest body that any route accepts has about 3,000. */
 const MOST_VALUES = 10_000
 /** The only field of a body that may be large: a file in a form, base64 text in JSON. */
 export const LARGE_FIELD = 'image'
-
-const QUOTE = 34
-const COMMA = 44
-const COLON = 58
-const BACKSLASH = 92
 
 export interface Bounds {
   /** The parameter that contains the text, which the error names. */

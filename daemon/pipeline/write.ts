@@ -17,7 +17,6 @@ import { requireScope } from './bearer.ts'
 import {
   type BodySource,
   bodyCeiling,
-  bodyText,
   declaredLength,
   inspectorOf,
   jsonCeiling,
@@ -292,8 +291,7 @@ function parseBody({ config }: Kernel, route: AnyRoute, body: RequestBody): Fiel
 async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<string> {
   const target = `${method} ${pathAndQuery}\n`
   if (body.multipart) return hashForm(target, body)
-  const text = textOrUndefined(body.raw)
-  const steps = canonicalJson(text ?? '')
+  const steps = canonicalJson(body.raw)
   let step = steps.next()
   for (; !step.done; step = steps.next()) {
     // Other requests run between the steps over a large body.
@@ -301,14 +299,6 @@ async function hashRequest(method: string, pathAndQuery: string, body: RequestBo
   }
   if (step.value !== undefined) return oneShot('sha256', target + step.value, 'hex')
   return createHash('sha256').update(target).update(body.raw).digest('hex')
-}
-
-function textOrUndefined(raw: Uint8Array<ArrayBuffer>): string | undefined {
-  try {
-    return bodyText(raw)
-  } catch {
-    return undefined
-  }
 }
 
 async function hashForm(target: string, body: RequestBody): Promise<string> {

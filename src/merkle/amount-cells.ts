@@ -2,15 +2,14 @@
  * Positions of one kind of amount in the text of a request's entries, until `decimals` is known, which may follow
  * them.
  */
+import { type JsonScanner, QUOTE } from '../platform/json-scanner.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT_STATUS, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
 import { quoted } from './errors.ts'
-import type { JsonScanner } from './json-scanner.ts'
 
 /** Counts an issue; its message is created only if the issue is stored. */
 export type Refuse = (position: string, message: () => string) => void
 
-const QUOTE = 34
 const KIND = { none: 0, text: 1, escapedText: 2, number: 3 } as const
 
 export class AmountCells {

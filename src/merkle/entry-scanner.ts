@@ -2,15 +2,23 @@
  * Reads the `entries` array of a request body. Wallets are decoded immediately, amounts only once `decimals` is known,
  * as it may follow.
  */
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  type JsonScanner,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from '../platform/json-scanner.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { AmountCells, type Refuse } from './amount-cells.ts'
 import { decodeKey, isLowerCased, walletFault } from './base58.ts'
 import { LOCKED_BYTES, MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
 import { quoted } from './errors.ts'
-import type { JsonScanner } from './json-scanner.ts'
 import { RowBuilder } from './row-builder.ts'
 
-const QUOTE = 34
 /** The shortest entry with a valid wallet is `{"wallet":"…"}` with 32 characters. */
 const LEAST_BYTES_WITH_WALLET = 45
 const WALLET_KEY = Uint8Array.from('"wallet"', (character) => character.charCodeAt(0))
@@ -61,19 +69,19 @@ export class EntryScanner {
   /** Reads the array at the cursor. */
   scan(): void {
     const { scanner } = this
-    scanner.expect(91)
-    if (scanner.take(93)) return
+    scanner.expect(OPEN_BRACKET)
+    if (scanner.take(CLOSE_BRACKET)) return
     do {
       // Entries beyond the limit are only counted, so that a huge body uses no further memory.
       if (this.count >= MAX_STORED_LEAVES) scanner.skipValue()
-      else if (scanner.peek() === 123) this.scanEntry()
+      else if (scanner.peek() === OPEN_BRACE) this.scanEntry()
       else {
         scanner.skipValue()
         this.refuse(`entries.${this.count}`, () => 'must be an object { wallet, amount, amount_locked? }')
       }
       this.count++
-    } while (scanner.take(44))
-    scanner.expect(93)
+    } while (scanner.take(COMMA))
+    scanner.expect(CLOSE_BRACKET)
   }
 
   /** Reads the amounts of all entries into their records. */
@@ -101,14 +109,14 @@ export class EntryScanner {
     let amount = false
     let locked = false
     let decoded = false
-    scanner.expect(123)
-    if (!scanner.take(125)) {
+    scanner.expect(OPEN_BRACE)
+    if (!scanner.take(CLOSE_BRACE)) {
       do {
         scanner.peek()
         const keyStart = scanner.position
         const escaped = scanner.skipString()
         const keyEnd = scanner.position
-        scanner.expect(58)
+        scanner.expect(COLON)
         scanner.peek()
         if (this.keyIs(keyStart, keyEnd, escaped, WALLET_KEY)) {
           if (wallet) this.refuse(`entries.${count}.wallet`, () => 'is sent twice')
@@ -130,8 +138,8 @@ export class EntryScanner {
             () => 'is not a field of an entry, which has wallet, amount and amount_locked',
           )
         }
-      } while (scanner.take(44))
-      scanner.expect(125)
+      } while (scanner.take(COMMA))
+      scanner.expect(CLOSE_BRACE)
     }
     if (!wallet) this.refuse(`entries.${count}.wallet`, () => 'is required')
     if (!amount) this.refuse(`entries.${count}.amount`, () => 'is required')

@@ -1,4 +1,5 @@
 /** Errors of merkle operations: invalid input, and stored blobs that do not match their root. */
+import type { JsonFault } from '../platform/json-scanner.ts'
 import { printable } from '../platform/printable.ts'
 
 /** Maximum number of issues that an error stores; all issues are counted. */
@@ -48,6 +49,9 @@ export function quoted(text: string): string {
   const cut = text.length > 60 ? `${text.slice(0, 60)}…` : text
   return printable(JSON.stringify(cut))
 }
+
+/** Throws for a text that is not JSON. */
+export const refuseJson = ({ message }: JsonFault): never => refuseInput('', message)
 
 /** Throws for a single fault of a list or a tree. */
 export function refuseInput(position: string, message: string): never {

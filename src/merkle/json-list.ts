@@ -1,4 +1,14 @@
 /** Reads a JSON list of recipients: `[{wallet, amount}]`, such an array inside of an object, or `{WALLET: amount}`. */
+import {
+  CLOSE_BRACKET,
+  COMMA,
+  eachMember,
+  type JsonCell,
+  JsonScanner,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from '../platform/json-scanner.ts'
 import { AMOUNT_STATUS, amountFrom, readAmount, readJsonNumber } from './amounts.ts'
 import { decodeKey, isLowerCased, walletFault, walletKey } from './base58.ts'
 import { plainName, roleOf } from './column-names.ts'
@@ -7,13 +17,11 @@ import type { CsvOptions } from './csv.ts'
 import { type CsvColumns, unitsMessage } from './csv-columns.ts'
 import { cellFault } from './csv-faults.ts'
 import { LOCKED_BYTES, RECORD_BYTES } from './entry-list.ts'
-import { quoted } from './errors.ts'
-import { eachMember, JsonScanner } from './json-scanner.ts'
+import { quoted, refuseJson } from './errors.ts'
 import { PlacedFaults } from './placed-faults.ts'
 import { RowBuilder, type SettledRows } from './row-builder.ts'
 import { UnreadColumns } from './unread-columns.ts'
 
-const [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE] = [34, 44, 91, 93, 123]
 /** Fewest bytes of an entry: a wallet of 32 characters in quotes, a colon, a digit and a comma. */
 const LEAST_ENTRY_BYTES = 37
 /** Most objects around the array. */
@@ -41,12 +49,6 @@ interface Fields extends Pick<CsvColumns, 'ignored' | 'overruled' | 'watched'> {
   isRaw: boolean
 }
 
-/** A value in the text. */
-interface Cell {
-  start: number
-  end: number
-}
-
 /**
  * Reads the list. A number is scaled by `decimals`, by its exact text. A string is raw units, and is refused with
  * `decimals`, like token accounts. Throws MerkleInputError with positions `NAME:LINE:COLUMN`, or like JsonScanner
@@ -61,16 +63,12 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
   }
   const rows = new RowBuilder(Math.ceil(bytes.length / LEAST_ENTRY_BYTES) + 1)
   const { arrays, names, tokens } = arraysOf(bytes)
-  const scanner = new JsonScanner(bytes)
+  const scanner = new JsonScanner(bytes, refuseJson)
   const [array, another] = arrays
   const isMap = array === undefined && names.length > 0 && names.every((text) => walletKey(text) !== undefined)
   if (isMap) {
     const keeper = new EntryKeeper(scanner, rows, faults, options.decimals)
-    let at = 0
-    const named = (start: number) => {
-      at = start
-    }
-    eachMember(scanner, named, (wallet) => keeper.keep(wallet, at, { amount: valueAt(scanner) }))
+    eachMember(scanner, (wallet, at) => keeper.keep(wallet, at, { amount: scanner.cell() }))
   } else if (array === undefined || another !== undefined) {
     const all = names.map(quoted).join(', ')
     const lists = arrays.map((at) => faults.placeOf(at)).join(' and ')
@@ -109,13 +107,9 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
     do {
       if (scanner.peek() !== OPEN_BRACE) refuseForm(scanner.position, `not an object; ${EXPECTED}`)
       const start = scanner.position
-      const cells = new Map<string, Cell>()
+      const cells = new Map<string, JsonCell>()
       const twice = (field: string) => refuseForm(start, `the field ${quoted(field)} is repeated in this object`)
-      eachMember(
-        scanner,
-        () => {},
-        (field) => void (cells.has(field) ? twice(field) : cells.set(field, valueAt(scanner))),
-      )
+      eachMember(scanner, (field) => void (cells.has(field) ? twice(field) : cells.set(field, scanner.cell())))
       const before = known.size
       for (const field of cells.keys()) known.add(field)
       // A field of a later object may be the locked amount, or mean the same as a field that is already read.
@@ -181,7 +175,7 @@ interface NamedToken {
  * that fields around the arrays name.
  */
 function arraysOf(bytes: Uint8Array): { arrays: number[]; names: string[]; tokens: NamedToken[] } {
-  const scanner = new JsonScanner(bytes)
+  const scanner = new JsonScanner(bytes, refuseJson)
   const arrays: number[] = []
   const names: string[] = []
   const tokens: NamedToken[] = []
@@ -189,14 +183,10 @@ function arraysOf(bytes: Uint8Array): { arrays: number[]; names: string[]; token
     const byte = scanner.peek()
     const { position } = scanner
     if (byte === OPEN_BRACE && depth < MAX_DEPTH) {
-      return eachMember(
-        scanner,
-        () => {},
-        (name) => {
-          if (depth === 0) names.push(name)
-          visit(depth + 1, name)
-        },
-      )
+      return eachMember(scanner, (name) => {
+        if (depth === 0) names.push(name)
+        visit(depth + 1, name)
+      })
     }
     scanner.skipValue()
     if (byte === QUOTE && roleOf(name) === 'token') {
@@ -220,16 +210,8 @@ function isListAt({ bytes }: JsonScanner, array: number): boolean {
   return end > 0 && walletKey(Buffer.from(text.subarray(0, end)).toString('latin1')) !== undefined
 }
 
-/** Skips the value at the cursor and returns its position. */
-function valueAt(scanner: JsonScanner): Cell {
-  scanner.peek()
-  const start = scanner.position
-  scanner.skipValue()
-  return { start, end: scanner.position }
-}
-
 /** The text of a value: a string without its quotes, nothing for null. */
-function textOf(scanner: JsonScanner, cell: Cell | undefined): string {
+function textOf(scanner: JsonScanner, cell: JsonCell | undefined): string {
   if (cell === undefined) return ''
   if (scanner.bytes[cell.start] === QUOTE) return String(scanner.value(cell.start, cell.end)).trim()
   const text = scanner.text(cell.start, cell.end)
@@ -268,7 +250,7 @@ class EntryKeeper {
   }
 
   /** Adds one entry, whose wallet is at the byte offset `at`. */
-  keep(wallet: string, at: number, cells: { amount: Cell; locked?: Cell | undefined }): void {
+  keep(wallet: string, at: number, cells: { amount: JsonCell; locked?: JsonCell | undefined }): void {
     const { rows, faults } = this
     const text = Buffer.from(wallet)
     const isWallet = decodeKey(text, 0, text.length, rows.bytes, rows.at) && !isLowerCased(text, 0, text.length)
@@ -286,7 +268,7 @@ class EntryKeeper {
     rows.append(at, text, 0, text.length)
   }
 
-  private amount({ start, end }: Cell, name: string, out: Uint8Array, at: number): boolean {
+  private amount({ start, end }: JsonCell, name: string, out: Uint8Array, at: number): boolean {
     const { scanner, decimals, faults } = this
     const { bytes } = scanner
     const isText = bytes[start] === QUOTE

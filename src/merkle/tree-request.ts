@@ -2,13 +2,13 @@
  * Reads the body of POST /v2/merkle-trees: entries become a packed list with exact amounts, all other members plain
  * fields.
  */
+import { eachMember, JsonScanner, OPEN_BRACE, OPEN_BRACKET } from '../platform/json-scanner.ts'
 import type { Refuse } from './amount-cells.ts'
 import { MAX_DECIMALS } from './amounts.ts'
 import { keyToBase58 } from './base58.ts'
 import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
 import { EntryScanner, fieldName } from './entry-scanner.ts'
-import { MAX_ISSUES, MerkleInputError, type MerkleIssue } from './errors.ts'
-import { eachMember, JsonScanner } from './json-scanner.ts'
+import { MAX_ISSUES, MerkleInputError, type MerkleIssue, refuseInput, refuseJson } from './errors.ts'
 import type { DuplicateMode, SettledRows } from './row-builder.ts'
 
 /** All fields of the body except `entries`. */
@@ -47,49 +47,48 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
     if (issues.length < MAX_ISSUES) issues.push({ position, message: message() })
   }
 
-  const scanner = new JsonScanner(body)
+  const scanner = new JsonScanner(body, refuseJson)
   const fields: Record<string, unknown> = {}
   let entries: EntryScanner | undefined
   let entriesSent = false
   let rest = 0
-  if (scanner.peek() !== 123) {
+  if (scanner.peek() !== OPEN_BRACE) {
     scanner.skipValue()
     scanner.expectEnd()
-    throw new MerkleInputError([{ position: '', message: 'the body must be a JSON object' }])
+    refuseInput('', 'the body must be a JSON object')
   }
   /** Throws immediately instead of collecting the issue, so that the remainder of an oversized body is not read. */
   const requireSmallRest = (start: number) => {
     rest += scanner.position - start
     if (rest <= REST_BYTES && scanner.passed <= REST_VALUES) return
-    const message = `the body holds more than ${REST_BYTES / 1024} KiB or ${REST_VALUES} fields besides its entries: send less`
-    throw new MerkleInputError([{ position: '', message }])
+    refuseInput(
+      '',
+      `the body holds more than ${REST_BYTES / 1024} KiB or ${REST_VALUES} fields besides its entries: send less`,
+    )
   }
-  eachMember(scanner, requireSmallRest, (name) => {
+  const member = (name: string) => {
     const known = (TREE_REQUEST_FIELDS as readonly string[]).includes(name)
     const repeated = name === 'entries' ? entriesSent : Object.hasOwn(fields, name)
     if (repeated) refuse(name, () => 'is sent twice')
     else if (!known && name !== 'entries') refuse(fieldName(name), () => 'is not a field of this request')
     if (name === 'entries' && !repeated) {
       entriesSent = true
-      if (scanner.peek() === 91) {
+      if (scanner.peek() === OPEN_BRACKET) {
         const { passed } = scanner
         entries = new EntryScanner(scanner, refuse)
         entries.scan()
         scanner.passed = passed
       } else {
-        const start = scanner.position
-        scanner.skipValue()
-        requireSmallRest(start)
+        requireSmallRest(scanner.cell().start)
         refuse('entries', () => 'must be an array')
       }
       return
     }
-    scanner.peek()
-    const start = scanner.position
-    scanner.skipValue()
+    const { start, end } = scanner.cell()
     requireSmallRest(start)
-    if (known && !repeated) fields[name] = scanner.value(start, scanner.position)
-  })
+    if (known && !repeated) fields[name] = scanner.value(start, end)
+  }
+  eachMember(scanner, member, requireSmallRest)
   scanner.expectEnd()
 
   const { decimals, duplicates } = fields

@@ -1,11 +1,20 @@
 /** Reads the merkle_tree.json of Jito's distributor: byte arrays, and amounts as exact u64. */
+
+import {
+  CLOSE_BRACKET,
+  COMMA,
+  eachElement,
+  eachMember,
+  JsonScanner,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+} from '../../platform/json-scanner.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { writeAmount } from '../amounts.ts'
 import { keyToBase58 } from '../base58.ts'
 import { LOCKED_BYTES, listFromBytes, RECORD_BYTES } from '../entry-list.ts'
 import { fieldName } from '../entry-scanner.ts'
-import { refuseInput } from '../errors.ts'
-import { eachMember, JsonScanner } from '../json-scanner.ts'
+import { refuseInput, refuseJson } from '../errors.ts'
 import { NODE_BYTES } from '../tree.ts'
 import { type JitoDetail, MAX_SIBLINGS, type TreeFile } from './tree-file.ts'
 
@@ -38,7 +47,7 @@ class JitoReader {
   private layout: JitoDetail['layout'] | undefined
 
   constructor(bytes: Uint8Array) {
-    this.scanner = new JsonScanner(bytes)
+    this.scanner = new JsonScanner(bytes, refuseJson)
   }
 
   read(): TreeFile {
@@ -53,7 +62,7 @@ class JitoReader {
       else if (name === NAMES.total) total = this.u64(name)
       else if (name === NAMES.nodes) {
         hasNodes = true
-        this.nodes()
+        eachElement(scanner, () => this.node())
       } else refuseInput(fieldName(name), 'is not a field of a tree of the distributor')
     })
     scanner.expectEnd()
@@ -67,15 +76,6 @@ class JitoReader {
     const { layout = 'categories', amounts } = this
     const proofOf = (index: number) => this.proofAt(index)
     return { format: 'jito', list, root, count, total, names: NAMES, proofOf, jito: { layout, amounts } }
-  }
-
-  private nodes(): void {
-    const { scanner } = this
-    scanner.expect(91)
-    if (scanner.take(93)) return
-    do this.node()
-    while (scanner.take(44))
-    scanner.expect(93)
   }
 
   private node(): void {
@@ -123,9 +123,8 @@ class JitoReader {
   private eachField(at: string, field: (name: string) => void): void {
     const { scanner } = this
     const seen = new Set<string>()
-    if (scanner.peek() !== 123) refuseInput(at, 'must be an object')
-    const named = () => {}
-    eachMember(scanner, named, (name) => {
+    if (scanner.peek() !== OPEN_BRACE) refuseInput(at, 'must be an object')
+    eachMember(scanner, (name) => {
       if (seen.has(name)) refuseInput(at === '' ? fieldName(name) : `${at}.${fieldName(name)}`, 'is there twice')
       seen.add(name)
       field(name)
@@ -136,14 +135,12 @@ class JitoReader {
   private proof(at: string): Uint8Array[] {
     const { scanner } = this
     const siblings: Uint8Array[] = []
-    if (scanner.peek() !== 91) refuseInput(at, 'must be an array of hashes; a tree is written with its proofs')
-    scanner.expect(91)
-    if (scanner.take(93)) return siblings
-    do {
+    if (scanner.peek() !== OPEN_BRACKET)
+      refuseInput(at, 'must be an array of hashes; a tree is written with its proofs')
+    eachElement(scanner, () => {
       if (siblings.length === MAX_SIBLINGS) refuseInput(at, `has more than ${MAX_SIBLINGS} hashes`)
       siblings.push(this.hash(`${at}.${siblings.length}`))
-    } while (scanner.take(44))
-    scanner.expect(93)
+    })
     return siblings
   }
 
@@ -155,15 +152,14 @@ class JitoReader {
   /** Reads an array of 32 bytes at the cursor. */
   private hash(at: string): Uint8Array {
     const { scanner } = this
-    if (scanner.peek() !== 91) this.noHash(at, scanner.position)
-    scanner.expect(91)
+    if (!scanner.take(OPEN_BRACKET)) this.noHash(at, scanner.position)
     const out = new Uint8Array(NODE_BYTES)
     const { bytes } = scanner
     let p = scanner.position
     for (let i = 0; i < NODE_BYTES; i++) {
       if (i > 0) {
         p = afterSpace(bytes, p)
-        if (bytes[p++] !== 44) this.noHash(at, p - 1)
+        if (bytes[p++] !== COMMA) this.noHash(at, p - 1)
       }
       p = afterSpace(bytes, p)
       const start = p
@@ -177,7 +173,7 @@ class JitoReader {
       out[i] = value
     }
     scanner.position = p
-    if (!scanner.take(93)) this.noHash(at, scanner.position)
+    if (!scanner.take(CLOSE_BRACKET)) this.noHash(at, scanner.position)
     return out
   }
 
@@ -191,10 +187,8 @@ class JitoReader {
 
   private u64(at: string): bigint {
     const { scanner } = this
-    scanner.peek()
-    const start = scanner.position
-    scanner.skipValue()
-    const text = scanner.position - start > 20 ? '' : scanner.text(start, scanner.position)
+    const { start, end } = scanner.cell()
+    const text = end - start > 20 ? '' : scanner.text(start, end)
     if (!/^\d+$/.test(text) || BigInt(text) > MAX_U64)
       refuseInput(at, `must be a whole number of raw units, at most ${MAX_U64}`)
     return BigInt(text)

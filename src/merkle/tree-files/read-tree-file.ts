@@ -1,6 +1,6 @@
 /** Recognizes by its fields which tool a tree file is from, and reads it. */
-import { refuseInput } from '../errors.ts'
-import { JsonScanner } from '../json-scanner.ts'
+import { CLOSE_BRACE, COLON, COMMA, JsonScanner, OPEN_BRACE, OPEN_BRACKET } from '../../platform/json-scanner.ts'
+import { refuseInput, refuseJson } from '../errors.ts'
 import { hashFromHex } from '../tree.ts'
 import { readJitoTree } from './jito-reader.ts'
 import { readClaims } from './listed-claims.ts'
@@ -40,28 +40,28 @@ const FORMAT_OF_FIELD: Readonly<Record<string, TreeFormat>> = {
 
 /** Recognizes the format by the first field that only one format has, without reading a long file. */
 function formatOf(bytes: Uint8Array): TreeFormat | undefined {
-  const scanner = new JsonScanner(bytes)
-  if (scanner.peek() === 91) {
+  const scanner = new JsonScanner(bytes, refuseJson)
+  if (scanner.peek() === OPEN_BRACKET) {
     scanner.skipValue()
     scanner.expectEnd()
     return 'streamflow'
   }
   let format: TreeFormat | undefined
-  scanner.expect(123)
-  if (scanner.peek() !== 125) {
+  scanner.expect(OPEN_BRACE)
+  if (scanner.peek() !== CLOSE_BRACE) {
     do {
       scanner.peek()
       const start = scanner.position
       scanner.skipString()
       const name = scanner.value(start, scanner.position) as string
       if (Object.hasOwn(FORMAT_OF_FIELD, name)) format = FORMAT_OF_FIELD[name]
-      scanner.expect(58)
+      scanner.expect(COLON)
       if (format === 'jito') return format
       scanner.peek()
       scanner.skipValue()
-    } while (scanner.take(44))
+    } while (scanner.take(COMMA))
   }
-  scanner.expect(125)
+  scanner.expect(CLOSE_BRACE)
   scanner.expectEnd()
   return format
 }

@@ -1,28 +1,53 @@
 /** Scans JSON bytes strictly (RFC 8259, as JSON.parse does) without creating values, so that the text of numbers stays exact. */
-import { MerkleInputError, quoted } from './errors.ts'
+import { printable } from './printable.ts'
 
-const QUOTE = 34
-const BACKSLASH = 92
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-const OPEN_BRACKET = 91
-const CLOSE_BRACKET = 93
-const COMMA = 44
-const COLON = 58
+export const QUOTE = 34
+export const COMMA = 44
+export const COLON = 58
+export const OPEN_BRACKET = 91
+export const CLOSE_BRACKET = 93
+export const OPEN_BRACE = 123
+export const CLOSE_BRACE = 125
+export const BACKSLASH = 92
 
 /** Maximum nesting of objects and arrays; no valid request needs more. */
-const MAX_DEPTH = 32
+export const MAX_JSON_DEPTH = 32
 
-/** A cursor over one JSON text; every method throws MerkleInputError at the first byte that is not JSON. */
+/** What is wrong with a JSON text, and at which byte. */
+export class JsonFault extends Error {
+  readonly offset: number
+  /** What is wrong, without the place. */
+  readonly what: string
+
+  constructor(offset: number, what: string, place = '') {
+    super(`malformed JSON${place}: ${what}`)
+    this.offset = offset
+    this.what = what
+  }
+}
+
+/** A value in the text. */
+export interface JsonCell {
+  start: number
+  end: number
+}
+
+function throwFault(fault: JsonFault): never {
+  throw fault
+}
+
+/** A cursor over one JSON text; every method calls `refuse` at the first byte that is not JSON. */
 export class JsonScanner {
   readonly bytes: Uint8Array
   private readonly buffer: Buffer
+  private readonly refuse: (fault: JsonFault) => never
   position: number
   /** Number of values that `skipValue` has skipped, including nested ones. */
   passed = 0
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, refuse: (fault: JsonFault) => never = throwFault) {
     this.bytes = bytes
+    this.refuse = refuse
     this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     this.position = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   }
@@ -74,6 +99,14 @@ export class JsonScanner {
     return escaped
   }
 
+  /** Skips the value at the cursor, and returns its place. */
+  cell(): JsonCell {
+    this.peek()
+    const start = this.position
+    this.skipValue()
+    return { start, end: this.position }
+  }
+
   /** Skips any value without recursion; fails when the nesting is too deep. */
   skipValue(): void {
     const open: number[] = []
@@ -83,7 +116,7 @@ export class JsonScanner {
       this.passed++
       if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         // The object that contains the value counts as one level.
-        if (open.length + 2 > MAX_DEPTH) this.fail(`nested deeper than ${MAX_DEPTH} levels`)
+        if (open.length + 2 > MAX_JSON_DEPTH) this.fail(`nested deeper than ${MAX_JSON_DEPTH} levels`)
         this.position++
         closed = this.take(byte === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET)
         if (!closed) {
@@ -112,11 +145,12 @@ export class JsonScanner {
     this.expect(COLON)
   }
 
-  /** Skips a string, number or literal that starts with `byte`. */
-  skipScalar(byte: number | undefined): void {
-    if (byte === QUOTE) this.skipString()
-    else if (byte === 45 || (byte !== undefined && byte >= 48 && byte <= 57)) this.skipNumber()
+  /** Skips a string, number or literal that starts with `byte`; true for a string with an escape. */
+  skipScalar(byte: number | undefined): boolean {
+    if (byte === QUOTE) return this.skipString()
+    if (byte === 45 || (byte !== undefined && byte >= 48 && byte <= 57)) this.skipNumber()
     else if (!this.literal('true') && !this.literal('false') && !this.literal('null')) this.fail('expected a value')
+    return false
   }
 
   skipNumber(): void {
@@ -151,7 +185,8 @@ export class JsonScanner {
 
   fail(what: string): never {
     const { bytes, position } = this
-    const actual = position >= bytes.length ? 'the end of the text' : quoted(this.text(position, position + 12))
+    const found =
+      position >= bytes.length ? 'the end of the text' : printable(JSON.stringify(this.text(position, position + 12)))
     let line = 1
     let lineStart = 0
     for (let p = 0; p < position && p < bytes.length; p++) {
@@ -159,8 +194,8 @@ export class JsonScanner {
       line++
       lineStart = p + 1
     }
-    const message = `malformed JSON at line ${line}, byte ${position - lineStart + 1}: ${what}, found ${actual}`
-    throw new MerkleInputError([{ position: '', message }])
+    const place = ` at line ${line}, byte ${position - lineStart + 1}`
+    return this.refuse(new JsonFault(position, `${what}, found ${found}`, place))
   }
 
   private digits(from: number): number {
@@ -202,10 +237,14 @@ export class JsonScanner {
 }
 
 /**
- * Iterates over the object at the cursor: `named` gets the offset of each name, then `member` gets the name and must
- * skip the value.
+ * Iterates over the object at the cursor: `member` gets each name and its offset, and must skip the value; `named` gets
+ * the offset before the name is read.
  */
-export function eachMember(scanner: JsonScanner, named: (start: number) => void, member: (name: string) => void): void {
+export function eachMember(
+  scanner: JsonScanner,
+  member: (name: string, start: number) => void,
+  named: (start: number) => void = () => {},
+): void {
   scanner.expect(OPEN_BRACE)
   if (scanner.take(CLOSE_BRACE)) return
   do {
@@ -215,7 +254,18 @@ export function eachMember(scanner: JsonScanner, named: (start: number) => void,
     named(start)
     const name = scanner.value(start, scanner.position) as string
     scanner.expect(COLON)
-    member(name)
+    member(name, start)
   } while (scanner.take(COMMA))
-  scanner.expect(CLOSE_BRACE)
+  if (!scanner.take(CLOSE_BRACE)) scanner.fail("expected ',' or '}'")
+}
+
+/** Iterates over the array at the cursor; `element` must skip the value, at whose first byte the cursor is. */
+export function eachElement(scanner: JsonScanner, element: () => void): void {
+  scanner.expect(OPEN_BRACKET)
+  if (scanner.take(CLOSE_BRACKET)) return
+  do {
+    scanner.peek()
+    element()
+  } while (scanner.take(COMMA))
+  if (!scanner.take(CLOSE_BRACKET)) scanner.fail("expected ',' or ']'")
 }
