@@ -1,20 +1,14 @@
 /** Checks a transaction in a validator's order, runs it, and records all its changes. */
 import type { ChainAccount } from '../solana/accounts.ts'
-import { addressOf } from '../solana/addresses.ts'
 import { LOADED_ACCOUNT_BYTES, MAX_LOADED_BYTES } from '../solana/constants.ts'
 import type { DecodedMessage } from '../solana/decoded-message.ts'
 import { type Execution, type TransactionErrorJson, TransactionRefused } from '../solana/execution.ts'
 import { unitPriceOf } from '../solana/fees.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
 import { checkLocks, type DecodedTransaction, isWritable, keyAt } from '../solana/messages.ts'
-import {
-  COMPUTE_BUDGET_PROGRAM,
-  INSTRUCTIONS_SYSVAR,
-  NATIVE_LOADER,
-  RECENT_BLOCKHASHES_SYSVAR,
-  SYSVAR_OWNER,
-  UPGRADEABLE_LOADER,
-} from '../solana/program-ids.ts'
+import { INSTRUCTIONS_SYSVAR, NATIVE_LOADER, RECENT_BLOCKHASHES_SYSVAR, SYSVAR_OWNER } from '../solana/program-ids.ts'
+import { COMPUTE_BUDGET } from '../solana/programs/compute-budget.ts'
+import { LOADER } from '../solana/programs/upgradeable-loader.ts'
 import { signaturesHold } from '../solana/signatures.ts'
 import type { AccountEntry, AccountIndex } from './account-index.ts'
 import { balancesOf } from './balances.ts'
@@ -221,21 +215,13 @@ const totalOf = (amounts: readonly bigint[]): bigint => amounts.reduce((total, a
 
 /** Bytes that each lookup table counts (svm/src/account_loader.rs of Agave). */
 const LOOKUP_TABLE_SIZE = 8248
-/** Bytes of an upgradeable program's account: its state's tag, 2 for a program, and the address of its data account. */
-const PROGRAM_BYTES = 36
-const PROGRAM_TAG = 2
-
-/** Tag of the Compute Budget instruction that sets the limit, which the bytes of the limit follow. */
-const SET_LIMIT = 4
-
 /** Returns the bytes that a transaction may load. A version 1 message without a limit may load nothing (SIMD-0385). */
 function loadedDataLimit(message: DecodedMessage): number {
   let limit = message.config === null ? MAX_LOADED_BYTES : (message.config.loadedAccountsDataSizeLimit ?? 0)
   if (message.config === null) {
     for (const { programIdIndex, data } of message.instructions) {
-      if (data[0] !== SET_LIMIT || data.length < 5 || keyAt(message, programIdIndex) !== COMPUTE_BUDGET_PROGRAM)
-        continue
-      limit = new DataView(data.buffer, data.byteOffset, data.byteLength).getUint32(1, true)
+      const budget = COMPUTE_BUDGET.flatCall(keyAt(message, programIdIndex), [], data)
+      if (budget?.type === 'setLoadedAccountsDataSizeLimit') limit = budget.bytes
     }
   }
   return Math.min(limit, MAX_LOADED_BYTES)
@@ -263,11 +249,9 @@ function loadedDataSize(
     const loaded = key === INSTRUCTIONS_SYSVAR ? undefined : entry(key)
     if (loaded === undefined) continue
     size += LOADED_ACCOUNT_BYTES + loaded.space
-    if (loaded.owner !== UPGRADEABLE_LOADER || loaded.space !== PROGRAM_BYTES) continue
-    const data = account(key)?.data
-    if (data?.[0] !== PROGRAM_TAG) continue
-    const dataAddress = addressOf(data.subarray(4, PROGRAM_BYTES))
-    if (counted.has(dataAddress)) continue
+    if (loaded.owner !== LOADER.id || loaded.space !== LOADER.sizeOf('program')) continue
+    const dataAddress = LOADER.decode('program', account(key))?.program_data
+    if (dataAddress === undefined || counted.has(dataAddress)) continue
     counted.add(dataAddress)
     const programData = entry(dataAddress)
     if (programData !== undefined) size += LOADED_ACCOUNT_BYTES + programData.space

@@ -8,6 +8,7 @@ import {
   TOKEN_PROGRAM,
   UPGRADEABLE_LOADER,
 } from '../solana/program-ids.ts'
+import { LOADER } from '../solana/programs/upgradeable-loader.ts'
 
 type Native = typeof import('litesvm/dist/internal.js')
 type Addressed = readonly [address: Uint8Array, account: Account]
@@ -57,9 +58,11 @@ function readDefaults(native: Native): Defaults {
       .filter(([, account]) => account.executable())
       .map((program): DefaultProgram => {
         if (loader !== UPGRADEABLE_LOADER) return [program]
-        const bytes = program[1].data().subarray(4, 36)
-        const account = svm.getAccount(bytes)
-        if (account === null) throw new Error(`Program ${addressOf(program[0])} has no account with its bytes`)
+        const found = LOADER.decode('program', { owner: loader, data: program[1].data() })
+        const bytes = found && addressBytes(found.program_data)
+        const account = bytes && svm.getAccount(bytes)
+        if (bytes === null || account === null)
+          throw new Error(`Program ${addressOf(program[0])} has no account with its bytes`)
         return [[bytes, account], program]
       }),
   )

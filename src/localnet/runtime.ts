@@ -14,6 +14,7 @@ import {
   SYSTEM_PROGRAM,
   SYSVAR_OWNER,
 } from '../solana/program-ids.ts'
+import { LOADER } from '../solana/programs/upgradeable-loader.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { type Blockhashes, SlotHashes } from './blockhashes.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH, type SlotClock, type Tick } from './clock.ts'
@@ -220,9 +221,8 @@ export class Runtime {
       } catch (error) {
         this.#faults.set(id, error instanceof Error ? error.message : String(error))
       }
-      const loaded = this.get(id)
-      // The program account of the upgradeable loader has the address of the account with its bytes after 4 bytes.
-      for (const address of [id, addressOf(loaded?.data.subarray(4, 36) ?? new Uint8Array())]) {
+      const { program_data = id } = LOADER.decode('program', this.get(id)) ?? {}
+      for (const address of new Set([id, program_data])) {
         const account = this.get(address)
         if (account !== null) this.#onLoad(address, account)
       }

@@ -4,8 +4,8 @@ import { foreignWords } from '../claim-page/browser/page-fault.ts'
 import { base58Of, findProgramAddress, requireKey } from '../claim-page/browser/program-addresses.ts'
 import { groupedDecimalOf } from '../solana/amounts.ts'
 import { isBurntNft } from '../solana/burnt-nfts.ts'
-import { utf8 } from '../solana/bytes.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
+import { metadataSeeds } from '../solana/programs/token-metadata.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../solana/programs.ts'
 import { type MintState, readMint, readTokenAccount } from '../solana/token-accounts.ts'
 import { extensionsIn, type MintExtensions, readMintExtensions } from '../solana/token-extensions.ts'
@@ -64,12 +64,7 @@ const UNREAD = 'They could not be read when this page was written'
 export async function proveFacts(call: Call, passport: Passport): Promise<ProvenFacts> {
   const { mint, locks, pools } = passport
   const [metadataAddress, ...lockTokens] = await Promise.all([
-    findProgramAddress(
-      PROGRAMS.tokenMetadata.id,
-      utf8('metadata'),
-      requireKey(PROGRAMS.tokenMetadata.id),
-      requireKey(mint),
-    ),
+    findProgramAddress(PROGRAMS.tokenMetadata.id, ...metadataSeeds(mint)),
     // Which token program the mint has is only known from the chain, so both accounts are asked for.
     ...locks.flatMap(({ address }) => [
       tokensOf(mint, address, TOKEN_PROGRAM),

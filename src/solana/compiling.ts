@@ -1,7 +1,8 @@
 /**
  * Compiles instructions into a transaction of version 0 without lookup tables, byte for byte as web3.js does, or of 1.
  */
-import { addressBytes, byteKey } from './addresses.ts'
+import { addressBytes } from './addresses.ts'
+import { hexOf } from './bytes.ts'
 import { compactLength, compactLengthBytes } from './compact-lengths.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
 import { MAX_V1_INSTRUCTIONS, MAX_V1_KEYS, MAX_V1_SIGNERS } from './message-v1.ts'
@@ -15,7 +16,7 @@ const V1_FIXED_BYTES = 42
 /** Program, number of accounts, and number of bytes of an instruction. */
 const V1_INSTRUCTION_HEAD = 4
 
-/** An instruction whose keys are objects of any kind, such as web3.js's. */
+/** An instruction whose keys are addresses or objects of any kind, such as web3.js's. */
 export interface UncompiledInstruction<Key> {
   programId: Key
   keys: readonly { pubkey: Key; isSigner: boolean; isWritable: boolean }[]
@@ -60,13 +61,10 @@ interface Placed {
  * keys are in the order of their first use: writable signers, other signers, other writable keys, and all others. The
  * result may be larger than the chain takes. Throws TooMuchForVersion1 for numbers that version 1 cannot represent.
  */
-export function compileTransaction<Key extends object>({
-  payer,
-  recentBlockhash,
-  instructions,
-  config,
-  bytesOf,
-}: Uncompiled<Key>): { transaction: Uint8Array; signers: Uint8Array[] } {
+export function compileTransaction<Key>({ payer, recentBlockhash, instructions, config, bytesOf }: Uncompiled<Key>): {
+  transaction: Uint8Array
+  signers: Uint8Array[]
+} {
   const uses = new KeyUses(bytesOf)
   const paying = uses.of(payer)
   paying.isSigner = true
@@ -153,7 +151,7 @@ function requireRoomInV1({ keys, signers, parts }: Placed): void {
 }
 
 /** The same key may be several objects, but is mostly one. */
-class KeyUses<Key extends object> {
+class KeyUses<Key> {
   readonly #bytesOf: (key: Key) => Uint8Array
   readonly #byObject = new Map<Key, KeyUse>()
   readonly #byBytes = new Map<string, KeyUse>()
@@ -171,7 +169,7 @@ class KeyUses<Key extends object> {
     const known = this.#byObject.get(key)
     if (known !== undefined) return known
     const bytes = this.#bytesOf(key)
-    const text = byteKey(bytes)
+    const text = hexOf(bytes)
     const use = this.#byBytes.get(text) ?? { bytes, isSigner: false, isWritable: false, place: 0 }
     this.#byBytes.set(text, use)
     this.#byObject.set(key, use)

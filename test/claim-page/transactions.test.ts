@@ -10,9 +10,13 @@ import {
   openingInstruction,
   vestedClaimInstruction,
 } from '../../src/claim-page/browser/claim-instructions.ts'
-import { planClaims } from '../../src/claim-page/browser/claim-plan.ts'
+import {
+  type PlannedTransaction,
+  planClaims,
+  transactionOf,
+  unsignedTransaction,
+} from '../../src/claim-page/browser/claim-plan.ts'
 import type { RowState, WalletState } from '../../src/claim-page/browser/claim-state.ts'
-import { compileMessage, unsignedTransactionOf } from '../../src/claim-page/browser/compiled-message.ts'
 import {
   associatedAccountOf,
   claimRecordOf,
@@ -22,6 +26,7 @@ import { settingsOf, subjectOf } from '../../src/claim-page/browser/site-files.t
 import { requireHonest } from '../../src/claim-page/browser/sponsored-message.ts'
 import { visitorTexts } from '../../src/claim-page/browser/texts.ts'
 import { isEd25519Point } from '../../src/solana/curve.ts'
+import { messageBytesOf } from '../../src/solana/messages.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { vestedAt } from '../../src/solana/unlock-schedule.ts'
 import { rentOf } from '../support/rent.ts'
@@ -88,8 +93,7 @@ describe('a transaction of the claim page', () => {
             ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 77_777 }),
             ...(await claimInstructions({ ...accounts, payer: wallet, leaf, takesVested, opensAccount }, wallet)),
           ]
-          const ours = [
-            ...budgetInstructions(123_456, 77_777n),
+          const instructions = [
             ...(opensAccount ? [openingInstruction(accounts)] : []),
             firstClaimInstruction(accounts, leaf),
             ...(takesVested ? [vestedClaimInstruction(accounts)] : []),
@@ -100,15 +104,13 @@ describe('a transaction of the claim page', () => {
             instructions: theirs,
           })
           const compiled = message.compileToV0Message()
-          const encoded = compileMessage(wallet, ours, blockhash)
-          expect(Buffer.from(encoded)).toEqual(Buffer.from(compiled.serialize()))
-          expect(Buffer.from(compileMessage(wallet, ours, blockhash, 'legacy'))).toEqual(
-            Buffer.from(message.compileToLegacyMessage().serialize()),
+          const planned = { instructions, units: 123_456 } as unknown as PlannedTransaction
+          const [wire, legacy] = ([0, 'legacy'] as const).map((version) =>
+            Buffer.from(transactionOf(wallet, planned, 77_777n, blockhash, version)),
           )
-          if (encoded.length < 1_100) {
-            const wire = unsignedTransactionOf(encoded)
-            expect(Buffer.from(wire)).toEqual(Buffer.from(new VersionedTransaction(compiled).serialize()))
-          }
+          expect(wire).toEqual(Buffer.concat([Buffer.from([1]), Buffer.alloc(64), compiled.serialize()]))
+          expect(legacy!.subarray(65)).toEqual(message.compileToLegacyMessage().serialize())
+          if (wire!.length < 1_100) expect(wire).toEqual(Buffer.from(new VersionedTransaction(compiled).serialize()))
         },
       ),
       { numRuns: runs(5, 25) },
@@ -156,9 +158,7 @@ describe('a transaction of the claim page', () => {
       expect([proofs, airdrops, planned.length]).toEqual([proofs, airdrops, transactions])
       expect(planned.flatMap(({ pays }) => pays.map(({ state }) => state))).toEqual(rows)
       for (const { instructions, units } of planned) {
-        const wire = unsignedTransactionOf(
-          compileMessage(wallet, [...budgetInstructions(units, 1n), ...instructions], wallet),
-        )
+        const wire = unsignedTransaction(wallet, [...budgetInstructions(units, 1n), ...instructions], wallet)
         expect(wire.length).toBeLessThanOrEqual(1_232)
       }
     }
@@ -184,8 +184,8 @@ describe('a transaction of the claim page', () => {
       accounts: [{ address: sponsor, isSigner: true, isWritable: true }, ...opening.accounts.slice(1)],
     }
     const claim = firstClaimInstruction(accounts, row)
-    const judge = (instructions: Parameters<typeof compileMessage>[1], payer = sponsor) =>
-      requireHonest(compileMessage(payer, instructions, someAddress()), wallet, state)
+    const judge = (instructions: Parameters<typeof unsignedTransaction>[1], payer = sponsor) =>
+      requireHonest(messageBytesOf(unsignedTransaction(payer, instructions, someAddress())), wallet, state)
     const budget = budgetInstructions(1_000, 5n)
     judge([...budget, loan(sponsor, wallet), sponsored, claim])
     judge([claim])

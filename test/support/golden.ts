@@ -7,14 +7,12 @@ import { Keypair } from '@solana/web3.js'
 import { expect } from 'vitest'
 import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
 import { decodeWireTransaction, maxBytesOf } from '../../src/solana/messages.ts'
+import { LOADER, PROGRAM_DATA_HEADER } from '../../src/solana/programs/upgradeable-loader.ts'
 import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 import type { TestChain } from './local-chain.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../chain/golden')
 const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111'
-const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111'
-/** Bytes ahead of the ELF in the account of an upgradeable program's code. */
-const PROGRAM_DATA_HEADER = 45
 
 /** True while `SVC_RECORD_GOLDEN=1` runs the real programs and writes the files anew. */
 export const RECORDING = process.env.SVC_RECORD_GOLDEN === '1'
@@ -95,12 +93,10 @@ const messageOf = (transaction: Uint8Array): string =>
   Buffer.from(decodeWireTransaction(transaction).messageBytes).toString('base64')
 
 /** Null if the address is not a program, or is part of the runtime itself. */
-function codeHash(chain: TestChain['chain'], address: string): string | null {
-  const account = chain.account(address)
+function codeHash(chain: TestChain['chain'], program: string): string | null {
+  const account = chain.account(program)
   if (!account?.executable || account.owner === NATIVE_LOADER) return null
-  const code =
-    account.owner === UPGRADEABLE_LOADER
-      ? chain.account(base58.encode(account.data.subarray(4, 36)))!.data.subarray(PROGRAM_DATA_HEADER)
-      : account.data
+  const address = LOADER.decode('program', account)?.program_data
+  const code = address === undefined ? account.data : chain.account(address)!.data.subarray(PROGRAM_DATA_HEADER)
   return createHash('sha256').update(code).digest('hex')
 }

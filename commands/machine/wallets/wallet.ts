@@ -11,7 +11,6 @@ import { feeOfMessage } from '../../../src/solana/fees.ts'
 import { lifetimeOf } from '../../../src/solana/lifetimes.ts'
 import { instructionsIn } from '../../../src/solana/message-instructions.ts'
 import { type DecodedTransaction, signatureOffset } from '../../../src/solana/messages.ts'
-import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { isSignedAt, type KeyPair, keyPairOf, signatureHolds } from '../../../src/solana/signatures.ts'
 import type { TransactionConfig } from '../../../src/solana/transaction-config.ts'
 import type { MessageConfig, SignedTransaction, SigningKeys, TransactionContent, Wallet } from '../../signing/wallet.ts'
@@ -81,10 +80,8 @@ export function createWallet(
       return wallets.map((wallet) => addressOfKey(deriver.tokenAccount(token, new PublicKey(wallet), program)))
     },
     async metadataAccount(mint) {
-      const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
-      const program = new PublicKey(PROGRAMS.tokenMetadata.id)
-      const seeds = [Buffer.from('metadata'), program.toBytes(), new PublicKey(mint).toBytes()]
-      return addressOfKey(deriver.find(seeds, program)[0])
+      const { metadataAddressOf } = await import('../../../src/chain/programs/tokens/metaplex.ts')
+      return metadataAddressOf(mint)
     },
     async positionAddress(nftMint) {
       const { positionAddresses } = await import('../../../src/chain/programs/damm-v2/addresses.ts')

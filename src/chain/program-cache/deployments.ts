@@ -1,7 +1,9 @@
 /** Reads which builds of programs a cluster runs: slot, upgrade authority and bytes, all of which may be hostile. */
+
+import { PROGRAM_DATA_HEADER } from '../../solana/programs/upgradeable-loader.ts'
 import type { Program } from '../../solana/programs.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
-import { binaryIn, checkElf, PROGRAM_DATA_HEADER, programDataAddress, programDataHeader } from './elf.ts'
+import { binaryIn, checkElf, programDataAddress, programDataHeader } from './elf.ts'
 
 /** Largest account of the cluster. */
 const MAX_ACCOUNT_BYTES = 10 * 1024 * 1024

@@ -1,18 +1,8 @@
 /** Extracts a program's binary from the accounts that hold it, verifies it, and identifies its build. */
 import { hash } from 'node:crypto'
-import { addressOf } from '../../solana/addresses.ts'
 import { LOADER_V1, LOADER_V2, LOADER_V4, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
+import { LOADER, PROGRAM_DATA_HEADER } from '../../solana/programs/upgradeable-loader.ts'
 
-/**
- * UpgradeableLoaderState has a u32 tag. A program then names its data account, whose slot and authority precede the
- * binary.
- */
-const PROGRAM_TAG = 2
-const PROGRAM_DATA_TAG = 3
-/** Bytes of a program data account before its binary. */
-export const PROGRAM_DATA_HEADER = 45
-/** Offset of the flag that precedes the authority. */
-const AUTHORITY_FLAG = 12
 /** The header of LoaderV4State has slot, authority and status. */
 const V4_HEADER = 48
 
@@ -29,9 +19,9 @@ interface OwnedData {
 export function programDataAddress({ owner, data }: OwnedData): string | null {
   if (owner === LOADER_V1 || owner === LOADER_V2 || owner === LOADER_V4) return null
   if (owner !== UPGRADEABLE_LOADER) throw new Error(`its account belongs to ${owner}, which loads no programs`)
-  if (data.length < 36 || stateTag(data) !== PROGRAM_TAG)
-    throw new Error('its account does not name a program data account')
-  return addressOf(data.subarray(4, 36))
+  const program = LOADER.decode('program', { owner, data })
+  if (program === null) throw new Error('its account does not name a program data account')
+  return program.program_data
 }
 
 /**
@@ -41,14 +31,9 @@ export function programDataAddress({ owner, data }: OwnedData): string | null {
 export function programDataHeader({ owner, data }: OwnedData): { slot: number; authority: string | null } {
   if (owner !== UPGRADEABLE_LOADER)
     throw new Error(`its program data account belongs to ${owner}, which is not a loader`)
-  if (data.length < PROGRAM_DATA_HEADER || stateTag(data) !== PROGRAM_DATA_TAG) {
-    throw new Error('its program data account holds no program')
-  }
-  const hasAuthority = data[AUTHORITY_FLAG] === 1
-  return {
-    slot: Number(view(data).getBigUint64(4, true)),
-    authority: hasAuthority ? addressOf(data.subarray(AUTHORITY_FLAG + 1, PROGRAM_DATA_HEADER)) : null,
-  }
+  const header = data.length < PROGRAM_DATA_HEADER ? null : LOADER.decode('program_data', { owner, data })
+  if (header === null) throw new Error('its program data account holds no program')
+  return { slot: Number(header.slot), authority: header.authority }
 }
 
 /** Returns the binary in the account that has it, with its trailing zeros. Throws an Error for any other account. */
@@ -68,8 +53,6 @@ export function buildHash(bytes: Uint8Array): string {
   while (end > 0 && bytes[end - 1] === 0) end--
   return hash('sha256', bytes.subarray(0, end), 'hex')
 }
-
-const stateTag = (data: Uint8Array) => view(data).getUint32(0, true)
 
 const SECTION_TABLE = { offset: 0x28, entrySize: 0x3a, entries: 0x3c }
 const ELF_HEADER = 64

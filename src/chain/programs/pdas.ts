@@ -2,6 +2,7 @@
 import type { PublicKey } from '@solana/web3.js'
 import type { Pda, PdaKind, PdaRequest } from '../../api/pdas.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import { metadataSeeds } from '../../solana/programs/token-metadata.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { openDeriver } from './derived-addresses.ts'
 
@@ -22,10 +23,7 @@ const SEEDS: Seeds = {
     programId: ASSOCIATED_TOKEN_PROGRAM,
     seeds: [key(owner), key(TOKEN_PROGRAMS[token_program]), key(mint)],
   }),
-  metadata: ({ mint }, key) => {
-    const programId = PROGRAMS.tokenMetadata.id
-    return { programId, seeds: [Buffer.from('metadata'), key(programId), key(mint)] }
-  },
+  metadata: ({ mint }) => ({ programId: PROGRAMS.tokenMetadata.id, seeds: metadataSeeds(mint) }),
   dbc_pool: (args, key) => ({ programId: PROGRAMS.dbc.id, seeds: poolSeeds(args, key) }),
   damm_v2_pool: (args, key) => ({ programId: PROGRAMS.dammV2.id, seeds: poolSeeds(args, key) }),
   merkle_distributor: (args, key) => distributor(args, key),

@@ -3,19 +3,12 @@
  * (SIMD-0385).
  */
 
-import { addressOf } from '../../solana/addresses.ts'
-import { ACCOUNTS_PER_CALL, KEY_BYTES, LOADED_ACCOUNT_BYTES, MAX_LOADED_BYTES } from '../../solana/constants.ts'
-import { UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
+import { ACCOUNTS_PER_CALL, LOADED_ACCOUNT_BYTES, MAX_LOADED_BYTES } from '../../solana/constants.ts'
+import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 
 /** The cluster counts in pages of 32 KiB. */
 const PAGE_BYTES = 32 * 1024
-/**
- * An upgradeable program's account has this tag, then the address of the account with its code. Both are loaded
- * (SIMD-0186).
- */
-const PROGRAM_TAG = 2
-const TAG_BYTES = 4
 
 /**
  * Returns the limit for this many bytes: a tenth more, because accounts and programs may grow before the transaction
@@ -50,20 +43,18 @@ interface ShownAccount {
   /** Bytes of its data. */
   space: number
   /** The first bytes of its data. */
-  head: Uint8Array
+  data: Uint8Array
 }
 
-function codeAddressOf(account: ShownAccount | null): string | null {
-  if (account?.owner !== UPGRADEABLE_LOADER || account.head[0] !== PROGRAM_TAG) return null
-  const { head } = account
-  return head.length < TAG_BYTES + KEY_BYTES ? null : addressOf(head.subarray(TAG_BYTES, TAG_BYTES + KEY_BYTES))
-}
+/** An upgradeable program is loaded with the account that has its code (SIMD-0186). */
+const codeAddressOf = (account: ShownAccount | null): string | undefined =>
+  LOADER.decode('program', account)?.program_data
 
 /** Returns null if the answer has another form, or accounts without their sizes. */
 async function shownAccounts(chain: NodeCalls, addresses: readonly string[]): Promise<(ShownAccount | null)[] | null> {
   if (addresses.length === 0) return []
   if (addresses.length > ACCOUNTS_PER_CALL) return null
-  const dataSlice = { offset: 0, length: TAG_BYTES + KEY_BYTES }
+  const dataSlice = { offset: 0, length: LOADER.sizeOf('program') }
   const options = { encoding: 'base64', commitment: 'confirmed', dataSlice }
   const { value } = await chain.call<{ value?: unknown }>('getMultipleAccounts', [addresses, options])
   if (!Array.isArray(value) || value.length !== addresses.length) return null
@@ -77,5 +68,5 @@ function shownAccount(value: unknown): ShownAccount | null | undefined {
   if (typeof owner !== 'string' || typeof space !== 'number' || !Number.isSafeInteger(space) || space < 0)
     return undefined
   const text = Array.isArray(data) ? (data[0] as unknown) : undefined
-  return typeof text === 'string' ? { owner, space, head: Buffer.from(text, 'base64') } : undefined
+  return typeof text === 'string' ? { owner, space, data: Buffer.from(text, 'base64') } : undefined
 }

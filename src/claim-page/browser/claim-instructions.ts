@@ -10,7 +10,8 @@ import {
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { u32Of, u64Of } from './bytes.ts'
-import type { AccountUse } from './compiled-message.ts'
+
+type AccountUse = PlainInstruction['accounts'][number]
 
 /** The accounts that every claim of a wallet from a distributor names. */
 export interface ClaimAccounts {

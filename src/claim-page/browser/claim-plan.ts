@@ -1,5 +1,7 @@
 /** Puts claims into as few transactions as possible, and computes their costs. */
-import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
+import { compileTransaction } from '../../solana/compiling.ts'
+import { MAX_TRANSACTION_BYTES, SIGNATURE_BYTES } from '../../solana/constants.ts'
+import { legacyOf } from '../../solana/legacy-messages.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { CLAIM_STATUS_BYTES } from '../../solana/programs/merkle-distributor.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
@@ -12,9 +14,11 @@ import {
   vestedClaimInstruction,
 } from './claim-instructions.ts'
 import type { RowState, WalletState } from './claim-state.ts'
-import { compileMessage, type MessageVersion, unsignedTransactionOf } from './compiled-message.ts'
 import { PageFault } from './page-fault.ts'
+import { requireKey } from './program-addresses.ts'
 import { RpcRefusal, type SolanaNode } from './solana-node.ts'
+
+export type MessageVersion = 0 | 'legacy'
 
 /** Claims that one transaction makes. */
 export interface PlannedTransaction {
@@ -63,9 +67,21 @@ function stepsOf(state: RowState, { rentOf }: WalletState): Step[] {
 }
 
 const sizeOf = (wallet: string, instructions: readonly PlainInstruction[]) =>
-  unsignedTransactionOf(
-    compileMessage(wallet, [...budgetInstructions(OVERHEAD_UNITS, ANY_PRICE), ...instructions], ANY_BLOCKHASH),
-  ).length
+  unsignedTransaction(wallet, [...budgetInstructions(OVERHEAD_UNITS, ANY_PRICE), ...instructions], ANY_BLOCKHASH).length
+
+/** Encodes a transaction of version 0 without signatures. */
+export const unsignedTransaction = (
+  payer: string,
+  instructions: readonly PlainInstruction[],
+  recentBlockhash: string,
+): Uint8Array => {
+  const uncompiled = instructions.map(({ program, accounts, data }) => ({
+    programId: program,
+    keys: accounts.map(({ address, ...role }) => ({ pubkey: address, ...role })),
+    data,
+  }))
+  return compileTransaction({ payer, recentBlockhash, instructions: uncompiled, bytesOf: requireKey }).transaction
+}
 
 /**
  * Plans everything that the wallet can claim now. Throws PageFault for a claim that is too large for any transaction.
@@ -144,14 +160,15 @@ export async function unitPrice(node: SolanaNode, { writable, units }: PlannedTr
   }
 }
 
-/** The whole unsigned transaction. */
-export const transactionOf = (
+/** The whole unsigned transaction, which the wallet alone signs. */
+export function transactionOf(
   wallet: string,
   { instructions, units }: PlannedTransaction,
   price: bigint,
   blockhash: string,
   version: MessageVersion,
-): Uint8Array =>
-  unsignedTransactionOf(
-    compileMessage(wallet, [...budgetInstructions(units, price), ...instructions], blockhash, version),
-  )
+): Uint8Array {
+  const transaction = unsignedTransaction(wallet, [...budgetInstructions(units, price), ...instructions], blockhash)
+  const message = { version: 0 as const, lookups: [], signers: 1 }
+  return version === 0 ? transaction : legacyOf({ message, messageBytes: transaction.subarray(1 + SIGNATURE_BYTES) })
+}

@@ -1,6 +1,6 @@
 /** Finds the wallets of this browser by the Wallet Standard, connects one, and has it sign. */
 import { equalBytes } from './bytes.ts'
-import type { MessageVersion } from './compiled-message.ts'
+import type { MessageVersion } from './claim-plan.ts'
 import { foreignWords, PageFault } from './page-fault.ts'
 import { base58Of, keyOfAddress } from './program-addresses.ts'
 

@@ -6,6 +6,7 @@ import { KEY_BYTES } from '../../solana/constants.ts'
 import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
 import { SYSTEM } from '../../solana/programs/system.ts'
 import { TOKEN } from '../../solana/programs/token.ts'
+import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
 import {
   EXTENSIONS_OFFSET,
   MULTISIG_SIZE,
@@ -63,18 +64,21 @@ function parseLookupTable(data: Uint8Array): ParsedState {
 }
 
 /** Parses an account of the upgradeable loader: a program, its code, or a buffer of code to be deployed. */
-function parseLoaderState(data: Uint8Array): ParsedState {
-  const reader = new ByteReader(data)
-  const kind = reader.u32()
-  if (kind === 0) return { type: 'uninitialized' }
-  if (kind === 2) return { type: 'program', info: { programData: reader.key() } }
-  if (kind !== 1 && kind !== 3) throw new ShortData()
-  const slot = kind === 3 ? { slot: Number(reader.u64()) } : {}
-  const authority = reader.bool() ? reader.key() : null
+function parseLoaderState(account: ChainAccount): ParsedState | null {
+  if (LOADER.is('uninitialized', account)) return { type: 'uninitialized' }
+  const program = LOADER.decode('program', account)
+  if (program !== null) return { type: 'program', info: { programData: program.program_data } }
+  const [kind, type] = LOADER.is('buffer', account)
+    ? (['buffer', 'buffer'] as const)
+    : (['program_data', 'programData'] as const)
+  const state = LOADER.decode(kind, account)
+  if (state === null) return null
+  const { authority } = state
+  const slot = 'slot' in state ? { slot: Number(state.slot) } : {}
   // Like a validator: without an authority, the bytes that are reserved for one count as code.
-  const code = Buffer.from(data.subarray(reader.position)).toString('base64')
-  const info = { authority, data: [code, 'base64'], ...slot }
-  return { type: kind === 3 ? 'programData' : 'buffer', info }
+  const codeAt = LOADER.offsetOf(kind, 'authority') + 1 + (authority === null ? 0 : KEY_BYTES)
+  const code = Buffer.from(account.data.subarray(codeAt)).toString('base64')
+  return { type, info: { authority, data: [code, 'base64'], ...slot } }
 }
 
 function parseData(
@@ -87,7 +91,7 @@ function parseData(
   if (account.owner === SYSTEM_PROGRAM && account.data.length === SYSTEM.sizeOf('nonce'))
     return ['nonce', parseNonce(account)]
   if (account.owner === LOOKUP_TABLE_PROGRAM) return ['address-lookup-table', parseLookupTable(account.data)]
-  if (account.owner === UPGRADEABLE_LOADER) return ['bpf-upgradeable-loader', parseLoaderState(account.data)]
+  if (account.owner === UPGRADEABLE_LOADER) return ['bpf-upgradeable-loader', parseLoaderState(account)]
   const native = Object.hasOwn(NATIVE_ACCOUNTS, account.owner) ? NATIVE_ACCOUNTS[account.owner] : undefined
   if (native !== undefined) return [native[0], native[1](address, account)]
   return ['', null]

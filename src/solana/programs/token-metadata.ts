@@ -1,4 +1,6 @@
 /** Metaplex Token Metadata (metaplex-foundation/mpl-token-metadata): name, symbol and URI of a mint, in an account. */
+import { addressBytes } from '../addresses.ts'
+import { utf8 } from '../bytes.ts'
 import { SYSTEM_PROGRAM } from '../program-ids.ts'
 import { PROGRAMS } from '../programs.ts'
 import { programTable } from './table.ts'
@@ -42,6 +44,13 @@ export const TOKEN_METADATA = programTable(PROGRAMS.tokenMetadata.id, {
     holder_delegate: ['0e', ''],
   },
 })
+
+/** Seeds of the address of a mint's metadata. */
+export const metadataSeeds = (mint: string): Uint8Array[] => [
+  utf8('metadata'),
+  addressBytes(TOKEN_METADATA.id),
+  addressBytes(mint),
+]
 
 /** A text without the zeros with which the program pads it. */
 export const unpadded = (text: string): string => text.replace(/\0+$/, '')

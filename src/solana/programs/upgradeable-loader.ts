@@ -2,6 +2,9 @@
 import { UPGRADEABLE_LOADER } from '../program-ids.ts'
 import { programTable } from './table.ts'
 
+/** Bytes before a program's binary, with room for an authority that nobody may have. */
+export const PROGRAM_DATA_HEADER = 45
+
 export const LOADER = programTable(UPGRADEABLE_LOADER, {
   instructions: {
     initialize_buffer: ['00000000', 'buffer:w authority', ''],
@@ -16,5 +19,11 @@ export const LOADER = programTable(UPGRADEABLE_LOADER, {
     close: ['05000000', 'account:w recipient:w authority:so program:wo', ''],
     extend_program: ['06000000', 'program_data:w program:w system_program:o payer:swo', 'additional_bytes:u32'],
     set_authority_checked: ['07000000', 'account:w authority:s new_authority:s', ''],
+  },
+  accounts: {
+    uninitialized: ['00000000', ''],
+    buffer: ['01000000', 'authority:?pubkey'],
+    program: ['02000000', 'program_data:pubkey'],
+    program_data: ['03000000', 'slot:u64 authority:?pubkey'],
   },
 })

@@ -1,6 +1,7 @@
 /** Reads which tokens a transaction creates, changes or closes, and which authorities it revokes or gives away. */
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { TOKEN, type TokenInstruction } from '../../../solana/programs/token.ts'
 import { TOKEN_METADATA_INTERFACE } from '../../../solana/programs/token-metadata-interface.ts'
 import { TOKEN_AUTHORITIES } from '../../../solana/token-authorities.ts'
 import type { TokenAuthority } from './types.ts'
@@ -16,30 +17,30 @@ export interface TokenChange {
   revoked: TokenAuthority[]
 }
 
-const [INITIALIZE_MINT, SET_AUTHORITY, INITIALIZE_MINT_2] = [0, 6, 20]
 /**
  * The kinds of SetAuthority that a mint has, and the authority that each gives up. Without its pointer's authority,
  * Token-2022 metadata cannot be replaced any more. Others do not count for the status.
  */
-const KINDS: ReadonlyMap<number | undefined, TokenAuthority | null> = new Map<
-  number | undefined,
-  TokenAuthority | null
->([
+const KINDS: ReadonlyMap<number, TokenAuthority | null> = new Map<number, TokenAuthority | null>([
   ...Object.values(TOKEN_AUTHORITIES).flatMap(({ kind }) => (kind === null ? [] : [[kind, null] as const])),
   [TOKEN_AUTHORITIES.mint.kind, 'mint'],
   [TOKEN_AUTHORITIES.freeze.kind, 'freeze'],
   [TOKEN_AUTHORITIES.metadata_pointer.kind, 'metadata'],
 ])
-const CLOSE_ACCOUNT = 9
-/**
- * Other instructions that change the mint in their first account, by their first byte and their second: of transfer
- * fee, default state, interest, hook, metadata pointer, multiplier and pause.
- */
-const MINT_INSTRUCTIONS: ReadonlyMap<number | undefined, readonly number[]> = new Map([
-  [26, [2, 4, 5]],
-  ...[28, 33, 36, 39, 43].map((extension): [number, number[]] => [extension, [1]]),
-  [44, [1, 2]],
-])
+/** Other instructions of Token-2022 that change the mint in their first account. */
+const MINT_CHANGES: readonly TokenInstruction['type'][] = [
+  'closeAccount',
+  'withdrawWithheldTokensFromMint',
+  'harvestWithheldTokensToMint',
+  'setTransferFee',
+  'updateDefaultAccountState',
+  'updateInterestBearingConfigRate',
+  'updateTransferHook',
+  'updateMetadataPointer',
+  'updateMultiplier',
+  'pause',
+  'resume',
+]
 const AUTHORITY_ORDER: readonly TokenAuthority[] = ['mint', 'freeze', 'metadata']
 
 /**
@@ -77,23 +78,13 @@ function tokenChangeOf(
   }
   if (ofMetadata === 'update_token_metadata_field' || ofMetadata === 'remove_token_metadata_key')
     return { created: false, revoked: null }
-  const isOfMint = data[0] === CLOSE_ACCOUNT || MINT_INSTRUCTIONS.get(data[0])?.includes(data[1] ?? -1) === true
-  if (program === TOKEN_2022_PROGRAM && isOfMint) return { created: false, revoked: null }
-  if (data[0] === INITIALIZE_MINT || data[0] === INITIALIZE_MINT_2) {
-    // Decimals and mint authority precede the freeze authority.
-    const freeze = optionAt(data, 34)
-    return freeze === null ? null : { created: true, revoked: freeze === 'none' ? 'freeze' : null }
-  }
-  if (data[0] === SET_AUTHORITY) {
-    const [authority, to] = [KINDS.get(data[1]), optionAt(data, 2)]
-    if (authority === undefined || to === null) return null
-    return { created: false, revoked: to === 'none' ? authority : null }
-  }
-  return null
-}
-
-/** Reads an optional key: a presence byte, then the key. Returns null for data that the program would refuse. */
-function optionAt(data: Uint8Array, offset: number): 'none' | 'some' | null {
-  if (data[offset] === 0) return 'none'
-  return data[offset] === 1 && data.length >= offset + 33 ? 'some' : null
+  const call = TOKEN.callOf(TOKEN.id, [], data)
+  if (call === null) return null
+  if (program === TOKEN_2022_PROGRAM && MINT_CHANGES.includes(call.name)) return { created: false, revoked: null }
+  if (call.name === 'initializeMint' || call.name === 'initializeMint2')
+    return call.args && { created: true, revoked: call.args.freezeAuthority === null ? 'freeze' : null }
+  if (call.name !== 'setAuthority' || call.args === null) return null
+  const authority = KINDS.get(call.args.kind)
+  if (authority === undefined) return null
+  return { created: false, revoked: call.args.newAuthority === null ? authority : null }
 }

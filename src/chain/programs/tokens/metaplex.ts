@@ -2,7 +2,7 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
-import { TOKEN_METADATA, unpadded } from '../../../solana/programs/token-metadata.ts'
+import { metadataSeeds, TOKEN_METADATA, unpadded } from '../../../solana/programs/token-metadata.ts'
 import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import type { OnChainMetadata } from './types.ts'
@@ -14,8 +14,7 @@ interface NewMetadata extends Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'> {
 /** Returns the address of a mint's metadata. */
 export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
   const [{ PublicKey }, { find }] = await Promise.all([import('@solana/web3.js'), openDeriver()])
-  const program = new PublicKey(TOKEN_METADATA.id)
-  return find([Buffer.from('metadata'), program.toBuffer(), mint.toBuffer()], program)[0]
+  return find(metadataSeeds(mint.toBase58()), new PublicKey(TOKEN_METADATA.id))[0]
 }
 
 /** Returns the address of a mint's metadata. Both addresses are base58. */
