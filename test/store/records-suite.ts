@@ -19,7 +19,7 @@ import {
   moveGoldLock,
   nextGoldLocks,
   pageGoldLocks,
-  planGoldLockChecks,
+  planGoldLockCheck,
   planReplaced,
 } from '../../src/store/resources/gold-locks.ts'
 import { findNft, insertNft, pageNfts, updateNft } from '../../src/store/resources/nfts.ts'
@@ -253,7 +253,7 @@ export function recordsSuite(database: TestDatabase): void {
       expect([await move(first, 'unlockable', 5000), await move(first, 'unlocked', null)]).toEqual([true, false])
       expect([await due(3000, 4999), await due(3000, 5000)]).toEqual([['s2'], ['s2', 's1']])
       expect(await nextGoldLocks(db, 'chain')).toEqual({ unlocks_at: 3000, next_check_at: 5000 })
-      await store.write((tx) => planGoldLockChecks(tx, [{ seq: first.seq, next: 9000 }]))
+      await store.write((tx) => planGoldLockCheck(tx, first, 9000))
       expect(await due(0, 8999)).toEqual([])
       await store.write((tx) => planReplaced(tx, second, 8000))
       expect(await due(0, 8000)).toEqual(['s1'])

@@ -1,20 +1,25 @@
 /** Follows airdrops by their accounts: reports those that are fully claimed, and the changes made by other tools. */
+import type { AirdropStatus } from '../../api/airdrops.ts'
 import {
   type Distributor,
   distributorAddress,
   readDistributors,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Services } from '../../context.ts'
-import { writeWithEvents } from '../../following/write-with-events.ts'
+import { type Follower, follow } from '../../following/follower.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops/airdrops.ts'
-import type { EventDraft } from '../../store/events/drafts.ts'
-import type { Tx } from '../../store/store.ts'
-import { FAULTY_ROW_WAIT_MS } from '../../store/writing/write-each.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
 import { isAbout, type Pending, pendingTransactions } from './pending-transactions.ts'
-import { type AirdropRow, advanceAirdrop, airdropRank, airdropStatusOn } from './transitions.ts'
+import {
+  type AirdropEvidence,
+  type AirdropFacts,
+  type AirdropRow,
+  advanceAirdrop,
+  airdropRank,
+  airdropStatusOn,
+} from './transitions.ts'
 
 type FollowAirdropsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
@@ -32,111 +37,69 @@ const LAST_CLAIM_LEAD_MS = 90_000
 /** Longest interval between looks, for a tree that has waited for its airdrop for days. */
 export const LONGEST_AIRDROP_WAIT_MS = 600_000
 
-/**
- * Runs one round over the airdrops that are due, in at most six calls. Throws internal_error when the node fails, and
- * at the end the first error of an airdrop. A failed airdrop is due again and does not stop the others.
- */
-export async function followAirdrops(services: FollowAirdropsServices, signal?: AbortSignal): Promise<void> {
+/** Runs one round over the airdrops that are due, in at most six calls. Throws as `follow` does. */
+export function followAirdrops(services: FollowAirdropsServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
-  const rows = await dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * CALLS_PER_ROUND)
-  if (rows.length === 0) return
-  const genesis = await chain.genesisHash()
-  let fault: unknown
-  for (let at = 0; at < rows.length; at += ACCOUNTS_PER_CALL) {
-    signal?.throwIfAborted()
-    const part = await Promise.all(rows.slice(at, at + ACCOUNTS_PER_CALL).map(withDistributorAddress))
-    const { slot, distributors } = await readDistributors(
-      chain,
-      part.map(({ address }) => address),
-    )
-    signal?.throwIfAborted()
-    const read = part.map((each, i) => ({ ...each, slot, distributor: distributors[i] ?? null }))
-    const error = await writeRead(services, genesis, read, signal)
-    fault ??= error
+  const rounds: Follower<AirdropRow, AirdropReading, AirdropStep> = {
+    named: ({ id }) => ({ airdrop: id }),
+    due: () => dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * CALLS_PER_ROUND),
+    perRead: ACCOUNTS_PER_CALL,
+    async read(rows) {
+      const genesis = await chain.genesisHash()
+      const addresses = await Promise.all(rows.map(addressOfAirdrop))
+      const { slot, distributors } = await readDistributors(chain, addresses)
+      // After the accounts: what had an effect on them was stored before it was sent.
+      let pending: Promise<Pending[]> | undefined
+      const underWay = () => (pending ??= pendingTransactions(store.db, genesis, clock.now() - WATCHER_LEAD_MS))
+      return addresses.map((address, i) => ({ address, genesis, slot, distributor: distributors[i] ?? null, underWay }))
+    },
+    decide: (row, read) => airdropStep(row, read, clock.now()),
+    async write(tx, row, step) {
+      const { address: distributor, facts } = step
+      if (facts !== null) return (await advanceAirdrop(tx, row, distributor, facts, step.evidence)).drafts
+      await moveAirdrop(tx, row, { distributor, next_check_at: step.next })
+      return []
+    },
+    postpone: (tx, row, next_check_at) => moveAirdrop(tx, row, { next_check_at }),
   }
-  if (fault !== undefined) throw fault
+  return follow(services, rounds, signal)
 }
 
-async function withDistributorAddress(row: AirdropRow): Promise<{ row: AirdropRow; address: string }> {
-  const address = row.distributor ?? (await distributorAddress({ mint: row.mint, airdropCount: row.airdrop_count }))
-  return { row, address }
-}
+const addressOfAirdrop = async ({ distributor, mint, airdrop_count }: AirdropRow): Promise<string> =>
+  distributor ?? (await distributorAddress({ mint, airdropCount: airdrop_count }))
 
-/** An airdrop with its distributor as read from the chain. */
-interface ReadAirdrop {
-  row: AirdropRow
+interface AirdropReading {
   address: string
-  /** Slot of the reading. */
+  genesis: string
   slot: number
   distributor: Distributor | null
+  /** The transactions of this service that are not confirmed. */
+  underWay(): Promise<readonly Pending[]>
 }
 
-/** Returns the first error of an airdrop that could not be followed. */
-async function writeRead(
-  services: FollowAirdropsServices,
-  genesis: string,
-  read: readonly ReadAirdrop[],
-  signal?: AbortSignal,
-): Promise<unknown> {
-  const { store, clock, log } = services
-  const now = clock.now()
-  const writeAll = async (tx: Tx, part: readonly ReadAirdrop[]) => {
-    const moving = part.filter((each) => isNew(each, genesis)).map(({ row }) => row.id)
-    const pending = moving.length === 0 ? [] : await pendingTransactions(tx, genesis, now - WATCHER_LEAD_MS)
-    const drafts: EventDraft[] = []
-    for (const each of part) {
-      const isWatched = isUnderWay(each, pending, now - watcherLeadOf(each, genesis))
-      if (!isWatched && moving.includes(each.row.id)) drafts.push(...(await advanceRead(tx, genesis, now, each)))
-      else await postponeAirdrop(tx, each, now + airdropWaitOf(each.row, genesis, now))
-    }
-    return drafts
+type AirdropStep =
+  | { address: string; facts: AirdropFacts; evidence: AirdropEvidence }
+  | { address: string; facts: null; next: number }
+
+/** Advances an airdrop whose account shows a later state, unless the watcher is about to report it. */
+async function airdropStep(row: AirdropRow, read: AirdropReading, now: number): Promise<AirdropStep> {
+  const { address, genesis, slot, distributor } = read
+  const status = airdropStatusOn(row, genesis)
+  const isNew = airdropRank(statusOnChain(row, distributor)) > airdropRank(status)
+  // If an airdrop is fully claimed, only the last claim can be missing.
+  const lead = status === 'claiming' && !distributor?.isClawedBack ? LAST_CLAIM_LEAD_MS : WATCHER_LEAD_MS
+  const isWatched = (each: Pending) => each.created_at > now - lead && isAbout(each, row.id, address)
+  if (!isNew || distributor === null || (await read.underWay()).some(isWatched)) {
+    return { address, facts: null, next: now + airdropWaitOf(row, status, now) }
   }
-  const faults = await writeWithEvents(services, read, writeAll, signal)
-  const [first] = faults
-  if (first === undefined) return undefined
-  for (const { row, error } of faults)
-    log.error({ err: error, airdrop: row.row.id }, 'an airdrop could not be followed')
-  await store.write(async (tx) => {
-    for (const { row } of faults) await postponeAirdrop(tx, row, now + FAULTY_ROW_WAIT_MS)
-  })
-  return first.error
-}
-
-/** Whether the account shows a later state than the stored one. */
-const isNew = ({ row, distributor }: ReadAirdrop, genesis: string): boolean =>
-  airdropRank(statusOnChain(row, distributor)) > airdropRank(airdropStatusOn(row, genesis))
-
-/**
- * Returns how long to wait for the watcher's report. If an airdrop is fully claimed, only the last claim can be
- * missing.
- */
-const watcherLeadOf = ({ row, distributor }: ReadAirdrop, genesis: string): number =>
-  airdropStatusOn(row, genesis) === 'claiming' && !distributor?.isClawedBack ? LAST_CLAIM_LEAD_MS : WATCHER_LEAD_MS
-
-const isUnderWay = ({ row, address }: ReadAirdrop, pending: readonly Pending[], since: number): boolean =>
-  pending.some((each) => each.created_at > since && isAbout(each, row.id, address))
-
-async function advanceRead(
-  tx: Tx,
-  genesis: string,
-  now: number,
-  { row, address, slot, distributor }: ReadAirdrop,
-): Promise<EventDraft[]> {
-  if (distributor === null) return []
   const evidence = { genesis, next: now + 10 * SECOND_MS, slot, admin: distributor.admin }
-  return (await advanceAirdrop(tx, row, address, factsOf(row, distributor), evidence)).drafts
-}
-
-/** Writes nothing if another process has changed the row since it was read. */
-async function postponeAirdrop(tx: Tx, { row, address }: ReadAirdrop, next_check_at: number): Promise<void> {
-  await moveAirdrop(tx, row, { distributor: address, next_check_at })
+  return { address, facts: factsOf(row, distributor), evidence }
 }
 
 /** Looks are rare when nothing happens, because a tree may never get its airdrop. */
-function airdropWaitOf(row: AirdropRow, genesis: string, now: number): number {
-  const status = airdropStatusOn(row, genesis)
+function airdropWaitOf({ created_at }: AirdropRow, status: AirdropStatus, now: number): number {
   if (status === 'initialized' || status === 'claiming') return 10 * SECOND_MS
   if (status === 'fully_claimed') return 300 * SECOND_MS
-  const age = now - row.created_at
+  const age = now - created_at
   return age < HOUR_MS ? 15 * SECOND_MS : age < DAY_MS ? 60 * SECOND_MS : LONGEST_AIRDROP_WAIT_MS
 }

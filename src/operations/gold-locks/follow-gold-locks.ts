@@ -5,31 +5,23 @@
 import type { Chain } from '../../chain/connection.ts'
 import { NodeRefusal } from '../../chain/nodes/node-call.ts'
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
-import {
-  type Escrow,
-  LOCKS_PER_CALL,
-  type LocksAt,
-  lockChangesIn,
-  readLocks,
-} from '../../chain/programs/jupiter-lock/index.ts'
+import { type Escrow, LOCKS_PER_CALL, lockChangesIn, readLocks } from '../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
+import { type Budget, createBudget } from '../../following/budget.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
-import { writeWithEvents } from '../../following/write-with-events.ts'
+import { type Follower, follow } from '../../following/follower.ts'
 import { internal } from '../../platform/errors.ts'
 import { DAY_MS } from '../../platform/timing.ts'
 import { isPaidOut } from '../../solana/lock-schedule.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
-import type { EventDraft } from '../../store/events/drafts.ts'
 import {
   dueGoldLocks,
   type GoldLockRow,
   isAnyGoldLockLive,
   nextGoldLocks,
-  planGoldLockChecks,
+  planGoldLockCheck,
 } from '../../store/resources/gold-locks.ts'
-import type { Tx } from '../../store/store.ts'
-import { FAULTY_ROW_WAIT_MS } from '../../store/writing/write-each.ts'
 import { markGoldUnlockable, markGoldUnlocked } from './projection.ts'
 import { isStoredLock } from './verbs.ts'
 
@@ -51,37 +43,37 @@ const ENDED_PER_ROUND = 10
 const LEAST_GOLD_LOCK_WAIT_MS = 600_000
 export const LONGEST_GOLD_LOCK_WAIT_MS = DAY_MS
 
-/**
- * Runs one round over the locks that are due. Throws internal_error when the node fails, and at the end the first
- * error of a lock. A failed lock is due again and does not stop the others.
- */
-export async function followGoldLocks(services: GoldLockServices, signal?: AbortSignal): Promise<void> {
+/** Runs one round over the locks that are due. Throws as `follow` does. */
+export function followGoldLocks(services: GoldLockServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
-  if (!(await isAnyGoldLockLive(store.db))) return
-  const genesis = await chain.genesisHash()
-  const now = clock.now()
-  const next = await nextGoldLocks(store.db, genesis)
-  if (!isTimeToLook(next, now, chain.cluster.kind === 'embedded')) return
-  const { at } = await readLocks(chain, [])
-  const rows = await dueGoldLocks(store.db, {
-    genesis,
-    chainNow: at.unixSeconds * 1000,
-    now,
-    limit: LOCKS_PER_ROUND,
-  })
-  const budget = { ended: ENDED_PER_ROUND }
-  let fault: unknown
-  for (let from = 0; from < rows.length; from += LOCKS_PER_CALL) {
-    signal?.throwIfAborted()
-    const part = rows.slice(from, from + LOCKS_PER_CALL)
-    const reading = await readLocks(
-      chain,
-      part.map(({ escrow }) => escrow),
-    )
-    const error = await followLocks(services, part, reading, budget, signal)
-    fault ??= error
+  const endings = createBudget(ENDED_PER_ROUND)
+  const rounds: Follower<GoldLockRow, GoldLockReading, GoldLockStep> = {
+    named: ({ user }) => ({ gold_lock: user }),
+    async due() {
+      if (!(await isAnyGoldLockLive(store.db))) return []
+      const genesis = await chain.genesisHash()
+      const now = clock.now()
+      const next = await nextGoldLocks(store.db, genesis)
+      if (!isTimeToLook(next, now, chain.cluster.kind === 'embedded')) return []
+      const { at } = await readLocks(chain, [])
+      return dueGoldLocks(store.db, { genesis, chainNow: at.unixSeconds * 1000, now, limit: LOCKS_PER_ROUND })
+    },
+    perRead: LOCKS_PER_CALL,
+    async read(rows) {
+      const addresses = rows.map(({ escrow }) => escrow)
+      const { escrows, at } = await readLocks(chain, addresses)
+      return rows.map((_, i) => ({ escrow: escrows[i] ?? null, at }))
+    },
+    decide: (row, reading) => goldLockStep(services, row, reading, endings),
+    async write(tx, row, step) {
+      if (step.kind === 'unlocked') return markGoldUnlocked(tx, row, step.evidence)
+      if (step.kind === 'unlockable') return markGoldUnlockable(tx, row, step.evidence, step.next)
+      await planGoldLockCheck(tx, row, step.next)
+      return []
+    },
+    postpone: planGoldLockCheck,
   }
-  if (fault !== undefined) throw fault
+  return follow(services, rounds, signal)
 }
 
 /** The clock of a test chain can be moved ahead at any time, and reading the embedded one is free. */
@@ -99,52 +91,15 @@ function isTimeToLook(
   )
 }
 
-/** The change that is to be written about one lock. */
-type GoldLockStep =
-  | { row: GoldLockRow; kind: 'unlockable' | 'unchanged'; next: number }
-  | { row: GoldLockRow; kind: 'unlocked'; evidence: ChainEvidence }
-
-/** Returns the first error of a lock that could not be followed. */
-async function followLocks(
-  services: GoldLockServices,
-  rows: readonly GoldLockRow[],
-  { escrows, at }: LocksAt,
-  budget: { ended: number },
-  signal?: AbortSignal,
-): Promise<unknown> {
-  const { store, clock, log } = services
-  const steps: GoldLockStep[] = []
-  for (const [i, row] of rows.entries()) {
-    const step = await goldLockStep(services, row, escrows[i] ?? null, at, budget)
-    if (step !== null) steps.push(step)
-  }
-  const writeAll = async (tx: Tx, part: readonly GoldLockStep[]) => {
-    const drafts: EventDraft[] = []
-    for (const step of part) {
-      const { row } = step
-      if (step.kind === 'unlocked') drafts.push(...(await markGoldUnlocked(tx, row, step.evidence)))
-      if (step.kind === 'unlockable') drafts.push(...(await markGoldUnlockable(tx, row, { slot: at.slot }, step.next)))
-    }
-    const unchanged = part.flatMap((step) =>
-      step.kind === 'unchanged' ? [{ seq: step.row.seq, next: step.next }] : [],
-    )
-    await planGoldLockChecks(tx, unchanged)
-    return drafts
-  }
-  const faults = await writeWithEvents(services, steps, writeAll, signal)
-  const [first] = faults
-  if (first === undefined) return undefined
-  for (const { row, error } of faults)
-    log.error({ err: error, user: row.row.user }, 'a gold lock could not be followed')
-  const next = clock.now() + FAULTY_ROW_WAIT_MS
-  await store.write((tx) =>
-    planGoldLockChecks(
-      tx,
-      faults.map(({ row: { row } }) => ({ seq: row.seq, next })),
-    ),
-  )
-  return first.error
+interface GoldLockReading {
+  escrow: Escrow | null
+  at: ChainTime
 }
+
+type GoldLockStep =
+  | { kind: 'unchanged'; next: number }
+  | { kind: 'unlockable'; next: number; evidence: ChainEvidence }
+  | { kind: 'unlocked'; evidence: ChainEvidence }
 
 /**
  * Returns null for a lock that is left to a later round: its end time has not come on this node, or the round has
@@ -153,25 +108,25 @@ async function followLocks(
 async function goldLockStep(
   { chain, clock, log }: GoldLockServices,
   row: GoldLockRow,
-  escrow: Escrow | null,
-  at: ChainTime,
-  budget: { ended: number },
+  { escrow, at }: GoldLockReading,
+  endings: Budget,
 ): Promise<GoldLockStep | null> {
   const waited = at.unixSeconds * 1000 - row.unlocks_at
   if (waited < 0) return null
+  const evidence = { slot: at.slot }
   if (escrow === null || !isStoredLock(escrow, row)) {
-    if (budget.ended-- <= 0) return null
+    if (!endings.take()) return null
     try {
-      const closing = await findClosing(chain, row)
-      return { row, kind: 'unlocked', evidence: closing ?? { slot: at.slot } }
+      return { kind: 'unlocked', evidence: (await findClosing(chain, row)) ?? evidence }
     } catch (error) {
       log.warn({ err: error, user: row.user }, 'could not read how a gold lock ended')
       return null
     }
   }
-  if (isPaidOut(escrow)) return { row, kind: 'unlocked', evidence: { slot: at.slot } }
-  const next = clock.now() + Math.min(LONGEST_GOLD_LOCK_WAIT_MS, Math.max(LEAST_GOLD_LOCK_WAIT_MS, waited / 4))
-  return { row, kind: row.status === 'locked' ? 'unlockable' : 'unchanged', next: Math.floor(next) }
+  if (isPaidOut(escrow)) return { kind: 'unlocked', evidence }
+  const wait = Math.min(LONGEST_GOLD_LOCK_WAIT_MS, Math.max(LEAST_GOLD_LOCK_WAIT_MS, waited / 4))
+  const next = Math.floor(clock.now() + wait)
+  return row.status === 'locked' ? { kind: 'unlockable', next, evidence } : { kind: 'unchanged', next }
 }
 
 /** Transactions that are examined, newest first. Few others concern a lock. */

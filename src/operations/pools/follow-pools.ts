@@ -1,54 +1,83 @@
 /** Follows pools through their states: live on chain, full, migrated, or failed. */
+import type { DbcPool } from '../../chain/programs/dbc/index.ts'
+import { type Follower, follow } from '../../following/follower.ts'
 import { Overtaken } from '../../platform/errors.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
-import { duePools, isAnyPoolDue, planPoolCheck } from '../../store/resources/pools.ts'
+import { duePools, findPool, isAnyPoolDue, planPoolCheck } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import { crankPool, type PoolServices } from './crank.ts'
 import { type ChainPool, readPools } from './on-chain.ts'
-import { takeSteps } from './take-steps.ts'
+import { type PoolStep, stepsOf, writeSteps } from './take-steps.ts'
 import { POOL_CHECK_MS } from './transitions.ts'
 
-/** Pools in one round. */
+/** Pools in one round, which are read in one call. */
 const POOLS_PER_ROUND = 100
 
-/**
- * Runs one round over the pools that are due. A pool that fails is logged and due again, and does not stop the others.
- * Throws internal_error when the node fails.
- */
-export async function followPools(
-  services: PoolServices,
-  { signal, report }: { signal?: AbortSignal; report?(error: unknown): void } = {},
-): Promise<void> {
-  const { store, chain, clock, log } = services
-  if (!(await isAnyPoolDue(store.db, clock.now()))) return
-  const rows = await duePools(store.db, await chain.genesisHash(), clock.now(), POOLS_PER_ROUND)
-  const chainPools = await readPools(
-    chain,
-    rows.map(({ address }) => address),
-  )
-  for (const [i, row] of rows.entries()) {
-    signal?.throwIfAborted()
-    try {
-      await followPool(services, row, chainPools[i] ?? null)
-    } catch (error) {
-      // Another daemon was first with the migration, and will look at the pool next.
-      if (error instanceof Overtaken) {
-        log.debug({ pool: row.address, why: error.message }, 'another process has taken over a pool')
-        continue
-      }
-      log.error({ err: error, pool: row.address }, 'a pool could not be followed')
-      report?.(new Error(`pool ${row.address}: ${error instanceof Error ? error.message : String(error)}`))
-      await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + MINUTE_MS, clock.now()))
-    }
+interface PoolRoundOptions {
+  signal?: AbortSignal | undefined
+  /** Shows why a migration was not sent, although the round goes on. */
+  report?: ((error: unknown) => void) | undefined
+}
+
+/** Runs one round over the pools that are due, then sends the migrations of the full ones. Throws as `follow` does. */
+export async function followPools(services: PoolServices, { signal, report }: PoolRoundOptions = {}): Promise<void> {
+  const { store, chain, clock, config } = services
+  const curves: DbcPool[] = []
+  const rounds: Follower<Row<'pools'>, { chainPool: ChainPool | null }, PoolStep[]> = {
+    named: ({ address }) => ({ pool: address }),
+    due: async () =>
+      (await isAnyPoolDue(store.db, clock.now()))
+        ? duePools(store.db, await chain.genesisHash(), clock.now(), POOLS_PER_ROUND)
+        : [],
+    perRead: POOLS_PER_ROUND,
+    async read(rows) {
+      const addresses = rows.map(({ address }) => address)
+      return (await readPools(chain, addresses)).map((chainPool) => ({ chainPool }))
+    },
+    async decide(row, { chainPool }) {
+      const steps = await stepsOf(services, row, chainPool)
+      const mayBeFull = row.status === 'migration_triggered' || steps.length > 0
+      if (chainPool?.type === 'dbc' && mayBeFull) curves.push(chainPool.pool)
+      return steps
+    },
+    isWrittenAlone: true,
+    async write(tx, row, steps) {
+      const taken = await writeSteps(tx, row, steps)
+      if (taken.row.status === row.status) await planPoolCheck(tx, [row.address], clock.now() + POOL_CHECK_MS)
+      return taken.drafts
+    },
+    postpone: (tx, { address }, next) => planPoolCheck(tx, [address], next),
+  }
+  try {
+    await follow(services, rounds, signal)
+  } finally {
+    if (config.values['pools.crank']) await crankAll(services, curves, { signal, report })
   }
 }
 
-async function followPool(services: PoolServices, row: Row<'pools'>, chainPool: ChainPool | null): Promise<void> {
-  const { store, clock, config } = services
-  const now = await takeSteps(services, row, chainPool)
-  if (now.status === row.status)
-    await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + POOL_CHECK_MS))
-  if (config.values['pools.crank'] && now.status === 'migration_triggered' && chainPool?.type === 'dbc') {
-    await crankPool(services, now, chainPool.pool)
+/** A migration that fails does not stop the others. */
+async function crankAll(
+  services: PoolServices,
+  curves: readonly DbcPool[],
+  { signal, report }: PoolRoundOptions,
+): Promise<void> {
+  const { store, clock, log } = services
+  for (const curve of curves) {
+    signal?.throwIfAborted()
+    const { address } = curve
+    const row = await findPool(store.db, address)
+    if (row?.status !== 'migration_triggered') continue
+    try {
+      await crankPool(services, row, curve)
+    } catch (error) {
+      // Another daemon was first with the migration, and will look at the pool next.
+      if (error instanceof Overtaken) {
+        log.debug({ pool: address, why: error.message }, 'another process has taken over a pool')
+        continue
+      }
+      log.error({ err: error, pool: address }, 'a pool could not be migrated')
+      report?.(new Error(`pool ${address}: ${error instanceof Error ? error.message : String(error)}`))
+      await store.write((tx) => planPoolCheck(tx, [address], clock.now() + MINUTE_MS, clock.now()))
+    }
   }
 }

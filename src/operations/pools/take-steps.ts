@@ -24,24 +24,38 @@ import {
 
 type StepServices = Pick<Services, 'store' | 'chain' | 'clock' | 'config'>
 
-/**
- * Takes the steps and returns the resulting record. Each step is written with its event in its own database
- * transaction.
- */
+/** A step of a pool's life; it is taken from the state `from` alone. */
+export interface PoolStep {
+  from: Row<'pools'>['status']
+  take(tx: Tx, row: Row<'pools'>): Promise<PoolTransition>
+}
+
+/** Takes the steps that a reading shows, each with its event, and returns the resulting record. */
 export async function takeSteps(
   services: StepServices,
   row: Row<'pools'>,
   chainPool: ChainPool | null,
 ): Promise<Row<'pools'>> {
   const { store, clock } = services
-  const next = await poolStep(services, row, chainPool)
-  if (next === null) return row
-  const now = await store.write(async (tx) => {
-    const moved = await next(tx)
-    await writeEvents(tx, clock, moved.drafts)
-    return moved.row
+  const steps = await stepsOf(services, row, chainPool)
+  if (steps.length === 0) return row
+  return store.write(async (tx) => {
+    const taken = await writeSteps(tx, row, steps)
+    await writeEvents(tx, clock, taken.drafts)
+    return taken.row
   })
-  return now.status === row.status ? now : takeSteps(services, now, chainPool)
+}
+
+/** Another process may take some of them first. */
+export async function writeSteps(tx: Tx, row: Row<'pools'>, steps: readonly PoolStep[]): Promise<PoolTransition> {
+  const taken: PoolTransition = { row, drafts: [] }
+  for (const { from, take } of steps) {
+    if (taken.row.status !== from) continue
+    const { row, drafts } = await take(tx, taken.row)
+    taken.row = row
+    taken.drafts.push(...drafts)
+  }
+  return taken
 }
 
 /**
@@ -73,25 +87,32 @@ export async function noteMigration(services: StepServices, curve: Extract<Chain
   if (row !== null && row.status !== 'migrated') await takeSteps(services, row, curve)
 }
 
-/** Returns the next step that the chain shows, or null. */
-async function poolStep(
+/** Returns all steps that the chain shows, in their order. */
+export async function stepsOf(
   services: StepServices,
   row: Row<'pools'>,
   chainPool: ChainPool | null,
-): Promise<((tx: Tx) => Promise<PoolTransition>) | null> {
-  if (row.status === 'pending') {
-    if (chainPool !== null) {
-      const evidence = await firstSeen(services.chain, row.address)
-      return (tx) => markPoolLive(services, tx, row, evidence)
-    }
-    return (await isAbandoned(services, row)) ? (tx) => markPoolFailed(tx, row) : null
+): Promise<PoolStep[]> {
+  const { chain } = services
+  const steps: PoolStep[] = []
+  let { status } = row
+  if (status === 'pending') {
+    if (chainPool === null) return (await isAbandoned(services, row)) ? [{ from: status, take: markPoolFailed }] : []
+    const evidence = await firstSeen(chain, row.address)
+    steps.push({ from: status, take: (tx, now) => markPoolLive(services, tx, now, evidence) })
+    status = 'live'
   }
-  if (chainPool?.type !== 'dbc') return null
-  if (row.status === 'live') return isFull(chainPool.pool) ? (tx) => markMigrationTriggered(services, tx, row) : null
-  if (row.status !== 'migration_triggered' || !chainPool.pool.isMigrated) return null
-  const migratedTo = await migratedPoolAddress(chainPool.pool)
-  const [pool] = await readPools(services.chain, [migratedTo])
-  return pool ? (tx) => markPoolMigrated(services, tx, row, migratedTo) : null
+  if (chainPool?.type !== 'dbc') return steps
+  const { pool } = chainPool
+  if (status === 'live' && isFull(pool)) {
+    steps.push({ from: status, take: (tx, now) => markMigrationTriggered(services, tx, now) })
+    status = 'migration_triggered'
+  }
+  if (status !== 'migration_triggered' || !pool.isMigrated) return steps
+  const migratedTo = await migratedPoolAddress(pool)
+  const [migrated] = await readPools(chain, [migratedTo])
+  if (migrated) steps.push({ from: status, take: (tx, now) => markPoolMigrated(services, tx, now, migratedTo) })
+  return steps
 }
 
 /**

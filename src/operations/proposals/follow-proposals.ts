@@ -4,7 +4,9 @@ import { readExecution, readLookups } from '../../chain/programs/squads/index.ts
 import { chainTimeOf } from '../../chain/reads/chain-clock.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Services } from '../../context.ts'
-import { MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
+import { type Budget, createBudget } from '../../following/budget.ts'
+import { type Follower, follow } from '../../following/follower.ts'
+import { SECOND_MS } from '../../platform/timing.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
@@ -44,32 +46,29 @@ const PER_CALL = 33
 const PER_ROUND = 3 * PER_CALL
 /** Executions that a round searches for. Each takes a few calls. */
 const EXECUTIONS_PER_ROUND = 10
-/** Wait for one that cannot be read. */
-const FAULTY_WAIT_MS = MINUTE_MS
 
-/** Runs a round over the proposals that are due. Throws internal_error when the node fails. */
-export async function followProposals(services: FollowProposalServices, signal?: AbortSignal): Promise<void> {
-  const { store, chain, clock, log } = services
-  // Without one, the chain of an embedded cluster is not opened.
-  if (!(await isAnyProposalDue(store.db, clock.now()))) return
-  const genesis = await chain.genesisHash()
-  const rows = await dueProposals(store.db, genesis, clock.now(), PER_ROUND)
-  const budget = { executions: EXECUTIONS_PER_ROUND }
-  for (let at = 0; at < rows.length; at += PER_CALL) {
-    signal?.throwIfAborted()
-    const part = rows.slice(at, at + PER_CALL)
-    for (const { row, read } of await readAccountsOf(services, part)) {
-      signal?.throwIfAborted()
-      try {
-        if (read instanceof Error) throw read
-        await followOne(services, row, read, budget)
-      } catch (error) {
-        log.warn({ err: error, proposal: row.id }, 'a proposal could not be followed')
-        const next_look_at = clock.now() + FAULTY_WAIT_MS
-        await store.write((tx) => updateProposal(tx, row.id, { next_look_at }))
-      }
-    }
+/** Runs a round over the proposals that are due. Throws as `follow` does. */
+export function followProposals(services: FollowProposalServices, signal?: AbortSignal): Promise<void> {
+  const { store, chain, clock } = services
+  const searches = createBudget(EXECUTIONS_PER_ROUND)
+  const rounds: Follower<PlanRow, ReadAccounts, ProposalStep> = {
+    named: ({ id }) => ({ proposal: id }),
+    // Without one, the chain of an embedded cluster is not opened.
+    due: async () =>
+      (await isAnyProposalDue(store.db, clock.now()))
+        ? dueProposals(store.db, await chain.genesisHash(), clock.now(), PER_ROUND)
+        : [],
+    perRead: PER_CALL,
+    read: (rows) => readAccountsOf(services, rows),
+    decide: (row, read) => proposalStep(services, row, read, searches),
+    isWrittenAlone: true,
+    async write(tx, row, step) {
+      await writeProposal(tx, services, row, step)
+      return []
+    },
+    postpone: (tx, { id }, next_look_at) => updateProposal(tx, id, { next_look_at }),
   }
+  return follow(services, rounds, signal)
 }
 
 /** Looks at one proposal now, and returns its row after that. */
@@ -81,17 +80,21 @@ export async function readAndFollow(
   services: FollowProposalServices,
   row: PlanRow,
 ): Promise<{ row: PlanRow; read: ReadAccounts }> {
-  const [seen] = await readAccountsOf(services, [row])
-  if (seen === undefined) throw new Error('one row has one reading')
-  if (seen.read instanceof Error) throw seen.read
-  return { row: (await followOne(services, row, seen.read, { executions: 1 })) ?? row, read: seen.read }
+  const { store, dryRun } = services
+  const [read] = await readAccountsOf(services, [row])
+  if (read === undefined) throw new Error('one row has one reading')
+  if (read instanceof Error) throw read
+  const step = await proposalStep(services, row, read, createBudget(1))
+  if (step === null) return { row, read }
+  const write = (tx: Tx) => writeProposal(tx, services, row, step)
+  return { row: (await (dryRun ? rehearse(store, write) : store.write(write))) ?? row, read }
 }
 
 /** Reads the accounts of each; an error is of that proposal alone. */
 async function readAccountsOf(
   { chain }: FollowProposalServices,
   rows: readonly PlanRow[],
-): Promise<{ row: PlanRow; read: ReadAccounts | Error }[]> {
+): Promise<(ReadAccounts | Error)[]> {
   const addresses = rows.flatMap((row) => {
     const { multisig, index } = placeOf(row)
     return [multisig, squadsProposalAddress(multisig, index), squadsTransactionAddress(multisig, index)]
@@ -105,16 +108,15 @@ async function readAccountsOf(
       try {
         if (group === null) throw new Error(`there is no multisig at ${multisig}`)
         const { stored, foreign } = storedIn(transaction, multisig, index)
-        const read: ReadAccounts = {
+        return {
           chainNow,
           multisig: decodeMultisig(multisig, group),
           proposal: present(proposal) ? decodeProposal(proposal, multisig, index) : null,
           transaction: stored === null ? null : { ...stored, message: await readLookups(chain, stored.message) },
           foreign,
         }
-        return { row, read }
       } catch (error) {
-        return { row, read: error as Error }
+        return error as Error
       }
     }),
   )
@@ -135,45 +137,57 @@ function storedIn(account: ChainAccount | null, multisig: string, index: bigint)
 const present = <T extends { data: Uint8Array }>(account: T | null): account is T =>
   account !== null && account.data.length > 0
 
-/** Writes what was read; a row that another process has moved meanwhile stays as it is. */
-async function followOne(
-  services: FollowProposalServices,
+interface ProposalStep {
+  read: ReadAccounts
+  state: ReturnType<typeof planState>
+  approver: SquadsApprover
+  /** The execution, once its transaction is found. */
+  executed: { transaction: DecodedTransaction; slot: number } | null
+}
+
+/** Returns null for one whose execution is searched for in a later round. */
+async function proposalStep(
+  { chain, clock }: FollowProposalServices,
   row: PlanRow,
   read: ReadAccounts,
-  budget: { executions: number },
-): Promise<PlanRow | null> {
-  const { store, chain, clock } = services
+  searches: Budget,
+): Promise<ProposalStep | null> {
   const now = clock.now()
   const state = planState(row, read, now)
-  let executed: { transaction: DecodedTransaction; slot: number } | null = null
   const approver = refreshedApprover(fromJson<SquadsApprover>(row.approver_json), read)
   const isClosed = read.proposal === null && read.transaction === null && read.foreign === null
   const mayBeExecuted = state.status === 'executed' || (isClosed && !isUnsent(row.status) && !isEnded(row.status))
-  if (mayBeExecuted && row.signature === null) {
-    if (budget.executions-- <= 0) return null
-    executed = await readExecution(chain, { ...placeOf(row), near: executionTime(read, approver) })
-    if (executed !== null) state.status = 'executed'
-    // Nodes may know the account before the history.
-    else if (state.status === 'executed' && !isClosed) {
-      state.status = row.status
-      state.next_look_at = now + 2 * SECOND_MS
-    }
+  if (!mayBeExecuted || row.signature !== null) return { read, state, approver, executed: null }
+  if (!searches.take()) return null
+  const executed = await readExecution(chain, { ...placeOf(row), near: executionTime(read, approver) })
+  if (executed !== null) state.status = 'executed'
+  // Nodes may know the account before the history.
+  else if (state.status === 'executed' && !isClosed) {
+    state.status = row.status
+    state.next_look_at = now + 2 * SECOND_MS
   }
-  const write = async (tx: Tx) => {
-    if (isUnsent(row.status) && !isUnsent(state.status)) {
-      const given = await giveWay(tx, row, now)
-      if (given !== null) return updateProposal(tx, row.id, given)
-    }
-    await writeDecisions(tx, row, read, now)
-    if (executed !== null) await storeExecution(services, tx, row, executed.transaction)
-    return updateProposal(tx, row.id, {
-      ...state,
-      approver_json: JSON.stringify(approver),
-      ...(executed === null ? {} : { signature: executed.transaction.signature, executed_slot: executed.slot }),
-      ...(state.status === row.status && state.fault === row.fault ? {} : { updated_at: now }),
-    })
+  return { read, state, approver, executed }
+}
+
+async function writeProposal(
+  tx: Tx,
+  services: FollowProposalServices,
+  row: PlanRow,
+  { read, state, approver, executed }: ProposalStep,
+): Promise<PlanRow | null> {
+  const now = services.clock.now()
+  if (isUnsent(row.status) && !isUnsent(state.status)) {
+    const given = await giveWay(tx, row, now)
+    if (given !== null) return updateProposal(tx, row.id, given)
   }
-  return services.dryRun ? rehearse(store, write) : store.write(write)
+  await writeDecisions(tx, row, read, now)
+  if (executed !== null) await storeExecution(services, tx, row, executed.transaction)
+  return updateProposal(tx, row.id, {
+    ...state,
+    approver_json: JSON.stringify(approver),
+    ...(executed === null ? {} : { signature: executed.transaction.signature, executed_slot: executed.slot }),
+    ...(state.status === row.status && state.fault === row.fault ? {} : { updated_at: now }),
+  })
 }
 
 /** When it was executed, as far as the accounts say; 0 if they do not. */

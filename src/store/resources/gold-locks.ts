@@ -68,19 +68,18 @@ export async function planReplaced(
     .execute()
 }
 
-/** Stores the next check times of locks whose state has not changed. */
-export async function planGoldLockChecks(
+/** Stores the next check time of a lock whose state has not changed. */
+export async function planGoldLockCheck(
   tx: Tx,
-  checks: readonly (Pick<GoldLockRow, 'seq'> & { next: number })[],
+  { seq }: Pick<GoldLockRow, 'seq'>,
+  next_check_at: number,
 ): Promise<void> {
-  for (const { seq, next } of checks) {
-    await tx
-      .updateTable('gold_locks')
-      .set({ next_check_at: next })
-      .where('seq', '=', seq)
-      .where('status', '!=', 'unlocked')
-      .execute()
-  }
+  await tx
+    .updateTable('gold_locks')
+    .set({ next_check_at })
+    .where('seq', '=', seq)
+    .where('status', '!=', 'unlocked')
+    .execute()
 }
 
 /** Whether any chain has a live lock. */

@@ -1,6 +1,7 @@
 /** Follows proposals of rules: ends those that have expired, executes those approved when a process ended, and finds outcomes. */
 
 import type { Services } from '../../../context.ts'
+import { type Follower, follow } from '../../../following/follower.ts'
 import { MINUTE_MS } from '../../../platform/timing.ts'
 import {
   dueRuleProposals,
@@ -25,8 +26,17 @@ export async function followRuleProposals(
   services: ExecutingServices,
   { stopping }: { stopping?: AbortSignal } = {},
 ): Promise<void> {
+  try {
+    const { store, clock } = services
+    await followOutcomes(services, () => dueRuleProposals(store.db, clock.now(), PER_ROUND), stopping)
+  } finally {
+    await endOpen(services, stopping)
+  }
+}
+
+/** Ends those that have expired, and executes those that a process left. What has to happen is here, not on the chain. */
+async function endOpen(services: ExecutingServices, stopping?: AbortSignal): Promise<void> {
   const { store, clock } = services
-  await followOutcomes(services, stopping)
   for (const row of await openRuleProposals(store.db, MOST_OPEN)) {
     if (stopping?.aborted) return
     const now = clock.now()
@@ -51,39 +61,59 @@ async function expire(
   })
 }
 
-type OutcomeServices = Pick<Services, 'store' | 'clock' | 'vault'>
+type OutcomeServices = Pick<Services, 'store' | 'clock' | 'log' | 'vault'>
 
 const LONGEST_OUTCOME_WAIT_MS = 10 * MINUTE_MS
 const PER_ROUND = 100
 
-async function followOutcomes(services: OutcomeServices, stopping?: AbortSignal): Promise<void> {
-  const { store, clock } = services
-  for (const row of await dueRuleProposals(store.db, clock.now(), PER_ROUND)) {
-    if (stopping?.aborted) return
-    await lookAtOutcome(services, row)
-  }
-}
+type ExecutedProposal = Pick<Row<'proposals'>, 'id' | 'signature' | 'updated_at'>
+type Outcome = Pick<Row<'proposals'>, 'next_look_at' | 'fault'>
 
 /** Stores the outcome once it is final, or the time of the next look. */
 export async function lookAtOutcome(
-  { store, clock, vault }: OutcomeServices,
-  { id, signature, updated_at }: Pick<Row<'proposals'>, 'id' | 'signature' | 'updated_at'>,
+  services: OutcomeServices,
+  row: ExecutedProposal,
 ): Promise<Row<'proposals'> | null> {
-  const sent = signature === null ? null : await findTransaction(store.db, signature)
-  const now = clock.now()
-  const isOpen = sent !== null && sent.next_check_at !== null
-  const wait = Math.min(Math.max(now - updated_at, FIRST_OUTCOME_MS), LONGEST_OUTCOME_WAIT_MS)
-  const next_look_at = isOpen ? now + wait : null
-  const fault = sent !== null && !isOpen && sent.lifecycle === 'failed' ? failureOf(sent) : null
-  return store.write(async (tx) => {
-    const row = await lockProposal(tx, id)
-    if (row?.status !== 'executed' || row.signature !== signature) return findProposal(tx, id)
-    if (fault === null) return updateProposal(tx, id, { next_look_at })
-    const signer = (await findSigning(tx, row.signing_id ?? ''))?.signer ?? null
-    const by = { actor: { apiKeyId: 'worker:proposals', scopes: [] }, requestId: id, clock, vault }
-    await audit(by, tx, 'proposal.failed', signer, { proposal: id, fault })
-    return updateProposal(tx, id, { status: 'failed', fault, next_look_at: null, updated_at: now })
-  })
+  await followOutcomes(services, async () => [row])
+  return findProposal(services.store.db, row.id)
+}
+
+function followOutcomes(
+  services: OutcomeServices,
+  due: () => Promise<ExecutedProposal[]>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { store, clock, vault } = services
+  const outcomes: Follower<ExecutedProposal, Row<'transactions'> | null, Outcome> = {
+    named: ({ id }) => ({ proposal: id }),
+    due,
+    perRead: PER_ROUND,
+    read: (rows) => Promise.all(rows.map(({ signature }) => findTransaction(store.db, signature ?? ''))),
+    decide: (row, sent) => outcomeOf(row, sent, clock.now()),
+    isWrittenAlone: true,
+    async write(tx, { id, signature }, { next_look_at, fault }) {
+      const row = await lockProposal(tx, id)
+      if (row?.status !== 'executed' || row.signature !== signature) return []
+      if (fault === null) await updateProposal(tx, id, { next_look_at })
+      else {
+        const signer = (await findSigning(tx, row.signing_id ?? ''))?.signer ?? null
+        const by = { actor: { apiKeyId: 'worker:proposals', scopes: [] }, requestId: id, clock, vault }
+        await audit(by, tx, 'proposal.failed', signer, { proposal: id, fault })
+        await updateProposal(tx, id, { status: 'failed', fault, next_look_at, updated_at: clock.now() })
+      }
+      return []
+    },
+    postpone: (tx, { id }, next_look_at) => updateProposal(tx, id, { next_look_at }),
+  }
+  return follow(services, outcomes, signal)
+}
+
+function outcomeOf({ updated_at }: ExecutedProposal, sent: Row<'transactions'> | null, now: number): Outcome {
+  if (sent !== null && sent.next_check_at !== null) {
+    const wait = Math.min(Math.max(now - updated_at, FIRST_OUTCOME_MS), LONGEST_OUTCOME_WAIT_MS)
+    return { next_look_at: now + wait, fault: null }
+  }
+  return { next_look_at: null, fault: sent?.lifecycle === 'failed' ? failureOf(sent) : null }
 }
 
 /** Why it failed, as a sentence without its full stop. */
