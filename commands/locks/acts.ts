@@ -1,20 +1,85 @@
 /** `svc locks cancel`, `transfer`, `update` and `close`: acts on one lock, by its creator or its recipient. */
 import type { LockCancellation, LockClosing, LockRead, LockRecipientChange, LockTitling } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
+import { hexOf } from '../../src/solana/bytes.ts'
+import { JUPITER_LOCK } from '../../src/solana/programs/jupiter-lock.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { demanding } from '../signing/demand.ts'
-import { cancelsLock, closesLock, entitlesLock, givesLock } from '../signing/demanded-locks.ts'
+import { type Call, demanding, opens, type Signing } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { printable } from '../ui/render.ts'
 
-const demandsCancellation = demanding('it pays the recipient what has unlocked, and the creator the rest', cancelsLock)
-const demandsChange = demanding('it gives this lock to this wallet, and changes nothing else', givesLock)
-const demandsTexts = demanding('it writes these texts, and changes nothing else', entitlesLock)
-const demandsClosing = demanding('it closes this lock, and its rent returns to you', closesLock)
+type Instruction = Parameters<typeof JUPITER_LOCK.data>[0]
+
+/** A call of the program with these accounts, and with exactly these arguments: no accounts of a transfer hook follow. */
+export const lockCall = <Name extends Instruction>(
+  call: Name,
+  accounts: Call['fields'],
+  args: Parameters<typeof JUPITER_LOCK.data<Name>>[1],
+): Call => ({
+  program: JUPITER_LOCK.id,
+  call,
+  fields: { ...accounts, ...args },
+  data: hexOf(JUPITER_LOCK.data(call, args)),
+})
+
+/** The texts of a lock. Nobody's e-mail address is published. */
+export const textsCall = (
+  payer: string,
+  { address: escrow, title = '', description = '' }: Texts & { address: string },
+): Call => {
+  const texts = { name: title, description, creator_email: '', recipient_email: '' }
+  return lockCall('create_vesting_escrow_metadata', { escrow, creator: payer, payer }, texts)
+}
+interface Texts {
+  title?: string | undefined
+  description?: string | undefined
+}
+
+/** Closes the lock of the payer, to which the rent returns. */
+export async function closingCall({ payer, accounts }: Signing, { address, mint }: LockAt): Promise<Call> {
+  const own = await accounts(mint, payer)
+  return lockCall('close_vesting_escrow', { escrow: address, creator: payer, creator_token: own }, {})
+}
+type LockAt = Pick<LockRead, 'address' | 'mint'>
+
+const demandsCancellation = demanding(
+  'it pays the recipient what has unlocked, and the creator the rest',
+  async (of, lock: Pick<LockRead, 'address' | 'mint' | 'creator' | 'recipient'>) => {
+    const { address, mint, creator, recipient } = lock
+    const { payer } = of
+    const [creator_token, recipient_token] = await Promise.all([
+      of.accounts(mint, creator),
+      of.accounts(mint, recipient),
+    ])
+    const accounts = { escrow: address, token_mint: mint, creator_token, recipient_token, rent_receiver: creator }
+    return [
+      opens(payer, [creator, recipient], mint, 2),
+      lockCall('cancel_vesting_escrow', { ...accounts, signer: payer }, {}),
+      ...(payer === creator ? [await closingCall(of, lock)] : []),
+    ]
+  },
+)
+
+const demandsChange = demanding(
+  'it gives this lock to this wallet, and changes nothing else',
+  ({ payer }, { address, new_recipient }: { address: string; new_recipient: string }) => [
+    lockCall('update_vesting_escrow_recipient', { escrow: address, signer: payer }, { new_recipient }),
+  ],
+)
+
+const demandsTexts = demanding(
+  'it writes these texts, and changes nothing else',
+  ({ payer }, asked: Texts & { address: string }) => [textsCall(payer, asked)],
+)
+
+const demandsClosing = demanding('it closes this lock, and its rent returns to you', async (of, lock: LockAt) => [
+  opens(of.payer, of.payer, lock.mint),
+  await closingCall(of, lock),
+])
 
 export const LOCK_CALLS = [...ACT_CALLS, paths.locks.get]
 /** The API calls it `address`. */
@@ -31,8 +96,11 @@ export const wholeIn = ({ decimals }: Pick<LockRead, 'decimals'>, raw: string): 
 export const decimalsIn = ({ decimals }: Pick<LockRead, 'decimals'>, fields: readonly string[]) =>
   decimals === null ? {} : { decimals: Object.fromEntries(fields.map((name) => [name, decimals])) }
 
-export const readLock = async ({ client }: Session, address: string): Promise<LockRead> =>
-  (await client.locks.get({ address })).data
+/** The lock with the address that was typed, whatever the API says of it. */
+export const readLock = async ({ client }: Session, address: string): Promise<LockRead> => ({
+  ...(await client.locks.get({ address })).data,
+  address,
+})
 
 export const cancelVerb = verb({
   about: 'End a lock: the recipient gets what has unlocked, and the creator the rest',
@@ -50,7 +118,7 @@ export const cancelVerb = verb({
     return runAct<LockCancellation>(session, flags, {
       what: `Cancel the lock ${address} of ${mint}`,
       call: (body, options) => session.client.locks.cancel({ address, ...body }, options),
-      demand: (of) => demandsCancellation(of, { address, mint, creator, recipient }),
+      demand: (of) => demandsCancellation(of, lock),
       preview: ({ to_recipient, to_creator }) => [
         previewLine('recipient', `${recipient} gets ${wholeIn(lock, to_recipient)}`),
         previewLine('creator', `${creator} gets ${wholeIn(lock, to_creator)}`),
@@ -80,7 +148,7 @@ export const transferVerb = verb({
     return runAct<LockRecipientChange>(session, flags, {
       what: `Give the lock ${address} of ${lock.mint} to ${new_recipient}`,
       call: (body, options) => session.client.locks.changeRecipient({ ...terms, ...body }, options),
-      demand: (of) => demandsChange(of, { address, to: new_recipient }),
+      demand: (of) => demandsChange(of, terms),
       preview: ({ recipient, claimable }) => [
         previewLine('until now', recipient),
         previewLine('from now', new_recipient),
@@ -107,21 +175,17 @@ export const updateVerb = verb({
     'svc locks update GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --title Team --description "Three years" --dry-run',
   ],
   async run({ lock: address, title, description, ...flags }, session) {
-    const texts = { title, description: description ?? '' }
+    const request = { address, title, ...(description === undefined ? {} : { description }) }
     return runAct<LockTitling>(session, flags, {
       what: `Write the title of the lock ${address}, for good`,
-      call: (body, options) =>
-        session.client.locks.entitle(
-          { address, title, ...(description === undefined ? {} : { description }), ...body },
-          options,
-        ),
-      demand: (of) => demandsTexts(of, { address, texts }),
+      call: (body, options) => session.client.locks.entitle({ ...request, ...body }, options),
+      demand: (of) => demandsTexts(of, request),
       preview: ({ rent }) => [
         previewLine('title', printable(title)),
         ...(description === undefined ? [] : [previewLine('text', printable(description))]),
         previewLine('rent', `${solOf(BigInt(rent))} SOL, which closing the lock returns`),
       ],
-      show: () => ({ address, ...texts }),
+      show: () => ({ address, title, description: description ?? '' }),
     })
   },
 })
@@ -136,11 +200,12 @@ export const closeVerb = verb({
     'svc locks close GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 -k id.json --dry-run',
   ],
   async run({ lock: address, ...flags }, session) {
-    const { mint } = await readLock(session, address)
+    const lock = await readLock(session, address)
+    const { mint } = lock
     return runAct<LockClosing>(session, flags, {
       what: `Close the lock ${address} of ${mint}`,
       call: (body, options) => session.client.locks.close({ address, ...body }, options),
-      demand: (of) => demandsClosing(of, { address, mint }),
+      demand: (of) => demandsClosing(of, lock),
       preview: ({ rent }) => [previewLine('returns', `${solOf(BigInt(rent))} SOL`)],
       show: ({ rent }) => ({ address, mint, rent }),
       decimals: { rent: 9 },

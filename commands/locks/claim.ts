@@ -6,8 +6,7 @@ import { type CommandOutcome, mintAddress, requiredUnless, text, toggle, verb } 
 import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { oneByOne, rowKey, runList } from '../lists/run.ts'
-import { demanding } from '../signing/demand.ts'
-import { claimsLock } from '../signing/demanded-locks.ts'
+import { demanding, opens } from '../signing/demand.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
@@ -16,9 +15,28 @@ import { mintDecimals } from '../signing/token-state.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
-import { decimalsIn, LOCK_CALLS, lockAddress, readLock, wholeIn } from './acts.ts'
+import { closingCall, decimalsIn, LOCK_CALLS, lockAddress, lockCall, readLock, wholeIn } from './acts.ts'
 
-const demandsClaim = demanding('it pays you this amount of this lock', claimsLock)
+interface AskedClaim {
+  address: string
+  mint: string
+  /** Raw units. The whole of it goes to the payer, who may get the rent too. */
+  amount: bigint
+  closes: boolean
+}
+
+const demandsClaim = demanding(
+  'it pays you this amount of this lock',
+  async (of, { closes, amount: max_amount, ...lock }: AskedClaim) => {
+    const { address: escrow, mint: token_mint } = lock
+    const paid = { recipient: of.payer, recipient_token: await of.accounts(token_mint, of.payer) }
+    return [
+      opens(of.payer, of.payer, token_mint),
+      lockCall('claim_v2', { escrow, token_mint, ...paid }, { max_amount }),
+      ...(closes ? [await closingCall(of, lock)] : []),
+    ]
+  },
+)
 
 export const claimVerb = verb({
   about: 'Claim what has unlocked of a lock, or of all locks for your wallet',

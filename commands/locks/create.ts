@@ -13,9 +13,18 @@ import { mintState } from '../signing/token-state.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { LOCK_LIST_FLAGS } from './list-rows.ts'
-import { chainClock, flagOf, isoOf, lockPlan, SCHEDULE_FLAGS, scheduleFields } from './schedule.ts'
-import { requireSteps, scheduleLines } from './schedule-lines.ts'
-import { demandedTerms, demandsLock, type LockTerms, PARTIES, termLines, termsOf } from './terms.ts'
+import {
+  chainClock,
+  flagOf,
+  isoOf,
+  lockPlan,
+  requireSteps,
+  SCHEDULE_FLAGS,
+  scheduleFields,
+  scheduleLines,
+  usualTexts,
+} from './schedule.ts'
+import { demandsLock, type LockTerms, PARTIES, termLines, termsOf } from './terms.ts'
 
 export const createVerb = verb({
   about: 'Lock tokens of any mint for a recipient, or for every row of a CSV',
@@ -69,13 +78,7 @@ export const createVerb = verb({
     const release = { isMeant: all_at_once, isRead: own.dry_run || session.ui.attended }
     const { decimals, transferFee } = await mintState(session, mint)
     const { now, epoch } = await chainClock(session)
-    const usual = {
-      start,
-      cliff,
-      cliff_amount,
-      frequency,
-      periods: periods === undefined ? undefined : String(periods),
-    }
+    const usual = usualTexts({ start, cliff, cliff_amount, periods, frequency })
     if (from !== undefined) {
       const [{ makeAll }, { lockList }] = await Promise.all([import('../lists/make-all.ts'), import('./lock-list.ts')])
       const { signed } = own
@@ -106,10 +109,7 @@ export const createVerb = verb({
         if (start === undefined && !of.isNow(String(now))) {
           of.apiSays(`the lock starts at ${timeText(isoOf(now))} by the chain's clock`, '--start')
         }
-        return demandsLock(of, {
-          ...{ address, mint, recipient, schedule: plan, decimals, base: null },
-          ...demandedTerms(terms),
-        })
+        return demandsLock(of, { address, mint, recipient, plan, terms, decimals, base: null })
       },
       preview: ({ address, rent, deposit, warnings }) => [
         ...scheduleLines(plan, decimals),

@@ -2,13 +2,14 @@
 import { walletFault, walletKey } from '../../src/merkle/base58.ts'
 import { type ColumnRole, roleOf } from '../../src/merkle/column-names.ts'
 import type { ListForm } from '../../src/merkle/column-plan.ts'
+import type { ScheduleField } from '../../src/solana/lock-schedule.ts'
 import { toggle } from '../cli/command.ts'
 import { type ColumnInputs, columnChoices, columnFlags, type ListNotes } from '../lists/column-flags.ts'
 import { type PlacedFault, type PlacedRow, readListRows } from '../lists/csv.ts'
 import { Problem } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
 import { RowFault, rowTexts } from './row-schedule.ts'
-import { type LockPlan, lockPlan, type ScheduleField, type ScheduleTexts } from './schedule.ts'
+import { type LockPlan, lockPlan, type ScheduleTexts } from './schedule.ts'
 
 export interface LockRow {
   wallet: string

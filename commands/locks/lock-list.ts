@@ -1,6 +1,6 @@
 /** `svc locks create --from`: makes the lock of every row of a CSV once, however often it is interrupted and run again. */
 import type { LockCreated } from '../../src/api/locks.ts'
-import { depositOf, unlocksAtOnce } from '../../src/solana/lock-schedule.ts'
+import { depositOf, endOf, unlocksAtOnce } from '../../src/solana/lock-schedule.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransferFee } from '../../src/solana/token-extensions.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
@@ -17,9 +17,8 @@ import { requireUnsigned, signedAnswer, type Unsigned } from '../signing/run-act
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { type ListUnits, type LockRow, readLockRows } from './list-rows.ts'
-import { isoOf, type ScheduleTexts, scheduleFields } from './schedule.ts'
-import { endOf, requireSteps } from './schedule-lines.ts'
-import { demandedTerms, demandsLock, type LockTerms, modesOf, termLines, termsOf } from './terms.ts'
+import { isoOf, requireSteps, type ScheduleTexts, scheduleFields } from './schedule.ts'
+import { demandsLock, type LockTerms, modesOf, termLines, termsOf } from './terms.ts'
 
 export interface LockList {
   file: string
@@ -134,10 +133,7 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
       return { signature, account: address }
     },
     demand: (of, { wallet, plan }, { account, key }) =>
-      demandsLock(of, {
-        ...{ address: account, mint, recipient: wallet, schedule: plan, decimals, base: key },
-        ...demandedTerms(terms),
-      }),
+      demandsLock(of, { address: account, mint, recipient: wallet, plan, terms, decimals, base: key }),
     accountIn: ({ address }) => address,
     question: (rows) => `Lock ${whole(totalOf(rows))} of ${mint} for ${counted(rows.length, 'recipient')}`,
     dearestFirst: (a, b) => (a.plan.amount > b.plan.amount ? -1 : 1),

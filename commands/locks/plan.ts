@@ -1,19 +1,19 @@
 /** `svc locks plan`: what unlocks when, of a schedule, a list or a lock on chain, as a table, a drawing and a CSV. */
 import type { LockRead } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
-import { Amount, groupedDecimalOf } from '../cli/amounts.ts'
+import { endOf, nextUnlock, totalOf, unlockedAt } from '../../src/solana/lock-schedule.ts'
+import { Amount, groupedDecimalOf, ratioOf } from '../cli/amounts.ts'
 import { integer, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { csvLine, writePieces } from '../ledger/csv.ts'
 import { columnInputs } from '../lists/column-flags.ts'
 import type { CommandOutcome } from '../outcome.ts'
 import { mintState } from '../signing/token-state.ts'
-import { drawingLines, drawingSvg, writePicture } from '../ui/drawing.ts'
+import { type Drawing, drawingLines, drawingSvg, writePicture } from '../ui/drawing.ts'
 import { SVG } from '../ui/drawing-flags.ts'
 import { usage } from '../ui/problem.ts'
 import { lockAddress, readLock } from './acts.ts'
 import { LOCK_LIST_FLAGS, readLockRows } from './list-rows.ts'
-import { chainNow, flagOf, isoOf, type LockPlan, lockPlan, SCHEDULE_FLAGS } from './schedule.ts'
-import { type Unlock, type UnlockSpan, unlockDrawing, unlocksOf } from './schedule-lines.ts'
+import { chainClock, flagOf, isoOf, type LockPlan, lockPlan, SCHEDULE_FLAGS, usualTexts } from './schedule.ts'
 
 /** Decimals of tokens that svc makes by default. */
 const USUAL_DECIMALS = 6
@@ -54,27 +54,20 @@ export const planVerb = verb({
     const { wallet_column: _, amount_column: __, ignore_column: ___, unpaid_only: ____, ...texts } = flags
     if (address !== undefined) {
       const lock = await readLock(session, address)
-      const now = await chainNow(session)
+      const { now } = await chainClock(session)
       return outcomeOf({ plans: [planOf(lock, now)], decimals: lock.decimals ?? 0, now, lock }, { svg, csv })
     }
     const decimals = mint === undefined ? (given ?? USUAL_DECIMALS) : (await mintState(session, mint)).decimals
-    const now = mint === undefined ? BigInt(Math.floor(session.clock.now() / 1000)) : await chainNow(session)
-    const { periods } = texts
-    const usual = { ...texts, periods: periods === undefined ? undefined : String(periods) }
+    const now = mint === undefined ? BigInt(Math.floor(session.clock.now() / 1000)) : (await chainClock(session)).now
+    const usual = usualTexts(texts)
     const units = { decimals: raw ? 0 : decimals, now }
-    const plans =
-      from === undefined
-        ? [lockPlan({ ...usual, amount: amount ?? '' }, { ...units, shown: flagOf })]
-        : (
-            await readLockRows(session.ui, from, {
-              ...units,
-              usual,
-              isRaw: raw,
-              mint,
-              columns,
-              allowsRepeats: allow_repeats,
-            })
-          ).map(({ plan }) => plan)
+    if (from === undefined) {
+      const plan = lockPlan({ ...usual, amount: amount ?? '' }, { ...units, shown: flagOf })
+      return outcomeOf({ plans: [plan], decimals, now, lock: null }, { svg, csv })
+    }
+    const reading = { isRaw: raw, mint, columns, allowsRepeats: allow_repeats }
+    const rows = await readLockRows(session.ui, from, { ...units, ...reading, usual })
+    const plans = rows.map(({ plan }) => plan)
     return outcomeOf({ plans, decimals, now, lock: null }, { svg, csv })
   },
 })
@@ -192,4 +185,115 @@ async function writeCsv(
       .join('')
   }
   await writePieces(file, pieces())
+}
+
+/** One moment at which something unlocks. */
+export interface Unlock {
+  /** Unix seconds. */
+  at: bigint
+  unlocked: bigint
+  cumulative: bigint
+}
+
+/** The most lines of a schedule; with more unlocks, a line is a day, a month or a year. */
+const MOST_UNLOCKS = 10_000
+/** How a line of a schedule is called. */
+export type UnlockSpan = 'unlock' | 'day' | 'month' | 'year'
+
+/** What unlocks when, of several schedules together; the sum is the whole amount to the unit. */
+export function unlocksOf(plans: readonly LockPlan[]): { each: UnlockSpan; unlocks: Unlock[] } {
+  const sums = eachUnlock(plans)
+  const { each, at } = sums === null ? spansOf(plans) : { each: 'unlock' as const, at: [...sums.keys()].sort(byTime) }
+  let cumulative = 0n
+  const unlocks = at.flatMap((moment): Unlock[] => {
+    const until = () => plans.reduce((sum, plan) => sum + unlockedAt(plan, moment), 0n)
+    const unlocked = sums === null ? until() - cumulative : (sums.get(moment) ?? 0n)
+    cumulative += unlocked
+    return unlocked === 0n ? [] : [{ at: moment, unlocked, cumulative }]
+  })
+  return { each, unlocks }
+}
+
+const byTime = (a: bigint, b: bigint) => (a < b ? -1 : 1)
+
+function spansOf(plans: readonly LockPlan[]): { each: UnlockSpan; at: bigint[] } {
+  const first = plans.map(({ cliffTime }) => cliffTime).reduce((least, at) => (at < least ? at : least))
+  const last = plans.map(endOf).reduce((most, at) => (at > most ? at : most))
+  for (const each of ['day', 'month', 'year'] as const) {
+    const at = boundaries(each, first, last)
+    if (at !== null) return { each, at }
+  }
+  throw new Error('a schedule has more than 10,000 years')
+}
+
+/** What all of them unlock at each moment; null for more than 10,000 moments. */
+function eachUnlock(plans: readonly LockPlan[]): Map<bigint, bigint> | null {
+  const sums = new Map<bigint, bigint>()
+  for (const plan of plans) {
+    for (let next = nextUnlock(plan, -1n); next !== null; next = nextUnlock(plan, next.at)) {
+      sums.set(next.at, (sums.get(next.at) ?? 0n) + next.amount)
+      if (sums.size > MOST_UNLOCKS) return null
+    }
+  }
+  return sums
+}
+
+/** The beginnings of the spans after `first`, up to the one that holds `last`, in UTC; null for more than 10,000. */
+function boundaries(each: Exclude<UnlockSpan, 'unlock'>, first: bigint, last: bigint): bigint[] | null {
+  const start = new Date(Number(first) * 1000)
+  const at: bigint[] = []
+  const [year, month, day] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()]
+  for (let step = 1; at.length === 0 || (at.at(-1) ?? 0n) < last; step++) {
+    if (at.length === MOST_UNLOCKS) return null
+    const next =
+      each === 'day'
+        ? Date.UTC(year, month, day + step)
+        : each === 'month'
+          ? Date.UTC(year, month + step, 1)
+          : Date.UTC(year + step, 0, 1)
+    at.push(BigInt(next / 1000))
+  }
+  return at
+}
+
+/** The most steps of a drawing; more look like a line. */
+const MOST_STEPS = 400
+
+/** Draws the unlocked amount over time. `now` is marked if it is within it. */
+export function unlockDrawing(
+  plans: readonly LockPlan[],
+  { title, decimals, now }: { title: string; decimals: number; now?: bigint },
+): Drawing {
+  const start = plans.map(({ startTime }) => startTime).reduce((least, at) => (at < least ? at : least))
+  const last = plans.map(endOf).reduce((most, at) => (at > most ? at : most))
+  // So that the last step is seen.
+  const end = last + (last - start) / 20n + 1n
+  const total = plans.reduce((sum, plan) => sum + totalOf(plan), 0n)
+  const { unlocks } = unlocksOf(plans)
+  const across = (at: bigint) => Math.min(1, ratioOf(at - start, end - start))
+  const kept = unlocks.filter((_, i) => i % Math.ceil(unlocks.length / MOST_STEPS) === 0 || i === unlocks.length - 1)
+  let height = 0
+  const points = kept.flatMap(({ at, cumulative }) => {
+    const before = height
+    height = ratioOf(cumulative, total)
+    return [
+      { x: across(at), y: before },
+      { x: across(at), y: height },
+    ]
+  })
+  const day = (seconds: bigint) => isoOf(seconds).slice(0, 10)
+  const sofar = now === undefined ? 0n : plans.reduce((sum, plan) => sum + unlockedAt(plan, now), 0n)
+  const isWithin = now !== undefined && now > start && now < end
+  return {
+    kind: 'line',
+    labels: {
+      title,
+      highest: groupedDecimalOf(total, decimals),
+      lowest: '0',
+      first: day(start),
+      last: day(end),
+    },
+    points: [{ x: 0, y: 0 }, ...points, { x: 1, y: 1 }],
+    ...(isWithin ? { mark: { x: across(now), y: ratioOf(sofar, total), text: 'now' } } : {}),
+  }
 }

@@ -1,13 +1,23 @@
-/** Reads the schedule of a lock as people type it: times, spans such as 30d, amounts and shares of them. */
+/** The schedule of a lock as people type it (times, spans such as 30d, shares), and what unlocks when in words. */
+import { formatDuration } from '../../src/api/durations.ts'
 import { calendarMoment, momentFault } from '../../src/platform/calendar.ts'
 import { DAY_SECONDS } from '../../src/platform/timing.ts'
-import { type LockSchedule, splitLock } from '../../src/solana/lock-schedule.ts'
+import {
+  checkedSchedule,
+  endOf,
+  type LockSchedule,
+  type ScheduleField,
+  unlocksAtOnce,
+} from '../../src/solana/lock-schedule.ts'
 import { CLOCK_SYSVAR } from '../../src/solana/program-ids.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
-import { rawUnits } from '../cli/amounts.ts'
-import { type CommandInput, integer, text } from '../cli/command.ts'
+import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
+import { type CommandInput, type InputValues, integer, text } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { previewLine } from '../signing/preview.ts'
 import { Problem, usage } from '../ui/problem.ts'
+import { timeText } from '../ui/times.ts'
+import { counted } from '../ui/words.ts'
 
 /** The flag fills a field of the API that has another name. */
 const filling = <T>(field: string, input: CommandInput<T>): CommandInput<T> => ({ ...input, field })
@@ -28,15 +38,13 @@ export const SCHEDULE_FLAGS = {
 }
 
 /** The texts of one schedule; empty texts count as missing. */
-export interface ScheduleTexts {
-  amount: string
-  start?: string | undefined
-  cliff?: string | undefined
-  cliff_amount?: string | undefined
-  periods?: string | undefined
-  frequency?: string | undefined
-}
-export type ScheduleField = keyof ScheduleTexts
+export type ScheduleTexts = { amount: string } & { [Field in Exclude<ScheduleField, 'amount'>]?: string | undefined }
+
+/** The texts of the flags, which stand for empty cells of a list. */
+export const usualTexts = ({ start, cliff, cliff_amount, periods, frequency }: InputValues<typeof SCHEDULE_FLAGS>) => ({
+  ...{ start, cliff, cliff_amount, frequency },
+  periods: periods === undefined ? undefined : String(periods),
+})
 
 /** A schedule in Unix seconds and raw units, with the whole amount. */
 export interface LockPlan extends LockSchedule {
@@ -55,8 +63,6 @@ export interface ScheduleTerms {
   shown(field: ScheduleField): string
 }
 
-/** The last second of the year 9999, as the API takes it. */
-const LAST_SECOND = 253_402_300_799n
 const UNITS: Readonly<Record<string, number>> = {
   ...{ s: 1, min: 60, h: 3_600, d: DAY_SECONDS, w: 7 * DAY_SECONDS, y: 365 * DAY_SECONDS },
 }
@@ -69,50 +75,38 @@ const SHARE = /^(\d{1,3})(?:\.(\d{1,6}))?%$/
 const WHOLE_SHARE = 100_000_000n
 
 /** Throws a usage problem that names the field that is wrong. */
-export function lockPlan(texts: ScheduleTexts, terms: ScheduleTerms): LockPlan {
-  const { decimals, now, shown } = terms
+export function lockPlan(texts: ScheduleTexts, { decimals, now, shown }: ScheduleTerms): LockPlan {
   const refuse = (field: ScheduleField, fault: string) => usage(`${shown(field)} ${fault}`, { param: shown(field) })
-  const given = (field: ScheduleField) => texts[field] || undefined
-
+  /** The value of a field, null without its text. */
+  function read<T>(field: ScheduleField, parse: (typed: string) => T | null, faultOf: (typed: string) => string) {
+    const typed = texts[field]
+    if (!typed) return null
+    const value = parse(typed)
+    if (value === null) throw refuse(field, faultOf(typed))
+    return value
+  }
   const amount = rawUnits(texts.amount, decimals, shown('amount'))
   if (amount === 0n) throw refuse('amount', 'must be more than 0')
   if (amount > MAX_U64) throw refuse('amount', 'is more than a token account can hold')
-
-  const typedStart = given('start')
-  const startTime = typedStart === undefined ? now : momentOf(typedStart)
-  if (startTime === null) throw refuse('start', momentFault(typedStart ?? '', A_TIME))
-  const typedCliff = given('cliff')
-  const span = typedCliff === undefined ? 0n : spanOf(typedCliff)
-  const cliffTime = span === null ? momentOf(typedCliff ?? '') : startTime + span
-  if (cliffTime === null) {
-    throw refuse('cliff', momentFault(typedCliff ?? '', TIME_OR_SPAN))
+  const startTime = read('start', momentOf, (typed) => momentFault(typed, A_TIME)) ?? now
+  const cliffAt = (typed: string) => {
+    const span = spanOf(typed)
+    return span === null ? momentOf(typed) : startTime + span
   }
-  if (startTime < 0n) throw refuse('start', 'is before 1970')
-  if (cliffTime < startTime) throw refuse('cliff', 'is before the start')
-
-  const typedPeriods = given('periods')
-  const periods = typedPeriods === undefined ? 0n : /^\d{1,15}$/.test(typedPeriods) ? BigInt(typedPeriods) : null
-  if (periods === null) throw refuse('periods', `must be a whole number, not "${typedPeriods}"`)
-  const typedFrequency = given('frequency')
-  const frequency = typedFrequency === undefined ? null : spanOf(typedFrequency)
-  if (typedFrequency !== undefined && (frequency === null || frequency === 0n)) {
-    throw refuse('frequency', `must be a span such as 30d or 12h, not "${typedFrequency}"`)
+  const whole = (typed: string) => (/^\d{1,15}$/.test(typed) ? BigInt(typed) : null)
+  const asked = {
+    ...{ amount, startTime },
+    cliffTime: read('cliff', cliffAt, (typed) => momentFault(typed, TIME_OR_SPAN)) ?? startTime,
+    // With 0 there are no periods.
+    periods: read('periods', whole, (typed) => `must be a whole number, not "${typed}"`) || null,
+    frequency: read(
+      'frequency',
+      (typed) => spanOf(typed) || null,
+      (typed) => `must be a span such as 30d or 12h, not "${typed}"`,
+    ),
+    cliffAmount: texts.cliff_amount ? partOf(texts.cliff_amount, amount, decimals, shown) : null,
   }
-  if (periods > 0n && frequency === null) throw refuse('frequency', 'is missing: how long is each period?')
-  if (periods === 0n && frequency !== null) throw refuse('periods', 'is missing: how many periods follow the cliff?')
-
-  const typedCliffAmount = given('cliff_amount')
-  const wanted = typedCliffAmount === undefined ? null : partOf(typedCliffAmount, amount, decimals, shown)
-  if (wanted !== null && wanted > amount) throw refuse('cliff_amount', 'is more than the amount')
-  if (wanted !== null && periods === 0n && wanted !== amount) {
-    throw refuse('cliff_amount', 'is only a part, and without periods everything unlocks at the cliff')
-  }
-  const { cliffAmount, amountPerPeriod } = splitLock({ amount, cliffAmount: wanted ?? 0n, periods })
-  if (periods > 0n && amountPerPeriod === 0n) throw refuse('periods', 'is more than the raw units after the cliff')
-  if (cliffTime + (frequency ?? 0n) * periods > LAST_SECOND) {
-    throw refuse(periods > 0n ? 'periods' : 'cliff', 'reaches beyond the year 9999')
-  }
-  return { amount, now, startTime, cliffTime, cliffAmount, amountPerPeriod, periods, frequency: frequency ?? 1n }
+  return { amount, now, ...checkedSchedule(asked, refuse) }
 }
 
 /** Raw units of an amount, or of a share of the whole, rounded down. */
@@ -160,7 +154,44 @@ export async function chainClock({ client }: Pick<Session, 'client'>): Promise<{
   return { now: bytes.readBigInt64LE(TIMESTAMP_AT), epoch: bytes.readBigUInt64LE(EPOCH_AT) }
 }
 
-export const chainNow = async (session: Pick<Session, 'client'>): Promise<bigint> => (await chainClock(session)).now
-
 /** How the messages of a command call a field of a schedule. */
 export const flagOf = (field: string) => (field === 'amount' ? '<amount>' : `--${field.replaceAll('_', '-')}`)
+
+/** Lines of a preview: what unlocks at the cliff, and after it. */
+export function scheduleLines(plan: LockPlan, decimals: number): string[] {
+  const { cliffTime, cliffAmount, amountPerPeriod, periods, frequency, startTime } = plan
+  const whole = (raw: bigint) => groupedDecimalOf(raw, decimals)
+  const at = (seconds: bigint) => timeText(isoOf(seconds))
+  const cliff = cliffAmount === 0n ? [] : [`${whole(cliffAmount)} at ${at(cliffTime)}`]
+  const steps =
+    periods === 0n
+      ? []
+      : [
+          `${whole(amountPerPeriod)} after each ${formatDuration(Number(frequency))}, ${periods} times, until ${at(endOf(plan))}`,
+        ]
+  const starts = cliffTime === startTime ? [] : [previewLine('starts', at(startTime))]
+  const once = unlocksAtOnce(plan) ? [`${releaseText(plan)}; no periods follow`] : []
+  return [...starts, ...[...cliff, ...steps, ...once].map((line, i) => previewLine(i === 0 ? 'unlocks' : '', line))]
+}
+
+/** Says when a lock that unlocks everything in one moment does so. */
+const releaseText = ({ cliffTime, now }: LockPlan): string =>
+  cliffTime <= now ? 'everything at once, so that nothing is locked' : `everything at ${timeText(isoOf(cliffTime))}`
+
+/**
+ * Throws a usage problem for locks that unlock everything in one moment, if nobody reads the preview and the flag does
+ * not say that this is meant: a forgotten period would pay all of it early.
+ */
+export function requireSteps(
+  plans: readonly (LockPlan & { line?: number })[],
+  { isRead, isMeant }: { isRead: boolean; isMeant: boolean },
+): void {
+  const [first, ...others] = isRead || isMeant ? [] : plans.filter(unlocksAtOnce)
+  if (first === undefined) return
+  const row = first.line === undefined ? 'this lock unlocks' : `the lock of line ${first.line} unlocks`
+  const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'other row')})`
+  throw usage(`${row} ${releaseText(first)}${more}; nothing was signed`, {
+    param: '--all-at-once',
+    next: 'add --periods and --frequency, or --all-at-once if this is meant',
+  })
+}

@@ -1,14 +1,14 @@
 /** The terms that all locks of a run have: who may cancel them or change their recipient, and their texts. */
 import type { LockParty } from '../../src/api/locks.ts'
-import { demanding } from '../signing/demand.ts'
-import { makesLock } from '../signing/demanded-locks.ts'
+import { writtenTerms } from '../../src/solana/programs/jupiter-lock.ts'
+import { anyValue, demanding, opens, provesDecimals } from '../signing/demand.ts'
 import { previewLine } from '../signing/preview.ts'
 import { printable } from '../ui/render.ts'
+import { lockCall, textsCall } from './acts.ts'
+import type { LockPlan } from './schedule.ts'
 
 /** Who may do something to a lock, in the order of the program's numbers. */
 export const PARTIES = ['none', 'creator', 'recipient', 'both'] as const satisfies readonly LockParty[]
-
-export const demandsLock = demanding('it locks this amount, for this recipient, with this schedule', makesLock)
 
 /** What all locks of a run have. */
 export interface LockTerms {
@@ -17,6 +17,42 @@ export interface LockTerms {
   title: string | undefined
   description: string | undefined
 }
+
+interface AskedLock {
+  /** As the API says it; it follows from the base. */
+  address: string
+  mint: string
+  recipient: string
+  plan: LockPlan
+  terms: LockTerms
+  /** Decimals with which the amount was converted; the chain checks them. */
+  decimals: number
+  /** Null for a key that the API makes. */
+  base: string | null
+}
+
+export const demandsLock = demanding(
+  'it locks this amount, for this recipient, with this schedule',
+  async ({ payer, accounts }, { address, mint, recipient, plan, terms, decimals, base }: AskedLock) => {
+    const { cancellable_by, recipient_changeable_by, title, description } = terms
+    const own = await accounts(mint, payer)
+    const parties = { base: base ?? anyValue, sender: payer, sender_token: own, recipient }
+    const modes = {
+      cancelMode: PARTIES.indexOf(cancellable_by),
+      updateRecipientMode: PARTIES.indexOf(recipient_changeable_by),
+    }
+    return [
+      provesDecimals(own, mint, decimals, payer),
+      opens(payer, address, mint),
+      lockCall(
+        'create_vesting_escrow_v2',
+        { ...parties, escrow: address, token_mint: mint },
+        writtenTerms({ ...plan, ...modes }),
+      ),
+      ...(title === undefined && description === undefined ? [] : [textsCall(payer, { address, title, description })]),
+    ]
+  },
+)
 
 export const termsOf = ({ cancellable_by, recipient_changeable_by, title, description }: LockTerms) => ({
   cancellable_by,
@@ -29,14 +65,6 @@ export const termsOf = ({ cancellable_by, recipient_changeable_by, title, descri
 export const modesOf = ({ cancellable_by, recipient_changeable_by }: LockTerms) => ({
   cancel_mode: [String(PARTIES.indexOf(cancellable_by)), cancellable_by],
   recipient_mode: [String(PARTIES.indexOf(recipient_changeable_by)), recipient_changeable_by],
-})
-
-/** The terms as the transaction must have them. */
-export const demandedTerms = ({ cancellable_by, recipient_changeable_by, title, description }: LockTerms) => ({
-  cancelMode: PARTIES.indexOf(cancellable_by),
-  updateRecipientMode: PARTIES.indexOf(recipient_changeable_by),
-  texts:
-    title === undefined && description === undefined ? null : { title: title ?? '', description: description ?? '' },
 })
 
 const MAY = {

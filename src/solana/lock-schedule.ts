@@ -150,33 +150,24 @@ type LiveSchedule = LockSchedule & { claimed: bigint; cancelledAt: bigint }
 /** Whether the whole amount is paid out. */
 export const isPaidOut = (lock: LiveSchedule): boolean => lock.claimed >= totalOf(lock)
 
-/** What a lock has paid and will pay, in raw units. */
-export interface LockAmounts {
-  total: bigint
-  /** What has unlocked, with the claimed part. */
-  unlocked: bigint
-  /** What a claim pays now. */
-  claimable: bigint
-  /** What is still to unlock. */
-  locked: bigint
-  /** The next unlock with its Unix seconds; null after the last one. */
-  next: { at: bigint; amount: bigint } | null
-}
+export type LockAmounts = ReturnType<typeof lockAmounts>
 
-/** Returns the amounts of a lock at a time, in Unix seconds. A cancelled lock pays nothing any more. */
-export function lockAmounts(lock: LiveSchedule, unixSeconds: bigint): LockAmounts {
+/** Returns what a lock has paid and will pay at a time, in Unix seconds. A cancelled lock pays nothing any more. */
+export function lockAmounts(lock: LiveSchedule, unixSeconds: bigint) {
   const { claimed, cancelledAt } = lock
+  const isCancelled = cancelledAt > 0n
   const total = totalOf(lock)
-  if (cancelledAt > 0n) {
-    return { total, unlocked: unlockedAt(lock, cancelledAt), claimable: 0n, locked: 0n, next: null }
-  }
-  const unlocked = unlockedAt(lock, unixSeconds)
+  const unlocked = unlockedAt(lock, isCancelled ? cancelledAt : unixSeconds)
   return {
     total,
+    /** What has unlocked, with the claimed part. */
     unlocked,
-    claimable: unlocked > claimed ? unlocked - claimed : 0n,
-    locked: total - unlocked,
-    next: nextUnlock(lock, unixSeconds),
+    /** What a claim pays now. */
+    claimable: !isCancelled && unlocked > claimed ? unlocked - claimed : 0n,
+    /** What is still to unlock. */
+    locked: isCancelled ? 0n : total - unlocked,
+    /** The next unlock with its Unix seconds; null after the last one. */
+    next: isCancelled ? null : nextUnlock(lock, unixSeconds),
   }
 }
 

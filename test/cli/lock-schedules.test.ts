@@ -1,10 +1,10 @@
 /** Schedules of locks as people type them, and what unlocks when. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { unlockDrawing, unlocksOf } from '../../commands/locks/plan.ts'
 import { type LockPlan, lockPlan, type ScheduleTexts } from '../../commands/locks/schedule.ts'
-import { endOf, unlockDrawing, unlocksOf } from '../../commands/locks/schedule-lines.ts'
 import { drawingLines } from '../../commands/ui/drawing.ts'
-import { unlockedAt } from '../../src/solana/lock-schedule.ts'
+import { endOf, unlockedAt } from '../../src/solana/lock-schedule.ts'
 
 const NOW = 1_800_000_000n
 const planOf = (texts: ScheduleTexts, decimals = 6) =>
@@ -102,13 +102,13 @@ describe('A schedule of a lock', () => {
     [{ start: '1969-12-31' }, '--start is before 1970'],
     [{ cliff: '1m' }, '--cliff must be a time in ISO 8601 with a zone, or a span such as 365d, not "1m"'],
     [{ start: '2027-01-02', cliff: '2027-01-01' }, '--cliff is before the start'],
-    [{ periods: '2' }, '--frequency is missing'],
-    [{ frequency: '1d' }, '--periods is missing'],
+    [{ periods: '2' }, '--frequency is required with periods'],
+    [{ frequency: '1d' }, '--periods is required with frequency'],
     [{ periods: '2', frequency: '0d' }, '--frequency must be a span such as 30d or 12h, not "0d"'],
     [{ periods: '-2', frequency: '1d' }, '--periods must be a whole number, not "-2"'],
     [{ cliff_amount: '2' }, '--cliff_amount is more than the amount'],
     [{ cliff_amount: '50%' }, '--cliff_amount is only a part, and without periods everything unlocks at the cliff'],
-    [{ amount: '0.000001', periods: '2', frequency: '1d' }, '--periods is more than the raw units after the cliff'],
+    [{ amount: '0.000001', periods: '2', frequency: '1d' }, '--periods is 2, and 1 raw units after the cliff are less'],
     [{ periods: '8640000', frequency: '30d', amount: '1000' }, '--periods reaches beyond the year 9999'],
     [{ cliff: '9000y' }, '--cliff reaches beyond the year 9999'],
   ])('is refused with %j', (texts, message) => {

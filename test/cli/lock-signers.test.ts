@@ -39,39 +39,10 @@ beforeAll(async () => {
 afterAll(() => daemon?.stop())
 
 describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with a transfer fee ${lacksLock}`, () => {
-  it('is made, titled and cancelled with --signed, is not given away, and the wallet claims a lock that it receives', async () => {
-    const made = await ok(create(ben.address, '100', '--signed'))
-    expect(made).toMatchObject({ mint: world.mint, recipient: ben.address, amount: '100000000' })
-    await ok(['locks', 'update', made.address, '--title', 'Team', '--signed'])
-    // The policy lets nobody else get what the platform wallet may redirect.
-    await cli.refused(['locks', 'transfer', made.address, cy.address, '--signed'], 'Refused by the rule authority')
-    expect(await ok(['locks', 'get', made.address])).toMatchObject({
-      ...{ creator: platform.address, recipient: ben.address, title: 'Team' },
-    })
-    await advance(1)
-    const ended = await ok(['locks', 'cancel', made.address, '--signed'])
-    expect(ended).toMatchObject({ to_recipient: '25000000', to_creator: '75000000', closes: true })
-
+  it('is claimed with --signed, by the wallet that receives it', async () => {
     const { address } = await ok(create(platform.address, '8', '-k', ada.file))
     await advance(2)
     expect(await ok(['locks', 'claim', address, '--signed'])).toMatchObject({ amount: '4000000', received: '3960000' })
-    const other = await svc(['locks', 'claim', address, '--signed', '-k', ada.file])
-    expect([other.exitCode, other.stderr]).toEqual([
-      2,
-      expect.stringContaining('--keypair cannot be used with --signed'),
-    ])
-  })
-
-  it('is claimed with all others under one --idempotency-key, each once', async () => {
-    for (const amount of ['4', '6']) await ok(create(platform.address, amount, '-k', ada.file))
-    await advance(5)
-    const claim = ['locks', 'claim', '--all', '--signed', '--idempotency-key', 'monday']
-    const { failed, locks } = await ok(claim)
-    expect([failed, locks.map(({ amount }: { amount: string }) => amount).toSorted()]).toEqual([
-      ...[0, ['4000000', '4000000', '6000000']],
-    ])
-    expect(new Set(locks.map(({ signature }: { signature: string }) => signature)).size).toBe(3)
-    expect(await ok(claim)).toMatchObject({ claimed: 0, locks: [] })
   })
 
   it('is made once for each row of a list with --signed, also if a run was killed before its answer', async () => {
@@ -113,21 +84,6 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
     for (const wallet of wallets) expect(await lockedFor(wallet)).toHaveLength(1)
     const own = await svc([...list.slice(0, -1), '-k', ada.file])
     expect([own.exitCode, own.stderr]).toEqual([2, expect.stringContaining('was started with the')])
-  })
-
-  it('is refused for a mint whose transfers call a program, alone and in a list', async () => {
-    const { mint } = await ok(token('HOOK', '--transfer-hook', PROGRAMS.lock.id))
-    const file = cli.file('hook.csv', `${ben.address},1\n`)
-    for (const more of [
-      [ben.address, '1'],
-      ['--from', file],
-    ]) {
-      const { exitCode, stderr } = await svc(['locks', 'create', mint, ...more, '--all-at-once', '-k', ada.file])
-      expect([exitCode, stderr]).toEqual([
-        2,
-        expect.stringMatching(/cannot be locked: every transfer calls the program/),
-      ])
-    }
   })
 })
 

@@ -114,7 +114,7 @@ export const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, i
     })
   }
   await requirePayable(context.chain, escrow, {
-    wallet: user,
+    wallets: [user],
     param: 'user',
     what: 'the gold',
     cannot: `The gold of ${user} cannot be unlocked`,

@@ -3,20 +3,20 @@ import { LOCK_PARTIES, type LockParty } from '../../api/locks.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import type { NodeCalls } from '../../chain/nodes/node-call.ts'
 import {
+  type AroundLock,
   type BeforeLock,
   type Escrow,
   type LockableToken,
   type LockWithTexts,
+  readAroundLock,
   readLockWithTexts,
-  readUnlockAccounts,
-  type UnlockAccounts,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import { decimalsProof } from '../../chain/programs/tokens/index.ts'
 import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
-import { type LockAmounts, lockAmounts, isoSeconds } from '../../solana/lock-schedule.ts'
+import { isoSeconds, type LockAmounts, lockAmounts } from '../../solana/lock-schedule.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -160,38 +160,41 @@ export function requireHolding(
 }
 
 /**
- * Reads the token accounts through which the lock pays a wallet. Throws bad_request if one of them is frozen, because
+ * Reads the token accounts through which the lock pays wallets. Throws bad_request if one of them is frozen, because
  * tokens can neither leave nor reach it, or belongs to somebody else. The error names who can thaw it.
  */
 export async function requirePayable(
   node: NodeCalls,
   escrow: Escrow,
-  { wallet, param, what, cannot }: { wallet: string; param: string; what: string; cannot: string },
-): Promise<UnlockAccounts> {
-  const { mint, address } = escrow
-  const accounts = await readUnlockAccounts(node, escrow, wallet)
-  const { lock, wallet: paid, token } = accounts
-  if (paid.state !== null && paid.state.owner !== wallet) {
-    const { owner } = paid.state
-    throw fault(
-      param,
-      `The token account ${paid.address} of ${wallet} belongs to ${owner}: ${what} can be paid out only when ${wallet} owns the account again`,
-      { escrow: address, mint, account: paid.address, owner },
-    )
+  { wallets, param, what, cannot }: { wallets: readonly string[]; param: string; what: string; cannot: string },
+): Promise<AroundLock> {
+  const around = await readAroundLock(node, escrow, wallets)
+  const { lock, token } = around
+  const at = { escrow: escrow.address, mint: escrow.mint }
+  for (const [i, wallet] of wallets.entries()) {
+    const paid = around.wallets[i]
+    const owner = paid?.state?.owner ?? wallet
+    if (paid !== undefined && owner !== wallet) {
+      throw fault(
+        param,
+        `The token account ${paid.address} of ${wallet} belongs to ${owner}: ${what} can be paid out only when ${wallet} owns the account again`,
+        { ...at, account: paid.address, owner },
+      )
+    }
+    // A closing without a payout moves no tokens.
+    if ((lock.state?.amount ?? 0n) === 0n) continue
+    for (const [name, account] of Object.entries({ lock, wallet: paid })) {
+      if (account?.state?.state !== 'frozen') continue
+      const freeze_authority = token?.freezeAuthority ?? null
+      const remedy =
+        freeze_authority === null
+          ? 'and nobody can thaw it, because the token no longer has a freeze authority'
+          : `its freeze authority ${freeze_authority} must thaw it first`
+      const message = `${cannot}: the token account ${account.address} of the ${name} is frozen, ${remedy}`
+      throw fault(param, message, { ...at, account: account.address, freeze_authority })
+    }
   }
-  // A closing without a payout moves no tokens.
-  if ((lock.state?.amount ?? 0n) === 0n) return accounts
-  for (const [name, { address: account, state }] of Object.entries({ lock, wallet: paid })) {
-    if (state?.state !== 'frozen') continue
-    const freeze_authority = token?.freezeAuthority ?? null
-    const remedy =
-      freeze_authority === null
-        ? 'and nobody can thaw it, because the token no longer has a freeze authority'
-        : `its freeze authority ${freeze_authority} must thaw it first`
-    const message = `${cannot}: the token account ${account} of the ${name} is frozen, ${remedy}`
-    throw fault(param, message, { escrow: address, mint, account, freeze_authority })
-  }
-  return accounts
+  return around
 }
 
 /** Throws bad_request when Jupiter Lock or a token program refuses. A payer without SOL is accepted. */

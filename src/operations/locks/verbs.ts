@@ -13,10 +13,9 @@ import {
   type LockActs,
   type LockTerms,
   onLock,
+  readAroundLock,
   readBeforeLock,
-  readLockRent,
   readLocks,
-  readUnlockAccounts,
   textsBytes,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
@@ -29,10 +28,10 @@ import {
   checkedSchedule,
   depositOf,
   endOf,
+  isoSeconds,
   isPaidOut,
   type LockAmounts,
   lockAmounts,
-  isoSeconds,
   totalOf,
   unlocksAtOnce,
 } from '../../solana/lock-schedule.ts'
@@ -215,7 +214,7 @@ export const claimLock = actOnLock<Routes['claim']>(
       throw fault('amount', message, { claimable: String(claimable) })
     }
     const cannot = `Nothing can be claimed from ${address}`
-    const paid = { wallet: payer, param: 'address', what: 'the claim', cannot }
+    const paid = { wallets: [payer], param: 'address', what: 'the claim', cannot }
     const { token } = await requirePayable(chain, escrow, paid)
     const remaining = total - escrow.claimed - wanted
     // A recipient who made the lock, and claims the last units, gets its rent back in the same transaction.
@@ -262,8 +261,7 @@ export const cancelLock = actOnLock<Routes['cancel']>(
     requireMay(escrow, escrow.cancelMode, { payer, verb: 'cancel' })
     const { creator, recipient, mint } = escrow
     const paid = { param: 'address', what: 'its part', cannot: `The lock ${address} cannot be cancelled` }
-    const { lock } = await requirePayable(chain, escrow, { ...paid, wallet: recipient })
-    await requirePayable(chain, escrow, { ...paid, wallet: creator })
+    const { lock } = await requirePayable(chain, escrow, { ...paid, wallets: [recipient, creator] })
     const held = lock.state?.amount ?? 0n
     return {
       fallbackUnits: LOCK_UNITS.cancel,
@@ -329,7 +327,7 @@ export const closeLock = actOnLock<Routes['close']>('lock.close', async ({ escro
   return {
     fallbackUnits: LOCK_UNITS.close,
     acts: ({ close }) => close(payer),
-    summary: { address, mint: escrow.mint, creator: payer, rent: String(await readLockRent(chain, escrow)) },
+    summary: { address, mint: escrow.mint, creator: payer, rent: String((await readAroundLock(chain, escrow)).rent) },
   }
 })
 
@@ -380,7 +378,7 @@ const SHOWN = { title: 64, description: 400 } as const
 
 export async function getLock(context: Context, { address }: Input<Routes['get']>): Promise<Result<Routes['get']>> {
   const { escrow, texts, at } = await requireLock(context, address)
-  const { token, lock } = await readUnlockAccounts(context.chain, escrow)
+  const { token, lock } = await readAroundLock(context.chain, escrow)
   return {
     ...lockRecord(context, escrow, at),
     held: String(lock.state?.amount ?? 0n),

@@ -73,15 +73,6 @@ export async function readLockWithTexts(node: NodeCalls, address: string): Promi
   }
 }
 
-type LockAt = Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>
-
-/** Returns the lamports that closing a lock returns to its creator. */
-export async function readLockRent(node: NodeCalls, lock: LockAt): Promise<bigint> {
-  const { escrowToken, escrowMetadata } = await lockPlaces(lock)
-  const accounts = await accountsAt(node, [lock.address, ...[escrowToken, escrowMetadata].map(addressOfKey)])
-  return accounts.reduce((sum, account) => sum + (account?.lamports ?? 0n), 0n)
-}
-
 /** Places of the fields by which locks are found. */
 const FIELD_OFFSETS = {
   recipient: JUPITER_LOCK.offsetOf('escrow', 'recipient'),
@@ -188,35 +179,42 @@ export interface UnlockAccount {
   state: TokenAccountState | null
 }
 
-export interface UnlockAccounts {
+export interface AroundLock {
   at: ChainTime
-  lock: UnlockAccount
-  wallet: UnlockAccount
   /** The mint, or null when it no longer exists. */
   token: LockableToken | null
+  lock: UnlockAccount
+  wallets: UnlockAccount[]
+  /** Lamports that closing the lock returns to its creator. */
+  rent: bigint
 }
 
 /**
- * Reads the accounts through which a lock pays a wallet, by default its recipient, in one call. Throws internal_error
- * when the node fails.
+ * Reads the token account of a lock, those through which it pays wallets, and its mint in one call. Throws
+ * internal_error when the node fails.
  */
-export async function readUnlockAccounts(
+export async function readAroundLock(
   node: NodeCalls,
-  lock: LockAt & Pick<Escrow, 'recipient'>,
-  paid = lock.recipient,
-): Promise<UnlockAccounts> {
-  const [{ PublicKey }, { escrowToken, accountOf }] = await Promise.all([import('@solana/web3.js'), lockPlaces(lock)])
-  const addresses = [escrowToken, accountOf(new PublicKey(paid))].map(addressOfKey)
-  const [mint, clock, ...accounts] = await accountsAt(node, [lock.mint, CLOCK_SYSVAR, ...addresses])
-  const accountIn = (i: number): UnlockAccount => {
+  lock: Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>,
+  wallets: readonly string[] = [],
+): Promise<AroundLock> {
+  const [{ PublicKey }, { escrowToken, escrowMetadata, accountOf }] = await Promise.all([
+    import('@solana/web3.js'),
+    lockPlaces(lock),
+  ])
+  const tokens = [escrowToken, ...wallets.map((wallet) => accountOf(new PublicKey(wallet)))].map(addressOfKey)
+  const places = [lock.address, addressOfKey(escrowMetadata), ...tokens]
+  const [clock, mint, escrow, metadata, ...accounts] = await accountsAt(node, [CLOCK_SYSVAR, lock.mint, ...places])
+  const [held, ...paid] = tokens.map((address, i): UnlockAccount => {
     const account = accounts[i] ?? null
-    return { address: addresses[i] ?? '', state: account === null ? null : readTokenAccount(account) }
-  }
+    return { address, state: account && readTokenAccount(account) }
+  })
   return {
     at: await chainTimeOf(clock ?? null),
-    lock: accountIn(0),
-    wallet: accountIn(1),
     token: await decodeLockableToken(lock.mint, mint ?? null),
+    lock: held as UnlockAccount,
+    wallets: paid,
+    rent: [escrow, metadata, accounts[0]].reduce((sum, account) => sum + (account?.lamports ?? 0n), 0n),
   }
 }
 
