@@ -1,6 +1,6 @@
 /** A gold lock's life over HTTP with a stranger's signer, and everything that can be in its way. */
 import * as spl from '@solana/spl-token'
-import { Keypair, type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, type PublicKey, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
   buildGoldLock,
@@ -18,6 +18,7 @@ import {
   createMint,
   DAY,
   give,
+  instructionsIn,
   lacksLock,
   lamportsOf,
   type MintOptions,
@@ -126,21 +127,8 @@ async function setting(wishes?: Wishes) {
       recentBlockhash: chain.latestBlockhash().blockhash,
       ...wishes,
     })
-    const { message } = VersionedTransaction.deserialize(built.transaction)
-    const keys = message.staticAccountKeys
-    const instructions = message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }, i) => {
-      const bytes = Buffer.from(data)
-      if (i === 1) change(bytes)
-      return new TransactionInstruction({
-        programId: keys[programIdIndex]!,
-        data: bytes,
-        keys: accountKeyIndexes.map((index) => ({
-          pubkey: keys[index]!,
-          isSigner: message.isAccountSigner(index),
-          isWritable: message.isAccountWritable(index),
-        })),
-      })
-    })
+    const instructions = instructionsIn(built.transaction)
+    change(instructions[1]!.data)
     const landed = run(chain, instructions, [user])
     expect(landed.err, landed.logs.join('\n')).toBeNull()
   }
@@ -666,20 +654,8 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
 
   it('and is only paid out counts as unlocked, blocks its address until it is closed, and is reported once', async () => {
     const the = await ripe()
-    const whole = VersionedTransaction.deserialize(
-      Buffer.from((await the.unlock()).json.data.transaction, 'base64'),
-    ).message
-    const claim = whole.compiledInstructions.find(({ data }) => Buffer.from(data).toString('hex', 0, 4) === 'e5572ea2')!
-    const keys: PublicKey[] = whole.staticAccountKeys
-    const instruction = new TransactionInstruction({
-      programId: keys[claim.programIdIndex]!,
-      data: Buffer.from(claim.data),
-      keys: claim.accountKeyIndexes.map((index) => ({
-        pubkey: keys[index]!,
-        isSigner: whole.isAccountSigner(index),
-        isWritable: whole.isAccountWritable(index),
-      })),
-    })
+    const whole = instructionsIn(Buffer.from((await the.unlock()).json.data.transaction, 'base64'))
+    const instruction = whole.find(({ data }) => data.toString('hex', 0, 4) === 'e5572ea2')!
     expect(run(the.chain, [instruction], [the.user]).err).toBeNull()
     await the.settle()
     expect((await the.get()).json.data.status).toBe('unlocked')

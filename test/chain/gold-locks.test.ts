@@ -19,7 +19,9 @@ import {
   escrowAddress,
   type GoldLockPlan,
   goldLockChangesIn,
+  type LockActs,
   lockPlaces,
+  onLock,
   readLockOf,
   readLocks,
   scheduleMismatch,
@@ -32,15 +34,13 @@ import { isPaidOut } from '../../src/solana/lock-schedule.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { ESCROW_BYTES } from '../../src/solana/programs/jupiter-lock.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { addressOf, createMint, DAY, give, lacksLock, lamportsOf, unitsIn } from '../support/gold.ts'
+import { addressOf, createMint, DAY, give, instructionsIn, lacksLock, lamportsOf, unitsIn } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { openTestChain, PROGRAMS_DIR, SOL, START_MS, someone, type TestChain } from '../support/local-chain.ts'
 import { testNode } from '../support/node.ts'
 import { LOCK_RENT, TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { runs } from '../support/runs.ts'
 
-const LOCK_PROGRAM = new PublicKey(PROGRAMS.lock.id)
-const [EVENT_AUTHORITY] = PublicKey.findProgramAddressSync([Buffer.from('__event_authority')], LOCK_PROGRAM)
 const NOW = START_MS / 1000
 const U64_MAX = 2n ** 64n - 1n
 /** Rent of the lock and of its token account (SPL). */
@@ -194,40 +194,15 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     const { test, chain, wallet, places, lock, unlock, land, at, explain, state } = await open()
     expect(land(await lock()).err).toBeNull()
     expect(explain(land(await lock({ amount: 1n })))).toMatchObject({ program: 'System program', code: 0 })
-    const of = (discriminator: string, more: Buffer, keys: [PublicKey, ...('s' | 'w')[]][]) =>
-      new TransactionInstruction({
-        programId: LOCK_PROGRAM,
-        data: Buffer.concat([Buffer.from(discriminator, 'hex'), more]),
-        keys: [
-          ...keys.map(([pubkey, ...marks]) => ({
-            pubkey,
-            isSigner: marks.includes('s'),
-            isWritable: marks.includes('w'),
-          })),
-          { pubkey: EVENT_AUTHORITY, isSigner: false, isWritable: false },
-          { pubkey: LOCK_PROGRAM, isSigner: false, isWritable: false },
-        ],
-      })
-    const memo = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
-    const cancel = of('d9e90d038f6535c9', Buffer.of(0), [
-      [places.escrow, 'w'],
-      [places.mint, 'w'],
-      [places.escrowToken, 'w'],
-      [places.accountOf(wallet.publicKey), 'w'],
-      [places.accountOf(wallet.publicKey), 'w'],
-      [wallet.publicKey, 'w'],
-      [wallet.publicKey, 's', 'w'],
-      [memo],
-      [places.tokenProgram],
-    ])
-    const redirect = of('1af27fffed6d2fce', Buffer.concat([someone().toBuffer(), Buffer.of(0)]), [
-      [places.escrow, 'w'],
-      [LOCK_PROGRAM],
-      [wallet.publicKey, 's', 'w'],
-      [SystemProgram.programId],
-    ])
-    for (const instruction of [cancel, redirect]) {
-      const landed = test.send([instruction], [wallet])
+    const payer = addressOf(wallet)
+    const theLock = { address: places.escrow.toBase58(), mint: places.mint.toBase58(), tokenProgram: 'spl' as const }
+    const forbidden: ((of: LockActs) => TransactionInstruction[])[] = [
+      ({ cancel }) => cancel(payer, { creator: payer, recipient: payer }),
+      ({ changeRecipient }) => changeRecipient(payer, someone().toBase58()),
+    ]
+    for (const acts of forbidden) {
+      const { blockhash: recentBlockhash } = chain.latestBlockhash()
+      const landed = land(await onLock({ payer, recentBlockhash }, theLock, acts))
       expect(explain(landed), landed.logs.join('\n')).toMatchObject({
         program: 'Jupiter Lock',
         name: 'NotPermitToDoThisAction',
@@ -235,19 +210,10 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     }
     at(2 * DAY)
     const thief = test.wallet()
-    const stolen = VersionedTransaction.deserialize((await unlock()).transaction)
-    const [claim, close] = stolen.message.compiledInstructions.slice(1, 3).map(({ data, accountKeyIndexes }) => {
-      const keys = stolen.message.staticAccountKeys
-      return new TransactionInstruction({
-        programId: LOCK_PROGRAM,
-        data: Buffer.from(data),
-        keys: accountKeyIndexes.map((index) => ({
-          pubkey: keys[index]!.equals(wallet.publicKey) ? thief.publicKey : keys[index]!,
-          isSigner: keys[index]!.equals(wallet.publicKey),
-          isWritable: stolen.message.isAccountWritable(index),
-        })),
-      })
-    })
+    const [, claim, close] = instructionsIn((await unlock()).transaction)
+    for (const key of [claim!, close!].flatMap(({ keys }) => keys)) {
+      if (key.isSigner) key.pubkey = thief.publicKey
+    }
     for (const instruction of [claim!, close!]) {
       expect(test.send([instruction], [thief]).err).toEqual({ InstructionError: [0, { Custom: 2001 }] })
     }
@@ -362,18 +328,7 @@ describe('a gold lock as built', () => {
           opened.at(1460 * DAY)
           if (title === 'spl-close') {
             // As another tool leaves it: paid out, not closed.
-            const { message } = VersionedTransaction.deserialize((await golden.unlock(tokenProgram)).transaction)
-            const claim = message.compiledInstructions[1]!
-            const keys = message.staticAccountKeys
-            const instruction = new TransactionInstruction({
-              programId: keys[claim.programIdIndex]!,
-              data: Buffer.from(claim.data),
-              keys: claim.accountKeyIndexes.map((index) => ({
-                pubkey: keys[index]!,
-                isSigner: index === 0,
-                isWritable: message.isAccountWritable(index),
-              })),
-            })
+            const instruction = instructionsIn((await golden.unlock(tokenProgram)).transaction)[1]!
             expect(opened.test.send([instruction], [USER]).err).toBeNull()
           }
         }
@@ -452,18 +407,7 @@ describe('the effect of a transaction on gold locks', () => {
   ]
 
   const spoilt = async (change: (instruction: TransactionInstruction) => void) => {
-    const { message } = VersionedTransaction.deserialize((await golden.lock('spl')).transaction)
-    const keys = message.staticAccountKeys
-    const create = message.compiledInstructions[1]!
-    const instruction = new TransactionInstruction({
-      programId: keys[create.programIdIndex]!,
-      data: Buffer.from(create.data),
-      keys: create.accountKeyIndexes.map((index) => ({
-        pubkey: keys[index]!,
-        isSigner: message.isAccountSigner(index),
-        isWritable: message.isAccountWritable(index),
-      })),
-    })
+    const instruction = instructionsIn((await golden.lock('spl')).transaction)[1]!
     change(instruction)
     const built = new TransactionMessage({
       payerKey: USER.publicKey,

@@ -25,18 +25,7 @@ beforeAll(async () => {
     cli.file(`${name}.json`, JSON.stringify([...keypair.secretKey]), 0o600)
     await json(['localnet', 'airdrop', addressOf(keypair), '10'])
   }
-  const texts = [
-    '--name',
-    'Team',
-    '--symbol',
-    'TM',
-    '--uri',
-    'https://example.com/t.json',
-    '--supply',
-    '1000000',
-    '--token-program',
-    'token2022',
-  ]
+  const texts = '--name Team --symbol TM --uri https://example.com/t.json --supply 1000000 --token-program token2022'.split(' ')
   mint = (await json(['tokens', 'create', ...texts, '-k', key('creator')])).mint
 })
 
@@ -108,18 +97,7 @@ describe('A schedule of svc locks plan', () => {
     ]
     const file = cli.file('sum.csv', rows.join('\n'))
     const csv = join(cli.home, 'sum-unlocks.csv')
-    const usual = [
-      '--start',
-      '2027-01-01',
-      '--cliff',
-      '1d',
-      '--cliff-amount',
-      '0',
-      '--periods',
-      '2',
-      '--frequency',
-      '1d',
-    ]
+    const usual = '--start 2027-01-01 --cliff 1d --cliff-amount 0 --periods 2 --frequency 1d'.split(' ')
     const plan = await json(['locks', 'plan', '--from', file, ...usual, '--csv', csv])
     expect(plan).toMatchObject({ locks: 2, amount: '15000001', each: 'unlock' })
     const days = [

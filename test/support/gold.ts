@@ -21,6 +21,10 @@ export const lacksLock = hasProgram(PROGRAMS.lock.id) ? '' : 'needs Jupiter Lock
 
 export const DAY = 86_400
 
+/** The instructions of a transaction of version 0. */
+export const instructionsIn = (transaction: Uint8Array): TransactionInstruction[] =>
+  TransactionMessage.decompile(VersionedTransaction.deserialize(transaction).message).instructions
+
 /** Lands instructions signed by all of `signers`, the first of which pays; answers what came of it. */
 export function run(chain: LocalChain, instructions: TransactionInstruction[], signers: Keypair[]): LandedTransaction {
   const message = new TransactionMessage({
