@@ -7,13 +7,9 @@ import { loadCore } from '../src/chain/programs/metaplex-core/sdk.ts'
 import { decodeWireTransaction } from '../src/solana/messages.ts'
 import { isPlainMessage } from '../src/solana/plain-messages.ts'
 import { signed } from './support/local-chain.ts'
+import { mapped } from './support/mapped.ts'
 
-const [payer, one, other, hook] = Array.from({ length: 4 }, () => Keypair.generate()) as [
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-]
+const [payer, one, other, hook] = mapped([1, 2, 3, 4], () => Keypair.generate())
 const BLOCKHASH = '11111111111111111111111111111111'
 const isPlain = (instructions: TransactionInstruction[]) =>
   isPlainMessage(decodeWireTransaction(signed(instructions, [payer], { blockhash: BLOCKHASH })).message)

@@ -23,6 +23,7 @@ import type { PlainInstruction } from '../src/solana/programs/table.ts'
 import { TOKEN, TOKEN_2022 } from '../src/solana/programs/token.ts'
 import { TOKEN_METADATA_INTERFACE } from '../src/solana/programs/token-metadata-interface.ts'
 import { EXTENSIONS_OFFSET, readMint, readTokenAccount } from '../src/solana/token-accounts.ts'
+import { mapped } from './support/mapped.ts'
 
 const prefixOf = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 16)
 
@@ -76,12 +77,7 @@ it('instructions of Metaplex Core have the accounts of its SDK, in their order a
   }
 })
 
-const [A, B, C, D] = [1, 2, 3, 4].map((byte) => new PublicKey(new Uint8Array(32).fill(byte))) as [
-  PublicKey,
-  PublicKey,
-  PublicKey,
-  PublicKey,
-]
+const [A, B, C, D] = mapped([1, 2, 3, 4], (byte) => new PublicKey(new Uint8Array(32).fill(byte)))
 const [a, b, c, d] = [A, B, C, D].map(String) as [string, string, string, string]
 const BASE = new PublicKey(new Uint8Array(32).fill(5))
 const base = String(BASE)

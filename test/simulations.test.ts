@@ -18,6 +18,7 @@ import { decodeTransaction } from '../src/chain/sending/transactions.ts'
 import { localFetch } from '../src/localnet/fetch.ts'
 import { LOOKUP_TABLE_PROGRAM, RENT_SYSVAR, SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
 import { rentRateIn } from '../src/solana/rent.ts'
+import { mapped } from './support/mapped.ts'
 import { testNode } from './support/node.ts'
 import { type Service, sharedService } from './support/service.ts'
 
@@ -311,11 +312,7 @@ function tableData(addresses: PublicKey[]): Uint8Array {
 it('the simulation includes accounts of lookup tables, and refuses an unusable table', async () => {
   const started = await start()
   const { service, chain, payer } = started
-  const [key, idle, to] = [Keypair, Keypair, Keypair].map((kind) => kind.generate().publicKey) as [
-    PublicKey,
-    PublicKey,
-    PublicKey,
-  ]
+  const [key, idle, to] = mapped([Keypair, Keypair, Keypair], (kind) => kind.generate().publicKey)
   const table = new AddressLookupTableAccount({
     key,
     state: {

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest'
 import { effectLines } from '../commands/signing/preview.ts'
 import { parseInstruction } from '../src/localnet/rpc/instructions.ts'
 import { readMintExtensions, withheldFee } from '../src/solana/token-extensions.ts'
+import { mapped } from './support/mapped.ts'
 import { sharedService } from './support/service.ts'
 
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
@@ -170,13 +171,7 @@ it('whatever bytes stand where extensions do, they are read or count as absent',
 })
 
 it('the embedded chain shows the instructions of extensions as validators do', () => {
-  const [mint, to, authority, one, two] = Array.from({ length: 5 }, () => Keypair.generate().publicKey) as [
-    PublicKey,
-    PublicKey,
-    PublicKey,
-    PublicKey,
-    PublicKey,
-  ]
+  const [mint, to, authority, one, two] = mapped([1, 2, 3, 4, 5], () => Keypair.generate().publicKey)
   const shown = ({ keys, data }: TransactionInstruction) => {
     const accounts = keys.map((_, i) => i + 1)
     const addresses = [PROGRAM.toBase58(), ...keys.map(({ pubkey }) => pubkey.toBase58())]

@@ -28,16 +28,10 @@ import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from '../support/local-chain.ts'
+import { mapped } from '../support/mapped.ts'
 import { runs } from '../support/runs.ts'
 
-const [USER, AUTHORITY, OWNER, PLATFORM, COLLECTION, ASSET] = [21, 22, 23, 24, 25, 26].map(goldenKey) as [
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-]
+const [USER, AUTHORITY, OWNER, PLATFORM, COLLECTION, ASSET] = mapped([21, 22, 23, 24, 25, 26], goldenKey)
 const text = ({ publicKey }: { publicKey: PublicKey }) => publicKey.toBase58()
 const TEXTS = { name: 'Genesis #1', uri: 'https://example.com/genesis/1.json' }
 /** As many bytes as 64 characters can take, then as long a URI as fits. */

@@ -20,6 +20,7 @@ import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { addressOf } from '../../src/solana/addresses.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, thrownBy, transfer } from '../support/local-chain.ts'
+import { mapped } from '../support/mapped.ts'
 
 const someone = () => Keypair.generate().publicKey
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
@@ -346,11 +347,7 @@ describe('the program cache', () => {
     mkdirSync(join(programsDir, 'accounts'))
     const { chain } = await openTestChain()
     const elf = chain.account(MEMO)!.data
-    const [good, cloned, noAccount] = [someone(), someone(), someone()].map((key) => key.toBase58()) as [
-      string,
-      string,
-      string,
-    ]
+    const [good, cloned, noAccount] = mapped([someone(), someone(), someone()], (key) => key.toBase58())
     writeFileSync(join(programsDir, `${good}.so`), elf)
     writeFileSync(join(programsDir, `${PROGRAMS.dbc.id}.so`), elf.subarray(0, 1500))
     writeFileSync(join(programsDir, `${PROGRAMS.lock.id}.so`), '<html>Not found</html>')

@@ -25,16 +25,11 @@ import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL } from '../support/local-chain.ts'
+import { mapped } from '../support/mapped.ts'
 import { runs } from '../support/runs.ts'
 import { addressOf } from '../support/wallets.ts'
 
-const [ADMIN, MINT, CLAIMER, PLATFORM, KEEPER] = [31, 32, 33, 34, 35].map(goldenKey) as [
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-]
+const [ADMIN, MINT, CLAIMER, PLATFORM, KEEPER] = mapped([31, 32, 33, 34, 35], goldenKey)
 const MAX_U64 = 2n ** 64n - 1n
 const DAY = 86_400n
 const lacks = !hasProgram(PROGRAMS.distributor.id)

@@ -1,17 +1,13 @@
 /** Acts that wait, from the command line: who may approve, what waits, and a decision that is checked before it is signed. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { mapped } from '../support/mapped.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
-import { commandLine, type KeypairFile } from './command-line.ts'
+import { commandLine } from './command-line.ts'
 
 const cli = commandLine()
 const { svc, json } = cli
-const [wallet, ada, bob, eve] = ['platform', 'ada', 'bob', 'eve'].map((name) => cli.keypair(`${name}.json`)) as [
-  KeypairFile,
-  KeypairFile,
-  KeypairFile,
-  KeypairFile,
-]
+const [wallet, ada, bob, eve] = mapped(['platform', 'ada', 'bob', 'eve'], (name) => cli.keypair(`${name}.json`))
 
 beforeAll(async () => {
   Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir() })

@@ -9,6 +9,7 @@ import { base58 } from '@scure/base'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
+import { mapped } from '../support/mapped.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -16,11 +17,7 @@ import { type Served, serveHere } from './served.ts'
 const { core, dbc, distributor, lock, squads, tokenMetadata } = PROGRAMS
 const lacks = [core, dbc, distributor, lock, squads, tokenMetadata].some(({ id }) => !hasProgram(id))
 const cli = commandLine()
-const [own, platform, friend] = ['own.json', 'platform.json', 'friend.json'].map((name) => cli.keypair(name)) as [
-  ReturnType<typeof cli.keypair>,
-  ReturnType<typeof cli.keypair>,
-  ReturnType<typeof cli.keypair>,
-]
+const [own, platform, friend] = mapped(['own.json', 'platform.json', 'friend.json'], (name) => cli.keypair(name))
 const world = { mint: '', collection: '', multisig: '' }
 let daemon: Served
 let proxy: Server

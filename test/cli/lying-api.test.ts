@@ -36,6 +36,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { png } from '../storage/images.ts'
 import { signed } from '../support/local-chain-transactions.ts'
+import { mapped } from '../support/mapped.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
@@ -52,12 +53,7 @@ const NEEDED = [
   PROGRAMS.squads,
 ]
 const lacks = NEEDED.some(({ id }) => !hasProgram(id))
-const [own, platform, friend, thief] = Array.from({ length: 4 }, () => Keypair.generate()) as [
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-]
+const [own, platform, friend, thief] = mapped([1, 2, 3, 4], () => Keypair.generate())
 const SOL = 1_000_000_000
 
 /** Every verb with a flag for the keypair that signs, by its name. */

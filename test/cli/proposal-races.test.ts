@@ -13,20 +13,17 @@ import { compileTransaction } from '../../src/solana/compiling.ts'
 import { transactionBufferAddress } from '../../src/solana/squads/index.ts'
 import { V1_CONFIG } from '../support/local-chain.ts'
 import { signed } from '../support/local-chain-transactions.ts'
+import { mapped } from '../support/mapped.ts'
 import { keyOf } from '../support/squads.ts'
 import { lacksTreasury } from '../support/treasury.ts'
-import { CONFIRMED, commandLine, type KeypairFile, PROGRAM } from './command-line.ts'
+import { CONFIRMED, commandLine, PROGRAM } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
 const LAMPORTS = 1_000_000
 
 describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
-  const [ada, ben, cy] = ['ada', 'ben', 'cy'].map((name) => cli.keypair(`${name}.json`)) as [
-    KeypairFile,
-    KeypairFile,
-    KeypairFile,
-  ]
+  const [ada, ben, cy] = mapped(['ada', 'ben', 'cy'], (name) => cli.keypair(`${name}.json`))
   let daemon: Served
   let chain: LocalChain
   let proxy: Server

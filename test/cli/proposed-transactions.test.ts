@@ -2,7 +2,7 @@
 import { createFreezeAccountInstruction } from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { instructions } from '@sqds/multisig'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { innerInstructions } from '../../src/chain/programs/squads/inner-instructions.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
@@ -10,39 +10,33 @@ import { innerMessageOf, vaultAddress } from '../../src/solana/squads/index.ts'
 import { png } from '../storage/images.ts'
 import { V1_CONFIG } from '../support/local-chain.ts'
 import { signed } from '../support/local-chain-transactions.ts'
-import { quickProgramsDir } from '../support/programs.ts'
 import { lookupTable } from '../support/squads.ts'
 import { lacksTreasury } from '../support/treasury.ts'
 import { CONFIRMED, commandLine } from './command-line.ts'
-import { type Served, serveHere } from './served.ts'
+import type { Served } from './served.ts'
+import { vaultOf } from './vault.ts'
 
 const cli = commandLine()
 const SPLITS = 12
 
 describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, () => {
-  const [ada, ben, cy, trader] = ['ada', 'ben', 'cy', 'trader'].map((name) => cli.keypair(`${name}.json`)) as [
-    ReturnType<typeof cli.keypair>,
-    ReturnType<typeof cli.keypair>,
-    ReturnType<typeof cli.keypair>,
-    ReturnType<typeof cli.keypair>,
-  ]
+  const scene = vaultOf(cli)
+  const { ada, ben, cy } = scene
+  const trader = cli.keypair('trader.json')
   let daemon: Served
   let [multisig, vault, pool] = ['', '', '']
   let claims = 0
 
   beforeAll(async () => {
-    Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' })
-    for (const { address } of [ada, ben, cy, trader]) await cli.json(['localnet', 'airdrop', address, '100'])
-    const members = `${ada.address}:propose,${ben.address},${cy.address}`
-    const made = await cli.json(['multisig', 'create', '--member', members, '--threshold', '2', '-k', ada.file])
-    ;({ multisig, vault } = made)
+    await scene.open()
+    await scene.fund(trader.address)
+    multisig = scene.multisig
+    vault = scene.address
     expect(vault).toBe(vaultAddress(multisig, 0))
-    daemon = await serveHere(cli.dataDir, { SVC_PLATFORM_WALLET: vault, SVC_PRIORITY_FEE: 'none' })
-    await cli.json(['localnet', 'airdrop', vault, '10'])
+    daemon = await scene.serve({ SVC_PLATFORM_WALLET: vault })
     const token = ['--name', 'My Token', '--symbol', 'MTK', '--image', cli.file('image.png', png())]
     pool = (await cli.json(['pools', 'create', ...token, '-k', trader.file])).address
   })
-  afterAll(() => daemon?.stop())
 
   const balance = async (wallet: string) => BigInt((await cli.json(['wallet', 'balance', wallet])).lamports)
 

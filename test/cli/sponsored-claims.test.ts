@@ -16,6 +16,7 @@ import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
+import { mapped } from '../support/mapped.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { SPONSORED_COST } from '../support/sponsored-airdrop.ts'
 import { commandLine } from './command-line.ts'
@@ -39,12 +40,7 @@ describe('svc airdrops sponsor', () => {
 })
 
 describe('svc airdrops claim --sponsor with an API that builds another transaction', async () => {
-  const [claimer, sponsor, mint, stranger] = [71, 72, 73, 74].map((seed) => goldenKey(seed).publicKey) as [
-    PublicKey,
-    PublicKey,
-    PublicKey,
-    PublicKey,
-  ]
+  const [claimer, sponsor, mint, stranger] = mapped([71, 72, 73, 74], (seed) => goldenKey(seed).publicKey)
   const text = (key: PublicKey) => key.toBase58()
   const id = encodeTreeId(mint.toBytes(), 3)
   const distributor = await distributorAddress({ mint: text(mint), airdropCount: 3 })
@@ -220,12 +216,7 @@ describe('svc airdrops claim --sponsor with an API that builds another transacti
 })
 
 describe.skipIf(lacksPrograms)('svc airdrops sponsor', () => {
-  const [payer, platform, poor, second] = Array.from({ length: 4 }, () => Keypair.generate()) as [
-    Keypair,
-    Keypair,
-    Keypair,
-    Keypair,
-  ]
+  const [payer, platform, poor, second] = mapped([1, 2, 3, 4], () => Keypair.generate())
   const file = (name: string, { secretKey }: Keypair) => cli.file(name, JSON.stringify([...secretKey]), 0o600)
   const files = { payer: '', platform: '', poor: '', second: '' }
   const env = () => ({

@@ -4,39 +4,28 @@ import { base58 } from '@scure/base'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { hasProgram } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
+import { vaultOf } from './vault.ts'
 
 const lacks = [PROGRAMS.squads, PROGRAMS.tokenMetadata, PROGRAMS.distributor].some(({ id }) => !hasProgram(id))
 const cli = commandLine()
-const [ada, ben, cy, claimer] = [
-  cli.keypair('ada.json'),
-  cli.keypair('ben.json'),
-  cli.keypair('cy.json'),
-  cli.keypair('claimer.json'),
-]
+const vault = vaultOf(cli)
+const { ada, ben, vote, carryOut } = vault
+const claimer = cli.keypair('claimer.json')
 const ok = (args: readonly string[]) => cli.json([...args])
 
 describe.skipIf(lacks)('An airdrop in three parts of a vault', () => {
-  const world = { multisig: '', vault: '', mint: '', list: '' }
+  const world = { mint: '', list: '' }
   const launch = (...more: string[]) => [
     ...['airdrops', 'launch', world.list, '--mint', world.mint, '--raw', '--allow-programs'],
-    ...['--squads', world.multisig, '-k', ada.file, ...more],
+    ...vault.by(),
+    ...more,
   ]
-  const vote = async (verb: string, id: string, by: { file: string }) => ok(['proposals', verb, id, '-k', by.file])
-  const carryOut = async (id: string) => {
-    await vote('approve', id, ben)
-    await vote('approve', id, cy)
-    expect(await vote('execute', id, cy)).toMatchObject({ proposal_status: 'executed' })
-  }
 
   beforeAll(async () => {
-    Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' })
-    for (const { address } of [ada, ben, cy, claimer]) await ok(['localnet', 'airdrop', address, '10'])
-    const members = `${ada.address}:propose,${ben.address},${cy.address}`
-    const made = await ok(['multisig', 'create', '--member', members, '--threshold', '2', '-k', ada.file])
-    Object.assign(world, { multisig: made.multisig, vault: made.vault })
-    await ok(['localnet', 'airdrop', world.vault, '10'])
+    await vault.open()
+    await vault.fund(claimer.address)
     const token = ['--name', 'Drop', '--symbol', 'DRP', '--uri', 'https://example.com/d.json', '--supply', '1000']
     world.mint = (await ok(['tokens', 'create', ...token, '-k', ada.file])).mint
     const others = Array.from({ length: 2 * MAX_STORED_LEAVES + 2 }, () => `${base58.encode(randomBytes(32))},1`)
@@ -44,8 +33,8 @@ describe.skipIf(lacks)('An airdrop in three parts of a vault', () => {
   })
 
   it('is refused while the vault lacks the tokens, and previewed without any trace', async () => {
-    await cli.refused(launch(), `${world.vault} has 0 of the`)
-    await ok(['wallet', 'send', world.vault, '1000', '--mint', world.mint, '--allow-programs', '-k', ada.file])
+    await cli.refused(launch(), `${vault.address} has 0 of the`)
+    await ok(['wallet', 'send', vault.address, '1000', '--mint', world.mint, '--allow-programs', '-k', ada.file])
     const rows = await ok(launch('--dry-run'))
     expect(rows).toHaveLength(3)
     expect(await ok(['proposals', 'list'])).toEqual([])
@@ -91,7 +80,7 @@ describe.skipIf(lacks)('An airdrop in three parts of a vault', () => {
     const start = new Date(Math.ceil(Date.now() / 1000) * 1000 + 2.5 * 3_600_000).toISOString()
     const times = ['--starts-at', start, '--ends-at', '2099-01-01']
     const args = ['airdrops', 'launch', list, '--mint', world.mint, '--raw', '--airdrop-count', '9', ...times]
-    const ran = await cli.svc([...args, '--squads', world.multisig, '-k', ada.file, '--json'])
+    const ran = await cli.svc([...args, ...vault.by(), '--json'])
     expect(ran.exitCode, ran.stderr).toBe(0)
     const [{ proposal, execute_before }] = JSON.parse(ran.stdout)
     expect(execute_before).toBe(start)

@@ -4,50 +4,37 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
-import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { hasProgram } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
+import { vaultOf } from './vault.ts'
 
 const lacks = [PROGRAMS.squads, PROGRAMS.tokenMetadata, PROGRAMS.dbc].some(({ id }) => !hasProgram(id))
 const cli = commandLine()
-const [ada, ben, cy, creator] = ['ada', 'ben', 'cy', 'creator'].map((name) => cli.keypair(`${name}.json`)) as [
-  ReturnType<typeof cli.keypair>,
-  ReturnType<typeof cli.keypair>,
-  ReturnType<typeof cli.keypair>,
-  ReturnType<typeof cli.keypair>,
-]
+const vault = vaultOf(cli)
+const { ben, carryOut } = vault
+const creator = cli.keypair('creator.json')
 const ok = (args: readonly string[]) => cli.json([...args])
 
 describe.skipIf(lacks)('The fees of three pools of a vault', () => {
-  const world = { multisig: '', vault: '', pools: [] as string[] }
-  const claim = (...more: string[]) => [
-    ...['fees', 'claim', '--all', '--squads', world.multisig, '-k', ada.file],
-    ...more,
-  ]
+  const pools: string[] = []
+  const claim = (...more: string[]) => ['fees', 'claim', '--all', ...vault.by(), ...more]
   const lamportsOf = async (address: string) => BigInt((await ok(['accounts', 'get', address])).lamports)
   const owed = async (pool: string) => BigInt((await ok(['fees', 'metrics', pool])).partner_quote_fee)
-  const carryOut = async (id: string) => {
-    for (const by of [ben, cy]) await ok(['proposals', 'approve', id, '-k', by.file])
-    await ok(['proposals', 'execute', id, '-k', cy.file])
-  }
 
   beforeAll(async () => {
-    Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' })
-    for (const { address } of [ada, ben, cy, creator]) await ok(['localnet', 'airdrop', address, '100'])
-    const members = `${ada.address}:propose,${ben.address},${cy.address}`
-    const made = await ok(['multisig', 'create', '--member', members, '--threshold', '2', '-k', ada.file])
-    Object.assign(world, { multisig: made.multisig, vault: made.vault })
-    await ok(['localnet', 'airdrop', world.vault, '10'])
+    await vault.open()
+    await vault.fund(creator.address)
     const image = join(cli.home, 'token.png')
     writeFileSync(image, png())
     // The pools belong to different partners: those of the vault, and one of somebody else.
     for (const [symbol, partner] of [
-      ['ONE', world.vault],
-      ['TWO', world.vault],
+      ['ONE', vault.address],
+      ['TWO', vault.address],
       ['SIX', ben.address],
     ] as const) {
       cli.env.SVC_PLATFORM_WALLET = partner
       const create = ['pools', 'create', '--name', symbol, '--symbol', symbol, '--image', image, '--buy', '2']
-      world.pools.push((await ok([...create, '-k', creator.file])).address)
+      pools.push((await ok([...create, '-k', creator.file])).address)
     }
   })
 
@@ -76,10 +63,10 @@ describe.skipIf(lacks)('The fees of three pools of a vault', () => {
 
   it('are paid to the vault to the lamport, and are proposed again only once they were claimed', async () => {
     const [first, second] = (await ok(claim())).claims as { proposal: string; pool_address: string }[]
-    const [fee, before] = [await owed(first!.pool_address), await lamportsOf(world.vault)]
+    const [fee, before] = [await owed(first!.pool_address), await lamportsOf(vault.address)]
     expect(fee).toBeGreaterThan(0n)
     await carryOut(first!.proposal)
-    expect((await lamportsOf(world.vault)) - before).toBe(fee)
+    expect((await lamportsOf(vault.address)) - before).toBe(fee)
     await ok(['pools', 'swap', first!.pool_address, '--buy', '3', '-k', creator.file])
     const { claims } = await ok(claim())
     const byPool = new Map(claims.map((row: { pool_address: string }) => [row.pool_address, row]))

@@ -3,35 +3,35 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { base58 } from '@scure/base'
+import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token'
+import { PublicKey } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
-import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { hasProgram } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
+import { vaultOf } from './vault.ts'
 
 const lacks = [PROGRAMS.squads, PROGRAMS.tokenMetadata, PROGRAMS.dbc, PROGRAMS.core].some(({ id }) => !hasProgram(id))
 const cli = commandLine()
-const [ada, ben, cy] = [cli.keypair('ada.json'), cli.keypair('ben.json'), cli.keypair('cy.json')]
+const vault = vaultOf(cli)
+const { ada, ben, by, carryOut } = vault
 const ok = (args: readonly string[]) => cli.json([...args])
 
 describe.skipIf(lacks)('A list of a vault', () => {
-  const world = { multisig: '', vault: '', collection: '' }
-  const by = () => ['--squads', world.multisig, '-k', ada.file]
   const statuses = ({ rows }: { rows: { status: string }[] }) => rows.map(({ status }) => status)
   const firstIds = ({ rows }: { rows: { proposals: string[] }[] }) => rows.map(({ proposals }) => proposals[0]!)
-  const carryOut = async (id: string) => {
-    for (const member of [ben, cy]) await ok(['proposals', 'approve', id, '-k', member.file])
-    await ok(['proposals', 'execute', id, '-k', cy.file])
-  }
+
+  let chain: LocalChain
+  const ataOf = (owner: string, mint: string, program?: PublicKey) =>
+    getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true, program).toBase58()
+  const accountOf = (owner: string, mint: string, program?: PublicKey) =>
+    Buffer.from(chain.account(ataOf(owner, mint, program))!.data)
 
   beforeAll(async () => {
-    Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' })
-    for (const { address } of [ada, ben, cy]) await ok(['localnet', 'airdrop', address, '100'])
-    const members = `${ada.address}:propose,${ben.address},${cy.address}`
-    const made = await ok(['multisig', 'create', '--member', members, '--threshold', '2', '-k', ada.file])
-    Object.assign(world, { multisig: made.multisig, vault: made.vault })
-    await ok(['localnet', 'airdrop', world.vault, '100'])
-    cli.env.SVC_PLATFORM_WALLET = world.vault
+    await vault.open()
+    chain = await (await vault.serve({ SVC_PLATFORM_WALLET: vault.address })).local()
   })
 
   it('of NFTs is proposed row by row, and each row is minted once', async () => {
@@ -58,8 +58,8 @@ describe.skipIf(lacks)('A list of a vault', () => {
     expect(nfts.map(({ name, owner }: Record<string, string>) => [name, owner]).toSorted()).toEqual(
       [
         ['One', ben.address],
-        ['Two', world.vault],
-        ['Two', world.vault],
+        ['Two', vault.address],
+        ['Two', vault.address],
       ].toSorted(),
     )
   })
@@ -72,8 +72,8 @@ describe.skipIf(lacks)('A list of a vault', () => {
       cli.file('pay.csv', ['wallet,amount', ...wallets.map((wallet, i) => `${wallet},${amountOf(i)}`), ''].join('\n'))
     const list = written((i) => i + 1)
     const send = ['airdrops', 'send', list, '--mint', mint, '--decimals', '6', '--allow-programs', ...by()]
-    await cli.refused(send, `${world.vault} holds 0 of`, 1)
-    await ok(['wallet', 'send', world.vault, '100', '--mint', mint, '--allow-programs', '-k', ada.file])
+    await cli.refused(send, `${vault.address} holds 0 of`, 1)
+    await ok(['wallet', 'send', vault.address, '100', '--mint', mint, '--allow-programs', '-k', ada.file])
     const known = (await ok(['proposals', 'list'])).length
     const dry = await cli.svc([...send, '--dry-run'])
     expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining('78 with what waits, of 100 in the vault')])
@@ -104,35 +104,24 @@ describe.skipIf(lacks)('A list of a vault', () => {
     const lines = readFileSync(out, 'utf8').trim().split('\n').slice(1)
     expect(lines).toHaveLength(12)
     for (const line of lines) expect(line).toMatch(/^\w+,\d{1,2},sent already,\w{64,}/)
-    for (const [i, owner] of wallets.entries()) {
-      const { address } = await ok(['pdas', 'derive', 'ata', `owner=${owner}`, `mint=${mint}`])
-      const { data } = await ok(['accounts', 'get', address])
-      expect(Buffer.from(data, 'base64').readBigUInt64LE(64)).toBe(BigInt(i + 1) * 1_000_000n)
-    }
+    for (const [i, owner] of wallets.entries())
+      expect(accountOf(owner, mint).readBigUInt64LE(64)).toBe(BigInt(i + 1) * 1_000_000n)
 
     // A stored list is pushed in the same way; a wallet that cannot receive is named.
-    const stored = cli.file('push.csv', `${ben.address},3\n${world.multisig},4\n`)
+    const stored = cli.file('push.csv', `${ben.address},3\n${vault.multisig},4\n`)
     const built = await ok(['merkle', 'build', stored, '--mint', mint, '--decimals', '6', '--persist'])
     const { id } = Array.isArray(built) ? built[0] : built
     const push = ['airdrops', 'push', id, '--list', stored, '--decimals', '6', ...by()]
     const pushed = await cli.svc([...push, '--json'])
-    expect([pushed.exitCode, pushed.stderr]).toEqual([1, expect.stringContaining(world.multisig)])
+    expect([pushed.exitCode, pushed.stderr]).toEqual([1, expect.stringContaining(vault.multisig)])
     expect(statuses(JSON.parse(pushed.stdout))).toEqual(['proposed'])
   })
 
   it('of pauses has a journal of its own, and proposes again what was undone since', async () => {
     const token = ['--name', 'Stop', '--symbol', 'STOP', '--uri', 'https://example.com/s.json', '--supply', '1']
-    const { mint } = await ok([
-      'tokens',
-      'create',
-      ...token,
-      '--token-program',
-      'token2022',
-      '--pausable',
-      '-k',
-      ada.file,
-    ])
-    await ok(['tokens', 'set-authority', mint, 'pause', world.vault, '--allow-programs', '-k', ada.file])
+    const pausable = ['--token-program', 'token2022', '--pausable', '-k', ada.file]
+    const { mint } = await ok(['tokens', 'create', ...token, ...pausable])
+    await ok(['tokens', 'set-authority', mint, 'pause', vault.address, '--allow-programs', '-k', ada.file])
     const list = cli.file('mints.csv', `mint\n${mint}\n`)
     const act = async (verb: string) => ok(['tokens', verb, '--from', list, ...by()])
     for (const verb of ['pause', 'resume', 'pause']) {
@@ -146,26 +135,24 @@ describe.skipIf(lacks)('A list of a vault', () => {
 
   it('of a token that is minted, frozen, thawed and burned is proposed batch by batch, and done once', async () => {
     const token = ['--name', 'Grant', '--symbol', 'GRT', '--uri', 'https://example.com/g.json', '--supply', '0']
-    const extensions = ['--token-program', 'token2022', '--permanent-delegate', world.vault, '--keep-freeze-authority']
+    const extensions = [
+      '--token-program',
+      'token2022',
+      '--permanent-delegate',
+      vault.address,
+      '--keep-freeze-authority',
+    ]
     const { mint } = await ok(['tokens', 'create', ...token, ...extensions, '-k', ada.file])
     for (const type of ['mint', 'freeze'])
-      await ok(['tokens', 'set-authority', mint, type, world.vault, '--allow-programs', '-k', ada.file])
+      await ok(['tokens', 'set-authority', mint, type, vault.address, '--allow-programs', '-k', ada.file])
     const wallets = Array.from({ length: 26 }, () => base58.encode(randomBytes(32)))
     const written = (lines: readonly string[]) => cli.file('grants.csv', ['wallet,amount', ...lines, ''].join('\n'))
     const grants = wallets.map((wallet, i) => `${wallet},${i + 1}`)
     const list = written(grants)
     const act = (verb: string) => ['tokens', verb, mint, '--from', list, '--allow-programs', ...by()]
     const withoutPrograms = (verb: string) => act(verb).filter((word) => word !== '--allow-programs')
-    const stateOf = async (owner: string) => {
-      const { address } = await ok([
-        'pdas',
-        'derive',
-        'ata',
-        `owner=${owner}`,
-        `mint=${mint}`,
-        'token_program=token2022',
-      ])
-      const data = Buffer.from((await ok(['accounts', 'get', address])).data, 'base64')
+    const stateOf = (owner: string) => {
+      const data = accountOf(owner, mint, TOKEN_2022_PROGRAM_ID)
       return [data.readBigUInt64LE(64), data[108]]
     }
 
@@ -187,7 +174,7 @@ describe.skipIf(lacks)('A list of a vault', () => {
     expect(statuses(second)).toEqual(['executed', 'executed', 'proposed'])
     await carryOut(firstIds(second)[2]!)
     expect(statuses(await ok(act('mint')))).toEqual(['executed', 'executed', 'executed'])
-    for (const [i, wallet] of wallets.entries()) expect(await stateOf(wallet)).toEqual([BigInt(i + 1) * 1_000_000n, 1])
+    for (const [i, wallet] of wallets.entries()) expect(stateOf(wallet)).toEqual([BigInt(i + 1) * 1_000_000n, 1])
 
     for (const [verb, state] of [
       ['freeze', 2],
@@ -199,7 +186,7 @@ describe.skipIf(lacks)('A list of a vault', () => {
       expect([verb, statuses(await ok(withoutPrograms(verb)))]).toEqual([verb, ['waits', 'waits']])
       for (const id of firstIds(proposed)) await carryOut(id)
       expect([verb, statuses(await ok(withoutPrograms(verb)))]).toEqual([verb, ['executed', 'executed']])
-      for (const wallet of wallets) expect([verb, (await stateOf(wallet))[1]]).toEqual([verb, state])
+      for (const wallet of wallets) expect([verb, stateOf(wallet)[1]]).toEqual([verb, state])
       if (verb === 'thaw') continue
       // What was undone since is proposed again, alone.
       await carryOut((await ok(['tokens', 'thaw', mint, wallets[0]!, ...by()])).proposal)
@@ -208,7 +195,7 @@ describe.skipIf(lacks)('A list of a vault', () => {
       )
       expect(anew.map(({ name }: { name: string }) => name)).toEqual([wallets[0]])
       await carryOut(anew[0].proposals[0])
-      expect((await stateOf(wallets[0]!))[1]).toBe(2)
+      expect(stateOf(wallets[0]!)[1]).toBe(2)
       // A wallet may be taken off a list that is done.
       written(grants.slice(1))
       expect(statuses(await ok(withoutPrograms(verb)))).not.toContain('proposed')
@@ -217,19 +204,16 @@ describe.skipIf(lacks)('A list of a vault', () => {
 
     const burned = await ok(withoutPrograms('burn'))
     for (const id of firstIds(burned)) await carryOut(id)
-    for (const wallet of wallets) expect(await stateOf(wallet)).toEqual([0n, 1])
+    for (const wallet of wallets) expect(stateOf(wallet)).toEqual([0n, 1])
     expect((await ok(['tokens', 'get', mint])).raw.supply).toBe('0')
   })
 
   it('of mints is divided so that it can be executed, although strangers sent SOL to missing token accounts', async () => {
     const texts = ['--name', 'Gift', '--symbol', 'GFT', '--uri', 'https://example.com/g.json', '--supply', '0']
     const { mint } = await ok(['tokens', 'create', ...texts, '-k', ada.file])
-    await ok(['tokens', 'set-authority', mint, 'mint', world.vault, '--allow-programs', '-k', ada.file])
+    await ok(['tokens', 'set-authority', mint, 'mint', vault.address, '--allow-programs', '-k', ada.file])
     const wallets = Array.from({ length: 10 }, () => base58.encode(randomBytes(32)))
-    for (const owner of wallets) {
-      const { address } = await ok(['pdas', 'derive', 'ata', `owner=${owner}`, `mint=${mint}`])
-      await ok(['localnet', 'airdrop', address, '0.0009'])
-    }
+    for (const owner of wallets) chain.airdrop(ataOf(owner, mint), 900_000n)
     const list = cli.file('gifts.csv', `${wallets.map((wallet) => `${wallet},1`).join('\n')}\n`)
     const give = ['tokens', 'mint', mint, '--from', list, '--allow-programs', ...by()]
     const proposed = await ok(give)
@@ -254,8 +238,8 @@ describe.skipIf(lacks)('A list of a vault', () => {
     expect(statuses(await ok(launch))).toEqual(['executed', 'executed'])
     const pools = await ok(['pools', 'list'])
     expect(pools.map(({ symbol, creator }: Record<string, string>) => [symbol, creator]).toSorted()).toEqual([
-      ['ONE', world.vault],
-      ['TWO', world.vault],
+      ['ONE', vault.address],
+      ['TWO', vault.address],
     ])
   })
 })

@@ -2,16 +2,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { vaultAddress } from '../../src/solana/squads/index.ts'
+import { mapped } from '../support/mapped.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
-import { commandLine, type KeypairFile } from './command-line.ts'
+import { commandLine } from './command-line.ts'
 
 const lacks = [PROGRAMS.squads, PROGRAMS.tokenMetadata, PROGRAMS.lock, PROGRAMS.core].some(({ id }) => !hasProgram(id))
 const cli = commandLine()
-const [ada, ben, cy] = ['ada', 'ben', 'cy'].map((name) => cli.keypair(`${name}.json`)) as [
-  KeypairFile,
-  KeypairFile,
-  KeypairFile,
-]
+const [ada, ben, cy] = mapped(['ada', 'ben', 'cy'], (name) => cli.keypair(`${name}.json`))
 const ok = (args: readonly string[]) => cli.json([...args])
 
 describe.skipIf(lacks)('A multisig by command line', () => {

@@ -7,13 +7,9 @@ import { checkedBuild, signingFor } from '../../commands/signing/demand.ts'
 import { demandsWithdrawal } from '../../commands/tokens/extension-acts.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
+import { mapped } from '../support/mapped.ts'
 
-const [payer, mint, named, other] = [1, 2, 3, 4].map((seed) => goldenKey(seed).publicKey) as [
-  PublicKey,
-  PublicKey,
-  PublicKey,
-  PublicKey,
-]
+const [payer, mint, named, other] = mapped([1, 2, 3, 4], (seed) => goldenKey(seed).publicKey)
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
 const own = spl.getAssociatedTokenAddressSync(mint, payer, true, PROGRAM)
 const withdrawal = (sources: PublicKey[]) =>

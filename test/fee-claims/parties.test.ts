@@ -15,6 +15,7 @@ import { followTransactions } from '../../src/operations/transactions/follow-tra
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { IMAGES } from '../storage/images.ts'
 import { createMint, give, type Mint, unitsIn } from '../support/gold.ts'
+import { mapped } from '../support/mapped.ts'
 import { keypairFile } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { openService, removeFolder, type Service } from '../support/service.ts'
@@ -39,13 +40,7 @@ const EARNING = {
 
 describe.skipIf(lacking.length > 0)('fee claims of all parties', () => {
   const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')]
-  const [platform, creator, trader, payer, quote] = Array.from({ length: 5 }, () => Keypair.generate()) as [
-    Keypair,
-    Keypair,
-    Keypair,
-    Keypair,
-    Keypair,
-  ]
+  const [platform, creator, trader, payer, quote] = mapped([1, 2, 3, 4, 5], () => Keypair.generate())
   const [vault] = PublicKey.findProgramAddressSync([Buffer.from('vault')], platform.publicKey)
   let service: Service
   let chain: Awaited<ReturnType<Service['services']['chain']['local']>>

@@ -26,17 +26,11 @@ import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { MEMO_PROGRAM, UPGRADEABLE_LOADER } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { mintOf, openTestChain, SOL, someone } from '../support/local-chain.ts'
+import { mapped } from '../support/mapped.ts'
 import { testNode } from '../support/node.ts'
 import { flat, requireWhole } from '../support/whole-texts.ts'
 
-const [vault, thief, mint, account, asset, other] = Array.from({ length: 6 }, () => someone()) as [
-  PublicKey,
-  PublicKey,
-  PublicKey,
-  PublicKey,
-  PublicKey,
-  PublicKey,
-]
+const [vault, thief, mint, account, asset, other] = mapped([1, 2, 3, 4, 5, 6], () => someone())
 const none = Buffer.of(0)
 const key = (pubkey: PublicKey, isSigner = false, isWritable = true) => ({ pubkey, isSigner, isWritable })
 const call = (program: string, keys: ReturnType<typeof key>[], ...data: Uint8Array[]) =>

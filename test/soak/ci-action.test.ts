@@ -9,6 +9,7 @@ import { parse } from 'yaml'
 import { commandLine } from '../cli/command-line.ts'
 import { naiveRoot, walletOf } from '../merkle/reference.ts'
 import { gitIn } from '../support/git.ts'
+import { mapped } from '../support/mapped.ts'
 import { yamlFaults } from '../support/yaml.ts'
 
 const cli = commandLine()
@@ -100,11 +101,7 @@ describe('the GitHub action of examples/ci', () => {
 
   it('runs the package of a release only if its checksum is the given one', async () => {
     // A package as a release has it, and a curl that hands it out.
-    const [bin, packed, tarball] = ['bin', 'package', 'release.tgz'].map((name) => join(cli.home, name)) as [
-      string,
-      string,
-      string,
-    ]
+    const [bin, packed, tarball] = mapped(['bin', 'package', 'release.tgz'], (name) => join(cli.home, name))
     mkdirSync(bin)
     mkdirSync(packed)
     mkdirSync(temporary)

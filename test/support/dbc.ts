@@ -19,6 +19,7 @@ import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { goldenKey } from './golden.ts'
 import { hasProgram, memo, openTestChain, PROGRAMS_DIR, SOL } from './local-chain.ts'
+import { mapped } from './mapped.ts'
 import { testNode } from './node.ts'
 import { addressOf } from './wallets.ts'
 
@@ -28,14 +29,7 @@ export { addressOf }
 export const DBC_PROGRAMS = [PROGRAMS.dbc, PROGRAMS.tokenMetadata, PROGRAMS.dammV2, PROGRAMS.lock]
 export const lacksDbc = !DBC_PROGRAMS.every(({ id }) => hasProgram(id))
 
-export const [CREATOR, MINT, CONFIG, PARTNER, TRADER, KEEPER] = [11, 12, 13, 14, 15, 16].map(goldenKey) as [
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-]
+export const [CREATOR, MINT, CONFIG, PARTNER, TRADER, KEEPER] = mapped([11, 12, 13, 14, 15, 16], goldenKey)
 
 /** A billion tokens from 30 to 400 SOL. */
 export function presetWith(changes: Record<string, unknown> = {}): CurvePreset {

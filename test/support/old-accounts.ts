@@ -3,6 +3,7 @@ import * as spl from '@solana/spl-token'
 import { PublicKey } from '@solana/web3.js'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import { mapped } from './mapped.ts'
 import { extended, mintData, type TokenExtensions, tokenAccountData } from './token-accounts.ts'
 import { someAddress } from './wallets.ts'
 
@@ -39,11 +40,7 @@ export function oldAccounts(chain: Pick<LocalChain, 'setAccount' | 'minimumBalan
       const base = tokenAccountData(bytesOf(mint), { owner: bytesOf(wallet), amount, frozen })
       change?.(base)
       const data = extensions === undefined ? base : extended(base, 2, extensions)
-      const [key, owner, of] = [mint, wallet, program].map((one) => new PublicKey(one)) as [
-        PublicKey,
-        PublicKey,
-        PublicKey,
-      ]
+      const [key, owner, of] = mapped([mint, wallet, program], (one) => new PublicKey(one))
       const at = isAssociated ? spl.getAssociatedTokenAddressSync(key, owner, true, of).toBase58() : someAddress()
       return put(at, program, data, excess)
     },

@@ -5,13 +5,10 @@ import { tokenBadgeAddress } from '../../src/chain/programs/dbc/index.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { goldenKey } from './golden.ts'
+import { mapped } from './mapped.ts'
 import { extended, mintData, type TokenExtensions, tokenAccountData } from './token-accounts.ts'
 
-export const [USDC, QUOTE_2022, QUOTE_WITH_FEE] = [31, 32, 33].map((seed) => goldenKey(seed).publicKey.toBase58()) as [
-  string,
-  string,
-  string,
-]
+export const [USDC, QUOTE_2022, QUOTE_WITH_FEE] = mapped([31, 32, 33], (seed) => goldenKey(seed).publicKey.toBase58())
 const TRANSFER_FEE_CONFIG = 1
 /** First bytes of SHA-256 of `account:TokenBadge`. */
 const BADGE_DISCRIMINATOR = Buffer.from('74dbcce5f974ff96', 'hex')

@@ -1,5 +1,6 @@
 /** Turnkey, Privy and AWS KMS as their APIs are documented, each checking every request it is sent. */
 import { createECDH, createHash, createHmac, createPublicKey, verify } from 'node:crypto'
+import { mapped } from './mapped.ts'
 import { type ProviderServer, type SeenRequest, type TestKey, testKey } from './signer-keys.ts'
 import { startProvider } from './signer-provider.ts'
 import { startVault } from './vault-server.ts'
@@ -27,10 +28,7 @@ export async function startTurnkey(key = testKey(), status = 'ACTIVITY_STATUS_CO
     const stamp = JSON.parse(Buffer.from(String(headers['x-stamp']), 'base64url').toString()) as Record<string, string>
     if (stamp.scheme !== 'SIGNATURE_SCHEME_TK_API_P256' || stamp.publicKey !== apiPublicKey) return false
     const point = api.getPublicKey()
-    const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((half) => half.toString('base64url')) as [
-      string,
-      string,
-    ]
+    const [x, y] = mapped([point.subarray(1, 33), point.subarray(33)], (half) => half.toString('base64url'))
     const verifier = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' })
     return verify('sha256', Buffer.from(body), verifier, Buffer.from(stamp.signature ?? '', 'hex'))
   }

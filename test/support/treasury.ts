@@ -9,6 +9,7 @@ import { followTransactions } from '../../src/operations/transactions/follow-tra
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { multisigAddress, vaultAddress } from '../../src/solana/squads/index.ts'
 import { signed, transfer } from './local-chain-transactions.ts'
+import { mapped } from './mapped.ts'
 import { keypairFile } from './platform-wallet.ts'
 import { IMAGE } from './pool-platform.ts'
 import { hasProgram } from './programs.ts'
@@ -69,13 +70,7 @@ async function openTreasury(dataDir: string) {
     },
   })
   const chain: LocalChain = await service.services.chain.local()
-  const [a, b, c, trader, stranger] = Array.from({ length: 5 }, () => Keypair.generate()) as [
-    Keypair,
-    Keypair,
-    Keypair,
-    Keypair,
-    Keypair,
-  ]
+  const [a, b, c, trader, stranger] = mapped([1, 2, 3, 4, 5], () => Keypair.generate())
   for (const key of [platform, a, b, c, trader, stranger]) chain.airdrop(addressOf(key), 1_000n * SOL)
 
   /** Signs with those of the keys that must sign, and lands it. */

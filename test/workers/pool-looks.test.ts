@@ -4,16 +4,13 @@ import { expect, it } from 'vitest'
 import { poolMigrationWorker } from '../../daemon/workers/workers.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { insertPool } from '../../src/store/resources/pools.ts'
+import { mapped } from '../support/mapped.ts'
 import { startService } from '../support/service.ts'
 
 it('a look that is due is not skipped, if the round before took three seconds', async () => {
   const { services, clock } = await startService()
   const { store, chain } = services
-  const [address, base_mint, quote_mint] = [0, 1, 2].map(() => Keypair.generate().publicKey.toBase58()) as [
-    string,
-    string,
-    string,
-  ]
+  const [address, base_mint, quote_mint] = mapped([0, 1, 2], () => Keypair.generate().publicKey.toBase58())
   const none = { creator: null, config: null, name: null, symbol: null, metadata_uri: null, preset: null }
   const more = { migrated_to: null, dbc_pool: null, crank_signing: null, crank_signature: null }
   const times = { next_check_at: clock.now(), created_at: clock.now(), external_uid: null, metadata_json: null }

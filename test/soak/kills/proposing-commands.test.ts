@@ -6,6 +6,7 @@ import { compileTransaction } from '../../../src/solana/compiling.ts'
 import { commandLine, type KeypairFile, PROGRAM } from '../../cli/command-line.ts'
 import { type Served, serveHere } from '../../cli/served.ts'
 import { V1_CONFIG } from '../../support/local-chain.ts'
+import { mapped } from '../../support/mapped.ts'
 import { keyOf } from '../../support/squads.ts'
 import { lacksTreasury } from '../../support/treasury.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from '../trapping-proxy.ts'
@@ -57,11 +58,7 @@ interface Act {
 }
 
 async function start() {
-  const [ada, ben, cy] = ['ada', 'ben', 'cy'].map((name) => cli.keypair(`${name}.json`)) as [
-    KeypairFile,
-    KeypairFile,
-    KeypairFile,
-  ]
+  const [ada, ben, cy] = mapped(['ada', 'ben', 'cy'], (name) => cli.keypair(`${name}.json`))
   const daemon: Served = await serveHere(cli.dataDir, { SVC_PRIORITY_FEE: 'none' })
   for (const { address } of [ada, ben, cy]) await cli.json(['localnet', 'airdrop', address, '100'])
   const members = [ada, ben, cy].map(({ address }) => address).join(',')

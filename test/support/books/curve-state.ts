@@ -4,6 +4,7 @@ import { createDbcProgram, deriveBaseKeyForLocker, deriveEscrow } from '@meteora
 import { Connection, PublicKey } from '@solana/web3.js'
 import type { Beneficiary, FeeClaimKind } from '../../../src/api/fee-claims.ts'
 import type { LocalChain } from '../../../src/localnet/types.ts'
+import { mapped } from '../mapped.ts'
 
 export type Party = Beneficiary | 'protocol'
 export const PARTIES: readonly Party[] = ['partner', 'creator', 'protocol']
@@ -119,14 +120,7 @@ export function vestedNow(chain: LocalChain, pool: string): bigint {
   const data = chain.account(escrowOf(pool).toBase58())?.data
   if (data === undefined) return 0n
   const at = (offset: number) => Buffer.from(data).readBigUInt64LE(offset)
-  const [cliffTime, frequency, cliffAmount, perPeriod, periods, claimed] = [144, 152, 160, 168, 176, 184].map(at) as [
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-  ]
+  const [cliffTime, frequency, cliffAmount, perPeriod, periods, claimed] = mapped([144, 152, 160, 168, 176, 184], at)
   const now = BigInt(chain.unixTimestamp())
   if (now < cliffTime) return 0n
   const passed = (now - cliffTime) / frequency

@@ -1,0 +1,41 @@
+/** A vault with SOL and the commands of its three members: ada proposes, ben and cy approve and execute. */
+import { afterAll, expect } from 'vitest'
+import { mapped } from '../support/mapped.ts'
+import { quickProgramsDir } from '../support/programs.ts'
+import type { CommandLine } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
+
+export type Vault = ReturnType<typeof vaultOf>
+
+/** `open` makes it; from `serve` on, commands find a running service, which follows what they send. */
+export function vaultOf(cli: CommandLine) {
+  const [ada, ben, cy] = mapped(['ada', 'ben', 'cy'], (name) => cli.keypair(`${name}.json`))
+  let served: Served | undefined
+  afterAll(() => served?.stop())
+  const fund = async (address: string, sol = '100') => cli.json(['localnet', 'airdrop', address, sol])
+  const vault = {
+    ...{ ada, ben, cy, fund },
+    ...{ multisig: '', address: '' },
+    /** A service that does not run has no worker: its settings are those of each command. */
+    async open(): Promise<void> {
+      Object.assign(cli.env, { SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' })
+      for (const { address } of [ada, ben, cy]) await fund(address)
+      const members = `${ada.address}:propose,${ben.address},${cy.address}`
+      const made = await cli.json(['multisig', 'create', '--member', members, '--threshold', '2', '-k', ada.file])
+      Object.assign(vault, { multisig: made.multisig, address: made.vault })
+      await fund(made.vault)
+    },
+    async serve(settings: Record<string, string>): Promise<Served> {
+      served = await serveHere(cli.dataDir, { SVC_PRIORITY_FEE: 'none', ...settings })
+      return served
+    },
+    /** The flags by which ada proposes. */
+    by: () => ['--squads', vault.multisig, '-k', ada.file],
+    vote: async (verb: string, id: string, { file }: { file: string }) => cli.json(['proposals', verb, id, '-k', file]),
+    async carryOut(id: string): Promise<void> {
+      for (const member of [ben, cy]) await vault.vote('approve', id, member)
+      expect(await vault.vote('execute', id, cy)).toMatchObject({ proposal_status: 'executed' })
+    },
+  }
+  return vault
+}
