@@ -3,6 +3,8 @@ import { paths } from '../../src/api/paths.ts'
 import { inWhole, wholeOf } from '../cli/amounts.ts'
 import { mintAddress, type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
+import { SEND_CALLS, sendFlags } from '../lists/batches/flags.ts'
+import { doToWallets } from '../lists/batches/list.ts'
 import { columnInputs, withListNotes } from '../lists/column-flags.ts'
 import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
 import { readRecipients } from '../merkle/recipients.ts'
@@ -18,8 +20,6 @@ import { airdropInitVerb } from './init.ts'
 import { airdropLaunchVerb } from './launch.ts'
 import { airdropPageVerb } from './page.ts'
 import { airdropPushVerb } from './push.ts'
-import { SEND_CALLS, sendFlags } from './sending/flags.ts'
-import { sendList } from './sending/list.ts'
 import { airdropSnapshotVerb } from './snapshot.ts'
 import { airdropSponsorVerb } from './sponsor.ts'
 import { airdropStatusVerb } from './status.ts'
@@ -56,7 +56,8 @@ const airdropSendVerb = verb({
     requireUnits(chosen, token)
     const units = (name: string) => chosenUnits(session, chosen, { name, token })
     const read = await readRecipients(file, { ...columnInputs(flags), mint, decimals, duplicates, units }, session.ui)
-    const outcome = await sendList(session, flags, {
+    const outcome = await doToWallets(session, flags, {
+      act: 'send',
       name: file,
       token,
       list: read.list,

@@ -3,14 +3,14 @@ import { paths } from '../../src/api/paths.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { required, text, verb } from '../cli/command.ts'
 import { makeStateFolder, stateFile } from '../cli/state-file.ts'
+import { SEND_CALLS, sendFlags } from '../lists/batches/flags.ts'
+import { doToWallets } from '../lists/batches/list.ts'
 import { columnInputs } from '../lists/column-flags.ts'
 import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
 import { hashRoot } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
 import { failure } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
-import { SEND_CALLS, sendFlags } from './sending/flags.ts'
-import { sendList } from './sending/list.ts'
 
 const PUSHES_FOLDER = 'pushes'
 
@@ -57,7 +57,8 @@ export const airdropPushVerb = verb({
       })
     }
     if (journal === undefined && !flags.dry_run) makeStateFolder(PUSHES_FOLDER)
-    return sendList(session, flags, {
+    return doToWallets(session, flags, {
+      act: 'send',
       name: id,
       token,
       list,

@@ -4,13 +4,14 @@ import type { TokenBurning, TokenFreezing, TokenMinting } from '../../src/api/to
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { demandsActs } from '../lists/batches/act.ts'
 import { type ColumnInputs, columnFlags, columnInputs } from '../lists/column-flags.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, programsField, SIGN_UNSEEN } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
 import { FROM, FROM_WALLETS, JOURNAL, openingLine, RAW, unitsOf } from './act-inputs.ts'
-import { actOnList, demandsActs } from './act-lists.ts'
+import { actOnList } from './act-lists.ts'
 
 const SENDS = [
   ...ACT_CALLS,
@@ -61,18 +62,8 @@ export const mintVerb = verb({
     session,
   ) {
     if (from !== undefined) {
-      return actOnList(session, flags, {
-        act: 'mint',
-        mint,
-        file: from,
-        journal,
-        raw,
-        allow_programs,
-        again,
-        sign_unseen,
-        trust_journal,
-        columns: columnInputs(flags),
-      })
+      const list = { act: 'mint' as const, mint, file: from, journal, raw, columns: columnInputs(flags) }
+      return actOnList(session, { ...flags, allow_programs, again, sign_unseen, trust_journal }, list)
     }
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenMinting>(session, flags, {
@@ -128,19 +119,8 @@ export const burnVerb = verb({
   ],
   async run({ mint, amount, holder, from, journal, again, sign_unseen, trust_journal, raw, ...flags }, session) {
     if (from !== undefined) {
-      const list = {
-        act: 'burn' as const,
-        mint,
-        file: from,
-        journal,
-        raw,
-        allow_programs: false,
-        again,
-        sign_unseen,
-        trust_journal,
-        columns: columnInputs(flags),
-      }
-      return actOnList(session, flags, list)
+      const list = { act: 'burn' as const, mint, file: from, journal, raw, columns: columnInputs(flags) }
+      return actOnList(session, { ...flags, allow_programs: false, again, sign_unseen, trust_journal }, list)
     }
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenBurning>(session, flags, {
@@ -186,18 +166,8 @@ async function runFreezing(
   { mint, wallet: typed, from, journal, ...flags }: FreezingInput & ActFlags & ColumnInputs,
 ) {
   if (from !== undefined) {
-    const list = {
-      act,
-      mint,
-      file: from,
-      journal,
-      raw: true,
-      allow_programs: false,
-      again: true,
-      trust_journal: false,
-      columns: columnInputs(flags),
-    }
-    return actOnList(session, flags, list)
+    const own = { ...flags, allow_programs: false, again: true, trust_journal: false }
+    return actOnList(session, own, { act, mint, file: from, journal, raw: true, columns: columnInputs(flags) })
   }
   const wallet = typed ?? ''
   const { freeze, thaw } = session.client.tokens

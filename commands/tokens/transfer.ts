@@ -1,18 +1,15 @@
 /** `svc tokens transfer`: sends a token to one wallet, or to every wallet of a list once. */
 import type { TokenTransfer } from '../../src/api/token-transfers.ts'
-import { demandsTransfers } from '../airdrops/sending/batch.ts'
-import { SEND_CALLS } from '../airdrops/sending/flags.ts'
-import { sendList } from '../airdrops/sending/list.ts'
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import { mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
-import { columnFlags, columnInputs, withListNotes } from '../lists/column-flags.ts'
+import { demandsTransfers } from '../lists/batches/act.ts'
+import { SEND_CALLS } from '../lists/batches/flags.ts'
+import { columnFlags, columnInputs } from '../lists/column-flags.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
-import { refuseStandardInput } from '../lists/run.ts'
-import { listToken } from '../merkle/list-units.ts'
-import { readRecipients } from '../merkle/recipients.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { FROM, JOURNAL, openingLine, RAW, unitsOf } from './act-inputs.ts'
+import { actOnList } from './act-lists.ts'
 
 export const transferVerb = verb({
   about: 'Send a token to a wallet, or to every wallet of a CSV',
@@ -44,22 +41,8 @@ export const transferVerb = verb({
   async run({ mint, wallet, amount, from, journal, raw, again, trust_journal, ...flags }, session) {
     const { allow_programs, accept_transfer_fee, ...signing } = flags
     if (from !== undefined) {
-      refuseStandardInput(from, '--from')
-      const token = await listToken(session, mint)
-      const read = await readRecipients(
-        from,
-        { ...columnInputs(flags), mint, decimals: raw ? undefined : token.decimals, duplicates: undefined },
-        session.ui,
-      )
-      const list = {
-        name: from,
-        token,
-        list: read.list,
-        isRaw: raw,
-        journal: journal ?? `${from}.send.jsonl`,
-        proposals: journal ?? `${from}.proposals.json`,
-      }
-      return withListNotes(await sendList(session, { ...flags, again, trust_journal }, list), read)
+      const list = { act: 'send' as const, mint, file: from, journal, raw, columns: columnInputs(flags) }
+      return actOnList(session, { ...flags, again, trust_journal }, list)
     }
     const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
     const recipient = wallet ?? ''

@@ -12,16 +12,16 @@ import {
 } from '@solana/web3.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { requireClaimants } from '../../commands/airdrops/claimants.ts'
-import { demandsTransfers, type SendRun, sendBatch } from '../../commands/airdrops/sending/batch.ts'
+import type { Session } from '../../commands/cli/session.ts'
+import { demandsTransfers, type SendRow, type SendRun, walletAct } from '../../commands/lists/batches/act.ts'
+import { sendBatch } from '../../commands/lists/batches/batch.ts'
 import {
   type OpenBatch,
   type RequestedBatch,
   SendJournal,
   type SentBatch,
-} from '../../commands/airdrops/sending/journal.ts'
-import { requireTokens } from '../../commands/airdrops/sending/list-terms.ts'
-import type { SendRow } from '../../commands/airdrops/sending/rows.ts'
-import type { Session } from '../../commands/cli/session.ts'
+} from '../../commands/lists/batches/journal.ts'
+import { requireTokens } from '../../commands/lists/batches/plan.ts'
 import { untilEnded } from '../../commands/lists/until-ended.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { checkedBuild, signingFor } from '../../commands/signing/demand.ts'
@@ -178,7 +178,13 @@ describe('A batch that no node has shown', () => {
     const batch: OpenBatch = { batch: '1', recipients: [['a', '1']], sending }
     journal.write('1', batch)
     const run = (replacesUnseen: boolean): SendRun => ({
-      ...{ terms: { payer: 'payer', mint: 'mint' }, journal, forecast: { decimals: 6 }, keypair: undefined, caller },
+      ...{
+        terms: { payer: 'payer', mint: 'mint' },
+        journal,
+        act: walletAct('send', { mint: 'mint', decimals: 6 }),
+        keypair: undefined,
+        caller,
+      },
       ...{ signed: true, txVersion: {}, replacesUnseen, isTrusted: true },
     })
     const row = rowOf('a')
@@ -208,7 +214,7 @@ describe('A batch of the platform wallet', () => {
     const run: SendRun = {
       terms: { payer: 'payer', mint: 'mint', allow_programs: false, accept_transfer_fee: false },
       journal,
-      forecast: { decimals: 6 },
+      act: walletAct('send', { mint: 'mint', decimals: 6 }),
       keypair: undefined,
       signed: true,
       caller,

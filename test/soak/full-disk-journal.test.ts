@@ -3,14 +3,14 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
-import { SendJournal } from '../../commands/airdrops/sending/journal.ts'
+import { SendJournal } from '../../commands/lists/batches/journal.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const PRLIMIT = spawnSync('prlimit', ['--version']).status === 0
 
 it.skipIf(!PRLIMIT)('A line that a full disk cuts off is removed, so that the next one is whole', async () => {
   const file = join(temporaryFolder(), 'journal')
-  const journals = join(import.meta.dirname, '../../commands/airdrops/sending/journal.ts')
+  const journals = join(import.meta.dirname, '../../commands/lists/batches/journal.ts')
   const script = `
     import { execFileSync } from 'node:child_process'
     const { SendJournal } = await import(${JSON.stringify(journals)})

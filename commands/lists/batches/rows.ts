@@ -2,25 +2,11 @@
 import type { TransferFault } from '../../../src/api/token-transfers.ts'
 import { type EntryList, entryAt } from '../../../src/merkle/entry-list.ts'
 import type { Session } from '../../cli/session.ts'
-import { patiently } from '../../lists/patience.ts'
 import { usage } from '../../ui/problem.ts'
 import { counted } from '../../ui/words.ts'
+import { patiently } from '../patience.ts'
+import type { SendRow, WalletAct } from './act.ts'
 import type { PaidWallet, SendJournal, SendTermsOfList } from './journal.ts'
-
-export interface SendRow {
-  wallet: string
-  /** Raw units. */
-  amount: bigint
-  /**
-   * `unknown`: the platform wallet was asked too long ago, or by another caller, so it is not known whether it signed.
-   */
-  status: 'to send' | 'sent' | 'sent already' | 'claimed' | 'left out' | 'unknown' | 'failed'
-  /** Why it is left out, in words. */
-  note: string | null
-  signature: string | null
-  /** Whether its token account is opened; known after planning. */
-  opens: boolean
-}
 
 /** What the API says of the token and the sender; sums are over all rows that are to be sent. */
 export interface SendForecast {
@@ -42,42 +28,45 @@ export const rowToSend = (wallet: string, amount: bigint): SendRow => ({
 })
 
 /** A row that an earlier run has paid; what the chain does not prove is neither paid nor sent again. */
-export const rowPaid = (row: SendRow, { signature, doubt }: PaidWallet): SendRow => ({
+const rowPaid = (row: SendRow, { signature, doubt }: PaidWallet): SendRow => ({
   ...{ ...row, signature, note: doubt, status: doubt === null ? 'sent already' : 'unknown' },
 })
 
-/** Throws a usage problem if the list now has another amount for a wallet that was paid, or may still be paid. */
+/** Throws a usage problem if the list has another amount now for a wallet that is done, or may still be, or lacks it. */
 export function rowsOf(
-  list: EntryList,
+  act: WalletAct,
+  { list, name }: { list: EntryList; name: string },
   { paid: paidWallets, journal }: { paid: ReadonlyMap<string, PaidWallet>; journal: SendJournal | null },
-  listName: string,
 ): SendRow[] {
+  const { done } = act.words
   if (list.locked !== undefined) {
-    throw usage(`${listName} has locked amounts, which a transfer would pay at once`, {
-      next: 'make a list of what is to be sent now; what vests is claimed from an airdrop (svc airdrops launch)',
+    throw usage(`${name} has locked amounts, which would be ${act.paid} at once`, {
+      next: `make a list of what is to be ${done} now; what vests is claimed from an airdrop (svc airdrops launch)`,
     })
   }
   const open = new Map((journal?.open() ?? []).flatMap(({ recipients }) => recipients))
+  const changed = (wallet: string, before: string | undefined, now: string) => {
+    const signature = paidWallets.get(wallet)?.signature
+    const by = signature === undefined ? 'and that may still land' : `by ${signature}`
+    return usage(`${wallet} ${act.did(before, true)} in an earlier run, ${by}; the list has ${now} for it now`, {
+      next: `put the row back as it was; ${journal?.file} has it. What is owed beyond it goes into a list of its own, with another --journal, and so does a new list that has overwritten the file`,
+      details: { wallet, [done]: before, listed: now },
+    })
+  }
   const rows = Array.from({ length: list.count }, (_, i): SendRow => {
     const { wallet, amount } = entryAt(list, i)
     const paid = paidWallets.get(wallet)
     const before = paid?.amount ?? open.get(wallet)
-    if (before !== undefined && before !== String(amount))
-      throw changedAmount({ wallet, amount, before, signature: paid?.signature })
+    if (before !== undefined && before !== String(amount)) throw changed(wallet, before, String(amount))
     open.delete(wallet)
     const row = rowToSend(wallet, amount)
     if (paid !== undefined) return rowPaid(row, paid)
-    return amount === 0n ? { ...row, status: 'left out', note: 'its amount is 0' } : row
+    return act.hasAmounts && amount === 0n ? { ...row, status: 'left out', note: 'its amount is 0' } : row
   })
-  refuseOtherList(rows, paidWallets, journal?.file ?? '', listName)
+  if (act.name === 'send') refuseOtherList(rows, paidWallets, journal?.file ?? '', name)
   const [gone] = open.keys()
-  if (journal === null || gone === undefined) return rows
-  throw usage(
-    `${gone} was sent ${open.get(gone)} raw units in an earlier run, which may still land, and is no longer in ${listName}`,
-    {
-      next: `put the row back as it was; it is in ${journal.file}`,
-    },
-  )
+  if (gone !== undefined) throw changed(gone, open.get(gone), 'no row')
+  return rows
 }
 
 /**
@@ -100,19 +89,6 @@ function refuseOtherList(
       next: `if the file was overwritten by a new list, pay all of it with a journal of its own: --journal FILE; if it is the same list, put the rows back, which ${journal} has`,
     },
   )
-}
-
-function changedAmount({
-  wallet,
-  amount,
-  before,
-  signature,
-}: Pick<SendRow, 'wallet' | 'amount'> & { before: string; signature: string | undefined }) {
-  const by = signature === undefined ? 'and that may still land' : `by ${signature}`
-  return usage(`${wallet} was sent ${before} raw units in an earlier run, ${by}; the list has ${amount} for it now`, {
-    next: 'put the amount back; what is owed beyond it goes into a list of its own, with another --journal, and so does a new list that has overwritten the file',
-    details: { wallet, sent: before, listed: String(amount) },
-  })
 }
 
 /**

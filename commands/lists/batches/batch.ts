@@ -1,75 +1,23 @@
 /** Sends one batch of a list; the journal has it before it is sent, and it is signed again only once it has ended. */
 import { ApiError } from '../../../src/platform/errors.ts'
-import type { ApiCaller, Session } from '../../cli/session.ts'
-import { type SignedSending, sendOne } from '../../lists/attempt.ts'
-import { fieldsOf, type JournalFields } from '../../lists/journal.ts'
-import { requireSameCaller, requireTrusted, UntrustedKey } from '../../lists/key-trust.ts'
-import { patiently } from '../../lists/patience.ts'
-import { type DoneInJournal, doubtsAbout } from '../../lists/proof.ts'
-import type { BuiltTransactions } from '../../signing/built-transactions.ts'
-import { checkedBuild, type Demand, demanding, type Signing, sendsTokens, signingFor } from '../../signing/demand.ts'
+import type { Session } from '../../cli/session.ts'
+import { checkedBuild, signingFor } from '../../signing/demand.ts'
 import { signOne } from '../../signing/device.ts'
 import { UnprovenEnd } from '../../signing/following.ts'
 import { failure } from '../../ui/problem.ts'
-import type {
-  BatchSending,
-  BatchTerms,
-  OpenBatch,
-  PaidWallet,
-  RequestedBatch,
-  SendJournal,
-  SendTermsOfList,
-} from './journal.ts'
-import { leaveOut, rowToSend, type SendForecast, type SendRow } from './rows.ts'
-
-export const demandsTransfers = demanding('these transfers', sendsTokens, { inOrder: true })
-
-/** An answer of the API about a batch. */
-export type BatchAnswer =
-  | { mode: 'signed'; signature: string }
-  | (BuiltTransactions & { mode: 'unsigned'; transaction: string })
-
-/** What a batch does, if it sends nothing. */
-export interface BatchAct {
-  /** Builds one transaction for the rows, or has the platform wallet sign it. */
-  call(
-    session: Session,
-    body: BatchTerms,
-    rows: readonly SendRow[],
-    options?: { idempotencyKey: string },
-  ): Promise<{ data: BatchAnswer }>
-  demand(of: Signing, rows: readonly SendRow[]): Promise<Demand>
-  /** What is done to them, as in `minted`. */
-  done: string
-  /** The field of the request that lists the rows, by which a refusal names one. */
-  list: string
-}
-
-export interface SendRun {
-  /** Without one, the rows are sent the token. */
-  act?: BatchAct
-  terms: BatchTerms
-  journal: SendJournal
-  forecast: Pick<SendForecast, 'decimals'>
-  keypair: string | undefined
-  /** Whether the platform wallet signs. */
-  signed: boolean
-  /** Who requests its signature. */
-  caller: ApiCaller
-  txVersion: { tx_version?: 1 }
-  /** Whether a batch that no node has shown is signed again without proof. */
-  replacesUnseen?: boolean | undefined
-  /** Whether a finished batch counts as paid although no node has its transaction. */
-  isTrusted: boolean
-}
-
-/** What a finished batch is compared by. */
-export type ProvableRun = Pick<SendRun, 'act' | 'terms' | 'forecast' | 'isTrusted'>
+import { type SignedSending, sendOne } from '../attempt.ts'
+import { fieldsOf, type JournalFields } from '../journal.ts'
+import { requireSameCaller, requireTrusted, UntrustedKey } from '../key-trust.ts'
+import { patiently } from '../patience.ts'
+import { type DoneInJournal, doubtsAbout } from '../proof.ts'
+import type { BatchAnswer, BatchRun, SendRow, SendRun } from './act.ts'
+import type { BatchSending, OpenBatch, PaidWallet, RequestedBatch, SendJournal } from './journal.ts'
+import { leaveOut, rowToSend } from './rows.ts'
 
 /** What earlier runs have paid, by wallet, after the chain was asked; `known` has what this run has compared already. */
 export async function paidWallets(
   session: Session,
-  run: ProvableRun,
+  run: Pick<SendRun, 'act' | 'terms' | 'isTrusted'>,
   journal: SendJournal | null,
   known: Map<string, string | null> = new Map(),
 ): Promise<Map<string, PaidWallet>> {
@@ -92,14 +40,14 @@ export async function paidWallets(
 
 const doneBatch = (
   session: Session,
-  run: Pick<ProvableRun, 'act' | 'terms' | 'forecast'>,
+  { act, terms }: Pick<BatchRun, 'act' | 'terms'>,
   { id, recipients, sending }: Pick<OpenBatch, 'recipients' | 'sending'> & { id: string },
 ): DoneInJournal => ({
   id,
   signatures: sending.signature ? [sending.signature] : [],
   demand: () =>
-    actOf(run).demand(
-      signingFor(session, run.terms.payer, { isRead: true }),
+    act.demand(
+      signingFor(session, terms.payer, { isRead: true }),
       recipients.map(([wallet, amount]) => rowToSend(wallet, BigInt(amount))),
     ),
 })
@@ -130,7 +78,7 @@ export async function sendBatch(
       // The request of an earlier run may have been signed, so a new batch may follow only once that one has ended.
       const isOpen = earlier !== null && run.journal.entries.get(earlier.batch)?.end === undefined
       if (!(error instanceof ApiError) || isOpen) throw error
-      now = withoutFault(error, now, { later, list: actOf(run).list })
+      now = withoutFault(error, now, { later, list: run.act.words.list })
       earlier = null
     }
   }
@@ -147,9 +95,8 @@ async function doubtAbout(session: Session, run: SendRun, rows: readonly SendRow
 /** Sends to all of the rows in one transaction, and returns its signature. Throws the refusal of a row. */
 function sendToAll(session: Session, run: SendRun, rows: readonly SendRow[], begun: OpenBatch | null): Promise<string> {
   const { journal, caller } = run
-  const anew = `if nothing was ${actOf(run).done}, put it into a list of its own with another --journal (and --again if that list is the same)`
-  const recipients = recipientsOf(rows)
-  const pairs = recipients.map(({ wallet, amount }) => [wallet, amount] as const)
+  const anew = `if nothing was ${run.act.paid}, put it into a list of its own with another --journal (and --again if that list is the same)`
+  const pairs = rows.map(({ wallet, amount }) => [wallet, String(amount)] as const)
   let batch = begun?.batch ?? null
   return sendOne<RequestedBatch>(session, {
     begun: begun?.sending ?? null,
@@ -157,7 +104,7 @@ function sendToAll(session: Session, run: SendRun, rows: readonly SendRow[], beg
     async ask(request, options) {
       // Each attempt checks it, because waiting for a rate limit may take longer than the API keeps the key.
       requireTrusted(request, { caller, now: session.clock.now(), anew })
-      const { data } = await actOf(run).call(session, request.body, rows, options)
+      const { data } = await run.act.call(session, request.body, rows, options)
       if (data.mode === 'signed') return data
       throw failure('the API answered without a signature: it did not sign')
     },
@@ -182,8 +129,7 @@ const requestOf = (session: Session, { terms, txVersion, caller }: SendRun): Req
 })
 
 async function signedBatch(session: Session, run: SendRun, rows: readonly SendRow[]): Promise<SignedSending> {
-  const { terms, txVersion, keypair } = run
-  const act = actOf(run)
+  const { act, terms, txVersion, keypair } = run
   const { data: built } = await patiently(session, () => act.call(session, { ...terms, ...txVersion }, rows))
   if (built.mode !== 'unsigned') throw unasked(built)
   const demand = await act.demand(signingFor(session, terms.payer), rows)
@@ -191,31 +137,15 @@ async function signedBatch(session: Session, run: SendRun, rows: readonly SendRo
   return signOne(session, checked, { built, secretKeys: undefined, demand, keypair })
 }
 
-const actOf = (run: Pick<SendRun, 'act' | 'terms' | 'forecast'>): BatchAct =>
-  run.act ?? {
-    call: (session, body, rows, options) =>
-      session.client.tokenTransfers.create({ ...(body as SendTermsOfList), recipients: recipientsOf(rows) }, options),
-    demand: (of, rows) => batchDemand(of, run, rows),
-    done: 'paid',
-    list: 'recipients',
-  }
-
-/** What the transaction of a batch must be. */
-export const batchDemand = (
-  of: Signing,
-  { terms: { mint }, forecast: { decimals } }: Pick<SendRun, 'terms' | 'forecast'>,
-  recipients: readonly SendRow[],
-): Promise<Demand> => demandsTransfers(of, { mint, decimals, recipients })
-
 /** Builds without signing, for a preview; faults mark their rows, and those that do not fit are added to `later`. Null if no row is left. */
 export async function tryBatch(
   session: Session,
-  run: Pick<SendRun, 'act' | 'terms' | 'txVersion'>,
+  run: BatchRun,
   rows: readonly SendRow[],
   later: SendRow[] = [],
 ): Promise<{ data: BatchAnswer & { mode: 'unsigned' }; rows: SendRow[] } | null> {
   let now = [...rows]
-  const act = actOf({ ...run, forecast: { decimals: 0 } })
+  const { act } = run
   while (now.length > 0) {
     const part = now
     try {
@@ -226,7 +156,7 @@ export async function tryBatch(
       throw unasked(data)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      now = withoutFault(error, now, { later, list: act.list })
+      now = withoutFault(error, now, { later, list: act.words.list })
     }
   }
   return null
@@ -298,7 +228,7 @@ const faultsIn = (faults: unknown): { index: number; reason: unknown; note: stri
 /** Divides the parts further until each fits into one transaction; faults mark their rows, which are in no batch. */
 export async function fittingBatches(
   session: Session,
-  run: Pick<SendRun, 'act' | 'terms' | 'txVersion'>,
+  run: BatchRun,
   parts: readonly (readonly SendRow[])[],
 ): Promise<SendRow[][]> {
   const batches: SendRow[][] = []
@@ -313,10 +243,6 @@ export async function fittingBatches(
   }
   return batches
 }
-
-/** The rows as a request names them. */
-export const recipientsOf = (rows: readonly SendRow[]) =>
-  rows.map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
 
 const unasked = ({ mode }: BatchAnswer) =>
   failure(`the API answered in mode ${mode}, which was not requested: nothing more was sent`, {

@@ -1,8 +1,8 @@
 /** The journal of a list that is sent: every batch with its signed bytes, stored before they are sent, and how it ended. */
-import type { SignedSending } from '../../lists/attempt.ts'
-import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from '../../lists/journal.ts'
-import type { CallerRequest } from '../../lists/key-trust.ts'
-import type { SignedEnd } from '../../lists/until-ended.ts'
+import type { SignedSending } from '../attempt.ts'
+import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from '../journal.ts'
+import type { CallerRequest } from '../key-trust.ts'
+import type { SignedEnd } from '../until-ended.ts'
 
 /** The token, sender and cluster of a list, the same in every run. */
 export type SendTerms = {

@@ -1,8 +1,8 @@
 /** The flags and requests of both commands that send a list. */
 import { paths } from '../../../src/api/paths.ts'
 import { text, toggle } from '../../cli/command.ts'
-import { TRUST_JOURNAL } from '../../lists/proof.ts'
 import { ALLOW_PROGRAMS, SIGN_UNSEEN, SIGNING, signedFlag } from '../../signing/flags.ts'
+import { TRUST_JOURNAL } from '../proof.ts'
 
 const { submit, get, simulate, batchFetch } = paths.transactions
 const { create, plan } = paths.tokenTransfers

@@ -1,0 +1,238 @@
+/**
+ * Sends, mints or burns for every wallet of a list once, however often the command is run again; freezes or thaws every
+ * wallet that is not. The keypair signs, the platform wallet, or a vault to which each batch is proposed.
+ */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type EntryList, listHash } from '../../../src/merkle/entry-list.ts'
+import { groupedDecimalOf } from '../../cli/amounts.ts'
+import type { CommandOutcome } from '../../cli/command.ts'
+import type { Session } from '../../cli/session.ts'
+import { readStateFile, stateFile, writeStateFile } from '../../cli/state-file.ts'
+import { amountWords, type ListToken } from '../../merkle/list-units.ts'
+import { refuseUnconfirmable } from '../../signing/confirm.ts'
+import { checkedBuild, signingFor } from '../../signing/demand.ts'
+import { programsField, txVersionField } from '../../signing/flags.ts'
+import { type Funds, lamportsOf, requireFunds, solPayment, totalLines } from '../../signing/funds.ts'
+import { platformAddress } from '../../signing/platform-wallet.ts'
+import { listSignerLines, previewLine } from '../../signing/preview.ts'
+import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
+import { signingWallet } from '../../signing/signing-wallet.ts'
+import type { ActingVault } from '../../signing/wallet.ts'
+import { usage } from '../../ui/problem.ts'
+import { counted } from '../../ui/words.ts'
+import { atOnce, runList, workThrough } from '../run.ts'
+import { type ListedAct, type SendRow, type SendRun, walletAct } from './act.ts'
+import { paidWallets, sendBatch } from './batch.ts'
+import { type BatchTerms, type OpenBatch, SendJournal } from './journal.ts'
+import { batchesOutcome, rowsAsKnown, writeSentRows } from './outcome.ts'
+import { type Plan, planOf, totalOf } from './plan.ts'
+import { rowsOf } from './rows.ts'
+
+export interface WalletList {
+  act: ListedAct
+  /** The file, or the airdrop, as messages name it. */
+  name: string
+  token: ListToken
+  list: EntryList
+  /** Whether the file has raw units, as its receipt then does. */
+  isRaw?: boolean
+  journal: string
+  /** The journal of its proposals, if a vault does it. */
+  proposals: string
+  airdrop_id?: string
+}
+
+export interface WalletListFlags {
+  keypair?: string | undefined
+  squads?: ActingVault | undefined
+  tx_version?: '0' | '1' | undefined
+  dry_run: boolean
+  signed: boolean
+  again: boolean
+  sign_unseen?: boolean
+  trust_journal: boolean
+  allow_programs: boolean
+  accept_transfer_fee?: boolean
+  out?: string | undefined
+}
+
+/** Batches that are under way at the same time; each waits for its transaction most of the time. */
+const CONCURRENT_BATCHES = 8
+
+export async function doToWallets(session: Session, flags: WalletListFlags, list: WalletList): Promise<CommandOutcome> {
+  if (flags.squads !== undefined) {
+    const { proposeToWallets } = await import('./propose.ts')
+    return proposeToWallets(session, flags, list, flags.squads)
+  }
+  const { dry_run, out, keypair, signed } = flags
+  const act = walletAct(list.act, list.token)
+  const payer = signed ? await platformAddress(session) : await signingWallet(session, flags)
+  const cluster = await session.cluster()
+  if (!dry_run) await refuseUnconfirmable(session, cluster)
+  const journal = new SendJournal(list.journal, { mint: act.token.mint, payer, cluster }, act.journal)
+  journal.refuseWhileHeld()
+  const known = knownList(cluster, flags, list, list.journal)
+  const run: SendRun = {
+    act,
+    terms: termsOf(flags, list, payer),
+    txVersion: txVersionField(flags),
+    journal,
+    keypair,
+    signed,
+    caller: await session.caller(),
+    // A wallet that is frozen twice is frozen.
+    replacesUnseen: flags.sign_unseen || !act.hasAmounts,
+    isTrusted: flags.trust_journal,
+  }
+  const compared = new Map<string, string | null>()
+  const readRows = async () => {
+    const paid = await paidWallets(session, run, act.hasAmounts ? journal : null, compared)
+    return rowsOf(act, list, { paid, journal })
+  }
+  const rows = await readRows()
+  // Rows that an earlier run has begun may be done already, so they are not counted as open.
+  const begun = new Set(journal.open().flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
+  const plan = await planOf(
+    session,
+    run,
+    rows.filter(({ wallet }) => !begun.has(wallet)),
+  )
+  const isOpen = plan.batches.length > 0
+  const question = questionOf(list, plan, begun.size)
+  return runList(session, flags, {
+    question,
+    isOpen: isOpen || begun.size > 0,
+    begin: () => journal.begin(),
+    async preview() {
+      if (isOpen) await showPlan(session, question, run, plan, { rows, pending: begun.size, list, dry_run })
+    },
+    async work() {
+      known.begin()
+      // Another run may have done some during the confirmation.
+      for (const [i, now] of (await readRows()).entries()) {
+        if (now.status === 'sent already' || now.status === 'unknown') Object.assign(rows[i] ?? {}, now)
+      }
+      await doBatches(session, run, rows, plan)
+    },
+    async outcome(notes) {
+      const units = { decimals: list.token.decimals, isRaw: list.isRaw }
+      if (out !== undefined) await writeSentRows(out, rowsAsKnown(rows, journal.open()), units)
+      return batchesOutcome(act, rows, { journal: journal.file, out, notes })
+    },
+  })
+}
+
+/** What every request of the list has beside its wallets. */
+export const termsOf = (flags: WalletListFlags, { act, token, airdrop_id }: WalletList, payer: string): BatchTerms => {
+  const { allow_programs, accept_transfer_fee = false } = flags
+  if (act !== 'send') return { payer, mint: token.mint, ...programsField(flags) }
+  const terms = { payer, mint: token.mint, allow_programs, accept_transfer_fee }
+  return airdrop_id === undefined ? terms : { ...terms, airdrop_id }
+}
+
+/**
+ * Where it is noted with which journal a list was begun. Throws a usage problem for another one, because that would pay
+ * everybody a second time, whoever the sender is.
+ */
+export function knownList(
+  cluster: string | null,
+  { again }: Pick<WalletListFlags, 'again'>,
+  { act, name, token, list }: WalletList,
+  journal: string,
+): { begin(): void } {
+  const { folder, done } = walletAct(act, token).words
+  if (folder === null) return { begin: () => undefined }
+  const known = stateFile(folder, [cluster, token.mint, listHash(list)])
+  const { journal: earlier } = Object(readStateFile(known)) as { journal?: unknown }
+  const isSame = earlier === resolve(journal) && existsSync(journal)
+  if (!again && typeof earlier === 'string' && !isSame) {
+    const lost = existsSync(earlier) ? '' : ', which is gone'
+    const anew =
+      act === 'send' ? 'pays every wallet of the list once more' : 'does it for every wallet of the list once more'
+    throw usage(`the list of ${name} was ${done} before, by the journal ${earlier}${lost}`, {
+      param: '--journal',
+      next: `${lost === '' ? `continue with --journal ${earlier}` : 'restore it'}; --again ${anew}`,
+    })
+  }
+  return { begin: () => writeStateFile(known, { journal: resolve(journal) }) }
+}
+
+function questionOf({ act, token }: WalletList, { batches }: Plan, begun: number): string {
+  const { title, to } = walletAct(act, token).words
+  const due = batches.flat()
+  const total = totalOf(due)
+  const what = total === 0n ? '' : `${groupedDecimalOf(total, token.decimals)} of `
+  return `${title} ${what}${token.symbol ?? token.mint} ${to} ${counted(due.length + begun, 'wallet')}`
+}
+
+interface Shown {
+  rows: readonly SendRow[]
+  pending: number
+  list: WalletList
+  dry_run: boolean
+}
+
+/** Shows what the list does and costs. Throws if it would fail. */
+async function showPlan(
+  session: Session,
+  question: string,
+  { act, terms: { payer, mint }, signed, journal }: SendRun,
+  { batches, first, cost, lines, requireTokens }: Plan,
+  { rows, pending, list: { token }, dry_run }: Shown,
+): Promise<void> {
+  if (first !== null) {
+    const demand = await act.demand(signingFor(session, payer), first.rows)
+    const forecast = await forecastOf(session, await checkedBuild(session, first.transaction, demand), payer)
+    if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
+  }
+  const due = batches.flat()
+  const paid = solPayment(payer, cost, await lamportsOf(session, payer))
+  const funds: Funds = { payments: [paid], isExact: true, fault: null }
+  const cluster = await session.cluster()
+  const left = rows.filter(({ status }) => status === 'left out' || status === 'unknown').length
+  await session.ui.preview([
+    question,
+    previewLine('cluster', cluster ?? 'only the API knows'),
+    ...listSignerLines(payer, signed, 'here: each transaction before it is signed, wallet by wallet'),
+    previewLine('mint', mint),
+    previewLine('wallets', `${rows.length}, of which ${due.length} are to be ${act.paid} and ${left} are left out`),
+    ...(pending === 0
+      ? []
+      : [previewLine('first', `${pending} wallets of an earlier run, whose transactions may still land`)]),
+    ...(act.hasAmounts
+      ? [previewLine('amounts', amountWords([BigUint64Array.from(due, ({ amount }) => amount)], token))]
+      : []),
+    ...lines,
+    ...totalLines(funds, payer),
+    previewLine('journal', journal.file),
+  ])
+  if (dry_run) return
+  requireTokens()
+  requireFunds(funds, cluster)
+}
+
+/** Completes the batches of an earlier run, and then does those of the plan. */
+async function doBatches(session: Session, run: SendRun, rows: readonly SendRow[], plan: Plan): Promise<void> {
+  const byWallet = new Map(rows.map((row) => [row.wallet, row]))
+  const begun = run.journal.open().map((batch) => ({
+    rows: batch.recipients.flatMap(([wallet]) => byWallet.get(wallet) ?? []),
+    batch,
+  }))
+  const isBegun = new Set(begun.flatMap((each) => each.rows))
+  const isOpen = (row: SendRow) => row.status === 'to send' && !isBegun.has(row)
+  const fresh = plan.batches.map((batch) => batch.filter(isOpen)).filter((batch) => batch.length > 0)
+  await workThrough<{ rows: readonly SendRow[]; batch: OpenBatch | null }>(session, {
+    doing: run.act.words.doing,
+    atOnce: run.signed ? CONCURRENT_BATCHES : await atOnce(session, run.keypair, CONCURRENT_BATCHES),
+    jobs: [...begun, ...fresh.map((part) => ({ rows: part, batch: null }))],
+    async work(quiet, { rows: part, batch }) {
+      const later = await sendBatch(quiet, run, part, batch)
+      return later.length === 0 ? [] : [{ rows: later, batch: null }]
+    },
+    failed(job, { message }) {
+      for (const row of job.rows) if (row.status === 'to send') Object.assign(row, { status: 'failed', note: message })
+    },
+    progress: () => [rows.filter(({ status }) => status !== 'to send').length, rows.length],
+  })
+}
