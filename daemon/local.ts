@@ -32,7 +32,7 @@ export async function openLocal(
       return made
     }
     return {
-      send: async (request) => answerOf(await appOf(pathHead(request.path)), request),
+      send: async (request) => callApp(await appOf(pathHead(request.path)), request),
       bearer,
       async close() {
         await kernel.limiter.close()
@@ -45,7 +45,7 @@ export async function openLocal(
   }
 }
 
-async function answerOf(app: App, { method, path, headers, body }: ClientRequest): Promise<ClientResponse> {
+async function callApp(app: App, { method, path, headers, body }: ClientRequest): Promise<ClientResponse> {
   const init = { method, headers, ...(body === undefined ? {} : { body: body as string }) }
   const answer = await app.fetch(new Request(`http://127.0.0.1${path}`, init))
   return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }

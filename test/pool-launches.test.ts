@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { positionsOf } from '../src/chain/programs/damm-v2/index.ts'
+import { readPositions } from '../src/chain/programs/damm-v2/index.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
@@ -163,7 +163,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     const lockedOf = async (more: object) => {
       const { data } = (await post({ type: 'damm_v2', ...more })).json
       for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
-      const [position] = await positionsOf(services.chain, data.pool.address, data.pool.creator)
+      const [position] = await readPositions(services.chain, data.pool.address, data.pool.creator)
       return [data.lock_liquidity, data.platform_position_percentage, position!.unlockedLiquidity === 0n]
     }
     expect(await lockedOf({ symbol: 'AAA' })).toEqual([true, 0, true])

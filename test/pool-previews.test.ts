@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { curveOf } from '../src/chain/programs/dbc/index.ts'
-import { launchTrialOf, requireTakenPreset, validationOf } from '../src/operations/pools/preset-trials.ts'
+import { buildCurve } from '../src/chain/programs/dbc/index.ts'
+import { rehearseLaunch, requireTakenPreset, validatePreset } from '../src/operations/pools/preset-rehearsals.ts'
 import { curveNamed } from '../src/operations/pools/presets.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { lacksDbc } from './support/dbc.ts'
@@ -176,8 +176,8 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
       }
       await annotate(`first ${times[0]!.toFixed()} ms, then ${times[1]!.toFixed(1)} ms`, 'time')
       expect((await request('POST', '/v2/pools', { body: bodyOf(world.wallet) })).status).toBe(201)
-      expect(logged.filter(({ message }) => message.includes('without a trial'))).toEqual([])
-      expect(await validationOf(services, named, null)).toMatchObject({ status: 'accepted', by: 'embedded_chain' })
+      expect(logged.filter(({ message }) => message.includes('without a rehearsal'))).toEqual([])
+      expect(await validatePreset(services, named, null)).toMatchObject({ status: 'accepted', by: 'embedded_chain' })
     })
 
     it('is refused with the name of the preset and the message of the program', async () => {
@@ -191,7 +191,7 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
       await expect(requireTakenPreset(services, named, addressOf(world.wallet))).rejects.toThrow(
         /The program refuses the preset broken \(run in memory\): InvalidCreatorTradingFeePercentage/,
       )
-      expect((await launchTrialOf(services, named, 0n))?.cost).toBeNull()
+      expect((await rehearseLaunch(services, named, 0n))?.cost).toBeNull()
     })
 
     it('in a quote with a badge is accepted, and not judged by a program of the cache that knows no badges', async () => {
@@ -200,9 +200,9 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
       putMint(world.chain, QUOTES[2]!)
       await putBadge(world.chain, QUOTES[2]!)
       const badged = { ...preset, quote_mint: QUOTES[2]!.mint, quote_decimals: QUOTES[2]!.decimals }
-      const named = { name: 'badged', preset: badged, curve: await curveOf(badged) }
+      const named = { name: 'badged', preset: badged, curve: await buildCurve(badged) }
       const knowsBadges = hasInstruction(PROGRAMS.dbc.id, 'CreateTokenBadge')
-      expect(await validationOf(services, named, null)).toMatchObject(
+      expect(await validatePreset(services, named, null)).toMatchObject(
         knowsBadges
           ? { status: 'accepted' }
           : { status: 'unknown', reason: expect.stringContaining('InvalidQuoteMint') },
@@ -216,7 +216,7 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
         const { services, logged } = await openPlatform(world, { settings: { 'programs-dir': '/nonexistent' } })
         const { preset, curve } = await curveNamed(services.config, 'tiny')
         const payer = addressOf(world.wallet)
-        expect(await validationOf(services, { name: 'tiny', preset, curve }, payer)).toMatchObject({
+        expect(await validatePreset(services, { name: 'tiny', preset, curve }, payer)).toMatchObject({
           status: 'accepted',
           by: 'node',
           program_sha256: null,
@@ -230,7 +230,7 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
         const poor = addressOf(Keypair.generate())
         await requireTakenPreset(services, { name: 'untried', preset, curve: { ...curve } }, poor)
         expect(logged.filter(({ level }) => level === 'warn')).toEqual([
-          expect.objectContaining({ message: expect.stringContaining('is used without a trial') }),
+          expect.objectContaining({ message: expect.stringContaining('is used without a rehearsal') }),
         ])
       },
     )
@@ -248,7 +248,7 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
         }
         const { services } = await openPlatform(world, { settings: { 'programs-dir': folder } })
         const named = await curveNamed(services.config, 'tiny')
-        expect(await validationOf(services, named, addressOf(world.wallet))).toMatchObject({
+        expect(await validatePreset(services, named, addressOf(world.wallet))).toMatchObject({
           status: 'accepted',
           by: 'node',
         })

@@ -14,7 +14,12 @@ import { cosignedBy } from '../src/chain/sending/cosign.ts'
 import { createClient } from '../src/client.ts'
 import type { LocalChain } from '../src/localnet/types.ts'
 import { runCanary } from '../src/operations/programs/canary.ts'
-import { keyOfBuilds, readProgramState, storeProgramState, trialOf } from '../src/operations/programs/program-state.ts'
+import {
+  currentCanaryRun,
+  keyOfBuilds,
+  readProgramState,
+  storeProgramState,
+} from '../src/operations/programs/program-state.ts'
 import { watchPrograms } from '../src/operations/programs/watch-programs.ts'
 import { loadConfig } from '../src/settings/config.ts'
 import { UPGRADEABLE_LOADER } from '../src/solana/program-ids.ts'
@@ -120,14 +125,14 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     const state = await look()
     expect(state.builds).toHaveLength(7)
     expect(state.builds.find(({ id }) => id === dbc.id)).toMatchObject({ sha256: buildHash(good), authority: null })
-    expect(trialOf(state)).toBeNull()
+    expect(currentCanaryRun(state)).toBeNull()
   }, 60_000)
 
   it('is tried once, and only what fails is refused: by its name, with the reason, for the server whatever force says', async () => {
     const pool = await launch()
     await buy(pool)
     deploy(dbc.id, broken)
-    const trial = trialOf(await look())!
+    const trial = currentCanaryRun(await look())!
     expect(trial.error).toBeNull()
     const failed = trial.acts.filter(({ status }) => status === 'failed')
     expect(failed).toMatchObject([
@@ -174,7 +179,7 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     const { store } = service.services
     const state = (await readProgramState(store.db))!
     await store.write((tx) => storeProgramState(tx, { ...state, trials: [] }))
-    expect(trialOf((await readProgramState(store.db))!)).toMatchObject({ key: keyOfBuilds(state.builds) })
+    expect(currentCanaryRun((await readProgramState(store.db))!)).toMatchObject({ key: keyOfBuilds(state.builds) })
     await store.write((tx) => storeProgramState(tx, { ...state, genesis: 'another', trials: [] }))
     expect((await readProgramState(store.db))!.trials).toEqual([])
     await store.write((tx) => storeProgramState(tx, state))
@@ -186,13 +191,13 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     const file = join(home, 'nothing.mjs')
     writeFileSync(file, '')
     const statusesAfter = async (acts: CanaryAct[]) => {
-      const trials = [{ ...trialOf(state)!, acts }]
+      const trials = [{ ...currentCanaryRun(state)!, acts }]
       await store.write((tx) => storeProgramState(tx, { ...state, trials }))
       const { signal } = new AbortController()
       const after = await watchPrograms(service.services, { signal, canary: { file } })
-      return new Set(trialOf(after)!.acts.map(({ status }) => status))
+      return new Set(currentCanaryRun(after)!.acts.map(({ status }) => status))
     }
-    const { acts } = trialOf(state)!
+    const { acts } = currentCanaryRun(state)!
     expect(await statusesAfter(acts)).toContain('passed')
     expect(await statusesAfter(acts.slice(0, -1))).toEqual(new Set(['untried']))
     await store.write((tx) => storeProgramState(tx, state))
@@ -290,7 +295,7 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     for (const { id, ...build } of state.builds) {
       expect(build).toMatchObject(id === dbc.id ? { fault, sha256: null } : { fault: null, sha256 })
     }
-    const statusOf = (name: string) => trialOf(state)!.acts.find(({ act }) => act === name)?.status
+    const statusOf = (name: string) => currentCanaryRun(state)!.acts.find(({ act }) => act === name)?.status
     expect(['launch', 'launch without a curve', 'mint', 'lock'].map(statusOf)).toEqual([
       'untried',
       'passed',

@@ -11,7 +11,7 @@ import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@s
 import BN from 'bn.js'
 import { afterAll, describe, expect, it } from 'vitest'
 import { buildDammV2Swap, readDammV2Pool } from '../src/chain/programs/damm-v2/index.ts'
-import { buildDbcLaunch, curveOf, dbcPoolAddress, requireQuoteMint } from '../src/chain/programs/dbc/index.ts'
+import { buildCurve, buildDbcLaunch, dbcPoolAddress, requireQuoteMint } from '../src/chain/programs/dbc/index.ts'
 import { buildLock } from '../src/chain/programs/jupiter-lock/index.ts'
 import { buildCreation } from '../src/chain/programs/merkle-distributor/index.ts'
 import { MEMO_PROGRAM } from '../src/solana/program-ids.ts'
@@ -262,7 +262,7 @@ const PARTS: Record<string, Part> = {
   'quote of a launch': {
     needs: [PROGRAMS.dbc.id, PROGRAMS.tokenMetadata.id],
     async works(it, mint) {
-      const curve = await curveOf(presetWith({ quote_mint: mint, quote_decimals: 6 }))
+      const curve = await buildCurve(presetWith({ quote_mint: mint, quote_decimals: 6 }))
       try {
         await requireQuoteMint(it.service.services.chain, curve)
       } catch (error) {
@@ -319,7 +319,7 @@ async function splitsOfLaunch(it: World, mint: string): Promise<boolean> {
 
 /** The curve that opens in this quote, and whose first buy is paid in it; null if the program refuses it. */
 async function launches(it: World, quoteMint: string): Promise<string | null> {
-  const curve = await curveOf(presetWith({ quote_mint: quoteMint, quote_decimals: 6 }))
+  const curve = await buildCurve(presetWith({ quote_mint: quoteMint, quote_decimals: 6 }))
   const [mint, config] = [Keypair.generate(), Keypair.generate()]
   const launch = await launchOf(it.chain.latestBlockhash().blockhash, {
     creator: addressOf(it.payer),

@@ -3,7 +3,7 @@ import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { usage } from '../ui/problem.ts'
 
 /** Mint and count of an airdrop; its id is made of both. */
-export async function airdropOf(id: string): Promise<{ mint: string; airdrop_count: number }> {
+export async function parseAirdropId(id: string): Promise<{ mint: string; airdrop_count: number }> {
   const airdrop = decodeTreeId(id)
   if (airdrop === undefined)
     throw usage(`${id} is not the id of an airdrop`, { next: '`svc airdrops list` shows the ids' })

@@ -12,7 +12,7 @@ import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { readText } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
-import { airdropOf } from './airdrop-id.ts'
+import { parseAirdropId } from './airdrop-id.ts'
 import { claimSponsored, demandsClaim } from './sponsored-claim.ts'
 
 const { submit, get, simulate, forecast } = paths.transactions
@@ -71,7 +71,7 @@ export const airdropClaimVerb = verb({
       },
       demand: async (of) =>
         demandsClaim(of, {
-          ...(await airdropOf(id)),
+          ...(await parseAirdropId(id)),
           claimer: of.payer,
           platform_fee: input.platform_fee ?? 0,
           amount: input.proof === undefined ? undefined : entry.amount,
@@ -99,7 +99,7 @@ async function sell(
       build: async () => ({ data: { transaction: swap } }),
       // The API chooses the pool and its price; the preview shows both.
       async demand(of) {
-        const trade = { payer: of.payer, paid: (await airdropOf(id)).mint, received: WRAPPED_SOL, amount }
+        const trade = { payer: of.payer, paid: (await parseAirdropId(id)).mint, received: WRAPPED_SOL, amount }
         if (amount === null) of.apiSays('how much of it has vested and is sold', '--swap-to-sol')
         const pool = (address: string) => {
           of.note(`pool ${address}, which the API chose`)

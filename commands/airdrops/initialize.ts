@@ -8,10 +8,10 @@ import { trackedField } from '../signing/built-transactions.ts'
 import { checkedBuild, demanding, signingFor } from '../signing/demand.ts'
 import { opensAirdrop } from '../signing/demanded-airdrops.ts'
 import { approverField, programsField } from '../signing/flags.ts'
-import { type Funds, fundsOf, UNKNOWN_FUNDS } from '../signing/funds.ts'
+import { type Funds, forecastFunds, UNKNOWN_FUNDS } from '../signing/funds.ts'
 import { fundsOfProposal } from '../signing/propose.ts'
 import { requireUnsigned } from '../signing/run-act.ts'
-import { forecastOf, wouldFail } from '../signing/run-failures.ts'
+import { simulateBuild, wouldFail } from '../signing/run-failures.ts'
 import { signCompletely } from '../signing/signatures.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { failure } from '../ui/problem.ts'
@@ -95,7 +95,7 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   const of = signingFor(session, payer.address, { cluster: await session.cluster() })
   const demand = await demandsLaunchedAirdrop(of, { ...record, ...options, deposit: record.total, isProposed: false })
   const checked = await checkedBuild(session, data.transaction, demand)
-  const forecast = await forecastOf(session, data.transaction, payer.address)
+  const forecast = await simulateBuild(session, data.transaction, payer.address)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
   // The height is left out: if the API does not know the transaction, the next run then signs at once. That is safe,
   // because the chain has one distributor for an id.
@@ -120,7 +120,9 @@ export async function launchFunds(
   )
   if (data === null) return UNKNOWN_FUNDS
   const { payments, ...funds } =
-    acting === undefined ? await fundsOf(session, [data.transaction]) : await fundsOfProposal(session, acting, data)
+    acting === undefined
+      ? await forecastFunds(session, [data.transaction])
+      : await fundsOfProposal(session, acting, data)
   return { ...funds, fault: null, payments: payments.filter(({ mint }) => mint === null) }
 }
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../cli/session.ts'
-import { makeStateFolder, OTHER_STATE_FOLDER, requireStateFolder, sourceOf, stateFile } from '../cli/state-file.ts'
+import { makeStateFolder, OTHER_STATE_FOLDER, requireStateFolder, resolveSource, stateFile } from '../cli/state-file.ts'
 import type { RequestedSending, SignedSending } from '../lists/attempt.ts'
 import { fieldsOf, type JournalKind, ListJournal } from '../lists/journal.ts'
 import { SIGNED_EXPIRY_MS } from '../lists/until-ended.ts'
@@ -98,7 +98,7 @@ export class LaunchJournal extends ListJournal<Record<string, never>, LaunchEntr
 
 /** The journal of the airdrop with this id, independent of its list. */
 export async function launchJournal(session: Session, { id }: Pick<TreeRecord, 'id'>): Promise<LaunchJournal> {
-  return new LaunchJournal(stateFile(LAUNCHES_FOLDER, [await sourceOf(session), await session.cluster(), id]), id)
+  return new LaunchJournal(stateFile(LAUNCHES_FOLDER, [await resolveSource(session), await session.cluster(), id]), id)
 }
 
 /** Throws a usage problem if no journal can be written. */

@@ -16,7 +16,7 @@ import { hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { ALLOW_LIST_PROGRAMS, SIGNING, signedFlag } from '../signing/flags.ts'
-import { requireFunds, timesOf, totalLines } from '../signing/funds.ts'
+import { repeatFunds, requireFunds, totalLines } from '../signing/funds.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
@@ -28,7 +28,7 @@ import { initializeAirdrop, type LaunchOptions, launchFunds, launchTermsOf } fro
 import { launchJournal, requireLaunchFolder } from './launch-journal.ts'
 import { launchOutcome } from './launch-outcome.ts'
 import { findProposals, isProposed, proposalLines, proposePart, warnOfNearStart, whyAnew } from './launch-proposals.ts'
-import { ownOnChain, type Payer, payerOf } from './own.ts'
+import { derivePayer, ownOnChain, type Payer } from './own.ts'
 import {
   chainStateOf,
   isFunded,
@@ -114,7 +114,7 @@ export const airdropLaunchVerb = verb({
     const counts = countsOf(input, lists.length)
     const address =
       acting?.vault ?? (input.signed ? await platformAddress(session) : await wallet.address(input.keypair))
-    const payer = await payerOf(session, address, input.mint)
+    const payer = await derivePayer(session, address, input.mint)
     const trees = counts.flatMap((count, i) => {
       const part = lists[i]
       if (part === undefined) return []
@@ -151,7 +151,8 @@ export const airdropLaunchVerb = verb({
       async preview() {
         const [first] = open
         const funds =
-          first && timesOf(await launchFunds(session, launchOptions(input, payer), first.record, acting), open.length)
+          first &&
+          repeatFunds(await launchFunds(session, launchOptions(input, payer), first.record, acting), open.length)
         const total = funds === undefined ? [] : totalLines(funds, acting?.member ?? payer.address)
         await ui.preview([question, ...planLines(session, input, { payer, file, parts, token }), ...total])
         if (funds !== undefined && !input.dry_run) requireFunds(funds, await session.cluster())

@@ -10,7 +10,7 @@ export interface Payer {
   tokenAccount: string
 }
 
-export async function payerOf({ client }: Session, address: string, mint: string): Promise<Payer> {
+export async function derivePayer({ client }: Session, address: string, mint: string): Promise<Payer> {
   const { data } = await client.pdas.derive({ kind: 'ata', args: { owner: address, mint } })
   return { address, tokenAccount: data.address }
 }

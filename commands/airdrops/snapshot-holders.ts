@@ -18,7 +18,7 @@ const SNAPSHOT_ID = /^hsn_[A-Za-z0-9_-]+$/
 const READING_PAUSES_MS = Array.from({ length: 120 }, () => 5_000)
 
 /** `of` is a mint, a collection of Metaplex Core, or the id of a stored snapshot. */
-export async function snapshotOf(session: Session, of: string, choices: SnapshotChoices): Promise<HolderSnapshot> {
+export async function takeSnapshot(session: Session, of: string, choices: SnapshotChoices): Promise<HolderSnapshot> {
   if (SNAPSHOT_ID.test(of)) return (await session.client.holderSnapshots.get({ id: of })).data
   const address = await heldAddress(session, of)
   return requestOnce(session, {

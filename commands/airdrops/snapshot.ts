@@ -14,7 +14,7 @@ import { reason } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import { jsonText } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
-import { snapshotOf, snapshotRows } from './snapshot-holders.ts'
+import { snapshotRows, takeSnapshot } from './snapshot-holders.ts'
 import { REASONS, reportMarkdown, type SnapshotReport, snapshotReport } from './snapshot-report.ts'
 import {
   type ReadRule,
@@ -65,7 +65,7 @@ export const airdropSnapshotVerb = verb({
     // Faults of the files are reported first, because reading the chain takes minutes.
     const sources = await readRuleSources(values)
     if (values.decimals === undefined) ruleFrom(values, sources, 0)
-    const snapshot = await snapshotOf(session, of, {
+    const snapshot = await takeSnapshot(session, of, {
       owners: owners === 'off-curve' ? 'off_curve' : 'all',
       allow_confidential,
     })

@@ -4,7 +4,7 @@ import type { Sponsorship } from '../../src/api/sponsorships.ts'
 import { inWhole, LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { lamportsOf } from '../signing/funds.ts'
+import { readLamports } from '../signing/funds.ts'
 import { nullIfNotFound } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 
@@ -63,7 +63,7 @@ async function warnIfPoor(session: Session, { left }: Sponsorship): Promise<void
   const signer = await client.signer.get().catch(() => null)
   const address = signer?.data.address ?? null
   if (address === null) return
-  const held = await lamportsOf(session, address)
+  const held = await readLamports(session, address)
   if (held >= BigInt(left)) return
   ui.warn(
     `the platform wallet has ${solOf(held)} SOL, and ${solOf(BigInt(left))} SOL of the budget are left: send SOL to ${address}`,

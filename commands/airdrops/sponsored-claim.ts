@@ -11,12 +11,12 @@ import { claimsAirdrop } from '../signing/demanded-airdrops.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
 import { checkedLines, previewLine, runLines } from '../signing/preview.ts'
-import { forecastOf, transactionFailure, wouldFail } from '../signing/run-failures.ts'
+import { simulateBuild, transactionFailure, wouldFail } from '../signing/run-failures.ts'
 import { dryRunOutcome, sentOutcome } from '../signing/run-outcomes.ts'
 import { signChecked } from '../signing/signatures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
-import { airdropOf } from './airdrop-id.ts'
+import { parseAirdropId } from './airdrop-id.ts'
 
 export const demandsClaim = demanding('one claim, into your own account', claimsAirdrop)
 
@@ -29,7 +29,7 @@ export async function claimSponsored(session: Session, id: string, flags: Sponso
       next: 'leave one of the two out',
     })
   }
-  const airdrop = await airdropOf(id)
+  const airdrop = await parseAirdropId(id)
   const claimer = await signingWallet(session, flags)
   if (!flags.dry_run) await refuseUnconfirmable(session, await session.cluster())
   const what = `Claim from the airdrop ${id}, paid for by the platform wallet`
@@ -39,7 +39,7 @@ export async function claimSponsored(session: Session, id: string, flags: Sponso
     const sponsored = signingFor(session, data.fee_payer)
     const demand = await demandsClaim(sponsored, { ...airdrop, claimer, platform_fee: 0 })
     const transaction = await checkedBuild(session, data.transaction, demand)
-    const forecast = await forecastOf(session, transaction, claimer)
+    const forecast = await simulateBuild(session, transaction, claimer)
     requireFreeOfCost(forecast.simulation, claimer)
     return { data: { ...data, transaction }, forecast, demand }
   }

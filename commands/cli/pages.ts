@@ -51,7 +51,7 @@ export async function* pagesOf<R>(
 }
 
 /** The items of all pages. */
-export async function allOf<R>(...list: Parameters<typeof pagesOf<R>>): Promise<R[]> {
+export async function readAllPages<R>(...list: Parameters<typeof pagesOf<R>>): Promise<R[]> {
   const items: R[] = []
   for await (const { data } of pagesOf(...list)) items.push(...data)
   return items

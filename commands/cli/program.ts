@@ -87,7 +87,7 @@ export async function readCommand(typed: readonly string[]): Promise<ParsedComma
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return { text: output }
-    throw await usageProblemOf(error, errorOutput, spelled)
+    throw await describeUsageProblem(error, errorOutput, spelled)
   }
   return invocation ?? { text: output }
 }
@@ -183,7 +183,7 @@ async function unknownNoun(argv: readonly string[], name: string) {
 }
 
 /** A usage problem with commander's message, and the probably meant command as the next step. */
-async function usageProblemOf(error: CommanderError, written: string, argv: readonly string[]) {
+async function describeUsageProblem(error: CommanderError, written: string, argv: readonly string[]) {
   if (error.code === 'commander.help') return usage('a verb is missing', { lines: [written.trimEnd()] })
   const message = error.message.replace(/^error: /, '').replace(/\n\(Did you mean [^\n]*\)$/, '')
   const [, unknown = ''] = /^unknown (?:command|option) '(.*)'$/s.exec(message) ?? []

@@ -10,7 +10,7 @@ import type { Session } from './session.ts'
 import { terminal } from './terminal.ts'
 
 /** The installation whose records a command uses: the API's URL, otherwise the data folder of this machine. */
-export async function sourceOf({ settings }: Session): Promise<string> {
+export async function resolveSource({ settings }: Session): Promise<string> {
   const values = new Map((await settings.list()).map(({ name, value }) => [name, value]))
   return String(values.get('api') ?? values.get('data-dir'))
 }

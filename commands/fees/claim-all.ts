@@ -8,13 +8,13 @@ import type { Session } from '../cli/session.ts'
 import { failedRow, oneByOne, runList } from '../lists/run.ts'
 import { approverField, programsField } from '../signing/flags.ts'
 import {
+  addFunds,
   type Funds,
-  fundsOf,
-  lamportsOf,
+  forecastFunds,
+  readLamports,
+  repeatFunds,
   requireFunds,
   solPayment,
-  sumOf as sumOfFunds,
-  timesOf,
   totalLines,
 } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
@@ -105,7 +105,7 @@ async function tryProposals(
     const fields = { dry_run: true, ...approverField({ squads }), ...programsField(input) } as const
     try {
       const { proposal } = await prepareClaim(session, claim, payer, fields)
-      if (proposal !== undefined) funds.push(await fundsOf(session, proposal.transactions))
+      if (proposal !== undefined) funds.push(await forecastFunds(session, proposal.transactions))
     } catch (error) {
       // Any other failure is that of its row, and the others continue.
       const open = openProposalIn(error)
@@ -113,7 +113,7 @@ async function tryProposals(
       else if (!(error instanceof ApiError)) throw error
     }
   }
-  return sumOfFunds(funds)
+  return addFunds(funds)
 }
 
 /** The open proposal that makes the API refuse another one; null for any other error. */
@@ -138,8 +138,8 @@ async function claimsFunds(session: Session, { as }: ClaimAllFlags, of: ClaimPla
       throw error
     },
   )
-  const held = await lamportsOf(session, payer)
-  return timesOf({ payments: [solPayment(payer, fee, held)], isExact: true, fault: null }, rows.length)
+  const held = await readLamports(session, payer)
+  return repeatFunds({ payments: [solPayment(payer, fee, held)], isExact: true, fault: null }, rows.length)
 }
 
 /** Claims one row, and goes on while positions are left. Returns the rows of the further claims. */

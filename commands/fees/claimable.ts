@@ -55,7 +55,7 @@ export async function claimableFees(session: Session, search: ClaimSearch): Prom
       }
       for (const each of kindsOf(pool, beneficiary)) {
         if (kind !== undefined && each !== kind) continue
-        const row = await claimRowOf(session, pool, each, search)
+        const row = await readClaimRow(session, pool, each, search)
         if (row !== null && (row.status === 'failed' || solIn(row) >= least)) rows.push(row)
       }
     }
@@ -114,7 +114,7 @@ function kindsOf(pool: Pool, beneficiary: Beneficiary = 'partner'): readonly Fee
 const fieldsOf = (value: unknown): RawState => (typeof value === 'object' && value !== null ? (value as RawState) : {})
 
 /** The row of one claim; null if there is nothing to claim. */
-async function claimRowOf(
+async function readClaimRow(
   session: Session,
   pool: Pool,
   kind: FeeClaimKind,

@@ -4,7 +4,7 @@ import type { LedgerSum } from '../../src/api/ledger.ts'
 import { LEDGER_GROUPS } from '../../src/api/ledger-names.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type CommandOutcome, choiceOf, integer, text, verb } from '../cli/command.ts'
-import { allOf } from '../cli/pages.ts'
+import { readAllPages } from '../cli/pages.ts'
 import { listOutcome } from '../cli/reads.ts'
 import { counted } from '../ui/words.ts'
 import { csvLine, writePieces } from './csv.ts'
@@ -36,7 +36,7 @@ export const summarizeLedger = verb({
       const more = meta.next_cursor === null ? [] : [`More: repeat with --cursor ${meta.next_cursor}`]
       return sumsOutcome(data, more)
     }
-    const sums = await allOf((paging) => client.ledger.summary({ ...query, ...paging }))
+    const sums = await readAllPages((paging) => client.ledger.summary({ ...query, ...paging }))
     if (csv === undefined) return sumsOutcome(sums, [])
     await writePieces(csv, csvOf(sums))
     if (csv === '-') return { data: undefined, rows: { columns: [], rows: [] } }

@@ -8,10 +8,10 @@ import type { Session } from '../cli/session.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, type Signing, signingFor } from '../signing/demand.ts'
 import { buildFields, type SigningFlags } from '../signing/flags.ts'
-import { fundsOf, timesOf, totalLines } from '../signing/funds.ts'
+import { forecastFunds, repeatFunds, totalLines } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { failureLines, listSignerLines, previewLine } from '../signing/preview.ts'
-import { forecastOf } from '../signing/run-failures.ts'
+import { simulateBuild } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { EXIT, usage } from '../ui/problem.ts'
@@ -89,9 +89,9 @@ async function previewRows<R extends { line: number }, D extends BuiltRow>(
   const of = signingFor(session, payer, { isRead, cluster: await session.cluster() })
   list.check?.(of)
   const demand = await list.demand(of, first, { key, account: first.account ?? list.accountIn(data) })
-  const forecast = await forecastOf(session, await checkedBuild(session, data.transaction, demand), payer)
+  const forecast = await simulateBuild(session, await checkedBuild(session, data.transaction, demand), payer)
   const { cluster, simulation, fault } = forecast
-  const all = timesOf(await fundsOf(session, [data.transaction]), open.length)
+  const all = repeatFunds(await forecastFunds(session, [data.transaction]), open.length)
   const funds = list.funds?.(all, open, data) ?? all
   await session.ui.preview([
     question,

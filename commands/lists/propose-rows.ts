@@ -7,7 +7,7 @@ import type { BuiltTransactions } from '../signing/built-transactions.ts'
 import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
 import { type Demand, type Signing, signingFor } from '../signing/demand.ts'
 import type { SigningFlags } from '../signing/flags.ts'
-import { requireFunds, timesOf, totalLines } from '../signing/funds.ts'
+import { repeatFunds, requireFunds, totalLines } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
 import { fundsOfProposal, type ProposedRun, propose } from '../signing/propose.ts'
 import type { ActingVault } from '../signing/wallet.ts'
@@ -128,7 +128,7 @@ export async function proposeRows<D extends BuiltTransactions>(
       const built = await first.row.tryBuild(acting.vault)
       // The rows of a list cost nearly the same.
       const each = await fundsOfProposal(session, acting, built)
-      const funds = timesOf(each, open.length)
+      const funds = repeatFunds(each, open.length)
       const of = signingFor(session, acting.vault, { isRead: flags.dry_run || session.ui.attended, cluster })
       check?.(of)
       await session.ui.preview([

@@ -7,7 +7,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import { type Session, sessionWith } from '../cli/session.ts'
 import { agreedSession, confirmOn } from '../signing/confirm.ts'
 import { canPay, type Funds, requireFunds } from '../signing/funds.ts'
-import { type Forecast, wouldFail } from '../signing/run-failures.ts'
+import { type SimulatedBuild, wouldFail } from '../signing/run-failures.ts'
 import { failure, usage } from '../ui/problem.ts'
 
 export interface ListRun {
@@ -125,8 +125,8 @@ export const rowKey = (key: string | undefined, row: string): string | undefined
         .update(JSON.stringify([key, row]))
         .digest('hex')
 
-/** Whether a run of a list would succeed; throws if it would not and this is not a trial. */
-export function requireSuccess(forecast: Forecast, funds: Funds, isDryRun: boolean): boolean {
+/** Whether a run of a list would succeed; throws if it would not and this is not a dry run. */
+export function requireSuccess(forecast: SimulatedBuild, funds: Funds, isDryRun: boolean): boolean {
   const { cluster, fault } = forecast
   if (isDryRun) return fault === null && canPay(funds)
   requireFunds(funds, cluster)

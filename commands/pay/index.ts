@@ -40,7 +40,7 @@ export const payNoun: Noun = {
       async run({ path, method = 'POST', body, account, expires_in, qr }, session) {
         if (qr !== undefined) requireCodeFile(qr)
         const { data } = await session.client.payRequests.create({
-          request: { method, path, body: await bodyOf(body) },
+          request: { method, path, body: await readBody(body) },
           ...(account === undefined ? {} : { account }),
           ...(expires_in === undefined ? {} : { expires_in }),
         })
@@ -90,7 +90,7 @@ export const payNoun: Noun = {
 }
 
 /** The body that was typed, or that of a file. Throws a usage problem unless it is a JSON object. */
-async function bodyOf(given: string | undefined): Promise<Record<string, unknown>> {
+async function readBody(given: string | undefined): Promise<Record<string, unknown>> {
   if (given === undefined) return {}
   const typed = given.startsWith('@') ? await readText(given.slice(1)) : given
   let value: unknown

@@ -1,6 +1,7 @@
 /** Reads every page of the curves that pools can be launched with. */
 import type { PoolPreset } from '../../src/api/pool-presets.ts'
 import type { Client } from '../../src/client.ts'
-import { allOf } from '../cli/pages.ts'
+import { readAllPages } from '../cli/pages.ts'
 
-export const allPresets = (client: Client): Promise<PoolPreset[]> => allOf((paging) => client.pools.presets(paging))
+export const allPresets = (client: Client): Promise<PoolPreset[]> =>
+  readAllPages((paging) => client.pools.presets(paging))

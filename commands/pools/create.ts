@@ -4,8 +4,8 @@ import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { type CommandOutcome, verb } from '../cli/command.ts'
 import type { PullReport, Session } from '../cli/session.ts'
 import { buildFields, txVersionField } from '../signing/flags.ts'
-import { fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
-import { mintKeyOf } from '../signing/mint-keypair.ts'
+import { forecastFunds, requireFunds, totalLines } from '../signing/funds.ts'
+import { loadMintKey } from '../signing/mint-keypair.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -61,15 +61,15 @@ export const create = verb({
     await offerPull(session)
     if (input.from !== undefined) return launchList(session, input, input.from)
     if (input.rehearse) {
-      return showRehearsal(session, input, await poolBody(input, (await mintKeyOf(input))?.address))
+      return showRehearsal(session, input, await poolBody(input, (await loadMintKey(input))?.address))
     }
     return shownLaunch(await (input.signed ? launchPoolByPlatform : launchPool)(input, session), input)
   },
 })
 
 async function launchPool(input: CreateFlags, session: Session): Promise<CommandOutcome> {
-  const payer = input.squads === undefined ? await sponsorOf(input, session) : undefined
-  const mintKey = await mintKeyOf(input)
+  const payer = input.squads === undefined ? await resolveSponsor(input, session) : undefined
+  const mintKey = await loadMintKey(input)
   const ownKeys = mintKey === undefined ? [] : [mintKey.secretKey]
   const own = await poolBody(input, mintKey?.address)
   const body = { ...own, ...(payer === undefined ? {} : { payer }) }
@@ -159,7 +159,7 @@ async function launchPoolByPlatform(input: CreateFlags, session: Session): Promi
 /** What an unsigned build of the same launch costs. If a relay is set, that pays a tip too. */
 async function signedFunds(session: Session, input: CreateFlags, body: PoolBody & { creator: string }) {
   const { data } = await session.client.pools.create({ ...body, ...txVersionField(input), dry_run: true })
-  return fundsOf(session, data.transactions)
+  return forecastFunds(session, data.transactions)
 }
 
 /** What the new accounts of a launch are. */
@@ -222,7 +222,7 @@ async function presetName({ client }: Session, { preset }: CreateFlags): Promise
  * Returns the payer if it is not the creator. The creator is --creator or the owner of --keypair; without them,
  * --payer is both. Throws a usage problem if the launch would have to be signed here.
  */
-async function sponsorOf(
+async function resolveSponsor(
   { payer, creator, keypair, build_only, dry_run }: CreateFlags,
   session: Session,
 ): Promise<string | undefined> {

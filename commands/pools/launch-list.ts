@@ -16,7 +16,7 @@ import { counted } from '../ui/words.ts'
 import { launchAnswer, launchDemand } from './launch-body.ts'
 import type { CreateFlags } from './launch-flags.ts'
 import { launchedCalls, launchRow } from './launch-row.ts'
-import { costOf, rehearseAll, requireBuildable } from './list-forecast.ts'
+import { forecastCost, rehearseAll, requireBuildable } from './list-forecast.ts'
 import { type LaunchListJournal, launchedOf, launchListJournal } from './list-journal.ts'
 import { launchListOutcome, type PlannedRow } from './list-outcome.ts'
 import { bodyOfRow, type LaunchList, readLaunchList } from './list-rows.ts'
@@ -44,7 +44,7 @@ export async function launchList(session: Session, input: CreateFlags, file: str
     begin: () => journal.begin(),
     async preview() {
       const built = await requireBuildable(session, input, { list, payer, rows: open })
-      const { funds, each } = await costOf(session, open, built)
+      const { funds, each } = await forecastCost(session, open, built)
       await session.ui.preview([
         question,
         previewLine('cluster', cluster ?? 'only the API knows'),

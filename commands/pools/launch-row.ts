@@ -16,7 +16,7 @@ import { failure } from '../ui/problem.ts'
 import { type LaunchAnswer, type LaunchBounds, launchAnswer, launchDemand, secretKeysOf } from './launch-body.ts'
 import { type LaunchRequest, requestLaunch } from './launch-request.ts'
 import { type LaunchedEntry, type LaunchListJournal, launchedOf, requestedOf } from './list-journal.ts'
-import { bodyOfRow, type LaunchRow, ownKeysOf } from './list-rows.ts'
+import { bodyOfRow, type LaunchRow, readMintKeys } from './list-rows.ts'
 import { untilLive } from './verify.ts'
 
 /** The built transactions of an entry, as its journal keeps them. */
@@ -38,7 +38,7 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
   return finishLaunch(session, entry, {
     isFresh: known === null,
     keypair: flags.keypair,
-    ownKeys: await ownKeysOf(row),
+    ownKeys: await readMintKeys(row),
     // The transactions before these may be confirmed already.
     demand: () => rowDemand(session, run, row, entry, { isBegun: true }),
     keep,
@@ -227,7 +227,7 @@ async function endOfSeries(
 }
 
 /** The transactions that were never sent, or have failed; those under way need no money any more. */
-export async function unsentOf(
+export async function findUnsent(
   { client }: Session,
   { built, signed, isLive }: LaunchedEntry,
 ): Promise<readonly string[]> {

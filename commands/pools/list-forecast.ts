@@ -7,12 +7,12 @@ import type { Session } from '../cli/session.ts'
 import { patiently } from '../lists/patience.ts'
 import { requireDemanded } from '../signing/demand.ts'
 import { txVersionField } from '../signing/flags.ts'
-import { type Funds, fundsOf, type Payment, sumOf } from '../signing/funds.ts'
+import { addFunds, type Funds, forecastFunds, type Payment } from '../signing/funds.ts'
 import { failure } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { launchAnswer } from './launch-body.ts'
 import type { CreateFlags } from './launch-flags.ts'
-import { rowDemand, unsentOf } from './launch-row.ts'
+import { findUnsent, rowDemand } from './launch-row.ts'
 import { type PlannedRow, rehearsedListOutcome } from './list-outcome.ts'
 import { bodyOfRow, type LaunchList, type LaunchRow } from './list-rows.ts'
 import { rehearseBody } from './rehearse.ts'
@@ -72,21 +72,22 @@ export interface ListCost {
  * What is left to pay. Rows that differ only in name, symbol and buy cost the same fees and rent, so one of them is run,
  * the one with the longest texts, and the buys are added. Of a started row, what was not sent is run.
  */
-export async function costOf(session: Session, rows: readonly PlannedRow[], built: BuiltRows): Promise<ListCost> {
+export async function forecastCost(session: Session, rows: readonly PlannedRow[], built: BuiltRows): Promise<ListCost> {
   const all: Funds[] = []
   for (const group of likeRows([...built.keys()])) {
     const [first] = group
-    const funds = await patiently(session, () => fundsOf(session, built.get(first) ?? []))
+    const funds = await patiently(session, () => forecastFunds(session, built.get(first) ?? []))
     if (funds.fault !== null) throw wouldFail(first, funds.fault)
     all.push(...group.map((row) => withOtherBuy(funds, first, row)))
   }
   const each = rangeOf(all.flatMap(({ payments }) => payments.flatMap(({ mint, amount }) => (mint ? [] : [amount]))))
   for (const { entry } of rows) {
-    const unsent = entry === null ? [] : await patiently(session, () => unsentOf(session, entry))
+    const unsent = entry === null ? [] : await patiently(session, () => findUnsent(session, entry))
     // What was sent may land meanwhile, so a failure here proves nothing.
-    if (unsent.length > 0) all.push({ ...(await patiently(session, () => fundsOf(session, unsent))), fault: null })
+    if (unsent.length > 0)
+      all.push({ ...(await patiently(session, () => forecastFunds(session, unsent))), fault: null })
   }
-  return { funds: sumOf(all), each }
+  return { funds: addFunds(all), each }
 }
 
 /** What `row` costs if `first`, which has another buy, costs `funds`. */

@@ -264,7 +264,7 @@ function sha256OfRow(fields: LaunchRow['fields'], image: Uint8Array): string {
  * The secret keys that sign a row besides the keypair: that of its mint, read anew. Throws a usage problem if the file
  * has another key than when the list was read.
  */
-export async function ownKeysOf({ fields, mintKeypair }: LaunchRow): Promise<number[][]> {
+export async function readMintKeys({ fields, mintKeypair }: LaunchRow): Promise<number[][]> {
   if (mintKeypair === null) return []
   const { address, secretKey } = await readMintKeypair(mintKeypair)
   if (address !== fields.base_mint) throw changedFile(mintKeypair)

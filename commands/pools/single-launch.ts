@@ -9,12 +9,12 @@ import { shellQuoted } from '../../src/platform/shell-quoted.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { type Session, sessionWith } from '../cli/session.ts'
 import { commandLineOf } from '../cli/shell-words.ts'
-import { OTHER_STATE_FOLDER, requireStateFolder, sourceOf, stateFile, stateFolder } from '../cli/state-file.ts'
+import { OTHER_STATE_FOLDER, requireStateFolder, resolveSource, stateFile, stateFolder } from '../cli/state-file.ts'
 import { type JournalKind, ListJournal } from '../lists/journal.ts'
 import { confirmOn } from '../signing/confirm.ts'
 import { type Demand, requireDemanded, signingFor } from '../signing/demand.ts'
 import { waitForTransaction } from '../signing/following.ts'
-import { canPay, fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
+import { canPay, forecastFunds, requireFunds, totalLines } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
 import { sentOutcome } from '../signing/run-outcomes.ts'
 import { type SentRun, sendAll } from '../signing/sending.ts'
@@ -24,7 +24,7 @@ import { EXIT, failure, type Problem, usage } from '../ui/problem.ts'
 import { launchDemand, type PoolBody } from './launch-body.ts'
 import { type CreateFlags, createFlags } from './launch-flags.ts'
 import { type CreateBody, type RequestedLaunch, requestLaunch } from './launch-request.ts'
-import { finishLaunch, newEntry, unsentOf } from './launch-row.ts'
+import { findUnsent, finishLaunch, newEntry } from './launch-row.ts'
 import { isLaunched, isRequested, type LaunchedEntry, type ListTerms, launchedOf, requestedOf } from './list-journal.ts'
 
 const FOLDER = 'pool-launches'
@@ -79,7 +79,7 @@ export async function withLaunch<T>(
   const cluster = await session.cluster()
   const symbol = body.symbol.toUpperCase()
   const terms = { payer: creator, cluster }
-  const file = stateFile(FOLDER, [await sourceOf(session), cluster, creator, symbol])
+  const file = stateFile(FOLDER, [await resolveSource(session), cluster, creator, symbol])
   const journal: SingleJournal = new ListJournal(file, terms, SINGLE_JOURNAL)
   noteOthers(session, journal.file, terms)
   const sha256 = createHash('sha256')
@@ -95,10 +95,10 @@ export async function withLaunch<T>(
     return data
   }
   const launch = { creator, cluster, symbol, sha256, body, ownKeys, input, journal, request }
-  if (input.dry_run) return run({ ...launch, begun: await begunOf(session, launch) })
+  if (input.dry_run) return run({ ...launch, begun: await findBegun(session, launch) })
   const release = await journal.begin()
   try {
-    return await run({ ...launch, begun: await begunOf(session, launch) })
+    return await run({ ...launch, begun: await findBegun(session, launch) })
   } finally {
     const entry = journal.entries.get(symbol)
     if (launchedOf(entry) === null && !(isOpen && requestedOf(entry) !== null)) journal.remove()
@@ -106,7 +106,7 @@ export async function withLaunch<T>(
   }
 }
 
-async function begunOf(
+async function findBegun(
   session: Session,
   { journal, symbol, sha256 }: Pick<SingleLaunch, 'journal' | 'symbol' | 'sha256'>,
 ): Promise<SingleEntry | null> {
@@ -190,8 +190,8 @@ export async function continueLaunch(
   { what, show }: { what: string; show(pool: string, signatures: readonly string[]): Promise<Record<string, unknown>> },
 ): Promise<CommandOutcome> {
   const { creator, cluster, journal, input } = launch
-  const rest = await unsentOf(session, launch.begun)
-  const funds = rest.length === 0 ? null : await fundsOf(session, rest)
+  const rest = await findUnsent(session, launch.begun)
+  const funds = rest.length === 0 ? null : await forecastFunds(session, rest)
   const lines = [
     what,
     previewLine('continues', `the launch of an earlier run: pool ${launch.begun.pool}`),
@@ -214,7 +214,7 @@ export async function continueLaunch(
   const { signatures, confirmed } = await finish(session, launch, launch.begun, {
     isFresh: false,
     bundle: false,
-    demand: () => demandOf(session, launch, launch.begun),
+    demand: () => demandUnsent(session, launch, launch.begun),
   })
   return sentOutcome(await show(launch.begun.pool, signatures), confirmed?.at(-1), { signatures: { signatures } })
 }
@@ -222,7 +222,7 @@ export async function continueLaunch(
 const countOf = ({ landed = [], built }: SingleEntry) => landed.length + (built?.transactions.length ?? 0)
 
 /** What the transactions that are left must be. */
-async function demandOf(session: Session, { creator, cluster, body, input }: SingleLaunch, entry: SingleEntry) {
+async function demandUnsent(session: Session, { creator, cluster, body, input }: SingleLaunch, entry: SingleEntry) {
   const { pool, mint, quoteMint, platformPercentage } = entry
   const of = signingFor(session, creator, { isRead: session.ui.attended, cluster })
   return launchDemand(session, of, {

@@ -5,7 +5,7 @@ import type { Session } from '../cli/session.ts'
 import { addressNames } from '../signing/address-names.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import { unexpectedBuild } from '../signing/demand.ts'
-import { approverOf, buildFields } from '../signing/flags.ts'
+import { buildFields, vaultApprover } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { proposeRun } from '../signing/propose.ts'
 import type { RunFlags } from '../signing/signed-run.ts'
@@ -52,7 +52,7 @@ export async function createProposal(
           ...buildFields(flags),
           ...trackedField(input),
           transaction,
-          approver: approverOf(squads),
+          approver: vaultApprover(squads),
         })
         if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without transactions to sign')
         return { data: { transaction, proposal: data.proposal } }

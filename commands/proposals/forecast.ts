@@ -1,4 +1,4 @@
-/** What the execution of a proposal would change now, as the API's trial run shows it. */
+/** What the execution of a proposal would change now, as the API's simulation shows it. */
 import type { ProposalForecast } from '../../src/api/proposals.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'

@@ -6,7 +6,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedCreations, unexpectedBuild } from '../signing/demand.ts'
-import { fundsOf, requireFunds, totalLines } from '../signing/funds.ts'
+import { forecastFunds, requireFunds, totalLines } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
 import {
   freshCreations,
@@ -78,10 +78,10 @@ async function proposeAnew(
 ): Promise<{ proposal: Proposal; signed: CompleteTransaction[]; last: Transaction | undefined }> {
   const { ui } = session
   const cluster = await session.cluster()
-  const plans = await plansOf(session, old, creation)
+  const plans = await readPlans(session, old, creation)
   const asked = askedOf(plans, member, creation)
   const creations = await checkedCreations(session, asked)
-  const funds = await fundsOf(session, creations)
+  const funds = await forecastFunds(session, creations)
   requireFreeNumber(funds)
   const shown = await Promise.all(
     plans.map(async (plan, i) => planLines(session, plan, i === 0 ? await forecastOrNull(session, plan.id) : null)),
@@ -103,7 +103,7 @@ async function proposeAnew(
 }
 
 /** The new plans, in the order of their numbers. Throws a failure for those of another vault. */
-async function plansOf(
+async function readPlans(
   { client }: Session,
   old: SquadsProposal,
   { id, following = [] }: ProposalCreation,

@@ -59,7 +59,7 @@ export async function runStep(
   const carriesOn = step === 'approve' || step === 'execute'
   const stored = carriesOn ? await requireStored(session, proposal) : null
   const asked = { ...stepPlace(approver), accounts: stored === null ? [] : executedAccounts(stored) }
-  // The trial run of an execution shows the same.
+  // The simulation of an execution shows the same.
   const forecast = step === 'approve' ? await forecastOrNull(session, id) : null
   const plan = await planLines(session, proposal, forecast)
   const outcome = await runSigned<Built>(

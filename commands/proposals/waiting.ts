@@ -15,7 +15,7 @@ const OPEN = ['active', 'approved'] as const
 
 /** One line for each, the ones for the wallet first; none if the API may not be asked. */
 export async function waitingProposals({ client, wallet }: Pick<Session, 'client' | 'wallet'>): Promise<string[]> {
-  const lists = await Promise.all(OPEN.map((status) => openOf(client, status)))
+  const lists = await Promise.all(OPEN.map((status) => readOpen(client, status)))
   const open = lists.flatMap(({ proposals }) => proposals)
   if (open.length === 0) return []
   const own = await wallet.address().catch(() => null)
@@ -29,7 +29,7 @@ export async function waitingProposals({ client, wallet }: Pick<Session, 'client
 }
 
 /** The open proposals in a state, newest first, as far as they are read. */
-async function openOf(
+async function readOpen(
   client: Session['client'],
   status: (typeof OPEN)[number],
 ): Promise<{ proposals: Proposal[]; isCut: boolean }> {

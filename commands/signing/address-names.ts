@@ -1,7 +1,7 @@
 /** Names of addresses in what a person reads before a signature: the own wallet, and the symbols of mints. */
 import { type AddressNames, mintsIn, nameOf } from '../../src/solana/described-instructions.ts'
 import type { Session } from '../cli/session.ts'
-import { symbolsOf } from '../ui/mint-symbols.ts'
+import { fetchSymbols } from '../ui/mint-symbols.ts'
 import type { DescribedContent } from './wallet.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function addressNames(
   const own = await wallet.address().catch(() => null)
   if (own !== null) names.set(own, names.has(own) ? `${names.get(own)}, you` : 'you')
   const unnamed = mintsIn(instructions).filter((mint) => nameOf(mint, names) === null)
-  const symbols = await symbolsOf(unnamed, (mints) => client.tokens.batchFetch({ mints }))
+  const symbols = await fetchSymbols(unnamed, (mints) => client.tokens.batchFetch({ mints }))
   for (const [mint, symbol] of symbols) names.set(mint, JSON.stringify(symbol))
   return names
 }

@@ -1,5 +1,5 @@
 /**
- * Shows a decoded transaction on a terminal of 80 columns: signers, instructions, cost, expiry, and what a trial run
+ * Shows a decoded transaction on a terminal of 80 columns: signers, instructions, cost, expiry, and what a simulation
  * changes.
  */
 import type { ClusterState } from '../../src/api/service.ts'
@@ -27,7 +27,7 @@ export interface Findings {
   lastValid: number | undefined
   /** Seconds until the build expires, by the clock of this machine, if it says when. */
   left?: number | undefined
-  /** Why there is no trial run. */
+  /** Why there is no simulation. */
   untried: string
   /** Names of addresses in it. */
   names?: AddressNames
@@ -59,7 +59,7 @@ export async function contentOutcome(described: DescribedContent, findings: Find
     ...signers.map(({ address, signature }) => previewLine(signature, address)),
     ...takenLines(taken),
     ...instructionTexts(instructions, names),
-    ...trialLines(findings),
+    ...simulationLines(findings),
   ]
   return {
     data: {
@@ -97,7 +97,7 @@ function expiryText({ nonce_account }: DescribedContent, { state, lastValid, lef
 }
 
 /**
- * Adds the mint and decimals of an amount from the accounts that a trial run changes. An account that is of one mint
+ * Adds the mint and decimals of an amount from the accounts that a simulation changes. An account that is of one mint
  * before and of another after it stays without.
  */
 export function withMints(
@@ -126,12 +126,12 @@ export function withMints(
   }
 }
 
-function trialLines({ trial, untried }: Findings): string[] {
-  if (trial === null) return [`trial run  ${untried}`]
+function simulationLines({ trial, untried }: Findings): string[] {
+  if (trial === null) return [`simulation  ${untried}`]
   const { simulation, fault } = trial
-  if (fault !== null) return ['trial run', ...failureLines(simulation, fault)]
+  if (fault !== null) return ['simulation', ...failureLines(simulation, fault)]
   return [
-    `trial run  succeeds, with ${simulation.units_consumed ?? 'unknown'} compute units; it would change`,
+    `simulation  succeeds, with ${simulation.units_consumed ?? 'unknown'} compute units; it would change`,
     ...changedLines(simulation.balance_changes),
     ...controlLines(simulation.control_changes),
   ]

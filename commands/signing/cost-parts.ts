@@ -6,7 +6,7 @@ import { dividedRent } from '../../src/solana/rent.ts'
 import { fieldLines } from '../ui/field-lines.ts'
 import { counted } from '../ui/words.ts'
 import { previewLine } from './preview.ts'
-import type { Forecast } from './run-failures.ts'
+import type { SimulatedBuild } from './run-failures.ts'
 
 export interface CostPart {
   name: string
@@ -23,7 +23,7 @@ export interface OpenedAccounts {
 
 /** The parts in order; null if the run fails, or if the node reports neither fee nor rent. */
 export function costParts(
-  { simulation, content, signer }: Pick<Forecast, 'simulation' | 'content' | 'signer'>,
+  { simulation, content, signer }: Pick<SimulatedBuild, 'simulation' | 'content' | 'signer'>,
   { nameOf, kept }: OpenedAccounts,
 ): CostPart[] | null {
   const { fee, rent, balance_changes: changes } = simulation

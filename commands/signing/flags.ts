@@ -79,7 +79,7 @@ export const IDEMPOTENCY_KEY = text('With --signed: repeat under this key what a
 /** The `tx_version` field of a request; omitted for the default, because older daemons do not know it. */
 export const txVersionField = ({ tx_version }: { tx_version?: '0' | '1' | undefined }): { tx_version?: 1 } =>
   tx_version === '1' ? { tx_version: 1 } : {}
-export const approverOf = ({ multisig, vaultIndex, member }: ActingVault) => ({
+export const vaultApprover = ({ multisig, vaultIndex, member }: ActingVault) => ({
   kind: 'squads' as const,
   multisig,
   vault_index: vaultIndex,
@@ -87,7 +87,7 @@ export const approverOf = ({ multisig, vaultIndex, member }: ActingVault) => ({
 })
 /** The `approver` field of a request, if the vault of a multisig acts. */
 export const approverField = ({ squads }: { squads?: ActingVault | undefined }) =>
-  squads === undefined ? {} : { approver: approverOf(squads) }
+  squads === undefined ? {} : { approver: vaultApprover(squads) }
 /** The fields of every request that builds; `dry_run`, `force` and `approver` are omitted like `tx_version`. */
 export const buildFields = ({
   dry_run,

@@ -38,13 +38,13 @@ export async function fundsOfEach(session: Session, transactions: readonly strin
   const parts: Funds[] = []
   for (let at = 0; at < transactions.length; at += MOST_IN_FORECAST) {
     const part = transactions.slice(at, at + MOST_IN_FORECAST)
-    parts.push(await patiently(session, () => fundsOf(session, part, { before: at, all: transactions.length })))
+    parts.push(await patiently(session, () => forecastFunds(session, part, { before: at, all: transactions.length })))
   }
-  return sumOf(parts)
+  return addFunds(parts)
 }
 
 /** What the transactions take, run one after another by the API; they are at most five. */
-export async function fundsOf(
+export async function forecastFunds(
   { client, wallet }: Session,
   transactions: readonly string[],
   place = { before: 0, all: transactions.length },
@@ -64,11 +64,11 @@ export async function fundsOf(
       ...{ amount: BigInt(amount), needed: BigInt(needed), held: BigInt(held) },
     })),
     isExact: exact,
-    fault: failed === null ? null : await faultOf(wallet, transactions, failed, place),
+    fault: failed === null ? null : await explainFault(wallet, transactions, failed, place),
   }
 }
 
-async function faultOf(
+async function explainFault(
   wallet: Session['wallet'],
   transactions: readonly string[],
   { index, err, logs }: NonNullable<TransactionForecast['failed']>,
@@ -94,7 +94,7 @@ export const fundsRecord = ({ payments }: Funds) => ({
 })
 
 /** The lamports of a wallet; 0 for one that is not on chain. */
-export const lamportsOf = async ({ client }: Pick<Session, 'client'>, address: string): Promise<bigint> =>
+export const readLamports = async ({ client }: Pick<Session, 'client'>, address: string): Promise<bigint> =>
   BigInt((await nullIfNotFound(client.accounts.get({ address })))?.data.lamports ?? 0)
 
 /** A payment of SOL that was added up here. */
@@ -103,10 +103,10 @@ export const solPayment = (wallet: string, amount: bigint, held: bigint): Paymen
 })
 
 /** What a part takes that is repeated. */
-export const timesOf = (part: Funds, count: number): Funds => sumOf(Array.from({ length: count }, () => part))
+export const repeatFunds = (part: Funds, count: number): Funds => addFunds(Array.from({ length: count }, () => part))
 
 /** What several parts of a command take together, one after another. */
-export function sumOf(parts: readonly Funds[]): Funds {
+export function addFunds(parts: readonly Funds[]): Funds {
   const sums = new Map<string, { payment: Payment; spare: bigint }>()
   for (const payment of parts.flatMap(({ payments }) => payments)) {
     const { wallet, mint, amount, needed } = payment

@@ -19,7 +19,7 @@ export const mintKeypair = (field: 'mint' | 'base_mint') => ({
 })
 
 /** The address and the secret key of the file, if there is one. */
-export const mintKeyOf = async ({
+export const loadMintKey = async ({
   mint_keypair: file,
 }: {
   mint_keypair?: string | undefined

@@ -7,7 +7,7 @@ import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import type { Demand } from './demand.ts'
-import type { Forecast } from './run-failures.ts'
+import type { SimulatedBuild } from './run-failures.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
 
 const LOG_LINES = 8
@@ -35,7 +35,7 @@ export interface RunPreview {
 /** The lines of a preview: what happens, on which cluster, with which signer and changes, and why it would fail. */
 export function runLines(
   what: string,
-  forecast: Forecast,
+  forecast: SimulatedBuild,
   { preview = [], later, bundle, total = [], state = null, names = {} }: RunPreview,
 ): string[] {
   const { cluster, signer, content, simulation, fault } = forecast

@@ -10,16 +10,16 @@ import { ApiError } from '../../src/platform/errors.ts'
 import type { Unit } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { sourceOf } from '../cli/state-file.ts'
+import { resolveSource } from '../cli/state-file.ts'
 import { failure, nullIfNotFound } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseUnconfirmable } from './confirm.ts'
 import { type CheckedBuild, checkedCreations, requireDemanded, signingFor, unexpectedBuild } from './demand.ts'
 import { withFreshBlockhash } from './fresh-blockhash.ts'
-import { canPay, type Funds, fundsOf, requireFunds, sumOf, totalLines } from './funds.ts'
+import { addFunds, canPay, type Funds, forecastFunds, requireFunds, totalLines } from './funds.ts'
 import { checkedLines, executionLines, failureLines, previewLine } from './preview.ts'
 import { type BegunProposal, type ProposalJournal, proposalJournal } from './proposal-journal.ts'
-import { forecastOf, wouldFail } from './run-failures.ts'
+import { simulateBuild, wouldFail } from './run-failures.ts'
 import { dryRunOutcome, sentOutcome } from './run-outcomes.ts'
 import { sendAll } from './sending.ts'
 import { type CompleteTransaction, signSeries } from './signatures.ts'
@@ -81,7 +81,7 @@ export async function propose<D extends BuiltTransactions>(
   acting: ActingVault,
 ): Promise<Proposed> {
   await refuseUnconfirmable(session, await session.cluster())
-  const journal = await journalOf(session, flags, run, acting)
+  const journal = await openJournal(session, flags, run, acting)
   const begun = journal.begun()
   const earlier = begun === null ? null : await finishBegun(session, flags, { ...begun, isUndone: run.isUndone })
   if (earlier !== null) {
@@ -97,7 +97,7 @@ export async function propose<D extends BuiltTransactions>(
     const shown = { fields: (await run.show?.(data, null)) ?? {}, decimals: run.decimals?.(data) }
     let signed: CompleteTransaction[] = []
     try {
-      // Another member may take the number before the trial, which then fails as the sending would.
+      // Another member may take the number before the simulation, which then fails as the sending would.
       const checked = await agreeOn(session, plan, run, { isFirst: !isAgreed })
       isAgreed = true
       signed = await signSeries(session, checked, { keypair: flags.keypair })
@@ -129,13 +129,13 @@ export async function propose<D extends BuiltTransactions>(
   }
 }
 
-async function journalOf<D extends BuiltTransactions>(
+async function openJournal<D extends BuiltTransactions>(
   session: Session,
   { squads: _, yes: __, ...flags }: RunFlags & { yes?: unknown },
   { what }: ProposedRun<D>,
   acting: ActingVault,
 ): Promise<ProposalJournal> {
-  return proposalJournal([await sourceOf(session), acting, typeof what === 'string' ? what : null, flags])
+  return proposalJournal([await resolveSource(session), acting, typeof what === 'string' ? what : null, flags])
 }
 
 /** Builds the act and its proposal, and refuses both unless they are what was requested. */
@@ -164,16 +164,16 @@ async function planProposal<D extends BuiltTransactions>(
 }
 
 /** Shows the act, what the vault would gain and lose now, and what the member pays; `fault` is why it would fail. */
-async function previewOf<D extends BuiltTransactions>(
+async function showProposal<D extends BuiltTransactions>(
   session: Session,
   { data, what, asked, creations, checked }: Plan<D>,
   run: ProposedRun<D>,
 ) {
   const { multisig, vault, vaultIndex, member, index, acts } = asked
   const [first = '', ...later] = acts
-  const trial = await session.wallet.actPaidBy(asked, first, member)
-  const forecast = await forecastOf(session, trial, vault)
-  const funds = await fundsOf(session, creations)
+  const simulated = await session.wallet.actPaidBy(asked, first, member)
+  const forecast = await simulateBuild(session, simulated, vault)
+  const funds = await forecastFunds(session, creations)
   const { cluster, simulation, fault } = forecast
   const lines = [
     `Propose to the multisig ${multisig}: ${what}`,
@@ -184,7 +184,7 @@ async function previewOf<D extends BuiltTransactions>(
     previewLine('proposal', `number ${index}`),
     previewLine('cluster', cluster ?? 'only the API knows'),
     previewLine('executed', 'now, it would cost and change:'),
-    ...executionLines(simulation, vault, { payer: trial === first ? vault : member }),
+    ...executionLines(simulation, vault, { payer: simulated === first ? vault : member }),
     ...later.map((_, i) => previewLine('then', `act ${i + 2} of ${acts.length}, known once the one before it is done`)),
     previewLine('member', `${member} proposes, and pays the fee and the rent of the proposal`),
     ...totalLines(funds, member),
@@ -200,7 +200,7 @@ async function agreeOn<D extends BuiltTransactions>(
   run: ProposedRun<D>,
   { isFirst }: { isFirst: boolean },
 ): Promise<CheckedBuild[]> {
-  const { lines, forecast, funds } = await previewOf(session, plan, run)
+  const { lines, forecast, funds } = await showProposal(session, plan, run)
   requireFreeNumber(funds)
   await session.ui.preview(lines)
   requireFunds(funds, forecast.cluster)
@@ -265,14 +265,14 @@ const isOver = (error: ApiError) =>
   NUMBER_TAKEN.test(detailsOf(error)) ||
   /BlockhashNotFound|BlockhashExpired|expired/i.test(`${error.message} ${detailsOf(error)}`)
 
-/** Another proposal has taken the number before the trial of what was built. */
+/** Another proposal has taken the number before what was built was simulated. */
 class NumberTaken extends ApiError {
   constructor(message: string) {
     super('internal_error', message)
   }
 }
 
-/** Throws an error for which `isNumberTaken` is true if the trial of a creation says so. */
+/** Throws an error for which `isNumberTaken` is true if the simulation of a creation says so. */
 export function requireFreeNumber(funds: Funds): void {
   if (isTaken(funds)) throw new NumberTaken(funds.fault?.text ?? '')
 }
@@ -284,16 +284,16 @@ export async function fundsOfProposal(session: Session, acting: ActingVault, bui
   const { transaction_index: index = '0', transactions: creations = [] } = built.proposal ?? {}
   const { multisig, vault, member } = acting
   const paidBy = (act: string) => session.wallet.actPaidBy({ multisig, vault, index }, act, member)
-  const acts = await fundsOf(session, await Promise.all(transactionsOf(built).map(paidBy)))
-  const creating = await fundsOf(session, creations)
-  return sumOf([
+  const acts = await forecastFunds(session, await Promise.all(transactionsOf(built).map(paidBy)))
+  const creating = await forecastFunds(session, creations)
+  return addFunds([
     { ...acts, payments: acts.payments.filter(({ wallet }) => wallet !== member) },
     // Whoever proposes takes the next number when it is free.
     isTaken(creating) ? { ...creating, fault: null } : creating,
   ])
 }
 
-/** Whether another proposal has taken the number, seen by the trial or by the program. */
+/** Whether another proposal has taken the number, seen by the simulation or by the program. */
 export const isNumberTaken = (error: unknown): error is ApiError =>
   error instanceof NumberTaken || (error instanceof ApiError && NUMBER_TAKEN.test(detailsOf(error)))
 
@@ -383,7 +383,7 @@ async function dryRun<D extends BuiltTransactions>(
   plan: Plan<D>,
   run: ProposedRun<D>,
 ): Promise<CommandOutcome> {
-  const { lines, forecast, funds } = await previewOf(session, plan, run)
+  const { lines, forecast, funds } = await showProposal(session, plan, run)
   const { multisig, vault } = plan.asked
   const outcome = dryRunOutcome(plan.data, forecast, lines, {
     fields: { ...(await run.show?.(plan.data, null)), multisig, vault },

@@ -5,7 +5,7 @@ import { failure, Problem } from '../ui/problem.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
 
 /** What a simulation of the first transaction shows before anything is signed. */
-export interface Forecast {
+export interface SimulatedBuild {
   /** The cluster's label; null if only the API knows it. */
   cluster: string | null
   signer: string
@@ -16,7 +16,7 @@ export interface Forecast {
 }
 
 /** Reads and simulates an unsigned transaction. */
-export async function forecastOf(session: Session, transaction: string, signer: string): Promise<Forecast> {
+export async function simulateBuild(session: Session, transaction: string, signer: string): Promise<SimulatedBuild> {
   const content = await session.wallet.decode(transaction)
   const { data: simulation } = await session.client.transactions.simulate({ transaction })
   const cluster = await session.cluster()
@@ -36,7 +36,7 @@ async function simulationFault(
 const LACKS_SOL = /AccountNotFound|InsufficientFunds|insufficient (lamports|funds)/
 
 /** The failure of a run whose simulation failed: nothing was signed. */
-export function wouldFail({ cluster, signer, simulation }: Forecast, fault: Explanation) {
+export function wouldFail({ cluster, signer, simulation }: SimulatedBuild, fault: Explanation) {
   const { err, logs } = simulation
   const lacksSol = LACKS_SOL.test(`${JSON.stringify(err)} ${logs.join(' ')}`)
   const money = cluster === 'embedded' ? `\`svc localnet airdrop ${signer} 10\`` : `send SOL to ${signer}`

@@ -6,7 +6,7 @@ import { EXIT } from '../ui/problem.ts'
 import { type BuiltTransactions, lifetimeFields, trackedField } from './built-transactions.ts'
 import { canPay, type Funds, fundsRecord } from './funds.ts'
 import type { PrintedLifetime } from './lifetime.ts'
-import type { Forecast } from './run-failures.ts'
+import type { SimulatedBuild } from './run-failures.ts'
 import type { SignedTransaction } from './wallet.ts'
 
 export type AnswerFields = Record<string, unknown>
@@ -56,7 +56,7 @@ function nextSteps(isSeries: boolean): string {
 
 export function dryRunOutcome(
   built: BuiltTransactions,
-  { cluster, signer, simulation, fault }: Forecast,
+  { cluster, signer, simulation, fault }: SimulatedBuild,
   lines: readonly string[],
   { fields = {}, funds = null, note }: { fields?: AnswerFields | undefined; funds?: Funds | null; note: string },
 ): CommandOutcome {

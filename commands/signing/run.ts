@@ -10,11 +10,11 @@ import { costLines, costParts } from './cost-parts.ts'
 import { requireDemanded, signingFor } from './demand.ts'
 import { sendFromDevice } from './device.ts'
 import { withFreshBlockhash } from './fresh-blockhash.ts'
-import { fundsOf, requireFunds, totalLines } from './funds.ts'
+import { forecastFunds, requireFunds, totalLines } from './funds.ts'
 import { clusterState, lifetimeText, printedLifetime } from './lifetime.ts'
 import { platformAddress, sendByPlatform } from './platform-wallet.ts'
 import { checkedLines, runLines } from './preview.ts'
-import { forecastOf, wouldFail } from './run-failures.ts'
+import { simulateBuild, wouldFail } from './run-failures.ts'
 import { dryRunOutcome, sentOutcome, unsignedOutcome, withNext } from './run-outcomes.ts'
 import { hasRelay, type SentRun, sendAll } from './sending.ts'
 import { signReturnedKeys, signSeries } from './signatures.ts'
@@ -49,7 +49,7 @@ export async function runSigned<D extends BuiltTransactions>(
   await requireDemanded(session, transactionsOf(data), demand)
   if (phone !== null && payment !== null) {
     const checked = checkedLines(demand, of.notes)
-    const { lines, forecast } = await previewOf(session, run, data, { signer, bundle: false, checked })
+    const { lines, forecast } = await showBuild(session, run, data, { signer, bundle: false, checked })
     await session.ui.preview(lines)
     if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
     return phone.payByPhone(session, flags, payment.request)
@@ -64,7 +64,7 @@ export async function runSigned<D extends BuiltTransactions>(
 
   const bundle = isBundle(data, flags) && (flags.bundle === true || (await hasRelay(session)))
   const checked = checkedLines(demand, of.notes)
-  const { what, lines, forecast, funds } = await previewOf(session, run, data, { signer, bundle, checked })
+  const { what, lines, forecast, funds } = await showBuild(session, run, data, { signer, bundle, checked })
   if (flags.dry_run) {
     const fields = 'transactions' in data ? await run.show?.(data, null) : {}
     return dryRunOutcome(data, forecast, lines, {
@@ -143,7 +143,7 @@ async function runByPlatform<D extends BuiltTransactions>(
     withNext(await sendByPlatform(session, flags, request, transaction), run.next)
   if (flags.idempotency_key !== undefined && !flags.dry_run) return send()
   const { data } = await run.build(payer)
-  const { lines, forecast, funds } = await previewOf(session, run, data, {
+  const { lines, forecast, funds } = await showBuild(session, run, data, {
     signer: payer,
     bundle: false,
     checked: [],
@@ -163,7 +163,7 @@ async function runByPlatform<D extends BuiltTransactions>(
  * Previews a run. Of several transactions, a node can simulate only the first before any is sent; `funds` has what all
  * of them cost, and is null if the changes of a single one show it.
  */
-async function previewOf<D extends BuiltTransactions>(
+async function showBuild<D extends BuiltTransactions>(
   session: Session,
   run: SignedRun<D>,
   data: D,
@@ -173,7 +173,7 @@ async function previewOf<D extends BuiltTransactions>(
   const [first = '', ...later] = transactions
   const what = typeof run.what === 'string' ? run.what : run.what(data)
   const [forecast, state] = await Promise.all([
-    forecastOf(session, first, signer),
+    simulateBuild(session, first, signer),
     run.showsTotal ? clusterState(session) : null,
   ])
   const contents = await Promise.all(later.map((transaction) => session.wallet.decode(transaction)))
@@ -181,7 +181,7 @@ async function previewOf<D extends BuiltTransactions>(
   const cost = opened === undefined ? [] : costLines(costParts(forecast, opened))
   const preview = [...(run.preview?.(data) ?? []), ...checked, ...cost]
   const all = [...transactions, ...(run.follows?.(data) ?? [])]
-  const funds = all.length > 1 || run.showsTotal ? await fundsOf(session, all) : null
+  const funds = all.length > 1 || run.showsTotal ? await forecastFunds(session, all) : null
   const total = funds === null ? [] : totalLines(funds, signer)
   return {
     what,

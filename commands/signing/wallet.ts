@@ -43,7 +43,7 @@ export interface Wallet {
   proposalDifference(asked: AskedProposal): Promise<string | null>
   /** The message of an act of the vault, base58, without limits and blockhash: what Squads' app imports. */
   vaultMessage(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string): Promise<string>
-  /** The act as its execution runs it for a trial: a member pays the fee, and the vault signs. Base64. */
+  /** The act as its execution runs it to simulate it: a member pays the fee, and the vault signs. Base64. */
   actPaidBy(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string, member: string): Promise<string>
   decode(transaction: string): Promise<TransactionContent>
   /** Accounts of lookup tables are `TABLE[place]`, unless `places` has their addresses. */

@@ -30,7 +30,7 @@ export const JOURNAL = text('With --from: file that records what is done (defaul
 })
 
 /** The decimals of the mint, and the raw units of the amount that was typed. Throws a usage problem for 0. */
-export async function unitsOf(session: Session, mint: string, { amount, raw }: { amount: string; raw: boolean }) {
+export async function parseUnits(session: Session, mint: string, { amount, raw }: { amount: string; raw: boolean }) {
   const { decimals } = await mintState(session, mint)
   const units = rawUnits(amount, raw ? 0 : decimals, '<amount>')
   if (units === 0n) throw usage('<amount> must be more than 0', { param: '<amount>' })

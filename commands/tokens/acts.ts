@@ -10,7 +10,7 @@ import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, programsField, SIGN_UNSEEN } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
-import { FROM, FROM_WALLETS, JOURNAL, openingLine, RAW, unitsOf } from './act-inputs.ts'
+import { FROM, FROM_WALLETS, JOURNAL, openingLine, parseUnits, RAW } from './act-inputs.ts'
 import { actOnList } from './act-lists.ts'
 
 const SENDS = [
@@ -65,7 +65,7 @@ export const mintVerb = verb({
       const list = { act: 'mint' as const, mint, file: from, journal, raw, columns: columnInputs(flags) }
       return actOnList(session, { ...flags, allow_programs, again, sign_unseen, trust_journal }, list)
     }
-    const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
+    const { decimals, units } = await parseUnits(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenMinting>(session, flags, {
       what: `Mint ${groupedDecimalOf(units, decimals)} of the token ${mint}${to === undefined ? '' : ` to ${to}`}`,
       call: (body, options) =>
@@ -122,7 +122,7 @@ export const burnVerb = verb({
       const list = { act: 'burn' as const, mint, file: from, journal, raw, columns: columnInputs(flags) }
       return actOnList(session, { ...flags, allow_programs: false, again, sign_unseen, trust_journal }, list)
     }
-    const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
+    const { decimals, units } = await parseUnits(session, mint, { amount: amount ?? '', raw })
     return runAct<TokenBurning>(session, flags, {
       what: `Burn ${groupedDecimalOf(units, decimals)} of the token ${mint}${holder === undefined ? '' : ` that ${holder} holds`} for good`,
       call: (body, options) =>

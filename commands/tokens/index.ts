@@ -22,7 +22,7 @@ import type { OpenedAccounts } from '../signing/cost-parts.ts'
 import { demanding } from '../signing/demand.ts'
 import { makesToken, revokes } from '../signing/demanded-tokens.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
-import { mintKeyOf, mintKeypair } from '../signing/mint-keypair.ts'
+import { loadMintKey, mintKeypair } from '../signing/mint-keypair.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
@@ -87,7 +87,7 @@ export const tokensNoun: Noun = {
         const extensions = extensionsOf(input, decimals)
         const token_program = extensions === undefined ? input.token_program : 'token2022'
         warnOfHttp(session, { '--uri': uri })
-        const mintKey = await mintKeyOf(input)
+        const mintKey = await loadMintKey(input)
         const initial_supply = supplyInput(input.supply, input.initial_supply, decimals)
         return runSigned<TokenCreated>(session, input, {
           what: `Create the token ${name} (${symbol})`,

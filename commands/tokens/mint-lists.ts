@@ -24,7 +24,7 @@ import {
   type Unsigned,
   unsignedActOf,
 } from '../signing/run-act.ts'
-import { forecastOf } from '../signing/run-failures.ts'
+import { simulateBuild } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { WaitsForApproval } from '../signing/waits-for-approval.ts'
 import { EXIT } from '../ui/problem.ts'
@@ -147,7 +147,7 @@ async function previewRows<D extends ActAnswer>(
   if (first === undefined) return true
   const demand = await first.act.demand(signingFor(session, payer), first.data)
   const [transaction = ''] = transactionsOf(first.data)
-  const forecast = await forecastOf(session, await checkedBuild(session, transaction, demand), payer)
+  const forecast = await simulateBuild(session, await checkedBuild(session, transaction, demand), payer)
   const { cluster, simulation, fault } = forecast
   const funds = await fundsOfEach(
     session,

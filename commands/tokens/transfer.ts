@@ -8,7 +8,7 @@ import { columnFlags, columnInputs } from '../lists/column-flags.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { ACT_SIGNING, runAct } from '../signing/run-act.ts'
-import { FROM, JOURNAL, openingLine, RAW, unitsOf } from './act-inputs.ts'
+import { FROM, JOURNAL, openingLine, parseUnits, RAW } from './act-inputs.ts'
 import { actOnList } from './act-lists.ts'
 
 export const transferVerb = verb({
@@ -44,7 +44,7 @@ export const transferVerb = verb({
       const list = { act: 'send' as const, mint, file: from, journal, raw, columns: columnInputs(flags) }
       return actOnList(session, { ...flags, again, trust_journal }, list)
     }
-    const { decimals, units } = await unitsOf(session, mint, { amount: amount ?? '', raw })
+    const { decimals, units } = await parseUnits(session, mint, { amount: amount ?? '', raw })
     const recipient = wallet ?? ''
     const recipients = [{ wallet: recipient, amount: units }]
     const terms = { mint, accept_transfer_fee, ...programsField({ allow_programs }) }

@@ -32,17 +32,17 @@ import { refresh } from './refresh.ts'
 import { sign } from './sign.ts'
 import { submitTransactions } from './submit.ts'
 
-// `svc tx decode`: what is in a transaction, how long it can land, and what a trial run of it changes.
+// `svc tx decode`: what is in a transaction, how long it can land, and what a simulation of it changes.
 
 const OFFLINE = 'not requested: --offline'
 
 const decode = verb({
   about: 'Show what a transaction does, who has signed it, and how long it can land',
   details:
-    'Names, roles and amounts come from its bytes; the trial run and the expiry come from the API. --offline makes no request, for example on a machine that only has a key. An account of a lookup table is shown by the address that the table has now; with --offline as TABLE[place], because only the chain knows it.',
+    'Names, roles and amounts come from its bytes; the simulation and the expiry come from the API. --offline makes no request, for example on a machine that only has a key. An account of a lookup table is shown by the address that the table has now; with --offline as TABLE[place], because only the chain knows it.',
   calls: [paths.transactions.simulate, paths.service.cluster, paths.tokens.batchFetch, paths.accounts.get],
   args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
-  flags: { offline: toggle('Make no request: no trial run and no expiry') },
+  flags: { offline: toggle('Make no request: no simulation and no expiry') },
   examples: ['svc tx decode @transaction.txt', 'svc tx decode @built.json --offline'],
   async run({ transaction: argument, offline }, session) {
     const { transaction, last_valid_block_height: lastValid, expires_at } = await readTransaction(argument)
@@ -61,7 +61,7 @@ const decode = verb({
   },
 })
 
-/** A trial run that cannot be made becomes a text; what the bytes say is shown anyway. */
+/** A simulation that cannot be made becomes a text; what the bytes say is shown anyway. */
 async function tried(session: Session, transaction: string): Promise<Pick<Findings, 'trial' | 'untried'>> {
   try {
     const { data: simulation } = await session.client.transactions.simulate({ transaction })

@@ -25,7 +25,7 @@ export async function openJq(expression: string, deadlineMs = DEADLINE_MS): Prom
     stdout: true,
     stderr: true,
   })
-  const ask = (request: JqRequest) => answerOf(worker, request, deadlineMs)
+  const ask = (request: JqRequest) => askWorker(worker, request, deadlineMs)
   const jq: Jq = {
     async run(data) {
       const { stdout, stderr, exitCode } = await ask({ json: JSON.stringify(data) ?? 'null', expression })
@@ -49,7 +49,7 @@ export async function openJq(expression: string, deadlineMs = DEADLINE_MS): Prom
 }
 
 /** Keeps the process alive only while an answer is awaited. */
-async function answerOf(worker: Worker, request: JqRequest, deadlineMs: number): Promise<JqAnswer> {
+async function askWorker(worker: Worker, request: JqRequest, deadlineMs: number): Promise<JqAnswer> {
   const awaited = new AbortController()
   const event = async (name: string) => (await once(worker, name, { signal: awaited.signal }))[0]
   const stopped = (problem: string) => failure(`--jq: ${problem}`, { param: '--jq' })

@@ -20,12 +20,12 @@ export async function withSymbols(outcome: CommandOutcome, fetchLabels: FetchLab
   if (text !== undefined && table === undefined) return outcome
   const shown = table ?? rows
   if (record === undefined && shown !== undefined) {
-    const symbols = await symbolsOf(mintsInRows(shown), fetchLabels)
+    const symbols = await fetchSymbols(mintsInRows(shown), fetchLabels)
     return symbols.size === 0 ? outcome : { ...outcome, table: rowsWithSymbols(shown, symbols) }
   }
   const fields = record ?? (isFields(data) ? data : undefined)
   if (fields === undefined) return outcome
-  const symbols = await symbolsOf(mintsInFields(fields), fetchLabels)
+  const symbols = await fetchSymbols(mintsInFields(fields), fetchLabels)
   return symbols.size === 0 ? outcome : { ...outcome, record: fieldsWithSymbols(fields, symbols) }
 }
 
@@ -49,7 +49,7 @@ const mintsInFields = (fields: Record<string, unknown>) => mintColumns(Object.ke
  * Returns the symbols of those values that are mints. The creator of a mint chooses its symbol, so it is any text. An
  * answer about another address does not count.
  */
-export async function symbolsOf(values: readonly unknown[], fetchLabels: FetchLabels): Promise<Map<string, string>> {
+export async function fetchSymbols(values: readonly unknown[], fetchLabels: FetchLabels): Promise<Map<string, string>> {
   const mints = [...new Set(values.filter((value) => typeof value === 'string' && isAddress(value)))] as string[]
   const symbols = new Map(mints.includes(WRAPPED_SOL) ? [[WRAPPED_SOL, 'SOL']] : [])
   const asked = mints.filter((mint) => mint !== WRAPPED_SOL).slice(0, MOST_MINTS)

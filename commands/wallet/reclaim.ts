@@ -8,7 +8,7 @@ import type { Session } from '../cli/session.ts'
 import { agreedSession, confirmOn } from '../signing/confirm.ts'
 import { anyValue, type Call, demanding, type Signing, TOKEN_PROGRAMS, unexpectedBuild } from '../signing/demand.ts'
 import { buildFields, IDEMPOTENCY_KEY, SIGNING, signedFlag, txVersionField } from '../signing/flags.ts'
-import { lamportsOf, requireFunds, solPayment } from '../signing/funds.ts'
+import { readLamports, requireFunds, solPayment } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -157,7 +157,7 @@ async function reclaimAll(
   const cluster = await session.cluster()
   const question = `Reclaim ${solOf(total.lamports)} SOL of rent from ${counted(total.accounts, 'account')}`
   await ui.preview([question, previewLine('wallet', payer), ...figureLines(found)])
-  const fee = solPayment(payer, BigInt(found.fee), await lamportsOf(session, payer))
+  const fee = solPayment(payer, BigInt(found.fee), await readLamports(session, payer))
   requireFunds({ payments: [fee], isExact: true, fault: null }, cluster)
   await confirmOn(session, question, cluster)
   const quiet = agreedSession(session)

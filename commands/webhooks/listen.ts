@@ -5,7 +5,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { Client } from '../../src/client.ts'
 import { listOf, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { readStateFile, sourceOf, stateFile, writeStateFile } from '../cli/state-file.ts'
+import { readStateFile, resolveSource, stateFile, writeStateFile } from '../cli/state-file.ts'
 import { type EventPosition, eventPosition, followEvents } from '../events/follow.ts'
 import { type EventLines, eventLine, openEventLines } from '../events/lines.ts'
 import { reason } from '../ui/files.ts'
@@ -38,7 +38,7 @@ export const listenToEvents = verb({
     const { client, ui } = session
     const url = forward_to === undefined ? null : targetUrl(forward_to)
     const secrets = secret_file === undefined ? [makeSessionSecret()] : readSecrets(secret_file)
-    const file = state_file ?? positionFile(await sourceOf(session), url?.href ?? null)
+    const file = state_file ?? positionFile(await resolveSource(session), url?.href ?? null)
     const start = await listenStart(client, from, file)
     const types = await requestedTypes(client, events)
     writePosition(file, start)

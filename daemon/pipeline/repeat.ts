@@ -13,7 +13,7 @@ import { requireSignable } from './signable.ts'
 
 /** Throws not_found without such a route, bad_request for fields that it no longer takes, and what the operation throws. */
 export async function repeatRequest(services: Services, request: StoredRequest, as: RepeatedAs): Promise<unknown> {
-  const { route, operation, params } = await handlerOf(request)
+  const { route, operation, params } = await loadHandler(request)
   const { target, fields } = request
   if (fields.mode === 'signed') requireSignable(route, fields)
   const input: Record<string, unknown> = {
@@ -49,7 +49,7 @@ async function handlersBelow(head: string): Promise<Handler[]> {
 
 const parametersOf = ({ route }: Handler): number => route.path.split('{').length
 
-async function handlerOf({ method, target }: StoredRequest): Promise<Handler & { params: Record<string, string> }> {
+async function loadHandler({ method, target }: StoredRequest): Promise<Handler & { params: Record<string, string> }> {
   const [path = ''] = target.split('?')
   for (const handler of await handlersBelow(pathHead(path))) {
     if (handler.route.method !== method) continue

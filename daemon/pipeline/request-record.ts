@@ -40,9 +40,14 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DE
 const UNMATCHED = 'unmatched'
 
 /** The record of input that was never parsed as a request. */
-export const unparsedRecord = (): RequestRecord => recordOf(makeRequestId(), 'OTHER', startTrace(), undefined)
+export const unparsedRecord = (): RequestRecord => openRecord(makeRequestId(), 'OTHER', startTrace(), undefined)
 
-function recordOf(requestId: string, method: string, span: Span, incoming: IncomingMessage | undefined): RequestRecord {
+function openRecord(
+  requestId: string,
+  method: string,
+  span: Span,
+  incoming: IncomingMessage | undefined,
+): RequestRecord {
   return {
     requestId,
     isClientId: false,
@@ -62,7 +67,7 @@ function arrived({ method, headers }: Request, incoming: IncomingMessage | undef
   const { id, isClients, fault } = requestIdOf(headers.get('x-request-id'))
   const span = startTrace(parseTraceparent(headers.get('traceparent')))
   span.requestId = id
-  const record = recordOf(id, METHODS.has(method) ? method : 'OTHER', span, incoming)
+  const record = openRecord(id, METHODS.has(method) ? method : 'OTHER', span, incoming)
   record.isClientId = isClients
   record.fault = fault
   return record

@@ -10,7 +10,7 @@ import type { Context, SigningLink, StoredRequest } from '../../src/context.ts'
 import { Proposed } from '../../src/operations/proposals/rule/proposed.ts'
 import { ApiError, badRequest } from '../../src/platform/errors.ts'
 import type { Tx } from '../../src/store/store.ts'
-import { rehearse } from '../../src/store/writing/rehearse.ts'
+import { runAndRollBack } from '../../src/store/writing/roll-back.ts'
 import { onCommit } from '../../src/store/writing/work.ts'
 import type { Kernel, KnownKey } from '../kernel.ts'
 import { requireScope } from './bearer.ts'
@@ -153,9 +153,9 @@ async function performValid(
   const request: ValidWrite = { kernel, handler, input, asked, meta, key }
   if (input.dry_run === true || route.dry) return performDry(request)
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
-    const context = contextOf(request, UNLINKED, (work) => kernel.store.write(work))
+    const context = requestContext(request, UNLINKED, (work) => kernel.store.write(work))
     const data = await proposalOr(carryOut(request, context))
-    return answerText(route, statusOf(context, data), data, meta)
+    return answerText(route, answerStatus(context, data), data, meta)
   }
   const claimed = { apiKeyId: key.id, key: idempotencyKey, requestHash }
   const claim = await claimIdempotencyKey(kernel, claimed, route.atomic)
@@ -177,7 +177,7 @@ interface ValidWrite {
 }
 
 /** The context of a write, with the version of the transactions that it builds. */
-function contextOf(
+function requestContext(
   { kernel, input, asked, meta, key }: ValidWrite,
   signing: SigningLink,
   write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
@@ -191,7 +191,7 @@ function contextOf(
 }
 
 /** The status that the operation has set, or 202 for an act that waits. */
-const statusOf = ({ status }: Context, data: unknown): number | undefined =>
+const answerStatus = ({ status }: Context, data: unknown): number | undefined =>
   (data as { mode?: unknown } | null)?.mode === 'proposed' ? 202 : status
 
 /** Returns the proposal if the operation ended because it waits for approvals. */
@@ -219,7 +219,7 @@ async function carryOut({ handler, input, asked: { target, fields } }: ValidWrit
 async function performDry(request: ValidWrite): Promise<Answer> {
   const { kernel, handler, meta } = request
   const { route } = handler
-  const rehearsed = contextOf(request, UNLINKED, (work) => rehearse(kernel.store, work))
+  const rehearsed = requestContext(request, UNLINKED, (work) => runAndRollBack(kernel.store, work))
   const data = await carryOut(request, { ...rehearsed, dryRun: true })
   // A dry run creates nothing, so the status is 200 instead of 201.
   return answerText(route, 200, data, meta)
@@ -231,12 +231,12 @@ async function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record
   const { route } = handler
   let stored: Answer | undefined
   let earlier: ReplayedAnswer | undefined
-  const context: Context = contextOf(request, claim.signing, async (work) => {
+  const context: Context = requestContext(request, claim.signing, async (work) => {
     const data = await kernel.store.write(async (tx) => {
       earlier = await claim.storedAnswer(tx)
       if (earlier !== undefined) return undefined
       const data = await work(tx)
-      const outcome = answerText(route, statusOf(context, data), data, meta)
+      const outcome = answerText(route, answerStatus(context, data), data, meta)
       onCommit(() => {
         stored = outcome
       })
@@ -250,13 +250,13 @@ async function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record
   try {
     const result = await proposalOr(carryOut(request, context))
     if (stored !== undefined) return stored
-    const outcome = answerText(route, statusOf(context, result), result, meta)
+    const outcome = answerText(route, answerStatus(context, result), result, meta)
     await kernel.store.write((tx) => claim.finish(tx, outcome.status, outcome.body))
     return outcome
   } catch (thrown) {
     if (earlier !== undefined) return replayed(earlier, headers)
     if (stored !== undefined) throw thrown
-    return replayed(await insteadOf(thrown, kernel, claim), headers)
+    return replayed(await storedAnswerOrThrow(thrown, kernel, claim), headers)
   } finally {
     claim.end()
   }
@@ -265,7 +265,7 @@ async function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record
 /**
  * Returns the answer that another daemon stored for the same request; otherwise frees the key and throws the failure.
  */
-async function insteadOf(thrown: unknown, { log, store }: Kernel, claim: KeyClaim): Promise<ReplayedAnswer> {
+async function storedAnswerOrThrow(thrown: unknown, { log, store }: Kernel, claim: KeyClaim): Promise<ReplayedAnswer> {
   const answered = await claim.storedAnswer(store.db).catch((error) => {
     if (error instanceof ApiError && error.code === 'conflict') throw error
     log.error({ err: error }, 'the stored answer of an Idempotency-Key could not be read')

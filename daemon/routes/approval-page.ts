@@ -18,7 +18,7 @@ import { tokenText } from '../../src/solana/amounts.ts'
 import { decisionText } from '../../src/solana/decision-texts.ts'
 import { GENESIS_HASHES } from '../../src/solana/genesis-hashes.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
-import { decisionsOf, findProposal } from '../../src/store/proposals/proposals.ts'
+import { findProposal, readDecisions } from '../../src/store/proposals/proposals.ts'
 import type { Row } from '../../src/store/schema.ts'
 import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
@@ -80,7 +80,7 @@ export function approvalPage(hono: Hono<RequestEnv>, kernel: Kernel): void {
     answering(c, async () => {
       const text = await limited(c, async () => {
         const row = await proposalOfLink(kernel, c)
-        const decisions = (await decisionsOf(kernel.store.db, [row.id])).get(row.id) ?? []
+        const decisions = (await readDecisions(kernel.store.db, [row.id])).get(row.id) ?? []
         return { html: pageText(row, decisions, kernel.clock.now()) }
       })
       return new Response(text.html, {

@@ -78,7 +78,7 @@ export function pay(hono: Hono<RequestEnv>, kernel: Kernel): void {
     return respond(c.env, 204, { ...PREFLIGHT, 'X-Request-Id': c.env.requestId }, null)
   })
   hono.get('/v2/pay/:id', (c) =>
-    answer(c, async ({ url }) => ({ label: await labelOf(kernel), icon: new URL('icon.svg', url).href })),
+    answer(c, async ({ url }) => ({ label: await readLabel(kernel), icon: new URL('icon.svg', url).href })),
   )
   hono.post('/v2/pay/:id', (c) =>
     answer(c, async (row, account) => {
@@ -112,7 +112,7 @@ function refusal(kernel: Kernel, c: HonoContext<RequestEnv>, thrown: unknown): R
 }
 
 /** The name in the settings of claim pages, or `svc`. A file that cannot be used is a fault of the claim pages. */
-async function labelOf({ config }: Kernel): Promise<string> {
+async function readLabel({ config }: Kernel): Promise<string> {
   const path = config.values['claim-page-config']
   if (path === undefined) return LABEL
   const text = await readFile(path, 'utf8').catch(() => '{}')

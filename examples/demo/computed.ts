@@ -1,7 +1,7 @@
 /** What needs no program: the figures and the transactions of a launch, and an airdrop's claim page, on a machine that reaches no cluster. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { buildDbcLaunch, curveOf } from '../../src/chain/programs/dbc/index.ts'
+import { buildCurve, buildDbcLaunch } from '../../src/chain/programs/dbc/index.ts'
 import { subjectOf } from '../../src/claim-page/browser/site-files.ts'
 import { lookUpWallet } from '../../src/claim-page/browser/wallet-lookup.ts'
 import { keyFromBase58 } from '../../src/merkle/base58.ts'
@@ -32,7 +32,7 @@ export async function computed({ dataDir, daemon, report }: Options): Promise<vo
     const [creator, mint, config, platform] = Array.from({ length: 4 }, () => freshKey().address)
     const built = await buildDbcLaunch({
       ...{ creator: creator!, mint: mint!, config: config!, feeClaimer: platform!, leftoverReceiver: platform! },
-      curve: await curveOf(STANDARD_PRESET),
+      curve: await buildCurve(STANDARD_PRESET),
       ...{ name: 'Demo Launch', symbol: 'LNCH', uri: 'https://example.com/lnch.json', buyLamports: 500_000_000n },
       ...{ tip: null, recentBlockhash: MINT, computeUnitPrice: 0n },
     })

@@ -117,7 +117,7 @@ async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promise<Even
   for (const { keepsHints } of projections) if (await keepsHints?.(tx, tracked)) return []
   const { resource_type, resource_id, related_events } = tracked
   const { signature } = transaction
-  const object = { ...(await fieldsOf(tx, followed)), slot, signature, source: 'hint' }
+  const object = { ...(await readRecordFields(tx, followed)), slot, signature, source: 'hint' }
   const requested: EventDraft[] = []
   for (const type of related_events) {
     const event = { type, resource_type, resource_id }
@@ -128,7 +128,7 @@ async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promise<Even
 }
 
 /** The fields of the tracked resource's record. A resource without a record, such as a client's own, has none. */
-async function fieldsOf(tx: Tx, { tracked, projections, transaction }: TrackedTransaction): Promise<object> {
+async function readRecordFields(tx: Tx, { tracked, projections, transaction }: TrackedTransaction): Promise<object> {
   if (tracked.resource_type === 'transaction') {
     const row = await findTransaction(tx, tracked.resource_id)
     return row === null ? {} : transactionRecord(row)

@@ -51,7 +51,7 @@ export async function sendDue(services: SendServices, budget: Budget, signature?
     ),
     ...lastOfBundles(claimed.map(({ row }) => row)).map(([bundleId, row]) => ({
       row,
-      send: () => sendBundleOf(services, bundleId, row.max_retries),
+      send: () => sendBundleWith(services, bundleId, row.max_retries),
     })),
   ]
   for (let at = 0; at < jobs.length; at += PARALLEL_SENDS) {
@@ -93,7 +93,7 @@ async function sendOne({ chain, store }: SendServices, { signature, max_retries 
   if (max_retries === 0) await store.write((tx) => planSend(tx, signature, null))
 }
 
-async function sendBundleOf(
+async function sendBundleWith(
   { config, chain, store }: SendServices,
   bundleId: string,
   maxRetries: number,

@@ -14,7 +14,7 @@ const opened = openLocalChain({ dataDir: null, programsDir, settings, sigVerify:
 // Each call reports it.
 opened.catch(() => {})
 
-async function resultOf(chain: LocalChain, call: ThreadCall): Promise<unknown> {
+async function runCall(chain: LocalChain, call: ThreadCall): Promise<unknown> {
   switch (call.kind) {
     case 'rpc':
       return (await createRpc(chain).handle(call.body)) ?? ''
@@ -31,7 +31,7 @@ async function resultOf(chain: LocalChain, call: ThreadCall): Promise<unknown> {
 
 async function answerTo(call: ThreadCall): Promise<ThreadAnswer> {
   try {
-    return { value: await resultOf(await opened, call) }
+    return { value: await runCall(await opened, call) }
   } catch (error) {
     // Only the fields of an error of the platform cross a thread.
     if (error instanceof TransactionRefused) return { refused: { err: error.err, execution: error.execution } }

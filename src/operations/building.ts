@@ -5,7 +5,7 @@ import { referenceInstruction } from '../chain/programs/sol-transfers.ts'
 import { readLatestBlockhash, rentFor } from '../chain/reads/rpc-reads.ts'
 import {
   type BudgetServices,
-  type FailedTrial,
+  type FailedSimulation,
   offeredPrice,
   withComputeBudget,
   withFixedBudget,
@@ -53,7 +53,7 @@ export interface TransactionPlan {
   /** Bytes of an account that the instructions create. The envelope's `rent` is its rent-exempt minimum in lamports. */
   createdBytes?: number
   /** May throw the failure of the simulation, so that no transaction is signed that a program refuses. */
-  onFailedTrial?: (trial: FailedTrial) => void
+  onFailedSimulation?: (simulation: FailedSimulation) => void
 }
 
 /** A transaction with the signatures of generated keys. `requiredSigners` are the missing ones. */
@@ -101,7 +101,7 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
           build: (messageConfig) => build({ messageConfig }),
           fallbackUnits,
           follows: follows !== undefined,
-          failed: plan.onFailedTrial,
+          failed: plan.onFailedSimulation,
         },
       )
     : withVersion0Terms({ chain, config }, plan, (before) => build({ before })))
@@ -118,7 +118,7 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
 
 function withVersion0Terms<T extends UnsignedTransaction>(
   services: BudgetServices,
-  { follows, fallbackUnits, onFailedTrial }: TransactionPlan,
+  { follows, fallbackUnits, onFailedSimulation: onFailedTrial }: TransactionPlan,
   build: (before: NonNullable<Envelope['before']>) => Promise<T>,
 ): Promise<T> {
   return follows === undefined

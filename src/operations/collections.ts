@@ -41,7 +41,7 @@ export const createCollection = unsignedAct<Routes['create']>(async (context, in
       ...(await buildCollectionCreation({ ...envelope, collection, updateAuthority, name, uri })),
       secretKeys: [secretKey],
     }),
-    onFailedTrial: throwCoreRefusal,
+    onFailedSimulation: throwCoreRefusal,
     summary: { collection, ...warningsOf({ uri }) },
     tracked: trackingOf('collection', collection, []),
   }
@@ -72,7 +72,7 @@ export const transferCollectionAuthority = unsignedAct<Routes['transferAuthority
     // Half more than the measured cost of a transfer.
     fallbackUnits: 10_000,
     build: (envelope) => buildCollectionHandover({ ...envelope, collection: address, newAuthority: new_authority }),
-    onFailedTrial: throwCoreRefusal,
+    onFailedSimulation: throwCoreRefusal,
     summary: { collection: address, update_authority: payer, new_authority },
     tracked: trackingOf('collection', address, []),
   }

@@ -42,7 +42,7 @@ export async function createNft(context: Context, input: Input<Routes['create']>
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
   if (content.kind !== 'absent') throw badRequest(`There is already an asset at ${asset}`, { param: 'asset' })
   if (isTaken) throw notFresh()
-  const { authority, cosigner } = await mintAuthorityOf(context, collection, input)
+  const { authority, cosigner } = await readMintAuthority(context, collection, input)
   if (asset === authority) throw notFresh()
   const built = await buildTransaction(context, {
     payer,
@@ -53,7 +53,7 @@ export async function createNft(context: Context, input: Input<Routes['create']>
       ...(await buildMint({ ...envelope, asset, collection, authority, owner, name, uri })),
       secretKeys,
     }),
-    onFailedTrial: throwCoreRefusal,
+    onFailedSimulation: throwCoreRefusal,
   })
   const about = { asset, collection: collection.address, payer }
   const cosigning = cosigner && { signer: cosigner, operation: 'nft.create', about }
@@ -81,7 +81,7 @@ const notFresh = () =>
  * Returns the signing authority of the collection: the requested one, the payer if permitted, the platform wallet if
  * it will sign, or the update authority.
  */
-async function mintAuthorityOf(
+async function readMintAuthority(
   context: Context,
   collection: CollectionState,
   { payer, authority: requested }: Input<Routes['create']>,
@@ -123,7 +123,7 @@ export async function burnNft(context: Context, input: Input<Routes['burn']>): P
     // One and a half times the measured cost of a burn, 8,245 units.
     fallbackUnits: 15_000,
     build: (envelope) => buildBurn({ ...envelope, asset, collection }),
-    onFailedTrial: throwCoreRefusal,
+    onFailedSimulation: throwCoreRefusal,
   })
   return context.commit(async (tx) => {
     await insertForeignNft(context, tx, owned)

@@ -162,7 +162,7 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
       claim: verbs.claimLock,
       cancel: verbs.cancelLock,
       changeRecipient: verbs.changeLockRecipient,
-      entitle: verbs.entitleLock,
+      entitle: verbs.titleLock,
       close: verbs.closeLock,
     })
   },
@@ -287,7 +287,7 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
   async sponsorships() {
     return verbsOf((await import('../api/sponsorships.ts')).sponsorships, {
       get: stored((await import('./sponsorships/verbs.ts')).getSponsorship),
-      update: (await import('./sponsorships/verbs.ts')).updateSponsorshipOf,
+      update: (await import('./sponsorships/verbs.ts')).changeSponsorship,
       build: (await import('./sponsorships/build-sponsored-claim.ts')).buildSponsoredClaimFor,
       submit: (await import('./sponsorships/submit-sponsored-claim.ts')).submitSponsoredClaim,
     })

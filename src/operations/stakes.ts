@@ -42,7 +42,7 @@ export async function createStake(context: Context, input: Input<Routes['create'
     // One and a half times the measured cost of the most expensive stake, 24,389 units, which replaces a plugin.
     fallbackUnits: 37_000,
     build: (envelope) => buildFreeze({ ...envelope, asset, authority, existing, platformId }),
-    onFailedTrial: throwCoreRefusal,
+    onFailedSimulation: throwCoreRefusal,
   })
   return context.commit(async (tx) => {
     await insertForeignNft(context, tx, owned)
@@ -103,7 +103,7 @@ export async function releaseStake(
       },
     )
   }
-  const signer = await cosignerOf(context, asset, freeze.authority)
+  const signer = await requireCosigner(context, asset, freeze.authority)
   const built = await buildTransaction(context, {
     payer: user,
     requiredProgram: PROGRAMS.core,
@@ -111,7 +111,7 @@ export async function releaseStake(
     // One and a half times the measured cost of the most expensive release, 22,312 units with the longest memo.
     fallbackUnits: 34_000,
     build: (envelope) => buildRelease({ ...envelope, asset, authority: signer?.address ?? null, platformId }),
-    onFailedTrial: throwCoreRefusal,
+    onFailedSimulation: throwCoreRefusal,
   })
   const about = { asset: address, collection: collection.address, payer: user }
   const cosigning = signer && { signer, operation: 'stake.release', about, release: address }
@@ -125,7 +125,7 @@ export async function releaseStake(
  * Returns null when the owner can release it alone. Throws bad_request if neither the owner nor the platform wallet
  * can, or if the wallet has frozen it for another reason than a stake.
  */
-async function cosignerOf(
+async function requireCosigner(
   context: Context,
   { address, owner }: AssetState,
   authority: PluginAuthority,

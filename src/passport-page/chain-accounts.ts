@@ -16,7 +16,7 @@ export interface ShownAccount {
 export type Call = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /** At most 100 accounts at one slot, in the order of the addresses. Throws an Error for an incomplete answer. */
-export async function accountsOf(
+export async function readAccounts(
   call: Call,
   addresses: readonly string[],
 ): Promise<{ slot: number; accounts: (ShownAccount | null)[] }> {

@@ -18,7 +18,6 @@ import {
   type VerdictTime,
 } from '../solana/token-verdicts.ts'
 import {
-  accountsOf,
   type Call,
   clockOf,
   lockOf,
@@ -26,6 +25,7 @@ import {
   ownMetadataOf,
   poolOf,
   positionLiquidity,
+  readAccounts,
   type ShownAccount,
   type ShownMetadata,
 } from './chain-accounts.ts'
@@ -71,7 +71,7 @@ export async function proveFacts(call: Call, passport: Passport): Promise<Proven
       tokensOf(mint, address, TOKEN_2022_PROGRAM),
     ]),
   ])
-  const { slot, accounts } = await accountsOf(call, [
+  const { slot, accounts } = await readAccounts(call, [
     ...[mint, metadataAddress, CLOCK_SYSVAR],
     ...pools.map(({ address }) => address),
     ...locks.map(({ address }) => address),
@@ -310,7 +310,7 @@ async function burntLiquidity(call: Call, pool: string, burnt: readonly BurntPos
   const once = burnt.filter(({ address }, i) => burnt.findIndex((each) => each.address === address) === i)
   if (once.length === 0) return 0n
   const addresses = once.flatMap(({ address, nftMint, nftAccount }) => [address, nftMint, nftAccount])
-  const { accounts } = await accountsOf(call, addresses)
+  const { accounts } = await readAccounts(call, addresses)
   const at = (place: number) => {
     const account = accounts[place] ?? null
     return account === null ? null : { ...account, lamports: 0n, executable: false }
@@ -344,7 +344,7 @@ async function holderFacts(call: Call, passport: Passport, supply: bigint): Prom
     )
     const shownAddresses = addresses.slice(0, SHOWN_HOLDERS)
     for (const address of shownAddresses) requireKey(address)
-    const { accounts } = shownAddresses.length === 0 ? { accounts: [] } : await accountsOf(call, shownAddresses)
+    const { accounts } = shownAddresses.length === 0 ? { accounts: [] } : await readAccounts(call, shownAddresses)
     const known = new Map([
       [DAMM_V2_POOL_AUTHORITY, 'pools of DAMM v2'],
       [DBC_POOL_AUTHORITY, 'launch curves'],

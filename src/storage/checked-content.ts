@@ -33,13 +33,13 @@ export async function readChecked(source: PieceSource, cid: string): Promise<Sto
     length += piece.byteLength
     if (count++ === 0) first = piece
   }
-  if (!(await isContentOf(cid, sha256))) return 'damaged'
+  if (!(await hasContent(cid, sha256))) return 'damaged'
   const contentType = contentTypeOf(first)
   if (count <= 1) return { length, contentType, pieces: () => onePiece(first) }
   return { length, contentType, pieces: () => wholeContent(source.pieces(cid), length, cid) }
 }
 
-export const isContentOf = async (cid: string, sha256: Hash): Promise<boolean> =>
+export const hasContent = async (cid: string, sha256: Hash): Promise<boolean> =>
   (await cidOfDigest(sha256.digest())) === cid
 
 export const damagedAsset = (cid: string): ApiError =>

@@ -30,9 +30,9 @@ export interface UploadDelegation {
  * earlier. Throws bad_request (`agent_did`), and internal_error naming the missing or invalid setting.
  */
 export async function delegateUploads(config: Config, agentDid: string, now: number): Promise<UploadDelegation> {
-  const audience = await agentOf(agentDid)
-  const issuer = await issuerOf(config)
-  const { space, proof } = await grantOf(config, issuer)
+  const audience = await parseAgent(agentDid)
+  const issuer = await loadIssuer(config)
+  const { space, proof } = await requestGrant(config, issuer)
   const seconds = Math.floor(now / 1000)
   const expiration = proof === undefined ? seconds + LONGEST_SECONDS : validUntil(proof, seconds)
   const { delegate } = await import('@ucanto/core/delegation')
@@ -49,7 +49,7 @@ export async function delegateUploads(config: Config, agentDid: string, now: num
 }
 
 /** Parses the agent's did:key, an ed25519 or RSA key. Throws bad_request. */
-async function agentOf(did: string) {
+async function parseAgent(did: string) {
   const { Verifier } = await import('@ucanto/principal')
   try {
     const agent = Verifier.parse(did as `did:key:${string}`)
@@ -71,7 +71,7 @@ const unfitProof = (name: SettingName, why: string): ApiError =>
 const missingProof = (config: Config, name: SettingName, why: string): ApiError =>
   internal(`${name} is not set${why}; ${howToSet(config, name)}`, { unset: name })
 
-async function issuerOf(config: Config): Promise<Signer> {
+async function loadIssuer(config: Config): Promise<Signer> {
   const text = config.values['storage-key']
   if (text === undefined) throw missingProof(config, 'storage-key', ': this key delegates uploads at Storacha')
   const { parse } = await import('@ucanto/principal/ed25519')
@@ -92,7 +92,7 @@ interface Grant {
   proof: Delegation | undefined
 }
 
-async function grantOf(config: Config, issuer: Signer): Promise<Grant> {
+async function requestGrant(config: Config, issuer: Signer): Promise<Grant> {
   const { values } = config
   const named = values['storage-space']
   const text = values['storage-proof']

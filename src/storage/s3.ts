@@ -6,7 +6,7 @@ import {
   type Asset,
   type AssetPiece,
   damagedAsset,
-  isContentOf,
+  hasContent,
   onePiece,
   type StoredContent,
 } from './checked-content.ts'
@@ -48,7 +48,7 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal, renew?: 
       sha256.update(part)
       hashes.push(createHash('sha256').update(part).digest())
     }
-    return (await isContentOf(cid, sha256)) ? new RangeHashes(hashes) : null
+    return (await hasContent(cid, sha256)) ? new RangeHashes(hashes) : null
   }
   const comparing = new Map<string, Promise<RangeHashes | null>>()
   /** Compares a version of an object once, even with many readers at that time. */
@@ -79,7 +79,7 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal, renew?: 
       const { piece, length } = first
       const contentType = contentTypeOf(piece)
       if (piece.byteLength === length) {
-        const isRight = await isContentOf(cid, createHash('sha256').update(piece))
+        const isRight = await hasContent(cid, createHash('sha256').update(piece))
         return isRight ? { length, contentType, pieces: () => onePiece(piece) } : 'damaged'
       }
       if (length > MOST_OBJECT_BYTES) return 'damaged'

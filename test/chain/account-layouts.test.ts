@@ -2,7 +2,7 @@
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { positionAddresses } from '../../src/chain/programs/damm-v2/index.ts'
-import { creatorOf, creatorPart, curveOf, leftoverPart } from '../../src/chain/programs/dbc/index.ts'
+import { buildCurve, creatorOf, creatorPart, leftoverPart } from '../../src/chain/programs/dbc/index.ts'
 import { permitsMore } from '../../src/policy/movement/control-changes.ts'
 import { touchedAccounts } from '../../src/policy/movement/touched-accounts.ts'
 import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
@@ -100,7 +100,7 @@ describe('the accounts that the programs write', () => {
     'of launch curves have the kind, size and fields of the table (needs DBC, DAMM v2, Metaplex and Lock in the cache)',
     async () => {
       const opened = await openDbcChain()
-      const { address, config, baseMint, creator } = await opened.launch({ curve: await curveOf(presetWith()) })
+      const { address, config, baseMint, creator } = await opened.launch({ curve: await buildCurve(presetWith()) })
       const account = opened.chain.account(address)!
       expect(account.data.length).toBe(DBC.sizeOf('virtual_pool'))
       expect(DBC.decode('virtual_pool', account)).toMatchObject({ config, creator, base_mint: baseMint })

@@ -11,8 +11,8 @@ import {
   liquidityFor,
   liquidityParts,
   positionAddresses,
-  positionsOf,
   readPoolMoment,
+  readPositions,
   receivedFor,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import { HAS_DAMM_V2, openDammV2, openStrangersPool, SIGNATURE_FEE, type StrangersPool } from '../support/damm-v2.ts'
@@ -51,7 +51,7 @@ async function openedPool(name: string) {
     async read(position?: string) {
       const pool = await chain.read(address)
       const moment = await readPoolMoment(chain.connection, pool)
-      const held = await positionsOf(chain.connection, address, payer)
+      const held = await readPositions(chain.connection, address, payer)
       const found = position === undefined ? held[0]! : held.find((each) => each.position === position)!
       return { pool, moment, position: found, parts: liquidityParts(found, moment.point) }
     },
@@ -121,7 +121,7 @@ describe.skipIf(!HAS_DAMM_V2)('liquidity that is added (needs Meteora DAMM v2 in
     const opened = await read(position)
     expect(opened.position).toMatchObject({ nftMint, unlockedLiquidity: cost.liquidity, feeA: 0n, feeB: 0n })
     expect(had - tokens()).toBe(cost.amountA)
-    expect(await positionsOf(chain.connection, address, payer)).toHaveLength(2)
+    expect(await readPositions(chain.connection, address, payer)).toHaveLength(2)
   })
 
   it('takes only the token while a pool is at its lowest price', async () => {

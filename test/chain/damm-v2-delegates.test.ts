@@ -17,8 +17,8 @@ import {
   type DammV2Position,
   isClaimDelegateOnly,
   permissionsOf,
-  positionsOf,
   positionsPerClaim,
+  readPositions,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
@@ -46,7 +46,7 @@ async function openWithPosition() {
   const [trader, hot] = [chain.wallet(), chain.wallet()]
   chain.land(await chain.swap(pool, trader, { side: 'buy', amount: 5n * SOL }), trader)
   const owner = addressOf(keys.creator)
-  const read = async () => (await positionsOf(chain.connection, pool.address, owner))[0]!
+  const read = async () => (await readPositions(chain.connection, pool.address, owner))[0]!
   const delegation = async (delegate: string | null) =>
     buildPositionDelegation({
       payer: owner,

@@ -8,8 +8,8 @@ import {
   buildLiquidityRemoval,
   buildPermanentLock,
   liquidityParts,
-  positionsOf,
   readPoolMoment,
+  readPositions,
   receivedFor,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import { HAS_DAMM_V2, openDammV2, openStrangersPool, SIGNATURE_FEE, type StrangersPool } from '../support/damm-v2.ts'
@@ -43,7 +43,7 @@ describe.skipIf(!HAS_DAMM_V2)('a position of a pool (needs Meteora DAMM v2 in th
     const read = async () => {
       const pool = await chain.read(address)
       const moment = await readPoolMoment(chain.connection, pool)
-      const [position] = await positionsOf(chain.connection, address, payer)
+      const [position] = await readPositions(chain.connection, address, payer)
       return { pool, moment, position: position!, parts: liquidityParts(position!, moment.point) }
     }
     await buy(5n * SOL)

@@ -10,8 +10,8 @@ import {
   dammV2PoolAddress,
   type PlatformShare,
   positionAddresses,
-  positionsOf,
   quoteDammV2Swap,
+  readPositions,
   type SingleSidedPool,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import { metadataAddressOf, readTokenState } from '../../src/chain/programs/tokens/index.ts'
@@ -164,7 +164,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     const chain = await openShared()
     const keys = freshKeys(chain.wallet())
     const pool = await chain.launch(keys, { lockLiquidity: false })
-    const [position] = await positionsOf(chain.connection, pool.address, addressOf(keys.creator))
+    const [position] = await readPositions(chain.connection, pool.address, addressOf(keys.creator))
     expect(position).toMatchObject({ unlockedLiquidity: pool.liquidity, permanentLockedLiquidity: 0n })
     const client = strangersClient()
     const input = await removalOf(keys.creator, pool, keys.positionNft)
@@ -194,7 +194,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     const { pool, units } = await landShared(chain, shared)
     await annotate(units.join(', '), 'units')
     const [own, given] = await Promise.all(
-      [creator, shared.platform].map((owner) => positionsOf(chain.connection, pool.address, addressOf(owner))),
+      [creator, shared.platform].map((owner) => readPositions(chain.connection, pool.address, addressOf(owner))),
     )
     expect([own!.length, given!.length]).toEqual([1, 1])
     expect(given![0]!.permanentLockedLiquidity).toBe((pool.liquidity * BigInt(THIRTY)) / 100n)
@@ -225,7 +225,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
       paid += fee + (await quoteDammV2Swap(chain.connection, pool, sale)).fee
       chain.land(await chain.swap(pool, trader, sale), trader)
     }
-    const positions = (owner: Keypair) => positionsOf(chain.connection, pool.address, addressOf(owner))
+    const positions = (owner: Keypair) => readPositions(chain.connection, pool.address, addressOf(owner))
     const [[own], [given]] = [await positions(creator), await positions(shared.platform)]
     const earned = (paid * 4n) / 5n
     const share = (earned * BigInt(THIRTY)) / 100n
@@ -292,7 +292,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     for (const [what, instructions] of Object.entries(await drains(platform, pool, platformNft))) {
       expect(chain.send(instructions, [platform]).err, what).not.toBeNull()
     }
-    const held = await positionsOf(chain.connection, pool.address, addressOf(platform))
+    const held = await readPositions(chain.connection, pool.address, addressOf(platform))
     expect(held).toMatchObject([{ positionNftAccount, permanentLockedLiquidity: (pool.liquidity * 3n) / 10n }])
   })
 
@@ -314,7 +314,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     const chain = await openShared()
     const shared = freshShared(chain)
     const { pool } = await landShared(chain, shared, { platform: shareOf(shared, percentage) })
-    const [given] = await positionsOf(chain.connection, pool.address, addressOf(shared.platform))
+    const [given] = await readPositions(chain.connection, pool.address, addressOf(shared.platform))
     expect(given!.permanentLockedLiquidity).toBe((pool.liquidity * BigInt(percentage)) / 100n)
   })
 

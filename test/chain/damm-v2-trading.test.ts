@@ -13,9 +13,9 @@ import {
   type DammV2Position,
   dammV2ChangesIn,
   positionAddresses,
-  positionsOf,
   positionsPerClaim,
   quoteDammV2Swap,
+  readPositions,
   type SwapOrder,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
@@ -239,7 +239,7 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
 
 describe('a claim of position fees (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache)', () => {
   const fees = (chain: DammV2Chain, pool: DammV2Pool, owner: Keypair) =>
-    positionsOf(chain.connection, pool.address, addressOf(owner))
+    readPositions(chain.connection, pool.address, addressOf(owner))
 
   real('pays the owner four fifths of all fees, to the lamport, once', async ({ annotate }) => {
     const chain = await openWithPool()

@@ -12,10 +12,10 @@ import {
   dammV2PoolAddress,
   FEE_BPS,
   positionAddresses,
-  positionsOf,
   quoteDammV2Swap,
   readDammV2Pool,
   readDammV2Pools,
+  readPositions,
   type SingleSidedPool,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import { dammV2PriceText, dammV2SqrtPrice } from '../../src/chain/programs/damm-v2/prices.ts'
@@ -84,7 +84,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
         price: '0.00000003',
       })
       const owner = addressOf(keys.creator)
-      expect(await positionsOf(chain.connection, pool.address, owner)).toEqual([
+      expect(await readPositions(chain.connection, pool.address, owner)).toEqual([
         {
           nftMint: addressOf(keys.positionNft),
           ...(await positionAddresses(addressOf(keys.positionNft))),
@@ -338,7 +338,7 @@ describe('an address that is not a pool', () => {
     ]
     for (const address of strangers) {
       expect(await readDammV2Pool(chain.connection, address)).toBeNull()
-      await expect(positionsOf(chain.connection, address, addressOf(keys.creator))).rejects.toMatchObject({
+      await expect(readPositions(chain.connection, address, addressOf(keys.creator))).rejects.toMatchObject({
         code: 'not_found',
       })
       await expect(
@@ -385,7 +385,7 @@ describe('an address that is not a pool', () => {
     const asked = [
       readDammV2Pool(broken, pool.address),
       readDammV2Pools(broken, [pool.address]),
-      positionsOf(broken, pool.address, pool.creator),
+      readPositions(broken, pool.address, pool.creator),
       quoteDammV2Swap(broken, pool, { side: 'buy', amount: 1n }),
     ]
     for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'internal_error' })

@@ -4,9 +4,9 @@ import * as spl from '@solana/spl-token'
 import { ComputeBudgetProgram, type Keypair, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
+  buildCurve,
   buildQuoteWithdrawal,
   buildTradingFeeClaim,
-  curveOf,
   type DbcPool,
   maxRecipients,
   TRADING_FEE_CLAIM_UNITS,
@@ -130,7 +130,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
 
   it('takes the fees of sells too, without the creator’s share', async () => {
     const opened = await openDbcChain()
-    const curve = await curveOf(presetWith({ creator_fee_percentage: 25 }))
+    const curve = await buildCurve(presetWith({ creator_fee_percentage: 25 }))
     let pool = await opened.trade(await opened.launch({ curve }), 'buy', 10n * SOL)
     pool = await opened.trade(pool, 'sell', 10n ** 13n)
     expect(pool.creatorQuoteFee).toBeGreaterThan(0n)
@@ -187,7 +187,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
   it('withdraws the surplus of a full curve once, exactly as read', async ({ annotate }) => {
     const opened = await openDbcChain()
     const { chain } = opened
-    const curve = await curveOf(presetWith({ creator_fee_percentage: 30 }))
+    const curve = await buildCurve(presetWith({ creator_fee_percentage: 30 }))
     let pool = await opened.launch({ curve })
     const claimOfSurplus = async () =>
       buildQuoteWithdrawal({

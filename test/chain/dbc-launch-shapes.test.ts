@@ -8,10 +8,10 @@ import { describe, expect, it } from 'vitest'
 import { buildDammV2Swap, quoteDammV2Swap, readDammV2Pool } from '../../src/chain/programs/damm-v2/index.ts'
 import { configInstruction } from '../../src/chain/programs/dbc/config.ts'
 import {
+  buildCurve,
   buildDbcLaunch,
   buildMigrationStep,
   buildWholeDbcLaunch,
-  curveOf,
   type DbcPool,
   dbcPoolAddress,
   migratedPoolAddress,
@@ -62,7 +62,7 @@ const SHARE: QuoteMint = { ...QUOTE_OF_2022, extensions: SHARE_EXTENSIONS }
 const lacksBadges = !hasInstruction(PROGRAMS.dbc.id, 'CreateTokenBadge')
 const STEEP = { starting_bps: 5_000, ending_bps: 100, periods: 10, duration_seconds: 600 }
 const inQuote = ({ mint, decimals }: QuoteMint) => ({ quote_mint: mint, quote_decimals: decimals })
-const preset = (changes: Record<string, unknown>) => curveOf(presetWith(changes))
+const preset = (changes: Record<string, unknown>) => buildCurve(presetWith(changes))
 
 async function openShapes() {
   const opened = await openDbcChain()

@@ -3,9 +3,9 @@ import { ComputeBudgetProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
   buildConfig,
+  buildCurve,
   buildDbcLaunch,
   buildWholeDbcLaunch,
-  curveOf,
   DBC_LAUNCH_UNITS,
   dbcPoolAddress,
   readDbcPool,
@@ -153,7 +153,7 @@ describe.skipIf(lacksDbc)('a launch on chain (needs DBC, DAMM v2, Metaplex and L
     it(`is what its preset says, ${what}`, async () => {
       const opened = await openDbcChain()
       const preset = presetWith(changes)
-      const curve = await curveOf(preset)
+      const curve = await buildCurve(preset)
       const pool = await opened.launch({ curve })
       const locked = preset.locked_vesting !== undefined
       expect(pool).toMatchObject({

@@ -3,12 +3,12 @@ import { DAMM_V2_MIGRATION_FEE_ADDRESS, DynamicBondingCurveIdl } from '@meteora-
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
+  buildCurve,
   buildDbcLaunch,
   buildDbcSwap,
   buildMigrationStep,
   buildQuoteWithdrawal,
   buildTradingFeeClaim,
-  curveOf,
   dbcChangesIn,
   MIGRATION_UNITS,
   migratedPoolAddress,
@@ -46,7 +46,7 @@ describe.skipIf(lacksDbc)('a migration on chain (needs DBC, DAMM v2, Metaplex an
   for (const bps of inSoak ? [25, 30, 100, 200, 400, 600] : [25, 600]) {
     it(`leads to the pool whose address was predicted, with a fee of ${bps} bps`, { tags: 'sampled' }, async () => {
       const opened = await openDbcChain()
-      const curve = await curveOf(presetWith({ migration_fee_bps: bps }))
+      const curve = await buildCurve(presetWith({ migration_fee_bps: bps }))
       let pool = await opened.launch({ curve })
       const address = await migratedPoolAddress(pool)
       expect(migrationStep(pool)).toBe('not_full')
@@ -81,7 +81,9 @@ describe.skipIf(lacksDbc)('a migration on chain (needs DBC, DAMM v2, Metaplex an
 
   it('locks the vesting first if there is one, and each step works once', async ({ annotate }) => {
     const opened = await openDbcChain()
-    const curve = await curveOf(presetWith({ locked_vesting: { ...LOCKED, cliff_amount: '50', cliff_seconds: 3_600 } }))
+    const curve = await buildCurve(
+      presetWith({ locked_vesting: { ...LOCKED, cliff_amount: '50', cliff_seconds: 3_600 } }),
+    )
     let pool = await opened.fill(await opened.launch({ curve }))
     expect(migrationStep(pool)).toBe('create_locker')
     const early = await buildMigrationStep({ ...common, pool: { ...pool, migrationProgress: 2 } })
@@ -122,7 +124,7 @@ describe('a migration', () => {
     const step = await buildMigrationStep({ ...common, pool: await goldenPool({ migrationProgress: 1 }) })
     const bytes = await expectGolden('dbc-create-locker', step.transaction, async () => {
       const opened = await openDbcChain()
-      await opened.fill(await opened.launch({ curve: await curveOf(presetWith({ locked_vesting: LOCKED })) }))
+      await opened.fill(await opened.launch({ curve: await buildCurve(presetWith({ locked_vesting: LOCKED })) }))
       return opened.test
     })
     await annotate(`create_locker: ${bytes} bytes`, 'size')

@@ -5,9 +5,9 @@ import type BN from 'bn.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  buildCurve,
   buildDbcLaunch,
   buildMigrationStep,
-  curveOf,
   DBC_LAUNCH_UNITS,
   dbcPoolAddress,
   type LaunchCurve,
@@ -85,7 +85,7 @@ describe('a whole preset', () => {
     await fc.assert(
       fc.asyncProperty(anyWholePreset, async (fields) => {
         const preset = presetWith(fields)
-        const curve = await curveOf(preset).catch((error) => {
+        const curve = await buildCurve(preset).catch((error) => {
           expect(error, error.message).toMatchObject({ code: 'bad_request', param: expect.any(String) })
           return null
         })
@@ -112,7 +112,7 @@ describe('a whole preset', () => {
       }
       await fc.assert(
         fc.asyncProperty(anyWholePreset, async (fields) => {
-          const curve = await curveOf(presetWith(fields)).catch(() => null)
+          const curve = await buildCurve(presetWith(fields)).catch(() => null)
           fc.pre(curve !== null && curve.thresholdLamports < 10n ** 15n && curve.thresholdLamports > 1_000n)
           await runToTheEnd(opened, curve!, landed)
         }),
@@ -139,7 +139,7 @@ describe('a whole preset', () => {
   }
 
   it('that compounds in its pool reserves what a constant product needs', async () => {
-    const { parameters, leftover, points, startSqrtPrice, thresholdLamports } = await curveOf(presetWith(COMPOUNDS))
+    const { parameters, leftover, points, startSqrtPrice, thresholdLamports } = await buildCurve(presetWith(COMPOUNDS))
     const [{ sqrtPrice: end, liquidity }] = points as [(typeof points)[0]]
     const up = (numerator: bigint, denominator: bigint) => (numerator + denominator - 1n) / denominator
     const sold = up(liquidity * (end - startSqrtPrice), end * startSqrtPrice)
@@ -168,7 +168,7 @@ describe('a whole preset', () => {
         }))
       await fc.assert(
         fc.asyncProperty(compounding as fc.Arbitrary<object>, async (fields) => {
-          const curve = await curveOf(presetWith({ ...fields })).catch(() => null)
+          const curve = await buildCurve(presetWith({ ...fields })).catch(() => null)
           fc.pre(curve !== null && curve.thresholdLamports < 10n ** 15n)
           await runToTheEnd(opened, curve!, (what, err) => expect(err, `${what}: ${opened.logs.join('\n')}`).toBeNull())
         }),
@@ -283,7 +283,7 @@ describe('a whole preset', () => {
     ['liquidity_weights', { weights }, buildCurveWithLiquidityWeights({ ...terms, liquidityWeights: weights })],
   ] as const) {
     it(`of ${kind} means what the builder of the SDK means`, async () => {
-      const { parameters } = await curveOf(presetWith({ ...fields, shape: { kind, ...shape } }))
+      const { parameters } = await buildCurve(presetWith({ ...fields, shape: { kind, ...shape } }))
       expect(near(parameters.migrationQuoteThreshold, theirs.migrationQuoteThreshold)).toBe(true)
       expect(near(parameters.sqrtStartPrice, theirs.sqrtStartPrice)).toBe(true)
       expect(parameters.curve.length).toBe(theirs.curve.length)
@@ -351,7 +351,7 @@ describe('a whole preset', () => {
   for (const [param, changes] of REFUSED) {
     it(`is refused for ${param}: ${JSON.stringify(changes)}`, async () => {
       const refusal = { code: 'bad_request', param, message: expect.stringContaining(param) }
-      await expect(curveOf(presetWith(changes))).rejects.toMatchObject(refusal)
+      await expect(buildCurve(presetWith(changes))).rejects.toMatchObject(refusal)
     })
   }
 })

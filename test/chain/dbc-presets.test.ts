@@ -9,9 +9,9 @@ import BN from 'bn.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  buildCurve,
   buildDbcLaunch,
   buildMigrationStep,
-  curveOf,
   DBC_LAUNCH_UNITS,
   dbcPoolAddress,
   type LaunchCurve,
@@ -28,7 +28,7 @@ const U64 = 2n ** 64n - 1n
 
 describe('a preset', () => {
   it('states its prices and threshold exactly', async () => {
-    const curve = await curveOf(presetWith())
+    const curve = await buildCurve(presetWith())
     expect(curve).toMatchObject({
       initialPrice: '0.00000003',
       migrationPrice: '0.0000004',
@@ -41,7 +41,7 @@ describe('a preset', () => {
   })
 
   it("is within a millionth of the SDK builder's result", async () => {
-    const ours = await curveOf(presetWith({ locked_vesting: LOCKED }))
+    const ours = await buildCurve(presetWith({ locked_vesting: LOCKED }))
     const theirs = buildCurveWithMarketCap({
       token: {
         tokenType: 0,
@@ -102,7 +102,7 @@ describe('a preset', () => {
       cliff_amount: '0.25',
       cliff_seconds: 60,
     }
-    const { lockedVesting } = (await curveOf(presetWith({ locked_vesting }))).parameters
+    const { lockedVesting } = (await buildCurve(presetWith({ locked_vesting }))).parameters
     const [amount, periods, cliff] = [lockedVesting.amountPerPeriod, 7, lockedVesting.cliffUnlockAmount].map(Number)
     expect(amount! * periods! + cliff!).toBe(100_500_000)
     expect(cliff).toBeGreaterThanOrEqual(250_000)
@@ -152,7 +152,7 @@ describe('a preset', () => {
   for (const [param, changes] of REFUSED) {
     it(`is refused for ${param}: ${JSON.stringify(changes)}`, async () => {
       const refusal = { code: 'bad_request', param, message: expect.stringContaining(param) }
-      await expect(curveOf(presetWith(changes))).rejects.toMatchObject(refusal)
+      await expect(buildCurve(presetWith(changes))).rejects.toMatchObject(refusal)
     })
   }
 
@@ -164,7 +164,7 @@ describe('a preset', () => {
     await fc.assert(
       fc.asyncProperty(anyPreset, async (changes) => {
         const preset = presetWith(changes)
-        const curve = await curveOf(preset).catch((error) => {
+        const curve = await buildCurve(preset).catch((error) => {
           expect(error).toMatchObject({ code: 'bad_request', param: expect.any(String) })
           return null
         })
@@ -197,7 +197,7 @@ describe('a preset', () => {
         })
       await fc.assert(
         fc.asyncProperty(anyPreset, async (changes) => {
-          const curve = await curveOf(presetWith(changes)).catch(() => null)
+          const curve = await buildCurve(presetWith(changes)).catch(() => null)
           fc.pre(curve !== null && curve.thresholdLamports < 10n ** 15n)
           const [mint, config] = [Keypair.generate(), Keypair.generate()]
           for (const key of [mint, config]) opened.keys.set(addressOf(key), key)

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  buildCurve,
   buildDbcSwap,
-  curveOf,
   curveProgressOf,
   type DbcPool,
   migrationMarketCap,
@@ -42,7 +42,7 @@ describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and 
     it(`gives exactly what was quoted, with ${what}`, { tags: 'sampled' }, async () => {
       const opened = await openDbcChain()
       const { chain, connection, lamports, held } = opened
-      let pool = await opened.launch({ curve: await curveOf(presetWith(changes)) })
+      let pool = await opened.launch({ curve: await buildCurve(presetWith(changes)) })
       pool = await opened.trade(pool, 'buy', SOL)
       const trades = fc.record({
         side: fc.constantFrom('buy' as const, 'sell' as const),

@@ -1,4 +1,4 @@
-/** The embedded chain's JSON-RPC where validators changed: trial runs with balances, ranges, versions and encodings. */
+/** The embedded chain's JSON-RPC where validators changed: simulations with balances, ranges, versions and encodings. */
 import * as zlib from 'node:zlib'
 import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
@@ -29,7 +29,7 @@ const transfer = (toPubkey: PublicKey, lamports: bigint) =>
   SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports })
 const fresh = () => Keypair.generate().publicKey
 
-describe('a trial run', () => {
+describe('a simulation', () => {
   /** A mint, its first account and 500 tokens moved on, all in one transaction. */
   function tokens() {
     const mint = Keypair.generate()

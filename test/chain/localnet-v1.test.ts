@@ -114,7 +114,7 @@ describe('the JSON-RPC for version 1', () => {
     expect((await opened.ask('getFeeForMessage', base64(messageBytesOf(stale)))).value).toBeNull()
   })
 
-  it('replaces the blockhash of a trial run, which needs no signature', async () => {
+  it('replaces the blockhash of a simulation, which needs no signature', async () => {
     const raw = signedV1([transfer(payer, someone(), SOL)], [payer], { blockhash: someone().toBase58() })
     const { raw: given } = decodeWireTransaction(raw)
     given.fill(0, given.length - 64)

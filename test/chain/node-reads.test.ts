@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { callNode, type NodeCalls, NodeRefusal } from '../../src/chain/nodes/node-call.ts'
-import { accountsAtSlot, readRecentFees, runTrial, tokenAccountsOf } from '../../src/chain/reads/node-reads.ts'
+import { accountsAtSlot, readRecentFees, readTokenAccounts, simulateOnNode } from '../../src/chain/reads/node-reads.ts'
 import { readLatestBlockhash, rentFor } from '../../src/chain/reads/rpc-reads.ts'
 import { readNonceEnds, readStatuses } from '../../src/chain/reads/statuses.ts'
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
@@ -56,8 +56,8 @@ const READS: Record<string, Read> = {
     shown: [],
     value: [],
   },
-  'a trial run': {
-    read: (node) => runTrial(node, wire, { addresses: [payer, other], innerInstructions: true }),
+  'a simulation': {
+    read: (node) => simulateOnNode(node, wire, { addresses: [payer, other], innerInstructions: true }),
     asks: [
       'simulateTransaction',
       [
@@ -81,7 +81,7 @@ const READS: Record<string, Read> = {
     value: { slot: 70, accounts: [account, null] },
   },
   'token accounts of an owner': {
-    read: (node) => tokenAccountsOf(node, payer, TOKEN_PROGRAM),
+    read: (node) => readTokenAccounts(node, payer, TOKEN_PROGRAM),
     asks: ['getTokenAccountsByOwner', [payer, { programId: TOKEN_PROGRAM }, base64]],
     shown: at([{ pubkey: other, account: shownAccount }]),
     value: [{ address: other, account }],
@@ -189,7 +189,7 @@ it('lamports of an account are exact up to 64 bits', async () => {
 it('text about lamports in a string is unchanged', async () => {
   const text = 'has "lamports": 18446744073709551615'
   const { node } = answering(answered({ result: at({ ...ran, logs: [text] }) }))
-  expect((await runTrial(node, wire)).run.logs).toEqual([text])
+  expect((await simulateOnNode(node, wire)).run.logs).toEqual([text])
 })
 
 it('a refusal keeps code, message and data of the node', async () => {

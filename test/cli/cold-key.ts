@@ -53,7 +53,7 @@ export function coldKey(cli: CommandLine) {
     for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
     const tried = await cli.svc(['tx', 'decode', transaction])
     expect(tried.stdout).toMatch(/^expires {3}it can land now, and for at most 150 blocks more(, \d+ seconds)?$/m)
-    expect(tried.stdout).toMatch(/^trial run/m)
+    expect(tried.stdout).toMatch(/^simulation/m)
   }
 
   /** Built by address, expired at every step, and in the end sent once; returns what landed. */

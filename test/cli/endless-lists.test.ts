@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allOf, eachStep, nextCursors } from '../../commands/cli/pages.ts'
+import { eachStep, nextCursors, readAllPages } from '../../commands/cli/pages.ts'
 import { commandLine } from './command-line.ts'
 
 const meta = (next_cursor: string | null) => ({
@@ -16,7 +16,7 @@ const meta = (next_cursor: string | null) => ({
 describe('The pages of a list', () => {
   it('are followed from the first to the last', async () => {
     const asked: unknown[] = []
-    const items = await allOf<number>(async (paging) => {
+    const items = await readAllPages<number>(async (paging) => {
       asked.push(paging.cursor)
       const page = Number(paging.cursor ?? 0)
       return { data: page === 1 ? [] : [page], meta: meta(page === 3 ? null : String(page + 1)) }
@@ -29,15 +29,15 @@ describe('The pages of a list', () => {
 
   it('fail if the API repeats a cursor', async () => {
     const circle = async ({ cursor = 'a' }) => ({ data: [], meta: meta({ a: 'b', b: 'c', c: 'b' }[cursor] ?? null) })
-    await expect(allOf(circle)).rejects.toThrow('repeats a page')
+    await expect(readAllPages(circle)).rejects.toThrow('repeats a page')
     const same = async () => ({ data: [], meta: meta('x') })
-    await expect(allOf(same, { after: 'x' })).rejects.toThrow('repeats a page')
+    await expect(readAllPages(same, { after: 'x' })).rejects.toThrow('repeats a page')
     await expect(eachStep(async () => 'x')).rejects.toThrow('repeats a page')
   })
 
   it('end with a failure after a million items, if each page has another cursor', async () => {
     let pages = 0
-    await expect(allOf(async () => ({ data: [], meta: meta(String(++pages)) }))).rejects.toThrow(
+    await expect(readAllPages(async () => ({ data: [], meta: meta(String(++pages)) }))).rejects.toThrow(
       'more than 10000 pages',
     )
     expect(pages).toBe(10_000)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Session } from '../../commands/cli/session.ts'
-import { costOf } from '../../commands/pools/list-forecast.ts'
+import { forecastCost } from '../../commands/pools/list-forecast.ts'
 import type { LaunchedEntry } from '../../commands/pools/list-journal.ts'
 import { readLaunchList } from '../../commands/pools/list-rows.ts'
 import { requireFunds, totalLines } from '../../commands/signing/funds.ts'
@@ -142,7 +142,7 @@ describe('A list of launches', () => {
     } as unknown as Session
     const list = await readLaunchList(path)
     const built = new Map(list.rows.map((row) => [row, [row.symbol]]))
-    const { funds, each } = await costOf(session, [], built)
+    const { funds, each } = await forecastCost(session, [], built)
     expect(each).toBe('0.018 to 5.02 SOL')
     expect(totalLines(funds, 'payer')).toEqual([
       '  total     6.62 SOL (you have 0.000000007)',

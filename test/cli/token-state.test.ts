@@ -2,7 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { payerOf } from '../../commands/airdrops/own.ts'
+import { derivePayer } from '../../commands/airdrops/own.ts'
 import { type LaunchPart, requireLaunchTokens } from '../../commands/airdrops/parts.ts'
 import type { Session } from '../../commands/cli/session.ts'
 import { mintState, tokenBalance } from '../../commands/signing/token-state.ts'
@@ -34,7 +34,7 @@ describe('A command with a metadata provider', () => {
     data[165] = 1
     chain.setAccount(newer, { ...extended, data })
     expect(await mintState(session, newer)).toEqual({ decimals: 6, isToken2022: true, transferFee: null })
-    const { tokenAccount } = await payerOf(session, addressOf(payer), mint)
+    const { tokenAccount } = await derivePayer(session, addressOf(payer), mint)
     for (const other of [addressOf(payer), tokenAccount, addressOf(Keypair.generate())]) {
       await expect(mintState(session, other)).rejects.toMatchObject({ code: 'not_found' })
     }
@@ -47,7 +47,7 @@ describe('A command with a metadata provider', () => {
     const ask = async (payer: Keypair, total: string, of = mint) =>
       requireLaunchTokens(session, {
         token: { mint: of, symbol: null, ...(await mintState(session, of)) },
-        payer: await payerOf(session, addressOf(payer), of),
+        payer: await derivePayer(session, addressOf(payer), of),
         parts: need(total),
       })
     await ask(holder, '5')
@@ -57,7 +57,7 @@ describe('A command with a metadata provider', () => {
 
     const lacking = 'has 0 of the 0.000005 tokens that this takes: 0.000005 are missing'
     await expect(ask(other, '5')).rejects.toThrow(lacking)
-    const { tokenAccount } = await payerOf(session, addressOf(other), mint)
+    const { tokenAccount } = await derivePayer(session, addressOf(other), mint)
     chain.airdrop(tokenAccount, 1_000_000n)
     expect(await tokenBalance(session, tokenAccount)).toBe(0n)
     await expect(ask(other, '5')).rejects.toThrow(lacking)

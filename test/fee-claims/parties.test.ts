@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { claimDemand, type FeeClaimRequest } from '../../commands/fees/one-claim.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { requireDemanded, signingFor } from '../../commands/signing/demand.ts'
-import { positionsOf } from '../../src/chain/programs/damm-v2/index.ts'
+import { readPositions } from '../../src/chain/programs/damm-v2/index.ts'
 import { claimableShares } from '../../src/operations/fee-schedules/claimable.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { readPools } from '../../src/operations/pools/on-chain.ts'
@@ -103,7 +103,7 @@ describe.skipIf(lacking.length > 0)('fee claims of all parties', () => {
   }
   /** Sets the delegate of each of the owner's positions in the pool, by default the creator's; answers the NFTs' accounts as they are then. */
   const delegated = async (address: string, of: { permissions: number; delegate: PublicKey; owner?: Keypair }) => {
-    const positions = await positionsOf(service.services.chain, address, addressOf(of.owner ?? creator))
+    const positions = await readPositions(service.services.chain, address, addressOf(of.owner ?? creator))
     return positions.map(({ position, positionNftAccount }) => {
       const [account, nft] = [chain.account(position)!, chain.account(positionNftAccount)!]
       const [data, token] = [Buffer.from(account.data), Buffer.from(nft.data)]

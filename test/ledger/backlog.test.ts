@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { repairMoments } from '../../src/operations/clock-repair.ts'
 import { writeLedger } from '../../src/operations/ledger/write-ledger.ts'
 import { DAY_MS } from '../../src/platform/timing.ts'
-import { dueUnread, entriesOf, unledgered } from '../../src/store/ledger/ledger.ts'
+import { dueUnread, readEntries, unledgered } from '../../src/store/ledger/ledger.ts'
 import { airdropsOn } from '../support/airdrops.ts'
 import { signed } from '../support/local-chain.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
@@ -55,7 +55,7 @@ async function behind({
     round: (calls: number) => writeLedger(services, { calls }),
     /** Places of the transactions that have entries, in the order of writing. */
     async written() {
-      const entries = await entriesOf(db, genesis, signatures)
+      const entries = await readEntries(db, genesis, signatures)
       return [...new Set(entries.map(({ signature }) => signatures.indexOf(signature)))]
     },
   }

@@ -6,18 +6,18 @@ import {
   buildPositionClaim,
   buildSingleSidedPool,
   dammV2PoolAddress as dammPoolAddress,
-  positionsOf,
   readDammV2Pool,
+  readPositions,
   buildDammV2Swap as swapInDammV2,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import {
   buildCreationFeeWithdrawal,
+  buildCurve,
   buildDbcLaunch,
   buildDbcSwap,
   buildLeftoverWithdrawal,
   buildQuoteWithdrawal,
   buildTradingFeeClaim,
-  curveOf,
   type DbcPool,
   dbcPoolAddress,
   type LaunchCurve,
@@ -75,7 +75,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('the policy check wit
       creator: scene.address,
       feeClaimer: scene.address,
       leftoverReceiver: scene.address,
-      curve: curve ?? (await curveOf(presetWith())),
+      curve: curve ?? (await buildCurve(presetWith())),
       name: 'Test Coin',
       symbol: 'TST',
       uri: 'https://example.com/coin.json',
@@ -168,7 +168,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('the policy check wit
     const order = { payer: text(trader.publicKey), pool, side: 'buy' as const, amount: SOL, minimumOut: 0n }
     scene.sendBuilt(await swapInDammV2({ ...order, recentBlockhash: blockhashOf(scene) }), [trader])
     scene.local.advance(1)
-    const positions = await positionsOf(scene.chain, pool.address, payer)
+    const positions = await readPositions(scene.chain, pool.address, payer)
     expect(positions).toHaveLength(2)
     const owned = { owner: payer, pool, positions, recentBlockhash: blockhashOf(scene) }
     await claims(async () => (await buildPositionClaim(owned))[0]!)
@@ -220,7 +220,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('the policy check wit
     const order = { payer: scene.address, pool, side: 'buy' as const, amount: 5n * SOL, minimumOut: 0n }
     const bought = await passes(scene, await swapInDammV2({ ...order, recentBlockhash: blockhashOf(scene) }))
     expect([bought.lamports, bought.paid]).toEqual([5n * SOL + FEE, 5n * SOL + FEE])
-    const positions = await positionsOf(scene.chain, pool.address, scene.address)
+    const positions = await readPositions(scene.chain, pool.address, scene.address)
     const claim = { owner: scene.address, pool, positions, recentBlockhash: blockhashOf(scene) }
     const claimed = await passes(scene, (await buildPositionClaim(claim))[0]!)
     expect(claimed.paid).toBeLessThan(0n)

@@ -2,7 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { readProposal, simulateExecution } from '../../src/chain/programs/squads/index.ts'
+import { readProposal, rehearseExecution } from '../../src/chain/programs/squads/index.ts'
 import { mintOf, PROGRAMS_DIR, SOL, someone } from '../support/local-chain.ts'
 import { compiled, keyOf, lacksSquads, lookupTable, openSquads } from '../support/squads.ts'
 
@@ -28,12 +28,12 @@ describe.skipIf(lacksSquads)(`the forecast of a Squads proposal ${lacksSquads}`,
       balance_changes: [change(vault, 100n * SOL, 99n * SOL), change(to.toBase58(), 0n, SOL, true)],
     }
     // Neither proposal nor transaction exists yet.
-    expect(await simulateExecution(node, PROGRAMS_DIR, executed)).toMatchObject({ exact: true, ...expected })
+    expect(await rehearseExecution(node, PROGRAMS_DIR, executed)).toMatchObject({ exact: true, ...expected })
     await squads.propose(executed.message)
     const { transaction } = await readProposal(node, multisig, 1n)
-    expect(await simulateExecution(node, PROGRAMS_DIR, transaction!)).toMatchObject({ exact: true, ...expected })
+    expect(await rehearseExecution(node, PROGRAMS_DIR, transaction!)).toMatchObject({ exact: true, ...expected })
     // Without the program cache the node runs the message, whose fee is not the vault's.
-    expect(await simulateExecution(node, '/nonexistent', transaction!)).toMatchObject({ exact: false, ...expected })
+    expect(await rehearseExecution(node, '/nonexistent', transaction!)).toMatchObject({ exact: false, ...expected })
     expect(chain.account(vault)!.lamports).toBe(100n * SOL)
   })
 
@@ -69,7 +69,7 @@ describe.skipIf(lacksSquads)(`the forecast of a Squads proposal ${lacksSquads}`,
     )
     const executed = { multisig, index: 1n, vaultIndex: 0, ephemeralSigners: 1, message }
     for (const folder of [PROGRAMS_DIR, '/nonexistent']) {
-      const { exact, err, balance_changes, rent } = await simulateExecution(node, folder, executed)
+      const { exact, err, balance_changes, rent } = await rehearseExecution(node, folder, executed)
       expect([exact, err]).toEqual([folder === PROGRAMS_DIR, null])
       const tokens = balance_changes.filter((change) => change.mint !== null)
       expect(tokens.map(({ owner: of, change, decimals }) => [of, change, decimals]).toSorted()).toEqual(
@@ -89,7 +89,7 @@ describe.skipIf(lacksSquads)(`the forecast of a Squads proposal ${lacksSquads}`,
     const message = squads.wrapped([SystemProgram.assign({ accountPubkey: keyOf(vault), programId: thief })])
     const executed = { multisig, index: 1n, vaultIndex: 0, ephemeralSigners: 0, message }
     for (const folder of [PROGRAMS_DIR, '/nonexistent']) {
-      const { err, control_changes } = await simulateExecution(node, folder, executed)
+      const { err, control_changes } = await rehearseExecution(node, folder, executed)
       expect(err).toBeNull()
       expect(control_changes).toEqual([
         { address: vault, what: 'program', before: SystemProgram.programId.toBase58(), after: thief.toBase58() },
@@ -102,7 +102,7 @@ describe.skipIf(lacksSquads)(`the forecast of a Squads proposal ${lacksSquads}`,
     const message = squads.wrapped([squads.pay(someone(), 101n * SOL)])
     const executed = { multisig: squads.multisig, index: 1n, vaultIndex: 0, ephemeralSigners: 0, message }
     for (const folder of [PROGRAMS_DIR, '/nonexistent']) {
-      const { err, logs, balance_changes } = await simulateExecution(squads.node, folder, executed)
+      const { err, logs, balance_changes } = await rehearseExecution(squads.node, folder, executed)
       expect([err === null, balance_changes]).toEqual([false, []])
       expect(logs.join('\n')).toContain('insufficient lamports')
     }
@@ -119,7 +119,7 @@ describe.skipIf(lacksSquads)(`the forecast of a Squads proposal ${lacksSquads}`,
       table,
     )
     const executed = { multisig, index: 1n, vaultIndex: 0, ephemeralSigners: 0, message }
-    const { exact, err, logs, balance_changes } = await simulateExecution(node, PROGRAMS_DIR, executed)
+    const { exact, err, logs, balance_changes } = await rehearseExecution(node, PROGRAMS_DIR, executed)
     expect(err, logs.slice(-3).join('\n')).toBeNull()
     expect([exact, balance_changes.length]).toEqual([true, 56])
     expect(balance_changes[0]).toMatchObject({ address: vault, change: '-55000000' })

@@ -2,14 +2,14 @@
 import type { PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
+  buildCurve,
   buildDbcSwap,
   buildTradingFeeClaim,
   buildWholeDbcLaunch,
-  curveOf,
   dbcPoolAddress,
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
-import { readProposal, simulateExecution } from '../../src/chain/programs/squads/index.ts'
+import { readProposal, rehearseExecution } from '../../src/chain/programs/squads/index.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { innerMessageOf, storedMessageDifference } from '../../src/solana/squads/index.ts'
 import { DBC_PROGRAMS, lacksDbc, presetWith } from '../support/dbc.ts'
@@ -33,14 +33,14 @@ async function launched(squads: SquadsChain) {
   const { transaction } = await buildWholeDbcLaunch({
     ...inVault(squads),
     ...{ mint, config, creator: vault, feeClaimer: vault, leftoverReceiver: vault },
-    curve: await curveOf(presetWith({ creator_fee_percentage: 50 })),
+    curve: await buildCurve(presetWith({ creator_fee_percentage: 50 })),
     ...{ name: 'Vault Coin', symbol: 'VLT', uri: 'https://example.com/vault.json', buyLamports: SOL },
   })
   const inner = innerMessageOf(decodeWireTransaction(transaction), { vault, ephemeral: [mint, config] })
   const { transactions } = await squads.propose(inner, { ephemeralSigners: 2 })
   const { transaction: stored } = await readProposal(node, multisig, index)
   expect(storedMessageDifference(inner, stored!.message)).toBeNull()
-  const forecast = await simulateExecution(node, PROGRAMS_DIR, stored!)
+  const forecast = await rehearseExecution(node, PROGRAMS_DIR, stored!)
   expect(forecast.err, forecast.logs.join('\n')).toBeNull()
   await squads.approved(index)
   const before = chain.account(vault)!.lamports
@@ -98,7 +98,7 @@ describe.skipIf(lacking)(`a vault of Squads ${lacking}`, () => {
       const { index, transactions } = await squads.propose(inner)
       counts.push(transactions.length)
       const { transaction: stored } = await readProposal(node, multisig, index)
-      const forecast = await simulateExecution(node, PROGRAMS_DIR, stored!)
+      const forecast = await rehearseExecution(node, PROGRAMS_DIR, stored!)
       expect(forecast.err, forecast.logs.join('\n')).toBeNull()
       await squads.approved(index)
       const { err, logs } = await squads.execute(index)

@@ -6,9 +6,9 @@ import { expect } from 'vitest'
 import type { CurvePreset } from '../../src/api/pool-presets.ts'
 import { curvePreset } from '../../src/api/pool-presets.ts'
 import {
+  buildCurve,
   buildDbcLaunch,
   buildDbcSwap,
-  curveOf,
   type DbcPool,
   dbcPoolAddress,
   readDbcPool,
@@ -117,7 +117,7 @@ export const launchOf = async (blockhash: string, changes: Partial<Parameters<ty
   config: addressOf(CONFIG),
   feeClaimer: addressOf(PARTNER),
   leftoverReceiver: addressOf(PARTNER),
-  curve: await curveOf(presetWith()),
+  curve: await buildCurve(presetWith()),
   name: 'Test Coin',
   symbol: 'TST',
   uri: 'https://example.com/coin.json',

@@ -3,8 +3,8 @@ import * as sdk from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { ComputeBudgetProgram, type PublicKey } from '@solana/web3.js'
 import { expect } from 'vitest'
 import {
+  buildCurve,
   buildMigrationStep,
-  curveOf,
   type DbcPool,
   type LaunchCurve,
   MIGRATION_UNITS,
@@ -91,7 +91,7 @@ export async function earningCurve(changes: Partial<Earnings> = {}): Promise<Lau
     initialMarketCap: 30,
     migrationMarketCap: 400,
   } as never)
-  return { ...(await curveOf(presetWith())), parameters }
+  return { ...(await buildCurve(presetWith())), parameters }
 }
 
 export const QUOTE = goldenKey(17)

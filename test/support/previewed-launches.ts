@@ -16,9 +16,9 @@ import {
   previewCurve,
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
-import { callsOf } from '../../src/chain/programs/dbc/launch-trial.ts'
+import { callsOf } from '../../src/chain/programs/dbc/launch-rehearsal.ts'
 import { openDbc } from '../../src/chain/programs/dbc/program.ts'
-import { openTrialChain } from '../../src/localnet/trial.ts'
+import { openRehearsalChain } from '../../src/localnet/rehearsal-chain.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import { addressOf, CREATOR, KEEPER, launchOf } from './dbc.ts'
@@ -33,7 +33,7 @@ const RICH = 2n ** 62n
 export type PreviewedChain = Awaited<ReturnType<typeof openPreviewedChain>>
 
 export async function openPreviewedChain() {
-  const chain = await openTrialChain({ programsDir: PROGRAMS_DIR, now: START_MS })
+  const chain = await openRehearsalChain({ programsDir: PROGRAMS_DIR, now: START_MS })
   const { coder } = await openDbc()
   const opened = {
     ...chain,

@@ -3,7 +3,7 @@ import { validateConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { curveOf, type LaunchCurve } from '../../src/chain/programs/dbc/index.ts'
+import { buildCurve, type LaunchCurve } from '../../src/chain/programs/dbc/index.ts'
 import { presetWith } from './dbc.ts'
 import { anyWholePreset } from './preset-space.ts'
 import { expectSameCurve, expectSameMigration, openPreviewedChain } from './previewed-launches.ts'
@@ -29,7 +29,7 @@ export async function expectPreviewsOfRandomPresets(numRuns: number) {
   const seen = { points: 0, migrations: 0, compounding: 0 }
   await fc.assert(
     fc.asyncProperty(anyWholePreset, fc.boolean(), anyBuyShare, anySeconds, async (fields, fixed, share, seconds) => {
-      const plain = await curveOf(presetWith(fields)).catch(() => null)
+      const plain = await buildCurve(presetWith(fields)).catch(() => null)
       const curve = fixed ? plain : plain && withSupplyOfProgram(plain)
       fc.pre(curve !== null && curve.thresholdLamports < 10n ** 15n && curve.thresholdLamports > 1_000n)
       const buy = BigInt(Math.floor(Number(curve!.thresholdLamports) * share))

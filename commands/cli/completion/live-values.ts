@@ -107,13 +107,13 @@ async function askDaemon(path: string, { dataDir, profile }: LookupOptions): Pro
   if (daemon === undefined || daemon.role === 'worker') return []
   const http = await openHttp(daemon.url, undefined, PATIENCE_MS)
   try {
-    return await Promise.race([answerOf(http, path, join(config.dataDir, OPERATOR_KEY_FILE)), tooLate()])
+    return await Promise.race([fetchRows(http, path, join(config.dataDir, OPERATOR_KEY_FILE)), tooLate()])
   } finally {
     http.close()
   }
 }
 
-async function answerOf(http: Awaited<ReturnType<typeof openHttp>>, path: string, keyFile: string): Promise<Rows> {
+async function fetchRows(http: Awaited<ReturnType<typeof openHttp>>, path: string, keyFile: string): Promise<Rows> {
   const health = await http.send({ method: 'GET', path: '/v2/health', headers: {} })
   if (health.status !== 200 || !health.body.includes('"healthy"')) return []
   const { status, body } = await http.withKey(readApiKeyFile(keyFile)).send({ method: 'GET', path, headers: {} })

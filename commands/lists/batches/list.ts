@@ -13,10 +13,10 @@ import { amountWords, type ListToken } from '../../merkle/list-units.ts'
 import { refuseUnconfirmable } from '../../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../../signing/demand.ts'
 import { programsField, txVersionField } from '../../signing/flags.ts'
-import { type Funds, lamportsOf, requireFunds, solPayment, totalLines } from '../../signing/funds.ts'
+import { type Funds, readLamports, requireFunds, solPayment, totalLines } from '../../signing/funds.ts'
 import { platformAddress } from '../../signing/platform-wallet.ts'
 import { listSignerLines, previewLine } from '../../signing/preview.ts'
-import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
+import { simulateBuild, wouldFail } from '../../signing/run-failures.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
 import { usage } from '../../ui/problem.ts'
@@ -183,11 +183,11 @@ async function showPlan(
 ): Promise<void> {
   if (first !== null) {
     const demand = await act.demand(signingFor(session, payer), first.rows)
-    const forecast = await forecastOf(session, await checkedBuild(session, first.transaction, demand), payer)
+    const forecast = await simulateBuild(session, await checkedBuild(session, first.transaction, demand), payer)
     if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
   }
   const due = batches.flat()
-  const paid = solPayment(payer, cost, await lamportsOf(session, payer))
+  const paid = solPayment(payer, cost, await readLamports(session, payer))
   const funds: Funds = { payments: [paid], isExact: true, fault: null }
   const cluster = await session.cluster()
   const left = rows.filter(({ status }) => status === 'left out' || status === 'unknown').length

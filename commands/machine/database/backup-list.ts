@@ -88,7 +88,7 @@ const strangeList = (file: string) => usage(`${file} is not what svc writes ther
 /** Throws for a file that has changed since it was written. */
 export async function checkBackupFile(folder: string, { name, bytes, sha256 }: BackupFile): Promise<void> {
   const file = join(folder, name)
-  if ((await sha256Of(file)) === sha256) return
+  if ((await hashFile(file)) === sha256) return
   const size = statSync(file).size
   throw failure(`${file} has changed since it was written (${size} bytes of ${bytes}): it was cut off or altered`, {
     next: 'take another backup',
@@ -100,7 +100,7 @@ export const sizeOfBackup = ({ files, assets }: BackupList) =>
   files.reduce((sum, { bytes }) => sum + bytes, 0) + (assets?.bytes ?? 0)
 
 /** The SHA-256 of a file of any size, in hex. Throws FileFault for one that others can write. */
-export async function sha256Of(file: string): Promise<string> {
+export async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file, { fd: openOwnFile(file) })) hash.update(chunk)
   return hash.digest('hex')

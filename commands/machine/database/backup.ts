@@ -13,7 +13,7 @@ import type { BackupReport, BackupRequest, InstallationPart, StepProgress } from
 import { failure, Problem, usage } from '../../ui/problem.ts'
 import { type Asking, newBackupPassphrase } from '../passphrases.ts'
 import { fileOfWallet, walletNames } from '../wallets/folder.ts'
-import { BACKUP_FORMAT, BACKUP_LIST, type BackupFile, type BackupList, sha256Of, sizeOfBackup } from './backup-list.ts'
+import { BACKUP_FORMAT, BACKUP_LIST, type BackupFile, type BackupList, hashFile, sizeOfBackup } from './backup-list.ts'
 import { installationParts, PART_FILES } from './parts.ts'
 import { isSealedBackup, sealFolder } from './sealed-backup.ts'
 
@@ -177,7 +177,7 @@ async function fillBackup(
   }
   const files: BackupFile[] = []
   for (const name of readdirSync(draft, { recursive: true, encoding: 'utf8' }))
-    if (!isBelowAssets(name) && statSync(join(draft, name)).isFile()) files.push(await fileOf(draft, name))
+    if (!isBelowAssets(name) && statSync(join(draft, name)).isFile()) files.push(await describeFile(draft, name))
   const signer = parts.find(({ name }) => name === 'signer-key')
   const list: BackupList = {
     svc_backup: BACKUP_FORMAT,
@@ -274,8 +274,8 @@ export async function copyAssets(from: string, to: string): Promise<{ files: num
 
 const ASSET_NAME = /^bafkrei[a-z2-7]{52}$/
 
-async function fileOf(folder: string, name: string): Promise<BackupFile> {
-  return { name, bytes: statSync(join(folder, name)).size, sha256: await sha256Of(join(folder, name)) }
+async function describeFile(folder: string, name: string): Promise<BackupFile> {
+  return { name, bytes: statSync(join(folder, name)).size, sha256: await hashFile(join(folder, name)) }
 }
 
 const replacedFolder = (folder: string) => join(dirname(folder), `${basename(folder)}.replaced`)

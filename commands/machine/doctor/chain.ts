@@ -94,10 +94,11 @@ async function programCache({ programsDir }: Config): Promise<DoctorCheck[]> {
 /** What the last look at the programs of the cluster found, and whether one has changed since. */
 async function programChecks(config: Config): Promise<DoctorCheck[]> {
   if (config.values['database-url'] === undefined && !existsSync(join(config.dataDir, DATABASE_FILE))) return []
-  const [{ openStore, storeOptions }, { degradations, isTested, readProgramState, trialOf }] = await Promise.all([
-    import('../../../src/store/open.ts'),
-    import('../../../src/operations/programs/program-state.ts'),
-  ])
+  const [{ openStore, storeOptions }, { degradations, isTested, readProgramState, currentCanaryRun }] =
+    await Promise.all([
+      import('../../../src/store/open.ts'),
+      import('../../../src/operations/programs/program-state.ts'),
+    ])
   const store = await openStore(storeOptions(config)).catch(() => null)
   // The check of the database reports why it does not open.
   const state = store === null ? null : await readProgramState(store.db).catch(() => null)
@@ -107,7 +108,7 @@ async function programChecks(config: Config): Promise<DoctorCheck[]> {
   const warnings = [...upgraded.map((name) => `${name} since the last look`), ...degradations(state)]
   const fix = '`svc programs check` tries the present builds'
   if (warnings.length > 0) return warnings.map((warning) => warningCheck('programs', warning, fix))
-  const [trial, tested] = [trialOf(state), state.builds.filter(isTested).length]
+  const [trial, tested] = [currentCanaryRun(state), state.builds.filter(isTested).length]
   const tried = trial === null ? 'not tried' : `tried ${isoTime(trial.tried_at)}`
   const count = `${state.builds.length} programs of the cluster, ${tested} of them tested with this version`
   return [passedCheck('programs', `${count}, ${tried}`)]

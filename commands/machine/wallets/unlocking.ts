@@ -3,7 +3,7 @@ import { keyPairOf } from '../../../src/solana/signatures.ts'
 import type { NamedWallet } from '../../wallet/wallets.ts'
 import { type Asking, passphraseOf, wrongPassphrase } from '../passphrases.ts'
 import type { TransactionSigner } from './signers.ts'
-import { type KeyWallet, readWallet, seedOf } from './wallet-files.ts'
+import { type KeyWallet, openSeed, readWallet } from './wallet-files.ts'
 
 /** The signer of a wallet: its address is known at once, and the key is opened at the first signature. */
 export async function namedSigner(name: string, ui: Asking & { note(text: string): void }): Promise<TransactionSigner> {
@@ -44,7 +44,7 @@ export async function unlockedSeed(wallet: KeyWallet & NamedWallet, ui: Asking):
     wallet.kind === 'keychain'
       ? await (await import('./keychain.ts')).lookupInKeychain(wallet.name)
       : await passphraseOf(wallet, ui)
-  const seed = await seedOf(wallet, passphrase)
+  const seed = await openSeed(wallet, passphrase)
   if (seed === null) throw wrongPassphrase(wallet.name)
   return seed
 }

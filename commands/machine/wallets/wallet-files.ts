@@ -133,7 +133,7 @@ export async function sealedWallet(kind: KeyWallet['kind'], seed: Uint8Array, pa
 }
 
 /** The 32-byte seed of a wallet; null if the passphrase is wrong or the file was changed. */
-export async function seedOf(wallet: KeyWallet, passphrase: string): Promise<Buffer | null> {
+export async function openSeed(wallet: KeyWallet, passphrase: string): Promise<Buffer | null> {
   const seed = await openSecret(wallet.key, passphrase, contextOf(wallet))
   return seed !== null && keyPairOf(seed).address === wallet.address ? seed : null
 }

@@ -42,7 +42,7 @@ interface Wanted extends Sides {
 }
 
 /** Reads the decimals of both tokens from the API, which the transaction then proves. */
-async function wantedOf(session: Session, address: string, owner: string, typed: Typed): Promise<Wanted> {
+async function readWanted(session: Session, address: string, owner: string, typed: Typed): Promise<Wanted> {
   const { data } = await session.client.positions.list({ address, owner })
   const units = (amount: string | undefined, decimals: number, flag: string) =>
     amount === undefined ? null : rawUnits(amount, decimals, flag)
@@ -126,7 +126,7 @@ export const openVerb = verb({
     return runAct<PositionOpening>(session, flags, {
       what: `Open a position in the pool ${address}`,
       async call(body, options) {
-        wanted = await wantedOf(session, address, body.payer, typed)
+        wanted = await readWanted(session, address, body.payer, typed)
         return session.client.positions.open({ address, ...wantedFields(wanted, typed), ...body }, options)
       },
       demand(of, data) {
@@ -166,7 +166,7 @@ export const addVerb = verb({
     return runAct<LiquidityAddition>(session, flags, {
       what: `Add liquidity to the position ${position}`,
       async call(body, options) {
-        wanted = await wantedOf(session, address, body.payer, typed)
+        wanted = await readWanted(session, address, body.payer, typed)
         return session.client.positions.add({ address, position, ...wantedFields(wanted, typed), ...body }, options)
       },
       demand: (of, data) => demandsAddition(of, { ...askedOf(of, data, wanted, typed), position }),

@@ -35,7 +35,7 @@ const demandsTransfer = demanding(
  * The NFTs of these positions. Throws a failure if a position is not that of its NFT, or another than the only one that
  * was asked for.
  */
-async function nftsOf(
+async function checkedNfts(
   of: Signing,
   { pool_address, positions }: PoolPositionTransfer,
   only: string | undefined,
@@ -84,7 +84,7 @@ export const transferVerb = verb({
         const { transaction, last_valid_block_height } = data.tx
         return { data: { ...data, transaction, last_valid_block_height } }
       },
-      demand: async (of, data) => demandsTransfer(of, { mints: await nftsOf(of, data, position), to }),
+      demand: async (of, data) => demandsTransfer(of, { mints: await checkedNfts(of, data, position), to }),
       preview: ({ positions, remaining_positions }) => [
         ...positions.map((each) => previewLine('position', each.position)),
         ...(remaining_positions === 0

@@ -54,7 +54,7 @@ export function createConsensus(
 
   async function ask(): Promise<ConsensusReport> {
     const open = (await nodes().catch(() => [])).filter(({ isAlpenglow }) => !isAlpenglow)
-    for (const [i, answer] of (await Promise.all(open.map(answerOf))).entries()) {
+    for (const [i, answer] of (await Promise.all(open.map(readCertificate))).entries()) {
       if (typeof answer === 'number') {
         open[i]?.certified()
         // Nodes report the change at different times. One certificate is enough, because no cluster goes back.
@@ -109,7 +109,7 @@ export function onlyNode(call: NodeCalls['call']): () => Promise<ConsensusNode[]
 }
 
 /** The slot of a node's certificate, `tower`, or undefined for an answer that says nothing. */
-async function answerOf(node: NodeCalls): Promise<number | 'tower' | undefined> {
+async function readCertificate(node: NodeCalls): Promise<number | 'tower' | undefined> {
   try {
     const late = () => new Error('no answer in time')
     return certifiedSlot(await rejectLate(ANSWER_WITHIN_MS, node.call<unknown>('getAgGenesisCert', []), late))

@@ -88,9 +88,9 @@ export function folderSettings(folder: string): FoundSettings | null {
  * from its certificate.
  */
 export async function clusterSettings(url: string, options: RpcCallOptions = {}): Promise<FoundSettings> {
-  const slotMs = slotMsOf(await resultOf(url, 'getRecentPerformanceSamples', [SAMPLES], options))
+  const slotMs = slotMsOf(await callRpc(url, 'getRecentPerformanceSamples', [SAMPLES], options))
   const config = { encoding: 'base64', commitment: 'finalized' }
-  const { rent, slot } = rentOf(await resultOf(url, 'getAccountInfo', [RENT_SYSVAR, config], options))
+  const { rent, slot } = rentOf(await callRpc(url, 'getAccountInfo', [RENT_SYSVAR, config], options))
   // A provider that does not forward the call says nothing, so the consensus is that of a new chain.
   const consensus = consensusOf(await rpcText(url, 'getAgGenesisCert', [], options)) ?? DEFAULT_SETTINGS.consensus
   return { settings: checkSettings({ slotMs, rent, consensus }), slot }
@@ -103,7 +103,7 @@ export function consensusOf(outcome: RpcOutcome): Consensus | null {
   return typeof slot === 'number' ? 'alpenglow' : (slot ?? null)
 }
 
-async function resultOf(url: string, method: string, params: readonly unknown[], options: RpcCallOptions) {
+async function callRpc(url: string, method: string, params: readonly unknown[], options: RpcCallOptions) {
   const outcome = await rpcText(url, method, params, options)
   if ('fault' in outcome) throw new Error(outcome.fault)
   return outcome.result

@@ -1,4 +1,4 @@
-/** The most frequent reads of a node: accounts, and trial runs of transactions. Every field of an answer is checked. */
+/** The most frequent reads of a node: accounts, and simulations of transactions. Every field of an answer is checked. */
 import type { TransactionError } from '@solana/web3.js'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { isAddress } from '../../solana/addresses.ts'
@@ -25,7 +25,7 @@ export async function readRecentFees(node: NodeCalls, addresses: readonly string
   })
 }
 
-export interface TrialRun {
+export interface NodeSimulation {
   err: TransactionError | null
   logs: string[] | null
   unitsConsumed?: number
@@ -38,7 +38,7 @@ export interface TrialRun {
   loadedAccountsDataSize?: number | null
 }
 
-export interface TrialRunOptions {
+export interface NodeSimulationOptions {
   /** Whether a recent blockhash replaces the transaction's. The default is true. */
   replaceRecentBlockhash?: boolean
   innerInstructions?: boolean
@@ -47,11 +47,11 @@ export interface TrialRunOptions {
 }
 
 /** Runs a transaction without its signatures. Throws like `readRecentFees`. */
-export async function runTrial(
+export async function simulateOnNode(
   node: NodeCalls,
   transaction: Uint8Array,
-  { replaceRecentBlockhash = true, innerInstructions = false, addresses }: TrialRunOptions = {},
-): Promise<{ slot: number; run: TrialRun }> {
+  { replaceRecentBlockhash = true, innerInstructions = false, addresses }: NodeSimulationOptions = {},
+): Promise<{ slot: number; run: NodeSimulation }> {
   const answer = await node.call<unknown>('simulateTransaction', [
     Buffer.from(transaction).toString('base64'),
     {
@@ -63,13 +63,13 @@ export async function runTrial(
       ...(addresses && { accounts: { encoding: 'base64', addresses } }),
     },
   ])
-  const { slot, value } = atSlot<Fields>(answer, isTrialRun)
+  const { slot, value } = atSlot<Fields>(answer, isNodeSimulation)
   const { accounts } = value
   const shown = Array.isArray(accounts) ? accounts.map(maybeAccount) : null
-  return { slot, run: { ...(value as unknown as TrialRun), accounts: shown } }
+  return { slot, run: { ...(value as unknown as NodeSimulation), accounts: shown } }
 }
 
-function isTrialRun(value: unknown): boolean {
+function isNodeSimulation(value: unknown): boolean {
   const { err, logs, unitsConsumed, accounts, returnData } = fieldsOf(value)
   return (
     (err === null || typeof err === 'string' || isRecord(err)) &&
@@ -117,7 +117,7 @@ function accountIn(value: unknown): NodeAccount {
 }
 
 /** Returns an owner's accounts of one token program, with their addresses. Throws like `readRecentFees`. */
-export async function tokenAccountsOf(
+export async function readTokenAccounts(
   node: NodeCalls,
   owner: string,
   programId: string,

@@ -7,7 +7,7 @@ import { MAX_COMPUTE_UNITS } from '../../solana/constants.ts'
 import { percentileOf } from '../../solana/recent-fees.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
-import { readRecentFees, runTrial } from '../reads/node-reads.ts'
+import { readRecentFees, simulateOnNode } from '../reads/node-reads.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
 const SPARE_UNITS = 1_000
@@ -19,36 +19,36 @@ export interface BudgetServices {
   config: Pick<Config, 'values'>
 }
 
-/** A trial simulation that failed. */
-export interface FailedTrial {
+/** A simulation that failed. */
+export interface FailedSimulation {
   transaction: Uint8Array
   err: unknown
   logs: readonly string[]
 }
 
 /**
- * Simulates a trial, then sets the measured limit and the configured price. The trial is never smaller than the result,
+ * Simulates a first build, then sets the measured limit and the configured price. The simulated build is never smaller than the result,
  * so its size check holds for both. If it cannot run, the limit is `fallbackUnits`. Throws what `build` throws, and
- * what `failed` throws for a failed trial.
+ * what `failed` throws for a failed simulation.
  */
 export async function withComputeBudget<T extends UnsignedTransaction>(
   services: BudgetServices,
   build: (before: readonly TransactionInstruction[]) => Promise<T>,
   fallbackUnits: number,
-  failed: (trial: FailedTrial) => void = () => undefined,
+  failed: (simulation: FailedSimulation) => void = () => undefined,
 ): Promise<T> {
   const { chain, config } = services
   const hasPrice = config.values['priority-fee'] !== 'none'
-  // The trial has no price, because the fee of the whole limit could be more than the payer has.
-  const trial = await build(await budgetInstructions(MAX_COMPUTE_UNITS, hasPrice))
-  const { transaction } = trial
+  // The simulated build has no price, because the fee of the whole limit could be more than the payer has.
+  const simulated = await build(await budgetInstructions(MAX_COMPUTE_UNITS, hasPrice))
+  const { transaction } = simulated
   const [used, requested] = await Promise.all([
     unitsUsed(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
   const units = used === null ? fallbackUnits : unitsFor(used)
   const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
-  return { ...trial, transaction: withTerms(transaction, { units, price }) }
+  return { ...simulated, transaction: withTerms(transaction, { units, price }) }
 }
 
 export interface FixedBudget extends BudgetServices {
@@ -117,9 +117,9 @@ export function cappedPrice(price: bigint, units: number, cap: bigint): bigint {
 async function unitsUsed(
   node: NodeCalls,
   transaction: Uint8Array,
-  failed: (trial: FailedTrial) => void,
+  failed: (simulation: FailedSimulation) => void,
 ): Promise<number | null> {
-  const run = await runTrial(node, transaction).then(
+  const run = await simulateOnNode(node, transaction).then(
     ({ run }) => run,
     () => null,
   )

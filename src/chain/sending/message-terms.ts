@@ -5,8 +5,8 @@ import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../../solana/constants.ts'
 import { priorityFee } from '../../solana/fees.ts'
 import type { TransactionConfig } from '../../solana/transaction-config.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
-import { runTrial, type TrialRun } from '../reads/node-reads.ts'
-import { type BudgetServices, cappedPrice, type FailedTrial, requestedPrice, unitsFor } from './compute-budget.ts'
+import { type NodeSimulation, simulateOnNode } from '../reads/node-reads.ts'
+import { type BudgetServices, cappedPrice, type FailedSimulation, requestedPrice, unitsFor } from './compute-budget.ts'
 import { loadedLimitOf, readLoadedSize } from './loaded-size.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
@@ -14,48 +14,48 @@ export interface TermsRequest<T> {
   build(config: TransactionConfig): Promise<T>
   /** Compute limit of a transaction that cannot run yet. */
   fallbackUnits: number
-  /** Whether an earlier transaction must land first, so that no trial can run. */
+  /** Whether an earlier transaction must land first, so that nothing can be simulated. */
   follows: boolean
-  /** May throw the failure of the trial. */
-  failed?: ((trial: FailedTrial) => void) | undefined
+  /** May throw the failure of the simulation. */
+  failed?: ((simulation: FailedSimulation) => void) | undefined
 }
 
 /**
- * Simulates a trial, then sets the measured limits and the configured priority fee, in lamports for the whole
- * transaction. The trial is never smaller than the result, so its size check holds for both. Throws what `build`
- * throws, and what `failed` throws for a failed trial.
+ * Simulates a first build, then sets the measured limits and the configured priority fee, in lamports for the whole
+ * transaction. The simulated build is never smaller than the result, so its size check holds for both. Throws what `build`
+ * throws, and what `failed` throws for a failed simulation.
  */
 export async function withMessageTerms<T extends UnsignedTransaction>(
   services: BudgetServices,
   { build, fallbackUnits, follows, failed = () => undefined }: TermsRequest<T>,
 ): Promise<T> {
   const { chain, config } = services
-  const trial = await build({
+  const simulated = await build({
     computeUnitLimit: MAX_COMPUTE_UNITS,
     loadedAccountsDataSizeLimit: MAX_LOADED_BYTES,
-    // The trial pays no priority fee, because that of the whole limit could be more than the payer has.
+    // The simulated build pays no priority fee, because that of the whole limit could be more than the payer has.
     priorityFeeLamports: config.values['priority-fee'] === 'none' ? null : 0n,
     heapSize: null,
   })
-  const { transaction } = trial
+  const { transaction } = simulated
   const [run, requested] = await Promise.all([
-    follows ? null : trialOf(chain, transaction, failed),
+    follows ? null : simulateOrNull(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
   const units = run?.unitsConsumed === undefined ? fallbackUnits : unitsFor(run.unitsConsumed)
   const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
   const loadedBytes = loadedLimit(toldSize(run) ?? (await sizeOf(chain, transaction)))
   const terms = { units, loadedBytes, priorityFee: priorityFee(BigInt(units), price) }
-  return { ...trial, transaction: withConfigTerms(transaction, terms) }
+  return { ...simulated, transaction: withConfigTerms(transaction, terms) }
 }
 
 /** Returns null when the run fails, or the node fails. */
-async function trialOf(
+async function simulateOrNull(
   node: NodeCalls,
   transaction: Uint8Array,
-  failed: (trial: FailedTrial) => void,
-): Promise<TrialRun | null> {
-  const run = await runTrial(node, transaction).then(
+  failed: (simulation: FailedSimulation) => void,
+): Promise<NodeSimulation | null> {
+  const run = await simulateOnNode(node, transaction).then(
     ({ run }) => run,
     () => null,
   )
@@ -64,7 +64,7 @@ async function trialOf(
   return null
 }
 
-function toldSize(run: TrialRun | null): number | null {
+function toldSize(run: NodeSimulation | null): number | null {
   const bytes = run?.loadedAccountsDataSize ?? 0
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : null
 }

@@ -8,7 +8,7 @@ import { type LoadedAddresses, loadAddresses } from '../../solana/lookup-tables.
 import { type DecodedTransaction, isWritable } from '../../solana/messages.ts'
 import { type NodeCalls, NodeRefusal } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
-import { accountsAtSlot, type MaybeAccount, runTrial } from '../reads/node-reads.ts'
+import { accountsAtSlot, type MaybeAccount, simulateOnNode } from '../reads/node-reads.ts'
 
 /** Messages of a node about the transaction itself. */
 const INVALID = /^(?:invalid|failed to deserialize|.* too large)/
@@ -43,10 +43,10 @@ export async function runWithAccounts(
 ) {
   const { writable: addresses, loaded } = await accountsOfMessage(node, message)
   const { mostRuns = MAX_RUNS } = options
-  let before = await readingOf(node, addresses)
+  let before = await readWithSlots(node, addresses)
   for (let tries = 1; ; tries++) {
     const { slot, run } = await runOnce(node, raw, addresses, options)
-    const reread = await readingOf(node, addresses)
+    const reread = await readWithSlots(node, addresses)
     const isLast = tries === mostRuns
     const isOrdered = before.newest <= slot && slot <= reread.oldest
     const start = isOrdered ? stateBefore(addresses, before.accounts, reread.accounts, options, isLast) : null
@@ -82,7 +82,7 @@ async function runOnce(
 ) {
   return askNode('The simulation', async () => {
     try {
-      return await runTrial(node, raw, { replaceRecentBlockhash, innerInstructions, addresses })
+      return await simulateOnNode(node, raw, { replaceRecentBlockhash, innerInstructions, addresses })
     } catch (error) {
       if (!(error instanceof NodeRefusal) || !INVALID.test(error.message)) throw error
       throw badRequest(`transaction: ${error.message}`, { param: 'transaction', cause: error })
@@ -112,11 +112,11 @@ async function loadedBy(node: NodeCalls, lookups: DecodedMessage['lookups']): Pr
 
 /** Returns accounts in the order of the addresses, with null for none. Throws internal_error when the node fails. */
 export async function accountsAt(node: NodeCalls, addresses: readonly string[]): Promise<MaybeAccount[]> {
-  return (await readingOf(node, addresses)).accounts
+  return (await readWithSlots(node, addresses)).accounts
 }
 
 /** Reads accounts with the slots of the readings, a hundred per call. */
-export async function readingOf(node: NodeCalls, addresses: readonly string[]) {
+export async function readWithSlots(node: NodeCalls, addresses: readonly string[]) {
   const accounts: MaybeAccount[] = []
   const slots: number[] = []
   for (let first = 0; first < addresses.length; first += ACCOUNTS_PER_CALL) {

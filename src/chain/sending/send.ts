@@ -1,4 +1,4 @@
-/** Sends signed transactions: a trial run that explains a failure, and the broadcast. */
+/** Sends signed transactions: a simulation that explains a failure, and the broadcast. */
 import { badRequest, internal } from '../../platform/errors.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
@@ -11,7 +11,7 @@ import { namesIn, requireValidSignatures } from './transactions.ts'
 
 type SendingNode = NodeCalls & { cluster: Pick<Chain['cluster'], 'label'> }
 
-interface Trial {
+interface Simulated {
   err: unknown
   logs: string[] | null
 }
@@ -37,7 +37,7 @@ export async function preflight(node: SendingNode, transaction: DecodedTransacti
   const options = { sigVerify: true, encoding: 'base64', commitment: 'confirmed' }
   const { slot, value } = await askNode('The preflight', async () => {
     try {
-      return atSlot<Trial>(await node.call('simulateTransaction', [base64Of(transaction), options]), isTrial)
+      return atSlot<Simulated>(await node.call('simulateTransaction', [base64Of(transaction), options]), isSimulated)
     } catch (error) {
       if (!isInvalid(error)) throw error
       // The node does not say whose signature is wrong.
@@ -75,7 +75,7 @@ export async function broadcast(node: NodeCalls, raw: Uint8Array, maxRetries: nu
   )
 }
 
-const isTrial = (value: unknown) => typeof value === 'object' && value !== null && 'err' in value
+const isSimulated = (value: unknown) => typeof value === 'object' && value !== null && 'err' in value
 const base64Of = ({ raw }: DecodedTransaction) => Buffer.from(raw).toString('base64')
 
 /**

@@ -34,7 +34,7 @@ async function latestBlockhash(node: SolanaNode): Promise<{ blockhash: string; l
 }
 
 /** Simulates the transaction on the node before the visitor signs. Throws PageFault if it would fail. */
-async function rehearse(node: SolanaNode, transaction: Uint8Array): Promise<void> {
+async function simulate(node: SolanaNode, transaction: Uint8Array): Promise<void> {
   let result: unknown
   try {
     const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' }
@@ -67,7 +67,7 @@ export async function sendClaim(
   const affordable = lamportsMissing(state, planned) === 0n
   if (!affordable) throw new PageFault('lacksSol')
   const transaction = transactionOf(wallet.address, planned, price, blockhash, wallet.version)
-  await rehearse(node, transaction)
+  await simulate(node, transaction)
   const term = { wallet: wallet.name, lastValidBlockHeight, isAgain }
   if (!wallet.canSign) {
     const { result } = await whileSigning(context, term, () => wallet.signAndSend(transaction))

@@ -56,13 +56,13 @@ async function readAccounts(node: SolanaNode, addresses: readonly string[]): Pro
     const values = (result as { value?: unknown })?.value
     if (!Array.isArray(values) || values.length !== asked.length) throw new PageFault('nodeStrange')
     asked.forEach((address, n) => {
-      found.set(address, recordOf(values[n]))
+      found.set(address, parseChainRecord(values[n]))
     })
   }
   return found
 }
 
-function recordOf(value: unknown): ChainRecord | null {
+function parseChainRecord(value: unknown): ChainRecord | null {
   if (value === null) return null
   const { owner, lamports, data } = value as { owner: unknown; lamports: unknown; data: unknown }
   if (typeof owner !== 'string' || !Array.isArray(data) || typeof data[0] !== 'string')

@@ -150,7 +150,7 @@ export async function readRows(
           tryAgain(row, MISSING_WAIT_MS)
           continue
         }
-        const each = await changesOf(services, row, one.value, bySignature.get(row.signature))
+        const each = await readChanges(services, row, one.value, bySignature.get(row.signature))
         if (reserveStateCalls(options.budget, counts, each)) read.push(each)
         else later.set(row, { wait: 0 })
       } catch (error) {
@@ -166,7 +166,7 @@ export async function readRows(
     log.error({ err: error, signature: row.found.signature }, 'what a transaction did could not be written')
     tryAgain(row.found, FAULTY_ROW_WAIT_MS)
   }
-  const gone = await goneOf(services, absent, options.budget)
+  const gone = await findGone(services, absent, options.budget)
   const now = clock.now()
   await store.write(async (tx) => {
     await deleteChainTransactions(tx, done)
@@ -183,7 +183,7 @@ export async function readRows(
 }
 
 /** Returns those that are lost with their fork, among the ones that no node has known for a while. */
-async function goneOf(
+async function findGone(
   { chain, log }: FollowingServices,
   absent: readonly ChainTransaction[],
   budget: Budget,
@@ -214,7 +214,7 @@ const originOfFound = async ({ store }: FollowingServices, genesis: string, mess
   }
 
 /** Keeps the changes of a stranger's transaction only if they concern a record here. */
-async function changesOf(
+async function readChanges(
   services: FollowingServices,
   found: ChainTransaction,
   { executed, isBooked }: ReadFound,

@@ -15,7 +15,7 @@ import {
   isHistoryFollowedBefore,
 } from '../../store/following/followed-accounts.ts'
 import { findTransactions } from '../../store/transactions/transactions.ts'
-import { rehearse } from '../../store/writing/rehearse.ts'
+import { runAndRollBack } from '../../store/writing/roll-back.ts'
 import { type Budget, createBudget } from '../budget.ts'
 import { readChainStates, reserveStateCalls } from '../chain-states.ts'
 import { changesOfMessage, writeEffects } from '../effects.ts'
@@ -200,7 +200,7 @@ async function missingAmong(
     const source: SourceTransaction =
       own === undefined ? { seq: 1, signature, genesis, external_uid: null, metadata_json: null } : { ...own, genesis }
     const changes = { tracked: null, changed }
-    const missing = await missingOf(services, { source, slot, changes, budget })
+    const missing = await findMissing(services, { source, slot, changes, budget })
     if (missing.length > 0) checked.lost.push({ each, source, slot, changes, missing })
     checked.done.push(each)
   }
@@ -218,7 +218,7 @@ async function repair(
   const listed = lost.map(({ each }) => each)
   const read = await readAgain(services, listed, { ...options, address: account.address, budget })
   const missing: MissingEvent[] = []
-  for (const each of lost) missing.push(...(await missingOf(services, { ...each, budget })))
+  for (const each of lost) missing.push(...(await findMissing(services, { ...each, budget })))
   const keyOf = (event: MissingEvent) => JSON.stringify([event.type, event.resource_id, event.signature])
   const open = new Set(missing.map(keyOf))
   const repaired = lost.flatMap((each) => each.missing).filter((event) => !open.has(keyOf(event)))
@@ -259,7 +259,7 @@ interface Rewritten {
 /**
  * Writes the effects of the transaction again, rolls them back, and returns the drafts of events that are not stored.
  */
-async function missingOf(
+async function findMissing(
   services: FollowingServices,
   { source, slot, changes, budget }: Rewritten,
 ): Promise<MissingEvent[]> {
@@ -269,7 +269,7 @@ async function missingOf(
   reserveStateCalls(budget, new Map(), each)
   const { states, fault } = await readChainStates(services.chain, [each])
   if (fault !== undefined) throw fault
-  return rehearse(services.store, async (tx) => {
+  return runAndRollBack(services.store, async (tx) => {
     const missing: MissingEvent[] = []
     const found = ({ type, resource_type, resource_id }: RequestedEvent) =>
       missing.push({ type, resource_type, resource_id, signature, slot })

@@ -44,16 +44,16 @@ export function runSimulation(
   }
 }
 
-/** Returns the trial run that a refused transaction would have had. */
+/** Returns the simulation that a refused transaction would have had. */
 export function refusedSimulation({ err, execution }: TransactionRefused): RefusedSimulation {
   const { logs, unitsConsumed, returnData } = execution ?? { logs: [], unitsConsumed: 0, returnData: null }
   return { refused: true, err, logs, unitsConsumed, returnData }
 }
 
-/** Encodes the error of sendTransaction for a transaction whose trial run failed; balances are not part of it. */
-export function preflightFailure(trial: SimulatedRun | RefusedSimulation): RpcError {
-  const message = `Transaction simulation failed: ${describeTransactionError(trial.err ?? 'CommitCancelled')}`
-  return new RpcError(CODE.preflight, message, { ...NO_DETAILS, ...trialAnswer(trial) })
+/** Encodes the error of sendTransaction for a transaction whose simulation failed; balances are not part of it. */
+export function preflightFailure(run: SimulatedRun | RefusedSimulation): RpcError {
+  const message = `Transaction simulation failed: ${describeTransactionError(run.err ?? 'CommitCancelled')}`
+  return new RpcError(CODE.preflight, message, { ...NO_DETAILS, ...simulationAnswer(run) })
 }
 
 /** The members of a simulation's answer that a preflight failure has as null (rpc-client-types of Agave). */
@@ -68,9 +68,9 @@ const NO_DETAILS = {
   replacementBlockhash: null,
 }
 
-function trialAnswer(trial: SimulatedRun | RefusedSimulation) {
-  const { err, logs, returnData, unitsConsumed } = trial
-  const loaded = 'refused' in trial ? { fee: null, size: 0 } : { fee: trial.fee, size: trial.loadedDataSize }
+function simulationAnswer(run: SimulatedRun | RefusedSimulation) {
+  const { err, logs, returnData, unitsConsumed } = run
+  const loaded = 'refused' in run ? { fee: null, size: 0 } : { fee: run.fee, size: run.loadedDataSize }
   return {
     err,
     fee: loaded.fee,
@@ -82,10 +82,10 @@ function trialAnswer(trial: SimulatedRun | RefusedSimulation) {
 }
 
 /** A refused run moves nothing; the answer to a wrong signature has no balances. */
-function balancesAnswer(chain: LocalChain, trial: SimulatedRun | RefusedSimulation, accountKeys: readonly string[]) {
-  if (trial.err === 'SignatureFailure') return {}
-  const now = 'refused' in trial || trial.balances === null ? chain.balances(accountKeys) : null
-  const { before, after } = now === null ? (trial as Moved).balances : { before: now, after: now }
+function balancesAnswer(chain: LocalChain, run: SimulatedRun | RefusedSimulation, accountKeys: readonly string[]) {
+  if (run.err === 'SignatureFailure') return {}
+  const now = 'refused' in run || run.balances === null ? chain.balances(accountKeys) : null
+  const { before, after } = now === null ? (run as Moved).balances : { before: now, after: now }
   return {
     preBalances: before.lamports,
     postBalances: after.lamports,
@@ -122,18 +122,18 @@ function simulateByRpc(chain: LocalChain, params: readonly unknown[]) {
   const requested = readRequestedAccounts(config, message.keys.length + loadedCount(message))
   const accounts = requested?.addresses ?? []
   const withInner = asBoolean(config.innerInstructions)
-  const trial = runSimulation(chain, raw, { sigVerify, replaceRecentBlockhash, accounts, balances: true })
+  const run = runSimulation(chain, raw, { sigVerify, replaceRecentBlockhash, accounts, balances: true })
   const loadedAddresses = addressesLoadedBy(chain, message)
   const accountKeys = [...message.keys, ...loadedAddresses.writable, ...loadedAddresses.readonly]
-  const ran = 'refused' in trial ? null : trial
+  const ran = 'refused' in run ? null : run
   const states = accounts.map((address, i) => {
     const account = ran?.accounts[i]
     return requested && account ? encodeAccount(chain, [address, account], requested.view) : null
   })
   return withContext(chain, commitment, {
     ...NO_DETAILS,
-    ...trialAnswer(trial),
-    ...balancesAnswer(chain, trial, accountKeys),
+    ...simulationAnswer(run),
+    ...balancesAnswer(chain, run, accountKeys),
     accounts: requested && states,
     innerInstructions: withInner && ran ? encodeInnerInstructions(ran.innerInstructions, accountKeys, true) : null,
     loadedAddresses,

@@ -17,7 +17,7 @@ import { trySigner } from '../signing/require-signer.ts'
 import { claimFaultInTokens } from './claim-faults.ts'
 import { claimPayment } from './claim-payment.ts'
 import { currentStatus } from './get-airdrop.ts'
-import { nowOf, reasonsNotToFund } from './on-chain.ts'
+import { chainNow, reasonsNotToFund } from './on-chain.ts'
 import { isoOfUnixTime } from './unix-times.ts'
 
 /** A wallet's leaf of a stored tree, with amounts in raw units. */
@@ -39,13 +39,13 @@ export async function readEntitlements(
   const { chain } = context
   const platform = (await trySigner(context))?.address ?? null
   const placed = await Promise.all(
-    entitled.map(async (each) => ({ ...each, addresses: await airdropAddressesOf(each.row, wallet) })),
+    entitled.map(async (each) => ({ ...each, addresses: await findAirdropAddresses(each.row, wallet) })),
   )
   const [genesis, [clock = null, ...accounts]] = await Promise.all([
     chain.genesisHash(),
     accountsAt(chain, [CLOCK_SYSVAR, ...placed.flatMap(({ addresses }) => addresses)]),
   ])
-  const now = await nowOf(clock)
+  const now = await chainNow(clock)
   const entitlement = async (
     { row, amount, locked, addresses: [address, vaultAddress] }: (typeof placed)[number],
     i: number,
@@ -99,7 +99,7 @@ export async function readEntitlements(
   return Promise.all(placed.map(entitlement))
 }
 
-async function airdropAddressesOf(
+async function findAirdropAddresses(
   { mint, airdrop_count: airdropCount, distributor: known }: Row<'merkle_trees'>,
   wallet: string,
 ): Promise<[distributor: string, vault: string, status: string, account: string]> {

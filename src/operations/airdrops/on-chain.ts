@@ -67,13 +67,13 @@ export async function readAirdrop(
     distributor: decodeDistributor(distributor),
     vault: vault === null ? null : decodeTokenAccount(vault),
     hasVault: isOpen(vault),
-    now: await nowOf(clock),
+    now: await chainNow(clock),
     accounts: new Map(more.map((each, i) => [each, rest[i] ?? null])),
   }
 }
 
 /** Returns Unix seconds of the chain's clock. Throws internal_error when the node leaves it out. */
-export async function nowOf(clock: ChainAccount | null): Promise<bigint> {
+export async function chainNow(clock: ChainAccount | null): Promise<bigint> {
   return BigInt((await chainTimeOf(clock)).unixSeconds)
 }
 

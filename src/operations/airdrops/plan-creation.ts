@@ -60,7 +60,7 @@ export async function planCreation(
   const account = await tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
   const decimals = airdropMintDecimals(mint, airdrop.accounts.get(mint) ?? null)
-  const { startsAt, endsAt } = scheduleOf(input, tree, {
+  const { startsAt, endsAt } = vestingTimes(input, tree, {
     now: airdrop.now,
     waits: BigInt(Math.min(waits, PROPOSED_START_S)),
   })
@@ -96,7 +96,7 @@ export async function planCreation(
  * Returns the start and the end of the vesting in Unix seconds. Without locked amounts they are a formality of the
  * program. Throws bad_request naming the field.
  */
-function scheduleOf(
+function vestingTimes(
   { starts_at, ends_at }: CreateAirdropInput,
   tree: StoredTree,
   { now, waits }: { now: bigint; waits: bigint },

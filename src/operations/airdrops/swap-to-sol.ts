@@ -56,16 +56,20 @@ async function poolOfMint(context: Context, mint: string): Promise<ChainPool | n
   const { chain, store } = context
   const stored = await poolsOfMint(store.db, mint, await chain.genesisHash())
   return (
-    (await usableOf(context, mint, stored)) ??
-    (await usableOf(context, mint, await dbc.migratedCandidates(mint))) ??
-    (await usableOf(context, mint, await dbc.findCurves(chain, mint)))
+    (await findUsablePool(context, mint, stored)) ??
+    (await findUsablePool(context, mint, await dbc.migratedCandidates(mint))) ??
+    (await findUsablePool(context, mint, await dbc.findCurves(chain, mint)))
   )
 }
 
 /**
  * Returns the first pool that trades the token against SOL. A migrated curve is replaced by the pool that it became.
  */
-async function usableOf({ chain }: Context, mint: string, addresses: readonly string[]): Promise<ChainPool | null> {
+async function findUsablePool(
+  { chain }: Context,
+  mint: string,
+  addresses: readonly string[],
+): Promise<ChainPool | null> {
   for (const chainPool of await readPools(chain, addresses)) {
     if (chainPool?.type === 'damm_v2' && tradesAgainstSol(chainPool.pool, mint)) return chainPool
     if (chainPool?.type !== 'dbc' || chainPool.pool.baseMint !== mint || chainPool.pool.quoteMint !== WRAPPED_SOL)

@@ -31,7 +31,7 @@ export async function withdrawVault(
 async function planWithdrawal(context: Context, { id, admin, amount }: WithdrawInput, payer: string) {
   const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))
   requireWithdrawable(airdrop)
-  const opensReceiverFor = await receiverOf(context, airdrop, admin, payer)
+  const opensReceiverFor = await resolveReceiver(context, airdrop, admin, payer)
   const whole = requireWhole(airdrop, BigInt(amount))
   const { address, mint, distributor } = airdrop
   const receiver = distributor.clawbackReceiver
@@ -69,7 +69,7 @@ function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
  * Returns the owner for whom the receiver must be opened again, or null if it is open. Throws bad_request if it is not
  * the given admin's, or if it is closed and its owner is unknown.
  */
-async function receiverOf(
+async function resolveReceiver(
   { chain }: Context,
   { mint, distributor }: PresentAirdrop,
   admin: string | undefined,

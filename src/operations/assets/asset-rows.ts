@@ -66,21 +66,21 @@ export async function refreshAssetRows(
     state === null
       ? { owner: null, status: 'burned' as const }
       : { ...where, owner: state.owner, status: state.staked ? ('staked' as const) : ('unstaked' as const) }
-  const existing = await assetRowsOf(store.db, asset)
+  const existing = await readAssetRows(store.db, asset)
   if (!differs(existing.nft, nftNow) && !differs(existing.stake, stakeNow)) return existing
   await store.write(async (tx) => {
     const place = { slot, order: 0 }
-    const { nft, stake } = await assetRowsOf(tx, asset)
+    const { nft, stake } = await readAssetRows(tx, asset)
     if (differs(nft, nftNow)) await moveNft(tx, asset, place, nftNow)
     if (stake !== null && differs(stake, stakeNow)) {
       const isAnother = stake.status === 'unstaked' && stakeNow.status === 'staked'
       await moveStake(tx, asset, place, { ...stakeNow, ...(isAnother ? unknownStake(stake) : {}) })
     }
   })
-  return assetRowsOf(store.db, asset)
+  return readAssetRows(store.db, asset)
 }
 
-const assetRowsOf = async (reader: Reader, asset: string): Promise<AssetRows> => ({
+const readAssetRows = async (reader: Reader, asset: string): Promise<AssetRows> => ({
   nft: await findNft(reader, asset),
   stake: await findStake(reader, asset),
 })

@@ -2,7 +2,7 @@
 
 import type { Services } from '../../context.ts'
 import { internal } from '../../platform/errors.ts'
-import { type AuditVerdict, readEntriesOf } from '../../store/audit/verification.ts'
+import { type AuditVerdict, readEntriesAbout } from '../../store/audit/verification.ts'
 import { expectedState, STANDING_ACTIONS } from './expected-state.ts'
 
 /** Throws internal_error if a key, policy, sponsorship or schedule differs from the audit log. */
@@ -16,7 +16,7 @@ export async function requireRecordedState({
     .setIsolationLevel('repeatable read')
     .execute(async (tx) => {
       const state = expectedState(clock.now())
-      const broken: AuditVerdict['broken'] = await readEntriesOf(tx, STANDING_ACTIONS, {
+      const broken: AuditVerdict['broken'] = await readEntriesAbout(tx, STANDING_ACTIONS, {
         vault,
         onBegin(anchor) {
           if (anchor !== null) state.restore(anchor)

@@ -22,7 +22,7 @@ export async function verifyAuditEntries(
 ): Promise<Result<Routes['verify']>> {
   for (;;) {
     const before = await lastAnchor(context.store.db)
-    const verdict = await verdictOf(context, expectedHead)
+    const verdict = await verifyAudit(context, expectedHead)
     const cut = await lastAnchor(context.store.db)
     // Entries that were cut meanwhile look like missing ones.
     if (verdict.broken !== null && cut?.sequence !== before?.sequence) continue
@@ -46,10 +46,10 @@ export async function auditVerdict(reader: Reader, verifying: Verifying): Promis
     const verdict = await step(reader)
     if (verdict.broken !== null) return verdict
   }
-  return endOf(walk, state, reader)
+  return endWalk(walk, state, reader)
 }
 
-async function endOf(
+async function endWalk(
   walk: ReturnType<typeof auditWalk>,
   state: ReturnType<typeof expectedState>,
   reader: Reader,
@@ -71,7 +71,7 @@ function walkFrom({ vault, clock }: Verifying, expected: string | undefined) {
   return { state, walk }
 }
 
-async function verdictOf(
+async function verifyAudit(
   context: Verifying & Pick<Context, 'store'>,
   expected: string | undefined,
 ): Promise<AuditVerdict> {
@@ -94,6 +94,6 @@ async function verdictOf(
     }
     hasRun = true
     const rest = await walk.forward(tx)
-    return rest.broken === null ? endOf(walk, state, tx) : rest
+    return rest.broken === null ? endWalk(walk, state, tx) : rest
   })
 }

@@ -3,7 +3,7 @@
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import { type DbcPool, quoteAccountAddress } from '../../chain/programs/dbc/index.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
-import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import type { FailedSimulation } from '../../chain/sending/compute-budget.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
@@ -47,7 +47,7 @@ export const tooEarly = (message: string): ApiError =>
   badRequest(message, { param: 'kind', details: { reason: 'too_early' } })
 
 /** Throws bad_request when the program itself refuses. A payer without funds is accepted, because it may receive them. */
-export function throwClaimRefusal({ transaction, err, logs }: FailedTrial): void {
+export function throwClaimRefusal({ transaction, err, logs }: FailedSimulation): void {
   const names = namesIn(decodeWireTransaction(transaction).message)
   const { program, name, message, hint } = explainTransactionError(err, { logs, ...names })
   if (program === null || !CLAIMED_FROM.includes(program)) return

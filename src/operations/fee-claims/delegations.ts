@@ -8,8 +8,8 @@ import {
   isClaimDelegateOnly,
   POSITION_DELEGATION_UNITS,
   permissionsOf,
-  positionsOf,
   positionsPerClaim,
+  readPositions,
 } from '../../chain/programs/damm-v2/index.ts'
 import type { Envelope } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
@@ -18,7 +18,7 @@ import { act } from '../act.ts'
 import { trackingOf } from '../building.ts'
 import { bySize, positionPage } from '../positions/position-page.ts'
 import { requireSigner } from '../signing/require-signer.ts'
-import { partnerOf, requirePositionPool } from './plan-positions.ts'
+import { requirePositionPool, resolvePartner } from './plan-positions.ts'
 
 type Routes = Api['feeClaims']
 
@@ -42,7 +42,7 @@ async function planDelegation(context: Context, { address, delegate, owner, paye
   const holder = owner ?? payer
   if (delegate === holder) throw badRequest('delegate is the owner, who can claim anyway', { param: 'delegate' })
   const { pool } = await requirePositionPool(context, address)
-  const positions = largestFirst(await positionsOf(context.chain, pool.address, holder))
+  const positions = largestFirst(await readPositions(context.chain, pool.address, holder))
   const open = positions.filter((position) =>
     delegate === null
       ? position.delegate !== null || position.permissions !== 0
@@ -88,8 +88,8 @@ export async function listFeeDelegations(
 ): Promise<Result<Routes['delegations']>> {
   const found = await requirePositionPool(context, address)
   const { pool } = found
-  const holder = owner ?? (await partnerOf(context, found))
-  const positions = largestFirst(await positionsOf(context.chain, pool.address, holder))
+  const holder = owner ?? (await resolvePartner(context, found))
+  const positions = largestFirst(await readPositions(context.chain, pool.address, holder))
   const { shown, remaining, next_cursor } = positionPage(`fee_delegations:${pool.address}:${holder}`, positions, page)
   return {
     pool_address: pool.address,

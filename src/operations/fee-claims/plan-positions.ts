@@ -7,8 +7,8 @@ import {
   type DammV2Pool,
   type DammV2Position,
   poolOfPosition,
-  positionsOf,
   positionsPerClaim,
+  readPositions,
 } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
@@ -40,7 +40,7 @@ export async function planPositionClaim(
   const beneficiary = input.beneficiary ?? BENEFICIARIES_OF.damm_v2[0]
   const found = await requirePositionPool(context, input.address)
   const { pool } = found
-  const owner = input.owner ?? (await ownerOf(context, beneficiary, found))
+  const owner = input.owner ?? (await resolveOwner(context, beneficiary, found))
   const { positions, delegate } = await claimablePositions(context, { pool, owner, payer, only: input.position })
   const ownAccounts = await claimAccounts(pool, owner)
   if (payer !== owner && delegate === undefined) await requireClaimerRent(context, owner, ownAccounts)
@@ -87,7 +87,7 @@ async function claimablePositions(
   { chain }: ClaimContext,
   { pool, owner, payer, only }: { pool: DammV2Pool; owner: string; payer: string; only: string | undefined },
 ): Promise<{ positions: DammV2Position[]; delegate: string | undefined }> {
-  const all = await positionsOf(chain, pool.address, owner)
+  const all = await readPositions(chain, pool.address, owner)
   if (only !== undefined && !all.some(({ position }) => position === only)) {
     throw await unheldPosition(chain, { position: only, holder: owner, pool: pool.address })
   }
@@ -100,16 +100,16 @@ async function claimablePositions(
 }
 
 /** The pool of a migrated curve belongs to the parties of the curve; any other pool belongs to its creator. */
-async function ownerOf(
+async function resolveOwner(
   context: ClaimContext,
   beneficiary: Beneficiary,
   { pool, curve }: PositionPool,
 ): Promise<string> {
-  return beneficiary === 'partner' ? partnerOf(context, { curve }) : (curve?.creator ?? pool.creator)
+  return beneficiary === 'partner' ? resolvePartner(context, { curve }) : (curve?.creator ?? pool.creator)
 }
 
 /** Returns the wallet that holds the partner's positions: the curve's fee claimer, otherwise the platform wallet. */
-export const partnerOf = async (
+export const resolvePartner = async (
   context: Parameters<typeof platformWallet>[0],
   { curve }: Pick<PositionPool, 'curve'>,
 ): Promise<string> => curve?.feeClaimer ?? platformWallet(context)

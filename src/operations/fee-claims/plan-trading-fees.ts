@@ -44,7 +44,7 @@ export async function planTradingFeeClaim(context: ClaimContext, request: Tradin
     fallbackUnits: TRADING_FEE_CLAIM_UNITS + OPENED_SHARE_UNITS * opened.length,
     build: (envelope) =>
       buildTradingFeeClaim({ ...envelope, ...party, pool, amount, held, isTokenMissing, splits: shares }),
-    onFailedTrial: throwClaimRefusal,
+    onFailedSimulation: throwClaimRefusal,
   })
   const plan: FeeClaimPlan = {
     ...curveMints(pool),

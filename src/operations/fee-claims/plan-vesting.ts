@@ -2,7 +2,7 @@
 
 import { type DbcPool, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
 import { LOCK_UNITS, onLock, readLocks } from '../../chain/programs/jupiter-lock/index.ts'
-import { lockAmounts, isoSeconds } from '../../solana/lock-schedule.ts'
+import { isoSeconds, lockAmounts } from '../../solana/lock-schedule.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction } from '../building.ts'
 import { curveMints, nothingToClaim, throwClaimRefusal, tooEarly } from './claim-answers.ts'
@@ -31,7 +31,7 @@ export async function planVestingClaim(context: ClaimContext, pool: DbcPool, pay
     requiredProgram: PROGRAMS.lock,
     fallbackUnits: LOCK_UNITS.claim,
     build: (envelope) => onLock(envelope, escrow, ({ claim }) => claim(payer, escrow.recipient, claimable)),
-    onFailedTrial: throwClaimRefusal,
+    onFailedSimulation: throwClaimRefusal,
   })
   const party = { beneficiary: 'creator', claimer: escrow.recipient } as const
   const plan = { ...curveMints(pool), ...party, kind: 'vesting' as const, estimated_base: String(claimable) }

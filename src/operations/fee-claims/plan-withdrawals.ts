@@ -46,7 +46,7 @@ export async function planQuoteWithdrawal(
     payer,
     fallbackUnits: WITHDRAWAL_UNITS[kind],
     build: (envelope) => buildQuoteWithdrawal({ ...envelope, ...party, kind, pool }),
-    onFailedTrial: throwClaimRefusal,
+    onFailedSimulation: throwClaimRefusal,
   })
   const plan = {
     ...curveMints(pool),
@@ -84,7 +84,7 @@ export async function planLeftover(context: ClaimContext, pool: DbcPool, payer: 
     payer,
     fallbackUnits: WITHDRAWAL_UNITS.leftover,
     build: (envelope) => buildLeftoverWithdrawal({ ...envelope, pool }),
-    onFailedTrial: throwClaimRefusal,
+    onFailedSimulation: throwClaimRefusal,
   })
   const party = { beneficiary: 'partner', claimer: pool.leftoverReceiver } as const
   const plan = { ...curveMints(pool), ...party, kind: 'leftover' as const, estimated_base: String(amount) }
@@ -98,7 +98,7 @@ export async function planCreationFee(context: ClaimContext, pool: DbcPool, paye
     payer,
     fallbackUnits: WITHDRAWAL_UNITS.pool_creation_fee,
     build: (envelope) => buildCreationFeeWithdrawal({ ...envelope, pool }),
-    onFailedTrial: throwClaimRefusal,
+    onFailedSimulation: throwClaimRefusal,
   })
   const party = { beneficiary: 'partner', claimer: pool.feeClaimer } as const
   const plan = { ...curveMints(pool), ...party, kind: 'pool_creation_fee' as const, estimated_lamports: String(amount) }

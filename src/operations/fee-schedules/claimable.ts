@@ -2,7 +2,7 @@
 import { BENEFICIARIES_OF, type FeeClaimKind } from '../../api/fee-claims.ts'
 import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import type { Chain } from '../../chain/connection.ts'
-import { claimDelegateOf, type DammV2Position, positionsOf } from '../../chain/programs/damm-v2/index.ts'
+import { claimDelegateOf, type DammV2Position, readPositions } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
 import { readLocks } from '../../chain/programs/jupiter-lock/index.ts'
 import { lockAmounts } from '../../solana/lock-schedule.ts'
@@ -64,10 +64,10 @@ async function positionShare(
   // Positions belong to their owner. The creator's share is claimed only if the platform wallet is the creator.
   const owner = isCreator ? chainPool.pool.creator : wallet
   if (owner !== wallet) return { kind: 'damm_v2', address, owner, quote: 0n, isAny: false }
-  const own = { kind: 'damm_v2' as const, address, owner, ...sumOf(await positionsOf(chain, address, wallet)) }
+  const own = { kind: 'damm_v2' as const, address, owner, ...sumOf(await readPositions(chain, address, wallet)) }
   const partner = !isCreator && chainPool.type === 'dbc' ? chainPool.pool.feeClaimer : wallet
   if (own.isAny || partner === wallet) return own
-  const positions = await positionsOf(chain, address, partner)
+  const positions = await readPositions(chain, address, partner)
   const delegated = sumOf(positions.filter((position) => claimDelegateOf(position) === wallet))
   return delegated.isAny ? { ...own, owner: partner, delegate: wallet, ...delegated } : own
 }

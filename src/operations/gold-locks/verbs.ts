@@ -10,7 +10,7 @@ import {
   type LockableToken,
   readBeforeLock,
   readLockableToken,
-  readLockOf,
+  readWalletLock,
   scheduleMismatch,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
@@ -100,7 +100,7 @@ async function occupiedError(context: Context, user: string, escrow: Escrow, { a
 
 export const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, input) => {
   const { user, platform_id } = input
-  const { escrow, at } = await readLockOf(context.chain, user)
+  const { escrow, at } = await readWalletLock(context.chain, user)
   if (escrow === null) throw noGoldLock(context, user)
   const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   if (why !== null) throw noGoldLock(context, user, escrow, why)
@@ -140,7 +140,7 @@ export async function getGoldLock(
   context: Context,
   { user }: Input<GoldLocks['get']>,
 ): Promise<Result<GoldLocks['get']>> {
-  const { escrow, at } = await readLockOf(context.chain, user)
+  const { escrow, at } = await readWalletLock(context.chain, user)
   const stored = await storedLock(context, user)
   if (escrow === null) {
     if (stored === null) throw noGoldLock(context, user)

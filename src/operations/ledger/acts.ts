@@ -87,7 +87,7 @@ export function actsIn(message: DecodedMessage, known: KnownAddresses): LedgerAc
     ...distributorActs(message, known),
     ...lockActs(message, known),
   ]
-  const taken = takenBy(message, known)
+  const taken = sumTransfersByAct(message, known)
   return [...groupedBy(acts, nameOfAct)].flatMap(([name, [act, ...others]]) => {
     if (act === undefined) return []
     const recipients = [act, ...others].flatMap((each) => each.recipients)
@@ -116,7 +116,7 @@ const nameOfAct = ({ kind, detail, pool, holder, actor }: LedgerAct): string =>
   [kind, detail, pool, holder, actor].join(' ')
 
 /** Sums what token transfers took out of accounts after the instruction of each act, up to the next act. */
-function takenBy(message: DecodedMessage, known: KnownAddresses): Map<string, Map<string, bigint>> {
+function sumTransfersByAct(message: DecodedMessage, known: KnownAddresses): Map<string, Map<string, bigint>> {
   const { keys, instructions } = message
   const taken = new Map<string, Map<string, bigint>>()
   let current: string | null = null

@@ -5,7 +5,7 @@ import { UnreadableTransaction } from '../../chain/reads/history.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import type { Context } from '../../context.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
-import { entriesOf, type LedgerEntryRow, ledgerTransactionsAfter } from '../../store/ledger/ledger.ts'
+import { type LedgerEntryRow, ledgerTransactionsAfter, readEntries } from '../../store/ledger/ledger.ts'
 import { groupedBy } from './grouping.ts'
 import { NETWORK } from './parties.ts'
 import { SOL } from './postings.ts'
@@ -26,7 +26,7 @@ export async function compareTransactions(
     if (status === 'unread') step.unread.push({ signature, reason: reason ?? 'it has not been read yet' })
   }
   const signatures = written.map(({ signature }) => signature)
-  const entries = groupedBy(await entriesOf(store.db, genesis, signatures), ({ signature }) => signature)
+  const entries = groupedBy(await readEntries(store.db, genesis, signatures), ({ signature }) => signature)
   let historyStart: number | null = null
   for (let at = 0; at < written.length; at += READ_TOGETHER) {
     const part = written.slice(at, at + READ_TOGETHER)

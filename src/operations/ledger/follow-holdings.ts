@@ -22,7 +22,7 @@ export async function followHoldings(
   step: LedgerVerification,
 ): Promise<readonly string[] | null> {
   const isBehind = (account: string) => (within.length > 0 ? account >= last : account > last)
-  const all = await holdingsOf(context, genesis, wallet)
+  const all = await readLedgerAccounts(context, genesis, wallet)
   const chosen = [...all].filter(([account]) => isBehind(account)).sort(([one], [other]) => (one < other ? -1 : 1))
   const part = chosen.slice(0, ACCOUNTS_PER_STEP).map(([account, token]) => ({ account, token }))
   const balances = part.length === 0 ? [] : await readFinalBalances(context.chain, part)
@@ -42,7 +42,7 @@ export async function followHoldings(
  * Returns the wallet's token accounts, each with the followed token. Wrapped SOL is followed as lamports, as in the
  * ledger.
  */
-export async function holdingsOf(
+export async function readLedgerAccounts(
   { store, chain }: Context,
   genesis: string,
   wallet: string,

@@ -22,7 +22,7 @@ import { followTransactions } from '../transactions/follow-transactions.ts'
 import { reconcileRecords } from '../transactions/reconcile-records.ts'
 import { compareTransactions } from './compare-transactions.ts'
 import { followBalance, readFinalBalances } from './follow-balance.ts'
-import { followHoldings, holdingsOf } from './follow-holdings.ts'
+import { followHoldings, readLedgerAccounts } from './follow-holdings.ts'
 import { platformWallets } from './known-addresses.ts'
 import { SOL } from './postings.ts'
 import { writeLedger, writeListed } from './write-ledger.ts'
@@ -134,7 +134,7 @@ async function readHistory(
   step: LedgerRepair,
 ): Promise<string | null> {
   const wallets = await platformWallets(context)
-  const [account, following] = (await accountsOf(context, genesis, wallets)).filter((address) => address >= place)
+  const [account, following] = (await findAccounts(context, genesis, wallets)).filter((address) => address >= place)
   if (account === undefined) return null
   const services = { ...context, projections: PROJECTIONS, booked: new Set(wallets) }
   const beginning = await firstSlot(services, genesis)
@@ -158,10 +158,10 @@ async function readHistory(
   return following === undefined ? null : `history.${following}`
 }
 
-async function accountsOf(context: Context, genesis: string, wallets: readonly string[]): Promise<string[]> {
+async function findAccounts(context: Context, genesis: string, wallets: readonly string[]): Promise<string[]> {
   const accounts = new Set(wallets)
   for (const wallet of wallets) {
-    for (const account of (await holdingsOf(context, genesis, wallet)).keys()) accounts.add(account)
+    for (const account of (await readLedgerAccounts(context, genesis, wallet)).keys()) accounts.add(account)
   }
   return [...accounts].sort()
 }

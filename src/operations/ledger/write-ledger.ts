@@ -10,13 +10,13 @@ import {
   addUnread,
   amountParts,
   dueUnread,
-  entriesOf,
   insertEntries,
   isAnyUnledgered,
   latestEntryAt,
   lockLedger,
   neverLanded,
   noteLedgered,
+  readEntries,
   unledgered,
 } from '../../store/ledger/ledger.ts'
 import { addToTotals } from '../../store/ledger/totals.ts'
@@ -83,7 +83,7 @@ export async function writeLedger(
   const { store, chain, clock } = services
   if (!(await isAnyUnledgered(store.db, clock.now()))) return 0
   const genesis = await chain.genesisHash()
-  const candidates = await candidatesOf(services, genesis, calls)
+  const candidates = await findCandidates(services, genesis, calls)
   for (let at = 0; at < candidates.length; at += READ_TOGETHER) {
     signal?.throwIfAborted()
     await takeAll(services, genesis, candidates.slice(at, at + READ_TOGETHER), signal)
@@ -110,7 +110,7 @@ export async function writeListed(
  * At least half of a round is for unread transactions rather than retries, and half of that for older ones. Of the
  * recent ones the newest are chosen, and read in the order in which they were stored.
  */
-async function candidatesOf({ store, clock }: LedgerServices, genesis: string, calls: number): Promise<Candidate[]> {
+async function findCandidates({ store, clock }: LedgerServices, genesis: string, calls: number): Promise<Candidate[]> {
   const now = clock.now()
   const again = await dueUnread(store.db, { genesis, now, limit: Math.ceil(calls / 2) })
   const left = calls - again.length
@@ -251,7 +251,7 @@ async function writeRead(
 async function writeClaimAmounts(tx: Tx, genesis: string, signatures: readonly string[]): Promise<void> {
   const claims = await claimsWithoutAmounts(tx, signatures)
   if (claims.length === 0) return
-  const entries = await entriesOf(
+  const entries = await readEntries(
     tx,
     genesis,
     claims.flatMap(({ signature }) => signature ?? []),

@@ -12,7 +12,7 @@ import {
   readLockWithTexts,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import { decimalsProof } from '../../chain/programs/tokens/index.ts'
-import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import type { FailedSimulation } from '../../chain/sending/compute-budget.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
@@ -72,7 +72,7 @@ export function requireRole(
 }
 
 /** Throws bad_request unless a mode of the lock lets the payer act, and names who may. */
-export function requireMay(lock: Escrow, mode: number, { payer, verb }: { payer: string; verb: string }): void {
+export function requirePermitted(lock: Escrow, mode: number, { payer, verb }: { payer: string; verb: string }): void {
   const { address, creator, recipient } = lock
   const party = partyOf(mode)
   const holders = (['creator', 'recipient'] as const).filter((role) => party === role || party === 'both')
@@ -198,7 +198,7 @@ export async function requirePayable(
 }
 
 /** Throws bad_request when Jupiter Lock or a token program refuses. A payer without SOL is accepted. */
-export function throwLockRefusal({ transaction, err, logs }: FailedTrial): void {
+export function throwLockRefusal({ transaction, err, logs }: FailedSimulation): void {
   const names = namesIn(decodeWireTransaction(transaction).message)
   const { program, name, message, hint } = explainTransactionError(err, { logs, ...names })
   if (program === null || !REFUSING.includes(program)) return

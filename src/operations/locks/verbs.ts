@@ -20,7 +20,7 @@ import {
 } from '../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
-import { readingOf } from '../../chain/sending/runs.ts'
+import { readWithSlots } from '../../chain/sending/runs.ts'
 import type { Context, Services } from '../../context.ts'
 import type { ApiError } from '../../platform/errors.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
@@ -56,8 +56,8 @@ import {
   requireHolding,
   requireLock,
   requireLockableMint,
-  requireMay,
   requirePayable,
+  requirePermitted,
   requireRole,
   requireUncancelled,
   throwLockRefusal,
@@ -81,7 +81,7 @@ const lockAct = <R extends Routes['create' | 'claim' | 'cancel' | 'changeRecipie
     const { lock, acts, secretKeys = [], ...planned } = await plan(context, input)
     return {
       requiredProgram: PROGRAMS.lock,
-      onFailedTrial: throwLockRefusal,
+      onFailedSimulation: throwLockRefusal,
       tracked: trackingOf('lock', lock.address, []),
       build: async (envelope) => ({ ...(await onLock(envelope, lock, acts)), secretKeys }),
       ...planned,
@@ -258,7 +258,7 @@ export const cancelLock = actOnLock<Routes['cancel']>(
   'lock.cancel',
   async ({ escrow, amounts: { claimable } }, { address, payer }, { chain }) => {
     requireUncancelled(escrow)
-    requireMay(escrow, escrow.cancelMode, { payer, verb: 'cancel' })
+    requirePermitted(escrow, escrow.cancelMode, { payer, verb: 'cancel' })
     const { creator, recipient, mint } = escrow
     const paid = { param: 'address', what: 'its part', cannot: `The lock ${address} cannot be cancelled` }
     const { lock } = await requirePayable(chain, escrow, { ...paid, wallets: [recipient, creator] })
@@ -283,7 +283,7 @@ export const changeLockRecipient = actOnLock<Routes['changeRecipient']>(
   'lock.change_recipient',
   async ({ escrow, amounts: { claimable } }, { address, payer, new_recipient, allow_programs }, context) => {
     requireUncancelled(escrow)
-    requireMay(escrow, escrow.updateRecipientMode, { payer, verb: 'change the recipient of' })
+    requirePermitted(escrow, escrow.updateRecipientMode, { payer, verb: 'change the recipient of' })
     const { recipient, mint } = escrow
     const param = 'new_recipient'
     if (new_recipient === recipient) {
@@ -302,7 +302,7 @@ export const changeLockRecipient = actOnLock<Routes['changeRecipient']>(
   },
 )
 
-export const entitleLock = actOnLock<Routes['entitle']>(
+export const titleLock = actOnLock<Routes['entitle']>(
   'lock.entitle',
   async ({ escrow, hasTexts }, { address, payer, title, description = '' }, { chain }) => {
     requireRole(escrow, 'creator', { payer, verb: 'write the title of' })
@@ -403,7 +403,7 @@ export async function listLocks(
   const list = filteredList('locks', filter)
   const after = cursor === undefined ? '' : addressOf(decodeAddressCursor(list, cursor))
   if (!isFiltered && platform === undefined) return { items: [], next_cursor: null }
-  const found = await findLocks(context.chain, filter, (await readingOf(context.chain, [CLOCK_SYSVAR])).oldest)
+  const found = await findLocks(context.chain, filter, (await readWithSlots(context.chain, [CLOCK_SYSVAR])).oldest)
   const rest = found.filter((address) => address > after)
   const page = rest.slice(0, limit)
   const items: Result<Routes['list']>['items'] = []

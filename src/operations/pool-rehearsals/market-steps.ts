@@ -53,7 +53,7 @@ async function migrator(rehearsal: Rehearsal): Promise<string> {
 }
 
 /** Returns the address of the pool that finally has the liquidity. */
-export async function marketOf(rehearsal: Rehearsal): Promise<string> {
+export async function openMarket(rehearsal: Rehearsal): Promise<string> {
   if (rehearsal.input.type === 'damm_v2') return rehearsal.launch.address
   return migratedPoolAddress(await curveOnCopy(rehearsal))
 }
@@ -61,7 +61,7 @@ export async function marketOf(rehearsal: Rehearsal): Promise<string> {
 /** `spent` is what a buyer spends if there was no curve to fill, in raw units of the quote. */
 export async function tradeSteps(rehearsal: Rehearsal, spent: bigint): Promise<void> {
   const { input, buyer, launch } = rehearsal
-  const market = await marketOf(rehearsal)
+  const market = await openMarket(rehearsal)
   if (input.type === 'damm_v2') {
     await buyerFunds(rehearsal, WRAPPED_SOL, spent)
     await trade(rehearsal, market, { side: 'buy', amount: spent, label: 'a buyer buys' })

@@ -120,7 +120,7 @@ async function claimSteps(rehearsal: Rehearsal, kinds: readonly FeeClaimKind[]):
     if (input.type === 'damm_v2' && kind !== 'damm_v2') continue
     const payers = new Set<string>()
     for (const beneficiary of BENEFICIARIES_OF[kind]) {
-      const payer = await claimerOf(rehearsal, beneficiary)
+      const payer = await resolveClaimer(rehearsal, beneficiary)
       // A wallet that is both has already claimed all of its positions.
       if (kind === 'damm_v2' && payers.has(payer)) continue
       payers.add(payer)
@@ -134,7 +134,7 @@ async function claimSteps(rehearsal: Rehearsal, kinds: readonly FeeClaimKind[]):
   }
 }
 
-async function claimerOf(rehearsal: Rehearsal, beneficiary: Beneficiary): Promise<string> {
+async function resolveClaimer(rehearsal: Rehearsal, beneficiary: Beneficiary): Promise<string> {
   const { context, input } = rehearsal
   if (beneficiary === 'creator') return input.creator
   return input.type === 'damm_v2' ? platformWallet(context) : (await curveOnCopy(rehearsal)).feeClaimer

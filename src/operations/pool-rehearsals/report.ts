@@ -10,13 +10,13 @@ import { readMint } from '../../solana/token-accounts.ts'
 import type { NamedCurve } from '../pools/presets.ts'
 import { type BookAmounts, type Books, type BookTerms, booksOf } from './books.ts'
 import { curveOnCopy } from './launch-steps.ts'
-import { marketOf } from './market-steps.ts'
+import { openMarket } from './market-steps.ts'
 import type { Rehearsal } from './rehearsal.ts'
 
 export async function rehearsalReport(rehearsal: Rehearsal, { name, preset }: NamedCurve): Promise<PoolRehearsal> {
   const { context, copy, input, launch, steps, landings } = rehearsal
   const isLaunched = landings.some(({ stage, landed }) => stage === 'launch' && landed.err === null)
-  const quoteMint = isLaunched && input.type === 'dbc' ? await quoteOf(rehearsal) : WRAPPED_SOL
+  const quoteMint = isLaunched && input.type === 'dbc' ? await launchedQuote(rehearsal) : WRAPPED_SOL
   const terms = await bookTerms(rehearsal, quoteMint)
   const books = booksOf(
     landings.map(({ landed }) => landed),
@@ -34,19 +34,19 @@ export async function rehearsalReport(rehearsal: Rehearsal, { name, preset }: Na
     succeeded: steps.every(({ status }) => status !== 'failed'),
     steps,
     cost: launchCost(rehearsal, terms),
-    quote: { mint: quoteMint, decimals: await decimalsOf(rehearsal, quoteMint) },
+    quote: { mint: quoteMint, decimals: await readDecimals(rehearsal, quoteMint) },
     base: { mint: launch.mint, decimals: preset.decimals },
     books: bookRows(rehearsal, books, quoteMint),
   }
 }
 
 /** The quote of the launched curve, or SOL if the launch failed before there was one. */
-async function quoteOf(rehearsal: Rehearsal): Promise<string> {
+async function launchedQuote(rehearsal: Rehearsal): Promise<string> {
   const [account = null] = await rehearsal.copy.accounts([rehearsal.launch.address])
   return account === null ? WRAPPED_SOL : (await curveOnCopy(rehearsal)).quoteMint
 }
 
-async function decimalsOf({ copy }: Rehearsal, mint: string): Promise<number> {
+async function readDecimals({ copy }: Rehearsal, mint: string): Promise<number> {
   const [account = null] = await copy.accounts([mint])
   const decimals = account === null ? undefined : readMint(account)?.decimals
   if (decimals === undefined) throw internal(`The quote ${mint} is not a mint on the cluster`)
@@ -67,7 +67,7 @@ async function bookTerms(rehearsal: Rehearsal, quoteMint: string): Promise<BookT
     const { baseVault, quoteVault } = await curveOnCopy(rehearsal)
     for (const vault of [baseVault, quoteVault]) accounts.set(vault, 'curve')
   }
-  const market = await readDammV2Pool(context.chain, await marketOf(rehearsal))
+  const market = await readDammV2Pool(context.chain, await openMarket(rehearsal))
   if (market !== null) for (const vault of [market.tokenAVault, market.tokenBVault]) accounts.set(vault, 'pool')
   return { wallets, accounts, quoteMint, baseMint: launch.mint }
 }
@@ -86,7 +86,7 @@ async function settleProtocol(rehearsal: Rehearsal, books: Books): Promise<void>
   const areClaimed = steps.every(({ stage, status }) => stage !== 'claim' || status !== 'failed')
   if (isMigrated && areClaimed) move(books, 'curve', 'protocol', books.get('curve') ?? NOTHING)
   if (!isMigrated && input.type === 'dbc') return
-  const market = await readDammV2Pool(context.chain, await marketOf(rehearsal))
+  const market = await readDammV2Pool(context.chain, await openMarket(rehearsal))
   if (market === null) return
   const { protocolAFee, protocolBFee } = market.raw
   const [base, quote] = [BigInt(String(protocolAFee ?? 0)), BigInt(String(protocolBFee ?? 0))]

@@ -5,7 +5,7 @@ import {
   buildPositionTransfer,
   MOST_TRANSFERRED_POSITIONS,
   POSITION_TRANSFER_UNITS,
-  positionsOf,
+  readPositions,
 } from '../../chain/programs/damm-v2/index.ts'
 import {
   buildConfig,
@@ -35,7 +35,7 @@ import { generatedKeysField } from '../transactions/generated-keys.ts'
 import { requireReceivers } from './launch-terms.ts'
 import { isFull, requireCurve, requirePool } from './on-chain.ts'
 import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, paidMint, quotePoolSwap } from './pool-swap.ts'
-import { requireTakenPreset } from './preset-trials.ts'
+import { requireTakenPreset } from './preset-rehearsals.ts'
 import { sharedCurve } from './presets.ts'
 import { readSharedConfig, sharedDataHash } from './shared-config.ts'
 
@@ -147,7 +147,7 @@ export const transferPositions = unsignedAct<Routes['transferPositions']>(
     if (new_owner === payer) throw badRequest(`${new_owner} holds the positions already`, { param: 'new_owner' })
     await requireRecipients(context, [{ param: 'new_owner', wallet: new_owner }], { allowsPrograms: allow_programs })
     const { pool } = await requirePositionPool(context, address)
-    const held = largestFirst(await positionsOf(context.chain, pool.address, payer))
+    const held = largestFirst(await readPositions(context.chain, pool.address, payer))
     const asked = position === undefined ? held : held.filter((each) => each.position === position)
     if (asked.length === 0) {
       if (position !== undefined)

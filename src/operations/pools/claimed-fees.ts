@@ -106,7 +106,7 @@ export async function poolOfVesting(
 }
 
 /** Finds the record of a claim among those of its transaction. A record without a kind is its pool's only one. */
-export const recordOf = (rows: readonly Row<'fee_claims'>[], claim: ClaimedFees): Row<'fee_claims'> | undefined =>
+export const findClaimRow = (rows: readonly Row<'fee_claims'>[], claim: ClaimedFees): Row<'fee_claims'> | undefined =>
   rows.find(({ pool_address: pool, kind, beneficiary, claimer }) =>
     kind === null || claimer === null ? pool === claim.pool : isSameClaim({ pool, kind, beneficiary, claimer }, claim),
   )

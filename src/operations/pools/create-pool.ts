@@ -32,9 +32,9 @@ import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { mintKeyFor } from '../tokens/verbs.ts'
 import { requireAllPaid } from '../transactions/forecast-transactions.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
-import { firstBuyOf, launchImage, launchReceiversOf, requireFittingPreset, requireReceivers } from './launch-terms.ts'
+import { firstBuyOf, launchImage, readLaunchReceivers, requireFittingPreset, requireReceivers } from './launch-terms.ts'
 import { type PlannedLaunch, planLaunch, requireLockedShare } from './plan-launch.ts'
-import { requireTakenPreset } from './preset-trials.ts'
+import { requireTakenPreset } from './preset-rehearsals.ts'
 import { curveNamed } from './presets.ts'
 import { requireSharedConfig } from './shared-config.ts'
 import { requireFreeTicker, submittedSinceOf, takeTickerFor, tickerTakenError } from './tickers.ts'
@@ -83,7 +83,7 @@ export async function prepareLaunch(context: Context, input: Input<CreatePoolRou
     allowsPrograms: input.allow_programs,
   })
   await requireReceivers(context, preset)
-  const receivers = await launchReceiversOf(context, preset)
+  const receivers = await readLaunchReceivers(context, preset)
   const partner = input.type === 'dbc' ? receivers.feeClaimer : await platformWallet(context)
   requireLockedShare(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
   const quote = await requireQuoteMint(chain, curve)

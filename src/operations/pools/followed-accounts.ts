@@ -1,6 +1,6 @@
 /** Finds the accounts whose transactions claim from pools: fee claimers and creators of launch curves, locks, positions, and the platform wallet. */
 import { positionsIn } from '../../chain/programs/damm-v2/index.ts'
-import { creatorPart, leftoverPart, receiversOf, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
+import { creatorPart, leftoverPart, readReceivers, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
 import type { FollowedData, FollowedFor, FollowOptions, FollowServices } from '../../following/projection.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
 import {
@@ -135,7 +135,7 @@ const vestingAccount = async (pool: string): Promise<NewFollowedAccount> => ({
 /** Returns null if the node cannot read them, which stops only these pools. */
 async function receiversIn({ chain, log }: FollowServices, configs: readonly string[]) {
   try {
-    return await receiversOf(chain, configs)
+    return await readReceivers(chain, configs)
   } catch (error) {
     log.warn({ err: error, configs }, 'the receivers of launch curves could not be read')
     return null

@@ -21,7 +21,7 @@ export interface LaunchReceivers {
  * Returns the addresses that the preset names, else the platform wallet. Throws internal_error if that is needed but
  * not set.
  */
-export async function launchReceiversOf(
+export async function readLaunchReceivers(
   services: Pick<Services, 'config' | 'signer' | 'log'>,
   { fee_claimer, leftover_receiver }: NamedCurve['preset'],
 ): Promise<LaunchReceivers> {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { z } from '@hono/zod-openapi'
 import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/pool-presets.ts'
-import { curveOf, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
+import { buildCurve, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import { badRequest, notFound } from '../../platform/errors.ts'
 import { type Config, ConfigError } from '../../settings/config.ts'
 
@@ -43,7 +43,7 @@ export async function curveNamed(config: Config, name: string | undefined): Prom
 }
 
 /** Returns the preset that a path names. Throws not_found. */
-export async function requireCurveOf(config: Config, name: string): Promise<NamedCurve> {
+export async function requireCurve(config: Config, name: string): Promise<NamedCurve> {
   const curve = (await loadCurves(config)).get(name)
   if (curve === undefined) throw notFound(`There is no preset ${name}`, { param: 'name' })
   return curve
@@ -54,7 +54,7 @@ export async function requireCurveOf(config: Config, name: string): Promise<Name
  * presets.
  */
 export async function sharedCurve(config: Config, name: string): Promise<NamedCurve> {
-  const curve = await requireCurveOf(config, name)
+  const curve = await requireCurve(config, name)
   if (curve.preset.shared_config) return curve
   throw badRequest(
     `Each launch of the preset ${name} creates its own config account: set "shared_config": true in the file of pools.presets, and restart`,
@@ -81,7 +81,7 @@ async function makeCurves(config: Config): Promise<ReadonlyMap<string, NamedCurv
   const presets = { standard: STANDARD_PRESET, ...readPresets(config.values['pools.presets']) }
   const curves = new Map<string, NamedCurve>()
   for (const [name, preset] of Object.entries(presets)) {
-    const curve = await curveOf(preset).catch((error: Error) => {
+    const curve = await buildCurve(preset).catch((error: Error) => {
       throw new ConfigError(`pools.presets: ${name}: ${error.message}`)
     })
     curves.set(name, { name, preset, curve })

@@ -12,8 +12,8 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { platformWallet } from '../platform-wallet.ts'
-import { launchTrialOf, validationOf } from './preset-trials.ts'
-import { requireCurveOf } from './presets.ts'
+import { rehearseLaunch, validatePreset } from './preset-rehearsals.ts'
+import { requireCurve } from './presets.ts'
 
 type PreviewPresetRoute = Api['pools']['preview']
 
@@ -24,12 +24,12 @@ export async function previewPreset(
   context: Context,
   { name, buy, points, after }: Input<PreviewPresetRoute>,
 ): Promise<Result<PreviewPresetRoute>> {
-  const named = await requireCurveOf(context.config, name)
+  const named = await requireCurve(context.config, name)
   const { quoteMint, quoteDecimals } = named.curve
   const buyRaw = rawQuote(buy, quoteDecimals)
   const { decimals } = named.preset
   const preview = await previewCurve(named.curve, { buy: buyRaw, points, seconds: after })
-  const trial = await launchTrialOf(context, named, buyRaw)
+  const rehearsed = await rehearseLaunch(context, named, buyRaw)
   const terms: PriceTerms = { supply: preview.supply, decimals, quoteDecimals }
   return {
     preset: name,
@@ -42,8 +42,8 @@ export async function previewPreset(
     after_seconds: after,
     points: preview.points.map((point) => pointRecord(point, preview.threshold, terms)),
     migration: preview.migration === null ? null : migrationRecord(preview.migration, terms),
-    cost: trial?.cost ? costRecord(trial.cost) : null,
-    validation: await validationOf(context, named, await platformWallet(context).catch(() => null)),
+    cost: rehearsed?.cost ? costRecord(rehearsed.cost) : null,
+    validation: await validatePreset(context, named, await platformWallet(context).catch(() => null)),
   }
 }
 

@@ -22,10 +22,10 @@ import {
   CLAIMER_KIND,
   type ClaimChange,
   claimedFees,
+  findClaimRow,
   isClaim,
   type PositionClaimChange,
   poolOfVesting,
-  recordOf,
 } from './claimed-fees.ts'
 import { accountsOfPools, creatorAccount, followedPartOf } from './followed-accounts.ts'
 import { markPoolLive, poolFields } from './transitions.ts'
@@ -146,7 +146,7 @@ async function writeFeeClaims(tx: Tx, effects: PoolEffects): Promise<EventDraft[
   for (const claim of claims) {
     const { pool, kind, beneficiary, claimer } = claim
     const recipients = claim.recipients.map(sharesAsText)
-    const known = recordOf(rows, claim)
+    const known = findClaimRow(rows, claim)
     const row =
       known ??
       (await insertFeeClaim(tx, {

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { findSharedConfig, type SharedConfigKey, type SharedConfigRow } from '../../store/resources/shared-configs.ts'
-import { type LaunchReceivers, launchReceiversOf } from './launch-terms.ts'
+import { type LaunchReceivers, readLaunchReceivers } from './launch-terms.ts'
 import type { NamedCurve } from './presets.ts'
 
 type Services = Pick<Context, 'chain' | 'store' | 'config' | 'signer' | 'log'>
@@ -28,7 +28,7 @@ export async function readSharedConfig(
   { name, preset, curve }: NamedCurve,
 ): Promise<SharedConfigState> {
   const { chain, store } = services
-  const receivers = await launchReceiversOf(services, preset)
+  const receivers = await readLaunchReceivers(services, preset)
   const key = {
     genesis: await chain.genesisHash(),
     preset: name,

@@ -34,7 +34,7 @@ export async function tickerClaims(context: Context, submitted: readonly Submitt
   const { store, chain, clock } = context
   const launches = (await Promise.all(submitted.map((one) => launchesIn(store.db, one)))).flat()
   if (launches.length === 0) return NO_TICKERS
-  const rivals = (await Promise.all(launches.map(({ row }) => rivalsOf(context, row)))).flat()
+  const rivals = (await Promise.all(launches.map(({ row }) => findRivals(context, row)))).flat()
   // If the node fails, the submission is accepted, because the workers notice pools that have landed.
   const chainPools = await readPools(
     chain,
@@ -92,7 +92,7 @@ async function launchesIn(
   return [...rows.values()].map((row) => ({ row, param, signature }))
 }
 
-async function rivalsOf(context: Context, row: Row<'pools'>): Promise<Row<'pools'>[]> {
+async function findRivals(context: Context, row: Row<'pools'>): Promise<Row<'pools'>[]> {
   if (row.symbol === null) return []
   return pendingWithTicker(context.store.db, { ...row, symbol: row.symbol, since: tickerCooldownStart(context) })
 }

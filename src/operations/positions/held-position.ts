@@ -5,8 +5,8 @@ import {
   type LiquidityParts,
   liquidityParts,
   type PoolMoment,
-  positionsOf,
   readPoolMoment,
+  readPositions,
 } from '../../chain/programs/damm-v2/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
@@ -26,7 +26,7 @@ export async function requireHeldPosition(
 ): Promise<FoundPosition> {
   const { pool } = await requirePositionPool(context, address)
   const [held, moment] = await Promise.all([
-    positionsOf(context.chain, pool.address, payer),
+    readPositions(context.chain, pool.address, payer),
     readPoolMoment(context.chain, pool),
   ])
   const position = held.find((each) => each.position === asked)

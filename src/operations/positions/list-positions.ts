@@ -2,14 +2,14 @@
 import type { Api, HeldPosition } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
-  amountsOf,
   type DammV2Pool,
   type DammV2Position,
+  liquidityAmounts,
   liquidityParts,
   type PoolMoment,
   type PositionSchedule,
-  positionsOf,
   readPoolMoment,
+  readPositions,
 } from '../../chain/programs/damm-v2/index.ts'
 import type { Context } from '../../context.ts'
 import { largestFirst } from '../fee-claims/delegations.ts'
@@ -25,7 +25,7 @@ export async function listPositions(
   { address, owner, ...page }: Input<ListPositionsRoute>,
 ): Promise<Result<ListPositionsRoute>> {
   const { pool } = await requirePositionPool(context, address)
-  const held = largestFirst(await positionsOf(context.chain, pool.address, owner))
+  const held = largestFirst(await readPositions(context.chain, pool.address, owner))
   const moment = await readPoolMoment(context.chain, pool)
   const { shown, remaining, next_cursor } = positionPage(`positions:${pool.address}:${owner}`, held, page)
   return {
@@ -44,7 +44,7 @@ async function positionRecord(
   moment: PoolMoment,
   position: DammV2Position & { liquidity: bigint },
 ): Promise<HeldPosition> {
-  const { amountA, amountB } = await amountsOf(moment, position.liquidity)
+  const { amountA, amountB } = await liquidityAmounts(moment, position.liquidity)
   const share = pool.liquidity === 0n ? 0n : (position.liquidity * 10_000n) / pool.liquidity
   return {
     position: position.position,

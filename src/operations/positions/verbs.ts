@@ -3,7 +3,6 @@ import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import type { SignedOperation } from '../../api/signed-operations.ts'
 import {
-  amountsOf,
   buildLiquidityAddition,
   buildLiquidityRemoval,
   buildPermanentLock,
@@ -12,6 +11,7 @@ import {
   buildPositionVesting,
   type DammV2Pool,
   type LiquidityCost,
+  liquidityAmounts,
   liquidityFor,
   POSITION_ACT_UNITS,
   type PoolMoment,
@@ -56,7 +56,7 @@ const positionAct = <R extends Acts>(
 /** Throws bad_request for amounts that buy no liquidity at the pool's price. */
 export const openPosition = positionAct<Routes['open']>('position.open', async (context, input) => {
   const { pool } = await requirePositionPool(context, input.address)
-  const addition = await additionOf(pool, await readPoolMoment(context.chain, pool), input)
+  const addition = await planAddition(pool, await readPoolMoment(context.chain, pool), input)
   const { address: nftMint, secretKey } = newKey(context)
   const { position } = await positionAddresses(nftMint)
   const { cost, maximum } = addition
@@ -73,7 +73,7 @@ export const openPosition = positionAct<Routes['open']>('position.open', async (
 /** Throws bad_request for amounts that buy no liquidity at the pool's price. */
 export const addLiquidity = positionAct<Routes['add']>('position.add', async (context, input) => {
   const { pool, moment, position, parts } = await requireHeldPosition(context, input)
-  const addition = await additionOf(pool, moment, input)
+  const addition = await planAddition(pool, moment, input)
   const { liquidity } = addition.cost
   return {
     fallbackUnits: POSITION_ACT_UNITS.add,
@@ -101,7 +101,7 @@ interface Addition {
 }
 
 /** Throws bad_request that names the amount if there is none, or if it buys no liquidity, or more than fits. */
-async function additionOf(pool: DammV2Pool, moment: PoolMoment, input: AdditionInput): Promise<Addition> {
+async function planAddition(pool: DammV2Pool, moment: PoolMoment, input: AdditionInput): Promise<Addition> {
   const { amount_a, amount_b } = input
   if (amount_a === undefined && amount_b === undefined) {
     throw badRequest('give amount_a, amount_b, or both: the most that may be added of each token', {
@@ -189,7 +189,7 @@ export const lockPosition = positionAct<Routes['lock']>('position.lock', async (
   const found = await requireHeldPosition(context, input)
   const { pool, moment, position, parts } = found
   const { liquidity } = chosenLiquidity(found, input)
-  const { amountA, amountB } = await amountsOf(moment, liquidity)
+  const { amountA, amountB } = await liquidityAmounts(moment, liquidity)
   return {
     fallbackUnits: POSITION_ACT_UNITS.lock,
     build: (envelope) => buildPermanentLock({ ...envelope, pool, position, refreshes: parts.due > 0n, liquidity }),
@@ -218,11 +218,11 @@ export const vestPosition = positionAct<Routes['vest']>('position.vest', async (
     )
   }
   const { liquidity } = chosenLiquidity(found, input)
-  const schedule = scheduleOf(input, found, liquidity)
+  const schedule = planSchedule(input, found, liquidity)
   // An omitted cliff is when the transaction runs, because the program refuses one in the past.
   const isNow = input.cliff_at === undefined && input.cliff_slot === undefined
   const written = { ...schedule, cliffPoint: isNow ? null : schedule.cliffPoint }
-  const { amountA, amountB } = await amountsOf(moment, liquidity)
+  const { amountA, amountB } = await liquidityAmounts(moment, liquidity)
   return {
     fallbackUnits: POSITION_ACT_UNITS.vest,
     build: (envelope) =>
@@ -242,7 +242,7 @@ export const vestPosition = positionAct<Routes['vest']>('position.vest', async (
 const unreleased = ({ cliffLiquidity, liquidityPerPeriod, periods, released }: PositionSchedule): bigint =>
   cliffLiquidity + liquidityPerPeriod * BigInt(periods) - released
 
-function scheduleOf(
+function planSchedule(
   input: Input<Routes['vest']>,
   { pool, moment: { point } }: Pick<FoundPosition, 'pool' | 'moment'>,
   liquidity: bigint,

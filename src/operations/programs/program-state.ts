@@ -12,7 +12,7 @@ import type { Reader, Store, Tx } from '../../store/store.ts'
 /** The name of the row in the database's settings. */
 export const STATE_NAME = 'programs'
 /** Builds to which a program is taken back need no second trial. */
-const MOST_TRIALS = 5
+const MOST_CANARY_RUNS = 5
 /** Milliseconds for which another daemon's verdict may be unknown here. */
 const VERDICT_FRESH_MS = 5_000
 
@@ -30,7 +30,7 @@ export interface KnownBuild {
   fault?: string | null
 }
 
-export interface Trial {
+export interface CanaryRun {
   /** Identifies the builds that were tried together. */
   key: string
   /** Unix milliseconds. */
@@ -46,7 +46,7 @@ export interface ProgramState {
   looked_at: number
   builds: KnownBuild[]
   /** The newest first. */
-  trials: Trial[]
+  trials: CanaryRun[]
 }
 
 export const keyOfBuilds = (builds: readonly KnownBuild[]): string =>
@@ -55,13 +55,13 @@ export const keyOfBuilds = (builds: readonly KnownBuild[]): string =>
     .sort()
     .join(' ')
 
-export const trialOf = ({ builds, trials }: ProgramState): Trial | null =>
+export const currentCanaryRun = ({ builds, trials }: ProgramState): CanaryRun | null =>
   trials.find(({ key }) => key === keyOfBuilds(builds)) ?? null
 
 export const isTested = ({ id, sha256 }: KnownBuild): boolean => sha256 !== null && isTestedBuild(id, sha256)
 
 export const failingOf = (state: ProgramState | null): FailingInstruction[] =>
-  state === null ? [] : failingInstructions(trialOf(state)?.acts ?? [])
+  state === null ? [] : failingInstructions(currentCanaryRun(state)?.acts ?? [])
 
 export async function readProgramState(reader: Reader): Promise<ProgramState | null> {
   const text = await findSetting(reader, STATE_NAME)
@@ -73,7 +73,7 @@ export async function storeProgramState(tx: Tx, state: ProgramState): Promise<vo
   const stored = await readProgramState(tx)
   const others = stored?.genesis === state.genesis ? stored.trials : []
   const missing = others.filter(({ key }) => state.trials.every((trial) => trial.key !== key))
-  const trials = [...state.trials, ...missing].sort((a, b) => b.tried_at - a.tried_at).slice(0, MOST_TRIALS)
+  const trials = [...state.trials, ...missing].sort((a, b) => b.tried_at - a.tried_at).slice(0, MOST_CANARY_RUNS)
   await storeSetting(tx, STATE_NAME, JSON.stringify({ ...state, trials }))
 }
 
@@ -87,7 +87,7 @@ export function degradations(state: ProgramState | null): string[] {
 }
 
 function failuresOf(state: ProgramState): string[] {
-  const trial = trialOf(state)
+  const trial = currentCanaryRun(state)
   if (trial === null) return []
   const failed = trial.acts.filter(({ status }) => status === 'failed')
   if (failed.length === 0 && trial.error === null) return []

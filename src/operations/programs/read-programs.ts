@@ -7,7 +7,7 @@ import { failingInstructions } from '../../chain/program-cache/canary-report.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, internal } from '../../platform/errors.ts'
 import { isoTime } from '../../platform/timing.ts'
-import { isTested, type ProgramState, readProgramState, trialOf } from './program-state.ts'
+import { currentCanaryRun, isTested, type ProgramState, readProgramState } from './program-state.ts'
 import { watchPrograms } from './watch-programs.ts'
 
 type Routes = Api['programs']
@@ -18,7 +18,7 @@ export async function readPrograms({ store, chain }: Context): Promise<ProgramRe
 }
 
 function programReportOf(state: ProgramState | null, cluster: string): ProgramReport {
-  const trial = state === null ? null : trialOf(state)
+  const trial = state === null ? null : currentCanaryRun(state)
   const acts = trial?.acts ?? []
   const refused = failingInstructions(acts).map(({ program, name }) => ({ program, name }))
   return {

@@ -10,6 +10,8 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { appendAudit } from '../../store/audit/entries.ts'
 import { runCanary } from './canary.ts'
 import {
+  type CanaryRun,
+  currentCanaryRun,
   failingOf,
   isTested,
   type KnownBuild,
@@ -17,8 +19,6 @@ import {
   type ProgramState,
   readProgramState,
   storeProgramState,
-  type Trial,
-  trialOf,
 } from './program-state.ts'
 
 export type WatchServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'programs'>
@@ -44,11 +44,11 @@ export async function watchPrograms(services: WatchServices, options: WatchOptio
   const builds: KnownBuild[] = []
   for (const deployment of deployments) {
     options.signal.throwIfAborted()
-    builds.push(await buildOf(services, deployment, before))
+    builds.push(await describeBuild(services, deployment, before))
   }
   const state: ProgramState = { genesis, looked_at: clock.now(), builds, trials: before?.trials ?? [] }
-  const needsTrial = options.again || !(hasAllActs(trialOf(state)) || builds.every(isTested))
-  const trial = needsTrial ? await tryBuilds(services, builds, options) : null
+  const needsRun = options.again || !(hasAllActs(currentCanaryRun(state)) || builds.every(isTested))
+  const trial = needsRun ? await tryBuilds(services, builds, options) : null
   if (trial !== null) state.trials = [trial, ...state.trials.filter(({ key }) => key !== trial.key)]
   const hasChanged = before !== null && keyOfBuilds(before.builds) !== keyOfBuilds(builds)
   await record(services, state, { before, isNews: hasChanged || trial !== null })
@@ -56,11 +56,11 @@ export async function watchPrograms(services: WatchServices, options: WatchOptio
 }
 
 /** Whether it has every act of this version of svc; an older version tried less. */
-const hasAllActs = (trial: Trial | null): boolean =>
+const hasAllActs = (trial: CanaryRun | null): boolean =>
   ACTS.every((name) => trial?.acts.some(({ act }) => act === name) ?? false)
 
 /** A build that is known by its slot is not read again. The embedded chain gives every build the same slot. */
-async function buildOf(
+async function describeBuild(
   { chain, config: { programsDir } }: WatchServices,
   deployment: Deployment,
   before: ProgramState | null,
@@ -85,7 +85,7 @@ async function tryBuilds(
   { config: { programsDir }, clock, log }: WatchServices,
   builds: readonly KnownBuild[],
   { signal, canary = {} }: WatchOptions,
-): Promise<Trial> {
+): Promise<CanaryRun> {
   const files = new Map<string, string>()
   for (const { id, sha256 } of builds) {
     const file = sha256 === null ? null : fileOfBuild(programsDir, id, sha256)
@@ -118,7 +118,7 @@ async function record(
       ...(fault === null ? {} : { fault }),
     })),
     failing: failing.map(({ name: instruction, ...each }) => ({ instruction, ...each })),
-    trial: trialOf(state)?.error ?? null,
+    trial: currentCanaryRun(state)?.error ?? null,
   }
   await store.write(async (tx) => {
     await storeProgramState(tx, state)

@@ -20,21 +20,28 @@ import {
 } from '../../solana/squads/index.ts'
 import {
   addDecision,
-  decisionsOf,
   dropDecision,
   dueProposals,
   isAnyProposalDue,
   lockProposalsAt,
   type NumberedPlan,
+  readDecisions,
   updateProposal,
 } from '../../store/proposals/proposals.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { rehearse } from '../../store/writing/rehearse.ts'
+import { runAndRollBack } from '../../store/writing/roll-back.ts'
 import { fromJson, fromJsonOrNull } from '../api-records.ts'
 import { insertSubmitted } from '../transactions/store-submitted.ts'
 import { placeOf } from './squads/pinned.ts'
-import { isEnded, isUnsent, planState, type ReadAccounts, refreshedApprover, takenBy } from './squads/proposal-state.ts'
+import {
+  isEnded,
+  isUnsent,
+  numberTaken,
+  planState,
+  type ReadAccounts,
+  refreshedApprover,
+} from './squads/proposal-state.ts'
 
 /** With `dryRun`, what is seen is returned and not stored. */
 type FollowProposalServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'> & { dryRun?: boolean }
@@ -59,7 +66,7 @@ export function followProposals(services: FollowProposalServices, signal?: Abort
         ? dueProposals(store.db, await chain.genesisHash(), clock.now(), PER_ROUND)
         : [],
     perRead: PER_CALL,
-    read: (rows) => readAccountsOf(services, rows),
+    read: (rows) => readAccounts(services, rows),
     decide: (row, read) => proposalStep(services, row, read, searches),
     isWrittenAlone: true,
     async write(tx, row, step) {
@@ -81,17 +88,17 @@ export async function readAndFollow(
   row: PlanRow,
 ): Promise<{ row: PlanRow; read: ReadAccounts }> {
   const { store, dryRun } = services
-  const [read] = await readAccountsOf(services, [row])
+  const [read] = await readAccounts(services, [row])
   if (read === undefined) throw new Error('one row has one reading')
   if (read instanceof Error) throw read
   const step = await proposalStep(services, row, read, createBudget(1))
   if (step === null) return { row, read }
   const write = (tx: Tx) => writeProposal(tx, services, row, step)
-  return { row: (await (dryRun ? rehearse(store, write) : store.write(write))) ?? row, read }
+  return { row: (await (dryRun ? runAndRollBack(store, write) : store.write(write))) ?? row, read }
 }
 
 /** Reads the accounts of each; an error is of that proposal alone. */
-async function readAccountsOf(
+async function readAccounts(
   { chain }: FollowProposalServices,
   rows: readonly PlanRow[],
 ): Promise<(ReadAccounts | Error)[]> {
@@ -177,7 +184,7 @@ async function writeProposal(
 ): Promise<PlanRow | null> {
   const now = services.clock.now()
   if (isUnsent(row.status) && !isUnsent(state.status)) {
-    const given = await giveWay(tx, row, now)
+    const given = await settleNumber(tx, row, now)
     if (given !== null) return updateProposal(tx, row.id, given)
   }
   await writeDecisions(tx, row, read, now)
@@ -200,7 +207,7 @@ function executionTime({ proposal }: ReadAccounts, { approved_at }: SquadsApprov
  * Other plans for the same number never reached the chain. Returns what this one becomes if it is not the one that has.
  * Of several for the same act, the last one is it: what was built before is hardly sent after that.
  */
-async function giveWay(tx: Tx, row: PlanRow, now: number): Promise<Partial<PlanRow> | null> {
+async function settleNumber(tx: Tx, row: PlanRow, now: number): Promise<Partial<PlanRow> | null> {
   const { multisig, index } = placeOf(row)
   // Two looks at once would each make the other's plan give way.
   const all = await lockProposalsAt(tx, { genesis: row.genesis, multisig, index: Number(index) })
@@ -209,22 +216,22 @@ async function giveWay(tx: Tx, row: PlanRow, now: number): Promise<Partial<PlanR
   const taker =
     others.find(({ status }) => !isUnsent(status)) ??
     planned.filter((other) => other.seq > row.seq && isSameAct(row, other)).at(-1)
-  if (taker !== undefined) return { ...taken(row, taker), renewed_by: row.renewed_by ?? placeTaker(row, taker) }
+  if (taker !== undefined) return { ...expiredFor(row, taker), renewed_by: row.renewed_by ?? renewalId(row, taker) }
   for (const other of planned) {
-    const renewed_by = placeTaker(other, row)
-    await updateProposal(tx, other.id, { ...taken(row, row), renewed_by, updated_at: now })
+    const renewed_by = renewalId(other, row)
+    await updateProposal(tx, other.id, { ...expiredFor(row, row), renewed_by, updated_at: now })
   }
   return null
 }
 
-const taken = (row: PlanRow, { id }: NumberedPlan) => ({
+const expiredFor = (row: PlanRow, { id }: NumberedPlan) => ({
   status: 'expired' as const,
-  fault: takenBy(`the proposal ${id}`, placeOf(row).index),
+  fault: numberTaken(`the proposal ${id}`, placeOf(row).index),
   next_look_at: null,
 })
 
 /** The proposal that takes the place of a plan: null if it does something else. */
-const placeTaker = (plan: NumberedPlan, taker: NumberedPlan) => (isSameAct(plan, taker) ? taker.id : null)
+const renewalId = (plan: NumberedPlan, taker: NumberedPlan) => (isSameAct(plan, taker) ? taker.id : null)
 
 const isSameAct = (one: NumberedPlan, other: NumberedPlan): boolean =>
   one.vault_index === other.vault_index &&
@@ -235,7 +242,7 @@ const isSameAct = (one: NumberedPlan, other: NumberedPlan): boolean =>
 /** A member who votes otherwise takes the earlier vote back. */
 async function writeDecisions(tx: Tx, row: PlanRow, { proposal }: ReadAccounts, now: number): Promise<void> {
   if (proposal === null) return
-  const known = (await decisionsOf(tx, [row.id])).get(row.id) ?? []
+  const known = (await readDecisions(tx, [row.id])).get(row.id) ?? []
   for (const { approver, decision } of known) {
     if (!proposal[decision].includes(approver)) await dropDecision(tx, { proposal_id: row.id, approver, decision })
   }

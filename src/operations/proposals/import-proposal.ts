@@ -12,9 +12,9 @@ import { findProposal, insertProposal, proposalsAt } from '../../store/proposals
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { lookAtProposal } from './follow-proposals.ts'
-import { recordOf } from './proposal-record.ts'
+import { loadProposalRecord } from './proposal-record.ts'
 import { transactionWords } from './squads/act-words.ts'
-import { forecastOf } from './squads/creation.ts'
+import { rehearseChanges } from './squads/creation.ts'
 import { planRow } from './squads/plan-row.ts'
 import { differenceOf, isUnsent } from './squads/proposal-state.ts'
 
@@ -40,13 +40,13 @@ export async function importProposal(
   )
   if (known !== undefined) {
     context.status = 200
-    await lookAtTaken(context, known)
-    return recordOf(store.db, await onChainOr(store.db, known))
+    await lookAtRenewed(context, known)
+    return loadProposalRecord(store.db, await onChainRow(store.db, known))
   }
   const { vaultIndex, ephemeralSigners, message, creator } = transaction
   const executed = { multisig: address, index, vaultIndex, ephemeralSigners, message }
   const isOpen = proposal.status === 'active' || proposal.status === 'approved'
-  const forecast = isOpen ? await forecastOf(context, executed) : null
+  const forecast = isOpen ? await rehearseChanges(context, executed) : null
   const wire = await innerTransaction(executed)
   const row = planRow(context, {
     genesis,
@@ -68,21 +68,21 @@ export async function importProposal(
     // The first look finds its state, with the decisions about it.
     nextLookAt: clock.now(),
   })
-  if (context.dryRun) return context.commit(async (tx) => recordOf(tx, await insertProposal(tx, row)))
+  if (context.dryRun) return context.commit(async (tx) => loadProposalRecord(tx, await insertProposal(tx, row)))
   const stored = await store.write((tx) => insertProposal(tx, row))
-  await lookAtTaken(context, stored)
-  return context.commit(async (tx) => recordOf(tx, await onChainOr(tx, stored)))
+  await lookAtRenewed(context, stored)
+  return context.commit(async (tx) => loadProposalRecord(tx, await onChainRow(tx, stored)))
 }
 
 /** Looks at a plan, and at the later one of another request to which it has given way. */
-async function lookAtTaken(context: Context, row: Row<'proposals'>): Promise<void> {
+async function lookAtRenewed(context: Context, row: Row<'proposals'>): Promise<void> {
   const { status, renewed_by } = await lookAtProposal(context, row)
   const later = status === 'expired' && renewed_by !== null ? await findProposal(context.store.db, renewed_by) : null
-  if (later !== null && later.seq > row.seq) await lookAtTaken(context, later)
+  if (later !== null && later.seq > row.seq) await lookAtRenewed(context, later)
 }
 
 /** Another request may have taken it up at the same time: returns the plan that is on the chain, or the row as it is now. */
-async function onChainOr(reader: Reader, row: Row<'proposals'>): Promise<Row<'proposals'>> {
+async function onChainRow(reader: Reader, row: Row<'proposals'>): Promise<Row<'proposals'>> {
   const { genesis, multisig, transaction_index: index, id } = row
   if (multisig === null || index === null) return row
   const all = await proposalsAt(reader, { genesis, multisig, index })

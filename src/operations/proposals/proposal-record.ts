@@ -8,7 +8,7 @@ import { isoTime } from '../../platform/timing.ts'
 import { instructionTexts } from '../../solana/described-instructions.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { placeAddresses } from '../../solana/squads/index.ts'
-import { decisionsOf, findProposal } from '../../store/proposals/proposals.ts'
+import { findProposal, readDecisions } from '../../store/proposals/proposals.ts'
 import { unpackMessage } from '../../store/proposals/stored-message.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
@@ -24,8 +24,8 @@ export async function requireProposal(reader: Reader, id: string): Promise<Row<'
 }
 
 /** Returns the record of a row, with its decisions. */
-export async function recordOf(reader: Reader, row: Row<'proposals'>): Promise<Proposal> {
-  return proposalRecord(row, (await decisionsOf(reader, [row.id])).get(row.id) ?? [])
+export async function loadProposalRecord(reader: Reader, row: Row<'proposals'>): Promise<Proposal> {
+  return proposalRecord(row, (await readDecisions(reader, [row.id])).get(row.id) ?? [])
 }
 
 export const proposalRecord = (row: Row<'proposals'>, decisions: readonly Row<'proposal_decisions'>[]): Proposal => ({

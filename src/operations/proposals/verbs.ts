@@ -5,11 +5,17 @@ import { simulateDecoded } from '../../chain/sending/simulations.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
-import { decisionsOf, pageProposals } from '../../store/proposals/proposals.ts'
+import { pageProposals, readDecisions } from '../../store/proposals/proposals.ts'
 import type { Row } from '../../store/schema.ts'
 import { recordPage } from '../api-records.ts'
 import { lookAtProposal } from './follow-proposals.ts'
-import { type Decision, type DecisionInput, proposalRecord, recordOf, requireProposal } from './proposal-record.ts'
+import {
+  type Decision,
+  type DecisionInput,
+  loadProposalRecord,
+  proposalRecord,
+  requireProposal,
+} from './proposal-record.ts'
 import { decideByRule } from './rule/decide.ts'
 import { executeByRule } from './rule/execute.ts'
 import { lookAtOutcome } from './rule/follow.ts'
@@ -76,7 +82,7 @@ export async function listProposals(
   input: Input<Proposals['list']>,
 ): Promise<Result<Proposals['list']>> {
   const page = await pageProposals(store.db, input)
-  const decisions = await decisionsOf(
+  const decisions = await readDecisions(
     store.db,
     page.rows.map(({ id }) => id),
   )
@@ -90,7 +96,7 @@ export async function getProposal(
 ): Promise<Result<Proposals['get']>> {
   const { db } = context.store
   const row = await requireProposal(db, id)
-  return recordOf(db, row.next_look_at === null ? row : await KINDS[row.kind].look(context, row))
+  return loadProposalRecord(db, row.next_look_at === null ? row : await KINDS[row.kind].look(context, row))
 }
 
 export async function forecastProposal(

@@ -12,7 +12,7 @@ import {
   readReclaimable,
   reclaimUnits,
 } from '../../chain/programs/tokens/index.ts'
-import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import type { FailedSimulation } from '../../chain/sending/compute-budget.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../platform/errors.ts'
 import { solText } from '../../solana/amounts.ts'
@@ -93,10 +93,10 @@ const buildChosen = (context: Context, payer: string, accounts: readonly Reclaim
     payer,
     fallbackUnits: reclaimUnits(accounts.length),
     build: (envelope) => buildReclaim({ ...envelope, accounts }),
-    onFailedTrial: (trial) => refuseAccount(trial, accounts),
+    onFailedSimulation: (simulation) => refuseAccount(simulation, accounts),
   })
 
-function refuseAccount({ transaction, err }: FailedTrial, accounts: readonly ReclaimableAccount[]): void {
+function refuseAccount({ transaction, err }: FailedSimulation, accounts: readonly ReclaimableAccount[]): void {
   const failed = (err as { InstructionError?: unknown } | null)?.InstructionError
   if (!Array.isArray(failed)) return
   const before = decodeWireTransaction(transaction).message.instructions.length - accounts.length

@@ -6,7 +6,7 @@ import type { Signer } from '../../chain/signer/index.ts'
 import { decodeWireTransaction, signatureOffset } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
-import { rehearse } from '../../store/writing/rehearse.ts'
+import { runAndRollBack } from '../../store/writing/roll-back.ts'
 import { refuseFailing } from '../programs/refuse-failing.ts'
 import { audit } from './audit.ts'
 import { providerFailure } from './make-signature.ts'
@@ -53,7 +53,7 @@ export async function cosign<D>(
     await audit(context, tx, 'signing.intended', wallet, { ...entry, policy_sha256: policySha256(state) })
     return null
   }
-  const refusal = await (context.dryRun ? rehearse(store, checkAndLog) : store.write(checkAndLog))
+  const refusal = await (context.dryRun ? runAndRollBack(store, checkAndLog) : store.write(checkAndLog))
   if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
   // Every signature that is returned can be used, so a dry run makes none.
   if (context.dryRun) return answer(raw)

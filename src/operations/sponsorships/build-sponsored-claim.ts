@@ -86,7 +86,7 @@ async function buildPaid(
     payer: wallet,
     fallbackUnits: AIRDROP_CLAIM_UNITS,
     build,
-    onFailedTrial({ transaction, err, logs }) {
+    onFailedSimulation({ transaction, err, logs }) {
       const { message } = decodeWireTransaction(transaction)
       const { program, name, message: words } = explainTransactionError(err, { logs, ...namesIn(message) })
       failure = `${program === null ? '' : `${program}: `}${name}: ${words}`

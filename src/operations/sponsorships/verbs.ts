@@ -37,7 +37,7 @@ export async function getSponsorship(
  * names `root` if the tree has another root, or if a sponsorship of another key's tree starts without it. The tree is
  * locked, so it cannot be replaced meanwhile.
  */
-export async function updateSponsorshipOf(
+export async function changeSponsorship(
   context: Context,
   input: Input<Routes['update']>,
 ): Promise<Result<Routes['update']>> {

@@ -8,7 +8,7 @@ import {
   type TransferRecipient,
   transferUnits,
 } from '../../chain/programs/tokens/index.ts'
-import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import type { FailedSimulation } from '../../chain/sending/compute-budget.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { solText } from '../../solana/amounts.ts'
@@ -34,7 +34,7 @@ export const createTokenTransfer = act<Api['tokenTransfers']['create']>(
       fallbackUnits: transferUnits(recipients),
       build: (envelope) =>
         buildTokenTransfers({ ...envelope, mint, tokenProgram, decimals, source: reading.source, recipients }),
-      onFailedTrial: (trial) => refuseFailedRecipient(trial, recipients),
+      onFailedSimulation: (simulation) => refuseFailedRecipient(simulation, recipients),
       summary: {
         recipients: recipients.map(({ wallet, tokenAccount, amount, opens }) => ({
           wallet,
@@ -78,7 +78,7 @@ function requireTransferFunds(
 }
 
 /** Throws an error that names the recipient whose account makes the transfer fail. */
-function refuseFailedRecipient({ transaction, err }: FailedTrial, recipients: readonly TransferRecipient[]): void {
+function refuseFailedRecipient({ transaction, err }: FailedSimulation, recipients: readonly TransferRecipient[]): void {
   const transfers = recipients.reduce((count, { opens }) => count + (opens ? 2 : 1), 0)
   const others = decodeWireTransaction(transaction).message.instructions.length - transfers
   const place = failedRecipient(err, recipients, others)

@@ -27,7 +27,7 @@ const UPDATE_UNITS = 30_000
 export const updateExtensions = tokenAct<UpdateRoute>('token.update_extensions', async (context, input) => {
   const { mint, payer } = input
   const token = await readTokenState(context.chain, mint)
-  const updates = await updatesOf(context, token, input)
+  const updates = await planUpdates(context, token, input)
   const feeTerms = updates.transferFee === undefined ? null : await feeChange(context, token, updates.transferFee)
   return {
     fallbackUnits: UPDATE_UNITS,
@@ -50,7 +50,7 @@ function aboutOf({ mint, transfer_fee: fee, transfer_hook: hook, ...more }: Upda
   return `${mint}, ${parts.join(', ')}`
 }
 
-async function updatesOf(
+async function planUpdates(
   context: Context,
   token: OnChainToken,
   { payer, transfer_fee, interest_rate, scaled_amount, default_frozen, transfer_hook }: UpdateInput,

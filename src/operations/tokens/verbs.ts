@@ -106,14 +106,14 @@ export async function mintKeyFor(
 /** Reads one token from the chain, whoever created it. */
 export async function getToken(context: Context, { mint }: Input<Routes['get']>): Promise<Result<Routes['get']>> {
   const token = await readTokenState(context.chain, mint)
-  return { mint, status: tokenStatus(token), raw: (await assetOf(context, mint)) ?? rawTokenOf(token) }
+  return { mint, status: tokenStatus(token), raw: (await readProviderAssetOrNull(context, mint)) ?? rawTokenOf(token) }
 }
 
 /**
  * Returns null without a provider, when it does not know the token, and when it fails. The chain's own data is then
  * used.
  */
-async function assetOf({ config, log, ending }: Context, mint: string): Promise<unknown> {
+async function readProviderAssetOrNull({ config, log, ending }: Context, mint: string): Promise<unknown> {
   const url = config.values['metadata-url']
   if (url === undefined) return null
   try {

@@ -12,7 +12,7 @@ import {
   type WalletAct,
 } from '../../chain/programs/tokens/index.ts'
 import { readWallets, rentFor } from '../../chain/reads/rpc-reads.ts'
-import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import type { FailedSimulation } from '../../chain/sending/compute-budget.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { solText } from '../../solana/amounts.ts'
@@ -154,7 +154,7 @@ async function planAct<S extends object>(
     fallbackUnits: transferUnits(wallets),
     build: (envelope) =>
       buildWalletActs({ ...envelope, act, mint, tokenProgram, decimals, wallets, param: list ?? one.wallet }),
-    onFailedTrial: (trial) => refuseFailedWallet(trial, wallets, asked),
+    onFailedSimulation: (simulation) => refuseFailedWallet(simulation, wallets, asked),
     summary: asked.summary({ token, payer, wallets, total, rent }),
     // What is minted and burned shows in the movement, and a freeze does not.
     ...(act === 'mint' || act === 'burn' ? {} : { about: `${mint} of ${named(wallets)}` }),
@@ -227,7 +227,7 @@ async function requireRent(
 
 /** Throws an error that names the wallet whose account makes the act fail. */
 function refuseFailedWallet(
-  { transaction, err }: FailedTrial,
+  { transaction, err }: FailedSimulation,
   wallets: readonly TransferRecipient[],
   { act, list, one }: AskedAct<object>,
 ): void {

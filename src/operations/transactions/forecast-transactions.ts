@@ -3,7 +3,7 @@ import type { Api, TransactionForecast } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
-import { ownPayments, payersOf, type SeriesTrial, tryInSeries } from '../../chain/sending/series-trial.ts'
+import { ownPayments, payersOf, rehearseInSeries, type SeriesRehearsal } from '../../chain/sending/series-rehearsal.ts'
 import { simulateDecoded } from '../../chain/sending/simulations.ts'
 import { decodeTransaction, namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
@@ -20,24 +20,28 @@ export async function forecastTransactions(
   context: Context,
   { transactions }: Input<ForecastTransactionsRoute>,
 ): Promise<Result<ForecastTransactionsRoute>> {
-  const { movements: _, ...forecast } = await forecastOf(
+  const { movements: _, ...forecast } = await forecastDecoded(
     context,
     transactions.map((transaction, i) => decodeTransaction(transaction, `transactions.${i}`)),
   )
   return forecast
 }
 
-async function forecastOf(
+async function forecastDecoded(
   { chain, config }: Pick<Services, 'chain' | 'config'>,
   transactions: readonly DecodedTransaction[],
   policyWallet?: string,
-): Promise<TransactionForecast & Pick<SeriesTrial, 'movements'>> {
-  const trial = await tryInSeries(chain, config.programsDir, transactions, policyWallet).catch((error: unknown) => {
-    // The runtime of the embedded chain has no binary for every platform.
-    if (error instanceof NativeModuleFault) return null
-    throw error
-  })
-  return trial === null ? { ...(await knownPart(chain, transactions)), movements: [] } : { exact: true, ...trial }
+): Promise<TransactionForecast & Pick<SeriesRehearsal, 'movements'>> {
+  const rehearsed = await rehearseInSeries(chain, config.programsDir, transactions, policyWallet).catch(
+    (error: unknown) => {
+      // The runtime of the embedded chain has no binary for every platform.
+      if (error instanceof NativeModuleFault) return null
+      throw error
+    },
+  )
+  return rehearsed === null
+    ? { ...(await knownPart(chain, transactions)), movements: [] }
+    : { exact: true, ...rehearsed }
 }
 
 /** The part that is known without the programs: all of the first transaction, and the fees and transfers of the others. */
@@ -79,7 +83,7 @@ export async function requireAllPaid(
   { wallet: policyWallet, param }: { wallet: string; param: string },
 ): Promise<Movement[]> {
   const decoded = transactions.map((bytes) => decodeTransaction(Buffer.from(bytes).toString('base64')))
-  const { failed, payments, exact, movements } = await forecastOf(
+  const { failed, payments, exact, movements } = await forecastDecoded(
     services,
     decoded,
     // A single one is checked against the policy when it is signed.

@@ -64,8 +64,8 @@ async function storeBundle(
   const genesis = await chain.genesisHash()
   const [first] = bundle
   const skips = input.skip_preflight || first === undefined
-  const trial = skips ? undefined : await preflight(chain, first, 'signed_transactions.0')
-  if (trial?.landed && first !== undefined) {
+  const simulated = skips ? undefined : await preflight(chain, first, 'signed_transactions.0')
+  if (simulated?.landed && first !== undefined) {
     // Another request may have stored and sent it meanwhile.
     const stored = await findTransaction(store.db, first.signature)
     refuseKnownPart(stored, bundle_id, 0)
@@ -84,7 +84,7 @@ async function storeBundle(
     const drafts: EventDraft[] = []
     for (const [i, transaction] of bundle.entries()) {
       const tracked_resource = i === bundle.length - 1 ? input.tracked_resource : undefined
-      const since_slot = trial?.slot ?? null
+      const since_slot = simulated?.slot ?? null
       const plan = { genesis, bundle_id, since_slot, next_send_at: clock.now() + FIRST_SEND_MS }
       const draft = await insertSubmitted(context, tx, transaction, { max_retries, tracked_resource }, plan)
       if (draft !== null) drafts.push(draft)

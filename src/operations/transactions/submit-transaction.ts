@@ -42,15 +42,15 @@ export async function submitTransaction(
     if (input.skip_preflight) return ''
     throw error
   })
-  const trial = input.skip_preflight ? undefined : await preflight(chain, transaction, 'transaction')
-  const landed = trial?.landed === true
+  const simulated = input.skip_preflight ? undefined : await preflight(chain, transaction, 'transaction')
+  const landed = simulated?.landed === true
   const submitted = [{ transaction, param: 'transaction' }]
   const siblings = siblingCheck(submitted)
   const tickers = await tickerClaims(context, submitted)
   const answer = await context.commit(async (tx) => {
     // It is sent again even if it has landed: that block may still be dropped.
     const next_send_at = clock.now() + FIRST_SEND_MS
-    const since_slot = landed ? null : (trial?.slot ?? null)
+    const since_slot = landed ? null : (simulated?.slot ?? null)
     if (!landed) {
       await siblings.hold(tx)
       await tickers.hold(tx)

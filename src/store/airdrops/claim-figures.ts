@@ -34,7 +34,7 @@ export async function claimFigures(reader: Reader, of: ClaimedAirdrop): Promise<
     return { claims: 0, wallets: 0, amount: 0n, amount_locked: 0n, median: null, first_at: null, last_at: null }
   }
   const { first_at, last_at } = figures
-  return { ...(await sumOfAll(reader, of)), median: await medianOf(reader, figures), first_at, last_at }
+  return { ...(await sumOfAll(reader, of)), median: await readMedian(reader, figures), first_at, last_at }
 }
 
 async function sumOfAll(reader: Reader, { genesis, airdrop_id }: ClaimedAirdrop): Promise<ClaimSums> {
@@ -54,7 +54,7 @@ async function sumOfAll(reader: Reader, { genesis, airdrop_id }: ClaimedAirdrop)
   }
 }
 
-async function medianOf(reader: Reader, figures: Row<'airdrop_claim_figures'>): Promise<bigint | null> {
+async function readMedian(reader: Reader, figures: Row<'airdrop_claim_figures'>): Promise<bigint | null> {
   const { claims, median_size, median_seq } = figures
   if (median_size === null || median_seq === null) return null
   const middle = { size: median_size, seq: median_seq }

@@ -2,7 +2,7 @@
 import { hash as hashOf } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Vault } from '../installation/vault.ts'
-import { filteredList, type ListOrder, type PageRequest, pageOf, type StoredPage } from '../queries/paging.ts'
+import { filteredList, type ListOrder, type PageRequest, readPage, type StoredPage } from '../queries/paging.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -149,5 +149,5 @@ export function pageAudit(
   // The response contains the details twice, once as text in which every quote is escaped.
   const weights = { details_json: 3 }
   const list = filteredList('audit_entries', { action: request.action })
-  return pageOf({ query, list, place: 'sequence', weights, limit, cursor, order })
+  return readPage({ query, list, place: 'sequence', weights, limit, cursor, order })
 }

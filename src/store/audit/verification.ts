@@ -92,7 +92,7 @@ function entryFault(vault: Sealing, row: Row<'audit_entries'>): string | null {
  * Reads the entries of some actions after the last anchor and checks hash and seal of each, without the chain between
  * them. Returns the first invalid one.
  */
-export async function readEntriesOf(
+export async function readEntriesAbout(
   reader: Reader,
   actions: readonly string[],
   { vault, onBegin, onEntry }: Omit<AuditWalkOptions, 'expected'>,

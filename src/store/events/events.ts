@@ -6,7 +6,7 @@ import {
   filteredList,
   type ListOrder,
   type PageRequest,
-  pageOf,
+  readPage,
   type StoredPage,
   weightOf,
 } from '../queries/paging.ts'
@@ -271,7 +271,7 @@ export async function pageEvents(
     query = query.where('created_at', '>', request.created_after)
   }
   const { limit, cursor, order } = request
-  return pageOf({
+  return readPage({
     query,
     list: listOf(request, order),
     place: 'sequence',

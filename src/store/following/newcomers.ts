@@ -78,7 +78,7 @@ export const newTrees = lookingForNewcomers((reader, { genesis, after }) =>
     .orderBy('seq'),
 )
 
-async function newestOf(reader: Reader, table: 'tokens' | 'nfts' | 'stakes'): Promise<number> {
+async function readNewest(reader: Reader, table: 'tokens' | 'nfts' | 'stakes'): Promise<number> {
   return (await reader.selectFrom(table).select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst())?.seq ?? 0
 }
 
@@ -92,7 +92,7 @@ const tokensAfter = (reader: Reader, { after }: NewcomerQuery) =>
 
 /** The address of a token's metadata is costly to derive, so a look at the whole table skips followed tokens. */
 export const newTokens = lookingForNewcomers(tokensAfter, async (reader, genesis) => {
-  const newest = await newestOf(reader, 'tokens')
+  const newest = await readNewest(reader, 'tokens')
   const unfollowed = (query: NewcomerQuery) =>
     tokensAfter(reader, query).where((is) =>
       is.not(
@@ -124,7 +124,7 @@ const newCollections = (table: 'nfts' | 'stakes') =>
     (reader, { after }) =>
       reader.selectFrom(table).select(['seq', 'collection']).where('seq', '>', after).orderBy('seq'),
     async (reader) => {
-      const newest = await newestOf(reader, table)
+      const newest = await readNewest(reader, table)
       const found: { seq: number; collection: string }[] = []
       for (let after = ''; ; ) {
         const rows = reader.selectFrom(table).select(['seq', 'collection']).where('collection', '>', after)

@@ -1,7 +1,7 @@
 /** Storage of the ledger: final transactions that wait to be read, their entries, and pages of them. */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { highAndLow } from '../queries/amount-parts.ts'
-import { filteredList, type PageRequest, pageOf, type StoredPage } from '../queries/paging.ts'
+import { filteredList, type PageRequest, readPage, type StoredPage } from '../queries/paging.ts'
 import type { NewRow, Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
@@ -183,7 +183,7 @@ export async function insertEntries(tx: Tx, entries: readonly NewLedgerEntry[]):
 }
 
 /** Returns the entries of these transactions of one chain, in the order in which they were written. */
-export async function entriesOf(
+export async function readEntries(
   reader: Reader,
   genesis: string,
   signatures: readonly string[],
@@ -232,7 +232,7 @@ export async function pageEntries(
   { limit, cursor, ...filters }: PageRequest & LedgerFilters,
 ): Promise<StoredPage<LedgerEntryRow>> {
   const query = await filtered(reader, reader.selectFrom('ledger_entries').selectAll(), filters)
-  return pageOf({
+  return readPage({
     query,
     list: filteredList('ledger', filters),
     place: 'seq',

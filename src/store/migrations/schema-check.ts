@@ -38,7 +38,7 @@ export async function schemaFaults(
   db: Kysely<Tables>,
   { applied, pending, filling }: MigrationState,
 ): Promise<string[]> {
-  const actual = await shapeOf(db)
+  const actual = await readShape(db)
   // A new database needs no check, and most commands in CI use a new one.
   if (actual.size === 0 && applied.length === 0) return []
   const [before, after] = await Promise.all([
@@ -66,7 +66,7 @@ function hasName(shape: Shape, name: string): boolean {
   return columns !== undefined && (column === undefined || columns.has(column))
 }
 
-async function shapeOf(db: Kysely<Tables>): Promise<Shape> {
+async function readShape(db: Kysely<Tables>): Promise<Shape> {
   const tables = await db.introspection.getTables()
   const schema = tables.some((table) => table.schema !== undefined) ? await currentSchema(db) : undefined
   return new Map(
@@ -91,7 +91,7 @@ async function shapeAfter(last: string | undefined): Promise<Shape> {
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Driver(':memory:') }) })
   try {
     await migrateDatabase(db, sqliteSchema, last)
-    return await shapeOf(db)
+    return await readShape(db)
   } finally {
     await db.destroy()
   }

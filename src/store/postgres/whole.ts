@@ -54,14 +54,14 @@ function wholePostgres(tx: Tx): Whole {
     columns: async (table) => (await columnTypes(tx, table)).map(({ name }) => name),
     rows: (table, columns) => fetchedRows(tx, table, columns),
     async lastNumber(table) {
-      const sequence = await sequenceOf(tx, table)
+      const sequence = await findSequence(tx, table)
       if (sequence === null) return null
       const { rows } = await sql<{ last: number }>`
         select case when is_called then last_value else 0 end as last from ${sql.raw(sequence)}`.execute(tx)
       return rows[0]?.last ?? 0
     },
     async continueAfter(table, last) {
-      const sequence = await sequenceOf(tx, table)
+      const sequence = await findSequence(tx, table)
       if (sequence !== null) await sql`select setval(${sequence}, ${Math.max(last, 1)}, ${last > 0})`.execute(tx)
     },
     async sizes() {
@@ -86,7 +86,7 @@ async function countRows(tx: Tx, table: string): Promise<number> {
 }
 
 /** Quoted name of the sequence behind `seq`; null if the table has none. */
-async function sequenceOf(tx: Tx, table: TableName): Promise<string | null> {
+async function findSequence(tx: Tx, table: TableName): Promise<string | null> {
   if (!(await columnTypes(tx, table)).some(({ name }) => name === 'seq')) return null
   const { rows } = await sql<{ name: string | null }>`select pg_get_serial_sequence(${table}, 'seq') as name`.execute(
     tx,

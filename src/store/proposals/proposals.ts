@@ -123,7 +123,7 @@ export async function originOfExecution(
 }
 
 /** Returns an active or approved proposal about the subject, or one that was planned after `plannedAfter`, or null. */
-export async function openProposalOf(
+export async function findOpenProposal(
   reader: Reader,
   { genesis, subject, plannedAfter }: { genesis: string; subject: string; plannedAfter: number },
 ): Promise<Pick<Row<'proposals'>, 'id' | 'what'> | null> {
@@ -230,7 +230,7 @@ export async function addDecision(tx: Tx, decision: NewRow<'proposal_decisions'>
 }
 
 /** Returns the decisions about proposals, by id of the proposal, in their order. */
-export async function decisionsOf(
+export async function readDecisions(
   reader: Reader,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Row<'proposal_decisions'>[]>> {

@@ -153,7 +153,7 @@ async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R e
  * Returns one page of `query`, newest first by default; rows added meanwhile neither shift nor repeat. `place` is the
  * numbering column, and `list` the name that cursors are bound to. A page ends before its text exceeds `PAGE_BYTES`.
  */
-export async function pageOf<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>({
+export async function readPage<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>({
   query,
   list,
   place,

@@ -2,7 +2,7 @@
 import type { Kysely, RawBuilder, Updateable } from 'kysely'
 import type { NewRow, Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
-import { filteredList, type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
+import { filteredList, type PageRequest, readPage, type StoredPage, type Weights } from './paging.ts'
 import { type Placeholders, type Prepared, prepared } from './prepared.ts'
 
 type Family = { [T in keyof Tables]: Row<T> extends { seq: number } ? T : never }[keyof Tables]
@@ -151,6 +151,13 @@ export function listing<T extends Family, F extends FilterColumn<T> = never>(
       if (value !== undefined) query = query.where(filter as string, '=', value as string)
     }
     const { limit, cursor } = request
-    return pageOf({ query, list: filteredList(list, values), place: 'seq', weights: weights as object, limit, cursor })
+    return readPage({
+      query,
+      list: filteredList(list, values),
+      place: 'seq',
+      weights: weights as object,
+      limit,
+      cursor,
+    })
   }
 }

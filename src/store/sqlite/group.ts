@@ -78,7 +78,7 @@ async function runUnguarded(
     try {
       outcomes.push({ value: await work(tx) })
     } catch (error) {
-      return { kind: 'undone', error: await failureOf(raw, error) }
+      return { kind: 'undone', error: await rollBackAndExplain(raw, error) }
     }
   }
   return { kind: 'committed', outcomes }
@@ -96,7 +96,7 @@ async function runGuarded(
     try {
       outcomes.push({ value: await work(tx) })
     } catch (error) {
-      const failure = await failureOf(raw, error)
+      const failure = await rollBackAndExplain(raw, error)
       rollBack.run()
       outcomes.push({ error: failure })
     }
@@ -109,7 +109,7 @@ async function runGuarded(
  * Returns the error of a work that fails; throws if it has ended the whole transaction, because then every work has
  * failed.
  */
-async function failureOf(raw: Database.Database, error: unknown): Promise<unknown> {
+async function rollBackAndExplain(raw: Database.Database, error: unknown): Promise<unknown> {
   // A full disk is such an error.
   if (!raw.inTransaction) throw error
   // Queries that the failed work started concurrently must run before the rollback, not after it.

@@ -204,7 +204,7 @@ async function migrateFile(
       const state = await migrationState(db)
       if (isFirst) {
         await refuseHalfApplied(db, state)
-        copy = await copyFirstOf(state, file, options)
+        copy = await copyFirstIfDue(state, file, options)
         before = state
       }
       if (state.filling !== null) await fillNext(db, sqliteSchema)
@@ -222,7 +222,7 @@ async function migrateFile(
 }
 
 /** Copies a database before its migration, unless it is new or in the middle of a migration that was copied before. */
-async function copyFirstOf(
+async function copyFirstIfDue(
   state: MigrationState,
   file: string,
   { dataDir, copyFirst = true }: SqliteOptions,

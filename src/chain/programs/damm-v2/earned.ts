@@ -7,7 +7,7 @@ import { notFound } from '../../../platform/errors.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { positionAddresses } from './addresses.ts'
-import { nftsOf } from './positions.ts'
+import { readPositionNfts } from './positions.ts'
 import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'
 import { chunksOf, readTogether } from './state.ts'
 
@@ -51,7 +51,7 @@ export async function readDammV2Earned(
   owners: readonly string[],
 ): Promise<DammV2Earned> {
   const { sdk } = await loadSdk()
-  const held = await Promise.all(owners.map((owner) => candidatesOf(node, owner)))
+  const held = await Promise.all(owners.map((owner) => findCandidates(node, owner)))
   const byOwner = new Map<string, EarnedSides>(owners.map((owner) => [owner, { a: NO_AMOUNTS, b: NO_AMOUNTS }]))
   const candidates = held.flatMap(({ positions }, i) =>
     positions.map((position) => ({ position, owner: owners[i] ?? '' })),
@@ -98,8 +98,8 @@ const plus = (sum: EarnedAmounts, claimable: bigint, claimed: bigint): EarnedAmo
 })
 
 /** Addresses of positions. Those whose NFT is still in its original token account come first. */
-async function candidatesOf(node: NodeCalls, owner: string) {
-  const nfts = await nftsOf(node, owner)
+async function findCandidates(node: NodeCalls, owner: string) {
+  const nfts = await readPositionNfts(node, owner)
   const derived = await Promise.all(
     nfts.slice(0, MOST_DERIVED).map(async ({ address, token }) => {
       const { position, positionNftAccount } = await positionAddresses(token.mint)

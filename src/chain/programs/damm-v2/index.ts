@@ -18,9 +18,9 @@ export {
   wholePoolUnits,
 } from './launch.ts'
 export {
-  amountsOf,
   type LiquidityCost,
   type LiquidityParts,
+  liquidityAmounts,
   liquidityFor,
   liquidityParts,
   type PoolMoment,
@@ -43,7 +43,13 @@ export {
   POSITION_ACT_UNITS,
   POSITION_TRANSFER_UNITS,
 } from './position-acts.ts'
-export { type DammV2Position, type PositionSchedule, poolOfPosition, positionsIn, positionsOf } from './positions.ts'
+export {
+  type DammV2Position,
+  type PositionSchedule,
+  poolOfPosition,
+  positionsIn,
+  readPositions,
+} from './positions.ts'
 export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
 export { type DammV2Pool, dammV2PoolsIn, readDammV2Pool, readDammV2Pools } from './state.ts'
 export { buildDammV2Swap, type DammV2Swap } from './swap.ts'

@@ -8,7 +8,7 @@ import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../
 import { sdkInstructions } from '../sdk-instruction.ts'
 import { buildTokenCreation, tokenCreationInstructions } from '../tokens/index.ts'
 import { dammV2PoolAddress, positionAddresses, vaultAddress } from './addresses.ts'
-import { initializePool, LEAST_SOL, poolOpeningOf } from './opening.ts'
+import { initializePool, LEAST_SOL, planPoolOpening } from './opening.ts'
 import { dammV2SwapInstruction, type PoolAccounts, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
 import type { PlatformShare, SingleSidedLaunch } from './types.ts'
 
@@ -66,7 +66,7 @@ export const wholePoolUnits = (input: SingleSidedLaunch): number =>
 
 /** Returns the instructions that open the creator's wrapped SOL, and those that need it. */
 async function poolInstructions(input: SingleSidedLaunch) {
-  const opening = await poolOpeningOf(input)
+  const opening = await planPoolOpening(input)
   const { buyLamports: amount, creator, platform } = input
   const pool = await freshPool(input.mint)
   const accounts = await tokenAccounts(pool, creator)

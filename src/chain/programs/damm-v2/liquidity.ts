@@ -44,14 +44,14 @@ export async function readPoolMoment(
 }
 
 /** Returns the raw units that withdrawn liquidity pays, rounded down, before the transfer fees of the mints. */
-export async function amountsOf({ state }: Pick<PoolMoment, 'state'>, liquidity: bigint): Promise<TokenAmounts> {
+export async function liquidityAmounts({ state }: Pick<PoolMoment, 'state'>, liquidity: bigint): Promise<TokenAmounts> {
   const { sdk } = await loadSdk()
   return amountsIn(state, liquidity, sdk.Rounding.Down)
 }
 
 /** Returns the raw units that arrive with the owner, after the transfer fees of the mints. */
 export async function receivedFor(moment: PoolMoment, liquidity: bigint): Promise<TokenAmounts> {
-  const [{ amountA, amountB }, { toBn }] = await Promise.all([amountsOf(moment, liquidity), loadSdk()])
+  const [{ amountA, amountB }, { toBn }] = await Promise.all([liquidityAmounts(moment, liquidity), loadSdk()])
   const epoch = Number(moment.time.epoch)
   return {
     amountA: toBigint(await afterTransferFee(toBn(amountA), ...moment.mintA, epoch)),

@@ -10,7 +10,7 @@ import { accountsAt } from '../../sending/runs.ts'
 import { openDeriver } from '../derived-addresses.ts'
 import { positionAddresses } from './addresses.ts'
 import { dueLiquidity } from './liquidity.ts'
-import { positionFilters, scheduledLiquidity, scheduleOf, type VestingFields } from './positions.ts'
+import { positionFilters, scheduledLiquidity, type VestingFields, vestingSchedule } from './positions.ts'
 import { type DammV2Pool, readDammV2Pools } from './state.ts'
 
 type ScanChain = Pick<Chain, 'call' | 'callLarge'>
@@ -61,7 +61,7 @@ const DEAD_LIQUIDITY = 100n << 64n
  * fails, does not list the accounts of programs, or shows more than are read.
  */
 export async function poolsOfMint(chain: ScanChain, mint: string, minSlot: number): Promise<PoolsOfMint> {
-  const sides = await Promise.all((['a', 'b'] as const).map((side) => vaultsOf(chain, mint, side, minSlot)))
+  const sides = await Promise.all((['a', 'b'] as const).map((side) => readVaults(chain, mint, side, minSlot)))
   const found = sides.flat()
   const vaults = await accountsAt(
     chain,
@@ -79,7 +79,7 @@ export async function poolsOfMint(chain: ScanChain, mint: string, minSlot: numbe
   return { pools, found: holding.length }
 }
 
-async function vaultsOf(
+async function readVaults(
   chain: ScanChain,
   mint: string,
   side: 'a' | 'b',
@@ -208,7 +208,7 @@ async function addedSchedules(chain: ScanChain, position: string, minSlot: numbe
 
 /** What a schedule still locks at a point of the pool's time: what has come due counts, whether it was released or not. */
 function lockedBy(fields: VestingFields, point: bigint): bigint {
-  const schedule = scheduleOf(fields)
+  const schedule = vestingSchedule(fields)
   return scheduledLiquidity(schedule) - dueLiquidity(schedule, point)
 }
 

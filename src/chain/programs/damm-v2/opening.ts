@@ -26,7 +26,7 @@ interface PoolOpening {
 }
 
 /** Throws bad_request for prices, amounts and fees that the program refuses. */
-export async function poolOpeningOf({
+export async function planPoolOpening({
   totalSupply,
   initialMarketCapLamports,
   feeBps,

@@ -8,7 +8,7 @@ import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
-import { tokenAccountsOf } from '../../reads/node-reads.ts'
+import { readTokenAccounts } from '../../reads/node-reads.ts'
 import { positionAddresses } from './addresses.ts'
 import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'
 import { chunksOf, readTogether } from './state.ts'
@@ -97,9 +97,12 @@ export function positionsIn(chain: NodeCalls, pool: string): Promise<string[]> {
  * The NFTs in a wallet's token accounts, with the addresses of these. Each is one token of Token-2022. Throws
  * internal_error when the node fails.
  */
-export async function nftsOf(node: NodeCalls, owner: string): Promise<{ address: string; token: TokenAccountState }[]> {
+export async function readPositionNfts(
+  node: NodeCalls,
+  owner: string,
+): Promise<{ address: string; token: TokenAccountState }[]> {
   const held = await askNode('Reading the positions of a wallet', () =>
-    tokenAccountsOf(node, owner, TOKEN_2022_PROGRAM),
+    readTokenAccounts(node, owner, TOKEN_2022_PROGRAM),
   )
   return held.flatMap(({ address, account }) => {
     const token = readTokenAccount(account)
@@ -120,9 +123,9 @@ export async function poolOfPosition(node: NodeCalls, position: string): Promise
  * Finds positions by the NFTs in the owner's token accounts, ordered by address. Throws not_found when the pool is
  * gone, internal_error when the node fails.
  */
-export async function positionsOf(node: NodeCalls, pool: string, owner: string): Promise<DammV2Position[]> {
+export async function readPositions(node: NodeCalls, pool: string, owner: string): Promise<DammV2Position[]> {
   const { sdk } = await loadSdk()
-  const held = await nftsOf(node, owner)
+  const held = await readPositionNfts(node, owner)
   const candidates = await Promise.all(
     held.map(async ({ address, token }) => ({
       position: (await positionAddresses(token.mint)).position,
@@ -173,7 +176,7 @@ export type VestingFields = Pick<
   | 'total_released_liquidity'
 >
 
-export const scheduleOf = (fields: VestingFields): PositionSchedule => ({
+export const vestingSchedule = (fields: VestingFields): PositionSchedule => ({
   cliffPoint: fields.cliff_point,
   frequency: fields.period_frequency,
   cliffLiquidity: fields.cliff_unlock_liquidity,
@@ -187,6 +190,6 @@ export const scheduledLiquidity = ({ cliffLiquidity, liquidityPerPeriod, periods
   cliffLiquidity + liquidityPerPeriod * BigInt(periods)
 
 function openSchedule(fields: VestingFields): PositionSchedule | null {
-  const schedule = scheduleOf(fields)
+  const schedule = vestingSchedule(fields)
   return scheduledLiquidity(schedule) > schedule.released ? schedule : null
 }

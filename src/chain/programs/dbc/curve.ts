@@ -32,7 +32,7 @@ interface Curve {
  * Uses whole numbers, because the SDK's own builders reject a fifth of all presets for rounding errors of their floats.
  * The result passes the SDK's validation. Throws bad_request with the preset's field as `param`.
  */
-export async function curveOf(preset: CurvePreset): Promise<LaunchCurve> {
+export async function buildCurve(preset: CurvePreset): Promise<LaunchCurve> {
   const raw = rawPreset(preset)
   const dbc = await openDbc()
   const fees = feeParameters(dbc, preset)

@@ -4,7 +4,7 @@ export { type DbcChange, type DbcClaimChange, type DbcRecipient, dbcChangesIn } 
 export { maxRecipients } from './claim-shares.ts'
 export { buildTradingFeeClaim, closesToken, OPENED_SHARE_UNITS, TRADING_FEE_CLAIM_UNITS } from './claims.ts'
 export { buildConfig, type ConfigContent, configContentHash, tryConfigAtNode } from './config.ts'
-export { curveOf } from './curve.ts'
+export { buildCurve } from './curve.ts'
 export {
   buildDbcLaunch,
   buildWholeDbcLaunch,
@@ -15,10 +15,10 @@ export {
 } from './launch.ts'
 export {
   type LaunchCost,
-  type LaunchTrial,
+  type LaunchRehearsal,
   launchProgramHash,
-  tryDbcLaunch,
-} from './launch-trial.ts'
+  rehearseDbcLaunch,
+} from './launch-rehearsal.ts'
 export {
   buildMigrationStep,
   MIGRATION_PROGRAMS,
@@ -64,7 +64,7 @@ export {
   readDbcPool,
   readDbcPools,
   readLeftover,
-  receiversOf,
+  readReceivers,
 } from './state.ts'
 export { buildDbcSwap, type DbcSwap, type DbcSwapQuote, quoteDbcSwap, SWAP_UNITS } from './swaps.ts'
 export type { CurveEarned, DbcPool, LaunchCurve, OneTimeClaim, Share, TradingFeeClaim } from './types.ts'

@@ -63,7 +63,7 @@ export async function quoteAccount(
   funder = owner,
 ): Promise<TokenAccount & { unwrap: TransactionInstruction | null }> {
   const { spl } = await openDbc()
-  const account = await tokenAccountOf(quoteMint, quoteProgram, owner, funder)
+  const account = await deriveTokenAccount(quoteMint, quoteProgram, owner, funder)
   const unwrap = quoteMint === WRAPPED_SOL ? spl.createCloseAccountInstruction(account.address, owner, owner) : null
   return { ...account, unwrap }
 }
@@ -97,9 +97,9 @@ export const baseAccount = (
   { baseMint, baseProgram }: Pick<DbcPool, 'baseMint' | 'baseProgram'>,
   owner: PublicKey,
   funder = owner,
-): Promise<TokenAccount> => tokenAccountOf(baseMint, baseProgram, owner, funder)
+): Promise<TokenAccount> => deriveTokenAccount(baseMint, baseProgram, owner, funder)
 
-async function tokenAccountOf(
+async function deriveTokenAccount(
   mintAddress: string,
   kind: DbcPool['baseProgram'],
   owner: PublicKey,

@@ -55,7 +55,7 @@ export async function dbcPoolsIn(
   const configs = [...new Set(pools.flatMap((pool) => (pool === null ? [] : [addressOfKey(pool.poolState.config)])))]
   const decoded = await Promise.all((await readDbcAccounts(node, configs)).accounts.map(decodeConfig))
   const configOf = new Map(configs.map((address, i) => [address, decoded[i] ?? null]))
-  const decimalsOf = await quoteDecimalsOf(
+  const decimalsOf = await readQuoteDecimals(
     node,
     decoded.map((each) => each?.config ?? null),
   )
@@ -69,7 +69,10 @@ export async function dbcPoolsIn(
 }
 
 /** Reads the mints of the quotes. If all pools are quoted in SOL, this takes no request. */
-async function quoteDecimalsOf(node: NodeCalls, configs: readonly (PoolConfig | null)[]): Promise<Map<string, number>> {
+async function readQuoteDecimals(
+  node: NodeCalls,
+  configs: readonly (PoolConfig | null)[],
+): Promise<Map<string, number>> {
   const decimals = new Map([[WRAPPED_SOL, SOL_DECIMALS]])
   const quotes = configs.flatMap((config) => (config === null ? [] : [addressOfKey(config.quoteMint)]))
   const mints = [...new Set(quotes)].filter((mint) => mint !== WRAPPED_SOL)
@@ -153,7 +156,7 @@ export interface CurveReceivers {
  * Returns the receivers of each config, at most a hundred of them in one call; null for an address without a config.
  * Throws internal_error when the node fails.
  */
-export async function receiversOf(node: NodeCalls, configs: readonly string[]): Promise<(CurveReceivers | null)[]> {
+export async function readReceivers(node: NodeCalls, configs: readonly string[]): Promise<(CurveReceivers | null)[]> {
   const { accounts } = await readDbcAccounts(node, configs)
   const decoded = await Promise.all(accounts.map(decodeConfig))
   return decoded.map((settings) => {

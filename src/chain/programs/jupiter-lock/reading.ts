@@ -37,7 +37,7 @@ export async function readLocks(node: NodeCalls, addresses: readonly string[]): 
 }
 
 /** Reads the lock of a wallet. */
-export async function readLockOf(
+export async function readWalletLock(
   node: NodeCalls,
   user: string,
 ): Promise<{ at: ChainTime; address: string; escrow: Escrow | null }> {

@@ -4,7 +4,7 @@ import type { ChainAccount } from '../../../solana/accounts.ts'
 import { hexOf } from '../../../solana/bytes.ts'
 import { MERKLE_DISTRIBUTOR } from '../../../solana/programs/merkle-distributor.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
-import { readingOf } from '../../sending/runs.ts'
+import { readWithSlots } from '../../sending/runs.ts'
 
 /** The program's MerkleDistributor, with amounts in raw units and times in Unix seconds. */
 export interface Distributor {
@@ -75,6 +75,6 @@ export async function readDistributors(
   node: NodeCalls,
   addresses: readonly string[],
 ): Promise<{ slot: number; distributors: (Distributor | null)[] }> {
-  const { accounts, newest } = await readingOf(node, addresses)
+  const { accounts, newest } = await readWithSlots(node, addresses)
   return { slot: newest, distributors: accounts.map(decodeDistributor) }
 }

@@ -6,7 +6,7 @@ import { badRequest, notFound } from '../../../platform/errors.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { METAPLEX_CORE } from '../../../solana/programs/metaplex-core.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
-import { accountsAt, readingOf } from '../../sending/runs.ts'
+import { accountsAt, readWithSlots } from '../../sending/runs.ts'
 import { storable } from './changes.ts'
 import { loadCore } from './sdk.ts'
 import type { AssetContent, AssetState, CollectionState, PluginAuthority } from './types.ts'
@@ -20,7 +20,7 @@ export async function readCoreAsset(
   node: NodeCalls,
   address: string,
 ): Promise<{ slot: number; content: AssetContent }> {
-  const { oldest: slot, accounts } = await readingOf(node, [address])
+  const { oldest: slot, accounts } = await readWithSlots(node, [address])
   return { slot, content: await decodeAsset(address, accounts[0] ?? null) }
 }
 
@@ -39,7 +39,7 @@ export async function readAssetIn(
   asset: string,
   collection: string,
 ): Promise<{ slot: number; content: AssetContent; isTaken: boolean; collection: CollectionState | null }> {
-  const { oldest: slot, accounts } = await readingOf(node, [asset, collection])
+  const { oldest: slot, accounts } = await readWithSlots(node, [asset, collection])
   return {
     slot,
     content: await decodeAsset(asset, accounts[0] ?? null),

@@ -18,6 +18,11 @@ export {
   MOST_EXECUTED_ACCOUNTS,
   requireExecutable,
 } from './deciding.ts'
+export {
+  innerTransaction,
+  type RehearsedExecution,
+  rehearseExecution,
+} from './execution-rehearsal.ts'
 export { readExecution } from './executions.ts'
 export {
   type LeftBuffer,
@@ -30,4 +35,3 @@ export {
   readTransactionBuffers,
   readVaultTransaction,
 } from './reading.ts'
-export { type ExecutionForecast, innerTransaction, simulateExecution } from './trial.ts'

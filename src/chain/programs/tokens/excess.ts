@@ -71,7 +71,7 @@ export async function readReclaimable(
         readTokenAccounts(chain, { wallet, narrowing: { programId }, bytes: READ_BYTES }),
       ),
     ),
-    readMintsOf(chain, wallet, knownMints),
+    readMintsByAuthority(chain, wallet, knownMints),
   ])
   const isAssociated = closesEmpty ? await associatedCheck(wallet) : null
   const judged = tokens.flatMap((each) =>
@@ -165,7 +165,7 @@ interface OwnMint {
 }
 
 /** Reads the mints whose mint authority is the wallet. Many nodes refuse the search; then only the known ones are read. */
-async function readMintsOf(
+async function readMintsByAuthority(
   chain: Pick<Chain, 'callLarge' | 'call'>,
   wallet: string,
   known: readonly string[],

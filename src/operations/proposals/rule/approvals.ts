@@ -8,7 +8,7 @@ import { decisionText } from '../../../solana/decision-texts.ts'
 import { isTextSignedBy } from '../../../solana/offchain-messages.ts'
 import { isSignatureOf } from '../../../solana/signatures.ts'
 import { allApprovers } from '../../../store/proposals/approvers.ts'
-import { decisionsOf, lockProposal } from '../../../store/proposals/proposals.ts'
+import { lockProposal, readDecisions } from '../../../store/proposals/proposals.ts'
 import { findApiKey } from '../../../store/requests/api-keys.ts'
 import type { Row } from '../../../store/schema.ts'
 import type { Reader, Tx } from '../../../store/store.ts'
@@ -75,7 +75,7 @@ export async function countApprovals(
   by: { wallet: string; approvals: Approvals | null },
 ): Promise<{ approved: number; rejected: number; eligible: number }> {
   const eligible = new Set((await eligibleApprovers(reader, row, by)).map(({ address }) => address))
-  const decisions = (await decisionsOf(reader, [row.id])).get(row.id) ?? []
+  const decisions = (await readDecisions(reader, [row.id])).get(row.id) ?? []
   const count = (wanted: 'approved' | 'rejected') =>
     decisions.filter(
       ({ approver, decision, signature }) =>

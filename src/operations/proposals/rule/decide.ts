@@ -4,14 +4,14 @@ import type { Context } from '../../../context.ts'
 import { badRequest, forbidden } from '../../../platform/errors.ts'
 import { decisionText } from '../../../solana/decision-texts.ts'
 import { findApprover } from '../../../store/proposals/approvers.ts'
-import { addDecision, decisionsOf, lockProposal, updateProposal } from '../../../store/proposals/proposals.ts'
+import { addDecision, lockProposal, readDecisions, updateProposal } from '../../../store/proposals/proposals.ts'
 import type { Row } from '../../../store/schema.ts'
 import { endWaiting, findSigning } from '../../../store/signing/signings.ts'
 import type { Tx } from '../../../store/store.ts'
 import { audit } from '../../signing/audit.ts'
 import { lockPolicyState } from '../../signing/policy-state.ts'
 import { timelessSha256 } from '../../signing/waiting-draft.ts'
-import { type Decision, type DecisionInput, recordOf, requireProposal } from '../proposal-record.ts'
+import { type Decision, type DecisionInput, loadProposalRecord, requireProposal } from '../proposal-record.ts'
 import {
   approverFault,
   countApprovals,
@@ -42,7 +42,7 @@ export async function decideByRule(
   if (answer.proposal.status !== 'approved') return answer
   await tryExecute(context, row.id)
   const { db } = context.store
-  return { mode: 'recorded', proposal: await recordOf(db, await requireProposal(db, row.id)) }
+  return { mode: 'recorded', proposal: await loadProposalRecord(db, await requireProposal(db, row.id)) }
 }
 
 interface SignedDecision {
@@ -63,7 +63,7 @@ function recordDecision(context: Context, id: string, { approver, signature, dec
     const known = await findApprover(tx, approver)
     const fault = approverFault(known ?? undefined, row, { wallet, approvals })
     if (fault !== null) throw badRequest(`approver: ${approver} ${fault}`, { param: 'approver' })
-    const earlier = (await decisionsOf(tx, [id])).get(id)?.find((each) => each.approver === approver)
+    const earlier = (await readDecisions(tx, [id])).get(id)?.find((each) => each.approver === approver)
     if (earlier !== undefined) throw badRequest(`${approver} has ${earlier.decision} the proposal ${id} already`)
     if (!isDecisionSigned(row, { approver, decision, signature })) {
       const text = decisionText(decision, decided(row))
@@ -82,7 +82,7 @@ function recordDecision(context: Context, id: string, { approver, signature, dec
     const status = approved >= needed ? 'approved' : eligible - rejected < needed ? 'rejected' : 'active'
     if (status === 'rejected' && row.signing_id !== null) await endWaiting(tx, row.signing_id)
     const changed = await updateProposal(tx, id, { status, fault: null, updated_at: now })
-    return { mode: 'recorded' as const, proposal: await recordOf(tx, changed ?? row) }
+    return { mode: 'recorded' as const, proposal: await loadProposalRecord(tx, changed ?? row) }
   })
 }
 
@@ -98,7 +98,7 @@ async function cancelByRule(context: Context, { id, asked_by }: Row<'proposals'>
     if (changed === null) {
       throw badRequest(`The execution of the proposal ${id} has begun: continue it (svc proposals execute ${id})`)
     }
-    return { mode: 'recorded' as const, proposal: await recordOf(tx, changed) }
+    return { mode: 'recorded' as const, proposal: await loadProposalRecord(tx, changed) }
   })
 }
 

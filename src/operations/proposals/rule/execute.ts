@@ -8,7 +8,7 @@ import { findSigning } from '../../../store/signing/signings.ts'
 import type { Tx } from '../../../store/store.ts'
 import { fromJsonOrNull } from '../../api-records.ts'
 import { audit } from '../../signing/audit.ts'
-import { type DecisionInput, recordOf, requireProposal } from '../proposal-record.ts'
+import { type DecisionInput, loadProposalRecord, requireProposal } from '../proposal-record.ts'
 import { notApproved } from './approvals.ts'
 import { requestPurpose } from './propose.ts'
 
@@ -18,7 +18,7 @@ export type ExecutingServices = RepeatingServices & Pick<Services, 'repeat'>
 export async function executeByRule(context: Context, row: Row<'proposals'>, _: DecisionInput): Promise<ProposalStep> {
   if (row.status !== 'executed') await executeApproved(context, row.id, context.requestId)
   const { db } = context.store
-  return { mode: 'recorded', proposal: await recordOf(db, await requireProposal(db, row.id)) }
+  return { mode: 'recorded', proposal: await loadProposalRecord(db, await requireProposal(db, row.id)) }
 }
 
 /** Executes it as far as possible. A failure is kept by the proposal, and logged. */

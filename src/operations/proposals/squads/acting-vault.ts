@@ -33,7 +33,7 @@ export async function openActingVault(
   const { multisig: address, vault_index: vaultIndex, member: requested } = approver
   await requireProgram(context.chain, PROGRAMS.squads)
   const multisig = await requireMultisig(context, approver)
-  const member = await proposerOf(context, multisig, requested, isSigned)
+  const member = await resolveProposer(context, multisig, requested, isSigned)
   const index = multisig.transactionIndex + 1n
   const transaction = squadsTransactionAddress(address, index)
   const signers: string[] = []
@@ -69,7 +69,7 @@ const isVault = (address: string, param: string, { multisig, vaultIndex }: Known
     { param, details: { multisig, vault_index: vaultIndex } },
   )
 
-async function proposerOf(
+async function resolveProposer(
   context: ProposalContext,
   { address, members }: Multisig,
   requested: string | undefined,

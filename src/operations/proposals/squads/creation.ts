@@ -9,8 +9,8 @@ import {
   type Executed,
   executionTooLarge,
   readTransactionBuffers,
+  rehearseExecution,
   requireExecutable,
-  simulateExecution,
 } from '../../../chain/programs/squads/index.ts'
 import { accountsAtSlot } from '../../../chain/reads/node-reads.ts'
 import { withFixedBudget } from '../../../chain/sending/compute-budget.ts'
@@ -23,7 +23,7 @@ import type { TableLookup } from '../../../solana/decoded-message.ts'
 import { type LoadedAddresses, loadAddresses } from '../../../solana/lookup-tables.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../../solana/messages.ts'
 import { innerMessageOf, type PinnedMessage, SquadsFault, squadsProposalAddress } from '../../../solana/squads/index.ts'
-import { insertProposal, lockProposal, openProposalOf, updateProposal } from '../../../store/proposals/proposals.ts'
+import { findOpenProposal, insertProposal, lockProposal, updateProposal } from '../../../store/proposals/proposals.ts'
 import type { NewRow } from '../../../store/schema.ts'
 import type { Reader, Tx } from '../../../store/store.ts'
 import { type BuiltTransaction, buildTransaction, sequenceTerms } from '../../building.ts'
@@ -81,7 +81,7 @@ async function requireNoneOpen(
   if (subject === null) return
   // A plan that the platform wallet has signed is on its way; one for a member may never be sent.
   const since = isSigned ? clock.now() - SENDING_MS : Number.MAX_SAFE_INTEGER
-  const open = await openProposalOf(reader, { genesis, subject, plannedAfter: since })
+  const open = await findOpenProposal(reader, { genesis, subject, plannedAfter: since })
   if (open !== null) throw openAlready(open.id, open.what)
 }
 
@@ -105,7 +105,7 @@ async function prepareProposal(
 ): Promise<PreparedProposal> {
   const { vault, vaultIndex } = acting
   const { index } = place
-  const inner = await innerOf(context, decodeWireTransaction(transaction), { vault, ephemeral: acting.signers })
+  const inner = await pinInnerMessage(context, decodeWireTransaction(transaction), { vault, ephemeral: acting.signers })
   const ephemeralSigners = inner.keys.slice(0, inner.signers).some((key) => acting.signers.includes(key))
     ? acting.signers.length
     : 0
@@ -114,7 +114,7 @@ async function prepareProposal(
   const built = await buildCreation({ ...context, txVersion: act.txVersion }, creating, follows)
   await requireExecutable(executed, { member, version: act.txVersion })
   // What an earlier one of the request makes is not on the chain yet.
-  const forecast = follows === undefined ? await forecastOf(context, executed, requireShortTrace) : null
+  const forecast = follows === undefined ? await rehearseChanges(context, executed, requireShortTrace) : null
   const row = planRow(context, {
     genesis: await context.chain.genesisHash(),
     multisig,
@@ -134,7 +134,7 @@ async function prepareProposal(
 }
 
 /** The message that the vault executes. Throws bad_request if another wallet pays or must sign. */
-export async function innerOf(
+export async function pinInnerMessage(
   context: Pick<Context, 'chain'>,
   decoded: DecodedTransaction,
   { vault, ephemeral = [] }: { vault: string; ephemeral?: readonly string[] },
@@ -223,12 +223,12 @@ function requireShortTrace(err: unknown): void {
 }
 
 /** What an execution would change, or null if it would fail now; `check` gets the error. */
-export async function forecastOf(
+export async function rehearseChanges(
   context: Pick<ProposalContext, 'chain' | 'config'>,
   executed: Executed,
   check?: (err: unknown) => void,
 ): Promise<PlannedChanges | null> {
-  const { err, balance_changes, control_changes } = await simulateExecution(
+  const { err, balance_changes, control_changes } = await rehearseExecution(
     context.chain,
     programsDirOf(context),
     executed,

@@ -35,7 +35,7 @@ export async function knownVaultOr(
   fault: unknown,
 ): Promise<KnownVault> {
   if (!(fault instanceof ApiError) || fault.code !== 'not_found') throw fault
-  const known = (await vaultsOf(context, vaultIndex)).find((each) => addressOf(each) === address)
+  const known = (await findVaults(context, vaultIndex)).find((each) => addressOf(each) === address)
   if (known !== undefined) return known
   if (keyFault(addressBytes(address)) === null) throw fault
   throw notFound(
@@ -47,7 +47,7 @@ export async function knownVaultOr(
 const addressOf = ({ multisig, vaultIndex }: KnownVault) => vaultAddress(multisig, vaultIndex)
 
 /** The vaults of stored proposals and of the setting `squads`; of each multisig also its first and that of `index`. */
-async function vaultsOf(
+async function findVaults(
   { chain, store, config }: Pick<Context, 'chain' | 'store' | 'config'>,
   index: number,
 ): Promise<KnownVault[]> {

@@ -57,7 +57,7 @@ export function planRow(
     stored_message: packMessage(message),
     request: plan.request,
     tracked_resource_json: tracked === undefined ? null : JSON.stringify(tracked),
-    approver_json: JSON.stringify(approverOf(multisig, executed, member)),
+    approver_json: JSON.stringify(squadsApprover(multisig, executed, member)),
     multisig: multisig.address,
     transaction_index: Number(index),
     transaction_address: squadsTransactionAddress(multisig.address, index),
@@ -76,7 +76,7 @@ export function planRow(
   }
 }
 
-const approverOf = (
+const squadsApprover = (
   { address, members, timeLock }: Multisig,
   { index, vaultIndex }: Executed,
   member: string,

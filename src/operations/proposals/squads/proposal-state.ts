@@ -47,13 +47,13 @@ export function planState(row: PlanRow, read: ReadAccounts, now: number): PlanSt
   const isPlan = isUnsent(row.status)
   if (read.foreign !== null) {
     return isPlan
-      ? as('expired', { fault: `${takenBy('another transaction', index)} ${read.foreign}.` })
+      ? as('expired', { fault: `${numberTaken('another transaction', index)} ${read.foreign}.` })
       : as(row.status, { fault: `${read.foreign}.` })
   }
   if (transaction === null && proposal === null) {
     if (!isPlan) return closed(row, now, as)
     if (row.status === 'expired') return as('expired')
-    if (multisig.transactionIndex >= index) return as('expired', { fault: takenBy('another transaction', index) })
+    if (multisig.transactionIndex >= index) return as('expired', { fault: numberTaken('another transaction', index) })
     return now - row.created_at > PLAN_LIFE_MS
       ? as('expired', { fault: 'It was never put on the chain.' })
       : as('planned')
@@ -61,16 +61,16 @@ export function planState(row: PlanRow, read: ReadAccounts, now: number): PlanSt
   if (transaction !== null) {
     const difference = differenceOf(row, transaction)
     if (difference !== null && isPlan) {
-      return as('expired', { fault: `${takenBy('another transaction', index)} ${difference}` })
+      return as('expired', { fault: `${numberTaken('another transaction', index)} ${difference}` })
     }
-    if (difference !== null) return as(statusOf(row, proposal, multisig), { fault: difference })
+    if (difference !== null) return as(planStatus(row, proposal, multisig), { fault: difference })
   }
-  const status = statusOf(row, proposal, multisig)
+  const status = planStatus(row, proposal, multisig)
   const isOpen = status === 'active' || status === 'approved'
   return as(status, { fault: isOpen ? overdueFault(row, read.chainNow) : null })
 }
 
-export const takenBy = (what: string, index: bigint) => `Number ${index} of the multisig was taken by ${what}.`
+export const numberTaken = (what: string, index: bigint) => `Number ${index} of the multisig was taken by ${what}.`
 
 /** Only what is finished or stale can be closed. Whether it was executed before, its history says. */
 function closed(row: PlanRow, now: number, as: (status: PlanRow['status'], changes?: Partial<PlanState>) => PlanState) {
@@ -94,7 +94,7 @@ export function differenceOf(
   return storedMessageDifference(unpackMessage(row.stored_message), transaction.message)
 }
 
-function statusOf(row: PlanRow, proposal: ProposalAccount | null, multisig: Multisig): PlanRow['status'] {
+function planStatus(row: PlanRow, proposal: ProposalAccount | null, multisig: Multisig): PlanRow['status'] {
   // The transaction is there, and its proposal not yet.
   if (proposal === null) return row.status === 'expired' ? 'planned' : row.status
   switch (proposal.status) {

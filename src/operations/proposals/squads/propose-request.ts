@@ -4,7 +4,7 @@ import type { ProposalCreation, TrackedResource } from '../../../api/payloads.ts
 import type { Context } from '../../../context.ts'
 import { badRequest } from '../../../platform/errors.ts'
 import type { Tx } from '../../../store/store.ts'
-import { rehearse } from '../../../store/writing/rehearse.ts'
+import { runAndRollBack } from '../../../store/writing/roll-back.ts'
 import { withNewBlockhash } from '../../building.ts'
 import { signAndSubmit } from '../../signing/sign-and-submit.ts'
 import { openSigningRun, type SigningRun } from '../../signing/signing-run.ts'
@@ -87,7 +87,7 @@ export async function proposeRequest<D extends object, C extends ProposalContext
     // What the vault executes has the room of version 1; the transaction that executes it has its own limits.
     txVersion: 1,
     // The answer of the work is needed before the commit, to build what puts it on the chain.
-    commit: async (work: (tx: Tx) => Promise<D>) => finish(await rehearse(context.store, work), work),
+    commit: async (work: (tx: Tx) => Promise<D>) => finish(await runAndRollBack(context.store, work), work),
   })
   const answer = await operate(context)
   return proposed ?? finish(answer, async () => answer)

@@ -45,7 +45,7 @@ export async function reclaimInSquads(
     const rentCollector = open === null ? read.multisig.rentCollector : null
     const payer =
       input.mode === 'signed' ? (await requireSigner(context)).address : (input.member ?? row.member ?? rentCollector)
-    const buffers = payer === null ? [] : await buffersOf(context, row, payer)
+    const buffers = payer === null ? [] : await findBuffers(context, row, payer)
     const left = buffers.filter(({ filling }) => filling === null).slice(0, MOST_CLOSED_BUFFERS)
     if (payer === null || (open !== null && left.length === 0)) throw fillingFault(buffers) ?? open
     const built = await buildTransaction(context, {
@@ -64,7 +64,9 @@ export async function reclaimInSquads(
     return {
       row,
       built,
-      ...(rentCollector === null ? {} : { returns: { lamports: await rentOf(context, row), to: rentCollector } }),
+      ...(rentCollector === null
+        ? {}
+        : { returns: { lamports: await readReclaimableRent(context, row), to: rentCollector } }),
       ...(left.length === 0 ? {} : { buffers: left.map(({ filling: _, ...buffer }) => buffer) }),
     }
   })
@@ -87,7 +89,7 @@ function openFault({ id, status, reclaimed_at }: Row<'proposals'>, { multisig }:
   )
 }
 
-async function rentOf({ chain }: Context, row: Row<'proposals'>): Promise<string> {
+async function readReclaimableRent({ chain }: Context, row: Row<'proposals'>): Promise<string> {
   const { multisig, index } = placeOf(row)
   const accounts = await accountsAt(chain, [
     squadsProposalAddress(multisig, index),
@@ -105,7 +107,7 @@ interface OwnBuffer {
 }
 
 /** The buffers of a member in the multisig of the row. A plan that is on its way needs its buffer. */
-async function buffersOf(context: Context, row: Row<'proposals'>, member: string): Promise<OwnBuffer[]> {
+async function findBuffers(context: Context, row: Row<'proposals'>, member: string): Promise<OwnBuffer[]> {
   const { chain, store } = context
   const { multisig } = placeOf(row)
   const found = (await readTransactionBuffers(chain, multisig, member)).flatMap((buffer, buffer_index) =>

@@ -13,7 +13,7 @@ import type { Row } from '../../../store/schema.ts'
 import { inEitherMode } from '../../act.ts'
 import { fromJsonOrNull } from '../../api-records.ts'
 import { type BuiltTransaction, buildTransaction } from '../../building.ts'
-import { type Decision, type DecisionInput, recordOf } from '../proposal-record.ts'
+import { type Decision, type DecisionInput, loadProposalRecord } from '../proposal-record.ts'
 import { executedOf, placeOf } from './pinned.ts'
 import { memberWith, requireStoredPlan, type StoredPlan } from './stored-plan.ts'
 import { forecastApproved, requireUnchanged } from './unchanged.ts'
@@ -116,7 +116,7 @@ export async function answerStep(
   // The plan finds the member who pays.
   const answer = await inEitherMode(context, { mode, payer: '' }, operation, plan, {
     isCheckedAgain: true,
-    more: async () => ({ proposal: await recordOf(context.store.db, row) }),
+    more: async () => ({ proposal: await loadProposalRecord(context.store.db, row) }),
   })
   return answer as ProposalStep
 }

@@ -70,4 +70,4 @@ export async function memberWith(
   )
 }
 
-export const approverOf = (row: Row<'proposals'>): SquadsApprover => fromJson<SquadsApprover>(row.approver_json)
+export const parseApprover = (row: Row<'proposals'>): SquadsApprover => fromJson<SquadsApprover>(row.approver_json)

@@ -1,6 +1,6 @@
 /** Compares what an execution would do now with what it was going to do when it was proposed. */
 import { explainTransactionError } from '../../../chain/errors/index.ts'
-import { type ExecutionForecast, simulateExecution } from '../../../chain/programs/squads/index.ts'
+import { type RehearsedExecution, rehearseExecution } from '../../../chain/programs/squads/index.ts'
 import type { Context } from '../../../context.ts'
 import { badRequest } from '../../../platform/errors.ts'
 import { storeFirstForecast } from '../../../store/proposals/proposals.ts'
@@ -8,7 +8,7 @@ import type { Row } from '../../../store/schema.ts'
 import { programsDirOf } from './creation.ts'
 import { executedOf } from './pinned.ts'
 import { createdIn, forecastJson, otherControl, otherLosses, plannedChanges, worseFor } from './planned-changes.ts'
-import { approverOf } from './stored-plan.ts'
+import { parseApprover } from './stored-plan.ts'
 
 const CONTROL_UNKNOWN =
   'An older version stored this proposal without owners and authorities, so only balances are compared with what was proposed'
@@ -17,7 +17,7 @@ const CONTROL_UNKNOWN =
 const BOUNDED: ReadonlySet<string> = new Set(['POST /v2/pools/{address}/swaps'])
 
 interface ExecutionNow {
-  forecast: ExecutionForecast
+  forecast: RehearsedExecution
   /** What the vault would lose more, or get less, and what else would control an account, in sentences. */
   changes: string[]
   /** What cannot be compared; null if everything can. */
@@ -25,10 +25,10 @@ interface ExecutionNow {
 }
 
 export async function executionNow(context: Context, row: Row<'proposals'>): Promise<ExecutionNow> {
-  const forecast = await simulateExecution(context.chain, programsDirOf(context), executedOf(row))
+  const forecast = await rehearseExecution(context.chain, programsDirOf(context), executedOf(row))
   const planned = plannedChanges(row.forecast_json)
   if (forecast.err !== null || planned === null) return { forecast, changes: [], notCompared: null }
-  const { vault } = approverOf(row)
+  const { vault } = parseApprover(row)
   const { balance_changes, control_changes } = planned
   return {
     forecast,
@@ -55,7 +55,7 @@ export async function forecastApproved(context: Context, row: Row<'proposals'>):
 async function keepFirst(
   { store, dryRun }: Context,
   { id }: Row<'proposals'>,
-  forecast: ExecutionForecast,
+  forecast: RehearsedExecution,
 ): Promise<void> {
   if (forecast.err !== null || dryRun) return
   await store.write((tx) => storeFirstForecast(tx, id, forecastJson(forecast)))

@@ -6,7 +6,7 @@ import { ApiError } from '../../../platform/errors.ts'
 export type Gaps = TokenReport['gaps']
 
 /** Returns what is read; for a fault of the node or a refusal, null and a gap. Other errors are thrown. */
-export async function orGap<T>(
+export async function readOrNoteGap<T>(
   gaps: Gaps,
   part: Gaps[number]['part'],
   read: () => Promise<T>,

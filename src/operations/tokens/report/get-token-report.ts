@@ -9,7 +9,7 @@ import { isoSeconds } from '../../../solana/lock-schedule.ts'
 import { feesAt } from '../../../solana/token-verdicts.ts'
 import { cleanLabel } from '../labels.ts'
 import { REPORT_BUDGETS, withinBudget } from './budget.ts'
-import { type Gaps, orGap } from './gaps.ts'
+import { type Gaps, readOrNoteGap } from './gaps.ts'
 import { holderFacts } from './holder-facts.ts'
 import { atHandIn, lockFacts } from './lock-facts.ts'
 import { poolFacts } from './pool-facts.ts'
@@ -35,8 +35,8 @@ export async function getTokenReport(
   ]
   const [holders, found, pools] = await Promise.all([
     holderFacts(context, withinBudget(chain, 'The holders', budgets.holders), mint, gaps),
-    orGap(gaps, 'locks', () => locksOfMint(forLocks, mint, slot)),
-    orGap(gaps, 'pools', () => poolFacts(forPools, mint, { slot, at }, gaps)),
+    readOrNoteGap(gaps, 'locks', () => locksOfMint(forLocks, mint, slot)),
+    readOrNoteGap(gaps, 'pools', () => poolFacts(forPools, mint, { slot, at }, gaps)),
   ])
   return {
     mint,

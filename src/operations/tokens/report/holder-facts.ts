@@ -11,7 +11,7 @@ import { addressOf } from '../../../solana/addresses.ts'
 import { type HolderSnapshotRow, pageHolderSnapshots } from '../../../store/resources/holder-snapshots.ts'
 import { openHolderPiece } from '../../holder-snapshots.ts'
 import type { ReportChain } from './budget.ts'
-import { type Gaps, orGap } from './gaps.ts'
+import { type Gaps, readOrNoteGap } from './gaps.ts'
 import { bpsOf } from './shares.ts'
 
 /** Most token accounts of a reading for a report. A snapshot takes a million of them. */
@@ -35,7 +35,7 @@ export async function holderFacts(
 ): Promise<TokenReport['holders']> {
   const [snapshot] = (await pageHolderSnapshots(context.store.db, { address: mint, limit: 1 })).rows
   if (snapshot !== undefined && snapshot.accounts > LIMITS.accounts) return fromSnapshot(context, snapshot)
-  const read = await orGap(gaps, 'holders', () => fromChain(chain, mint))
+  const read = await readOrNoteGap(gaps, 'holders', () => fromChain(chain, mint))
   if (read !== null || snapshot === undefined) return read
   return fromSnapshot(context, snapshot)
 }

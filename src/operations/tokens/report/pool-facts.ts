@@ -14,7 +14,7 @@ import { accountsAt } from '../../../chain/sending/runs.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { readTokenAccount } from '../../../solana/token-accounts.ts'
 import type { ReportChain } from './budget.ts'
-import { type Gaps, orGap } from './gaps.ts'
+import { type Gaps, readOrNoteGap } from './gaps.ts'
 import { lockFacts } from './lock-facts.ts'
 import { relevantPools } from './relevant-pools.ts'
 import { bpsOf } from './shares.ts'
@@ -100,7 +100,7 @@ async function lockedParts(
   for (const { pool, address } of pools) {
     const rest = pools.length - parts.size
     const say = (reason: string) => `Who can withdraw the liquidity of ${rest} of the pools was not read: ${reason}`
-    const read = await orGap(gaps, 'pools', () => withLocks(chain, pool, reading), say)
+    const read = await readOrNoteGap(gaps, 'pools', () => withLocks(chain, pool, reading), say)
     if (read === null) break
     parts.set(address, read)
   }

@@ -21,7 +21,7 @@ import type { NodeCalls } from '../../nodes/node-call.ts'
 import { balanceChanges } from '../../sending/balance-changes.ts'
 import { controlChanges } from '../../sending/control-states.ts'
 import { accountsAt } from '../../sending/runs.ts'
-import { openChain } from '../../sending/series-trial.ts'
+import { openCopy } from '../../sending/series-rehearsal.ts'
 import { simulateDecoded, withRentAndDecimals } from '../../sending/simulations.ts'
 import { decodeTransaction } from '../../sending/transactions.ts'
 import { withinVersion1 } from '../../sending/unsigned.ts'
@@ -31,7 +31,7 @@ import { innerInstructions } from './inner-instructions.ts'
 import { transactionExecute } from './program.ts'
 import { checked } from './reading.ts'
 
-export interface ExecutionForecast
+export interface RehearsedExecution
   extends Pick<Simulation, 'err' | 'logs' | 'units_consumed' | 'rent' | 'balance_changes' | 'control_changes'> {
   /**
    * True if Squads itself ran the message; false if only the message ran, because a program is not in the program cache.
@@ -39,9 +39,9 @@ export interface ExecutionForecast
   exact: boolean
 }
 
-/** Most bytes of accounts that are copied for a trial. */
+/** Most bytes of accounts that are copied for a rehearsal. */
 const MOST_BYTES = 16 * 1024 * 1024
-/** Pays the fee of the trial, so that no account of the message does. */
+/** Pays the fee of the rehearsal, so that no account of the message does. */
 const PAYER = addressOf(new Uint8Array(32).fill(0xfe))
 const PAYER_LAMPORTS = 10n ** 12n
 
@@ -50,21 +50,21 @@ const PAYER_LAMPORTS = 10n ** 12n
  * possible here, the node runs the message with the vault as payer. A failed run is an answer with `err`. Throws
  * bad_request if the address has no multisig, or the node refuses the message.
  */
-export async function simulateExecution(
+export async function rehearseExecution(
   node: NodeCalls,
   programsDir: string,
   executed: Executed,
-): Promise<ExecutionForecast> {
-  const trial = await onCopy(node, programsDir, executed).catch((error: unknown) => {
+): Promise<RehearsedExecution> {
+  const rehearsed = await onCopy(node, programsDir, executed).catch((error: unknown) => {
     // The runtime of the embedded chain has no binary for every platform.
     if (error instanceof NativeModuleFault) return null
     throw error
   })
-  return trial ?? onNode(node, executed)
+  return rehearsed ?? onNode(node, executed)
 }
 
 /** Null if a program is not in the program cache, or the accounts are too many or too large. */
-async function onCopy(node: NodeCalls, programsDir: string, executed: Executed): Promise<ExecutionForecast | null> {
+async function onCopy(node: NodeCalls, programsDir: string, executed: Executed): Promise<RehearsedExecution | null> {
   const { multisig, index, message } = executed
   const touched = [...new Set(addressesOf(message))]
   const tables = message.lookups.map(({ table }) => table)
@@ -77,7 +77,7 @@ async function onCopy(node: NodeCalls, programsDir: string, executed: Executed):
   const executor = members.find(({ execute }) => execute)
   if (executor === undefined) return null
 
-  const chain = await openChain(accounts, programsDir)
+  const chain = await openCopy(accounts, programsDir)
   for (const [address, account] of accounts) {
     if (account?.executable && !chain.account(address)?.executable) return null
     if (account !== null && (account.executable || RUNTIME_OWNERS.has(account.owner))) continue
@@ -130,7 +130,7 @@ async function version1(instruction: TransactionInstruction): Promise<Uint8Array
 }
 
 /** The message alone, with its first signer (the vault) as payer, and without the fee that only this payer is charged. */
-async function onNode(node: NodeCalls, executed: Executed): Promise<ExecutionForecast> {
+async function onNode(node: NodeCalls, executed: Executed): Promise<RehearsedExecution> {
   const decoded = decodeTransaction(Buffer.from(await innerTransaction(executed)).toString('base64'), 'message')
   const { err, logs, units_consumed, rent, balance_changes, control_changes, fee } = await simulateDecoded(
     node,

@@ -1,4 +1,4 @@
-/** A chain for one trial: the runtime with the program cache, in memory, without signatures, history and files. */
+/** A chain for one rehearsal: the runtime with the program cache, in memory, without signatures, history and files. */
 import { loadSvm } from '../platform/native-modules.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { DEFAULT_SETTINGS, type Rent } from '../solana/cluster-settings.ts'
@@ -10,7 +10,7 @@ import { GENESIS_SLOT, SlotClock } from './clock.ts'
 import { loadPrograms } from './programs-dir.ts'
 import { Runtime } from './runtime.ts'
 
-export interface TrialChain {
+export interface RehearsalChain {
   account(address: string): ChainAccount | null
   /** Overwrites an account; null deletes it. */
   set(address: string, account: ChainAccount | null): void
@@ -22,7 +22,7 @@ export interface TrialChain {
   advance(seconds: number): void
 }
 
-export interface TrialOptions {
+export interface RehearsalOptions {
   programsDir: string
   /** Unix milliseconds. */
   now: number
@@ -33,7 +33,7 @@ export interface TrialOptions {
 const SEED_BYTES = 32
 
 /** Takes about 10 ms, and as long for each program when a transaction first names it. Throws NativeModuleFault. */
-export async function openTrialChain({ programsDir, now, rent }: TrialOptions): Promise<TrialChain> {
+export async function openRehearsalChain({ programsDir, now, rent }: RehearsalOptions): Promise<RehearsalChain> {
   const native = await loadSvm()
   const { settings = DEFAULT_SETTINGS } = readCachedSettings(programsDir)
   const eras = [{ slot: GENESIS_SLOT, ms: now, slotMs: settings.slotMs }]

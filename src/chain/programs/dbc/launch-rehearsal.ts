@@ -1,10 +1,10 @@
-/** Tries a launch on its own chain in memory, with the cached programs: whether they accept it, and what it costs. */
+/** Rehearses a launch on its own chain in memory, with the cached programs: whether they accept it, and what it costs. */
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { TrialChain } from '../../../localnet/trial.ts'
+import type { RehearsalChain } from '../../../localnet/rehearsal-chain.ts'
 import { ApiError } from '../../../platform/errors.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import type { Rent } from '../../../solana/cluster-settings.ts'
@@ -25,7 +25,7 @@ import { readDbcPool } from './state.ts'
 import { buildDbcSwap } from './swaps.ts'
 import type { LaunchCurve } from './types.ts'
 
-export interface TrialRequest {
+export interface LaunchRehearsalRequest {
   curve: LaunchCurve
   programsDir: string
   /** Lamports, or raw units of the quote, of the creator's first buy; 0 for none. */
@@ -41,7 +41,7 @@ export interface LaunchCost {
   total: bigint
   /** Rent of all accounts that the launch opens and leaves open. */
   rent: bigint
-  /** Rent per byte of name, symbol and URI, 0 if the token's program pads them. The trial has `textBytes` of them. */
+  /** Rent per byte of name, symbol and URI, 0 if the token's program pads them. The rehearsal has `textBytes` of them. */
   textByteRent: bigint
   textBytes: number
   /** What Metaplex charges for the token's metadata. */
@@ -55,18 +55,18 @@ export interface LaunchCost {
   version: 0 | 1
 }
 
-export interface LaunchTrial {
+export interface LaunchRehearsal {
   /** Why the programs refuse the launch; null when they accept it. */
   failure: ExplainedError | null
   /** Null when the launch itself is refused. */
   cost: LaunchCost | null
 }
 
-const TRIAL_BALANCE = 2n ** 62n
-const TRIAL_BLOCKHASH = SYSTEM_PROGRAM
+const REHEARSAL_BALANCE = 2n ** 62n
+const REHEARSAL_BLOCKHASH = SYSTEM_PROGRAM
 /** Texts as long as in most launches. */
-const TRIAL_TEXTS = { name: 'A launch on trial', symbol: 'TRIAL', uri: `https://example.com/${'0'.repeat(64)}` }
-/** The trial buys this part of the curve after the launch. */
+const REHEARSAL_TEXTS = { name: 'A rehearsed launch', symbol: 'REHEARSE', uri: `https://example.com/${'0'.repeat(64)}` }
+/** The rehearsal buys this part of the curve after the launch. */
 const BOUGHT_PART = 100n
 const MOST_TERMS = {
   priorityFeeLamports: null,
@@ -75,7 +75,7 @@ const MOST_TERMS = {
   heapSize: null,
 }
 
-/** Returns the SHA-256 in hex of the cached program of launch curves, or null when a launch cannot be tried here. */
+/** Returns the SHA-256 in hex of the cached program of launch curves, or null when a launch cannot be rehearsed here. */
 export async function launchProgramHash(programsDir: string): Promise<string | null> {
   const file = (id: string) => join(programsDir, programFile(id))
   if (!existsSync(file(PROGRAMS.dbc.id)) || !existsSync(file(PROGRAMS.tokenMetadata.id))) return null
@@ -85,41 +85,48 @@ export async function launchProgramHash(programsDir: string): Promise<string | n
 }
 
 /** Creates the config and the pool with the first buy, then buys with another wallet. Nothing is sent to a cluster. */
-export async function tryDbcLaunch({
+export async function rehearseDbcLaunch({
   curve,
   programsDir,
   buyLamports,
   quote,
   rent,
-}: TrialRequest): Promise<LaunchTrial> {
-  const { openTrialChain } = await import('../../../localnet/trial.ts')
-  const chain = await openTrialChain({ programsDir, now: Date.now(), ...(rent && { rent }) })
+}: LaunchRehearsalRequest): Promise<LaunchRehearsal> {
+  const { openRehearsalChain } = await import('../../../localnet/rehearsal-chain.ts')
+  const chain = await openRehearsalChain({ programsDir, now: Date.now(), ...(rent && { rent }) })
   const [creator, mint, config, partner, buyer] = freshAddresses()
-  for (const wallet of [creator, buyer]) chain.set(wallet, walletWith(TRIAL_BALANCE))
+  for (const wallet of [creator, buyer]) chain.set(wallet, walletWith(REHEARSAL_BALANCE))
   const terms = await putQuote(chain, { curve, quote, owners: [creator, buyer] })
-  const launch = { ...TRIAL_TEXTS, creator, mint, config, curve, buyLamports, ...terms }
-  const { built, version } = await launchOnTrial({ ...launch, feeClaimer: partner, leftoverReceiver: partner })
+  const launch = { ...REHEARSAL_TEXTS, creator, mint, config, curve, buyLamports, ...terms }
+  const { built, version } = await launchOnCopy({ ...launch, feeClaimer: partner, leftoverReceiver: partner })
   const messages = built.map(({ transaction }) => decodeWireTransaction(transaction).message)
   const fresh = [...new Set(messages.flatMap(({ keys }) => keys))].filter((key) => chain.account(key) === null)
   const failure = runAll(chain, built)
   if (failure !== null) return { failure, cost: null }
   const networkFee = messages.reduce((sum, message) => sum + feeOfMessage(message), 0n)
-  const total = TRIAL_BALANCE - (chain.account(creator)?.lamports ?? 0n)
+  const total = REHEARSAL_BALANCE - (chain.account(creator)?.lamports ?? 0n)
   const isPadded = chain.account(mint)?.owner === TOKEN_PROGRAM
   const textByteRent = isPadded ? 0n : chain.minimumBalance(1) - chain.minimumBalance(0)
-  const texts = { textByteRent, textBytes: Object.values(TRIAL_TEXTS).join('').length }
+  const texts = { textByteRent, textBytes: Object.values(REHEARSAL_TEXTS).join('').length }
   const cost = { ...costOf(chain, fresh), ...texts, networkFee, total, transactions: built.length, version }
   const pool = await readDbcPool(callsOf(chain), await dbcPoolAddress({ mint, config, quoteMint: curve.quoteMint }))
   if (pool === null || pool.quoteReserve >= pool.threshold) return { failure: null, cost }
   const amount = (pool.threshold - pool.quoteReserve) / BOUGHT_PART + 1n
-  const order = { payer: buyer, pool, side: 'buy' as const, amount, minimumOut: 0n, recentBlockhash: TRIAL_BLOCKHASH }
+  const order = {
+    payer: buyer,
+    pool,
+    side: 'buy' as const,
+    amount,
+    minimumOut: 0n,
+    recentBlockhash: REHEARSAL_BLOCKHASH,
+  }
   return { failure: runAll(chain, [await buildDbcSwap(order)]), cost }
 }
 
-/** Gives both wallets of a trial tokens of a quote other than SOL, and returns what the launch names of it. */
+/** Gives both wallets of a rehearsal tokens of a quote other than SOL, and returns what the launch names of it. */
 async function putQuote(
-  chain: TrialChain,
-  { curve, quote, owners }: Pick<TrialRequest, 'curve' | 'quote'> & { owners: readonly string[] },
+  chain: RehearsalChain,
+  { curve, quote, owners }: Pick<LaunchRehearsalRequest, 'curve' | 'quote'> & { owners: readonly string[] },
 ): Promise<QuoteTerms> {
   const { quoteMint, quoteDecimals } = curve
   if (quoteMint === WRAPPED_SOL) return { quoteProgram: 'spl', tokenBadge: null }
@@ -135,17 +142,17 @@ async function putQuote(
   const { key } = await openDbc()
   for (const wallet of owners) {
     const { address } = await quoteAccount({ quoteMint, quoteProgram }, key(wallet))
-    const data = plainTokenAccount({ mint: quoteMint, owner: wallet, amount: TRIAL_BALANCE })
+    const data = plainTokenAccount({ mint: quoteMint, owner: wallet, amount: REHEARSAL_BALANCE })
     chain.set(address.toBase58(), { ...walletWith(chain.minimumBalance(data.length)), owner, data })
   }
   return { quoteProgram, tokenBadge }
 }
 
 /** Version 0 like real launches, or 1 if a part is too large for it. */
-async function launchOnTrial(
+async function launchOnCopy(
   launch: DbcLaunchContent,
 ): Promise<{ built: UnsignedTransaction[]; version: LaunchCost['version'] }> {
-  const recentBlockhash = TRIAL_BLOCKHASH
+  const recentBlockhash = REHEARSAL_BLOCKHASH
   try {
     return { built: await buildDbcLaunch({ ...launch, tip: null, recentBlockhash, computeUnitPrice: 0n }), version: 0 }
   } catch (error) {
@@ -155,7 +162,7 @@ async function launchOnTrial(
   }
 }
 
-function runAll(chain: TrialChain, built: readonly UnsignedTransaction[]): ExplainedError | null {
+function runAll(chain: RehearsalChain, built: readonly UnsignedTransaction[]): ExplainedError | null {
   for (const { transaction } of built) {
     const { err, logs } = chain.run(transaction)
     if (err !== null) return explainTransactionError(err, { logs })
@@ -164,7 +171,7 @@ function runAll(chain: TrialChain, built: readonly UnsignedTransaction[]): Expla
 }
 
 /** Divides the lamports of the new accounts: the part above the rent was paid to the account's owner. */
-function costOf(chain: TrialChain, fresh: readonly string[]) {
+function costOf(chain: RehearsalChain, fresh: readonly string[]) {
   const cost = { rent: 0n, metadataFee: 0n, poolCreationFee: 0n, firstBuy: 0n }
   for (const address of fresh) {
     const account = chain.account(address)
@@ -192,8 +199,8 @@ const walletWith = (lamports: bigint): ChainAccount => ({
   executable: false,
 })
 
-/** The only call of a trial's chain: reading accounts. */
-export const callsOf = ({ account }: Pick<TrialChain, 'account'>): NodeCalls => ({
+/** The only call of a rehearsal's chain: reading accounts. */
+export const callsOf = ({ account }: Pick<RehearsalChain, 'account'>): NodeCalls => ({
   async call<T>(_: string, [addresses]: readonly unknown[]) {
     const value = (addresses as string[]).map((address) => {
       const { owner, executable, lamports, data } = account(address) ?? {}

@@ -2,20 +2,20 @@
 import type { Store, Tx } from '../store.ts'
 
 /** Thrown to roll back the transaction; it is not an error. */
-class Rehearsed<T> {
+class RolledBack<T> {
   readonly value: T
   constructor(value: T) {
     this.value = value
   }
 }
 
-export async function rehearse<T>(store: Pick<Store, 'write'>, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function runAndRollBack<T>(store: Pick<Store, 'write'>, work: (tx: Tx) => Promise<T>): Promise<T> {
   try {
     return await store.write(async (tx): Promise<T> => {
-      throw new Rehearsed(await work(tx))
+      throw new RolledBack(await work(tx))
     })
   } catch (thrown) {
-    if (thrown instanceof Rehearsed) return thrown.value
+    if (thrown instanceof RolledBack) return thrown.value
     throw thrown
   }
 }

@@ -1,6 +1,6 @@
-/** Tries transactions one after another in memory, on the accounts of the cluster: what they cost, before the first is sent. */
+/** Rehearses transactions one after another in memory, on the accounts of the cluster: what they cost, before the first is sent. */
 import type { TransactionForecast } from '../../api/index.ts'
-import type { TrialChain } from '../../localnet/trial.ts'
+import type { RehearsalChain } from '../../localnet/rehearsal-chain.ts'
 import { feePayerOf, movementOf } from '../../policy/movement/compute-movement.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
 import { readRentSysvar } from '../../solana/cluster-settings.ts'
@@ -16,12 +16,12 @@ import { chainTimeOf } from '../reads/chain-clock.ts'
 import type { MaybeAccount } from '../reads/node-reads.ts'
 import { accountsAt } from './runs.ts'
 
-export type SeriesTrial = Pick<TransactionForecast, 'failed' | 'payments'> & {
+export type SeriesRehearsal = Pick<TransactionForecast, 'failed' | 'payments'> & {
   /** What each transaction moves out of the policy's wallet; empty without one, and if any transaction fails. */
   movements: Movement[]
 }
 
-/** Most bytes of accounts that are copied into memory for one trial. */
+/** Most bytes of accounts that are copied into memory for one rehearsal. */
 const MOST_BYTES = 16 * 1024 * 1024
 /** What a wallet is given for the second run: more than it can spend, and little enough to fit into 64 bits. */
 const AMPLE = 2n ** 62n
@@ -41,12 +41,12 @@ interface Series {
  * Null if the transactions cannot be run here: a program is not in the program cache, an account is in a lookup table,
  * or the accounts are too large. Throws internal_error when the node fails.
  */
-export async function tryInSeries(
+export async function rehearseInSeries(
   node: NodeCalls,
   programsDir: string,
   transactions: readonly DecodedTransaction[],
   policyWallet?: string,
-): Promise<SeriesTrial | null> {
+): Promise<SeriesRehearsal | null> {
   if (transactions.some(({ message }) => message.lookups.length > 0)) return null
   const addresses = new Set([CLOCK_SYSVAR, RENT_SYSVAR, ...transactions.flatMap(({ message }) => message.keys)])
   const read = await accountsAt(node, [...addresses])
@@ -105,8 +105,8 @@ type Needs = ReadonlyMap<string, bigint>
 async function runSeries(
   { transactions, accounts, programsDir, wallets, policyWallet }: Series,
   { isAmple }: { isAmple: boolean },
-): Promise<SeriesTrial | null> {
-  const chain = await openChain(accounts, programsDir)
+): Promise<SeriesRehearsal | null> {
+  const chain = await openCopy(accounts, programsDir)
   const before = new Map<string, MaybeAccount>()
   for (const [address, account] of accounts) {
     if (account?.executable && !chain.account(address)?.executable) return null
@@ -167,12 +167,12 @@ async function movementIn(
 }
 
 /** Opens a chain in memory with the clock and the rent among the accounts. */
-export async function openChain(accounts: Series['accounts'], programsDir: string): Promise<TrialChain> {
-  const { openTrialChain } = await import('../../localnet/trial.ts')
+export async function openCopy(accounts: Series['accounts'], programsDir: string): Promise<RehearsalChain> {
+  const { openRehearsalChain } = await import('../../localnet/rehearsal-chain.ts')
   const [clock = null, rent = null] = [accounts.get(CLOCK_SYSVAR), accounts.get(RENT_SYSVAR)]
   const { unixSeconds } = await chainTimeOf(clock)
   const settings = rent === null ? {} : { rent: readRentSysvar(rent.data) }
-  return openTrialChain({ programsDir, now: unixSeconds * 1000, ...settings })
+  return openRehearsalChain({ programsDir, now: unixSeconds * 1000, ...settings })
 }
 
 const largest = (a: bigint, b: bigint) => (a > b ? a : b)
@@ -195,7 +195,7 @@ const atLeast = (amount: bigint) => (amount > AMPLE ? amount : AMPLE)
 type Payment = TransactionForecast['payments'][number]
 
 function paymentsOf(
-  chain: Pick<TrialChain, 'account'>,
+  chain: Pick<RehearsalChain, 'account'>,
   {
     accounts,
     before,

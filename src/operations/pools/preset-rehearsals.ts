@@ -2,13 +2,13 @@
 import type { PresetValidation } from '../../api/pool-previews.ts'
 import type { ExplainedError } from '../../chain/errors/index.ts'
 import {
-  type LaunchTrial,
+  type LaunchRehearsal,
   launchProgramHash,
   type QuoteAccounts,
   readQuoteAccounts,
+  rehearseDbcLaunch,
   tokenBadgeAddress,
   tryConfigAtNode,
-  tryDbcLaunch,
 } from '../../chain/programs/dbc/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
@@ -19,7 +19,7 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { NamedCurve } from './presets.ts'
 
-type TrialServices = Pick<Context, 'chain' | 'config' | 'log'>
+type RehearsalServices = Pick<Context, 'chain' | 'config' | 'log'>
 type Curve = NamedCurve['curve']
 
 /** Errors of a cached program that is older than the transaction. They say nothing about the preset. */
@@ -29,14 +29,14 @@ const INVALID_QUOTE_MINT = 6008
 /** Failures of a run without an error code of the program. Any other failure means that the cache is unusable. */
 const FAILED_RUNS = ['ComputationalBudgetExceeded', 'ProgramFailedToComplete']
 
-/** Trials of a curve by their conditions. A curve object is computed once for each content of a preset. */
-const trials = new WeakMap<Curve, Map<string, Promise<LaunchTrial>>>()
-const MOST_TRIALS_KEPT = 32
+/** Rehearsals of a curve by their conditions. A curve object is computed once for each content of a preset. */
+const rehearsals = new WeakMap<Curve, Map<string, Promise<LaunchRehearsal>>>()
+const MOST_REHEARSALS_KEPT = 32
 /** Clusters, by genesis hash, whose node has run the config of a curve. */
 const takenByNodes = new WeakMap<Curve, Set<string>>()
-let lastTrial: Promise<unknown> = Promise.resolve()
+let lastRehearsal: Promise<unknown> = Promise.resolve()
 
-interface TrialTerms {
+interface RehearsalTerms {
   programsDir: string
   /** SHA-256 of the program. */
   hash: string
@@ -45,52 +45,52 @@ interface TrialTerms {
   rent?: Rent | undefined
 }
 
-function trialOf(curve: Curve, { hash, ...terms }: TrialTerms): Promise<LaunchTrial> {
-  const kept = trials.get(curve) ?? new Map<string, Promise<LaunchTrial>>()
-  trials.set(curve, kept)
+function rehearseCurve(curve: Curve, { hash, ...terms }: RehearsalTerms): Promise<LaunchRehearsal> {
+  const kept = rehearsals.get(curve) ?? new Map<string, Promise<LaunchRehearsal>>()
+  rehearsals.set(curve, kept)
   const { lamportsPerByte, exemptionThreshold } = terms.rent ?? {}
   const { mint, badge } = terms.quote
   const key = [hash, terms.buyLamports, mint?.owner, badge !== null, lamportsPerByte, exemptionThreshold].join(' ')
   const known = kept.get(key)
   if (known !== undefined) return known
-  if (kept.size >= MOST_TRIALS_KEPT) kept.clear()
-  // Trials run one after another, because each blocks the event loop for some tens of milliseconds.
-  const trial = lastTrial.then(() => tryDbcLaunch({ curve, ...terms }))
-  lastTrial = trial.catch(() => kept.delete(key))
-  kept.set(key, trial)
-  return trial
+  if (kept.size >= MOST_REHEARSALS_KEPT) kept.clear()
+  // Rehearsals run one after another, because each blocks the event loop for some tens of milliseconds.
+  const rehearsed = lastRehearsal.then(() => rehearseDbcLaunch({ curve, ...terms }))
+  lastRehearsal = rehearsed.catch(() => kept.delete(key))
+  kept.set(key, rehearsed)
+  return rehearsed
 }
 
 /**
  * Returns whether the program accepts the preset. `payer` would pay in the simulation by the node, which is used if
  * the cache lacks the program.
  */
-export async function validationOf(
-  services: TrialServices,
+export async function validatePreset(
+  services: RehearsalServices,
   { curve }: NamedCurve,
   payer: string | null,
 ): Promise<PresetValidation> {
   const { programsDir } = services.config
   const hash = await launchProgramHash(programsDir)
-  const quote = await quoteOf(services.chain, curve)
+  const quote = await readQuote(services.chain, curve)
   const atNode = { curve, payer, tokenBadge: quote.badge === null ? null : await tokenBadgeAddress(curve.quoteMint) }
   if (hash === null) return validationByNode(services, atNode)
-  const { failure } = await trialOf(curve, { programsDir, hash, buyLamports: triedBuyOf(curve), quote })
-  const validation = ofTrial(failure, hash, quote)
+  const { failure } = await rehearseCurve(curve, { programsDir, hash, buyLamports: rehearsedBuy(curve), quote })
+  const validation = validationFrom(failure, hash, quote)
   return validation.status === 'unknown' ? validationByNode(services, atNode, validation) : validation
 }
 
 /**
- * Throws bad_request naming the preset if the program refuses it. If no trial is possible, that is logged and the
+ * Throws bad_request naming the preset if the program refuses it. If no rehearsal is possible, that is logged and the
  * preset passes.
  */
-export async function requireTakenPreset(services: TrialServices, named: NamedCurve, payer: string): Promise<void> {
+export async function requireTakenPreset(services: RehearsalServices, named: NamedCurve, payer: string): Promise<void> {
   // The embedded chain runs the program of the cache anyway.
   if (services.chain.cluster.kind === 'embedded') return
-  const validation = await validationOf(services, named, payer)
+  const validation = await validatePreset(services, named, payer)
   const { status, by, reason } = validation
   const about = { preset: named.name, ...validation }
-  if (status === 'unknown') services.log.warn(about, 'a preset is used without a trial')
+  if (status === 'unknown') services.log.warn(about, 'a preset is used without a rehearsal')
   if (status !== 'refused') return
   const where = by === 'node' ? 'at the RPC node' : 'run in memory'
   throw badRequest(
@@ -99,22 +99,22 @@ export async function requireTakenPreset(services: TrialServices, named: NamedCu
   )
 }
 
-/** Tries a launch and its first buy with the cluster's rent. Returns null if the cache lacks the program. */
-export async function launchTrialOf(
-  { chain, config }: TrialServices,
+/** Rehearses a launch and its first buy with the cluster's rent. Returns null if the cache lacks the program. */
+export async function rehearseLaunch(
+  { chain, config }: RehearsalServices,
   { curve }: NamedCurve,
   buyLamports: bigint,
-): Promise<LaunchTrial | null> {
+): Promise<LaunchRehearsal | null> {
   const { programsDir } = config
   const hash = await launchProgramHash(programsDir)
   if (hash === null) return null
   const rent = await clusterRent(chain)
-  const quote = await quoteOf(chain, curve)
-  return trialOf(curve, { programsDir, hash, buyLamports, quote, rent })
+  const quote = await readQuote(chain, curve)
+  return rehearseCurve(curve, { programsDir, hash, buyLamports, quote, rent })
 }
 
 /** Reads mint and badge of a quote other than SOL. The mint is null for SOL, and if the cluster lacks it. */
-async function quoteOf(chain: Context['chain'], { quoteMint }: Curve): Promise<QuoteAccounts> {
+async function readQuote(chain: Context['chain'], { quoteMint }: Curve): Promise<QuoteAccounts> {
   if (quoteMint === WRAPPED_SOL) return { mint: null, badge: null }
   const { mint, badge } = await readQuoteAccounts(chain, quoteMint)
   return mint !== null && isTokenProgram(mint.owner) ? { mint, badge } : { mint: null, badge: null }
@@ -126,9 +126,9 @@ async function clusterRent(chain: Context['chain']): Promise<Rent | undefined> {
 }
 
 /** A hundredth of the amount that fills the curve. */
-const triedBuyOf = ({ thresholdLamports }: Curve) => thresholdLamports / 100n + 1n
+const rehearsedBuy = ({ thresholdLamports }: Curve) => thresholdLamports / 100n + 1n
 
-function ofTrial(
+function validationFrom(
   failure: ExplainedError | null,
   program_sha256: string,
   { badge }: Pick<QuoteAccounts, 'badge'>,
@@ -141,7 +141,7 @@ function ofTrial(
 }
 
 async function validationByNode(
-  { chain }: TrialServices,
+  { chain }: RehearsalServices,
   { curve, payer, tokenBadge }: { curve: Curve; payer: string | null; tokenBadge: string | null },
   before: PresetValidation | null = null,
 ): Promise<PresetValidation> {
