@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { join } from 'node:path'
 import { Connection, Keypair } from '@solana/web3.js'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../tools/source.ts'
 import { png } from './storage/images.ts'
-import { startDaemon } from './support/daemon.ts'
+import { type Daemon, startDaemon } from './support/daemon.ts'
 import { lackingPrograms } from './support/pool-platform.ts'
 import { PROGRAMS_DIR } from './support/programs.ts'
 import { temporaryFolder } from './support/service.ts'
@@ -14,8 +14,9 @@ import { makeSharedFolder } from './support/shared-folder.ts'
 
 const folder = makeSharedFolder('svc-client-package-')
 const project = join(folder, 'project')
-let folders = 0
 const installed = join(project, 'node_modules/@svc-launch/client')
+const dataDir = join(folder, 'data')
+let daemon: Daemon
 
 beforeAll(async () => {
   const source = join(folder, 'package')
@@ -25,9 +26,15 @@ beforeAll(async () => {
   writeFileSync(join(project, 'package.json'), '{"type":"module"}')
   const tarball = join(folder, JSON.parse(stdout)[0].filename)
   await execa('npm', ['install', '--offline', tarball], { cwd: project })
+  mkdirSync(dataDir)
+  const platform = Keypair.generate().publicKey.toBase58()
+  daemon = await startDaemon({ dataDir, env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_PLATFORM_WALLET: platform } })
 })
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await daemon?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 it('has one module of about 13 KB with its types, and no dependency, script or native part', () => {
   expect(readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['@svc-launch'])
@@ -48,7 +55,6 @@ it('has a README whose links work outside of the clone', () => {
 })
 
 it('calls a daemon from Node', async () => {
-  const daemon = await startDaemon({ dataDir: temporaryFolder() })
   const script = `
     import { ApiFailure, createClient, fetchTransport } from '@svc-launch/client'
     const client = createClient(fetchTransport(process.argv[2]), process.argv[3])
@@ -58,7 +64,6 @@ it('calls a daemon from Node', async () => {
     console.log(JSON.stringify([data, failure instanceof ApiFailure, failure.code]))`
   writeFileSync(join(project, 'program.mjs'), script)
   const { stdout } = await execa('node', ['program.mjs', daemon.url, daemon.operator], { cwd: project })
-  await daemon.stop()
   expect(JSON.parse(stdout)).toEqual([[], true, 'not_found'])
 })
 
@@ -66,12 +71,9 @@ describe('the page of the client', () => {
   const page = readFileSync(join(ROOT, 'docs/client.md'), 'utf8')
   const programs = [...page.matchAll(/```js\n(import [\s\S]*?)```/g)].map(([, program]) => program!)
 
-  /** A daemon, a wallet with SOL, and what the page installs, in an empty folder. */
-  async function setting(env: Record<string, string> = {}) {
-    const dataDir = temporaryFolder()
-    const daemon = await startDaemon({ dataDir, env })
-    onTestFinished(async () => void (await daemon.stop()))
-    const own = join(folder, `empty-${folders++}`)
+  /** A wallet with SOL, and what the page installs, in an empty folder. */
+  async function setting() {
+    const own = temporaryFolder()
     mkdirSync(join(own, 'node_modules/@svc-launch'), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules/@solana'), join(own, 'node_modules/@solana'))
     symlinkSync(installed, join(own, 'node_modules/@svc-launch/client'))
@@ -86,7 +88,7 @@ describe('the page of the client', () => {
       const keys = { SVC_API_URL: daemon.url, SVC_API_KEY: daemon.operator }
       return (await execa('node', ['program.mjs'], { cwd: own, env: { ...keys, ...more } })).stdout
     }
-    return { daemon, connection, run }
+    return { connection, run }
   }
 
   it('installs the version of web3.js that its programs are written for', () => {
@@ -97,7 +99,7 @@ describe('the page of the client', () => {
   })
 
   it('builds, signs and submits with its first program', async () => {
-    const { daemon, connection, run } = await setting()
+    const { connection, run } = await setting()
     const recipient = Keypair.generate().publicKey
     const stdout = await run(programs[0]!, { RECIPIENT: recipient.toBase58() })
     expect(stdout).toMatch(/^(confirmed|finalized) \w{80,90}$/m)
@@ -109,8 +111,7 @@ describe('the page of the client', () => {
   it.skipIf(lackingPrograms.length > 0)(
     `launches with its second one: two transactions, and one pool.live after the pool exists (${lackingPrograms.join(', ')})`,
     async () => {
-      const platform = Keypair.generate().publicKey.toBase58()
-      const { daemon, run } = await setting({ SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_PLATFORM_WALLET: platform })
+      const { run } = await setting()
       const stdout = await run(programs[1]!)
       expect(stdout).toMatch(/^(?:(?:confirmed|finalized) \w{80,90}\n){2}live \w{32,44}$/)
       const { json } = await daemon.request('GET', '/v2/events?order=asc&resource_type=pool')

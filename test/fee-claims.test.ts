@@ -4,12 +4,12 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
-import { IMAGES } from './storage/images.ts'
+import { IMAGE, keysIn } from './support/launches.ts'
 import { hasProgram } from './support/programs.ts'
 import { WALLET_RENT } from './support/rent.ts'
 import { openService, removeFolder, type Service } from './support/service.ts'
 import { makeSharedFolder } from './support/shared-folder.ts'
-import { addressOf, keypairOf, SOL } from './support/wallets.ts'
+import { addressOf, SOL } from './support/wallets.ts'
 
 const lacking = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
 
@@ -52,12 +52,10 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
       creator: addressOf(creator),
       name: 'My Token',
       symbol: 'MTK',
-      image: Buffer.from(IMAGES.png).toString('base64'),
+      image: IMAGE,
     }
     const { data } = (await service.request('POST', '/v2/pools', { body })).json
-    const keys = [data.required_signers.base_mint_secret_key, data.required_signers.config_secret_key].map((bytes) =>
-      keypairOf(bytes),
-    )
+    const keys = keysIn(data.required_signers)
     for (const text of data.transactions) expect(chain.send(signedBy(text, creator, ...keys)).err).toBeNull()
     pool = data.pool.address
     return async () => {

@@ -5,11 +5,11 @@ import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { addressOf, assetsOn, lacksCore } from './support/assets.ts'
+import { IMAGE, keysIn, landOn } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
-import { IMAGE } from './support/pool-platform.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, startService } from './support/service.ts'
-import { keypairOf, SOL, signWith } from './support/wallets.ts'
+import { SOL, signWith } from './support/wallets.ts'
 
 const lacksPools = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 
@@ -24,11 +24,7 @@ async function poolsOn({ services, request, clock }: Pick<Service, 'services' | 
   const chain = await services.chain.local()
   const creator = Keypair.generate()
   chain.airdrop(addressOf(creator), 100n * SOL)
-  const land = (transaction: string, keys: readonly Keypair[]) => {
-    const landed = chain.send(Buffer.from(signWith(transaction, keys), 'base64'))
-    expect(landed.err, landed.logs.join('\n')).toBeNull()
-    chain.advance(1)
-  }
+  const land = (transaction: string, keys: readonly Keypair[]) => landOn(chain, transaction, keys)
   const settle = async () => {
     chain.advance(20)
     clock.advance(20_000)
@@ -39,8 +35,7 @@ async function poolsOn({ services, request, clock }: Pick<Service, 'services' | 
   const launch = async (more: object) => {
     const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE, ...more }
     const { data } = (await ask('POST', '/v2/pools', body)).json
-    const secrets = Object.values(data.required_signers as Record<string, number[]>).filter(({ length }) => length > 0)
-    const keys = [creator, ...secrets.map(keypairOf)]
+    const keys = [creator, ...keysIn(data.required_signers)]
     for (const transaction of data.transactions) land(transaction, keys)
     await settle()
     return data.pool.address as string

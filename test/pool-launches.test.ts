@@ -8,17 +8,16 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readPositions } from '../src/chain/programs/damm-v2/index.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
-import { addSignatures } from './support/local-chain-transactions.ts'
+import { CURVE, IMAGE, keysIn, settlePools } from './support/launches.ts'
 import { type Limits, type PlatformService, sharedPlatform, startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from './support/rent.ts'
 import { inSoak } from './support/runs.ts'
 import { type ServiceOptions, startService, temporaryFolder } from './support/service.ts'
-import { addressOf, keypairOf, SOL } from './support/wallets.ts'
+import { addressOf, SOL, signWith } from './support/wallets.ts'
 
 const RICH: Limits = {
   lamports_per_transaction: String(100n * SOL),
@@ -26,16 +25,10 @@ const RICH: Limits = {
   max_fee_lamports: '10000000',
 }
 const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
-const image = Buffer.from(IMAGES.png).toString('base64')
 
 /** Gives the platform a quarter of the position. */
 const PARTED = {
-  total_supply: '1000000000',
-  decimals: 6,
-  initial_market_cap: 30,
-  migration_market_cap: 400,
-  fee: { starting_bps: 100, ending_bps: 100 },
-  liquidity: { partner: 50, partner_locked: 50 },
+  ...CURVE,
   platform_position_percentage: 25,
 }
 
@@ -47,28 +40,13 @@ async function settingOn(service: PlatformService) {
   const chain = await service.services.chain.local()
   const creator = Keypair.generate()
   chain.airdrop(addressOf(creator), 100n * SOL)
-  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image }
+  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE }
   const post = (more: object = {}, headers = {}) =>
     service.request('POST', '/v2/pools', { body: { ...body, ...more }, headers })
-  const settle = async () => {
-    for (let i = 0; i < 2; i++) {
-      chain.advance(3)
-      service.clock.advance(15_000)
-      await followTransactions(service.services)
-      await followPools(service.services)
-    }
-  }
+  const settle = () => settlePools(service)
   const land = (transactions: string[], required: Record<string, number[]>, signer = creator) => {
-    const keys = Object.values(required)
-      .filter(({ length }) => length > 0)
-      .map(keypairOf)
-    return transactions.map((text) => {
-      const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
-      const needed = transaction.message.staticAccountKeys.slice(0, transaction.message.header.numRequiredSignatures)
-      const own = [signer, ...keys].filter(({ publicKey }) => needed.some((key) => key.equals(publicKey)))
-      addSignatures(transaction, own)
-      return Buffer.from(transaction.serialize())
-    })
+    const keys = [signer, ...keysIn(required)]
+    return transactions.map((text) => Buffer.from(signWith(text, keys), 'base64'))
   }
   const get = async (path: string) => (await service.request('GET', path)).json
   return { ...service, chain, creator, body, post, settle, land, get }

@@ -1,13 +1,14 @@
 /** GET /v2/pool-presets/{name}/preview, and the trial of a preset before its first launch on a cluster. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildCurve } from '../src/chain/programs/dbc/index.ts'
 import { rehearseLaunch, requireTakenPreset, validatePreset } from '../src/operations/pools/preset-rehearsals.ts'
 import { curveNamed } from '../src/operations/pools/presets.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { lacksDbc } from './support/dbc.ts'
+import { keysIn, landOn } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { addressOf, type ChainAndNode, IMAGE, openChainAndNode, openPlatform } from './support/pool-platform.ts'
 import { hasInstruction, PROGRAMS_DIR } from './support/programs.ts'
@@ -60,17 +61,9 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
     expect(data.validation).toMatchObject({ status: 'accepted', by: 'embedded_chain', reason: null })
     const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE, buy_amount: buy }
     const launch = (await request('POST', '/v2/pools', { body })).json.data
-    const keys = Object.values<number[]>(launch.required_signers).filter(({ length }) => length > 0)
+    const keys = [creator, ...keysIn(launch.required_signers)]
     let fees = 0n
-    for (const text of launch.transactions) {
-      const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
-      const signers = transaction.message.staticAccountKeys.slice(0, transaction.message.header.numRequiredSignatures)
-      const known = [creator, ...keys.map((key) => Keypair.fromSecretKey(Uint8Array.from(key)))]
-      transaction.sign(known.filter(({ publicKey }) => signers.some((signer) => signer.equals(publicKey))))
-      const { err, fee } = chain.send(transaction.serialize())
-      expect(err).toBeNull()
-      fees += fee
-    }
+    for (const text of launch.transactions) fees += landOn(chain, text, keys).fee
     const { cost } = data
     expect(BigInt(cost.network_fee)).toBe(fees)
     expect(100n * SOL - chain.account(addressOf(creator))!.lamports).toBe(BigInt(cost.total))

@@ -8,6 +8,7 @@ import { readDammV2Pool } from '../src/chain/programs/damm-v2/index.ts'
 import { buildMigrationStep, migratedPoolAddress, migrationStep, readDbcPool } from '../src/chain/programs/dbc/index.ts'
 import { isVersion1 } from '../src/solana/messages.ts'
 import { readTokenAccount } from '../src/solana/token-accounts.ts'
+import { TINY_CURVE } from './support/launches.ts'
 import { SOL } from './support/local-chain.ts'
 import { web3Over } from './support/node.ts'
 import {
@@ -25,11 +26,7 @@ import { signV1 } from './support/version1.ts'
 import { keypairOf, signWith } from './support/wallets.ts'
 
 const FLAT = {
-  total_supply: '1000000',
-  decimals: 6,
-  initial_market_cap: 1,
-  migration_market_cap: 3,
-  fee: { starting_bps: 100, ending_bps: 100 },
+  ...TINY_CURVE,
   liquidity: { partner: 20, partner_locked: 30, creator: 20, creator_locked: 30 },
   creator_fee_percentage: 37,
 }

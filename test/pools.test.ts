@@ -1,23 +1,22 @@
 /** A launch over HTTP from end to end on the real programs, every amount checked against the chain to the lamport. */
 
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
-import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, PublicKey } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readDbcPool } from '../src/chain/programs/dbc/index.ts'
 import { splitAmount } from '../src/operations/fee-claims/split-amount.ts'
-import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { solText } from '../src/solana/amounts.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { addSurplus } from './support/dbc.ts'
 import { cataloguedTypes } from './support/event-catalog.ts'
+import { settlePools } from './support/launches.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { TOKEN_ACCOUNT_RENT, WALLET_RENT } from './support/rent.ts'
 import { openService, removeFolder, type Service } from './support/service.ts'
 import { makeSharedFolder } from './support/shared-folder.ts'
-import { addressOf, keypairOf, SOL } from './support/wallets.ts'
+import { addressOf, keypairOf, SOL, signWith } from './support/wallets.ts'
 
 const NEEDED = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata]
 const lacking = NEEDED.filter(({ id }) => !hasProgram(id)).map(({ name }) => name)
@@ -45,20 +44,9 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     expect([answer.status, answer.json.error], path).toEqual([answer.status === 201 ? 201 : 200, undefined])
     return answer.json.data
   }
-  /** Time goes on, and the watcher and the pool worker look once. */
-  const settle = async () => {
-    for (let i = 0; i < 2; i++) {
-      chain.advance(3)
-      service.clock.advance(15_000)
-      await followTransactions(service.services)
-      await followPools(service.services)
-    }
-  }
+  const settle = () => settlePools(service)
   const submit = async (transaction: string, signers: Keypair[], more: object = {}) => {
-    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    const needed = signed.message.staticAccountKeys.slice(0, signed.message.header.numRequiredSignatures)
-    signed.sign(signers.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
-    const body = { transaction: Buffer.from(signed.serialize()).toString('base64'), ...more }
+    const body = { transaction: signWith(transaction, signers), ...more }
     const { signature } = await ok('POST', '/v2/transactions', body)
     expect(chain.transaction(signature)?.err ?? null).toBeNull()
     return signature as string

@@ -4,17 +4,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { decodeWireTransaction } from '../src/solana/messages.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
-import { IMAGES } from './storage/images.ts'
+import { CURVE, IMAGE, keysIn, landOn, settlePools } from './support/launches.ts'
 import { type Limits, startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { putBadge, putMint, putTokens, QUOTES, type QuoteMint } from './support/quotes.ts'
 import { temporaryFolder } from './support/service.ts'
-import { signV1 } from './support/version1.ts'
-import { addressOf, keypairOf, SOL } from './support/wallets.ts'
+import { addressOf, SOL } from './support/wallets.ts'
 
 const RICH: Limits = {
   lamports_per_transaction: String(100n * SOL),
@@ -22,21 +19,12 @@ const RICH: Limits = {
   max_fee_lamports: '10000000',
 }
 const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
-const image = Buffer.from(IMAGES.png).toString('base64')
 const [DOLLARS, , WITH_FEE] = QUOTES as [QuoteMint, QuoteMint, QuoteMint]
 /** No wallet's address: nobody has its key. */
 const VAULT = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
 
-const BASE = {
-  total_supply: '1000000000',
-  decimals: 6,
-  initial_market_cap: 30,
-  migration_market_cap: 400,
-  fee: { starting_bps: 100, ending_bps: 100 },
-  liquidity: { partner: 50, partner_locked: 50 },
-}
 const dollars = {
-  ...BASE,
+  ...CURVE,
   quote_mint: DOLLARS.mint,
   quote_decimals: 6,
   initial_market_cap: 5_000,
@@ -46,11 +34,11 @@ const PRESETS = {
   dollars,
   wrong: { ...dollars, quote_decimals: 8 },
   badge: { ...dollars, quote_mint: WITH_FEE.mint },
-  token2022: { ...BASE, token_program: 'token2022' },
-  vault: { ...BASE, allow_programs: true, fee_claimer: VAULT, leftover_receiver: VAULT },
-  unsaid: { ...BASE, fee_claimer: VAULT },
-  shared: { ...BASE, allow_programs: true, fee_claimer: VAULT, shared_config: true },
-  paid: { ...BASE, pool_creation_fee: 1 },
+  token2022: { ...CURVE, token_program: 'token2022' },
+  vault: { ...CURVE, allow_programs: true, fee_claimer: VAULT, leftover_receiver: VAULT },
+  unsaid: { ...CURVE, fee_claimer: VAULT },
+  shared: { ...CURVE, allow_programs: true, fee_claimer: VAULT, shared_config: true },
+  paid: { ...CURVE, pool_creation_fee: 1 },
 }
 
 async function setting(limits: Limits | null = RICH) {
@@ -62,26 +50,14 @@ async function setting(limits: Limits | null = RICH) {
   for (const key of [creator, sponsor]) chain.airdrop(addressOf(key), 100n * SOL)
   for (const quote of QUOTES) putMint(chain, quote)
   putTokens(chain, DOLLARS, { owner: creator, amount: 10n ** 9n })
-  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image }
+  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE }
   const post = (more: object = {}) => service.request('POST', '/v2/pools', { body: { ...body, ...more } })
   /** Signs with every key at hand, and sends. */
   const land = (transactions: string[], required: Record<string, number[]> = {}) => {
-    const keys = Object.values(required).filter(({ length }) => length > 0)
-    const all = [creator, sponsor, ...keys.map(keypairOf)]
-    for (const text of transactions) {
-      const { err, logs } = chain.send(signV1(Buffer.from(text, 'base64'), all))
-      expect(err, logs.join('\n')).toBeNull()
-      chain.advance(1)
-    }
+    const all = [creator, sponsor, ...keysIn(required)]
+    for (const text of transactions) landOn(chain, text, all)
   }
-  const settle = async () => {
-    for (let i = 0; i < 2; i++) {
-      chain.advance(3)
-      service.clock.advance(15_000)
-      await followTransactions(service.services)
-      await followPools(service.services)
-    }
-  }
+  const settle = () => settlePools(service)
   const get = async (path: string) => (await service.request('GET', path)).json
   const refusal = async (more: object) => {
     const { status, json } = await post(more)

@@ -26,14 +26,14 @@ import { UPGRADEABLE_LOADER } from '../src/solana/program-ids.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { freshKey } from '../src/solana/signatures.ts'
 import { openServer } from './chain/serving.ts'
-import { IMAGES } from './storage/images.ts'
+import { IMAGE } from './support/launches.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram, PROGRAMS_DIR } from './support/programs.ts'
 import { makeFolder, openService, removeFolder, type Service, temporaryFolder } from './support/service.ts'
 import { SOL } from './support/wallets.ts'
 
 const lacksPrograms = Object.values(PROGRAMS).some(({ id }) => !hasProgram(id))
-const { dbc } = PROGRAMS
+const { dbc, dammV2, lock } = PROGRAMS
 const CHANGED = { details: { reason: 'program_changed' } }
 /** Anchor's discriminator of `claim_trading_fee`, as the program compares it: two halves of a 64-bit immediate. */
 const CLAIM = { before: Buffer.from('18040000', 'hex'), low: Buffer.from('08ec5931', 'hex') }
@@ -96,12 +96,11 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
   }
   const post = async (path: string, body: object) => (await service.request('POST', path, { body })).json
   const launch = async () => {
-    const image = Buffer.from(IMAGES.png).toString('base64')
     const { data, error } = await post('/v2/pools', {
       creator: creator.address,
       name: 'One',
       symbol: `S${slot}`,
-      image,
+      image: IMAGE,
     })
     expect(error).toBeUndefined()
     const keys = Object.values(data.required_signers).map((bytes) => Uint8Array.from(bytes as number[]))
@@ -218,9 +217,8 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
   it('builds and signs no launch of several transactions of which a later one would fail', async () => {
     const { store, programs } = service.services
     const state = (await readProgramState(store.db))!
-    const image = Buffer.from(IMAGES.png).toString('base64')
     const launchBy = (creator: string, more: object = {}) =>
-      post('/v2/pools', { creator, name: 'Half', symbol: `H${slot}`, image, ...more })
+      post('/v2/pools', { creator, name: 'Half', symbol: `H${slot}`, image: IMAGE, ...more })
     const instruction = { program: dbc.id, name: 'initialize_virtual_pool_with_spl_token' }
     const failed = { act: 'launch' as const, status: 'failed' as const, error: 'it is gone', instruction, used: [] }
     const trial = { key: keyOfBuilds(state.builds), tried_at: Date.now(), acts: [failed], error: null }
@@ -349,27 +347,24 @@ describe('a trial whose process fails', () => {
   })
 })
 
-describe.skipIf(lacksPrograms)('a trial of bytes that are no working program', () => {
-  it.each([
-    ['whose code is noise', (elf: Buffer) => elf.fill(noise(elf.length), 0x1000, 0x80000)],
-    ['whose code never returns', (elf: Buffer) => elf.fill(ENDLESS_LOOP, 0x1000, 0x80000)],
-    ['whose sections are noise', (elf: Buffer) => elf.fill(noise(4_096), elf.length - 4_096)],
-  ])(
-    '%s fails their acts, and passes those of other programs',
-    async (_, change) => {
-      const folder = temporaryFolder()
-      const files = new Map(Object.values(PROGRAMS).map(({ id }) => [id, join(PROGRAMS_DIR, `${id}.so`)]))
-      const changed = join(folder, 'changed.so')
-      writeFileSync(changed, change(readFileSync(files.get(dbc.id)!)))
-      files.set(dbc.id, changed)
-      const { signal } = new AbortController()
-      const { acts } = await runCanary({ programsDir: PROGRAMS_DIR, files, signal })
-      const statusOf = (name: string) => acts.find(({ act }) => act === name)?.status
-      expect(statusOf('launch')).toBe('failed')
-      expect(['airdrop', 'mint', 'lock'].map(statusOf)).toEqual(['passed', 'passed', 'passed'])
-    },
-    120_000,
-  )
+describe.skipIf(lacksPrograms)('a trial of programs of noise, of one endless loop and of noise as sections', () => {
+  it('fails the acts of each, and passes those of other programs', async () => {
+    const folder = temporaryFolder()
+    const files = new Map<string, string>(Object.values(PROGRAMS).map(({ id }) => [id, join(PROGRAMS_DIR, `${id}.so`)]))
+    const damage = (id: string, change: (elf: Buffer) => Buffer) => {
+      const changed = join(folder, `${id}.so`)
+      writeFileSync(changed, change(readFileSync(files.get(id)!)))
+      files.set(id, changed)
+    }
+    damage(lock.id, (elf) => elf.fill(noise(elf.length), 0x1000, Math.min(0x80000, elf.length)))
+    damage(dammV2.id, (elf) => elf.fill(ENDLESS_LOOP, 0x1000, 0x80000))
+    damage(dbc.id, (elf) => elf.fill(noise(4_096), elf.length - 4_096))
+    const { signal } = new AbortController()
+    const { acts } = await runCanary({ programsDir: PROGRAMS_DIR, files, signal })
+    const statusOf = (name: string) => acts.find(({ act }) => act === name)?.status
+    expect(['launch', 'launch without a curve', 'lock'].map(statusOf)).toEqual(['failed', 'failed', 'failed'])
+    expect(['airdrop', 'mint'].map(statusOf)).toEqual(['passed', 'passed'])
+  }, 120_000)
 })
 
 /** An SBF instruction that jumps to itself. */

@@ -3,25 +3,17 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { MAX_TRANSACTION_BYTES } from '../src/solana/constants.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
-import { IMAGES } from './storage/images.ts'
+import { CURVE, IMAGE, settlePools } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { temporaryFolder } from './support/service.ts'
 import { addressOf, keypairOf, SOL } from './support/wallets.ts'
 
 const lacking = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
-const image = Buffer.from(IMAGES.png).toString('base64')
 const SHARED = {
-  total_supply: '1000000000',
-  decimals: 6,
-  initial_market_cap: 30,
-  migration_market_cap: 400,
-  fee: { starting_bps: 100, ending_bps: 100 },
-  liquidity: { partner: 50, partner_locked: 50 },
+  ...CURVE,
   shared_config: true,
 }
 const AT = '/v2/pool-presets/shared/shared-config'
@@ -34,7 +26,7 @@ async function setting(preset: object = SHARED) {
   const chain = await service.services.chain.local()
   const creator = Keypair.generate()
   chain.airdrop(addressOf(creator), 100n * SOL)
-  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image, preset: 'shared' }
+  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE, preset: 'shared' }
   const launch = async (more: object = {}) => service.request('POST', '/v2/pools', { body: { ...body, ...more } })
   const share = async (more: object = {}) =>
     service.request('POST', AT, { body: { payer: addressOf(creator), ...more } })
@@ -44,12 +36,7 @@ async function setting(preset: object = SHARED) {
     transaction.sign([creator, ...keys.map(keypairOf)])
     return chain.send(transaction.serialize()).err
   }
-  const settle = async () => {
-    chain.advance(3)
-    service.clock.advance(15_000)
-    await followTransactions(service.services)
-    await followPools(service.services)
-  }
+  const settle = () => settlePools(service, 1)
   return { ...service, chain, creator, launch, share, state, land, settle, write }
 }
 

@@ -7,17 +7,14 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { afterAll, describe, expect, it } from 'vitest'
-import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
-import { IMAGES } from './storage/images.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { cataloguedTypes } from './support/event-catalog.ts'
-import { addSignatures } from './support/local-chain-transactions.ts'
+import { IMAGE, keysIn, settlePools } from './support/launches.ts'
 import { type Limits, startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import type { ServiceOptions } from './support/service.ts'
-import { addressOf, keypairOf, SOL } from './support/wallets.ts'
+import { addressOf, SOL, signWith } from './support/wallets.ts'
 
 const DAY_MS = 24 * 3_600_000
 const RICH: Limits = {
@@ -35,42 +32,25 @@ interface Built {
 
 async function setting(settings: ServiceOptions['settings'] = {}) {
   const service = await startPlatform(RICH, { settings })
-  const { request, services, clock } = service
+  const { request, services } = service
   const chain = await services.chain.local()
   const creator = Keypair.generate()
   chain.airdrop(addressOf(creator), 100n * SOL)
   const post = (more: object = {}, headers = {}) => {
-    const image = Buffer.from(IMAGES.png).toString('base64')
-    const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image, ...more }
+    const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE, ...more }
     return request('POST', '/v2/pools', { body, headers })
   }
   const build = async (more: object = {}): Promise<Built> => {
     const { status, text, json } = await post(more)
     expect(status, text).toBe(201)
     const { pool, transactions, required_signers } = json.data
-    const keys = Object.values<number[]>(required_signers)
-      .filter(({ length }) => length > 0)
-      .map(keypairOf)
-    const raws = transactions.map((text: string) => {
-      const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
-      const { message } = transaction
-      const needed = message.staticAccountKeys.slice(0, message.header.numRequiredSignatures)
-      const own = [creator, ...keys].filter(({ publicKey }) => needed.some((key) => key.equals(publicKey)))
-      addSignatures(transaction, own)
-      return Buffer.from(transaction.serialize())
-    })
+    const keys = [creator, ...keysIn(required_signers)]
+    const raws = transactions.map((text: string) => Buffer.from(signWith(text, keys), 'base64'))
     return { pool: pool.address, raws }
   }
   const submit = (raw: Buffer, more: object = {}) =>
     request('POST', '/v2/transactions', { body: { transaction: raw.toString('base64'), ...more } })
-  const settle = async () => {
-    for (let i = 0; i < 3; i++) {
-      chain.advance(3)
-      clock.advance(15_000)
-      await followTransactions(services)
-      await followPools(services)
-    }
-  }
+  const settle = () => settlePools(service, 3)
   const statusOf = async (pool: string) => (await request('GET', `/v2/pools/${pool}`)).json.data.status
   const eventsOf = async (type: string) => (await request('GET', `/v2/events?type=${type}`)).json.data
   return { ...service, chain, creator, post, build, submit, settle, statusOf, eventsOf }

@@ -9,6 +9,7 @@ import { actWords } from '../src/operations/proposals/squads/act-words.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { approversOf, decide, NOTHING_WAITS } from './support/approvers.ts'
 import { addressOf, createMint, type Extension, give, run, tokenAccountOf, unitsIn } from './support/gold.ts'
+import { landOn } from './support/launches.ts'
 import { sharedPlatform, startPlatform } from './support/platform-wallet.ts'
 import { runs } from './support/runs.ts'
 import { SOL } from './support/wallets.ts'
@@ -56,13 +57,7 @@ async function opened(program: PublicKey, extensions?: Extension[]) {
     const { error } = await ask(method, path, body)
     return { code: error.code, param: error.param, message: error.message, details: error.details }
   }
-  const land = ({ transaction }: { transaction: string }, ...signers: Keypair[]) => {
-    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    signed.sign(signers)
-    const landed = chain.send(signed.serialize())
-    expect(landed.err, landed.logs.join('\n')).toBeNull()
-    chain.advance(1)
-  }
+  const land = ({ transaction }: { transaction: string }, ...signers: Keypair[]) => landOn(chain, transaction, signers)
   const accountOf = (wallet: Keypair | string) =>
     tokenAccountOf(token, typeof wallet === 'string' ? new PublicKey(wallet) : wallet.publicKey)
   const read = (address: PublicKey) => {

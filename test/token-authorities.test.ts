@@ -1,15 +1,16 @@
 /** Authorities of a mint given to another or up, on both real token programs: states, events, warnings, the policy. */
 import * as spl from '@solana/spl-token'
-import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { readTokenState } from '../src/chain/programs/tokens/index.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { createMint, type Extension, run } from './support/gold.ts'
+import { landOn } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
-import { keypairOf } from './support/wallets.ts'
+import { keypairOf, signWith } from './support/wallets.ts'
 
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
 const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/token.json' }
@@ -23,19 +24,10 @@ async function holder(own?: Service, payer = Keypair.generate()) {
   const chain = await services.chain.local()
   const address = payer.publicKey.toBase58()
   chain.airdrop(address, 100_000_000_000n)
-  const signed = (transaction: string, ...signers: Keypair[]) => {
-    const decoded = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    decoded.sign(signers)
-    return decoded.serialize()
-  }
-  const land = (transaction: string, ...signers: Keypair[]) => {
-    const landed = chain.send(signed(transaction, ...signers))
-    expect(landed.err, landed.logs.join('\n')).toBeNull()
-    chain.advance(1)
-  }
+  const land = (transaction: string, ...signers: Keypair[]) => landOn(chain, transaction, signers)
   /** Sends it over HTTP, and follows it to its end. */
   const submit = async (data: { transaction: string; tracked_resource: object }, ...signers: Keypair[]) => {
-    const transaction = Buffer.from(signed(data.transaction, ...signers)).toString('base64')
+    const transaction = signWith(data.transaction, signers)
     const { tracked_resource } = data
     expect((await request('POST', '/v2/transactions', { body: { transaction, tracked_resource } })).status).toBe(200)
     chain.advance(20)

@@ -1,11 +1,12 @@
 /** Transfer fees withdrawn and harvested, and settings of extensions changed, on the real Token-2022 program. */
 import * as spl from '@solana/spl-token'
-import { Keypair, PublicKey, Transaction, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MEMO_PROGRAM } from '../src/solana/program-ids.ts'
 import { readMintExtensions, withheldFee } from '../src/solana/token-extensions.ts'
 import { approversOf } from './support/approvers.ts'
+import { landOn } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { runs } from './support/runs.ts'
 import { type Service, sharedService } from './support/service.ts'
@@ -20,13 +21,7 @@ async function open(own?: Service, payer = Keypair.generate()) {
   const chain = await services.chain.local()
   const address = payer.publicKey.toBase58()
   chain.airdrop(address, 100_000_000_000n)
-  const landBuilt = (transaction: string, ...signers: Keypair[]) => {
-    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    signed.sign(signers)
-    const landed = chain.send(signed.serialize())
-    expect(landed.err, landed.logs.join('\n')).toBeNull()
-    chain.advance(1)
-  }
+  const landBuilt = (transaction: string, ...signers: Keypair[]) => landOn(chain, transaction, signers)
   const land = (...instructions: TransactionInstruction[]) => {
     const transaction = new Transaction({
       feePayer: payer.publicKey,

@@ -1,5 +1,5 @@
 /** Metadata of tokens changed over HTTP, on the real programs: Metaplex Token Metadata, and Token-2022. */
-import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { metadataAddressOf, readTokenState } from '../src/chain/programs/tokens/index.ts'
 import { decodeExtensionFields, setField } from '../src/chain/programs/tokens/metadata-extension.ts'
@@ -7,6 +7,7 @@ import { createMetadata } from '../src/chain/programs/tokens/metaplex.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { metadataExtension } from '../src/solana/token-extensions.ts'
 import { createMint, run } from './support/gold.ts'
+import { landOn } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, sharedService } from './support/service.ts'
@@ -24,13 +25,7 @@ async function open(own?: Service, payer = Keypair.generate()) {
   const chain = await services.chain.local()
   const address = payer.publicKey.toBase58()
   chain.airdrop(address, 100_000_000_000n)
-  const land = (transaction: string, ...signers: Keypair[]) => {
-    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    signed.sign(signers)
-    const landed = chain.send(signed.serialize())
-    expect(landed.err, landed.logs.join('\n')).toBeNull()
-    chain.advance(1)
-  }
+  const land = (transaction: string, ...signers: Keypair[]) => landOn(chain, transaction, signers)
   const create = async (token_program: string, more: object = {}) => {
     const body = { ...texts, payer: address, initial_supply: '1000', token_program, ...more }
     const { data } = (await request('POST', '/v2/tokens', { body })).json

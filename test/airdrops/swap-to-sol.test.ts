@@ -9,31 +9,23 @@ import { followTransactions } from '../../src/operations/transactions/follow-tra
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { IMAGES } from '../storage/images.ts'
 import { addressOf, airdropsOn, claimBody, createBody, entriesFor, lacksDistributor } from '../support/airdrops.ts'
+import { IMAGE, keysIn, TINY_CURVE } from '../support/launches.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { RICH } from '../support/pool-platform.ts'
 import { hasProgram } from '../support/programs.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
-import { keypairOf, SOL } from '../support/wallets.ts'
+import { SOL } from '../support/wallets.ts'
 
 const NEEDED = [PROGRAMS.distributor, PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata]
 const lacking = NEEDED.filter(({ id }) => !hasProgram(id)).map(({ name }) => name)
 const AMOUNT = 1_000_000_000n
-const tiny = {
-  total_supply: '1000000',
-  decimals: 6,
-  initial_market_cap: 1,
-  migration_market_cap: 3,
-  fee: { starting_bps: 100, ending_bps: 100 },
-  liquidity: { partner: 50, partner_locked: 50 },
-}
 
 /** A token on a curve, and an airdrop of what its creator bought. */
 async function opened(count = 4) {
   const folder = temporaryFolder()
   const presets = join(folder, 'presets.json')
-  writeFileSync(presets, JSON.stringify({ tiny }))
+  writeFileSync(presets, JSON.stringify({ tiny: TINY_CURVE }))
   const service = await startPlatform(RICH, {
     settings: { 'pools.presets': presets, 'pools.preset': 'tiny', 'pools.crank': true },
   })
@@ -45,13 +37,11 @@ async function opened(count = 4) {
     creator: addressOf(creator),
     name: 'A token',
     symbol: 'SWAP',
-    image: Buffer.from(IMAGES.png).toString('base64'),
+    image: IMAGE,
     buy_amount: 0.2,
   }
   const { pool, transactions, required_signers } = await ok('POST', '/v2/pools', launch)
-  const keys = [required_signers.base_mint_secret_key, required_signers.config_secret_key].map((bytes: number[]) =>
-    keypairOf(bytes),
-  )
+  const keys = keysIn(required_signers)
   for (const transaction of transactions) {
     const { message } = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
     const needed = message.staticAccountKeys.slice(0, message.header.numRequiredSignatures).map(String)

@@ -9,6 +9,7 @@ import { base58 } from '@scure/base'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
+import { TINY_CURVE } from '../support/launches.ts'
 import { mapped } from '../support/mapped.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
@@ -71,14 +72,12 @@ function look(path: string | undefined, key: unknown, body: string): void {
 
 beforeAll(async () => {
   if (lacks) return
-  const tiny = { total_supply: '1000000', decimals: 6, initial_market_cap: 1, migration_market_cap: 3 }
-  const sides = { fee: { starting_bps: 100, ending_bps: 100 }, liquidity: { partner: 50, partner_locked: 50 } }
   Object.assign(cli.env, {
     SVC_PROGRAMS_DIR: quickProgramsDir(),
     SVC_PRIORITY_FEE: 'none',
     SVC_SIGNER: 'keypair',
     SVC_SIGNER_KEYPAIR: platform.file,
-    SVC_POOLS_PRESETS: cli.file('presets', JSON.stringify({ tiny: { ...tiny, ...sides } })),
+    SVC_POOLS_PRESETS: cli.file('presets', JSON.stringify({ tiny: TINY_CURVE })),
   })
   fs.mkdirSync(cli.dataDir, { mode: 0o700 })
   daemon = await serveHere(cli.dataDir, cli.env)

@@ -35,6 +35,7 @@ import {
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { png } from '../storage/images.ts'
+import { TINY_CURVE } from '../support/launches.ts'
 import { signed } from '../support/local-chain-transactions.ts'
 import { mapped } from '../support/mapped.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
@@ -285,20 +286,15 @@ beforeAll(async () => {
   const paid = cli.file('paid.csv', `${addressOf(friend)},5\n`)
   await ok(['airdrops', 'send', paid, '--mint', world.fees, '--raw', '--accept-transfer-fee', ...by])
   await ok(['localnet', 'advance', '86460'])
-  const tiny = {
-    total_supply: '1000000',
-    decimals: 6,
-    initial_market_cap: 1,
-    migration_market_cap: 3,
-    fee: { starting_bps: 100, ending_bps: 100 },
-    liquidity: { partner: 50, partner_locked: 50 },
-  }
   daemon = await serveHere(cli.dataDir, {
     ...cli.env,
     SVC_GOLD_MINT: world.gold,
     SVC_SIGNER: 'keypair',
     SVC_SIGNER_KEYPAIR: files.platform,
-    SVC_POOLS_PRESETS: cli.file('presets.json', JSON.stringify({ tiny, shared: { ...tiny, shared_config: true } })),
+    SVC_POOLS_PRESETS: cli.file(
+      'presets.json',
+      JSON.stringify({ tiny: TINY_CURVE, shared: { ...TINY_CURVE, shared_config: true } }),
+    ),
   })
   await ok(['localnet', 'airdrop', addressOf(platform), '100'])
   const freezable = [...token, '--supply', '1000', '--keep-freeze-authority']

@@ -6,20 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { feeSchedulesWorker } from '../../daemon/workers/workers.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
+import { TINY_CURVE } from '../support/launches.ts'
 import { lackingPrograms } from '../support/pool-platform.ts'
 import { hasProgram } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
-const tiny = {
-  total_supply: '1000000',
-  decimals: 6,
-  initial_market_cap: 1,
-  migration_market_cap: 3,
-  fee: { starting_bps: 100, ending_bps: 100 },
-  liquidity: { partner: 50, partner_locked: 50 },
-}
 
 describe.skipIf(lackingPrograms.length > 0)(`A daemon with a platform wallet (${lackingPrograms.join(', ')})`, () => {
   let daemon: Served
@@ -31,13 +24,13 @@ describe.skipIf(lackingPrograms.length > 0)(`A daemon with a platform wallet (${
     writeFileSync(logo, png())
     const user = Keypair.generate()
     own = cli.keypair('own.json', user).file
-    const vesting = { ...tiny, locked_vesting: { amount: '100000', periods: 10, duration_seconds: 1_000 } }
+    const vesting = { ...TINY_CURVE, locked_vesting: { amount: '100000', periods: 10, duration_seconds: 1_000 } }
     const settings = {
       SVC_SIGNER: 'keypair',
       SVC_SIGNER_KEYPAIR: cli.keypair('platform.json', Keypair.generate()).file,
       SVC_PRIORITY_FEE: 'none',
       SVC_POOLS_CRANK: 'true',
-      SVC_POOLS_PRESETS: cli.file('presets.json', JSON.stringify({ tiny, vesting })),
+      SVC_POOLS_PRESETS: cli.file('presets.json', JSON.stringify({ tiny: TINY_CURVE, vesting })),
     }
     daemon = await serveHere(cli.dataDir, settings, [feeSchedulesWorker])
     await cli.json(['localnet', 'airdrop', user.publicKey.toBase58(), '100'])

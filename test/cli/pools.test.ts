@@ -17,6 +17,7 @@ import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
 import { knowsAll, startDas } from '../support/das-server.ts'
+import { TINY_CURVE } from '../support/launches.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram } from '../support/programs.ts'
 import { inSoak } from '../support/runs.ts'
@@ -551,14 +552,6 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     logo = join(cli.home, 'token.png')
     writeFileSync(logo, png())
     keypair = cli.file('creator.json', JSON.stringify([...creator.secretKey]), 0o600)
-    const tiny = {
-      total_supply: '1000000',
-      decimals: 6,
-      initial_market_cap: 1,
-      migration_market_cap: 3,
-      fee: { starting_bps: 100, ending_bps: 100 },
-      liquidity: { partner: 50, partner_locked: 50 },
-    }
     provider = await startDas(knowsAll)
     daemon = await serveHere(cli.dataDir, {
       SVC_METADATA_URL: provider.url,
@@ -566,7 +559,10 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
       SVC_SIGNER_KEYPAIR: cli.keypair('platform.json', platform).file,
       SVC_PRIORITY_FEE: 'none',
       SVC_POOLS_CRANK: 'true',
-      SVC_POOLS_PRESETS: cli.file('presets.json', JSON.stringify({ tiny, shared: { ...tiny, shared_config: true } })),
+      SVC_POOLS_PRESETS: cli.file(
+        'presets.json',
+        JSON.stringify({ tiny: TINY_CURVE, shared: { ...TINY_CURVE, shared_config: true } }),
+      ),
     })
     for (const { publicKey } of [creator, platform]) await run(['localnet', 'airdrop', publicKey.toBase58(), '100'])
     await run(['signer', 'policy', '--per-transaction', '5', '--per-day', '50', '--max-fee', '0.01', '--yes'])

@@ -9,27 +9,21 @@ import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { requireDemanded, signingFor } from '../../commands/signing/demand.ts'
 import { readPositions } from '../../src/chain/programs/damm-v2/index.ts'
 import { claimableShares } from '../../src/operations/fee-schedules/claimable.ts'
-import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { readPools } from '../../src/operations/pools/on-chain.ts'
-import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { IMAGES } from '../storage/images.ts'
 import { createMint, give, type Mint, unitsIn } from '../support/gold.ts'
+import { CURVE, IMAGE, keysIn, landOn, settlePools } from '../support/launches.ts'
 import { mapped } from '../support/mapped.ts'
 import { keypairFile } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { openService, removeFolder, type Service } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
-import { addressOf, keypairOf, SOL } from '../support/wallets.ts'
+import { addressOf, SOL } from '../support/wallets.ts'
 
 const NEEDED = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.lock]
 const lacking = NEEDED.filter(({ id }) => !hasProgram(id))
 const EARNING = {
-  total_supply: '1000000000',
-  decimals: 6,
-  initial_market_cap: 30,
-  migration_market_cap: 400,
-  fee: { starting_bps: 100, ending_bps: 100 },
+  ...CURVE,
   leftover: '1000',
   creator_fee_percentage: 20,
   pool_creation_fee: 0.01,
@@ -51,22 +45,12 @@ describe.skipIf(lacking.length > 0)('fee claims of all parties', () => {
   const tokensOf = (owner: PublicKey, mint: string, program = TOKEN_PROGRAM_ID) =>
     unitsIn(chain, getAssociatedTokenAddressSync(new PublicKey(mint), owner, true, program)) ?? 0n
   const request = async (path: string, body: object) => service.request('POST', path, { body })
-  const land = (transaction: string, ...keys: Keypair[]) => {
-    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    const needed = signed.message.staticAccountKeys.slice(0, signed.message.header.numRequiredSignatures)
-    signed.sign(keys.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
-    const { err, logs } = chain.send(signed.serialize())
-    expect(err, logs.join('\n')).toBeNull()
-    chain.advance(1)
-  }
+  const land = (transaction: string, ...keys: Keypair[]) => landOn(chain, transaction, keys)
   const launch = async (preset: string, symbol: string) => {
-    const image = Buffer.from(IMAGES.png).toString('base64')
-    const body = { creator: addressOf(creator), name: 'My Token', symbol, image, preset }
+    const body = { creator: addressOf(creator), name: 'My Token', symbol, image: IMAGE, preset }
     const { status, json } = await request('/v2/pools', body)
     expect([status, json.error]).toEqual([201, undefined])
-    const secrets = [json.data.required_signers.base_mint_secret_key, json.data.required_signers.config_secret_key]
-    const keys = secrets.map(keypairOf)
-    for (const text of json.data.transactions) land(text, creator, ...keys)
+    for (const text of json.data.transactions) land(text, creator, ...keysIn(json.data.required_signers))
     return json.data.pool as typeof pool
   }
   const buy = async (address: string, amount: bigint) => {
@@ -115,14 +99,7 @@ describe.skipIf(lacking.length > 0)('fee claims of all parties', () => {
       return { address: positionNftAccount, account: chain.account(positionNftAccount)! }
     })
   }
-  const settle = async () => {
-    for (let i = 0; i < 3; i++) {
-      chain.advance(3)
-      service.clock.advance(15_000)
-      await followTransactions(service.services)
-      await followPools(service.services)
-    }
-  }
+  const settle = () => settlePools(service)
 
   beforeAll(async () => {
     const presets = join(folders[1]!, 'presets.json')

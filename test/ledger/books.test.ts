@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import type { LedgerEntry } from '../../src/api/ledger.ts'
 import { writeLedger } from '../../src/operations/ledger/write-ledger.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { IMAGES } from '../storage/images.ts'
 import {
   addressOf,
   airdropsOn,
@@ -17,13 +16,14 @@ import {
   lacksDistributor,
 } from '../support/airdrops.ts'
 import { assetsOn, lacksCore } from '../support/assets.ts'
+import { IMAGE, keysIn } from '../support/launches.ts'
 import { signed } from '../support/local-chain.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { CLAIM_STATUS_RENT, TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { inSoak } from '../support/runs.ts'
 import type { ServiceOptions } from '../support/service.ts'
-import { keypairOf, SOL } from '../support/wallets.ts'
+import { SOL } from '../support/wallets.ts'
 
 const lacksDbc = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 const sumOf = (amounts: readonly string[]) => amounts.reduce((sum, amount) => sum + BigInt(amount), 0n)
@@ -98,14 +98,11 @@ type Books = Awaited<ReturnType<typeof opened>>
 async function launched(books: Books) {
   const { ok, request, wallet, submit } = books
   const creator = wallet(100n * SOL)
-  const image = Buffer.from(IMAGES.png).toString('base64')
-  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image }
+  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE }
   const { status, json, text } = await request('POST', '/v2/pools', { body })
   expect(status, text).toBe(201)
   const { data } = json
-  const keys = [data.required_signers.base_mint_secret_key, data.required_signers.config_secret_key].map((bytes) =>
-    keypairOf(bytes),
-  )
+  const keys = keysIn(data.required_signers)
   const signatures: string[] = []
   for (const transaction of data.transactions) signatures.push(await submit({ transaction }, creator, ...keys))
   const pool: string = data.pool.address

@@ -12,6 +12,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { commandLine } from '../cli/command-line.ts'
 import { png } from '../storage/images.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { CURVE } from '../support/launches.ts'
 import { hasInstruction, hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { addressOf } from '../support/wallets.ts'
 
@@ -27,12 +28,7 @@ const env: Record<string, string> = {
 }
 const world: Record<string, string> = {}
 const SHARED = {
-  total_supply: '1000000000',
-  decimals: 6,
-  initial_market_cap: 30,
-  migration_market_cap: 400,
-  fee: { starting_bps: 100, ending_bps: 100 },
-  liquidity: { partner: 50, partner_locked: 50 },
+  ...CURVE,
   shared_config: true,
 }
 

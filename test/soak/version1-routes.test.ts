@@ -12,6 +12,7 @@ import { routes } from '../api/bodies.ts'
 import { IMAGES } from '../storage/images.ts'
 import { expectVersion1, MOST_LOADED } from '../support/built-version1.ts'
 import { createMint, DAY, give, lamportsOf } from '../support/gold.ts'
+import { CURVE } from '../support/launches.ts'
 import { keypairFile } from '../support/platform-wallet.ts'
 import { hasInstruction, hasProgram } from '../support/programs.ts'
 import { openService, removeFolder, type Service } from '../support/service.ts'
@@ -21,14 +22,6 @@ import { addressOf, keypairOf, SOL } from '../support/wallets.ts'
 
 const lacking = Object.values(PROGRAMS).filter(({ id }) => !hasProgram(id))
 const IMAGE = Buffer.from(IMAGES.png).toString('base64')
-const CURVE = {
-  total_supply: '1000000000',
-  decimals: 6,
-  initial_market_cap: 30,
-  migration_market_cap: 400,
-  fee: { starting_bps: 100, ending_bps: 100 },
-  liquidity: { partner: 50, partner_locked: 50 },
-}
 const VESTING = {
   ...CURVE,
   initial_market_cap: 1,

@@ -6,10 +6,10 @@ import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf } from './assets.ts'
+import { IMAGE, keysIn, landOn } from './launches.ts'
 import { type Limits, startPlatform } from './platform-wallet.ts'
-import { IMAGE } from './pool-platform.ts'
 import { hasProgram } from './programs.ts'
-import { keypairOf, SOL, signWith } from './wallets.ts'
+import { SOL, signWith } from './wallets.ts'
 
 export { SOL }
 
@@ -30,11 +30,7 @@ export async function launchedPositions(more: object = {}, limits: Limits | null
     chain.advance(1)
     return landed
   }
-  const land = (transaction: string, keys: readonly Keypair[]) => {
-    const landed = run(transaction, keys)
-    expect(landed.err, landed.logs.join('\n')).toBeNull()
-    return landed
-  }
+  const land = (transaction: string, keys: readonly Keypair[]) => landOn(chain, transaction, keys)
   const ask = async (path: string, body: object) => {
     const { status, json } = await request('POST', path, { body })
     expect(status, JSON.stringify(json)).toBe(200)
@@ -46,8 +42,7 @@ export async function launchedPositions(more: object = {}, limits: Limits | null
   }
   const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE, type: 'damm_v2', ...more }
   const { data } = (await request('POST', '/v2/pools', { body })).json
-  const secrets = Object.values(data.required_signers as Record<string, number[]>).filter(({ length }) => length > 0)
-  for (const transaction of data.transactions) land(transaction, [creator, ...secrets.map(keypairOf)])
+  for (const transaction of data.transactions) land(transaction, [creator, ...keysIn(data.required_signers)])
   chain.advance(20)
   clock.advance(20_000)
   await followTransactions(services)

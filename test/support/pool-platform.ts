@@ -16,9 +16,9 @@ import { loadConfig, type SettingName } from '../../src/settings/config.ts'
 import { DEFAULT_SETTINGS } from '../../src/solana/cluster-settings.ts'
 import { isVersion1 } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { IMAGES } from '../storage/images.ts'
 import { databaseSettings } from './database.ts'
 import { createFaultyNode, type Fault, faultsOf, type Logged, NODE_URL } from './faulty-node.ts'
+import { TINY_CURVE } from './launches.ts'
 import { SOL, START_MS } from './local-chain.ts'
 import { addSignatures } from './local-chain-transactions.ts'
 import { keypairFile } from './platform-wallet.ts'
@@ -36,21 +36,12 @@ export const lackingPrograms = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMet
   .filter(({ id }) => !hasProgram(id))
   .map(({ name }) => name)
 
-/** Curves that a SOL or so fills. */
-const tiny = {
-  total_supply: '1000000',
-  decimals: 6,
-  initial_market_cap: 1,
-  migration_market_cap: 3,
-  fee: { starting_bps: 100, ending_bps: 100 },
-  liquidity: { partner: 50, partner_locked: 50 },
-}
 const PRESETS = {
-  tiny,
-  vested: { ...tiny, locked_vesting: { amount: '100000', periods: 10, duration_seconds: 1_000 } },
+  tiny: TINY_CURVE,
+  vested: { ...TINY_CURVE, locked_vesting: { amount: '100000', periods: 10, duration_seconds: 1_000 } },
 }
 
-export const IMAGE = Buffer.from(IMAGES.png).toString('base64')
+export { IMAGE } from './launches.ts'
 
 export type Random = ReturnType<typeof randomOf>
 

@@ -1,5 +1,5 @@
 /** Whole lives, as a subscriber receives them: a token's and a launch's, compared as a whole. */
-import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
@@ -11,7 +11,7 @@ import { type PlatformService, startPlatform } from '../support/platform-wallet.
 import { startReceiver } from '../support/receiver.ts'
 import { repeatWorks } from '../support/repeated-works.ts'
 import { inSoak } from '../support/runs.ts'
-import { addressOf, keypairOf, SOL } from '../support/wallets.ts'
+import { addressOf, keypairOf, SOL, signWith } from '../support/wallets.ts'
 
 async function setting(prepare: (store: Store) => void) {
   const service = await startPlatform(
@@ -39,11 +39,7 @@ async function setting(prepare: (store: Store) => void) {
     return json.data
   }
   const submit = async (transaction: string, tracked_resource: object, ...keys: number[][]) => {
-    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    const needed = signed.message.staticAccountKeys.slice(0, signed.message.header.numRequiredSignatures)
-    const all = [user, ...keys.map(keypairOf)]
-    signed.sign(all.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
-    const body = { transaction: Buffer.from(signed.serialize()).toString('base64'), tracked_resource }
+    const body = { transaction: signWith(transaction, [user, ...keys.map(keypairOf)]), tracked_resource }
     const { signature } = await ok('POST', '/v2/transactions', body)
     await settle()
     return signature as string

@@ -15,8 +15,8 @@ import { EmbeddedChain } from '../../../src/localnet/local-chain.ts'
 import { openParts } from '../../../src/localnet/opening.ts'
 import { pause } from '../../../src/platform/timing.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
-import { IMAGES } from '../../storage/images.ts'
 import { addressOf, lacksCore } from '../../support/assets.ts'
+import { IMAGE } from '../../support/launches.ts'
 import { signed } from '../../support/local-chain.ts'
 import { hasProgram } from '../../support/programs.ts'
 import { randomOf } from '../../support/random.ts'
@@ -229,19 +229,17 @@ async function resourcesOfStrangers() {
     expect(status, text).toBeLessThan(300)
     return json.data
   }
-  const keyOf = (numbers: number[]) => keypairOf(numbers)
-  const image = Buffer.from(IMAGES.png).toString('base64')
-  const launch = await built('/v2/pools', { creator: payer, name: 'A token', symbol: 'AT', image })
+  const launch = await built('/v2/pools', { creator: payer, name: 'A token', symbol: 'AT', image: IMAGE })
   const { base_mint_secret_key: mintKey, config_secret_key: configKey } = launch.required_signers
   expect(launch.transactions).toHaveLength(1)
-  await world.through(launch.transactions[0], keyOf(mintKey), keyOf(configKey))
+  await world.through(launch.transactions[0], keypairOf(mintKey), keypairOf(configKey))
   const tokens: PublicKey[] = []
   for (let i = 0; i < 2 * RESOURCE_KILLS; i++) {
     const token = await built('/v2/tokens', {
       ...{ payer, name: 'T', symbol: 'T', initial_supply: '1000', uri: 'https://example.com/t.json' },
       ...{ token_program: 'token2022', revoke_freeze_authority: false },
     })
-    await world.through(token.transaction, keyOf(token.required_signers.mint_secret_key))
+    await world.through(token.transaction, keypairOf(token.required_signers.mint_secret_key))
     tokens.push(new PublicKey(token.mint))
   }
   const space = spl.MINT_SIZE

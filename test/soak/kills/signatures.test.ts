@@ -8,6 +8,7 @@ import Database from 'better-sqlite3'
 import { expect, vi } from 'vitest'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { addressOf, createBody, entriesFor } from '../../support/airdrops.ts'
+import { CURVE } from '../../support/launches.ts'
 import { FEE } from '../../support/platform-wallet.ts'
 import { IMAGE, lackingPrograms, RICH } from '../../support/pool-platform.ts'
 import { hasProgram } from '../../support/programs.ts'
@@ -285,14 +286,7 @@ const LEAPS = { everyMs: 2_000, leapMs: 30_000 }
 /** Where the clock of a daemon begins: right, ahead, and behind what another has seen. */
 const OFFSETS = [0, 0, 3 * 24 * 60, 10, -45, 60].map((minutes) => minutes * MINUTE_MS)
 const PRESETS = {
-  wide: {
-    total_supply: '1000000000',
-    decimals: 6,
-    initial_market_cap: 30,
-    migration_market_cap: 400,
-    fee: { starting_bps: 100, ending_bps: 100 },
-    liquidity: { partner: 50, partner_locked: 50 },
-  },
+  wide: CURVE,
 }
 
 interface RunRow {
