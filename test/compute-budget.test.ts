@@ -2,7 +2,7 @@
 import { ComputeBudgetProgram, Keypair, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { buildAuthorityRevocation } from '../src/chain/programs/tokens/index.ts'
+import { buildAuthorityTransfer } from '../src/chain/programs/tokens/index.ts'
 import { cappedPrice, unitsFor, withComputeBudget } from '../src/chain/sending/compute-budget.ts'
 import { localFetch } from '../src/localnet/fetch.ts'
 import { ConfigError, parseSetting, type SettingName } from '../src/settings/config.ts'
@@ -12,6 +12,7 @@ import { percentileOf } from '../src/solana/recent-fees.ts'
 import { testNode } from './support/node.ts'
 import { hasProgram } from './support/programs.ts'
 import { startService } from './support/service.ts'
+import { createdToken } from './support/token-accounts.ts'
 import { keypairOf } from './support/wallets.ts'
 
 const TEXTS = {
@@ -93,13 +94,14 @@ describe('the compute limit', () => {
     const revocation = {
       payer: address,
       mint,
-      type: 'mint',
-      tokenProgram: 'token2022',
+      type: 'mint' as const,
+      to: null,
+      token: createdToken('token2022'),
       recentBlockhash: blockhash,
     } as const
     const { transaction } = await withComputeBudget(
       { chain: failingNode, config },
-      (before) => buildAuthorityRevocation({ ...revocation, before }),
+      (before) => buildAuthorityTransfer({ ...revocation, before }),
       12_345,
     )
     const fallen = VersionedTransaction.deserialize(transaction)

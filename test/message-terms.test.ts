@@ -2,7 +2,7 @@
 import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { buildAuthorityRevocation } from '../src/chain/programs/tokens/index.ts'
+import { buildAuthorityTransfer } from '../src/chain/programs/tokens/index.ts'
 import { unitsFor } from '../src/chain/sending/compute-budget.ts'
 import { loadedLimitOf, readLoadedSize } from '../src/chain/sending/loaded-size.ts'
 import { withMessageTerms } from '../src/chain/sending/message-terms.ts'
@@ -14,6 +14,7 @@ import { decodeWireTransaction, isWritable } from '../src/solana/messages.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from './support/golden.ts'
 import { testNode } from './support/node.ts'
 import { sharedService, startService } from './support/service.ts'
+import { createdToken } from './support/token-accounts.ts'
 import { signV1 } from './support/version1.ts'
 import { addressOf, keypairOf } from './support/wallets.ts'
 
@@ -131,11 +132,10 @@ async function setting(change: (method: string, value: Record<string, unknown>) 
       { chain: node, config: { values: { ...services.config.values, ...settings } } },
       {
         build: (messageConfig) =>
-          buildAuthorityRevocation({
+          buildAuthorityTransfer({
             payer: from,
             mint: data.mint,
-            type: 'mint',
-            tokenProgram: 'token2022',
+            ...{ type: 'mint', to: null, token: createdToken('token2022') },
             recentBlockhash: chain.latestBlockhash().blockhash,
             messageConfig,
           }),

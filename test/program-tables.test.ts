@@ -1,7 +1,7 @@
 /** The rows of programs' tables are those of their IDLs, as far as the frameworks and SDKs say them. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import * as spl from '@solana/spl-token'
 import {
   NONCE_ACCOUNT_LENGTH,
@@ -256,4 +256,18 @@ it('accounts of the token programs and nonces have the layouts of their SDKs', (
   const nonce = NonceAccount.fromAccountData(Buffer.from(SYSTEM.accountData('nonce', values)))
   expect([nonce.authorizedPubkey, nonce.nonce, nonce.feeCalculator.lamportsPerSignature]).toEqual([A, b, 5_000])
   expect(SYSTEM.sizeOf('nonce')).toBe(NONCE_ACCOUNT_LENGTH)
+})
+
+it('no row of any table has a name twice', async () => {
+  const folder = resolve('src/solana/programs')
+  const files = await Promise.all(readdirSync(folder).map((file) => import(join(folder, file))))
+  const tables: Partial<typeof SYSTEM>[] = files.flatMap(Object.values).filter((each) => typeof each === 'object')
+  const rows = tables.flatMap((table) => Object.values(table.rows ?? {})).flatMap(Object.entries<readonly unknown[]>)
+  expect(rows.length).toBeGreaterThan(200)
+  for (const [row, texts] of rows) {
+    for (const text of texts.slice(1).filter((each) => typeof each === 'string')) {
+      const names = text.split(' ').map((word) => word.split(':')[0])
+      expect(names, row).toEqual([...new Set(names)])
+    }
+  }
 })

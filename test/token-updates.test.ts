@@ -175,6 +175,20 @@ describe.skipIf(!hasProgram(PROGRAMS.tokenMetadata.id))('metadata that another t
     expect(await metadataOf(mint)).toMatchObject({ ...texts, name: 'Another', uri: 'https://example.com/3.json' })
     expect((await rest()).equals(before)).toBe(true)
   })
+
+  it('is refused for its texts if its end cannot be read, and can still be made immutable', async () => {
+    const { create, chain, update } = await open()
+    const mint = await create('spl')
+    const address = await metadataAddressOf(mint)
+    const { data, ...account } = chain.account(address)!
+    // The byte that says whether there is a collection, behind royalty, creators, two flags, edition and standard.
+    const cut = Uint8Array.from(data).fill(7, AFTER_TEXTS + 2 + 1 + 2 + 2 + 2, AFTER_TEXTS + 10)
+    chain.setAccount(address, { ...account, data: cut })
+    const { status, json } = await update(mint, { symbol: 'X' })
+    expect([status, json.error.param]).toEqual([400, 'mint'])
+    expect(json.error.message).toContain('cannot be read to its end')
+    expect((await update(mint, { immutable: true })).status).toBe(200)
+  })
 })
 
 describe.each(programs)('the metadata of a %s token of the platform wallet', (program, runs) => {

@@ -59,8 +59,9 @@ export function squadsIdl(): Idl & Pick<OldIdl, 'errors'> {
     instructions: idl.instructions.map(({ name, accounts, args }) => ({
       name: snake(name),
       discriminator: discriminatorOf(`global:${snake(name)}`),
-      accounts: accounts.flatMap(leaves).map((account) => ({
-        name: snake(account.name),
+      accounts: accounts.flatMap(leaves).map((account, place, all) => ({
+        // The only name that is there twice is `creator`, of the transaction and of the buffer that it comes from.
+        name: `${all.findIndex(({ name }) => name === account.name) < place ? 'buffer_' : ''}${snake(account.name)}`,
         writable: account.isMut,
         signer: account.isSigner,
         optional: account.isOptional ?? false,
@@ -139,19 +140,22 @@ export const flatRows = (idl: Idl) =>
     ]),
   )
 
-/** Arguments as tables have them. */
-export const argsText = (idl: Idl, args: readonly Field[]): string =>
-  flatArgs(idl, args)
-    .map(([name, type]) => `${name}:${type}`)
+/** Arguments as tables have them. A name that several structs have follows the name of its own. */
+export function argsText(idl: Idl, args: readonly Field[]): string {
+  const flat = args.flatMap((arg) => flatFields(idl, arg))
+  const isOne = (name: string) => flat.filter((each) => each.name === name).length === 1
+  return flat
+    .map(({ name, type, of }) => `${of === '' || isOne(name) ? name : `${of}_${name}`}:${typeText(idl, type)}`)
     .join(' ')
+}
 
-/** The fields of a struct count as arguments. */
-const flatArgs = (idl: Idl, fields: readonly Field[]): [name: string, type: string][] =>
-  fields.flatMap(({ name, type }) => {
-    const found = definedIn(idl, type)
-    const nested = found?.kind === 'struct' ? named(found.fields) : null
-    return nested === null ? [[name, typeText(idl, type)] as [string, string]] : flatArgs(idl, nested)
-  })
+/** The fields of a struct count as arguments; `of` is the name of the struct within the argument, if any. */
+function flatFields(idl: Idl, field: Field, of = '', depth = 0): (Field & { of: string })[] {
+  const found = definedIn(idl, field.type)
+  const nested = found?.kind === 'struct' ? named(found.fields) : null
+  if (nested === null) return [{ ...field, of }]
+  return nested.flatMap((each) => flatFields(idl, each, depth === 0 ? '' : field.name, depth + 1))
+}
 
 function definedIn(idl: Idl, type: unknown): IdlType | undefined {
   const { defined } = (typeof type === 'object' && type !== null ? type : {}) as { defined?: { name: string } }

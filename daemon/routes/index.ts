@@ -29,7 +29,11 @@ export const mountBelow = (mount: Mount, head: string): Promise<void> =>
 async function mountNouns(mount: Mount, nouns: readonly Noun[]): Promise<void> {
   const all = await Promise.all(nouns.map(async (noun) => [noun, await REGISTRY[noun]()] as const))
   for (const [noun, verbs] of all) {
-    if (noun === 'merkleTrees') (await import('./merkle-trees.ts')).mountTrees(mount, verbs)
-    else for (const { route, operation, isStored } of verbs) mount(route, operation, isStored ? { stored: true } : {})
+    const trees = noun === 'merkleTrees' ? await import('./merkle-trees.ts') : null
+    for (const { verb, route, operation, isStored } of verbs) {
+      const how = trees !== null && verb === 'create' ? { prepare: trees.prepareTree } : {}
+      mount(route, operation, isStored ? { stored: true } : how)
+    }
+    trees?.mountWithoutWallet(mount)
   }
 }

@@ -1,16 +1,15 @@
-/** Mounts the routes of merkle trees; the body that creates a tree goes to the worker thread unparsed. */
+/** What only the routes of merkle trees have: a body that goes to the worker thread unparsed, and paths of no resource. */
 import { z } from '@hono/zod-openapi'
 import { treeId } from '../../src/api/chain-scalars.ts'
 import { validateInput } from '../../src/api/input-validation.ts'
 import { MERKLE_TREES_TAG } from '../../src/api/merkle-trees.ts'
 import { defineRoute } from '../../src/api/route.ts'
 import { buildTreeFromBody, type TreeInput, treeFields } from '../../src/operations/merkle-trees/verbs.ts'
-import type { Verb } from '../../src/operations/registry.ts'
 import { badRequest } from '../../src/platform/errors.ts'
 import type { Mount } from '../mount.ts'
 import type { Prepare } from '../pipeline/handler.ts'
 
-const prepareTree: Prepare<TreeInput> = async (kernel, raw) => {
+export const prepareTree: Prepare<TreeInput> = async (kernel, raw) => {
   const built = await buildTreeFromBody(kernel, raw)
   return { ...validateInput(treeFields, built.fields), built }
 }
@@ -26,11 +25,7 @@ const proofWithoutWallet = (path: string) =>
     data: z.never(),
   })
 
-export function mountTrees(mount: Mount, verbs: readonly Verb[]): void {
-  for (const { verb, route, operation, isStored } of verbs) {
-    const how = verb === 'create' ? { prepare: prepareTree } : {}
-    mount(route, operation, isStored ? { stored: true } : how)
-  }
+export function mountWithoutWallet(mount: Mount): void {
   for (const path of ['/v2/merkle-trees/{id}/proofs', '/v2/merkle-trees/{id}/proofs/']) {
     mount(proofWithoutWallet(path), async () => {
       throw badRequest('wallet is missing: the path is /v2/merkle-trees/{id}/proofs/{wallet}', { param: 'wallet' })

@@ -11,7 +11,7 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  buildAuthorityRevocation,
+  buildAuthorityTransfer,
   buildTokenCreation,
   metadataChangesIn,
   type TokenAuthority,
@@ -23,6 +23,7 @@ import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS as KNOWN } from '../../src/solana/programs.ts'
 import { TOKEN_AUTHORITIES } from '../../src/solana/token-authorities.ts'
 import { runs } from '../support/runs.ts'
+import { createdToken } from '../support/token-accounts.ts'
 
 const PAYER = Keypair.generate().publicKey
 const MINT = Keypair.generate().publicKey
@@ -69,7 +70,9 @@ describe.each(PROGRAMS)('a transaction for a %s token', (tokenProgram, program) 
 
   it.each<TokenAuthority>(['mint', 'freeze', 'metadata'])('removes its %s authority', async (type) => {
     const envelope = { payer: PAYER.toBase58(), mint: MINT.toBase58(), recentBlockhash: BLOCKHASH }
-    const changes = changesIn(await buildAuthorityRevocation({ ...envelope, type, tokenProgram }))
+    const changes = changesIn(
+      await buildAuthorityTransfer({ ...envelope, type, to: null, token: createdToken(tokenProgram) }),
+    )
     // Metaplex's instruction does not name the mint.
     const unseen = tokenProgram === 'spl' && type === 'metadata'
     expect(changes).toEqual(unseen ? [] : [{ mint: MINT.toBase58(), created: false, revoked: [type] }])
@@ -151,7 +154,12 @@ it('a mint that is paused, closed or set otherwise is changed, and nothing of it
 
 it('metadata in the mint whose update authority moves to somebody else is reported and stays changeable', async () => {
   const envelope = { payer: PAYER.toBase58(), mint: MINT.toBase58(), recentBlockhash: BLOCKHASH }
-  const built = await buildAuthorityRevocation({ ...envelope, type: 'metadata', tokenProgram: 'token2022' })
+  const built = await buildAuthorityTransfer({
+    ...envelope,
+    type: 'metadata',
+    to: null,
+    token: createdToken('token2022'),
+  })
   const { message } = decodeWireTransaction(built.transaction)
   const [instruction] = message.instructions
   expect(tokenChangesIn(message)).toMatchObject([{ revoked: ['metadata'] }])

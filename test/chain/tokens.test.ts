@@ -12,7 +12,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type AuthorityStatus,
-  buildAuthorityRevocation,
+  buildAuthorityTransfer,
   buildTokenCreation,
   metadataAddress,
   mintBytes,
@@ -41,6 +41,7 @@ import {
 } from '../support/local-chain.ts'
 import { testNode } from '../support/node.ts'
 import { inSoak, runs } from '../support/runs.ts'
+import { createdToken } from '../support/token-accounts.ts'
 
 const AUTHORITIES: TokenAuthority[] = ['mint', 'freeze', 'metadata']
 const ORDERS = AUTHORITIES.flatMap((first) =>
@@ -102,14 +103,12 @@ function revocationOf(
   }: { payer: Keypair; mint: PublicKey; token?: OnChainToken; messageConfig?: TransactionConfig | undefined },
   recentBlockhash = GOLDEN_BLOCKHASH,
 ) {
-  return buildAuthorityRevocation({
+  return buildAuthorityTransfer({
     payer: payer.publicKey.toBase58(),
     mint: mint.toBase58(),
-    type,
-    tokenProgram,
+    ...{ type, to: null, token: token ?? createdToken(tokenProgram) },
     recentBlockhash,
     messageConfig,
-    ...(token === undefined ? {} : { token }),
   })
 }
 

@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest'
 import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
-import { buildAuthorityRevocation, metadataAddressOf } from '../../src/chain/programs/tokens/index.ts'
+import { buildAuthorityTransfer, metadataAddressOf } from '../../src/chain/programs/tokens/index.ts'
 import { setField, setUpdateAuthority } from '../../src/chain/programs/tokens/metadata-extension.ts'
 import { handMetadata } from '../../src/chain/programs/tokens/metaplex.ts'
 import { INSTRUCTIONS_SYSVAR } from '../../src/solana/program-ids.ts'
@@ -35,6 +35,7 @@ import { createMint, DAY, give, lacksLock } from '../support/gold.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { startService } from '../support/service.ts'
+import { createdToken } from '../support/token-accounts.ts'
 import { keypairOf } from '../support/wallets.ts'
 import { actsOn, WAYS, type Way } from './acts.ts'
 
@@ -371,8 +372,15 @@ describe.skipIf(!hasProgram(PROGRAMS.tokenMetadata.id))('a token with Metaplex m
       by === 'Update'
         ? await updatedByV1(new PublicKey(made.mint), user.publicKey)
         : instructionsOf(
-            (await buildAuthorityRevocation({ ...envelope, mint: made.mint, type: 'metadata', tokenProgram: 'spl' }))
-              .transaction,
+            (
+              await buildAuthorityTransfer({
+                ...envelope,
+                mint: made.mint,
+                type: 'metadata',
+                to: null,
+                token: createdToken('spl'),
+              })
+            ).transaction,
           )
     await acts.send(acts.sign(instructions, [user]))
     await acts.settle(2)

@@ -1,5 +1,6 @@
 /** The bytes of mints and token accounts of either token program, as tests put them on an embedded chain. */
 
+import type { AuthorityTransfer, TokenProgram } from '../../src/chain/programs/tokens/index.ts'
 import { addressOf } from '../../src/solana/addresses.ts'
 import { TOKEN } from '../../src/solana/programs/token.ts'
 import { plainMint, plainTokenAccount } from '../../src/solana/token-accounts.ts'
@@ -36,3 +37,13 @@ export function extended(base: Uint8Array, kind: 1 | 2, extensions: TokenExtensi
   })
   return Buffer.concat([head, ...parts])
 }
+
+/** What the authority of a token that svc has made needs to know of it; nobody can move its metadata's pointer. */
+export const createdToken = (tokenProgram: TokenProgram): AuthorityTransfer['token'] => ({
+  tokenProgram,
+  metadata: {
+    ...{ name: '', symbol: '', uri: '', updateAuthority: null, isMutable: true },
+    source: tokenProgram === 'spl' ? 'metaplex' : 'extension',
+  },
+  metadataPointerAuthority: null,
+})

@@ -83,7 +83,7 @@ export const SQUADS = programTable(PROGRAMS.squads.id, {
     transaction_buffer_extend: ['e69d433805eef592', BUFFER, 'buffer:bytes'],
     vault_transaction_create_from_buffer: [
       'de36954457f630e7',
-      `${CREATE} transaction_buffer:w creator:sw`,
+      `${CREATE} transaction_buffer:w buffer_creator:sw`,
       `${STORED} ${MEMO}`,
     ],
     // The accounts of the message follow: its lookup tables, its keys, then the addresses of the tables.

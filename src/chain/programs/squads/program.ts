@@ -88,7 +88,7 @@ export const transactionCreateFromBuffer = (
 ): PlainInstruction =>
   SQUADS.instruction(
     'vault_transaction_create_from_buffer',
-    { ...creating(acting), ...bufferOf({ ...acting, bufferIndex }) },
+    { ...creating(acting), ...bufferOf({ ...acting, bufferIndex }), buffer_creator: acting.member },
     { vault_index: vaultIndex, ephemeral_signers: ephemeralSigners, transaction_message: PLACEHOLDER },
   )
 

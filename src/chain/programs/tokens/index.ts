@@ -28,12 +28,7 @@ export {
   type TokenReceiver,
 } from './receivers.ts'
 export { buildReclaim, MOST_RECLAIMED, reclaimUnits } from './reclaim.ts'
-export {
-  type AuthorityRevocation,
-  type AuthorityTransfer,
-  buildAuthorityRevocation,
-  buildAuthorityTransfer,
-} from './revocation.ts'
+export { type AuthorityTransfer, buildAuthorityTransfer } from './revocation.ts'
 export { decodeTokenState, readTokenAtTime, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
 export {
   buildTokenTransfers,

@@ -1,5 +1,6 @@
 /** Changes a token's metadata: an account of Metaplex Token Metadata, or the metadata in a Token-2022 mint. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { badRequest } from '../../../platform/errors.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { TOKEN_METADATA } from '../../../solana/programs/token-metadata.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
@@ -36,26 +37,32 @@ export async function buildMetadataUpdate(input: MetadataUpdate): Promise<Unsign
   return compileUnsigned(input, await ofSource(input, mint, payer))
 }
 
-const hasTexts = ({ texts }: MetadataUpdate) => Object.keys(texts).length > 0
-
 async function metaplexUpdate(
   input: MetadataUpdate,
   mint: PublicKey,
   payer: PublicKey,
 ): Promise<TransactionInstruction[]> {
-  const { token, texts, metaplex, immutable } = input
-  const kept = TOKEN_METADATA.decode('whole_metadata', metaplex)
-  if (kept === null || token.metadata === null) throw new Error('the metadata was read before')
-  const { name, symbol, uri } = { ...token.metadata, ...texts }
-  // An update of the texts replaces these, too.
-  const { seller_fee_basis_points, creators, collection, uses } = kept
-  const data = { name, symbol, uri, seller_fee_basis_points, creators, collection, uses }
+  const hasTexts = Object.keys(input.texts).length > 0
   return [
     await updateMetadata(mint, payer, {
-      ...(hasTexts(input) ? { data } : {}),
-      ...(immutable ? { is_mutable: false } : {}),
+      ...(hasTexts ? { data: textsBesideOthers(input) } : {}),
+      ...(input.immutable ? { is_mutable: false } : {}),
     }),
   ]
+}
+
+/** An update of the texts replaces royalty, creators, collection and uses, too. */
+function textsBesideOthers({ mint, token, texts, metaplex }: MetadataUpdate) {
+  const kept = TOKEN_METADATA.decode('whole_metadata', metaplex)
+  if (kept === null || token.metadata === null) {
+    throw badRequest(
+      `The metadata account of ${mint} cannot be read to its end, so its texts cannot be changed without losing the rest`,
+      { param: 'mint' },
+    )
+  }
+  const { name, symbol, uri } = { ...token.metadata, ...texts }
+  const { seller_fee_basis_points, creators, collection, uses } = kept
+  return { name, symbol, uri, seller_fee_basis_points, creators, collection, uses }
 }
 
 async function extensionUpdate(
@@ -73,7 +80,7 @@ async function extensionUpdate(
         setField(mint, payer, each),
       ),
     )),
-    ...(immutable ? await metadataRevocation({ tokenProgram: 'token2022', token }, payer, mint) : []),
+    ...(immutable ? await metadataRevocation(token, payer, mint) : []),
   ]
 }
 

@@ -5,27 +5,7 @@ import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../../solana/toke
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { setUpdateAuthority } from './metadata-extension.ts'
 import { freezeMetadata, handMetadata } from './metaplex.ts'
-import type { OnChainToken, TokenAuthority, TokenProgram } from './types.ts'
-
-export interface AuthorityRevocation extends Envelope {
-  mint: string
-  type: TokenAuthority
-  tokenProgram: TokenProgram
-  /** The token as read from the chain. Without it, the shape that `buildTokenCreation` produces is assumed. */
-  token?: Pick<OnChainToken, 'metadata' | 'metadataPointerAuthority'>
-}
-
-/**
- * The payer must hold the authority. Revoking `metadata` sets `is_mutable` to false for Metaplex, whose update
- * authority cannot be none. For Token-2022 it sets the update authority, and the pointer's if any, to none. Throws
- * bad_request when there is no metadata authority.
- */
-export async function buildAuthorityRevocation(input: AuthorityRevocation): Promise<UnsignedTransaction> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const [payer, mint] = [new PublicKey(input.payer), new PublicKey(input.mint)]
-  if (input.type === 'metadata') return compileUnsigned(input, await metadataRevocation(input, payer, mint))
-  return compileUnsigned(input, [await setAuthority(input.tokenProgram, mint, payer, input.type, null)])
-}
+import type { OnChainToken, TokenProgram } from './types.ts'
 
 export interface AuthorityTransfer extends Envelope {
   mint: string
@@ -44,7 +24,7 @@ export async function buildAuthorityTransfer(input: AuthorityTransfer): Promise<
   const { type, token } = input
   const { tokenProgram } = token
   if (type !== 'metadata') return compileUnsigned(input, [await setAuthority(tokenProgram, mint, payer, type, to)])
-  if (to === null) return compileUnsigned(input, await metadataRevocation({ tokenProgram, token }, payer, mint))
+  if (to === null) return compileUnsigned(input, await metadataRevocation(token, payer, mint))
   const hand = token.metadata?.source === 'metaplex' ? handMetadata : setUpdateAuthority
   const instructions = [await hand(mint, payer, to)]
   if (token.metadataPointerAuthority === input.payer)
@@ -52,18 +32,20 @@ export async function buildAuthorityTransfer(input: AuthorityTransfer): Promise<
   return compileUnsigned(input, instructions)
 }
 
-/** Throws bad_request when there is no metadata authority. */
+/**
+ * Sets `is_mutable` to false for Metaplex, whose update authority cannot be none. For Token-2022 it sets the update
+ * authority, and the pointer's if any, to none. Throws bad_request when there is no metadata authority.
+ */
 export async function metadataRevocation(
-  { tokenProgram, token }: Pick<AuthorityRevocation, 'tokenProgram' | 'token'>,
+  { tokenProgram, metadata, metadataPointerAuthority }: AuthorityTransfer['token'],
   payer: PublicKey,
   mint: PublicKey,
 ): Promise<TransactionInstruction[]> {
   const instructions: TransactionInstruction[] = []
-  const source = token === undefined ? (tokenProgram === 'spl' ? 'metaplex' : 'extension') : token.metadata?.source
-  if (token === undefined || token.metadata?.isMutable) {
-    instructions.push(await (source === 'metaplex' ? freezeMetadata : setUpdateAuthority)(mint, payer))
+  if (metadata?.isMutable) {
+    instructions.push(await (metadata.source === 'metaplex' ? freezeMetadata : setUpdateAuthority)(mint, payer))
   }
-  if (token !== undefined && token.metadataPointerAuthority !== null) {
+  if (metadataPointerAuthority !== null) {
     instructions.push(await setAuthority(tokenProgram, mint, payer, 'metadata_pointer', null))
   }
   if (instructions.length === 0) {
