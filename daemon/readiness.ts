@@ -137,7 +137,8 @@ function workersFault({ workers }: ReadyKernel): string | null {
 
 const SIGNER_FAILS = 'signing: the signer refuses or cannot be reached; `svc signer status` says why'
 /** Milliseconds between two looks at a signer, and after one that failed. */
-const [SIGNER_LOOK_MS, SIGNER_RETRY_MS] = [60_000, 10_000]
+const SIGNER_LOOK_MS = 60_000
+const SIGNER_RETRY_MS = 10_000
 
 /** The state of the signer as of the last look. A look runs in the background, because a provider may be slow. */
 function signerProbe({ config, signer, log }: ReadyKernel): () => SignerState | null {

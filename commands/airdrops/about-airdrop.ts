@@ -28,9 +28,21 @@ export async function aboutAirdrop(
   const vests = total_locked !== '0'
   const { distributor, vault, starts_at, ends_at, clawback_at } = state
   const airdrop = {
-    ...{ id, mint, airdrop_count, distributor, vault, decimals, ...tokenName(mint, token?.data.raw) },
-    ...{ root, list_sha256, leaf_count, total, total_locked },
-    ...{ starts_at: vests ? starts_at : null, ends_at: vests ? ends_at : null, clawback_at },
+    id,
+    mint,
+    airdrop_count,
+    distributor,
+    vault,
+    decimals,
+    ...tokenName(mint, token?.data.raw),
+    root,
+    list_sha256,
+    leaf_count,
+    total,
+    total_locked,
+    starts_at: vests ? starts_at : null,
+    ends_at: vests ? ends_at : null,
+    clawback_at,
   }
   return { cluster: siteCluster(chain.genesis_hash), airdrop }
 }

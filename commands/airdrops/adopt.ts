@@ -102,8 +102,21 @@ async function adoptionOutcome(
   const { id, mint, airdrop_count, distributor, on_chain_root, leaf_count, status, note } = airdrop
   const { total, total_locked, claimed_amount, claimed_count, vault_balance, clawback_at } = airdrop
   const data = {
-    ...{ id, mint, airdrop_count, distributor, root: on_chain_root, stored: isListStored(airdrop), leaf_count },
-    ...{ total, total_locked, status, claimed_count, claimed_amount, vault_balance, clawback_at, note },
+    id,
+    mint,
+    airdrop_count,
+    distributor,
+    root: on_chain_root,
+    stored: isListStored(airdrop),
+    leaf_count,
+    total,
+    total_locked,
+    status,
+    claimed_count,
+    claimed_amount,
+    vault_balance,
+    clawback_at,
+    note,
   }
   const notes = [...(note === null ? [] : [printable(note)]), ...next]
   const amounts = ['total', 'total_locked', 'claimed_amount', 'vault_balance'] as const

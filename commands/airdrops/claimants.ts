@@ -7,7 +7,8 @@ import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 
 /** The most wallets of one request, and the most that a message names. */
-const [ROWS_PER_PLAN, MOST_NAMED] = [500, 5]
+const ROWS_PER_PLAN = 500
+const MOST_NAMED = 5
 /**
  * Longer lists take so many requests that only a dry run reads them: the API reads every wallet once the tree is stored,
  * before anything is on chain.

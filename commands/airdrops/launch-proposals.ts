@@ -103,8 +103,13 @@ export async function proposePart(
 ): Promise<Proposal> {
   const { mint, airdrop_count, root } = record
   const flags = {
-    ...{ keypair: options.keypair, squads: acting, tx_version: undefined, wait: undefined },
-    ...{ dry_run: false, build_only: false, force: false },
+    keypair: options.keypair,
+    squads: acting,
+    tx_version: undefined,
+    wait: undefined,
+    dry_run: false,
+    build_only: false,
+    force: false,
   }
   const run = {
     what: `Create and fund airdrop ${airdrop_count} of ${mint}, root ${root}`,

@@ -74,8 +74,14 @@ export const airdropSnapshotVerb = verb({
     const allocation = allocated(rows, rule, BigInt(snapshot.supply), values)
     const csv = recipientCsv(rows, allocation)
     const report = snapshotReport({
-      ...{ cluster: await session.cluster(), snapshot, rows, allocation, rule: givenRule(values) },
-      ...{ sha256: sha256Hex(csv), excluded: rule.excluded, included: rule.included },
+      cluster: await session.cluster(),
+      snapshot,
+      rows,
+      allocation,
+      rule: givenRule(values),
+      sha256: sha256Hex(csv),
+      excluded: rule.excluded,
+      included: rule.included,
     })
     write(files.json, `${jsonText(report)}\n`)
     write(files.markdown, reportMarkdown(report, values.decimals))

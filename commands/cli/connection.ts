@@ -282,7 +282,12 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
     if (!isHeldBy(join(dataDir, LOCK_FILES.daemon), pid)) return undefined
     const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
     return {
-      ...{ pid, url, file, cluster: text(cluster), role: daemonRole(role), database: text(database) },
+      pid,
+      url,
+      file,
+      cluster: text(cluster),
+      role: daemonRole(role),
+      database: text(database),
       unchosen: unchosen === null ? null : text(unchosen),
     }
   } catch {

@@ -12,7 +12,8 @@ import type { Session } from './session.ts'
 const SYMBOL = /^[A-Za-z0-9]{1,10}$/
 /** SOL is not a token that was launched here, whatever the symbol of one is. */
 const NATIVE = 'SOL'
-const [PAGE, MOST_PAGES] = [100, 10]
+const PAGE = 100
+const MOST_PAGES = 10
 const SHOWN = 10
 
 interface Typed {

@@ -20,7 +20,8 @@ export interface EventPosition {
 }
 
 const EVENTS_PAUSE_MS = 1_000
-const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [500, 10_000]
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 10_000
 const EVENTS_RATE_LIMIT_PAUSE_MS = 5_000
 const EVENTS_PER_PAGE = 100
 

@@ -50,7 +50,9 @@ async function compared(
   range: { since: string; until: string },
 ): Promise<Compared & Pick<EventRepair, 'repaired'>> {
   const found = {
-    ...{ accounts: 0, transactions: 0, events: 0 },
+    accounts: 0,
+    transactions: 0,
+    events: 0,
     ...({ missing: [], unread: [], extra: [], repaired: [] } as Pick<
       EventRepair,
       'missing' | 'unread' | 'extra' | 'repaired'

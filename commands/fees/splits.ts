@@ -8,7 +8,8 @@ import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
 const TOTAL_BPS = 10_000
-const [FEWEST, MOST] = [2, 10]
+const FEWEST = 2
+const MOST = 10
 
 export const SPLIT_FLAGS = {
   split: {

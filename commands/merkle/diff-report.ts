@@ -50,7 +50,10 @@ const magnitude = ({ change }: Difference) => (change < 0n ? -change : change)
 export function differencesOf({ removed, changed, added }: ListComparison): Difference[] {
   const parts = (amount: string, locked: string): Parts => ({ amount: BigInt(amount), locked: BigInt(locked) })
   const difference = (sign: Difference['sign'], wallet: string, before: Parts | null, after: Parts | null) => ({
-    ...{ sign, wallet, before, after },
+    sign,
+    wallet,
+    before,
+    after,
     change: size(after) - size(before),
   })
   const found = [

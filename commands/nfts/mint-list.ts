@@ -30,7 +30,10 @@ export interface NftList {
 
 /** An account that Metaplex Core owns at an asset's address was minted, and remains after a burn. */
 export const MINT_KIND: KeyedKind = {
-  ...{ verb: 'mint', done: 'minted', doing: 'Minting', label: 'name' },
+  verb: 'mint',
+  done: 'minted',
+  doing: 'Minting',
+  label: 'name',
   nameOf: (name) => `"${name}"`,
   program: PROGRAMS.core.id,
   accountOf: (_, key) => key,
@@ -81,7 +84,12 @@ export async function mintList(session: Session, list: NftList): Promise<KeyedLi
     contentOf: ({ name, uri, owner }) => [name, uri, owner],
     build: (body, { name, uri, owner }, asset) =>
       session.client.nfts.create({
-        ...{ platform_id, collection, name, uri, owner, ...programsField(list) },
+        platform_id,
+        collection,
+        name,
+        uri,
+        owner,
+        ...programsField(list),
         ...(asset === null ? {} : { asset }),
         ...body,
       }),

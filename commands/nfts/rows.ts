@@ -29,7 +29,10 @@ export async function readNftRows(
 ): Promise<NftRow[]> {
   const check = await nftRowChecks()
   const format = {
-    ...{ form: NFT_FORM, choices: columnChoices(columns), example: 'name,uri', onRead },
+    form: NFT_FORM,
+    choices: columnChoices(columns),
+    example: 'name,uri',
+    onRead,
     withoutHeader: (cells: number) => (cells > 2 ? ['name', 'uri', 'wallet'] : ['name', 'uri']),
   }
   return readListRows(ui, file, format, (row, faults) => nftRow(row, check, faults))

@@ -4,8 +4,10 @@ import { ratioOf } from '../cli/amounts.ts'
 import { COLOURS, FAINT, fixed, INK, markParts, svgOf, svgText } from '../ui/drawing.ts'
 import { pricePoints, quoteName, shortly, shortText } from './preview-figures.ts'
 
-const [WIDTH, HEIGHT] = [800, 520]
-const [LEFT, RIGHT] = [110, 780]
+const WIDTH = 800
+const HEIGHT = 520
+const LEFT = 110
+const RIGHT = 780
 const PRICE = { top: 60, bottom: 290 }
 const SHARES = { top: 350, bottom: 470 }
 /** Parts of an axis that have a tick. */
@@ -43,7 +45,8 @@ export function previewSvg(preview: PoolPreview): string {
       ? []
       : [
           ...markParts(mark, `first buy, ${shortly(preview.buy, digits)} ${unit}`, line, {
-            ...{ left: LEFT, right: RIGHT },
+            left: LEFT,
+            right: RIGHT,
             bottom: PRICE.bottom,
           }),
         ]),

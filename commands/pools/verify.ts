@@ -7,7 +7,8 @@ import type { Session } from '../cli/session.ts'
 import { EXIT, failure, isTransient } from '../ui/problem.ts'
 import { poolState } from './state.ts'
 
-const [VERIFY_PAUSE_MS, LIVE_TIMEOUT_MS] = [1_000, 60_000]
+const VERIFY_PAUSE_MS = 1_000
+const LIVE_TIMEOUT_MS = 60_000
 
 export const poolVerifyVerb = verb({
   about: 'Check on chain that a pool is live',

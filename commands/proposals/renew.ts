@@ -123,7 +123,11 @@ function askedOf(plans: readonly SquadsProposal[], member: string, creation: Pro
   if (first === undefined) throw unexpectedBuild('it has no proposal')
   const { multisig, vault, vault_index, transaction_index } = first.approver
   return {
-    ...{ multisig, vault, vaultIndex: vault_index, member, index: transaction_index },
+    multisig,
+    vault,
+    vaultIndex: vault_index,
+    member,
+    index: transaction_index,
     acts: plans.map(({ transaction }) => transaction),
     creations: creation.transactions,
   }

@@ -61,7 +61,9 @@ export async function forecastFunds(
   return {
     payments: payments.map(({ amount, needed, held, ...whose }) => ({
       ...whose,
-      ...{ amount: BigInt(amount), needed: BigInt(needed), held: BigInt(held) },
+      amount: BigInt(amount),
+      needed: BigInt(needed),
+      held: BigInt(held),
     })),
     isExact: exact,
     fault: failed === null ? null : await explainFault(wallet, transactions, failed, place),
@@ -89,7 +91,9 @@ const missingOf = ({ needed, held }: Payment) => (needed > held ? needed - held 
 export const fundsRecord = ({ payments }: Funds) => ({
   payments: payments.map(({ amount, needed, held, ...whose }) => ({
     ...whose,
-    ...{ amount: String(amount), needed: String(needed), held: String(held) },
+    amount: String(amount),
+    needed: String(needed),
+    held: String(held),
   })),
 })
 
@@ -99,7 +103,12 @@ export const readLamports = async ({ client }: Pick<Session, 'client'>, address:
 
 /** A payment of SOL that was added up here. */
 export const solPayment = (wallet: string, amount: bigint, held: bigint): Payment => ({
-  ...{ wallet, mint: null, decimals: null, amount, needed: amount, held },
+  wallet,
+  mint: null,
+  decimals: null,
+  amount,
+  needed: amount,
+  held,
 })
 
 /** What a part takes that is repeated. */

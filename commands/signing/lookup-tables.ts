@@ -45,7 +45,10 @@ export type ApiAccount = Awaited<ReturnType<Session['client']['accounts']['get']
 
 /** The account that the API answers with. Whether it is a program is not known. */
 export const chainAccountOf = ({ owner, lamports, data }: ApiAccount): ChainAccount => ({
-  ...{ owner, lamports: BigInt(lamports), data: Buffer.from(data, 'base64'), executable: false },
+  owner,
+  lamports: BigInt(lamports),
+  data: Buffer.from(data, 'base64'),
+  executable: false,
 })
 
 async function accountOrNull(client: Session['client'], address: string): Promise<ChainAccount | null> {

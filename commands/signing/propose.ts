@@ -31,7 +31,8 @@ export const MOST_TRIES = 3
 /** The error of the program for a number that another proposal has taken. */
 const NUMBER_TAKEN = /"Custom":2006\b/
 /** Requests and milliseconds between them until the proposal is seen on chain. */
-const [LOOKS, LOOK_PAUSE_MS] = [40, 500]
+const LOOKS = 40
+const LOOK_PAUSE_MS = 500
 
 /** States in which the act of a proposal is still to be done, by another proposal. */
 const NEVER_EXECUTED: ReadonlySet<Proposal['status']> = new Set(['expired', 'rejected', 'cancelled', 'stale'])

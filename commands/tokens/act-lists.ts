@@ -63,7 +63,10 @@ async function readWallets(
 ): Promise<EntryList> {
   const known = new Set<string>()
   const format = {
-    ...{ form: WALLET_FORM, choices: columnChoices({ ...columns, mint }), example: 'a wallet', onRead },
+    form: WALLET_FORM,
+    choices: columnChoices({ ...columns, mint }),
+    example: 'a wallet',
+    onRead,
     withoutHeader: () => ['wallet', 'amount'],
   }
   const rows = await readListRows(ui, file, format, ({ fields, offset, offsetOf }, faults) => {

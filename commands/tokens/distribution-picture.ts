@@ -4,8 +4,12 @@ import { COLOURS, FAINT, fixed, svgOf, svgText } from '../ui/drawing.ts'
 import { partsOfSupply, percent } from './distribution.ts'
 
 const WIDTH = 800
-const [TOP, ROW, BAR] = [64, 26, 14]
-const [NAMES_END, BARS_END, SHARES_END] = [400, 700, 780]
+const TOP = 64
+const ROW = 26
+const BAR = 14
+const NAMES_END = 400
+const BARS_END = 700
+const SHARES_END = 780
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 
 /** The same report makes the same bytes. Showing it fetches nothing: text uses a font of the reader's machine. */

@@ -85,7 +85,9 @@ async function runMintAct<D extends ActAnswer>(
   if (from === undefined) return runAct(session, flags, actOf(mint ?? ''))
   const rows = await readMintRows(from, { columns: [] })
   return actOnMints(session, flags, {
-    ...{ file: from, journal, ...words },
+    file: from,
+    journal,
+    ...words,
     question: `${title} ${counted(rows.length, noun)}`,
     acts: rows.map(({ mint: each, line }) => ({ ...actOf(each), mint: each, content: each, line, isDone })),
   })
@@ -93,7 +95,11 @@ async function runMintAct<D extends ActAnswer>(
 
 const isUnchanged = ({ details }: ApiError) => details?.reason === 'no_change'
 const pausingWords = (act: 'pause' | 'resume') => ({
-  ...{ verb: act, title: PAUSING[act].title, noun: 'token', done: PAUSING[act].state, isDone: isUnchanged },
+  verb: act,
+  title: PAUSING[act].title,
+  noun: 'token',
+  done: PAUSING[act].state,
+  isDone: isUnchanged,
 })
 const closingWords = {
   verb: 'close',

@@ -8,7 +8,9 @@ import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { partsOfSupply, percent } from './distribution.ts'
 
-const [NAMES, LEVELS, RISKS] = [13, 9, 20]
+const NAMES = 13
+const LEVELS = 9
+const RISKS = 20
 /** Columns of the longest bar beside an address and its share, within 80. */
 const BAR_COLUMNS = 20
 const ADDRESS_COLUMNS = 44

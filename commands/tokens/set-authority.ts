@@ -64,14 +64,18 @@ export const setAuthorityVerb = verb({
             : null,
     })
     return actOnMints(session, flags, {
-      ...{ file: from, journal, verb: 'set-authority' },
+      file: from,
+      journal,
+      verb: 'set-authority',
       question: `Make ${counted(rows.length, 'change')} of authorities`,
       done: 'set',
       acts: rows.map(({ mint: each, line, cells }) => {
         const to = holderOf(cells.new_authority ?? '')
         return {
           ...actOf({ mint: each, type: cells.type as TokenAuthorityType, to }),
-          ...{ mint: each, content: JSON.stringify([each, cells]), line },
+          mint: each,
+          content: JSON.stringify([each, cells]),
+          line,
           isDone: ({ details }) => (to === null ? details?.reason === 'given_up' : details?.authority === to),
         }
       }),

@@ -62,12 +62,16 @@ export const updateVerb = verb({
     })
     warnOfHttp(session, Object.fromEntries(rows.map(({ line, cells }) => [`${from}:${line}`, cells.uri])))
     return actOnMints(session, flags, {
-      ...{ file: from, journal, verb: 'update' },
+      file: from,
+      journal,
+      verb: 'update',
       question: `Change the metadata of ${counted(rows.length, 'token')}`,
       done: 'changed',
       acts: rows.map(({ mint: each, line, cells }) => ({
         ...actOf({ mint: each, asked: cells, fields: [], removed: [], immutable: false }),
-        ...{ mint: each, content: JSON.stringify([each, cells]), line },
+        mint: each,
+        content: JSON.stringify([each, cells]),
+        line,
         isDone: ({ details }) => details?.reason === 'no_change',
       })),
     })

@@ -39,7 +39,8 @@ export function quoteUnitOf(mint: string | undefined, decimals: number | null): 
 export const drawingWidth = (stream: Output = terminal().stdout): number => stream.columns ?? 80
 
 const ROWS = 10
-const [NARROWEST, WIDEST] = [24, 110]
+const NARROWEST = 24
+const WIDEST = 110
 
 /** The characters of a drawing: blocks and lines, or ASCII if the terminal has only that. */
 interface Strokes {

@@ -16,11 +16,13 @@ export function drawingLines(drawing: Drawing, width = drawingWidth(), blocks = 
   return plotLines(drawing.points, drawing.labels, width, blocks)
 }
 
-const [WIDTH, HEIGHT] = [800, 400]
+const WIDTH = 800
+const HEIGHT = 400
 const FRAME = { left: 120, right: 780, top: 60, bottom: 330 }
 const PAPER = '#fff'
 /** The colours of every drawing: of texts, of axes, and of what is drawn. */
-export const [INK, FAINT] = ['#222', '#bbb']
+export const INK = '#222'
+export const FAINT = '#bbb'
 export const COLOURS = ['#2a6f97', '#e07a5f', '#8d99ae'] as const
 
 /** The same drawing gives the same bytes. The picture loads nothing: texts use the reader's own font. */

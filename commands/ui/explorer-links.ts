@@ -13,7 +13,8 @@ const EXPLORER = 'https://explorer.solana.com'
 /** Words of base58 with the length of an address or a signature. */
 const WORD = /(?<![\w-])[1-9A-HJ-NP-Za-km-z]{32,88}(?![\w-])/g
 const SIGNATURE_LENGTHS = { least: 86, most: 88 }
-const [LEAST_VTE, LEAST_TMUX] = [5_000, 3.4]
+const LEAST_VTE = 5_000
+const LEAST_TMUX = 3.4
 const PROGRAMS = ['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'Hyper', 'rio', 'zed', 'WarpTerminal']
 const TERMINALS = ['xterm-kitty', 'xterm-ghostty', 'alacritty', 'foot', 'wezterm']
 

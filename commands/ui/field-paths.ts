@@ -2,7 +2,8 @@
 import { printable } from './render.ts'
 
 /** How many records are searched for names of fields, and how many names a message lists. */
-const [RECORDS_LOOKED_AT, NAMES_LISTED] = [200, 60]
+const RECORDS_LOOKED_AT = 200
+const NAMES_LISTED = 60
 const DEEPEST = 4
 
 /** The value at a path; undefined if the record has none. Only own fields count, not those that JavaScript adds. */

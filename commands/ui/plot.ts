@@ -25,7 +25,8 @@ const DOTS = [
 ] as const
 const BRAILLE = 0x2800
 const PLOT_ROWS = 10
-const [NARROWEST_PLOT, WIDEST_PLOT] = [20, 100]
+const NARROWEST_PLOT = 20
+const WIDEST_PLOT = 100
 const ROOM_FOR_AXIS = 2
 
 /** Whether the terminal reports that it shows more than ASCII. */

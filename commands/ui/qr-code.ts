@@ -4,7 +4,8 @@ import { encode } from 'uqr'
 /** Light modules around the code, as its standard (ISO/IEC 18004) demands. */
 const QUIET = 4
 /** Black on white whatever the colours of the terminal. */
-const [ON, OFF] = ['\u001b[38;5;16m\u001b[48;5;231m', '\u001b[0m']
+const ON = '\u001b[38;5;16m\u001b[48;5;231m'
+const OFF = '\u001b[0m'
 
 /** Rows of modules, true for dark, with the quiet zone; a damaged seventh can be read. */
 export const modulesOf = (text: string): boolean[][] => encode(text, { ecc: 'M', border: QUIET }).data

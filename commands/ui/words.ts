@@ -9,7 +9,8 @@ export const counted = (count: number | string, noun: string, plural = `${noun}s
 const LEAST_COLUMNS = 40
 
 /** The columns of a terminal that does not report its width, and the smallest width in use. */
-const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]
+const DEFAULT_WIDTH = 80
+const LEAST_WIDTH = 20
 
 /** The columns of a terminal; Infinity for other outputs, which are not wrapped. */
 export const terminalWidth = (stream: Output) =>

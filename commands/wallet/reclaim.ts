@@ -114,7 +114,9 @@ function reclaimOnce(session: Session, input: ReclaimFlags, mostFee?: bigint): P
     `Reclaim ${solOf(BigInt(lamports))} SOL of rent from ${counted(accounts.length, 'account')}`
   const shown = ({ accounts, lamports, fee, remaining }: Figures) => ({
     accounts: accounts.length,
-    ...{ lamports, fee, remaining_accounts: remaining.accounts },
+    lamports,
+    fee,
+    remaining_accounts: remaining.accounts,
   })
   const decimals = { lamports: LAMPORT_DECIMALS, fee: LAMPORT_DECIMALS }
   return runSigned<Unsigned>(session, input, {

@@ -3,7 +3,8 @@ import type { Act } from '../../src/chain/program-cache/canary-report.ts'
 import { launch } from './pool-acts.ts'
 import { type Built, PRESETS, SOL, type Stage } from './stage.ts'
 
-const [PERIODS, PERIOD_SECONDS] = [3, 10]
+const PERIODS = 3
+const PERIOD_SECONDS = 10
 /** In hundredths of a percent. */
 const TENTH = 1_000
 

@@ -117,12 +117,8 @@ async function proposalOfLink({ store }: Kernel, c: HonoContext<RequestEnv>): Pr
   const { id, token } = validateInput(query, { id: c.req.param('id'), token: c.req.query('token') ?? '' })
   const row = await findProposal(store.db, id)
   const page = row?.kind === 'rule' ? (JSON.parse(row.approver_json) as RuleApprover).page : ''
-  const wanted = Buffer.from(
-    page
-      .slice(page.indexOf('token=') + 'token='.length)
-      .padEnd(32)
-      .slice(0, 32),
-  )
+  // The path of a page is relative; any base makes it a URL.
+  const wanted = Buffer.from((new URL(page, 'http://page').searchParams.get('token') ?? '').padEnd(32).slice(0, 32))
   if (row === null || page === '' || !timingSafeEqual(wanted, Buffer.from(token))) {
     throw notFound('There is no proposal behind this link')
   }

@@ -8,7 +8,8 @@ import type { Kernel } from '../kernel.ts'
 import { envelope, jsonResponse, respond } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 
-const [JSON_TYPE, PAGE_TYPE] = ['application/json', 'text/html']
+const JSON_TYPE = 'application/json'
+const PAGE_TYPE = 'text/html'
 
 /** Links to the main routes. */
 const LINKS = { reference: '/v2/docs', openapi: '/v2/openapi.json', health: '/v2/health', ready: '/ready' } as const

@@ -7,10 +7,8 @@ import { line } from './scalars.ts'
 import { uriFault } from './uris.ts'
 
 /** The wallet and the mint of examples. */
-export const [WALLET_EXAMPLE, MINT_EXAMPLE] = [
-  '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
-  '9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
-]
+export const WALLET_EXAMPLE = '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g'
+export const MINT_EXAMPLE = '9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY'
 /** Base58 public key of exactly 32 bytes. */
 export const address = z
   .string()

@@ -5,7 +5,8 @@ import { address, digits } from './chain-scalars.ts'
 
 /** The most segments of a curve that the program allows. */
 const CURVE_SEGMENTS = 16
-const [LEAST_MIGRATED_FEE_BPS, MOST_MIGRATED_FEE_BPS] = [10, 1_000]
+const LEAST_MIGRATED_FEE_BPS = 10
+const MOST_MIGRATED_FEE_BPS = 1_000
 
 const quoteAmount = z.number().min(0)
 const percentage = z.int().min(0).max(100)

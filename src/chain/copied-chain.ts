@@ -20,7 +20,8 @@ import { chainTimeOf } from './reads/chain-clock.ts'
 import { accountsAtSlot } from './reads/node-reads.ts'
 
 /** The most that is read from the cluster: accounts, and bytes of their data. */
-const [MAX_COPIED_ACCOUNTS, MAX_COPIED_BYTES] = [512, 16 * 1024 * 1024]
+const MAX_COPIED_ACCOUNTS = 512
+const MAX_COPIED_BYTES = 16 * 1024 * 1024
 const SIGNATURE_BYTES = 64
 
 /** A transaction that landed on the copy, with all balances before and after it. */

@@ -10,7 +10,8 @@ const ANCIENT_TRANSACTION_MS = HOUR_MS
 export const UNSEEN_DAY_MS = 24 * HOUR_MS
 const LOOK_WAIT_MS = { young: 2_000, old: 5_000, ancient: MINUTE_MS, unseen: HOUR_MS }
 /** Shortest and longest wait for the finality of a confirmed transaction. */
-const [LEAST_FINALITY_WAIT_MS, MOST_FINALITY_WAIT_MS] = [200, 6_000]
+const LEAST_FINALITY_WAIT_MS = 200
+const MOST_FINALITY_WAIT_MS = 6_000
 export const LONGEST_LOOK_WAIT_MS = LOOK_WAIT_MS.unseen
 
 /** Milliseconds from `now` to the next look, half of the `finalityMs` of the cluster for a confirmed transaction. */

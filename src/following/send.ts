@@ -11,7 +11,8 @@ import type { FollowingServices } from './services.ts'
 /** Time that the request itself has to send its transaction before the watcher sends it. */
 export const FIRST_SEND_MS = 2_000
 /** Slots of the shortest wait, which doubles, and of the longest. A blockhash lives for 150. */
-const [FIRST_WAIT_SLOTS, LONGEST_WAIT_SLOTS] = [10, 40]
+const FIRST_WAIT_SLOTS = 10
+const LONGEST_WAIT_SLOTS = 40
 /** Number of sends that run at once. */
 const PARALLEL_SENDS = 8
 /** Transactions are sent for this long. One with a durable nonce does not expire, and is sent rarely after that. */

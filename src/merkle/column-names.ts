@@ -173,9 +173,13 @@ export type ColumnRole = keyof typeof COLUMN_NAMES
 
 /** Names of amounts that also say their units. */
 const UNITS_OF: Readonly<Record<string, 'whole tokens' | 'raw units'>> = {
-  ...{ uiamount: 'whole tokens', uiamountstring: 'whole tokens' },
-  ...{ amountraw: 'raw units', rawamount: 'raw units', baseunits: 'raw units' },
-  ...{ amountlamports: 'raw units', lamports: 'raw units' },
+  uiamount: 'whole tokens',
+  uiamountstring: 'whole tokens',
+  amountraw: 'raw units',
+  rawamount: 'raw units',
+  baseunits: 'raw units',
+  amountlamports: 'raw units',
+  lamports: 'raw units',
 }
 
 /** The units that the name of an amount says; undefined for most. */

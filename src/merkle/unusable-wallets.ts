@@ -43,7 +43,8 @@ export function unusableWallets(list: EntryList, most: number): UnusableWallets 
 }
 
 /** Checking all addresses of a longer list would take more time than everything else, so some are. */
-const [MOST_WALLETS_CHECKED, CHECKED_OF_MORE] = [2_000, 500]
+const MOST_WALLETS_CHECKED = 2_000
+const CHECKED_OF_MORE = 500
 
 /** The warnings of a list that is only read; of a long one some addresses are checked. */
 export const listWarnings = (list: EntryList): string[] =>

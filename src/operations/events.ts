@@ -121,7 +121,12 @@ async function compareEvents(
   })
   const last = rows.at(-1)
   return {
-    ...{ accounts: 0, transactions: 0, missing: [], unread: [], extra, events: rows.length },
+    accounts: 0,
+    transactions: 0,
+    missing: [],
+    unread: [],
+    extra,
+    events: rows.length,
     next_cursor: rows.length < EVENTS_PER_STEP || last === undefined ? null : `events.${last.sequence}`,
   }
 }

@@ -92,7 +92,9 @@ export function lockOf(account: ShownAccount | null, now: bigint): ShownLock | n
   const { total, locked } = lockAmounts(escrow, now)
   const isCancelled = escrow.cancelledAt !== 0n
   return {
-    ...{ recipient, mint, isCancelled },
+    recipient,
+    mint,
+    isCancelled,
     canBeCancelled: canBeCancelled(escrow),
     endsAt: lastUnlock(escrow),
     left: locked,

@@ -56,7 +56,8 @@ export interface ProvenFacts {
 }
 
 /** Extensions with the place of a mint's metadata, and with the metadata itself. */
-const [METADATA_POINTER, TOKEN_METADATA] = [18, 19]
+const METADATA_POINTER = 18
+const TOKEN_METADATA = 19
 const SHOWN_HOLDERS = 10
 const UNREAD = 'They could not be read when this page was written'
 
@@ -87,7 +88,10 @@ export async function proveFacts(call: Call, passport: Passport): Promise<Proven
   const place = pointedPlace(account, [mint, metadataAddress])
   const pointer = extensions?.authorities.metadata_pointer ?? null
   const powers: MintPowers = {
-    ...{ ...state, extensions, metadataElsewhere: place, metadataPointerAuthority: pointer },
+    ...state,
+    extensions,
+    metadataElsewhere: place,
+    metadataPointerAuthority: pointer,
     metadata: metadata && { isMutable: metadata.isMutable, updateAuthority: metadata.authority },
   }
   const [poolAccounts, lockAccounts] = [rest.slice(0, pools.length), rest.slice(pools.length)]

@@ -6,7 +6,11 @@ import type { Verdict } from '../solana/token-verdicts.ts'
 
 export const PASSPORT_FORMAT = 'svc-token-passport/1'
 const MOST_CHARACTERS = 262_144
-const [MOST_LOCKS, MOST_POOLS, MOST_BURNT, MOST_NODES, MOST_VERDICTS] = [20, 10, 20, 8, 32]
+const MOST_LOCKS = 20
+const MOST_POOLS = 10
+const MOST_BURNT = 20
+const MOST_NODES = 8
+const MOST_VERDICTS = 32
 const LEVELS: readonly unknown[] = ['ok', 'warning', 'danger', 'unknown'] satisfies Verdict['level'][]
 const PUBLIC_NODES: Readonly<Record<string, string>> = {
   mainnet: 'https://api.mainnet-beta.solana.com',

@@ -20,8 +20,10 @@ const HEAD_BYTES = 4
 /** Program, number of accounts, number of bytes. Each takes one byte. */
 const INSTRUCTION_HEAD = 3
 /** The first byte of the data names the instruction. */
-const [SET_LIMIT, SET_PRICE] = [2, 3]
-const [LIMIT_BYTES, PRICE_BYTES] = [5, 9]
+const SET_LIMIT = 2
+const SET_PRICE = 3
+const LIMIT_BYTES = 5
+const PRICE_BYTES = 9
 
 /** Limits and fee in the config of a version 1 transaction. */
 export interface ConfigTerms {
@@ -83,9 +85,13 @@ export function namedAddresses(transaction: Uint8Array): string[] {
 }
 
 /** Places in a version 1 transaction (SIMD-0385). */
-const [MASK_AT, KEY_COUNT_AT, V1_KEYS_AT] = [4, 41, 42]
+const MASK_AT = 4
+const KEY_COUNT_AT = 41
+const V1_KEYS_AT = 42
 /** Bits of the mask: the priority fee has two. */
-const [FEE_BITS, LIMIT_BITS, HEAP_BIT] = [0b11, 0b1100, 0b1_0000]
+const FEE_BITS = 0b11
+const LIMIT_BITS = 0b1100
+const HEAP_BIT = 0b1_0000
 const FEE_BYTES = 8
 
 /**

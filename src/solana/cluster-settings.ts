@@ -36,7 +36,8 @@ export const DEFAULT_SETTINGS: ClusterSettings = {
  * Limits within which values from a cluster or a file are accepted. SIMD-0525 takes slots from 400 ms down to 200 ms, and
  * an outage shows no slot time.
  */
-const [MIN_SLOT_MS, MAX_SLOT_MS] = [20, 10_000]
+const MIN_SLOT_MS = 20
+const MAX_SLOT_MS = 10_000
 const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n
 const MAX_THRESHOLD = 100
 

@@ -8,7 +8,8 @@ import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
 import { MAX_V1_INSTRUCTIONS, MAX_V1_KEYS, MAX_V1_SIGNERS } from './message-v1.ts'
 import { configBytes, configMaskOf, type TransactionConfig } from './transaction-config.ts'
 
-const [V0_PREFIX, V1_PREFIX] = [0x80, 0x81]
+const V0_PREFIX = 0x80
+const V1_PREFIX = 0x81
 /** The version, the three counts of the header, and the number of lookup tables. */
 const FIXED_BYTES = 5
 /** Version, header, config mask, blockhash, and the numbers of instructions and of keys. */

@@ -30,7 +30,8 @@ export const MAX_TRANSACTION_BYTES = 1232
 /** Maximum size in bytes of a serialized transaction of version 1 (SIMD-0296). */
 export const MAX_V1_TRANSACTION_BYTES = 4096
 /** Bytes of a public key and of a signature. */
-export const [KEY_BYTES, SIGNATURE_BYTES] = [32, 64]
+export const KEY_BYTES = 32
+export const SIGNATURE_BYTES = 64
 /**
  * Entries of the SlotHashes sysvar, which is the number of slots a lookup table stays usable after its deactivation.
  */

@@ -4,7 +4,9 @@ import { MessageReader, malformed } from './message-reader.ts'
 import { checkConfigMask, readConfig } from './transaction-config.ts'
 
 /** Largest numbers in a version 1 message. */
-export const [MAX_V1_SIGNERS, MAX_V1_KEYS, MAX_V1_INSTRUCTIONS] = [12, 64, 64]
+export const MAX_V1_SIGNERS = 12
+export const MAX_V1_KEYS = 64
+export const MAX_V1_INSTRUCTIONS = 64
 
 /**
  * Reads a message up to its last byte, without the checks that all versions share. The runtime aborts on bytes that were

@@ -21,10 +21,13 @@ export interface TransactionConfig {
 
 /** The priority fee takes both bits, because it takes two values of four bytes. */
 const FEE_BITS = 0b11
-const [UNITS_BIT, LOADED_BIT, HEAP_BIT] = [0b100, 0b1000, 0b1_0000]
+const UNITS_BIT = 0b100
+const LOADED_BIT = 0b1000
+const HEAP_BIT = 0b1_0000
 const KNOWN_BITS = FEE_BITS | UNITS_BIT | LOADED_BIT | HEAP_BIT
 const HEAP_STEP = 1_024
-const [MIN_HEAP, MAX_HEAP] = [32 * 1_024, 256 * 1_024]
+const MIN_HEAP = 32 * 1_024
+const MAX_HEAP = 256 * 1_024
 
 /** Returns the config's mask in a message. */
 export const configMaskOf = (config: TransactionConfig): number =>

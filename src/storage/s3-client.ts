@@ -146,13 +146,21 @@ async function openBucketSigner(place: BucketPlace): Promise<(request: BucketReq
   const { protocol, host, hostname } = new URL(origin)
   // S3 signs the path as it is sent; other services escape it once more.
   const signer = new SignatureV4({
-    ...{ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false },
+    service: 's3',
+    region,
+    credentials,
+    sha256: Sha256,
+    uriEscapePath: false,
   })
   return async ({ method, key, query = {}, headers = {}, body = new Uint8Array() }) => {
     const path = `${place.path}${key}`
     const sha256 = createHash('sha256').update(body).digest('hex')
     const signed = await signer.sign({
-      ...{ method, protocol, hostname, path, query },
+      method,
+      protocol,
+      hostname,
+      path,
+      query,
       headers: { host, 'x-amz-content-sha256': sha256, ...headers },
     })
     const { host: _, ...sent } = signed.headers
@@ -203,7 +211,10 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<BucketAnswer> {
   const answer = await agent.request({
-    ...{ origin, path, method, signal },
+    origin,
+    path,
+    method,
+    signal,
     // A compressed answer would have another length.
     headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': `svc/${VERSION}` },
     body: body ?? null,

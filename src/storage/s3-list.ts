@@ -33,7 +33,9 @@ export async function bucketPage(place: BucketPlace, client: BucketClient, token
     method: 'GET',
     key: '',
     query: {
-      ...{ 'list-type': '2', 'max-keys': '1000', prefix },
+      'list-type': '2',
+      'max-keys': '1000',
+      prefix,
       ...(token !== undefined && { 'continuation-token': token }),
     },
     mostBytes: BUCKET_LIST_BYTES,

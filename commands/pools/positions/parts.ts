@@ -13,10 +13,8 @@ export const POSITION = { ...POOL, position: required(text('Position, as `svc po
 export const DEFAULT_SLIPPAGE_BPS = 100
 
 /** A pool and a position for examples. */
-export const [EXAMPLE_POOL, EXAMPLE_POSITION] = [
-  'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
-  'GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
-]
+export const EXAMPLE_POOL = 'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4'
+export const EXAMPLE_POSITION = 'GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222'
 
 export const CHOICE = {
   all: toggle('All that can be withdrawn now', { conflicts: ['percent', 'liquidity'] }),

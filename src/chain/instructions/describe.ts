@@ -252,11 +252,10 @@ function withDecimals(args: InstructionArgument[], instruction: string): Instruc
   return args.map((arg) => (arg.unit === 'tokens' ? { ...arg, decimals: Number(own.value) } : arg))
 }
 
-const [PAID, RECEIVED] = [['input_token_account'], ['output_token_account']]
-const [BASE, QUOTE] = [
-  ['base_mint', 'token_a_mint'],
-  ['quote_mint', 'token_b_mint'],
-]
+const PAID = ['input_token_account']
+const RECEIVED = ['output_token_account']
+const BASE = ['base_mint', 'token_a_mint']
+const QUOTE = ['quote_mint', 'token_b_mint']
 /**
  * Arguments that are raw units, and the accounts that identify their mint: the mint itself, or an account that holds
  * them.

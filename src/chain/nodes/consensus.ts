@@ -40,7 +40,8 @@ export interface ConsensusOptions {
 /** JSON-RPC's code for an unknown method. A node before Agave 4.3 can only follow a cluster on Tower. */
 export const METHOD_NOT_FOUND = -32601
 /** Milliseconds until nodes without a certificate are asked again: with a known consensus, and without one. */
-const [KNOWN_FOR_MS, UNKNOWN_FOR_MS] = [5 * MINUTE_MS, MINUTE_MS]
+const KNOWN_FOR_MS = 5 * MINUTE_MS
+const UNKNOWN_FOR_MS = MINUTE_MS
 const ANSWER_WITHIN_MS = 3_000
 
 /** `nodes` gives every endpoint that can be asked now. */

@@ -32,7 +32,8 @@ export class AnswerTooLarge extends Error {
 /** Bytes around the items: the context, or an error. */
 const MOST_AROUND = 65_536
 /** Bytes that are read in one go, and milliseconds after which other requests get their turn. */
-const [SLICE_BYTES, TURN_MS] = [65_536, 8]
+const SLICE_BYTES = 65_536
+const TURN_MS = 8
 
 /**
  * Calls `onItem` with each item of `result.value`, and returns the result with an empty `value`. Throws NodeRefusal for
@@ -77,8 +78,13 @@ function resultOf(text: string, status: number, redact: (text: string) => string
   return answer.result
 }
 
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
-const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d]
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
 /** Depth of the items in `{ result: { value: [item, …] } }`. */
 const ITEM_DEPTH = 3
 const ITEMS_IN = 'result.value'

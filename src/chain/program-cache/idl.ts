@@ -12,7 +12,8 @@ const TABLES = new Map<string, Readonly<Record<string, InstructionRow>>>([
 ])
 const SEED = 'anchor:idl'
 /** Of an IDL account: discriminator, authority, and the length of the compressed text as u32. */
-const [LENGTH_AT, TEXT_AT] = [40, 44]
+const LENGTH_AT = 40
+const TEXT_AT = 44
 const MAX_IDL_BYTES = 4 * 1024 * 1024
 const MOST_DIFFERENCES = 20
 

@@ -21,7 +21,8 @@ import { type RpcCallOptions, type RpcOutcome, rpcText } from './rpc.ts'
 /** Number of one-minute samples to request. */
 const SAMPLES = 60
 /** Longest period and most slots of a plausible sample. */
-const [MAX_SAMPLE_SECONDS, MAX_SAMPLE_SLOTS] = [3_600, 1_000_000]
+const MAX_SAMPLE_SECONDS = 3_600
+const MAX_SAMPLE_SLOTS = 1_000_000
 
 export interface FoundSettings {
   settings: ClusterSettings

@@ -6,7 +6,8 @@ import type { Chain } from '../connection.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 
 /** Milliseconds for which a measurement, or the lack of one, is cached. */
-const [MEASURED_FOR_MS, MISSING_FOR_MS] = [60_000, 5_000]
+const MEASURED_FOR_MS = 60_000
+const MISSING_FOR_MS = 5_000
 
 /** Assumed until a slot was measured; slots of mainnet were never meant to take longer. */
 const ASSUMED_SLOT_MS = 400

@@ -160,7 +160,11 @@ async function movementIn(
   return movementOf(
     { wallet, message, keys, slot: 0, fee, stable: true },
     {
-      ...{ addresses: at(keys), before: at(before), after: at(after), release: null, minimumOf },
+      addresses: at(keys),
+      before: at(before),
+      after: at(after),
+      release: null,
+      minimumOf,
       inner: encodeInnerInstructions(run.innerInstructions, keys, true),
     },
   )
@@ -230,5 +234,6 @@ function paymentsOf(
 
 const withoutLack = ({ needed, held, ...payment }: Payment): Payment => ({
   ...payment,
-  ...{ needed: BigInt(needed) > BigInt(held) ? held : needed, held },
+  needed: BigInt(needed) > BigInt(held) ? held : needed,
+  held,
 })

@@ -47,7 +47,8 @@ export function awsKmsProvider(config: Config, publicKey: string): RemoteProvide
     async open() {
       const { AwsKmsSigner } = await import('@solana/keychain-aws-kms')
       const signer = new AwsKmsSigner({
-        ...{ keyId, publicKey },
+        keyId,
+        publicKey,
         ...(region !== undefined && { region }),
         ...(credentials !== undefined && { credentials }),
       })

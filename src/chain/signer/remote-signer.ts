@@ -81,8 +81,15 @@ async function callProvider<T>(
   try {
     return await withTimeout(timeoutMs, ending, (signal) => {
       const begun: ProviderCall = {
-        ...{ signs, mayHaveSigned, adapt, fetch, wait, signal: AbortSignal.any([signal, over.signal]) },
-        ...{ signed: 'no', fault: undefined, answer: undefined },
+        signs,
+        mayHaveSigned,
+        adapt,
+        fetch,
+        wait,
+        signal: AbortSignal.any([signal, over.signal]),
+        signed: 'no',
+        fault: undefined,
+        answer: undefined,
       }
       call = begun
       return runProviderCall(begun, () => work(begun))

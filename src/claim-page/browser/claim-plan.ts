@@ -33,7 +33,10 @@ export interface PlannedTransaction {
 }
 
 /** Compute units of each step, half more than the largest run used. */
-const [OPENING_UNITS, FIRST_UNITS, VESTED_UNITS, OVERHEAD_UNITS] = [45_000, 90_000, 45_000, 1_000]
+const OPENING_UNITS = 45_000
+const FIRST_UNITS = 90_000
+const VESTED_UNITS = 45_000
+const OVERHEAD_UNITS = 1_000
 /** Lamports of a signature. */
 export const SIGNATURE_FEE = 5_000n
 /** Most lamports that the page pays for priority. */

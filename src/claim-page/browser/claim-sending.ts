@@ -18,7 +18,8 @@ export interface SendingContext {
 
 const ROUND_MS = 1_000
 /** Rounds between two sendings of the same bytes, and between two reads of the block height. */
-const [RESEND_ROUNDS, HEIGHT_ROUNDS] = [3, 2]
+const RESEND_ROUNDS = 3
+const HEIGHT_ROUNDS = 2
 /** Rounds between two reads of the block height while the visitor signs. */
 const SIGNING_ROUNDS = 5
 /** JSON-RPC code for an invalid signature. */

@@ -14,8 +14,12 @@ export interface FoundRow extends ProvenLeaf {
 /** Reads a file of the site of at most that many bytes. */
 export type ReadFile = (path: string, most: number) => Promise<Uint8Array>
 
-const [ENTRY_BYTES, NODE_BYTES, BLOCK_ROWS, BLOCK_LEVELS] = [12, 32, 64, 6]
-const [MOST_BUCKET_BYTES, MOST_BLOCK_BYTES] = [65_536, 8_192]
+const ENTRY_BYTES = 12
+const NODE_BYTES = 32
+const BLOCK_ROWS = 64
+const BLOCK_LEVELS = 6
+const MOST_BUCKET_BYTES = 65_536
+const MOST_BLOCK_BYTES = 8_192
 /** Most rows of one wallet that are looked up. */
 const MOST_FOUND = 64
 

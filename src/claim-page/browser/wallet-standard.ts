@@ -47,8 +47,11 @@ export interface ConnectedWallet {
   onChange(changed: (address: string | null) => void): void
 }
 
-const [SIGN, SEND] = ['solana:signTransaction', 'solana:signAndSendTransaction'] as const
-const [CONNECT, DISCONNECT, EVENTS] = ['standard:connect', 'standard:disconnect', 'standard:events'] as const
+const SIGN = 'solana:signTransaction'
+const SEND = 'solana:signAndSendTransaction'
+const CONNECT = 'standard:connect'
+const DISCONNECT = 'standard:disconnect'
+const EVENTS = 'standard:events'
 const MOST_WALLETS = 50
 
 /**

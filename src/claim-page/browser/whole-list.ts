@@ -7,7 +7,8 @@ import type { ClaimSubject, PageAirdrop } from './site-files.ts'
 /** Why a list differs from the published one. */
 export type ListFault = 'listHashDiffers' | 'listRootDiffers' | 'listSumDiffers' | 'indexDiffers'
 
-const [NODE_BYTES, ENTRY_BYTES] = [32, 12]
+const NODE_BYTES = 32
+const ENTRY_BYTES = 12
 
 /** The root of the tree of rows of 40 or 48 bytes. */
 export function rootOfRows(rows: Uint8Array, rowBytes: number): Uint8Array {

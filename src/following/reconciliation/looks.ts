@@ -120,7 +120,12 @@ async function listAll(
     const interval = (quiet: number) =>
       lookIntervalOf(watch === 'state' ? 'state' : 'history', quiet, { counts, callsPerMinute })
     const options: ListingOptions = {
-      ...{ genesis, budget, signal, pageSize, quietWaitMs: interval, busyWaitMs: interval(0) },
+      genesis,
+      budget,
+      signal,
+      pageSize,
+      quietWaitMs: interval,
+      busyWaitMs: interval(0),
       ...(stateHash === undefined ? {} : { stateHash }),
       ...(slot === undefined ? {} : { slot }),
     }

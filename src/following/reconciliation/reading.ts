@@ -225,7 +225,8 @@ async function readChanges(
   const message = own === undefined ? executionOrder(executed) : ownFirst(executed)
   const source: SourceTransaction = {
     ...(own ?? { seq: FOUND_ORDER, signature, ...(await originOfFound(services, genesis, message)) }),
-    ...{ genesis, occurred_at },
+    genesis,
+    occurred_at,
   }
   const tracked: TrackedResource | null =
     own === undefined || own.tracked_resource_json === null ? null : JSON.parse(own.tracked_resource_json)

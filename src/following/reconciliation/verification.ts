@@ -94,7 +94,12 @@ export async function verifyAccounts(
   const beginning = await firstSlot(services, genesis)
   const budget = createBudget(calls)
   const result: VerifiedAccounts = {
-    ...{ accounts: 0, transactions: 0, missing: [], unread: [], repaired: [], read: [] },
+    accounts: 0,
+    transactions: 0,
+    missing: [],
+    unread: [],
+    repaired: [],
+    read: [],
     next: null,
   }
   const seen = new Set<string>()

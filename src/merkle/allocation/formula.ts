@@ -16,7 +16,8 @@ import { negated, type Rational } from './rational.ts'
 export type Formula = (variables: FormulaVariables) => Rational
 
 /** Most names that a file may define, and most nested parentheses. */
-const [MOST_NAMES, MOST_DEPTH] = [200, 64]
+const MOST_NAMES = 200
+const MOST_DEPTH = 64
 const RESULT = 'amount'
 /** Operators by how strongly they bind, the weakest first; `not` stands between `and` and comparisons. */
 const LEVELS: readonly (readonly string[])[] = [

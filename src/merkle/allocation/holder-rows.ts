@@ -10,7 +10,10 @@ export const UNLISTED_PROGRAM = 0xffff
 /** Place if no program owns an account at the address. */
 export const NO_PROGRAM = 0xfffe
 
-const [AMOUNT_AT, KIND_AT, FLAGS_AT, PROGRAM_AT] = [32, 40, 41, 42]
+const AMOUNT_AT = 32
+const KIND_AT = 40
+const FLAGS_AT = 41
+const PROGRAM_AT = 42
 const FROZEN_FLAG = 1
 
 /** Rows in one buffer. */

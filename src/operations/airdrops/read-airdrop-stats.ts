@@ -61,8 +61,12 @@ function chainFigures(airdrop: Airdrop) {
   const { leaf_count, total, root, on_chain_root, claimed_count, claimed_amount } = airdrop
   if (on_chain_root !== root || claimed_count === null || claimed_amount === null) {
     return {
-      ...{ claimed_count: null, claimed_amount: null, claimed_count_share: null, claimed_amount_share: null },
-      ...{ left_count: null, left_amount: null },
+      claimed_count: null,
+      claimed_amount: null,
+      claimed_count_share: null,
+      claimed_amount_share: null,
+      left_count: null,
+      left_amount: null,
     }
   }
   const claimed = BigInt(claimed_amount)

@@ -38,8 +38,12 @@ export const createGoldLock = unsignedAct<GoldLocks['create']>(async (context, i
   if (before.escrow !== null) throw await occupiedError(context, user, before.escrow, before)
   const token = requireLockable(context, mint, before.token)
   requireHolding(before, {
-    ...{ wallet: user, mint, need: amount, param: 'user' },
-    ...{ token: 'gold token', frozen: `The gold of ${user} is frozen` },
+    wallet: user,
+    mint,
+    need: amount,
+    param: 'user',
+    token: 'gold token',
+    frozen: `The gold of ${user} is frozen`,
   })
   const startsAt = before.at.unixSeconds
   const ends = startsAt + lock_duration_days * DAY_SECONDS

@@ -51,7 +51,9 @@ export async function sumLedger(
     key: input.by === 'mint' ? nameOf(token) : key,
     party: party as LedgerSum['party'],
     token: nameOf(token),
-    ...{ received: String(received), paid: String(paid), net: String(received - paid) },
+    received: String(received),
+    paid: String(paid),
+    net: String(received - paid),
   }))
 }
 
@@ -190,7 +192,12 @@ async function ledgerFilters(
 ): Promise<LedgerFilters> {
   return {
     genesis: await chain.genesisHash(),
-    ...{ pool, party, kind, owner: account, after: created_after, before: created_before },
+    pool,
+    party,
+    kind,
+    owner: account,
+    after: created_after,
+    before: created_before,
     token: mint === 'SOL' ? SOL : mint,
   }
 }

@@ -230,7 +230,11 @@ async function writeRead(
       latest = Math.max(latest, occurred_at)
       const month = new Date(occurred_at).toISOString().slice(0, 7)
       const entries = postings.map(({ amount, balanceAfter, ...posting }) => ({
-        ...{ ...at, ...posting, ...amountParts(amount), month, latest_at: latest },
+        ...at,
+        ...posting,
+        ...amountParts(amount),
+        month,
+        latest_at: latest,
         symbol: posting.token === SOL ? 'SOL' : (symbols.get(posting.token) ?? null),
         balance_after: balanceAfter === null ? null : String(balanceAfter),
         ...(posting.token === SOL ? price : UNPRICED),

@@ -123,9 +123,13 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
     throw fault('amount', `amount: with the transfer fee of ${mint} more leaves ${payer} than a token account can hold`)
   }
   requireHolding(before, {
-    ...{ wallet: payer, mint, need: deposit, param: 'payer' },
+    wallet: payer,
+    mint,
+    need: deposit,
+    param: 'payer',
     withFee: deposit === amount ? '' : ` (${amount} and the transfer fee)`,
-    ...{ token: 'token', frozen: `The tokens of ${payer} are frozen` },
+    token: 'token',
+    frozen: `The tokens of ${payer} are frozen`,
   })
   const texts = textsOf(input)
   const proof = await proofOfDecimals(payer, token)

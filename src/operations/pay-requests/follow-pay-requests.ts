@@ -22,7 +22,8 @@ import { paidBuild, type RecentBuild } from './payments.ts'
 export const LIVE_MS = 10 * MINUTE_MS
 /** Pauses between looks: short while a person is looking at the wallet, longer after it. */
 const EAGER_MS = 2 * MINUTE_MS
-const [EAGER_PAUSE_MS, LATER_PAUSE_MS] = [2 * SECOND_MS, 15 * SECOND_MS]
+const EAGER_PAUSE_MS = 2 * SECOND_MS
+const LATER_PAUSE_MS = 15 * SECOND_MS
 export const LONGEST_PAY_WAIT_MS = LATER_PAUSE_MS
 /** Requests that one round looks for, and transactions that one look reads; anybody can send some with the reference. */
 const REQUESTS_PER_ROUND = 50

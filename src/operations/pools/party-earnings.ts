@@ -90,7 +90,9 @@ export function curveSources(pool: DbcPool, { leftover, escrow, unixSeconds, rec
     }
   }
   const of = (kind: PartySource['kind'], wallet: string | null, amounts: Partial<PartySource>): PartySource => ({
-    ...{ kind, pool: address, wallet },
+    kind,
+    pool: address,
+    wallet,
     ...amounts,
   })
   const partner = [
@@ -165,20 +167,23 @@ export function othersSource(pool: string, { positions }: DammV2Earned, known: r
 }
 
 export const protocolSource = (pool: string, { protocol }: DammV2Earned): PartySource => ({
-  ...{ kind: 'damm_v2', pool, wallet: null },
-  ...{ base: protocol.a, quote: protocol.b },
+  kind: 'damm_v2',
+  pool,
+  wallet: null,
+  base: protocol.a,
+  quote: protocol.b,
 })
 
 /** A sum is null if one of its parts is. Sources that can never pay anything are left out. */
 export function partyRecord({ party, sources }: EarningParty): PartyEarnings {
   const shown = sources.filter((source) => source.kind === 'dbc' || source.kind === 'damm_v2' || !isEmpty(source))
   const records = shown.map(({ kind, pool, wallet, locked, ...amounts }) => ({
-    ...{ kind, pool_address: pool, wallet },
-    ...{
-      quote: asTextOrNull(amounts.quote),
-      base: asTextOrNull(amounts.base),
-      lamports: asTextOrNull(amounts.lamports),
-    },
+    kind,
+    pool_address: pool,
+    wallet,
+    quote: asTextOrNull(amounts.quote),
+    base: asTextOrNull(amounts.base),
+    lamports: asTextOrNull(amounts.lamports),
     ...(locked === undefined ? {} : { locked: String(locked) }),
   }))
   const totals = TOKENS.map(

@@ -20,9 +20,11 @@ import type { Tx } from '../../store/store.ts'
 type SettleServices = Pick<Services, 'store' | 'clock'>
 
 /** Claims that one database transaction settles, and claims that one call settles. */
-const [CLAIMS_PER_WRITE, MOST_CLAIMS] = [100, 1_000]
+const CLAIMS_PER_WRITE = 100
+const MOST_CLAIMS = 1_000
 /** Claims without a signature that one round of the worker looks at, and their least age. */
-const [MOST_UNSIGNED, UNSIGNED_AGE_MS] = [20, 2 * MINUTE_MS]
+const MOST_UNSIGNED = 20
+const UNSIGNED_AGE_MS = 2 * MINUTE_MS
 
 /** Settles claims whose transactions are final or have expired. Reads only the database. */
 export async function settleSponsoredClaims(services: SettleServices, signal?: AbortSignal): Promise<void> {

@@ -30,7 +30,9 @@ export async function reconcileRecords(
   const perRound = callsPerRound(services, callsPerMinute)
   if (calls === undefined && perRound === 0) return
   const options = {
-    ...{ signal, calls: calls ?? perRound, callsPerMinute },
+    signal,
+    calls: calls ?? perRound,
+    callsPerMinute,
     ...(pageSize === undefined ? {} : { pageSize }),
   }
   const booked = new Set(await platformWallets(services))

@@ -52,7 +52,12 @@ export function receiverPool(origin: string, { resolve, allowPrivate }: DialPoli
   }
   const pool = openPool(origin, pinnedLookup({ resolve, allowPrivate }))
   const receiver: ReceiverPool = {
-    ...{ pool, resolve, allowPrivate, connected: 0, sending: 0, openedAt: now },
+    pool,
+    resolve,
+    allowPrivate,
+    connected: 0,
+    sending: 0,
+    openedAt: now,
     closeUnused() {
       if (receiver.connected > 0 || receiver.sending > 0) return
       if (byOrigin.get(origin) === receiver) byOrigin.delete(origin)

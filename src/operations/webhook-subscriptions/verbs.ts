@@ -211,7 +211,11 @@ async function replaySince(
   const first = (await firstSequenceSince(tx, since)) ?? last + 1
   const types = enabledTypes(subscription.enabled_events_json)
   const replay = {
-    ...{ subscription_id: subscription.id, since, come_to: subscription.cursor, last, created_at: now },
+    subscription_id: subscription.id,
+    since,
+    come_to: subscription.cursor,
+    last,
+    created_at: now,
     types_json: types === null ? null : JSON.stringify(types),
   }
   const { commitment } = subscription

@@ -119,7 +119,12 @@ export function decodeEscrow(address: string, account: Pick<ChainAccount, 'owner
   if (fields === null) return null
   const { recipient, token_mint: mint, creator, base } = fields
   return {
-    ...{ address, recipient, mint, creator, base, ...readTerms(fields) },
+    address,
+    recipient,
+    mint,
+    creator,
+    base,
+    ...readTerms(fields),
     tokenProgram: fields.token_program_flag === 0 ? 'spl' : 'token2022',
     claimed: fields.total_claimed_amount,
     cancelledAt: fields.cancelled_at,

@@ -5,7 +5,8 @@ import { programTable } from './table.ts'
 
 const END = 'system_program log_wrapper:o'
 const PLACES = 'payer:sw authority:so'
-const [OF_ASSET, OF_COLLECTION] = [`asset:w collection:wo ${PLACES} ${END}`, `collection:w ${PLACES} ${END}`] as const
+const OF_ASSET = `asset:w collection:wo ${PLACES} ${END}` as const
+const OF_COLLECTION = `collection:w ${PLACES} ${END}` as const
 const NEW_ASSET = `asset:sw collection:wo authority:so payer:sw owner:o update_authority:o ${END}` as const
 const NEW_COLLECTION = 'collection:sw update_authority:o payer:sw system_program'
 const RULE_SET = '<None,ProgramAllowList(*pubkey),ProgramDenyList(*pubkey)>'

@@ -91,7 +91,9 @@ export interface MemberFields {
   permissions: { mask: number }
 }
 /** Bits of a member's permissions. */
-const [INITIATE, VOTE, EXECUTE] = [1, 2, 4]
+const INITIATE = 1
+const VOTE = 2
+const EXECUTE = 4
 
 export const memberFields = ({ address, initiate, vote, execute }: SquadsMember): MemberFields => ({
   key: address,

@@ -39,7 +39,8 @@ const MOST_DATA = 0xffff
 /** More than a message can have: a buffer has at most 10,128 bytes. */
 const MOST_BYTES = 20_000
 
-const [COMPACT, STORED] = [fieldType(COMPACT_MESSAGE), fieldType(STORED_MESSAGE)]
+const COMPACT = fieldType(COMPACT_MESSAGE)
+const STORED = fieldType(STORED_MESSAGE)
 
 /** The bytes that the instruction which creates a transaction takes. Throws SquadsFault for more than it can count. */
 export function compactMessage(message: SquadsMessage): Uint8Array {

@@ -48,7 +48,8 @@ async function sumOfAll(reader: Reader, { genesis, airdrop_id }: ClaimedAirdrop)
     .where('airdrop_id', '=', airdrop_id)
     .executeTakeFirstOrThrow()
   return {
-    ...{ claims: Number(row.claims), wallets: Number(row.wallets) },
+    claims: Number(row.claims),
+    wallets: Number(row.wallets),
     amount: amountOfParts({ high: row.amount_high, low: row.amount_low }),
     amount_locked: amountOfParts({ high: row.locked_high, low: row.locked_low }),
   }
@@ -98,7 +99,9 @@ async function totalsSince(
   const totals = reader.selectFrom('airdrop_claim_totals').selectAll().where('genesis', '=', genesis)
   const rows = await totals.where('airdrop_id', '=', airdrop_id).where('hour', '>=', since).orderBy('hour').execute()
   return rows.map(({ hour, claims, wallets, amount_high, amount_low, locked_high, locked_low }) => ({
-    ...{ hour, claims, wallets },
+    hour,
+    claims,
+    wallets,
     amount: amountOfParts({ high: amount_high, low: amount_low }),
     amount_locked: amountOfParts({ high: locked_high, low: locked_low }),
   }))

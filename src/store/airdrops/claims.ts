@@ -134,16 +134,25 @@ async function addToHour(
   await tx
     .insertInto(table)
     .values({
-      ...{ genesis, airdrop_id, hour: Math.floor(claimed_at / HOUR_MS), claims: times },
+      genesis,
+      airdrop_id,
+      hour: Math.floor(claimed_at / HOUR_MS),
+      claims: times,
       wallets: kind === 'claim' ? times : 0,
-      ...{ amount_high: amount.high, amount_low: amount.low, locked_high: locked.high, locked_low: locked.low },
+      amount_high: amount.high,
+      amount_low: amount.low,
+      locked_high: locked.high,
+      locked_low: locked.low,
     })
     .onConflict((conflict) => {
       const [sum, sumLocked] = [addedParts(table, 'amount'), addedParts(table, 'locked')]
       return conflict.columns(['genesis', 'airdrop_id', 'hour']).doUpdateSet({
         claims: addedColumn(table, 'claims'),
         wallets: addedColumn(table, 'wallets'),
-        ...{ amount_high: sum.high, amount_low: sum.low, locked_high: sumLocked.high, locked_low: sumLocked.low },
+        amount_high: sum.high,
+        amount_low: sum.low,
+        locked_high: sumLocked.high,
+        locked_low: sumLocked.low,
       })
     })
     .execute()

@@ -237,7 +237,8 @@ const LARGEST_WAL_BYTES = 64 * 1024 * 1024
 /** Milliseconds for which writes wait for readers of other processes, so that the log can be reset. */
 const READERS_MS = 250
 const READERS_POLL_MS = 5
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 60_000]
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 60_000
 
 interface WalBound {
   /** Empties the log if it is too large. If readers keep it in use, it does not throw but tries again later. */

@@ -75,10 +75,12 @@ const hashOf = (message: Uint8Array) => base58.encode(createHash('sha256').updat
 // app then signs it once with any blockhash. It compares everything else itself.
 
 const CLASS = 0xe0
-const [REVIEW, SIGN_REVIEWED] = [0x08, 0x09]
+const REVIEW = 0x08
+const SIGN_REVIEWED = 0x09
 const CONFIRM = 1
 /** Flags of the parts of one request: it continues the part before, and another part follows. */
-const [CONTINUES, MORE] = [1, 2]
+const CONTINUES = 1
+const MORE = 2
 const MOST_BYTES = 255
 const HARDENED = 0x80000000
 

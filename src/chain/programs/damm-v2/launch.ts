@@ -45,10 +45,8 @@ export async function buildSingleSidedPool(input: SingleSidedPool): Promise<Unsi
   const instructions = platform === null ? [...wrapped, ...opened] : opened
   const before = await budget(DAMM_V2_LAUNCH_UNITS[launchKindOf(input)], computeUnitPrice)
   const after = platform === null ? tip : []
-  return [
-    await mintWith(input, ahead),
-    await compileUnsigned({ payer: input.creator, recentBlockhash, before, after }, instructions),
-  ]
+  const minted = await mintWith(input, ahead)
+  return [minted, await compileUnsigned({ payer: input.creator, recentBlockhash, before, after }, instructions)]
 }
 
 /**
@@ -71,17 +69,15 @@ async function poolInstructions(input: SingleSidedLaunch) {
   const pool = await freshPool(input.mint)
   const accounts = await tokenAccounts(pool, creator)
   const wrapped = await openWrapped(creator, accounts, amount + LEAST_SOL)
-  const opened = [
-    await initializePool(input, pool, opening, accounts),
-    ...(input.lockLiquidity ? [await lockPosition(input, pool, opening.liquidity)] : []),
-    ...(platform === null ? [] : await givePlatformShare(input, pool, platform)),
+  const opened = [await initializePool(input, pool, opening, accounts)]
+  if (input.lockLiquidity) opened.push(await lockPosition(input, pool, opening.liquidity))
+  if (platform !== null) opened.push(...(await givePlatformShare(input, pool, platform)))
+  if (amount > 0n) {
     // No one can trade before this buy, so it needs no larger minimum.
-    ...(amount > 0n
-      ? [await dammV2SwapInstruction({ payer: creator, accounts, side: 'buy', amount, minimumOut: 1n, pool })]
-      : []),
-    // This closes the creator's wrapped SOL account, and its whole balance becomes SOL.
-    ...accounts.closing,
-  ]
+    opened.push(await dammV2SwapInstruction({ payer: creator, accounts, side: 'buy', amount, minimumOut: 1n, pool }))
+  }
+  // This closes the creator's wrapped SOL account, and its whole balance becomes SOL.
+  opened.push(...accounts.closing)
   return { wrapped, opened }
 }
 

@@ -48,7 +48,10 @@ export async function lockPlaces(lock: LockAt) {
   /** Returns the associated token account of a wallet. */
   const accountOf = (owner: PublicKey) => deriver.tokenAccount(mint, owner, tokenProgram)
   return {
-    ...{ mint, tokenProgram, escrow, accountOf },
+    mint,
+    tokenProgram,
+    escrow,
+    accountOf,
     /** Token account that holds the locked tokens. */
     escrowToken: accountOf(escrow),
     /** Account with title and description, which need not exist. */
@@ -198,8 +201,12 @@ export const buildGoldLock = (plan: GoldLockPlan): Promise<UnsignedTransaction> 
       startTime: BigInt(plan.startsAt),
       cliffTime: BigInt(plan.unlocksAt),
       // Everything unlocks at the cliff. No periods follow, but the program requires a frequency.
-      ...{ frequency: 1n, cliffAmount: plan.amount, amountPerPeriod: 0n, periods: 0n },
-      ...{ updateRecipientMode: 0, cancelMode: 0 },
+      frequency: 1n,
+      cliffAmount: plan.amount,
+      amountPerPeriod: 0n,
+      periods: 0n,
+      updateRecipientMode: 0,
+      cancelMode: 0,
     },
   })
 

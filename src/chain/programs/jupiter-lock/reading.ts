@@ -287,7 +287,11 @@ async function decodeLockableToken(mint: string, account: ChainAccount | null): 
   const tokenProgram = account.owner === TOKEN_PROGRAM ? 'spl' : 'token2022'
   const extensions = tokenProgram === 'spl' ? null : readMintExtensions(account.data)
   return {
-    ...{ mint, tokenProgram, extensions, decimals: state.decimals, freezeAuthority: state.freezeAuthority },
+    mint,
+    tokenProgram,
+    extensions,
+    decimals: state.decimals,
+    freezeAuthority: state.freezeAuthority,
     names: (extensions?.types ?? []).map((type) => ExtensionType[type] ?? `number ${type}`),
   }
 }

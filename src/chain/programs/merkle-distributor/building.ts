@@ -72,9 +72,12 @@ export interface Clawback extends Envelope {
 }
 
 /** Compute limits for transactions that cannot be simulated: half more than the largest run used. */
-export const [CREATION_UNITS, AIRDROP_CLAIM_UNITS, CLAWBACK_UNITS] = [140_000, 90_000, 45_000]
+export const CREATION_UNITS = 140_000
+export const AIRDROP_CLAIM_UNITS = 90_000
+export const CLAWBACK_UNITS = 45_000
 /** Siblings that fit beside a new token account, a platform fee and the compute budget, by version. */
-export const [MOST_SIBLINGS, MOST_V1_SIBLINGS] = [20, 64]
+export const MOST_SIBLINGS = 20
+export const MOST_V1_SIBLINGS = 64
 /** Most siblings that also leave room for a claim of vested tokens in the same transaction. */
 const LEFT_FOR_VESTED = 1
 

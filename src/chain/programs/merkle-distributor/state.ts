@@ -41,7 +41,11 @@ export function decodeDistributor(account: ChainAccount | null): Distributor | n
   if (fields === null) return null
   const { version, mint, admin } = fields
   return {
-    ...{ version, mint, admin, root: hexOf(fields.root), vault: fields.token_vault },
+    version,
+    mint,
+    admin,
+    root: hexOf(fields.root),
+    vault: fields.token_vault,
     maxTotal: fields.max_total_claim,
     maxNodes: fields.max_num_nodes,
     claimedTotal: fields.total_amount_claimed,

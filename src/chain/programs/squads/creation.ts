@@ -39,7 +39,8 @@ export const MOST_MESSAGE_BYTES = 10_128
 /** The longest time lock that the program takes: 90 days, in seconds. */
 const MOST_TIME_LOCK = 90 * 86_400
 /** Compute limits of transactions that cannot be simulated: half more than the largest run used. */
-export const [CREATION_UNITS, VOTE_UNITS] = [400_000, 60_000]
+export const CREATION_UNITS = 400_000
+export const VOTE_UNITS = 60_000
 
 export interface MultisigCreation extends Envelope {
   /** A new key, which signs once; the multisig's address is derived from it. */

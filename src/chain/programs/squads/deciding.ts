@@ -83,7 +83,9 @@ export async function requireExecutable(
       : { before: await budgetInstructions(EXECUTION_UNITS, true) }
   try {
     const { transaction } = await buildExecution({
-      ...{ payer: member, recentBlockhash: SYSTEM_PROGRAM, member },
+      payer: member,
+      recentBlockhash: SYSTEM_PROGRAM,
+      member,
       ...limits,
       ...executed,
     })

@@ -13,7 +13,8 @@ import {
 
 export const LARGEST_HEAP = 256 * 1024
 /** Above either, the program needs more than the usual heap of 32 KiB. */
-const [USUAL_INSTRUCTIONS, USUAL_BYTES] = [20, 900]
+const USUAL_INSTRUCTIONS = 20
+const USUAL_BYTES = 900
 
 /** Whether the message is so large that storing and executing it needs the largest heap. */
 export const needsHeap = (message: PinnedMessage): boolean =>

@@ -99,7 +99,9 @@ export function decodeExtensionFields(data: Uint8Array): Map<string, string> {
 }
 
 /** The fields that are read of a mint, whose creator can write any number of them, and the characters of each. */
-const [MOST_FIELDS, MOST_KEY, MOST_VALUE] = [32, 64, 1_000]
+const MOST_FIELDS = 32
+const MOST_KEY = 64
+const MOST_VALUE = 1_000
 
 /** Returns the first additional fields, cut to a length that can be shown; none for truncated data. */
 function shownFields(reader: ByteReader): Pick<OnChainMetadata, 'fields' | 'hasMoreFields'> {

@@ -10,7 +10,8 @@ import type { ReclaimableAccount } from './excess.ts'
  */
 export const MOST_RECLAIMED = { 0: 25, 1: 61 } as const
 /** About one and a half times the measured cost of Token-2022, and what a transaction needs besides. */
-const [RECLAIM_UNITS, OTHER_UNITS] = [2_500, 1_000]
+const RECLAIM_UNITS = 2_500
+const OTHER_UNITS = 1_000
 
 /** Returns the compute limit of a transaction that cannot be simulated. */
 export const reclaimUnits = (accounts: number): number => accounts * RECLAIM_UNITS + OTHER_UNITS
@@ -39,4 +40,5 @@ export async function buildReclaim({ accounts, ...envelope }: Reclaim): Promise<
 }
 
 /** Instructions of both token programs; neither has arguments. */
-const [CLOSE_ACCOUNT, WITHDRAW_EXCESS] = [9, 38]
+const CLOSE_ACCOUNT = 9
+const WITHDRAW_EXCESS = 38

@@ -47,7 +47,8 @@ const OPENING_TRACE = { plain: 5, withLamports: 7 }
  * About twice the measured use of Token-2022 (2,030 and 18,370 units), because the search for an address varies by
  * wallet.
  */
-const [TRANSFER_UNITS, OPENING_UNITS] = [5_000, 40_000]
+const TRANSFER_UNITS = 5_000
+const OPENING_UNITS = 40_000
 
 /** Returns the compute limit of transfers that cannot be simulated. */
 export const transferUnits = (recipients: readonly Pick<TransferRecipient, 'opens'>[]): number =>

@@ -18,7 +18,9 @@ import { tokenRisks } from './risks.ts'
 type TokenReportRoute = Api['tokens']['report']
 
 /** Most characters of the texts that a creator chose. */
-const [MOST_NAME, MOST_SYMBOL, MOST_URI] = [32, 10, 200]
+const MOST_NAME = 32
+const MOST_SYMBOL = 10
+const MOST_URI = 200
 
 /** Throws not_found without a mint, and internal_error if the node does not show it. Other faults are gaps. */
 export async function getTokenReport(
@@ -53,7 +55,12 @@ export async function getTokenReport(
     locks: found && lockFacts(found, at),
     pools,
     risks: tokenRisks({
-      ...{ token, epoch: at.epoch, unixSeconds: BigInt(at.unixSeconds), holders, pools, holderLimit: holder_limit },
+      token,
+      epoch: at.epoch,
+      unixSeconds: BigInt(at.unixSeconds),
+      holders,
+      pools,
+      holderLimit: holder_limit,
       atHand: found && atHandIn(found, at),
     }),
     gaps: gaps.sort((a, b) => (a.part < b.part ? -1 : 1)),

@@ -28,7 +28,8 @@ export interface RiskFacts extends Pick<TokenReport, 'holders' | 'pools'>, Verdi
 /** One holder above this is a danger whatever the limit. */
 const MAJORITY_BPS = 5_000
 /** Withdrawable liquidity below this part does not matter, and above the other one it is a danger. */
-const [LITTLE_BPS, MOST_BPS] = [100, 5_000]
+const LITTLE_BPS = 100
+const MOST_BPS = 5_000
 const WHOLE_BPS = 10_000
 /** `gaps` of the report says what stopped the reading. */
 const READ_AGAIN = 'Read the report again, or set rpc-url to a faster node.'
