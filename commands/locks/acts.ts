@@ -102,7 +102,7 @@ export const readLock = async ({ client }: Session, address: string): Promise<Lo
   address,
 })
 
-export const cancelVerb = verb({
+const cancelVerb = verb({
   about: 'End a lock: the recipient gets what has unlocked, and the creator the rest',
   details: 'Only who was named when it was made can. If the creator cancels, the rent returns in the same transaction.',
   calls: [paths.locks.cancel, ...LOCK_CALLS],
@@ -131,7 +131,7 @@ export const cancelVerb = verb({
   },
 })
 
-export const transferVerb = verb({
+const transferVerb = verb({
   about: 'Give a lock to another recipient, with everything that is not claimed',
   details:
     'Only who was named when it was made can. The new recipient also gets what has unlocked and is not claimed: claim it first to keep it.',
@@ -160,7 +160,7 @@ export const transferVerb = verb({
   },
 })
 
-export const updateVerb = verb({
+const updateVerb = verb({
   about: 'Write the title and description of a lock that has none',
   details: 'Its creator can, once: the program never changes them. Everybody can read them.',
   calls: [paths.locks.entitle, ...LOCK_CALLS],
@@ -190,7 +190,7 @@ export const updateVerb = verb({
   },
 })
 
-export const closeVerb = verb({
+const closeVerb = verb({
   about: 'Close a lock that is claimed or cancelled, which returns its rent to its creator',
   calls: [paths.locks.close, ...LOCK_CALLS],
   args: { lock: LOCK },
@@ -212,3 +212,5 @@ export const closeVerb = verb({
     })
   },
 })
+
+export const LOCK_ACTS = { cancel: cancelVerb, transfer: transferVerb, update: updateVerb, close: closeVerb }

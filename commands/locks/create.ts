@@ -6,7 +6,7 @@ import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { columnInputs } from '../lists/column-flags.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
-import { ALLOW_PROGRAMS, programsField, SIGN_UNSEEN } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, SIGN_UNSEEN } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { mintState } from '../signing/token-state.ts'
@@ -20,11 +20,10 @@ import {
   lockPlan,
   requireSteps,
   SCHEDULE_FLAGS,
-  scheduleFields,
   scheduleLines,
   usualTexts,
 } from './schedule.ts'
-import { demandsLock, type LockTerms, PARTIES, termLines, termsOf } from './terms.ts'
+import { demandsLock, type LockTerms, lockRequest, PARTIES, termLines } from './terms.ts'
 
 export const createVerb = verb({
   about: 'Lock tokens of any mint for a recipient, or for every row of a CSV',
@@ -91,20 +90,10 @@ export const createVerb = verb({
     const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })
     requireSteps([plan], release)
     const whole = groupedDecimalOf(plan.amount, decimals)
+    const request = lockRequest({ mint, recipient, plan, terms, allow_programs })
     return runAct<LockCreated>(session, own, {
       what: `Lock ${whole} of ${mint} for ${recipient}`,
-      call: (body, options) =>
-        session.client.locks.create(
-          {
-            mint,
-            recipient,
-            ...scheduleFields(plan),
-            ...termsOf(terms),
-            ...programsField({ allow_programs }),
-            ...body,
-          },
-          options,
-        ),
+      call: (body, options) => session.client.locks.create({ ...request, ...body }, options),
       demand(of, { address }) {
         if (start === undefined && !of.isNow(String(now))) {
           of.apiSays(`the lock starts at ${timeText(isoOf(now))} by the chain's clock`, '--start')

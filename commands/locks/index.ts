@@ -6,7 +6,7 @@ import { mintAddress, type Noun, type Rows, text, verb } from '../cli/command.ts
 import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
 import { mintDecimals } from '../signing/token-state.ts'
-import { cancelVerb, closeVerb, LOCK, readLock, transferVerb, updateVerb, wholeIn } from './acts.ts'
+import { LOCK, LOCK_ACTS, readLock, wholeIn } from './acts.ts'
 import { claimVerb } from './claim.ts'
 import { createVerb } from './create.ts'
 import { planVerb } from './plan.ts'
@@ -36,10 +36,7 @@ export const locksNoun: Noun = {
     create: createVerb,
     plan: planVerb,
     claim: claimVerb,
-    cancel: cancelVerb,
-    transfer: transferVerb,
-    update: updateVerb,
-    close: closeVerb,
+    ...LOCK_ACTS,
     list: listVerb({
       about: 'List locks of a mint, a recipient or a creator, whoever made them',
       at: [paths.locks.list, paths.accounts.get],

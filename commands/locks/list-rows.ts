@@ -17,6 +17,12 @@ export interface LockRow {
   line: number
 }
 
+/** What makes a row this one. */
+export const rowContent = ({ wallet, plan }: Pick<LockRow, 'wallet' | 'plan'>): string[] => {
+  const schedule = [plan.startTime, plan.cliffTime, plan.cliffAmount, plan.frequency, plan.periods]
+  return [wallet, ...[plan.amount, ...schedule].map(String)]
+}
+
 /** The columns of a file without a header, in this order. */
 const LOCK_COLUMNS = ['wallet', 'amount', 'start', 'cliff', 'periods', 'frequency', 'cliff_amount'] as const
 
@@ -70,17 +76,17 @@ export function readLockRows(ui: Ui, file: string, units: ListUnits): Promise<Lo
   }
   const seen = new Map<string, number>()
   let count = 0
-  return readListRows(ui, file, format, (row, faults) => {
-    const found = lockRow(row, units, faults)
+  return readListRows(ui, file, format, (place, faults) => {
+    const found = lockRow(place, units, faults)
     count++
-    for (const { wallet, plan } of units.allowsRepeats ? [] : found) {
-      const terms = [plan.amount, plan.startTime, plan.cliffTime, plan.cliffAmount, plan.frequency, plan.periods]
-      const key = [wallet, ...terms].join(' ')
+    for (const row of units.allowsRepeats ? [] : found) {
+      const { wallet } = row
+      const key = rowContent(row).join(' ')
       const earlier = seen.get(key)
       seen.set(key, earlier ?? count)
       if (earlier === undefined) continue
       const message = `${wallet} has this very lock already in row ${earlier}: remove one, or say --allow-repeats if both are meant`
-      faults.push({ offset: row.offsetOf('wallet'), message })
+      faults.push({ offset: place.offsetOf('wallet'), message })
     }
     return found
   })

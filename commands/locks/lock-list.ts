@@ -10,15 +10,14 @@ import type { KeyedList } from '../lists/keyed-list.ts'
 import { type KeyedJournal, type KeyedKind, keyedJournal } from '../lists/keyed-rows.ts'
 import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
 import { readKey } from '../merkle/built-record.ts'
-import { programsField } from '../signing/flags.ts'
 import type { Funds } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
 import { requireUnsigned, signedAnswer, type Unsigned } from '../signing/run-act.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
-import { type ListUnits, type LockRow, readLockRows } from './list-rows.ts'
-import { isoOf, requireSteps, type ScheduleTexts, scheduleFields } from './schedule.ts'
-import { demandsLock, type LockTerms, modesOf, termLines, termsOf } from './terms.ts'
+import { type ListUnits, type LockRow, readLockRows, rowContent } from './list-rows.ts'
+import { isoOf, requireSteps, type ScheduleTexts } from './schedule.ts'
+import { demandsLock, type LockTerms, lockRequest, modesOf, termLines, termsOf } from './terms.ts'
 
 export interface LockList {
   file: string
@@ -89,9 +88,7 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
   const named = JSON.stringify(Object.values(termsOf(terms)))
   const signer = list.signed ? 'the platform wallet' : 'a keypair'
   const whole = (raw: bigint) => groupedDecimalOf(raw, decimals)
-  const fieldsOf = ({ wallet, plan }: LockRow) => ({
-    ...{ mint, recipient: wallet, ...scheduleFields(plan), ...termsOf(terms), ...programsField({ allow_programs }) },
-  })
+  const requestOf = ({ wallet, plan }: LockRow) => lockRequest({ mint, recipient: wallet, plan, terms, allow_programs })
   const head = headOf(list.now)
   let begins = list.now
   let read: ListNotes | Record<string, never> = {}
@@ -119,16 +116,13 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
       await refuseOthersThanWallets(session, { file, allow_programs, whose: 'recipient' }, rows)
       return rows
     },
-    contentOf: ({ wallet, plan }) => {
-      const schedule = [plan.startTime, plan.cliffTime, plan.cliffAmount, plan.frequency, plan.periods]
-      return [wallet, ...[plan.amount, ...schedule].map(String)]
-    },
+    contentOf: rowContent,
     build: async (body, row, base) =>
       requireUnsigned(
-        await session.client.locks.create({ ...fieldsOf(row), ...(base === null ? {} : { base }), ...body }),
+        await session.client.locks.create({ ...requestOf(row), ...(base === null ? {} : { base }), ...body }),
       ),
     async sign(body, row, options) {
-      const request = { ...body, mode: 'signed' as const, ...fieldsOf(row) }
+      const request = { ...body, mode: 'signed' as const, ...requestOf(row) }
       const { signature, address } = signedAnswer(await session.client.locks.create(request, options))
       return { signature, account: address }
     },

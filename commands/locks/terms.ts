@@ -2,10 +2,11 @@
 import type { LockParty } from '../../src/api/locks.ts'
 import { writtenTerms } from '../../src/solana/programs/jupiter-lock.ts'
 import { anyValue, demanding, opens, provesDecimals } from '../signing/demand.ts'
+import { programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { printable } from '../ui/render.ts'
 import { lockCall, textsCall } from './acts.ts'
-import type { LockPlan } from './schedule.ts'
+import { type LockPlan, scheduleFields } from './schedule.ts'
 
 /** Who may do something to a lock, in the order of the program's numbers. */
 export const PARTIES = ['none', 'creator', 'recipient', 'both'] as const satisfies readonly LockParty[]
@@ -53,6 +54,14 @@ export const demandsLock = demanding(
     ]
   },
 )
+
+/** The request of a lock, without who pays and signs. */
+export const lockRequest = ({ mint, recipient, plan, terms, allow_programs }: RequestedLock) => ({
+  ...{ mint, recipient, ...scheduleFields(plan), ...termsOf(terms), ...programsField({ allow_programs }) },
+})
+interface RequestedLock extends Pick<AskedLock, 'mint' | 'recipient' | 'plan' | 'terms'> {
+  allow_programs: boolean
+}
 
 export const termsOf = ({ cancellable_by, recipient_changeable_by, title, description }: LockTerms) => ({
   cancellable_by,

@@ -1,6 +1,6 @@
 /** Makes a proposal of an act that the policy lets wait. Nothing is signed or counted, and no record is made. */
 import type { RuleApprover } from '../../../api/proposals.ts'
-import type { SignedOperation, UnwaitingOperation } from '../../../api/signed-operations.ts'
+import { ACTS } from '../../../api/signed-operations.ts'
 import { badRequest, forbidden, internal } from '../../../platform/errors.ts'
 import { isoTime, SECOND_MS } from '../../../platform/timing.ts'
 import { type ApprovedMovement, approvedMovement } from '../../../policy/approved-movement.ts'
@@ -163,47 +163,6 @@ export const requestPurpose = (id: string) => `proposal:${id}`
 /** Why it waits. How to change the policy stands behind a semicolon, and is of no use to an approver. */
 const reasonOf = (message: string): string => message.replace(/^Refused by the rule \w+: /, '').split('; ')[0] ?? ''
 
-/** What the operations do, as the beginning of a sentence. */
-const ACTS: Readonly<Record<SignedOperation, string> & Partial<Record<UnwaitingOperation, string>>> = {
-  'airdrop.create': 'Create an airdrop',
-  'airdrop.withdraw': 'Withdraw what is left of an airdrop',
-  'fee_claim.create': 'Claim fees of a pool',
-  'fee_claim.delegate': 'Change the delegate of fees',
-  'lock.cancel': 'Cancel a lock',
-  'lock.change_recipient': 'Change the recipient of a lock',
-  'lock.claim': 'Claim from a lock',
-  'lock.close': 'Close a lock',
-  'lock.create': 'Lock tokens',
-  'lock.entitle': 'Give a lock its title',
-  'position.add': 'Add liquidity to a position',
-  'position.close': 'Close an empty position',
-  'position.lock': 'Lock liquidity of a position for good',
-  'position.open': 'Open a position',
-  'position.remove': 'Withdraw liquidity of a position',
-  'position.vest': 'Vest liquidity of a position',
-  'pool.create': 'Launch a token',
-  'proposal.approve': 'Approve a proposal of a multisig',
-  'proposal.cancel': 'Cancel a proposal of a multisig',
-  'proposal.execute': 'Execute a proposal of a multisig',
-  'proposal.reclaim': 'Reclaim the rent of a proposal of a multisig',
-  'proposal.reject': 'Reject a proposal of a multisig',
-  'rent_reclaim.create': 'Reclaim rent',
-  'signer.test': 'Submit a memo',
-  'token.burn': 'Burn tokens',
-  'token.close': 'Close the mint of a token',
-  'token.freeze': 'Freeze accounts of a token',
-  'token.harvest': 'Move withheld transfer fees into the mint of a token',
-  'token.mint': 'Mint tokens',
-  'token.pause': 'Pause a token',
-  'token.resume': 'Resume a paused token',
-  'token.thaw': 'Thaw accounts of a token',
-  'token.update': 'Change the metadata of a token',
-  'token.update_extensions': 'Change the settings of extensions of a token',
-  'token.withdraw_withheld': 'Withdraw transfer fees of a token',
-  'token_authority.transfer': 'Give away an authority of a token',
-  'token_transfer.create': 'Send tokens',
-}
-
 /** Receivers that are named; the others are counted. */
 const NAMED = 3
 
@@ -233,7 +192,8 @@ function actText(
     ...closes.map(({ address }) => `${address} is closed`),
   ]
   const of = about === undefined ? '' : ` (${about})`
-  return `${ACTS[operation] ?? operation}${of}: ${parts.join('; ')}`
+  const acts: Readonly<Record<string, string>> = ACTS
+  return `${acts[operation] ?? operation}${of}: ${parts.join('; ')}`
 }
 
 const CHECKED: readonly string[] = ['transferChecked', 'mintToChecked', 'burnChecked']
