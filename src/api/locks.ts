@@ -146,7 +146,6 @@ export const lockClosing = eitherMode({
 }).openapi('LockClosing')
 export type LockClosing = z.output<typeof lockClosing>
 
-const lockParams = z.object({ address: lockAddress })
 const whoMay = z.enum(LOCK_PARTIES).default('none')
 const positive = (text: string) => /[1-9]/.test(text)
 
@@ -155,6 +154,10 @@ export const LOCKS_TAG: Tag = {
   description:
     'Tokens of any mint that a recipient can claim at a date or step by step, in Jupiter Lock: create, read, claim, cancel.',
 }
+
+const lockParams = z.object({ address: lockAddress })
+/** Who is at the lock signs for it: the platform wallet too, and a pay request may name the route. */
+const ACT_ON_LOCK = { tag: LOCKS_TAG, params: lockParams, signed: '*', payable: 'payer' } as const
 
 export const locks = {
   create: defineRoute({
@@ -224,11 +227,10 @@ export const locks = {
   }),
   claim: defineRoute({
     at: ['post', '/v2/locks/{address}/claims'],
-    tag: LOCKS_TAG,
+    ...ACT_ON_LOCK,
     summary: 'Build the claim of what has unlocked',
     description:
       'The recipient signs and is paid. If nothing can be claimed, the error names the next unlock. With `mode: signed` the platform wallet claims for itself, whatever `payer` says.',
-    params: lockParams,
     body: buildBody({
       payer: address.meta({ description: 'The recipient, who pays the fee' }),
       amount: u64Digits.refine(positive, 'must be more than 0').optional().meta({
@@ -236,68 +238,54 @@ export const locks = {
       }),
     }),
     data: lockClaim,
-    signed: '*',
-    payable: 'payer',
     says: ({ address }) => `Claim from the lock ${address}`,
   }),
   cancel: defineRoute({
     at: ['delete', '/v2/locks/{address}'],
-    tag: LOCKS_TAG,
+    ...ACT_ON_LOCK,
     summary: 'Build the cancellation of a lock',
     description:
       'The recipient is paid what has unlocked, and the creator gets the rest. If the creator cancels, the lock is closed too, which returns its rent. With `mode: signed` the platform wallet cancels, whatever `payer` says.',
-    params: lockParams,
     body: buildBody({ payer: address.meta({ description: 'Creator or recipient, whoever may cancel' }) }),
     data: lockCancellation,
-    signed: '*',
-    payable: 'payer',
     says: ({ address }) => `Cancel the lock ${address}`,
   }),
   changeRecipient: defineRoute({
     at: ['put', '/v2/locks/{address}/recipient'],
-    tag: LOCKS_TAG,
+    ...ACT_ON_LOCK,
     summary: 'Build the change of the recipient of a lock',
     description:
       'The new recipient gets everything that is not claimed yet. With `mode: signed` the platform wallet signs, whatever `payer` says.',
-    params: lockParams,
     body: buildBody({
       payer: address.meta({ description: 'Creator or recipient, whoever may change it' }),
       new_recipient: otherWallet,
       allow_programs: allowProgramsField,
     }),
     data: lockRecipientChange,
-    signed: '*',
-    payable: 'payer',
     says: ({ address, new_recipient }) => `Make ${new_recipient} the recipient of the lock ${address}`,
   }),
   entitle: defineRoute({
     at: ['put', '/v2/locks/{address}/title'],
-    tag: LOCKS_TAG,
+    ...ACT_ON_LOCK,
     summary: 'Build the writing of title and description of a lock',
     description:
       'Only the creator can, once, and only if the lock has none: the program never changes them. With `mode: signed` the platform wallet signs, whatever `payer` says.',
-    params: lockParams,
     body: buildBody({
       payer: address.meta({ description: 'The creator of the lock' }),
       title: lockText(LOCK_TEXT_BYTES.title).meta({ example: 'Team' }),
       description: lockText(LOCK_TEXT_BYTES.description).optional(),
     }),
     data: lockTitling,
-    signed: '*',
-    payable: 'payer',
     says: ({ address, title }) => `Give the lock ${address} the title ${title}`,
   }),
   close: defineRoute({
     at: ['post', '/v2/locks/{address}/closings'],
-    tag: LOCKS_TAG,
+    ...ACT_ON_LOCK,
     summary: 'Build the closing of a lock that is claimed or cancelled',
     description:
       'Returns the rent to the creator, who signs. With `mode: signed` the platform wallet closes its own lock, whatever `payer` says.',
-    params: lockParams,
     body: buildBody({ payer: address.meta({ description: 'The creator of the lock' }) }),
     data: lockClosing,
-    signed: '*',
-    payable: 'payer',
     says: ({ address }) => `Close the lock ${address}`,
   }),
 }

@@ -22,8 +22,8 @@ import {
   type LockActs,
   lockPlaces,
   onLock,
+  readLock,
   readLocks,
-  readWalletLock,
   scheduleMismatch,
 } from '../../src/chain/programs/jupiter-lock/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
@@ -138,7 +138,7 @@ async function open({ tokenProgram = 'spl', held = 1_000n, user, key }: Wish = {
     },
     explain: (landed: { err: unknown; logs: readonly string[] }) =>
       explainTransactionError(landed.err, { logs: landed.logs, programIds: [] }),
-    state: async () => (await readWalletLock(connection, addressOf(wallet))).escrow,
+    state: async () => (await readLock(connection, escrow)).escrow,
   }
 }
 

@@ -1,7 +1,7 @@
 /** Plans a claim of the tokens that a curve's migration locked for its creator. */
 
 import { type DbcPool, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
-import { LOCK_UNITS, onLock, readLocks } from '../../chain/programs/jupiter-lock/index.ts'
+import { LOCK_UNITS, onLock, readLock } from '../../chain/programs/jupiter-lock/index.ts'
 import { isoSeconds, lockAmounts } from '../../solana/lock-schedule.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction } from '../building.ts'
@@ -13,9 +13,8 @@ import type { PlannedFeeClaim } from './types.ts'
 export async function planVestingClaim(context: ClaimContext, pool: DbcPool, payer: string): Promise<PlannedFeeClaim> {
   const { address, hasVesting } = pool
   if (!hasVesting) throw nothingToClaim(address, ': its config locks no tokens')
-  const { at, escrows } = await readLocks(context.chain, [await vestingEscrowAddress(address)])
-  const [escrow] = escrows
-  if (!escrow) {
+  const { at, escrow } = await readLock(context.chain, await vestingEscrowAddress(address))
+  if (escrow === null) {
     throw tooEarly(`The tokens of ${address} are not locked yet: the migration creates their lock`)
   }
   const { claimable, next } = lockAmounts(escrow, BigInt(at.unixSeconds))

@@ -4,7 +4,7 @@ import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { claimDelegateOf, type DammV2Position, readPositions } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
-import { readLocks } from '../../chain/programs/jupiter-lock/index.ts'
+import { readLock } from '../../chain/programs/jupiter-lock/index.ts'
 import { lockAmounts } from '../../solana/lock-schedule.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { ScheduledPool } from '../../store/fees/fee-schedule-runs.ts'
@@ -81,9 +81,8 @@ function sumOf(positions: readonly DammV2Position[]): Pick<ClaimableShare, 'quot
 async function vestedTokens(chain: Chain, pool: DbcPool): Promise<Pick<ClaimableShare, 'owner' | 'quote' | 'isAny'>> {
   const none = { owner: pool.creator, quote: 0n, isAny: false }
   if (!pool.isMigrated || !pool.hasVesting) return none
-  const { at, escrows } = await readLocks(chain, [await vestingEscrowAddress(pool.address)])
-  const [escrow] = escrows
-  if (!escrow) return none
+  const { at, escrow } = await readLock(chain, await vestingEscrowAddress(pool.address))
+  if (escrow === null) return none
   const { claimable } = lockAmounts(escrow, BigInt(at.unixSeconds))
   return { owner: escrow.recipient, quote: 0n, isAny: claimable > 0n }
 }

@@ -7,15 +7,16 @@ import {
   buildGoldLock,
   buildGoldUnlock,
   type Escrow,
+  escrowAddress,
   type LockableToken,
   readBeforeLock,
+  readLock,
   readLockableToken,
-  readWalletLock,
   scheduleMismatch,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Context, Services } from '../../context.ts'
-import { type ApiError, badRequest, internal, notFound } from '../../platform/errors.ts'
+import { type ApiError, internal, notFound } from '../../platform/errors.ts'
 import { DAY_SECONDS } from '../../platform/timing.ts'
 import { isPaidOut } from '../../solana/lock-schedule.ts'
 import { goldLockMemo } from '../../solana/memos.ts'
@@ -25,7 +26,7 @@ import { unsignedAct } from '../act.ts'
 import { goldLockRecord, recordPage } from '../api-records.ts'
 import { trackingOf } from '../building.ts'
 import { pageOfChain } from '../chain-pages.ts'
-import { proofOfDecimals, requireHolding, requirePayable } from '../locks/checks.ts'
+import { fault, proofOfDecimals, requireHolding, requirePayable } from '../locks/checks.ts'
 
 type GoldLocks = Api['goldLocks']
 
@@ -80,31 +81,31 @@ async function occupiedError(context: Context, user: string, escrow: Escrow, { a
   const { address, mint, cliffAmount } = escrow
   const details = { escrow: address, mint, amount: String(cliffAmount) }
   if (why !== null) {
-    return badRequest(
+    return fault(
+      'user',
       `The wallet ${user} has a lock at ${address} that was made with another tool (${why}), and can have only one at a time: end it first with that tool`,
-      { param: 'user', details },
+      details,
     )
   }
   const until = unlocksAt(escrow)
   const live = { ...details, status: goldLockStatusOf(escrow, at), unlocks_at: until }
   if (isPaidOut(escrow)) {
-    return badRequest(
+    return fault(
+      'user',
       `The gold lock of ${user} at ${address} is paid out but not closed: close it (DELETE /v2/gold-locks/${user}, \`svc gold unlock\`), which returns its rent, then lock again`,
-      { param: 'user', details: live },
+      live,
     )
   }
   const left = secondsUntilUnlock(escrow, at)
   const when =
     left > 0 ? `for another ${formatDuration(left)}, until ${until}` : `and it can be unlocked: unlock it first`
-  return badRequest(`The wallet ${user} already has a gold lock of ${cliffAmount} raw units, ${when}`, {
-    param: 'user',
-    details: { ...live, seconds_left: left },
-  })
+  const message = `The wallet ${user} already has a gold lock of ${cliffAmount} raw units, ${when}`
+  return fault('user', message, { ...live, seconds_left: left })
 }
 
 export const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, input) => {
   const { user, platform_id } = input
-  const { escrow, at } = await readWalletLock(context.chain, user)
+  const { escrow, at } = await readLock(context.chain, await escrowAddress(user))
   if (escrow === null) throw noGoldLock(context, user)
   const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   if (why !== null) throw noGoldLock(context, user, escrow, why)
@@ -112,10 +113,8 @@ export const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, i
   // A lock that another tool has already paid out is only closed.
   if (left > 0 && !isPaidOut(escrow)) {
     const until = unlocksAt(escrow)
-    throw badRequest(`The gold of ${user} is locked for another ${formatDuration(left)}, until ${until}`, {
-      param: 'user',
-      details: { escrow: escrow.address, unlocks_at: until, seconds_left: left },
-    })
+    const message = `The gold of ${user} is locked for another ${formatDuration(left)}, until ${until}`
+    throw fault('user', message, { escrow: escrow.address, unlocks_at: until, seconds_left: left })
   }
   await requirePayable(context.chain, escrow, {
     wallets: [user],
@@ -144,7 +143,7 @@ export async function getGoldLock(
   context: Context,
   { user }: Input<GoldLocks['get']>,
 ): Promise<Result<GoldLocks['get']>> {
-  const { escrow, at } = await readWalletLock(context.chain, user)
+  const { escrow, at } = await readLock(context.chain, await escrowAddress(user))
   const stored = await storedLock(context, user)
   if (escrow === null) {
     if (stored === null) throw noGoldLock(context, user)

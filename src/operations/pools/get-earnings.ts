@@ -8,7 +8,7 @@ import {
   readLeftover,
   vestingEscrowAddress,
 } from '../../chain/programs/dbc/index.ts'
-import { readLocks } from '../../chain/programs/jupiter-lock/index.ts'
+import { readLock } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { claimedTradingFees } from '../../store/fees/fee-claims.ts'
 import { findPool } from '../../store/resources/pools.ts'
@@ -90,13 +90,13 @@ async function bothPools(context: Context, address: string): Promise<BothPools> 
 
 async function readCurveSources({ chain, store }: Context, curve: DbcPool) {
   const isLeft = curve.isMigrated && curve.leftover.isPossible && !curve.leftover.withdrawn
-  const [recorded, leftover, locks] = await Promise.all([
+  const [recorded, leftover, lock] = await Promise.all([
     claimedTradingFees(store.db, curve.address),
     isLeft ? readLeftover(chain, curve) : null,
-    curve.hasVesting ? readLocks(chain, [await vestingEscrowAddress(curve.address)]) : null,
+    curve.hasVesting ? readLock(chain, await vestingEscrowAddress(curve.address)) : null,
   ])
-  const unixSeconds = BigInt(locks?.at.unixSeconds ?? 0)
-  return curveSources(curve, { leftover, escrow: locks?.escrows[0] ?? null, unixSeconds, recorded })
+  const unixSeconds = BigInt(lock?.at.unixSeconds ?? 0)
+  return curveSources(curve, { leftover, escrow: lock?.escrow ?? null, unixSeconds, recorded })
 }
 
 function mintsOf(curve: DbcPool | null, damm: DammV2Pool | null) {

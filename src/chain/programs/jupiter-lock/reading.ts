@@ -36,14 +36,10 @@ export async function readLocks(node: NodeCalls, addresses: readonly string[]): 
   }
 }
 
-/** Reads the lock of a wallet. */
-export async function readWalletLock(
-  node: NodeCalls,
-  user: string,
-): Promise<{ at: ChainTime; address: string; escrow: Escrow | null }> {
-  const address = await escrowAddress(user)
+/** Reads one lock. Throws internal_error when the node fails. */
+export async function readLock(node: NodeCalls, address: string): Promise<{ at: ChainTime; escrow: Escrow | null }> {
   const { at, escrows } = await readLocks(node, [address])
-  return { at, address, escrow: escrows[0] ?? null }
+  return { at, escrow: escrows[0] ?? null }
 }
 
 /** Bytes of the account with these texts: discriminator, lock, and four texts of which two are empty. */
