@@ -1,8 +1,8 @@
 /** Account reads through the app, on the embedded chain. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { listening } from './support/ports.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
 import { someAddress } from './support/wallets.ts'
 
@@ -119,9 +119,8 @@ async function node(status: number, body: string): Promise<string> {
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(body.replace('ID', JSON.stringify(id)))
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return listening(server)
 }
 
 it.each([

@@ -4,11 +4,9 @@ import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { TokenReport } from '../src/api/token-report.ts'
-import { localFetch } from '../src/localnet/fetch.ts'
-import { createRpc } from '../src/localnet/rpc/index.ts'
 import { INCINERATOR, MEMO_PROGRAM } from '../src/solana/program-ids.ts'
 import { addressOf, createMint, type Extension, run, tokenAccountOf } from './support/gold.ts'
-import { testNode } from './support/node.ts'
+import { embeddedNode } from './support/node.ts'
 import { runs } from './support/runs.ts'
 import { sharedService } from './support/service.ts'
 
@@ -113,8 +111,7 @@ async function opened() {
   const chain = await services.chain.local()
   const wallet = Keypair.generate()
   chain.airdrop(addressOf(wallet), 100_000_000_000n)
-  const rpc = createRpc(chain, { onError: () => undefined })
-  const node = testNode('http://embedded.test', { fetch: localFetch(rpc) as typeof fetch, commitment: 'confirmed' })
+  const node = embeddedNode(chain, 'confirmed')
   const land = (instructions: TransactionInstruction[], ...more: Keypair[]) => {
     // The same instructions again are another transaction, with the next blockhash.
     chain.advance(1)

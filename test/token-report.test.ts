@@ -9,8 +9,6 @@ import { TOKEN_RISKS, type TokenReport, type TokenRisk } from '../src/api/token-
 import { NodeRefusal } from '../src/chain/nodes/node-call.ts'
 import { createMetadata } from '../src/chain/programs/tokens/metaplex.ts'
 import type { Context } from '../src/context.ts'
-import { localFetch } from '../src/localnet/fetch.ts'
-import { createRpc } from '../src/localnet/rpc/index.ts'
 import { getTokenReport } from '../src/operations/tokens/report/get-token-report.ts'
 import { addressOf as addressOfBytes } from '../src/solana/addresses.ts'
 import { DAMM_V2_POOL_AUTHORITY, PROGRAMS } from '../src/solana/programs.ts'
@@ -19,7 +17,7 @@ import { openForeignCurve } from './support/foreign-curve.ts'
 import { addressOf, createMint, type Extension, give, run } from './support/gold.ts'
 import { keyOf, namedOwners, putHolders, putOwned } from './support/holders.ts'
 import type { TestChain } from './support/local-chain.ts'
-import { testNode } from './support/node.ts'
+import { embeddedNode } from './support/node.ts'
 import { hasProgram } from './support/programs.ts'
 import { sharedService } from './support/service.ts'
 import { SOL } from './support/wallets.ts'
@@ -35,8 +33,7 @@ async function opened() {
   const chain = await services.chain.local()
   const wallet = Keypair.generate()
   chain.airdrop(addressOf(wallet), 1_000n * SOL)
-  const rpc = createRpc(chain, { onError: () => undefined })
-  const node = testNode('http://embedded.test', { fetch: localFetch(rpc) as typeof fetch, commitment: 'confirmed' })
+  const node = embeddedNode(chain, 'confirmed')
   const land = (instructions: TransactionInstruction[], ...signers: Keypair[]) => {
     const landed = run(chain, instructions, signers)
     expect(landed.err, landed.logs.join('\n')).toBeNull()

@@ -9,6 +9,7 @@ import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
 import { DBC } from '../../src/solana/programs/dbc.ts'
 import { HAS_DAMM_V2, openDammV2 } from '../support/damm-v2.ts'
 import { lacksDbc, openDbcChain, presetWith } from '../support/dbc.ts'
+import { u64 } from '../support/little-endian.ts'
 
 /** An account with zeros, as its table has it, and how to write into its fields. */
 function blank<N extends string>(table: Kinds<N>, name: N) {
@@ -25,12 +26,6 @@ interface Kinds<N extends string> {
 }
 
 type CurveField = Parameters<typeof DBC.offsetOf<'virtual_pool'>>[1]
-
-const u64 = (value: bigint) => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(value)
-  return bytes
-}
 
 describe('the accounts of Meteora', () => {
   it('of launch curves, with a transfer hook or not, have creator and claimed amounts where they are read', () => {

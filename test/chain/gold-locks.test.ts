@@ -27,8 +27,6 @@ import {
   scheduleMismatch,
 } from '../../src/chain/programs/jupiter-lock/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
-import { localFetch } from '../../src/localnet/fetch.ts'
-import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { isPaidOut } from '../../src/solana/lock-schedule.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
@@ -37,7 +35,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, createMint, DAY, give, instructionsIn, lacksLock, lamportsOf, unitsIn } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { openTestChain, PROGRAMS_DIR, SOL, START_MS, someone, type TestChain } from '../support/local-chain.ts'
-import { testNode } from '../support/node.ts'
+import { embeddedNode } from '../support/node.ts'
 import { LOCK_RENT, TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { runs } from '../support/runs.ts'
 
@@ -83,15 +81,7 @@ interface Wish {
 async function open({ tokenProgram = 'spl', held = 1_000n, user, key }: Wish = {}) {
   const test = await openTestChain({ programsDir: PROGRAMS_DIR })
   const { chain, wall } = test
-  const rpc = createRpc(chain, {
-    onError(error) {
-      throw error
-    },
-  })
-  const connection = testNode('http://embedded.test', {
-    fetch: localFetch(rpc) as typeof fetch,
-    commitment: 'processed',
-  })
+  const connection = embeddedNode(chain)
   const [issuer, wallet] = [test.wallet(), user ?? test.wallet(0n + SOL)]
   if (user) chain.airdrop(addressOf(user), 100n * SOL)
   const gold = createMint(chain, issuer, {

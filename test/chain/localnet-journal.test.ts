@@ -19,6 +19,7 @@ import { createRpc } from '../../src/localnet/rpc/index.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { addressOf } from '../../src/solana/addresses.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { u64 } from '../support/little-endian.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, thrownBy, transfer } from '../support/local-chain.ts'
 import { mapped } from '../support/mapped.ts'
 
@@ -457,11 +458,5 @@ function resigned(raw: Uint8Array, payer: Keypair): Uint8Array {
 function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(value)
-  return bytes
-}
-
-function u64(value: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(BigInt(value))
   return bytes
 }

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAccountFile } from '../../src/chain/program-cache/cache.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { parseJson } from '../../src/solana/json.ts'
+import { u64 } from '../support/little-endian.ts'
 import { openTestChain } from '../support/local-chain.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -108,11 +109,6 @@ describe('jsonParsed', () => {
 
   it('knows stake, vote and config accounts, and answers broken ones as bytes', async () => {
     const key = () => Keypair.generate().publicKey
-    const u64 = (value: bigint | number) => {
-      const bytes = Buffer.alloc(8)
-      bytes.writeBigUInt64LE(BigInt(value))
-      return bytes
-    }
     const u32 = (value: number) => {
       const bytes = Buffer.alloc(4)
       bytes.writeUInt32LE(value)

@@ -19,6 +19,7 @@ import { describe, expect, it } from 'vitest'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
+import { u64 } from '../support/little-endian.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, type TestChain } from '../support/local-chain.ts'
 import { type TestNode, testNode } from '../support/node.ts'
 
@@ -27,11 +28,6 @@ const BN = createRequire(import.meta.url)('bn.js')
 const without = (...names: (keyof typeof PROGRAMS)[]) => it.skipIf(names.some((name) => !hasProgram(PROGRAMS[name].id)))
 const open = () => openTestChain({ programsDir: PROGRAMS_DIR })
 const discriminator = (name: string) => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)
-const u64 = (value: bigint | number) => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(BigInt(value))
-  return bytes
-}
 const borshString = (text: string) => {
   const length = Buffer.alloc(4)
   length.writeUInt32LE(Buffer.byteLength(text))

@@ -24,8 +24,6 @@ import {
   tokenStatus,
 } from '../../src/chain/programs/tokens/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
-import { localFetch } from '../../src/localnet/fetch.ts'
-import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
@@ -39,7 +37,7 @@ import {
   someone,
   type TestChain,
 } from '../support/local-chain.ts'
-import { testNode } from '../support/node.ts'
+import { embeddedNode } from '../support/node.ts'
 import { inSoak, runs } from '../support/runs.ts'
 import { createdToken } from '../support/token-accounts.ts'
 
@@ -117,15 +115,7 @@ const shared = sharedTestChain({ programsDir: PROGRAMS_DIR })
 /** A wallet on a chain, of its own for a given payer; what is built elsewhere is signed here, as a stranger's wallet does. */
 async function open(payer?: Keypair) {
   const test = payer === undefined ? await shared() : await openTestChain({ programsDir: PROGRAMS_DIR })
-  const rpc = createRpc(test.chain, {
-    onError(error) {
-      throw error
-    },
-  })
-  const connection = testNode('http://embedded.test', {
-    fetch: localFetch(rpc) as typeof fetch,
-    commitment: 'processed',
-  })
+  const connection = embeddedNode(test.chain)
   const wallet = payer ?? test.wallet()
   if (payer !== undefined) test.chain.airdrop(payer.publicKey.toBase58(), 100_000_000_000n)
   return {

@@ -1,11 +1,11 @@
 /** How the claim page asks its nodes. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { SolanaNode } from '../../src/claim-page/browser/solana-node.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { openTestChain } from '../support/local-chain.ts'
+import { listening } from '../support/ports.ts'
 
 it('asks a node that refuses `confirmed` for `finalized`, and remembers it', async () => {
   const { chain } = await openTestChain({ consensus: 'alpenglow' })
@@ -47,7 +47,6 @@ it.each([
 /** Serves a node that answers each body until the test ends. Returns its URL. */
 async function serve(answer: (body: string) => string | Promise<string | undefined>): Promise<string> {
   const server = createServer(async (request, response) => response.end(await answer(await text(request))))
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return listening(server)
 }

@@ -1,9 +1,9 @@
 /** Failures as a person meets them: in production, from another server, and with names that every object has. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { onPostgres } from '../support/database.ts'
+import { listening } from '../support/ports.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { commandLine, MINT } from './command-line.ts'
 import { serveHere } from './served.ts'
@@ -14,9 +14,8 @@ const { svc } = cli
 /** A server that answers every request with this. */
 async function answering(status: number, body: unknown): Promise<string> {
   const server = createServer((_, response) => void response.writeHead(status).end(JSON.stringify(body)))
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return listening(server)
 }
 
 describe('A daemon in production', () => {

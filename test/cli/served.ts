@@ -1,6 +1,5 @@
 /** The service of a data folder inside the test's process: commands find it and speak to it over HTTP, as to a daemon. */
 import { rmSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createApp } from '../../daemon/app.ts'
 import { createHttpServer } from '../../daemon/http-server.ts'
@@ -23,6 +22,7 @@ import { lockFolder } from '../../src/platform/folder-lock.ts'
 import { silentLog } from '../../src/platform/log.ts'
 import { loadConfig } from '../../src/settings/config.ts'
 import { databaseEnvironment } from '../support/database.ts'
+import { listening } from '../support/ports.ts'
 import { quickProgramsDir } from '../support/programs.ts'
 import { type Requester, requester } from '../support/request.ts'
 import { sharedTrees } from '../support/shared-trees.ts'
@@ -67,8 +67,7 @@ export async function serveHere(
   let workers: Workers | undefined
   const app = await createApp({ ...services, workers: () => workers?.status() ?? services.workers() })
   const server = createHttpServer(app, config)
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = await listening(server)
   const chain = await serveChain(config, services.chain, silentLog)
   if (chain !== undefined) await services.chain.local()
   workers = startWorkers(services, [...WORKERS, ...more], {

@@ -19,6 +19,7 @@ import {
   putOwned,
   putWallet,
 } from '../support/holders.ts'
+import { u64 } from '../support/little-endian.ts'
 import { inSoak } from '../support/runs.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -227,11 +228,6 @@ describe('a snapshot of a mint of SPL Token', () => {
 
 describe('a snapshot of a mint of Token-2022', () => {
   const mint = keyOf('extended mint')
-  const u64 = (value: bigint) => {
-    const bytes = Buffer.alloc(8)
-    bytes.writeBigUInt64LE(value)
-    return bytes
-  }
   const feeConfig = (withheld: bigint) =>
     [1, Buffer.concat([new Uint8Array(64), u64(withheld), new Uint8Array(36)])] as const
   const withheld = (value: bigint) => [2, u64(value)] as const

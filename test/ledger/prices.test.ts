@@ -1,19 +1,18 @@
 /** Prices of the ledger's entries, from a real server of prices, and what an accountant's export makes of them. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { pricedValue } from '../../commands/ledger/entries.ts'
 import type { LedgerEntry } from '../../src/api/ledger.ts'
 import { airdropsOn } from '../support/airdrops.ts'
 import { startPlatform, submitMemo } from '../support/platform-wallet.ts'
+import { listening } from '../support/ports.ts'
 
 async function servingPrices(answer: string): Promise<string> {
   const server = createServer((_, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(answer),
   )
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return listening(server)
 }
 
 /** The entries of a transaction that the platform wallet pays 5,000 lamports for. */

@@ -3,6 +3,9 @@ import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
+import { u64 } from '../support/little-endian.ts'
+
+export { u64 }
 
 export interface Recipient {
   wallet: string
@@ -14,12 +17,6 @@ export const sha256 = (...parts: Uint8Array[]): Buffer => {
   const hasher = createHash('sha256')
   for (const part of parts) hasher.update(part)
   return hasher.digest()
-}
-
-export const u64 = (value: bigint): Buffer => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(value)
-  return bytes
 }
 
 export const naiveLeaf = ({ wallet, amount, locked = 0n }: Recipient): Buffer =>

@@ -18,8 +18,6 @@ import { describe, expect, it } from 'vitest'
 import { describeMessage } from '../../src/chain/instructions/describe.ts'
 import { controlChanges } from '../../src/chain/sending/control-states.ts'
 import { simulateDecoded } from '../../src/chain/sending/simulations.ts'
-import { localFetch } from '../../src/localnet/fetch.ts'
-import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { printable } from '../../src/platform/printable.ts'
 import { instructionTexts } from '../../src/solana/described-instructions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
@@ -27,7 +25,7 @@ import { MEMO_PROGRAM, UPGRADEABLE_LOADER } from '../../src/solana/program-ids.t
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { mintOf, openTestChain, SOL, someone } from '../support/local-chain.ts'
 import { mapped } from '../support/mapped.ts'
-import { testNode } from '../support/node.ts'
+import { embeddedNode } from '../support/node.ts'
 import { flat, requireWhole } from '../support/whole-texts.ts'
 
 const [vault, thief, mint, account, asset, other] = mapped([1, 2, 3, 4, 5, 6], () => someone())
@@ -310,12 +308,7 @@ describe('a run of a hostile act', () => {
   /** A chain on which an owner has a token account of a mint, and a mint of Token-2022. */
   async function opened() {
     const test = await openTestChain()
-    const rpc = createRpc(test.chain, {
-      onError(error) {
-        throw error
-      },
-    })
-    const node = testNode('http://embedded.test', { fetch: localFetch(rpc) as typeof fetch, commitment: 'processed' })
+    const node = embeddedNode(test.chain)
     const owner = test.wallet()
     const coin = await mintOf(test, owner, spl.TOKEN_PROGRAM_ID)
     const held = spl.getAssociatedTokenAddressSync(coin, owner.publicKey)

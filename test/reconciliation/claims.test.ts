@@ -16,7 +16,7 @@ import { insertToken } from '../../src/store/resources/tokens.ts'
 import { addSurplus } from '../support/dbc.ts'
 import { type ForeignCurve, openForeignCurve } from '../support/foreign-curve.ts'
 import { SOL } from '../support/local-chain.ts'
-import { testNode } from '../support/node.ts'
+import { embeddedNode, testNode } from '../support/node.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import {
   addressOf,
@@ -100,11 +100,7 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
       { request, services: { ...services, chain: { ...services.chain, local } }, clock: base.clock },
       'past',
     )
-    const rpc = createRpc(base.chain, { onError: () => undefined })
-    const connection = testNode('http://embedded.test', {
-      fetch: localFetch(rpc) as typeof fetch,
-      commitment: 'processed',
-    })
+    const connection = embeddedNode(base.chain)
     const [creator, trader] = [isOfPlatform ? base.wallet : Keypair.generate(), Keypair.generate()]
     for (const key of [creator, trader]) base.chain.airdrop(addressOf(key), 1_000n * SOL)
     const partner = base.wallet

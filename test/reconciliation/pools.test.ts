@@ -7,9 +7,8 @@ import BN from 'bn.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { buildTradingFeeClaim, readDbcPool } from '../../src/chain/programs/dbc/index.ts'
 import { cosignedBy } from '../../src/chain/sending/cosign.ts'
-import { localFetch } from '../../src/localnet/fetch.ts'
 import { SOL } from '../support/local-chain.ts'
-import { testNode } from '../support/node.ts'
+import { embeddedNode } from '../support/node.ts'
 import {
   addressOf,
   type ChainAndNode,
@@ -47,12 +46,7 @@ describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')
     for (const text of transactions) await acts.submit(Buffer.from(signWith(text, [creator, ...keys]), 'base64'))
     await acts.settle(2)
 
-    const { createRpc } = await import('../../src/localnet/rpc/index.ts')
-    const rpc = createRpc(base.chain, { onError: () => undefined })
-    const connection = testNode('http://embedded.test', {
-      fetch: localFetch(rpc) as typeof fetch,
-      commitment: 'processed',
-    })
+    const connection = embeddedNode(base.chain)
     const send = async (transaction: Transaction, ...signers: Keypair[]) => {
       transaction.feePayer = signers[0]!.publicKey
       transaction.recentBlockhash = base.chain.latestBlockhash().blockhash

@@ -29,6 +29,7 @@ import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
 import { LOOKUP_TABLE_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
+import { u64 } from '../support/little-endian.ts'
 import { web3Over } from '../support/node.ts'
 import { hasProgram } from '../support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
@@ -49,11 +50,6 @@ import {
 const someone = () => Keypair.generate().publicKey
 const { AuthorityType } = spl
 const discriminator = (name: string) => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)
-const u64 = (value: number) => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(BigInt(value))
-  return bytes
-}
 /** Account metas from short marks: `w` writable, `s` signer. */
 const meta = (pubkey: PublicKey, marks = '') => ({
   pubkey,

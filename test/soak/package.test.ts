@@ -12,7 +12,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { copyClone } from '../support/clone.ts'
 import { lacksDbc } from '../support/dbc.ts'
 import { imageIn, lacksSandbox, lastStage } from '../support/image.ts'
-import { freePort } from '../support/ports.ts'
+import { freePort, listening } from '../support/ports.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
@@ -357,8 +357,7 @@ describe('the typed client of the installation', () => {
       answer.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
       answer.end(isScript ? output[0].code : '<!doctype html><title>page</title>')
     })
-    await new Promise<void>((done) => page.listen(0, '127.0.0.1', done))
-    const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
+    const origin = await listening(page)
     try {
       await serving({ SVC_CORS_ORIGINS: origin }, async (url) => {
         const { key } = JSON.parse(

@@ -5,8 +5,6 @@ import * as spl from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { localFetch } from '../../src/localnet/fetch.ts'
-import { createRpc } from '../../src/localnet/rpc/index.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { commandLine } from '../cli/command-line.ts'
@@ -15,7 +13,7 @@ import { type FileServer, serveFiles } from '../support/claim-site.ts'
 import { type FaultyRpc, serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { type ForeignCurve, openForeignCurve } from '../support/foreign-curve.ts'
 import { addressOf, createMint, give, run } from '../support/gold.ts'
-import { testNode } from '../support/node.ts'
+import { embeddedNode } from '../support/node.ts'
 import { hasProgram } from '../support/programs.ts'
 import { SOL } from '../support/wallets.ts'
 
@@ -64,8 +62,7 @@ describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’
     daemon = await serveHere(cli.dataDir)
     chain = await daemon.local()
     for (const key of [partner, creator, trader]) chain.airdrop(addressOf(key), 1_000n * SOL)
-    const local = createRpc(chain, { onError: () => undefined })
-    const node = testNode('http://embedded.test', { fetch: localFetch(local) as typeof fetch, commitment: 'confirmed' })
+    const node = embeddedNode(chain, 'confirmed')
     curve = await openForeignCurve(chain, node, { partner, creator, trader })
     await curve.trade(5n * SOL)
     await curve.migrate()

@@ -17,12 +17,10 @@ import {
   type SwapOrder,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
-import { localFetch } from '../../src/localnet/fetch.ts'
-import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from './golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from './local-chain.ts'
-import { testNode } from './node.ts'
+import { embeddedNode } from './node.ts'
 
 export const HAS_DAMM_V2 = hasProgram(PROGRAMS.dammV2.id) && hasProgram(PROGRAMS.tokenMetadata.id)
 /** Lamports that the golden launches give their mint, which is enough on every chain. */
@@ -82,15 +80,7 @@ export type DammV2Chain = Awaited<ReturnType<typeof openDammV2>>
 /** On a chain of its own that ends with the test, or on the given one. */
 export async function openDammV2(given?: TestChain) {
   const test = given ?? (await openTestChain({ programsDir: PROGRAMS_DIR }))
-  const rpc = createRpc(test.chain, {
-    onError(error) {
-      throw error
-    },
-  })
-  const connection = testNode('http://embedded.test', {
-    fetch: localFetch(rpc) as typeof fetch,
-    commitment: 'processed',
-  })
+  const connection = embeddedNode(test.chain)
 
   /** Signed by whom it asks for; what it did, or its error. */
   const run = ({ transaction, requiredSigners }: UnsignedTransaction, ...signers: Keypair[]) => {

@@ -14,13 +14,11 @@ import {
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
-import { localFetch } from '../../src/localnet/fetch.ts'
-import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { goldenKey } from './golden.ts'
 import { hasProgram, memo, openTestChain, PROGRAMS_DIR, SOL } from './local-chain.ts'
 import { mapped } from './mapped.ts'
-import { testNode } from './node.ts'
+import { embeddedNode } from './node.ts'
 import { addressOf } from './wallets.ts'
 
 export { addressOf }
@@ -135,15 +133,7 @@ export async function openDbcChain() {
   const test = await openTestChain({ programsDir: PROGRAMS_DIR })
   const { chain } = test
   for (const key of [CREATOR, PARTNER, TRADER, KEEPER]) chain.airdrop(addressOf(key), 1_000n * SOL)
-  const rpc = createRpc(chain, {
-    onError(error) {
-      throw error
-    },
-  })
-  const connection = testNode('http://embedded.test', {
-    fetch: localFetch(rpc) as typeof fetch,
-    commitment: 'processed',
-  })
+  const connection = embeddedNode(chain)
   const keys = new Map([CREATOR, MINT, CONFIG, PARTNER, TRADER, KEEPER].map((key) => [addressOf(key), key]))
   const opened = {
     test,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { base58 } from '@scure/base'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import { u64 } from './little-endian.ts'
 import { mintData } from './token-accounts.ts'
 
 export interface ListedAccount {
@@ -26,12 +27,6 @@ export interface HolderNode {
   respond: ((response: ServerResponse) => boolean) | undefined
   asked: string[]
   close(): void
-}
-
-const u64 = (value: bigint) => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(value)
-  return bytes
 }
 
 /** An entry of the list as Agave writes it. */

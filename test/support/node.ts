@@ -1,6 +1,9 @@
 /** A node of the tests: web3.js, with which they look at a chain, and the calls that the product makes, over one `fetch`. */
-import { Connection, type ConnectionConfig } from '@solana/web3.js'
+import { type Commitment, Connection, type ConnectionConfig } from '@solana/web3.js'
 import { callNode, type NodeCalls, NodeRefusal, postOver } from '../../src/chain/nodes/node-call.ts'
+import { localFetch } from '../../src/localnet/fetch.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
+import type { LocalChain } from '../../src/localnet/types.ts'
 
 export type TestNode = Connection & NodeCalls
 
@@ -15,6 +18,16 @@ export function testNode(url: string, options: ConnectionConfig & { fetch: typeo
     call: async <T>(method: string, params: readonly unknown[]) =>
       (await callNode(post, method, params.map(atCommitment))) as T,
   })
+}
+
+/** A node over an embedded chain; what fails in it by itself is thrown. */
+export function embeddedNode(chain: LocalChain, commitment: Commitment = 'processed'): TestNode {
+  const rpc = createRpc(chain, {
+    onError(error) {
+      throw error
+    },
+  })
+  return testNode('http://embedded.test', { fetch: localFetch(rpc) as typeof fetch, commitment })
 }
 
 /** Returns web3.js over the calls of a chain. */

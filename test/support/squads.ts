@@ -20,8 +20,6 @@ import {
 } from '../../src/chain/programs/squads/index.ts'
 import { withBlockhash } from '../../src/chain/sending/cosign.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
-import { localFetch } from '../../src/localnet/fetch.ts'
-import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction, messageBytesOf, signatureOffset } from '../../src/solana/messages.ts'
 import { LOOKUP_TABLE_PROGRAM } from '../../src/solana/program-ids.ts'
@@ -35,7 +33,7 @@ import {
   vaultAddress,
 } from '../../src/solana/squads/index.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain, V1_CONFIG } from './local-chain.ts'
-import { testNode } from './node.ts'
+import { embeddedNode } from './node.ts'
 import { addressOf } from './wallets.ts'
 
 export { addressOf }
@@ -112,12 +110,7 @@ interface Wish {
 export async function openSquads({ threshold = 2, timeLock = 0, proposer = 'ix', ...wish }: Wish = {}) {
   const test = await openTestChain({ programsDir: PROGRAMS_DIR })
   const { chain } = test
-  const rpc = createRpc(chain, {
-    onError(error) {
-      throw error
-    },
-  })
-  const node = testNode('http://embedded.test', { fetch: localFetch(rpc) as typeof fetch, commitment: 'processed' })
+  const node = embeddedNode(chain)
   const [svc, a, b, c] = [test.wallet(), test.wallet(), test.wallet(), test.wallet()]
   const createKey = Keypair.generate()
   const blockhash = () => chain.latestBlockhash().blockhash

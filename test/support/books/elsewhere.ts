@@ -8,6 +8,7 @@ import BN from 'bn.js'
 import type { Beneficiary, FeeClaimKind } from '../../../src/api/fee-claims.ts'
 import type { LocalChain } from '../../../src/localnet/types.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
+import { u64 } from '../little-endian.ts'
 import { type CurveState, escrowOf } from './curve-state.ts'
 
 const MOST = new BN(2).pow(new BN(64)).subn(1)
@@ -18,11 +19,6 @@ const LOCK = new PublicKey(PROGRAMS.lock.id)
 const DBC = dbc.DYNAMIC_BONDING_CURVE_PROGRAM_ID
 
 const discriminator = (name: string) => createHash('sha256').update(name).digest().subarray(0, 8)
-const u64 = (value: bigint) => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(value)
-  return bytes
-}
 
 type CurveKind = Exclude<FeeClaimKind, 'damm_v2'>
 
