@@ -3,6 +3,7 @@ import type { TrackedResource } from '../api/index.ts'
 import type { AnyRoute, Input, Result } from '../api/route.ts'
 import type { SignedOperation } from '../api/signed-operations.ts'
 import type { Context } from '../context.ts'
+import type { Tx } from '../store/store.ts'
 import {
   type BuiltTransaction,
   buildTransaction,
@@ -38,7 +39,7 @@ export interface PlannedBuild<S> extends Decided {
 /** What a verb decides: the transaction, the answer, and what is tracked. */
 export interface Plan<S> extends Omit<TransactionPlan, 'payer'>, Decided {
   /** A function if only the built transaction says it. */
-  summary: S | ((built: BuiltTransaction) => S)
+  summary: S | ((built: BuiltTransaction) => S | Promise<S>)
 }
 
 /** With `mode: signed` the payer is the platform wallet, whatever the request says. */
@@ -92,14 +93,26 @@ type BuiltSummary<R extends AnyRoute> = Omit<
   'mode' | 'transaction' | 'requiredSigners' | 'last_valid_block_height' | 'generated_keys' | 'tracked_resource' | 'tx'
 >
 
-/** The same for a route whose transactions the platform wallet never signs. The plan names the payer. */
+/** A plan that names its payer. */
+interface UnsignedPlan<S> extends Plan<S> {
+  payer: string
+  /** Writes rows in the commit of the answer. */
+  record?(tx: Tx): Promise<unknown>
+}
+
+/** The same for a route whose transactions the platform wallet never signs. */
 export function unsignedAct<R extends AnyRoute>(
-  plan: (context: Context, input: Input<R>) => Promise<Plan<BuiltSummary<R>> & { payer: string }>,
+  plan: (context: Context, input: Input<R>) => Promise<UnsignedPlan<BuiltSummary<R>>>,
   variant?: Pick<Variant, 'isNested'>,
 ): (context: Context, input: Input<R>) => Promise<Result<R>> {
   return async (context, input) => {
-    const { payer, ...planned } = await plan(context, input)
-    return answerUnsigned(context, await builtPlan(context, payer, planned), variant) as Result<R>
+    const { payer, record, ...planned } = await plan(context, input)
+    const answer = answerUnsigned(context, await builtPlan(context, payer, planned), variant) as Result<R>
+    if (record === undefined) return answer
+    return context.commit(async (tx) => {
+      await record(tx)
+      return answer
+    })
   }
 }
 
@@ -107,7 +120,8 @@ export function unsignedAct<R extends AnyRoute>(
 export async function builtPlan<S>(context: Context, payer: string, plan: Plan<S>): Promise<PlannedBuild<S>> {
   const { summary, tracked, about, uncapped, ...terms } = plan
   const built = await buildTransaction(context, { payer, ...terms })
-  const answered = typeof summary === 'function' ? (summary as (built: BuiltTransaction) => S)(built) : summary
+  const says = summary as (built: BuiltTransaction) => S | Promise<S>
+  const answered = typeof summary === 'function' ? await says(built) : summary
   return { built, summary: answered, tracked, about, ...(uncapped === undefined ? {} : { uncapped }) }
 }
 

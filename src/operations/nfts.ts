@@ -15,6 +15,7 @@ import { badRequest, notFound } from '../platform/errors.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 import { pageNfts } from '../store/resources/nfts.ts'
 import type { Row } from '../store/schema.ts'
+import { unsignedAct } from './act.ts'
 import { listOf, nftRecord } from './api-records.ts'
 import { insertForeignNft } from './assets/asset-rows.ts'
 import { throwCoreRefusal } from './assets/core-refusal.ts'
@@ -105,7 +106,7 @@ async function readMintAuthority(
 }
 
 /** Builds the burn of an asset by its owner. */
-export async function burnNft(context: Context, input: Input<Routes['burn']>): Promise<Result<Routes['burn']>> {
+export const burnNft = unsignedAct<Routes['burn']>(async (context, input) => {
   const { asset: address, owner } = input
   const owned = await requireOwnedAsset(context, { ...input, param: 'owner' })
   const { asset, collection } = owned
@@ -117,19 +118,18 @@ export async function burnNft(context: Context, input: Input<Routes['burn']>): P
   if (isFrozenByIssuer(asset, collection)) {
     throw badRequest(`The asset ${address} is frozen by its issuer: it cannot be burned`, { param: 'asset' })
   }
-  const built = await buildTransaction(context, {
+  return {
     payer: owner,
     requiredProgram: PROGRAMS.core,
     // One and a half times the measured cost of a burn, 8,245 units.
     fallbackUnits: 15_000,
     build: (envelope) => buildBurn({ ...envelope, asset, collection }),
     onFailedSimulation: throwCoreRefusal,
-  })
-  return context.commit(async (tx) => {
-    await insertForeignNft(context, tx, owned)
-    return { ...unsignedAnswer(built), tracked_resource: trackingOf('nft', address, ['nft.burned']) }
-  })
-}
+    summary: {},
+    tracked: trackingOf('nft', address, ['nft.burned']),
+    record: (tx) => insertForeignNft(context, tx, owned),
+  }
+})
 
 /** Reads one NFT from the chain, whoever minted it. */
 export async function getNft(context: Context, { asset }: Input<Routes['get']>): Promise<Result<Routes['get']>> {

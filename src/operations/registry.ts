@@ -52,15 +52,15 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
   async airdrops() {
     return verbsOf((await import('../api/airdrops.ts')).airdrops, {
       create: (await import('./airdrops/create-airdrop.ts')).createAirdrop,
-      list: stored((await import('./airdrops/list-airdrops.ts')).listAirdrops),
-      get: (await import('./airdrops/get-airdrop.ts')).getAirdrop,
+      list: stored((await import('./airdrops/reads.ts')).listAirdrops),
+      get: (await import('./airdrops/reads.ts')).getAirdrop,
       stats: (await import('./airdrops/read-airdrop-stats.ts')).readAirdropStats,
-      claims: (await import('./airdrops/list-airdrop-claims.ts')).listAirdropClaims,
-      distributor: (await import('./airdrops/get-distributor.ts')).getDistributor,
+      claims: (await import('./airdrops/reads.ts')).listAirdropClaims,
+      distributor: (await import('./airdrops/reads.ts')).getDistributor,
       claim: (await import('./airdrops/claim-airdrop.ts')).claimAirdrop,
-      entitlement: (await import('./airdrops/get-entitlement.ts')).getEntitlement,
+      entitlement: (await import('./airdrops/reads.ts')).getEntitlement,
       withdraw: (await import('./airdrops/withdraw-vault.ts')).withdrawVault,
-      lookup: (await import('./airdrops/look-up-airdrops.ts')).lookUpAirdrops,
+      lookup: (await import('./airdrops/reads.ts')).lookUpAirdrops,
     })
   },
   async apiKeys() {
@@ -255,7 +255,7 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
   },
   async rentReclaims() {
     return verbsOf((await import('../api/rent-reclaims.ts')).rentReclaims, {
-      create: (await import('./rent-reclaims/create-rent-reclaim.ts')).createRentReclaim,
+      create: (await import('./rent-reclaims.ts')).createRentReclaim,
     })
   },
   async programs() {

@@ -15,6 +15,7 @@ import { badRequest, notFound } from '../platform/errors.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 import { findStake, findStakedByWallet, pageStakes } from '../store/resources/stakes.ts'
 import type { Row } from '../store/schema.ts'
+import { unsignedAct } from './act.ts'
 import { listOf, stakeRecord } from './api-records.ts'
 import { insertForeignNft } from './assets/asset-rows.ts'
 import { throwCoreRefusal } from './assets/core-refusal.ts'
@@ -26,7 +27,7 @@ import { openSigner, requireSigner } from './signing/require-signer.ts'
 type Routes = Api['stakes']
 
 /** Builds a stake: freezes an asset in its wallet, with a memo that names the platform. */
-export async function createStake(context: Context, input: Input<Routes['create']>): Promise<Result<Routes['create']>> {
+export const createStake = unsignedAct<Routes['create']>(async (context, input) => {
   const { asset: address, user, platform_id: platformId } = input
   const owned = await requireOwnedAsset(context, { ...input, owner: user, param: 'user' })
   requireFree(owned)
@@ -35,7 +36,7 @@ export async function createStake(context: Context, input: Input<Routes['create'
   const authority =
     context.config.values['stakes.freeze-authority'] === 'platform' ? (await requireSigner(context)).address : null
   const existing = await pluginFor(context, owned, authority)
-  const built = await buildTransaction(context, {
+  return {
     payer: user,
     requiredProgram: PROGRAMS.core,
     platformFee: input.platform_fee,
@@ -43,12 +44,11 @@ export async function createStake(context: Context, input: Input<Routes['create'
     fallbackUnits: 37_000,
     build: (envelope) => buildFreeze({ ...envelope, asset, authority, existing, platformId }),
     onFailedSimulation: throwCoreRefusal,
-  })
-  return context.commit(async (tx) => {
-    await insertForeignNft(context, tx, owned)
-    return { ...unsignedAnswer(built), tracked_resource: trackingOf('stake', address, ['stake.acquired']) }
-  })
-}
+    summary: {},
+    tracked: trackingOf('stake', address, ['stake.acquired']),
+    record: (tx) => insertForeignNft(context, tx, owned),
+  }
+})
 
 function requireFree({ asset, collection }: OwnedAsset): void {
   const { address, freeze } = asset

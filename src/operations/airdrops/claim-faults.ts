@@ -10,7 +10,7 @@ import { groupedDecimalOf } from '../../solana/amounts.ts'
 import { keyFault } from '../../solana/bare-addresses.ts'
 import { readTokenLabels } from '../tokens/labels.ts'
 import type { ClaimPayment } from './claim-payment.ts'
-import { describeUnixTime, isoOfUnixTime } from './unix-times.ts'
+import { describeUnixTime, isoOfUnixTime } from './on-chain.ts'
 
 /**
  * A start at most this far ahead may be a formality. The time exceeds the margin of any tool and the lag of any node.

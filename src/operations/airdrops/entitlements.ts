@@ -16,9 +16,7 @@ import type { Row } from '../../store/schema.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { claimFaultInTokens } from './claim-faults.ts'
 import { claimPayment } from './claim-payment.ts'
-import { currentStatus } from './get-airdrop.ts'
-import { chainNow, reasonsNotToFund } from './on-chain.ts'
-import { isoOfUnixTime } from './unix-times.ts'
+import { currentStatus, isoOfUnixTime, chainNow, reasonsNotToFund } from './on-chain.ts'
 
 /** A wallet's leaf of a stored tree, with amounts in raw units. */
 export interface Entitled {

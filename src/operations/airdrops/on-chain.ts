@@ -17,7 +17,7 @@ import { badRequest, notFound } from '../../platform/errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import type { Row } from '../../store/schema.ts'
-import { type AirdropFacts, statusOfFacts } from './transitions.ts'
+import { type AirdropFacts, airdropRank, airdropStatusOn, statusOfFacts } from './transitions.ts'
 
 export interface ChainAirdrop {
   id: string
@@ -122,6 +122,12 @@ export function statusOnChain(tree: AirdropTree, distributor: Distributor | null
     : statusOfFacts(factsOf(tree, distributor))
 }
 
+/** Returns the later of both states, because a node may lag behind the events that were written. */
+export function currentStatus(row: Row<'merkle_trees'>, distributor: Distributor | null, genesis: string) {
+  const [stored, shown] = [airdropStatusOn(row, genesis), statusOnChain(row, distributor)]
+  return airdropRank(shown) > airdropRank(stored) ? shown : stored
+}
+
 /**
  * Returns the facts that a distributor with the tree's root shows about the tree. If amounts vest, a wallet claims
  * several times, so only the total shows that all is claimed.
@@ -136,3 +142,13 @@ export const factsOf = (
     (claimedNodes > 0n && claimedTotal >= BigInt(total)),
   isDrained: isClawedBack,
 })
+
+/** Returns a time of the chain, in Unix seconds, as ISO 8601, or null for one outside the calendar. */
+export function isoOfUnixTime(unixSeconds: bigint): string | null {
+  const milliseconds = Number(unixSeconds) * 1000
+  return Math.abs(milliseconds) <= 8.64e15 ? new Date(milliseconds).toISOString() : null
+}
+
+/** Returns ISO 8601, or the number itself for a time outside the calendar. */
+export const describeUnixTime = (unixSeconds: bigint): string =>
+  isoOfUnixTime(unixSeconds) ?? `Unix time ${unixSeconds}`

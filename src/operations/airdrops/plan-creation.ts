@@ -20,8 +20,7 @@ import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { treeIdOf } from '../merkle-trees/open-tree.ts'
 import { requireClaimants } from './claimants.ts'
 import { requireFreeCount } from './free-count.ts'
-import { isOpen, readAirdrop } from './on-chain.ts'
-import { describeUnixTime } from './unix-times.ts'
+import { describeUnixTime, isOpen, readAirdrop } from './on-chain.ts'
 
 type CreateAirdropInput = Input<Api['airdrops']['create']>
 type StoredTree = Row<'merkle_trees'> | null

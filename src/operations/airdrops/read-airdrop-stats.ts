@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, isoTime } from '../../platform/timing.ts'
 import { findAirdrop } from '../../store/airdrops/airdrops.ts'
 import { type ClaimFigures, type ClaimWindow, claimFigures, claimWindows } from '../../store/airdrops/claim-figures.ts'
 import { isoTimeOrNull } from '../api-records.ts'
-import { getAirdrop } from './get-airdrop.ts'
+import { getAirdrop } from './reads.ts'
 
 type StatsRoute = Api['airdrops']['stats']
 type Recorded = AirdropStats['recorded']

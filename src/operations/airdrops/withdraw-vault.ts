@@ -9,8 +9,7 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { builtPlan, inEitherMode } from '../act.ts'
 import { trackingOf } from '../building.ts'
-import { isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
-import { describeUnixTime } from './unix-times.ts'
+import { describeUnixTime, isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
 
 type WithdrawInput = Input<Api['airdrops']['withdraw']>
 

@@ -3,8 +3,7 @@ import { readTokenState } from '../../chain/programs/tokens/index.ts'
 import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../claim-page/site/site-subject.ts'
 import type { Context } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
-import { readAirdrop } from '../airdrops/on-chain.ts'
-import { isoOfUnixTime } from '../airdrops/unix-times.ts'
+import { isoOfUnixTime, readAirdrop } from '../airdrops/on-chain.ts'
 
 /** How long an answer of the chain is reused, in milliseconds. */
 const KEPT_MS = 10_000

@@ -1,8 +1,8 @@
-/** Builds one transaction that returns excess rent to a wallet, unsigned or signed by the platform wallet. */
-import type { Api } from '../../api/index.ts'
-import type { ReclaimFault } from '../../api/rent-reclaims.ts'
-import type { Input, Result } from '../../api/route.ts'
-import { MOST_EXECUTED_ACCOUNTS } from '../../chain/programs/squads/index.ts'
+/** Rent reclaims: one transaction that returns excess rent to a wallet. */
+import type { Api } from '../api/index.ts'
+import type { ReclaimFault } from '../api/rent-reclaims.ts'
+import type { Input, Result } from '../api/route.ts'
+import { MOST_EXECUTED_ACCOUNTS } from '../chain/programs/squads/index.ts'
 import {
   buildReclaim,
   type LeftOutAccount,
@@ -11,40 +11,40 @@ import {
   type ReclaimableAccount,
   readReclaimable,
   reclaimUnits,
-} from '../../chain/programs/tokens/index.ts'
-import type { FailedSimulation } from '../../chain/sending/compute-budget.ts'
-import type { Context } from '../../context.ts'
-import { type ApiError, badRequest } from '../../platform/errors.ts'
-import { solText } from '../../solana/amounts.ts'
-import { feeOfMessage } from '../../solana/fees.ts'
-import { decodeWireTransaction } from '../../solana/messages.ts'
-import { TOKEN_PROGRAM } from '../../solana/program-ids.ts'
-import { recordedMints } from '../../store/resources/tokens.ts'
-import { inEitherMode, type PlannedBuild, type Summary } from '../act.ts'
-import { type BuiltTransaction, buildTransaction } from '../building.ts'
-import { groupedBy } from '../ledger/grouping.ts'
-import { pendingReclaims } from './pending-reclaims.ts'
+} from '../chain/programs/tokens/index.ts'
+import type { FailedSimulation } from '../chain/sending/compute-budget.ts'
+import type { Context } from '../context.ts'
+import { type ApiError, badRequest } from '../platform/errors.ts'
+import { addressBytes } from '../solana/addresses.ts'
+import { solText } from '../solana/amounts.ts'
+import { feeOfMessage } from '../solana/fees.ts'
+import { decodeInstruction } from '../solana/instructions.ts'
+import { decodeWireTransaction } from '../solana/messages.ts'
+import { TOKEN_PROGRAM } from '../solana/program-ids.ts'
+import { recordedMints } from '../store/resources/tokens.ts'
+import { unconfirmedTransactions } from '../store/transactions/transactions.ts'
+import { inEitherMode, type PlannedBuild, type Summary } from './act.ts'
+import { type BuiltTransaction, buildTransaction } from './building.ts'
+import { groupedBy } from './ledger/grouping.ts'
 
-type CreateRentReclaimRoute = Api['rentReclaims']['create']
-type CreateRentReclaimInput = Input<CreateRentReclaimRoute>
-
-type ReclaimSummary = Summary<CreateRentReclaimRoute>
+type Routes = Api['rentReclaims']
+type ReclaimSummary = Summary<Routes['create']>
 
 /** Most accounts of one request that a program may refuse; strangers can open token accounts for a wallet. */
 const MOST_REFUSED = 20
 
 export async function createRentReclaim(
   context: Context,
-  input: CreateRentReclaimInput,
-): Promise<Result<CreateRentReclaimRoute>> {
+  input: Input<Routes['create']>,
+): Promise<Result<Routes['create']>> {
   const plan = (payer: string) => planReclaim(context, { ...input, payer })
-  return (await inEitherMode(context, input, 'rent_reclaim.create', plan)) as Result<CreateRentReclaimRoute>
+  return (await inEitherMode(context, input, 'rent_reclaim.create', plan)) as Result<Routes['create']>
 }
 
 /** Throws bad_request if nothing can be reclaimed, and if what returns is not more than the fee. */
 async function planReclaim(
   context: Context,
-  { payer, close_empty }: CreateRentReclaimInput,
+  { payer, close_empty }: Input<Routes['create']>,
 ): Promise<PlannedBuild<ReclaimSummary>> {
   const [pending, knownMints] = await Promise.all([pendingReclaims(context, payer), recordedMints(context.store.db)])
   const found = await readReclaimable(context.chain, { wallet: payer, closesEmpty: close_empty, knownMints })
@@ -161,3 +161,24 @@ const belowCost = (lamports: bigint, fee: bigint): ApiError =>
     param: 'payer',
     details: { reason: 'below_cost', lamports: String(lamports), fee: String(fee) },
   })
+
+/** Accounts that unconfirmed transactions of the wallet withdraw from or close, so that none is reclaimed twice. */
+async function pendingReclaims({ store, chain }: Context, wallet: string): Promise<ReadonlySet<string>> {
+  const key = Buffer.from(addressBytes(wallet))
+  const rows = await unconfirmedTransactions(store.db, await chain.genesisHash(), 0)
+  return new Set(rows.flatMap(({ raw }) => (raw.includes(key) ? reclaimedIn(raw, wallet) : [])))
+}
+
+function reclaimedIn(raw: Uint8Array, wallet: string): string[] {
+  const { keys, signers, instructions } = decodeWireTransaction(raw).message
+  // Anybody can name accounts of others in a transaction that never lands.
+  if (!keys.slice(0, signers).includes(wallet)) return []
+  return instructions.flatMap(({ programIdIndex, accounts, data }) => {
+    const named = Array.from(accounts, (index) => keys[index] ?? '')
+    const decoded = decodeInstruction(keys[programIdIndex] ?? '', named, data)
+    if (decoded?.program !== 'token') return []
+    const { instruction } = decoded
+    if (instruction.type === 'withdrawExcessLamports') return [instruction.source]
+    return instruction.type === 'closeAccount' ? [instruction.account] : []
+  })
+}
