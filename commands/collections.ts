@@ -2,19 +2,43 @@
 
 import type { CollectionCreated, CollectionTransfer } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
+import type { Client } from '../src/client.ts'
+import { METAPLEX_CORE } from '../src/solana/programs/metaplex-core.ts'
 import { type Noun, required, text, verb } from './cli/command.ts'
 import { recordVerb } from './cli/reads.ts'
-import { demanding } from './signing/demand.ts'
-import { givesCollection, makesCollection } from './signing/demanded-assets.ts'
+import { coreCall, NO_PLUGINS } from './signing/core-calls.ts'
+import { demanding, type Sent } from './signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
 import { previewLine } from './signing/preview.ts'
 import { runSigned } from './signing/run.ts'
 import { warnOfHttp } from './uri-warnings.ts'
 
-const demandsCollection = demanding('this collection, of this authority, without plugins', makesCollection)
+type CollectionsClient = Client['collections']
+
+const demandsCollection = demanding(
+  'this collection, of this authority, without plugins',
+  (
+    { payer },
+    { collection, name, uri, update_authority = payer }: Sent<CollectionsClient['create']> & { collection: string },
+  ) => [
+    coreCall(
+      'create_collection_v2',
+      { collection, update_authority, payer },
+      METAPLEX_CORE.data('create_collection_v2', { name, uri, ...NO_PLUGINS }),
+    ),
+  ],
+)
+
+/** Changes the update authority and neither name nor URI. */
 const demandsTransfer = demanding(
   'gives the update authority to this address, and changes nothing else',
-  givesCollection,
+  ({ payer }, { address: collection, new_authority }: Sent<CollectionsClient['transferAuthority']>) => [
+    coreCall(
+      'update_collection_v1',
+      { collection, payer, authority: payer, new_update_authority: new_authority },
+      METAPLEX_CORE.data('update_collection_v1', {}),
+    ),
+  ],
 )
 
 const { submit, get, simulate } = paths.transactions
@@ -38,19 +62,16 @@ export const collectionsNoun: Noun = {
       ],
       async run({ name, uri, update_authority, ...flags }, session) {
         warnOfHttp(session, { '--uri': uri })
+        const body = {
+          name,
+          uri,
+          ...(update_authority === undefined ? {} : { update_authority }),
+          ...programsField(flags),
+        }
         return runSigned<CollectionCreated>(session, flags, {
           what: `Create the collection ${name}`,
-          build: (payer) =>
-            session.client.collections.create({
-              ...buildFields(flags),
-              payer,
-              name,
-              uri,
-              ...(update_authority === undefined ? {} : { update_authority }),
-              ...programsField(flags),
-            }),
-          demand: (of, { collection }) =>
-            demandsCollection(of, { collection, name, uri, authority: update_authority ?? of.payer }),
+          build: (payer) => session.client.collections.create({ ...buildFields(flags), payer, ...body }),
+          demand: (of, { collection }) => demandsCollection(of, { ...body, collection }),
           show: ({ collection }) => ({ collection }),
         })
       },
@@ -76,24 +97,19 @@ export const collectionsNoun: Noun = {
         'svc collections transfer-authority ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78',
         'svc collections transfer-authority ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq 7Kqa3YXKZzUhDpVB3XcxZcQnGs5Bs2Tn1zZ1mcKjqAVA --allow-programs --dry-run',
       ],
-      run: ({ address, new_authority, ...flags }, session) =>
-        runSigned<CollectionTransfer>(session, flags, {
+      async run({ address, new_authority, ...flags }, session) {
+        const body = { address, new_authority, ...programsField(flags) }
+        return runSigned<CollectionTransfer>(session, flags, {
           what: `Give the update authority of ${address} to ${new_authority}`,
-          build: (payer) =>
-            session.client.collections.transferAuthority({
-              address,
-              new_authority,
-              payer,
-              ...programsField(flags),
-              ...buildFields(flags),
-            }),
-          demand: (of) => demandsTransfer(of, { collection: address, to: new_authority }),
+          build: (payer) => session.client.collections.transferAuthority({ ...body, payer, ...buildFields(flags) }),
+          demand: (of) => demandsTransfer(of, body),
           preview: ({ update_authority }) => [
             previewLine('held by', update_authority),
             previewLine('goes to', `${new_authority}; only it can give the authority back`),
           ],
           show: ({ update_authority }) => ({ collection: address, update_authority, new_authority }),
-        }),
+        })
+      },
     }),
     get: recordVerb({
       about: 'Read one collection from the chain',

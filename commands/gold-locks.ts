@@ -3,14 +3,28 @@
 import { formatDuration } from '../src/api/durations.ts'
 import type { GoldLock, GoldLocking, GoldToken, GoldUnlocking } from '../src/api/gold-locks.ts'
 import { paths } from '../src/api/paths.ts'
+import type { Client } from '../src/client.ts'
+import { DAY_SECONDS } from '../src/platform/timing.ts'
+import { bytesOfHex } from '../src/solana/bytes.ts'
+import { goldLockMemo } from '../src/solana/memos.ts'
+import { JUPITER_LOCK } from '../src/solana/programs/jupiter-lock.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { groupedDecimalOf, rawUnits, wholeOf } from './cli/amounts.ts'
 import { choiceOf, integer, type Noun, required, text, verb } from './cli/command.ts'
 import { listVerb, recordVerb } from './cli/reads.ts'
 import type { Session } from './cli/session.ts'
+import { isPlainLockClaim } from './fees/claim-demand.ts'
 import { refuseUnconfirmable } from './signing/confirm.ts'
-import { demanding, unexpectedBuild } from './signing/demand.ts'
-import { locksGold, unlocksGold } from './signing/demanded-assets.ts'
+import {
+  type Call,
+  demanding,
+  opens,
+  platformFee,
+  provesDecimals,
+  type Sent,
+  unexpectedBuild,
+  writesMemo,
+} from './signing/demand.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { previewLine } from './signing/preview.ts'
@@ -18,8 +32,86 @@ import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
 import { timeText } from './ui/times.ts'
 
-const demandsLock = demanding('this amount into your own lock, for these days', locksGold)
-const demandsUnlock = demanding('the lock is paid to you, and closed', unlocksGold)
+type GoldClient = Client['goldLocks']
+
+const demandsLock = demanding(
+  'this amount into your own lock, for these days',
+  async (
+    of,
+    { mint, decimals, escrow, ...body }: Sent<GoldClient['create'], 'user'> & GoldToken & { escrow: string },
+  ): Promise<Call[]> => {
+    const { payer } = of
+    const own = await of.accounts(mint, payer)
+    let starts = 0
+    const isNow = (seconds: string) => {
+      starts = Number(seconds)
+      if (of.isNow(seconds)) return true
+      of.apiSays(`the lock starts at ${timeText(starts * 1000)} by the chain's clock`, '--days')
+      return true
+    }
+    return [
+      provesDecimals(own, mint, decimals, payer),
+      opens(payer, escrow, mint),
+      {
+        program: JUPITER_LOCK.id,
+        call: 'create_vesting_escrow_v2',
+        fields: {
+          base: payer,
+          sender: payer,
+          recipient: payer,
+          escrow,
+          token_mint: mint,
+          sender_token: own,
+          vesting_start_time: isNow,
+          cliff_time: (seconds) => Number(seconds) === starts + body.lock_duration_days * DAY_SECONDS,
+          frequency: 1,
+          cliff_unlock_amount: body.amount,
+          amount_per_period: 0,
+          number_of_period: 0,
+        },
+        data: isGoldLock,
+      },
+      ...goldEnd(payer, 'gold-lock', body),
+    ]
+  },
+)
+
+const demandsUnlock = demanding(
+  'the lock is paid to you, and closed',
+  async (
+    of,
+    { mint, escrow, ...body }: Sent<GoldClient['unlock'], 'user'> & Pick<GoldUnlocking, 'mint' | 'escrow'>,
+  ): Promise<Call[]> => {
+    const { payer } = of
+    const own = await of.accounts(mint, payer)
+    const { id: program } = JUPITER_LOCK
+    return [
+      opens(payer, payer, mint),
+      {
+        program,
+        call: 'claim_v2',
+        fields: { escrow, token_mint: mint, recipient: payer, recipient_token: own },
+        data: isPlainLockClaim,
+        least: 0,
+      },
+      { program, call: 'close_vesting_escrow', fields: { escrow, creator: payer, creator_token: own } },
+      ...goldEnd(payer, 'gold-unlock', body),
+    ]
+  },
+)
+
+/** Nobody can cancel it or name another recipient, and no transfer hook has accounts. */
+function isGoldLock(hex: string): boolean {
+  const args = JUPITER_LOCK.argsOf('create_vesting_escrow_v2', bytesOfHex(hex))
+  if (args === null || args.remaining_accounts_info !== null) return false
+  return args.cancel_mode === 0 && args.update_recipient_mode === 0
+}
+
+const goldEnd = (
+  payer: string,
+  step: 'gold-lock' | 'gold-unlock',
+  { platform_id, platform_fee }: Sent<GoldClient['unlock'], 'user'>,
+): Call[] => [writesMemo(goldLockMemo(step, platform_id)), ...platformFee(payer, platform_fee)]
 
 const { submit, get, simulate } = paths.transactions
 const { create, unlock, token } = paths.goldLocks
@@ -49,22 +141,14 @@ export const goldLocksNoun: Noun = {
         const whole = groupedDecimalOf(units, gold.decimals)
         const forDays = `${days} day${days === 1 ? '' : 's'}`
         if (units === 0n) throw usage(`${shown} must be more than 0`, { param: shown })
+        const body = { platform_id, platform_fee, amount: String(units), lock_duration_days: days }
         return runSigned<GoldLocking>(session, flags, {
           what: ({ mint, unlocks_at }) =>
             `Lock ${whole} of ${mint}, with no way to cancel it, for ${forDays}, until ${timeText(unlocks_at)}`,
-          build: (user) =>
-            session.client.goldLocks.create({
-              ...buildFields(flags),
-              user,
-              platform_id,
-              platform_fee,
-              amount: String(units),
-              lock_duration_days: days,
-            }),
+          build: (user) => session.client.goldLocks.create({ ...buildFields(flags), user, ...body }),
           async demand(of, { mint, escrow }) {
-            const asked = { mint: gold.mint, escrow, platform_id, platform_fee, decimals: gold.decimals }
             if (mint !== gold.mint) throw unexpectedBuild(`it locks ${mint}, not ${gold.mint}`)
-            return demandsLock(of, { ...asked, amount: units, days })
+            return demandsLock(of, { ...body, ...gold, escrow })
           },
           preview: ({ unlocks_at, escrow }) => [
             previewLine('locked', `${whole} of ${gold.mint}`),
@@ -84,10 +168,11 @@ export const goldLocksNoun: Noun = {
       examples: ['svc gold unlock', 'svc gold unlock -k id.json --dry-run'],
       async run({ platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const decimals = await goldDecimals(session)
+        const body = { platform_id, platform_fee }
         return runSigned<GoldUnlocking>(session, flags, {
           what: 'Unlock your gold',
-          build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...buildFields(flags) }),
-          demand: (of, { mint, escrow }) => demandsUnlock(of, { mint, escrow, platform_id, platform_fee }),
+          build: (user) => session.client.goldLocks.unlock({ user, ...body, ...buildFields(flags) }),
+          demand: (of, { mint, escrow }) => demandsUnlock(of, { ...body, mint, escrow }),
           show: ({ mint, amount, escrow }) => ({ mint, amount, escrow }),
           decimals: ({ mint }) => {
             const digits = decimals.get(mint)

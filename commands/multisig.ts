@@ -16,41 +16,33 @@ const RIGHTS = ['propose', 'vote', 'execute'] as const
 type Right = (typeof RIGHTS)[number]
 type Member = { address: string } & Record<Right, boolean>
 
-interface AskedMultisig {
+interface NewMultisig {
   multisig: string
   members: readonly Member[]
   threshold: number
-  timeLock: number
-  rentCollector: string
+  time_lock: number
+  rent_collector?: string
 }
-
-const demandsMultisig = demanding(
-  'this multisig, with these members and rules, which nobody can change without them',
-  async ({ payer }, asked: AskedMultisig) => [
-    {
-      program: PROGRAMS.squads.id,
-      call: 'multisig_create_v2',
-      fields: { multisig: asked.multisig, creator: payer },
-      data: await creationData(asked),
-    },
-  ],
-)
 
 /** The whole data: no config authority, threshold, members, time lock, rent collector, and no memo. */
-async function creationData({ members, threshold, timeLock, rentCollector }: AskedMultisig): Promise<string> {
-  const [{ hexOf }, { SQUADS }, { memberFields }] = await Promise.all([
-    import('../src/solana/bytes.ts'),
-    import('../src/solana/programs/squads.ts'),
-    import('../src/solana/squads/index.ts'),
-  ])
-  const data = SQUADS.data('multisig_create_v2', {
-    threshold,
-    members: members.map((member) => memberFields({ ...member, initiate: member.propose })),
-    time_lock: timeLock,
-    rent_collector: rentCollector,
-  })
-  return hexOf(data)
-}
+const demandsMultisig = demanding(
+  'this multisig, with these members and rules, which nobody can change without them',
+  async ({ payer }, { multisig, members, ...body }: NewMultisig) => {
+    const [{ hexOf }, { SQUADS }, { memberFields, vaultAddress }] = await Promise.all([
+      import('../src/solana/bytes.ts'),
+      import('../src/solana/programs/squads.ts'),
+      import('../src/solana/squads/index.ts'),
+    ])
+    const data = SQUADS.data('multisig_create_v2', {
+      threshold: body.threshold,
+      members: members.map((member) => memberFields({ ...member, initiate: member.propose })),
+      time_lock: body.time_lock,
+      rent_collector: body.rent_collector ?? vaultAddress(multisig, 0),
+    })
+    const fields = { multisig, creator: payer }
+    return [{ program: PROGRAMS.squads.id, call: 'multisig_create_v2', fields, data: hexOf(data) }]
+  },
+)
 
 const { submit, get, simulate } = paths.transactions
 
@@ -81,27 +73,15 @@ export const multisigNoun: Noun = {
       async run({ member, threshold, time_lock = 0, rent_collector, ...flags }, session) {
         const members = member.map(memberIn)
         const { vaultAddress } = await import('../src/solana/squads/index.ts')
-        const collectorOf = (multisig: string) => rent_collector ?? vaultAddress(multisig, 0)
+        const body = {
+          ...{ members, threshold, time_lock },
+          ...(rent_collector === undefined ? {} : { rent_collector }),
+          ...programsField(flags),
+        }
         return runSigned<MultisigCreated>(session, flags, {
           what: `Create a multisig of ${counted(members.length, 'member')}, ${threshold} of whom must approve`,
-          build: (payer) =>
-            session.client.multisigs.create({
-              payer,
-              members,
-              threshold,
-              time_lock,
-              ...(rent_collector === undefined ? {} : { rent_collector }),
-              ...programsField(flags),
-              ...buildFields(flags),
-            }),
-          demand: (of, { multisig }) =>
-            demandsMultisig(of, {
-              multisig,
-              members,
-              threshold,
-              timeLock: time_lock,
-              rentCollector: collectorOf(multisig),
-            }),
+          build: (payer) => session.client.multisigs.create({ payer, ...body, ...buildFields(flags) }),
+          demand: (of, { multisig }) => demandsMultisig(of, { ...body, multisig }),
           preview: ({ multisig }) => [
             ...members.map((each) => previewLine('member', `${each.address}: ${rightsOf(each)}`)),
             previewLine('vault', vaultAddress(multisig, 0)),

@@ -1,16 +1,66 @@
 /** `svc stakes`: NFT assets frozen in their owner's wallet. */
 import { paths } from '../src/api/paths.ts'
+import type { Client } from '../src/client.ts'
+import { bytesOfHex, hexOf } from '../src/solana/bytes.ts'
+import { stakeMemo } from '../src/solana/memos.ts'
+import type { Variant } from '../src/solana/programs/field-types.ts'
+import { METAPLEX_CORE } from '../src/solana/programs/metaplex-core.ts'
 import { choiceOf, type Noun, required, text, verb } from './cli/command.ts'
 import { listOutcome, listVerb, recordVerb } from './cli/reads.ts'
 import type { Session } from './cli/session.ts'
-import { demanding } from './signing/demand.ts'
-import { releasesNft, stakesNft } from './signing/demanded-assets.ts'
+import { coreCall } from './signing/core-calls.ts'
+import { type Call, demanding, platformFee, type Sent, writesMemo } from './signing/demand.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { runSigned } from './signing/run.ts'
 
-const demandsStake = demanding('it freezes this asset in your wallet', stakesNft)
-const demandsRelease = demanding('it thaws this asset', releasesNft)
+type StakeBody = Sent<Client['stakes']['create'], 'user'>
+
+/** The plugin that freezes an asset. The owner or a wallet of the platform can thaw it. */
+const FREEZE = 'FreezeDelegate'
+const REMOVES = METAPLEX_CORE.data('remove_plugin_v1', { plugin_type: { name: FREEZE, value: null } })
+const sets = (frozen: boolean) =>
+  METAPLEX_CORE.data('update_plugin_v1', { plugin: { name: FREEZE, value: { frozen } } })
+const adds = (init_authority: Variant) =>
+  hexOf(METAPLEX_CORE.data('add_plugin_v1', { plugin: { name: FREEZE, value: { frozen: true } }, init_authority }))
+
+const demandsStake = demanding(
+  'it freezes this asset in your wallet',
+  (of, { thawed_by, ...body }: StakeBody & { thawed_by: string | undefined }): Call[] => {
+    const own = { asset: body.asset, collection: body.collection, payer: of.payer, authority: of.payer }
+    const addsFreeze = (hex: string) => {
+      const given = METAPLEX_CORE.argsOf('add_plugin_v1', bytesOfHex(hex))?.init_authority
+      if (!given || hex !== adds(given)) return false
+      if (given.name === 'Owner') return thawed_by === undefined
+      if (given.name !== 'Address') return false
+      const { address } = given.value as { address: string }
+      if (thawed_by === undefined) of.apiSays(`only ${address} can release it`, '--thawed-by')
+      return thawed_by === undefined || address === thawed_by
+    }
+    return [
+      { ...coreCall('remove_plugin_v1', own, REMOVES), least: 0 },
+      { ...coreCall('add_plugin_v1', own, addsFreeze), group: 'freeze' },
+      { ...coreCall('update_plugin_v1', own, sets(true)), group: 'freeze' },
+      ...stakeEnd(of.payer, 'stake', body),
+    ]
+  },
+)
+
+/** The one who can thaw it must sign. */
+const demandsRelease = demanding('it thaws this asset', ({ payer }, body: StakeBody): Call[] => {
+  const own = { asset: body.asset, collection: body.collection, payer }
+  return [
+    coreCall('update_plugin_v1', own, sets(false)),
+    coreCall('remove_plugin_v1', { ...own, authority: payer }, REMOVES),
+    ...stakeEnd(payer, 'release', body),
+  ]
+})
+
+const stakeEnd = (
+  payer: string,
+  step: 'stake' | 'release',
+  { asset, platform_id, platform_fee }: StakeBody,
+): Call[] => [writesMemo(stakeMemo(step, asset, platform_id)), ...platformFee(payer, platform_fee)]
 
 const { submit, get, simulate } = paths.transactions
 const ASSET = required(text('Address of the asset'))
@@ -32,11 +82,11 @@ export const stakesNoun: Noun = {
       ],
       async run({ asset, thawed_by, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const collection = await pathHead(session, asset)
-        const rest = { platform_id, platform_fee }
+        const body = { asset, collection, platform_id, platform_fee }
         return runSigned(session, flags, {
           what: `Stake ${asset}`,
-          build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...buildFields(flags) }),
-          demand: (of) => demandsStake(of, { asset, collection, thawedBy: thawed_by, ...rest }),
+          build: (user) => session.client.stakes.create({ user, ...body, ...buildFields(flags) }),
+          demand: (of) => demandsStake(of, { ...body, thawed_by }),
           show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },
@@ -52,11 +102,11 @@ export const stakesNoun: Noun = {
       ],
       async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const collection = await pathHead(session, asset)
-        const rest = { platform_id, platform_fee }
+        const body = { asset, collection, platform_id, platform_fee }
         return runSigned(session, flags, {
           what: `Release ${asset}`,
-          build: (user) => session.client.stakes.release({ user, asset, collection, ...rest, ...buildFields(flags) }),
-          demand: (of) => demandsRelease(of, { asset, collection, ...rest }),
+          build: (user) => session.client.stakes.release({ user, ...body, ...buildFields(flags) }),
+          demand: (of) => demandsRelease(of, body),
           show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },

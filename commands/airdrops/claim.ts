@@ -6,7 +6,7 @@ import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import { type CommandOutcome, type InputValues, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { demandsSwap } from '../signing/demanded-pools.ts'
+import { demandsSwap } from '../pools/trade-demand.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
@@ -52,29 +52,26 @@ export const airdropClaimVerb = verb({
     if (sponsor) return claimSponsored(session, id, input)
     const least = leastOf(input, session)
     const entry = input.proof === undefined ? { amount: '0' } : await readClaimProof(input.proof)
+    const body = {
+      id,
+      platform_id: input.platform_id ?? DEFAULT_PLATFORM,
+      platform_fee: input.platform_fee ?? 0,
+      swap_to_sol: input.swap_to_sol,
+      ...entry,
+    }
     let swap: string | null = null
     let amount: bigint | null = 0n
     const claimed = await runSigned<AirdropClaimCreated>(session, input, {
       what: `Claim from the airdrop ${id}`,
       async build(claimer) {
-        const { data } = await session.client.airdrops.claim({
-          ...buildFields(input),
-          id,
-          claimer,
-          platform_id: input.platform_id ?? DEFAULT_PLATFORM,
-          platform_fee: input.platform_fee ?? 0,
-          swap_to_sol: input.swap_to_sol,
-          ...entry,
-        })
+        const { data } = await session.client.airdrops.claim({ ...buildFields(input), ...body, claimer })
         swap = data.swap_transaction
         return { data }
       },
-      demand: async (of) =>
+      demand: (of) =>
         demandsClaim(of, {
-          ...(await parseAirdropId(id)),
-          claimer: of.payer,
-          platform_fee: input.platform_fee ?? 0,
-          amount: input.proof === undefined ? undefined : entry.amount,
+          body: { ...body, claimer: of.payer },
+          proven: input.proof === undefined ? undefined : entry.amount,
           onAmount: (units) => {
             amount = units
           },

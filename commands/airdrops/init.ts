@@ -11,10 +11,9 @@ import { listTokenIfRead, listWords, totalWords } from '../merkle/list-units.ts'
 import { hashRoot } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
 import { demanding } from '../signing/demand.ts'
-import type { AskedAirdrop } from '../signing/demanded-airdrops.ts'
-import { opensAirdrop } from '../signing/demanded-airdrops.ts'
 import {
   ALLOW_LIST_PROGRAMS,
+  approverField,
   buildFields,
   IDEMPOTENCY_KEY,
   programsField,
@@ -27,6 +26,7 @@ import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { requireUnsigned } from '../signing/run-act.ts'
 import { failure, nullIfNotFound } from '../ui/problem.ts'
+import { type NewAirdrop, opensAirdrop } from './initialize.ts'
 import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf, seenHere } from './meant-list.ts'
 import { TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
@@ -78,9 +78,7 @@ export const airdropInitVerb = verb({
   ],
   async run({ id, ...input }, session) {
     const vesting = vestingOf(input)
-    const { agreed, words } =
-      id === undefined ? { agreed: agreedByFlags(input), words: null } : await storedAirdrop(session, id, input)
-    const tree = { mint: agreed.mint, airdrop_count: agreed.airdrop_count, merkle_root: agreed.root }
+    const { tree, agreed, words } = id === undefined ? airdropByFlags(input) : await storedAirdrop(session, id, input)
     const what = `Initialize airdrop ${tree.airdrop_count} of ${tree.mint}`
     const body = {
       ...tree,
@@ -96,13 +94,7 @@ export const airdropInitVerb = verb({
       what,
       build: async (payer) =>
         requireUnsigned(await session.client.airdrops.create({ ...body, payer, ...buildFields(input) })),
-      demand: (of) =>
-        demandsInit(of, {
-          ...agreed,
-          vesting,
-          clawback_after_days: input.clawback_after_days,
-          isProposed: input.squads !== undefined,
-        }),
+      demand: (of) => demandsInit(of, { ...agreed, body: { ...body, ...approverField(input) } }),
       preview: () => [
         previewLine('root', tree.merkle_root),
         ...(words === null ? [] : [previewLine('amounts', words)]),
@@ -124,16 +116,18 @@ export const airdropInitVerb = verb({
   },
 })
 
-type AgreedTree = Omit<AskedAirdrop, 'vesting' | 'clawback_after_days' | 'isProposed'>
+/** Which airdrop is made, what is known here of its list, and in words what it pays. */
+interface MeantAirdrop {
+  tree: { mint: string; airdrop_count: number; merkle_root: string }
+  agreed: Omit<NewAirdrop, 'body'>
+  words: string | null
+}
 
 /** Only the caps and the deposit of a stored tree are known here, so others are not compared. */
-const agreedByFlags = (input: InitFlags): AgreedTree => ({
-  mint: input.mint ?? '',
-  airdrop_count: input.airdrop_count ?? 0,
-  root: input.root ?? '',
-  total: null,
-  leaf_count: null,
-  deposit: depositOf(input, null),
+const airdropByFlags = ({ mint = '', airdrop_count = 0, root = '' }: InitFlags): MeantAirdrop => ({
+  tree: { mint, airdrop_count, merkle_root: root },
+  agreed: { total: null, leaf_count: null, known: null },
+  words: null,
 })
 
 /** The most entries that are read to say what a list pays; of a longer one only the total is said. */
@@ -151,11 +145,7 @@ async function paidWords(session: Session, record: Airdrop, list: EntryList | nu
   return isWhole ? listWords([stored], units) : totalWords(leaf_count, BigInt(total), units)
 }
 
-async function storedAirdrop(
-  session: Session,
-  id: string,
-  input: InitFlags,
-): Promise<{ agreed: AgreedTree; words: string | null }> {
+async function storedAirdrop(session: Session, id: string, input: InitFlags): Promise<MeantAirdrop> {
   const data = requireAsked(id, (await session.client.airdrops.get({ id })).data)
   const { mint, airdrop_count, root, total, leaf_count } = data
   // A dry run signs nothing, and shows the root.
@@ -165,10 +155,9 @@ async function storedAirdrop(
     : null
   const seen = seenHere(id)
   const known = seen?.root === root && seen.total === total ? total : null
-  const caps = { total, leaf_count: total === null ? null : leaf_count }
-  const agreed = { mint, airdrop_count, root, ...caps, deposit: depositOf(input, known) }
-  return { agreed, words: await paidWords(session, data, list) }
+  return {
+    tree: { mint, airdrop_count, merkle_root: root },
+    agreed: { total, leaf_count: total === null ? null : leaf_count, known },
+    words: await paidWords(session, data, list),
+  }
 }
-
-const depositOf = ({ unfunded, fund_amount }: InitFlags, total: string | null): string | null =>
-  unfunded ? '0' : (fund_amount ?? total)

@@ -1,12 +1,24 @@
 /** Puts one airdrop on chain and funds it, once, however often the launch is interrupted. */
-
+import { CLAWBACK_DAYS, PROPOSED_START_DAYS } from '../../src/api/airdrop-terms.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/platform/errors.ts'
+import { DAY_SECONDS } from '../../src/platform/timing.ts'
+import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import { MERKLE_DISTRIBUTOR } from '../../src/solana/programs/merkle-distributor.ts'
 import type { Session } from '../cli/session.ts'
 import { sendOne } from '../lists/attempt.ts'
 import { trackedField } from '../signing/built-transactions.ts'
-import { checkedBuild, demanding, signingFor } from '../signing/demand.ts'
-import { opensAirdrop } from '../signing/demanded-airdrops.ts'
+import {
+  anyValue,
+  type Call,
+  checkedBuild,
+  demanding,
+  opens,
+  type Sent,
+  type Signing,
+  signingFor,
+} from '../signing/demand.ts'
 import { approverField, programsField } from '../signing/flags.ts'
 import { type Funds, forecastFunds, UNKNOWN_FUNDS } from '../signing/funds.ts'
 import { fundsOfProposal } from '../signing/propose.ts'
@@ -19,6 +31,78 @@ import { type LaunchSending, type LaunchTerms, launchJournal } from './launch-jo
 import { ownOnChain, type Payer } from './own.ts'
 import { chainStateOf, type LaunchPart, type PartState } from './parts.ts'
 import type { VestingTimes } from './vesting-flags.ts'
+
+/** A request to put an airdrop on chain, and what is known here of its list. */
+export interface NewAirdrop {
+  body: Sent<Client['airdrops']['create']>
+  /** The caps of the distributor; null if no tree is stored, so that none were agreed. */
+  total: string | null
+  leaf_count: number | null
+  /** Raw units of the deposit unless the request says; null if nobody here has seen the total. */
+  known: string | null
+}
+
+/** The rest goes back to the account of the deposit. */
+export async function opensAirdrop(of: Signing, { body, total, leaf_count, known }: NewAirdrop): Promise<Call[]> {
+  const { payer } = of
+  const { mint, airdrop_count, clawback_after_days: days = CLAWBACK_DAYS.fallback } = body
+  const deposit = body.fund === false ? '0' : (body.fund_amount ?? known)
+  const isAt = body.approver === undefined ? isAtOrNow : isProposedAt
+  const own = await of.accounts(mint, payer)
+  const { distributor, vault } = await of.claim(mint, airdrop_count, payer)
+  const clawbackAfter = BigInt(days * DAY_SECONDS)
+  let ends = 0n
+  const said = (units: string) => {
+    of.apiSays(`a deposit of ${units} raw units`, '--fund-amount')
+    return true
+  }
+  return [
+    opens(payer, payer, mint),
+    {
+      program: MERKLE_DISTRIBUTOR.id,
+      call: 'new_distributor',
+      fields: {
+        distributor,
+        mint,
+        token_vault: vault,
+        admin: payer,
+        clawback_receiver: own,
+        version: airdrop_count,
+        root: body.merkle_root.toLowerCase().replace(/^0x/, ''),
+        max_total_claim: total ?? anyValue,
+        max_num_nodes: leaf_count ?? anyValue,
+        start_vesting_ts: isAt(of, body.starts_at),
+        end_vesting_ts: (seconds) => {
+          ends = BigInt(seconds)
+          return isAt(of, body.ends_at)(seconds)
+        },
+        clawback_start_ts: (seconds) => BigInt(seconds) === ends + clawbackAfter,
+      },
+    },
+    ...(deposit === '0'
+      ? []
+      : [
+          {
+            program: TOKEN_PROGRAM,
+            call: 'transferChecked',
+            fields: { source: own, mint, destination: vault, authority: payer, amount: deposit ?? said },
+            least: deposit === null ? 0 : 1,
+          },
+        ]),
+  ]
+}
+
+/** Without vesting, the program still needs times, and both are now. */
+const isAtOrNow = (of: Signing, time: string | undefined) => (seconds: string) =>
+  time === undefined ? of.isNow(seconds) : Number(seconds) === Math.floor(Date.parse(time) / 1000)
+
+/** Those of a proposal are days ahead, and nearer once it has waited. */
+const isProposedAt = (of: Signing, time: string | undefined) => (seconds: string) =>
+  time === undefined
+    ? Array.from({ length: PROPOSED_START_DAYS + 1 }, (_, days) => Number(seconds) - days * DAY_SECONDS).some((at) =>
+        of.isNow(String(at)),
+      )
+    : isAtOrNow(of, time)(seconds)
 
 export const demandsLaunchedAirdrop = demanding('this airdrop, with its total into its vault', opensAirdrop)
 
@@ -93,7 +177,7 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   const { keypair, payer } = options
   const { data } = requireUnsigned(await session.client.airdrops.create(launchBody(options, record)))
   const of = signingFor(session, payer.address, { cluster: await session.cluster() })
-  const demand = await demandsLaunchedAirdrop(of, { ...record, ...options, deposit: record.total, isProposed: false })
+  const demand = await demandsLaunchedAirdrop(of, launchedAirdrop(launchBody(options, record), record))
   const checked = await checkedBuild(session, data.transaction, demand)
   const forecast = await simulateBuild(session, data.transaction, payer.address)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
@@ -138,4 +222,12 @@ export const launchBody = (
   ...(clawback_after_days === undefined ? {} : { clawback_after_days }),
   ...vesting,
   ...programsField({ allow_programs }),
+})
+
+/** A launch deposits the total of its tree, which this machine has built. */
+export const launchedAirdrop = (body: NewAirdrop['body'], { total, leaf_count }: TreeRecord): NewAirdrop => ({
+  body,
+  total,
+  leaf_count,
+  known: total,
 })

@@ -5,7 +5,7 @@ import type { Proposal } from '../../src/api/proposals.ts'
 import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { agreedSession } from '../signing/confirm.ts'
-import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
+import { checkedBuild, type Signing, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { approverField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { propose } from '../signing/propose.ts'
@@ -15,7 +15,7 @@ import { failure, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
-import { demandsLaunchedAirdrop, type LaunchOptions, launchBody } from './initialize.ts'
+import { demandsLaunchedAirdrop, type LaunchOptions, launchBody, launchedAirdrop } from './initialize.ts'
 import type { LaunchPart } from './parts.ts'
 
 /** Pages of proposals that are read; the API answers the newest first. */
@@ -56,7 +56,7 @@ export async function findProposals(
     const part = byId.get(id)
     if (part === undefined) continue
     part.proposal = (await session.client.proposals.get({ id: proposal })).data
-    if (isProposed(part)) await requireTerms(session, part, part.proposal, options)
+    if (isProposed(part)) await requireTerms(session, part, part.proposal, proposedBody(acting, part, options))
   }
 }
 
@@ -73,15 +73,20 @@ function refuseProposedTwice({ id, transaction }: Proposal, parts: readonly Laun
   )
 }
 
+const proposedBody = (squads: ActingVault, { record }: Pick<LaunchPart, 'record'>, options: LaunchOptions) => ({
+  ...launchBody(options, record),
+  ...approverField({ squads }),
+})
+
 /** Throws a failure if a proposal that waits is another act than this command proposes. */
 async function requireTerms(
   session: Session,
   { record }: LaunchPart,
   { id, status, transaction }: Proposal,
-  options: LaunchOptions,
+  body: ReturnType<typeof proposedBody>,
 ): Promise<void> {
-  const of = signingFor(session, options.payer.address, { cluster: await session.cluster() })
-  const demand = await demandsLaunchedAirdrop(of, { ...record, ...options, deposit: record.total, isProposed: true })
+  const of = signingFor(session, body.payer, { cluster: await session.cluster() })
+  const demand = await demandsLaunchedAirdrop(of, launchedAirdrop(body, record))
   try {
     await checkedBuild(session, transaction, demand)
   } catch (error) {
@@ -98,10 +103,11 @@ async function requireTerms(
 export async function proposePart(
   session: Session,
   acting: ActingVault,
-  { record }: LaunchPart,
+  { record }: Pick<LaunchPart, 'record'>,
   options: LaunchOptions,
 ): Promise<Proposal> {
   const { mint, airdrop_count, root } = record
+  const body = proposedBody(acting, { record }, options)
   const flags = {
     keypair: options.keypair,
     squads: acting,
@@ -113,12 +119,8 @@ export async function proposePart(
   }
   const run = {
     what: `Create and fund airdrop ${airdrop_count} of ${mint}, root ${root}`,
-    build: async () =>
-      requireUnsigned(
-        await session.client.airdrops.create({ ...launchBody(options, record), ...approverField(flags) }),
-      ),
-    demand: (of: Parameters<typeof demandsLaunchedAirdrop>[0]) =>
-      demandsLaunchedAirdrop(of, { ...record, ...options, deposit: record.total, isProposed: true }),
+    build: async () => requireUnsigned(await session.client.airdrops.create(body)),
+    demand: (of: Signing) => demandsLaunchedAirdrop(of, launchedAirdrop(body, record)),
   }
   return (await propose(agreedSession(session), flags, run, acting)).proposal
 }

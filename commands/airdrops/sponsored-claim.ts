@@ -2,12 +2,26 @@
 import type { SponsoredClaimBuilt } from '../../src/api/sponsorships.ts'
 import type { Simulation } from '../../src/api/transactions.ts'
 import { solText } from '../../src/solana/amounts.ts'
+import { bytesOfHex } from '../../src/solana/bytes.ts'
+import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import { MERKLE_DISTRIBUTOR } from '../../src/solana/programs/merkle-distributor.ts'
 import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
-import { type CheckedBuild, checkedBuild, demanding, signingFor, unexpectedBuild } from '../signing/demand.ts'
-import { claimsAirdrop } from '../signing/demanded-airdrops.ts'
+import {
+  anyValue,
+  type Call,
+  type CheckedBuild,
+  checkedBuild,
+  demanding,
+  opens,
+  pays,
+  platformFee,
+  type Signing,
+  signingFor,
+  unexpectedBuild,
+} from '../signing/demand.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
 import { checkedLines, previewLine, runLines } from '../signing/preview.ts'
@@ -17,6 +31,62 @@ import { signChecked } from '../signing/signatures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { parseAirdropId } from './airdrop-id.ts'
+
+/** The request of a claim. */
+interface OwnClaim {
+  body: { id: string; claimer: string; platform_fee?: number }
+  /** Raw units paid at once, if the caller has its own proof. */
+  proven?: string | undefined
+  /** Called with the amount paid at once, which the program proves; null if vested amounts come with it. */
+  onAmount?(units: bigint | null): void
+}
+
+/** The payer is the claimer, or a sponsor that pays the rent of the claim's record. */
+async function claimsAirdrop(of: Signing, { body, proven, onAmount }: OwnClaim): Promise<Call[]> {
+  const { claimer } = body
+  const { mint, airdrop_count } = await parseAirdropId(body.id)
+  const { distributor, claimStatus, vault, tokenAccount } = await of.claim(mint, airdrop_count, claimer)
+  const fields = {
+    distributor,
+    claim_status: claimStatus,
+    from: vault,
+    to: tokenAccount,
+    claimant: claimer,
+    token_program: TOKEN_PROGRAM,
+  }
+  const { id: program } = MERKLE_DISTRIBUTOR
+  return [
+    opens(of.payer, claimer, mint),
+    ...(of.payer === claimer ? [] : [{ ...pays(of.payer, claimer, anyValue), least: 0 }]),
+    // With vesting, one instruction claims the amount paid at once, another the vested amount.
+    {
+      program,
+      call: 'new_claim',
+      fields: {
+        ...fields,
+        amount_unlocked: (units) => {
+          onAmount?.(BigInt(units))
+          return proven === undefined || units === proven
+        },
+      },
+      data: (hex) => MERKLE_DISTRIBUTOR.argsOf('new_claim', bytesOfHex(hex)) !== null,
+      group: 'claim',
+      mostOfGroup: 2,
+    },
+    {
+      program,
+      call: 'claim_locked',
+      fields,
+      data: (hex) => {
+        onAmount?.(null)
+        return MERKLE_DISTRIBUTOR.argsOf('claim_locked', bytesOfHex(hex)) !== null
+      },
+      group: 'claim',
+      mostOfGroup: 2,
+    },
+    ...platformFee(claimer, body.platform_fee),
+  ]
+}
 
 export const demandsClaim = demanding('one claim, into your own account', claimsAirdrop)
 
@@ -29,15 +99,15 @@ export async function claimSponsored(session: Session, id: string, flags: Sponso
       next: 'leave one of the two out',
     })
   }
-  const airdrop = await parseAirdropId(id)
   const claimer = await signingWallet(session, flags)
   if (!flags.dry_run) await refuseUnconfirmable(session, await session.cluster())
   const what = `Claim from the airdrop ${id}, paid for by the platform wallet`
   const build = async () => {
-    const { data } = await session.client.sponsorships.build({ ...txVersionField(flags), id, claimer })
+    const body = { ...txVersionField(flags), id, claimer }
+    const { data } = await session.client.sponsorships.build(body)
     if (data.fee_payer === claimer) throw unexpectedBuild(`${claimer} would pay its fee`)
     const sponsored = signingFor(session, data.fee_payer)
-    const demand = await demandsClaim(sponsored, { ...airdrop, claimer, platform_fee: 0 })
+    const demand = await demandsClaim(sponsored, { body })
     const transaction = await checkedBuild(session, data.transaction, demand)
     const forecast = await simulateBuild(session, transaction, claimer)
     requireFreeOfCost(forecast.simulation, claimer)

@@ -23,15 +23,9 @@ import { failure } from '../ui/problem.ts'
 
 const POOL = { pool: required(poolAddress('Address or symbol of the pool, or of the curve that became it')) }
 
-interface AskedDelegation {
-  /** Null takes it back. */
-  delegate: string | null
-  positions: readonly string[]
-}
-
 const demandsDelegation = demanding(
   'this wallet may claim fees for the owner, or nobody',
-  ({ payer: owner }, { delegate, positions }: AskedDelegation): Call[] => {
+  ({ payer: owner }, { delegate, positions }: Pick<FeeDelegationCreated, 'delegate' | 'positions'>): Call[] => {
     const most = POSITIONS_PER_CLAIM.own
     const permission = delegate === null ? 0 : CLAIM_TO_OWNER
     return [
@@ -125,7 +119,7 @@ function runDelegation(
         if (tx.mode !== 'unsigned') throw failure('the API answered with a signature, but none was requested')
         return { data: { ...data, transaction: tx.transaction, last_valid_block_height: tx.last_valid_block_height } }
       },
-      demand: (of, { positions }) => demandsDelegation(of, { delegate, positions }),
+      demand: (of, { positions }) => demandsDelegation(of, { delegate: body.delegate, positions }),
       preview: previewLines,
       show: shown,
       platform: (payer) => ({

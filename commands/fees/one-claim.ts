@@ -1,17 +1,14 @@
 /** One claim of fees: built, previewed, signed by the user's keypair or the platform wallet, and followed. */
-import type { Beneficiary, FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
-import { LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
+import type { FeeClaimCreated, FeeClaimKind } from '../../src/api/fee-claims.ts'
+import { LAMPORT_DECIMALS } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { type Demand, demanding, type Signing, unexpectedBuild } from '../signing/demand.ts'
-import { claimsFees } from '../signing/demanded-claims.ts'
 import { buildFields, programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { failure } from '../ui/problem.ts'
 import { amountTexts, quoteText, type ShownAmounts } from './amounts.ts'
-
-const demandsFeeClaim = demanding('this claim, into accounts of the wallet that it pays, and these shares', claimsFees)
+import { claimDemand, type FeeClaimRequest } from './claim-demand.ts'
 
 export type ClaimRunFlags = SigningFlags & {
   signed: boolean
@@ -20,15 +17,6 @@ export type ClaimRunFlags = SigningFlags & {
   max_quote?: string | undefined
 }
 
-export interface FeeClaimRequest {
-  address: string
-  kind: FeeClaimKind
-  beneficiary?: Beneficiary | undefined
-  owner?: string | undefined
-  /** Only this position, with kind `damm_v2`. */
-  position?: string | undefined
-  splits: readonly Split[] | undefined
-}
 export type PreparedClaim = Omit<FeeClaimCreated, 'tx'> & { transaction: string; last_valid_block_height: number }
 
 /** An unsigned claim: the estimated amount and its transaction. */
@@ -106,38 +94,6 @@ function amountLines(
       ? []
       : [previewLine('left', `${remaining_positions} smaller positions: claim again`)]),
   ]
-}
-
-/**
- * What the transaction of a claim must be. The fees of a migrated pool are claimed from the pool that it became. A
- * wallet that signs as delegate may own positions too, so only the user says whom the claim pays.
- */
-export async function claimDemand(
-  of: Signing,
-  { address, kind, owner, position, splits = [] }: FeeClaimRequest,
-  data: Omit<FeeClaimCreated, 'tx'>,
-  mostQuote: string | undefined = undefined,
-): Promise<Demand> {
-  if (data.delegate !== undefined && owner === undefined) {
-    throw usage(`the API says that this claim is paid to ${data.claimer}, whose delegate signs; nothing was signed`, {
-      param: '--owner',
-      next: `give --owner ${data.claimer}, if these are the fees that you mean`,
-    })
-  }
-  if (owner !== undefined && data.claimer !== owner) throw unexpectedBuild(`it pays ${data.claimer}, not ${owner}`)
-  return demandsFeeClaim(of, {
-    pool: kind === 'damm_v2' ? data.pool_address : address,
-    kind,
-    beneficiary: data.beneficiary,
-    claimer: data.claimer,
-    delegate: data.delegate,
-    position,
-    baseMint: data.base_mint,
-    quoteMint: data.quote_mint,
-    amount: BigInt(data.estimated_quote ?? 0),
-    splits,
-    mostQuote: mostQuote === undefined ? null : rawUnits(mostQuote, 0, '--max-quote'),
-  })
 }
 
 /** Claims the fees, signed by the local keypair, which must be the partner's, or by the platform wallet. */

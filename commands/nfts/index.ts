@@ -2,14 +2,16 @@
 
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
+import type { Client } from '../../src/client.ts'
+import { METAPLEX_CORE } from '../../src/solana/programs/metaplex-core.ts'
 import { type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb, recordVerb } from '../cli/reads.ts'
 import { columnFlags, columnInputs } from '../lists/column-flags.ts'
 import { makeAll } from '../lists/make-all.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { refuseStandardInput } from '../lists/run.ts'
-import { demanding } from '../signing/demand.ts'
-import { burnsNft } from '../signing/demanded-assets.ts'
+import { coreCall } from '../signing/core-calls.ts'
+import { demanding, type Sent } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGN_UNSEEN, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
@@ -20,7 +22,12 @@ import { demandsMint, mintList } from './mint-list.ts'
 /** A list of NFTs has no amounts. */
 const { amount_column: _, ...listColumnFlags } = columnFlags
 
-const demandsBurn = demanding('it burns this asset', burnsNft)
+const demandsBurn = demanding(
+  'it burns this asset',
+  ({ payer }, { asset, collection }: Sent<Client['nfts']['burn'], 'owner'>) => [
+    coreCall('burn_v1', { asset, collection, payer, authority: payer }, METAPLEX_CORE.data('burn_v1', {})),
+  ],
+)
 
 const { submit, get, simulate, forecast, batchFetch } = paths.transactions
 
@@ -83,20 +90,15 @@ export const nftsNoun: Noun = {
           return makeAll(session, flags, await mintList(session, list))
         }
         warnOfHttp(session, { '--uri': uri })
+        const body = {
+          ...{ platform_id, collection, name, uri },
+          ...(owner === undefined ? {} : { owner }),
+          ...programsField(flags),
+        }
         return runSigned<NftCreated>(session, flags, {
           what: `Mint ${name} into ${collection}`,
-          build: (payer) =>
-            session.client.nfts.create({
-              ...buildFields(flags),
-              payer,
-              platform_id,
-              collection,
-              name,
-              uri,
-              ...(owner === undefined ? {} : { owner }),
-              ...programsField(flags),
-            }),
-          demand: (of, { asset }) => demandsMint(of, { asset, collection, owner: owner ?? of.payer, name, uri }),
+          build: (payer) => session.client.nfts.create({ ...buildFields(flags), payer, ...body }),
+          demand: (of, { asset }) => demandsMint(of, { ...body, asset }),
           show: ({ asset }) => ({ asset, collection }),
           next: (fields) => [`svc nfts get ${fields.asset}`],
         })
@@ -116,10 +118,11 @@ export const nftsNoun: Noun = {
         const { collection, name, status } = (await session.client.nfts.get({ asset })).data
         if (status === 'burned') throw usage(`${asset} is burned already`, { param: '<asset>' })
         if (collection === null) throw usage(`${asset} is in no collection`, { param: '<asset>' })
+        const body = { asset, platform_id, collection }
         return runSigned(session, flags, {
           what: `Burn ${name === '' ? asset : name} for good`,
-          build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection, ...buildFields(flags) }),
-          demand: (of) => demandsBurn(of, { asset, collection }),
+          build: (owner) => session.client.nfts.burn({ ...body, owner, ...buildFields(flags) }),
+          demand: (of) => demandsBurn(of, body),
           async show(_, confirmed) {
             const now = confirmed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
             return { asset, collection, ...now }

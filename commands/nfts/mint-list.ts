@@ -1,7 +1,8 @@
 /** `svc nfts mint --from`: mints every row of a CSV once, however often the command is interrupted and run again. */
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { uriWarnings } from '../../src/api/uris.ts'
-import { PROGRAMS } from '../../src/solana/programs.ts'
+import type { Client } from '../../src/client.ts'
+import { METAPLEX_CORE } from '../../src/solana/programs/metaplex-core.ts'
 import { solOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
 import type { ColumnInputs, ListNotes } from '../lists/column-flags.ts'
@@ -9,15 +10,31 @@ import type { KeyedList } from '../lists/keyed-list.ts'
 import { type KeyedJournal, type KeyedKind, keyedJournal } from '../lists/keyed-rows.ts'
 import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
 import { readKey } from '../merkle/built-record.ts'
-import { demanding } from '../signing/demand.ts'
-import { mintsNft } from '../signing/demanded-assets.ts'
+import { coreCall, NO_PLUGINS } from '../signing/core-calls.ts'
+import { demanding, type Sent } from '../signing/demand.ts'
 import { programsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import { type NftRow, readNftRows } from './rows.ts'
 
-export const demandsMint = demanding('this asset, to this owner, without plugins', mintsNft)
+type NftBody = Sent<Client['nfts']['create']>
+
+/** If the platform signs for a collection, its own wallet is the authority. */
+export const demandsMint = demanding(
+  'this asset, to this owner, without plugins',
+  ({ payer }, { asset, collection, owner = payer, name, uri }: Omit<NftBody, 'platform_id'> & { asset: string }) => [
+    coreCall(
+      'create_v2',
+      { asset, collection, owner, payer, update_authority: METAPLEX_CORE.id },
+      METAPLEX_CORE.data('create_v2', {
+        data_state: { name: 'AccountState', value: null },
+        ...{ name, uri },
+        ...NO_PLUGINS,
+      }),
+    ),
+  ],
+)
 
 export interface NftList {
   file: string
@@ -35,7 +52,7 @@ export const MINT_KIND: KeyedKind = {
   doing: 'Minting',
   label: 'name',
   nameOf: (name) => `"${name}"`,
-  program: PROGRAMS.core.id,
+  program: METAPLEX_CORE.id,
   accountOf: (_, key) => key,
 }
 

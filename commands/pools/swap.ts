@@ -6,16 +6,16 @@ import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { integer, poolAddress, required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { demandsSwap } from '../signing/demanded-pools.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { mintState } from '../signing/token-state.ts'
 import { type QuoteUnit, quoteUnitOf, SOL_UNIT, shortOf } from '../ui/curve.ts'
 import { usage } from '../ui/problem.ts'
-import { requireQuote } from './launch-body.ts'
+import { requireQuote } from './launch-demand.ts'
 import { nextStep } from './next-step.ts'
 import { poolState, RAW_UNITS } from './state.ts'
+import { demandsSwap } from './trade-demand.ts'
 
 const { submit, get, simulate } = paths.transactions
 const DEFAULT_SLIPPAGE_BPS = 100

@@ -4,12 +4,11 @@ import type { Proposal } from '../../src/api/proposals.ts'
 import { type CommandOutcome, type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb, rowsOfRecords } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
-import type { ProposalStep } from '../signing/demanded-proposals.ts'
 import { OWN_SIGNING, SIGNING_HERE } from '../signing/flags.ts'
 import { usage } from '../ui/problem.ts'
 import { forecastOrNull } from './forecast.ts'
 import { proposalOutcome, showProposal } from './show.ts'
-import type { StepInput } from './squads-steps.ts'
+import type { ProposalStep, StepInput } from './squads-steps.ts'
 
 const proposalPaths = paths.proposals
 const { submit, get, simulate, refresh } = paths.transactions

@@ -21,7 +21,7 @@ import {
   untilOnChain,
 } from '../signing/propose.ts'
 import { type CompleteTransaction, signSeries } from '../signing/signatures.ts'
-import type { AskedProposal } from '../signing/wallet.ts'
+import type { ProposedActs } from '../signing/wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { forecastOrNull } from './forecast.ts'
 import { openSquads, planLines, type SquadsProposal } from './squads-plan.ts'
@@ -118,7 +118,7 @@ async function readPlans(
   return plans
 }
 
-function askedOf(plans: readonly SquadsProposal[], member: string, creation: ProposalCreation): AskedProposal {
+function askedOf(plans: readonly SquadsProposal[], member: string, creation: ProposalCreation): ProposedActs {
   const [first] = plans
   if (first === undefined) throw unexpectedBuild('it has no proposal')
   const { multisig, vault, vault_index, transaction_index } = first.approver

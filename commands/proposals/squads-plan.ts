@@ -27,7 +27,6 @@ import {
 import type { Session } from '../cli/session.ts'
 import { addressNames } from '../signing/address-names.ts'
 import { withMints } from '../signing/content.ts'
-import type { AskedStep } from '../signing/demanded-proposals.ts'
 import { type ApiAccount, chainAccountOf, describeWithTables, takenLines } from '../signing/lookup-tables.ts'
 import { previewLine } from '../signing/preview.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
@@ -67,10 +66,7 @@ function namesOwnAddresses(approver: SquadsApprover): boolean {
 }
 
 /** The place of a proposal, derived here. */
-export function stepPlace({
-  multisig,
-  transaction_index,
-}: Pick<SquadsApprover, 'multisig' | 'transaction_index'>): Omit<AskedStep, 'accounts'> {
+export function stepPlace({ multisig, transaction_index }: Pick<SquadsApprover, 'multisig' | 'transaction_index'>) {
   const index = BigInt(transaction_index)
   return {
     multisig,

@@ -2,12 +2,13 @@
 import type { ClosedBuffer, Proposal, SquadsApprover } from '../../src/api/proposals.ts'
 import { MINUTE_MS } from '../../src/platform/timing.ts'
 import { solText } from '../../src/solana/amounts.ts'
+import { hexOf } from '../../src/solana/bytes.ts'
+import { SQUADS } from '../../src/solana/programs/squads.ts'
 import { transactionBufferAddress } from '../../src/solana/squads/index.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import type { BuiltTransactions } from '../signing/built-transactions.ts'
-import { unexpectedBuild } from '../signing/demand.ts'
-import { demandsStep, type ProposalStep } from '../signing/demanded-proposals.ts'
+import { anyValue, type Call, demanding, unexpectedBuild } from '../signing/demand.ts'
 import { txVersionField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { begunSince } from '../signing/proposal-journal.ts'
@@ -36,6 +37,75 @@ type Built = BuiltTransactions & {
     returns?: { lamports: string; to: string } | undefined
     buffers?: readonly ClosedBuffer[] | undefined
   }
+}
+
+export type ProposalStep = 'approve' | 'reject' | 'cancel' | 'execute' | 'reclaim'
+
+/** The place of a proposal, derived here, and what only some steps have. */
+interface CheckedStep extends ReturnType<typeof stepPlace> {
+  /** Of an execution: the accounts of the plan, in its order. */
+  accounts: readonly (string | readonly string[])[]
+  /** Of a reclaim: whether the accounts of the proposal are closed, and the numbers of the own buffers that are. */
+  reclaims?: { isClosed: boolean; buffers: readonly number[] }
+}
+
+/** The whole data of each instruction, in hex: nothing beside its name, and no memo. */
+const DATA: Record<ProposalStep | 'closeBuffer', string> = {
+  approve: hexOf(SQUADS.data('proposal_approve', {})),
+  reject: hexOf(SQUADS.data('proposal_reject', {})),
+  cancel: hexOf(SQUADS.data('proposal_cancel_v2', {})),
+  execute: hexOf(SQUADS.data('vault_transaction_execute', {})),
+  reclaim: hexOf(SQUADS.data('vault_transaction_accounts_close', {})),
+  closeBuffer: hexOf(SQUADS.data('transaction_buffer_close', {})),
+}
+
+const vote =
+  (step: 'approve' | 'reject' | 'cancel', call: string) =>
+  ({ payer }: { payer: string }, { multisig, proposal }: CheckedStep): Call[] => [
+    { program: SQUADS.id, call, fields: { multisig, proposal, member: payer }, data: DATA[step] },
+  ]
+
+const demandsStep = {
+  approve: demanding('one approval of exactly this proposal', vote('approve', 'proposal_approve')),
+  reject: demanding('one rejection of exactly this proposal', vote('reject', 'proposal_reject')),
+  cancel: demanding('one vote to cancel exactly this proposal', vote('cancel', 'proposal_cancel_v2')),
+  execute: demanding(
+    'the execution of exactly this proposal, with the accounts of the plan',
+    ({ payer }, { multisig, proposal, transaction, accounts }: CheckedStep) => [
+      {
+        program: SQUADS.id,
+        call: 'vault_transaction_execute',
+        fields: { multisig, proposal, transaction, member: payer },
+        data: DATA.execute,
+        others: accounts,
+      },
+    ],
+  ),
+  reclaim: demanding(
+    'the closing of exactly this proposal, whose rent Squads pays to the rent collector of the multisig alone, and of your own buffers',
+    ({ payer }, { multisig, proposal, transaction, reclaims }: CheckedStep): Call[] => [
+      ...(reclaims?.isClosed === false
+        ? []
+        : [
+            {
+              program: SQUADS.id,
+              call: 'vault_transaction_accounts_close',
+              fields: { multisig, proposal, transaction, rent_collector: anyValue },
+              data: DATA.reclaim,
+            },
+          ]),
+      ...(reclaims?.buffers ?? []).map((index) => ({
+        program: SQUADS.id,
+        call: 'transaction_buffer_close',
+        fields: {
+          multisig,
+          transaction_buffer: transactionBufferAddress(multisig, payer, index),
+          creator: payer,
+        },
+        data: DATA.closeBuffer,
+      })),
+    ],
+  ),
 }
 
 const WORDS: Record<ProposalStep, string> = {

@@ -10,7 +10,7 @@ import {
 import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import { type Call, type Demand, unexpectedBuild, type Wanted } from './demanded-calls.ts'
-import type { AskedProposal, ClaimAddresses } from './wallet.ts'
+import type { ClaimAddresses, ProposedActs } from './wallet.ts'
 
 export { type Call, type Demand, UnexpectedBuild, unexpectedBuild, type Wanted } from './demanded-calls.ts'
 
@@ -42,6 +42,12 @@ export interface Signing {
   /** Whether the preview contains something that only the API knows. */
   readonly trusts: boolean
 }
+
+/** The body of a request, without the wallet that signs. */
+export type Sent<Call extends (...args: never[]) => unknown, Signer extends string = 'payer'> = Omit<
+  Parameters<Call>[0],
+  Signer
+>
 
 /** What a command demands: a sentence for the preview, and the calls that a request implies. Nothing else is signed. */
 export const demanding =
@@ -128,7 +134,7 @@ export async function requireDemanded(
 /** The transactions that propose these acts and nothing else; throws a failure for any others. */
 export async function checkedCreations(
   { wallet }: Pick<Session, 'wallet'>,
-  asked: AskedProposal,
+  asked: ProposedActs,
 ): Promise<CheckedBuild[]> {
   const difference = await wallet.proposalDifference(asked)
   if (difference !== null) throw unexpectedBuild(difference)
@@ -200,23 +206,23 @@ export async function wraps({ accounts }: Signing, owner: string, lamports: bigi
 
 export const writesMemo = (text: string): Call => ({ program: MEMO_PROGRAM, call: 'memo', fields: { text } })
 
-export interface AskedTransfer {
+/** A wallet that gets raw units. */
+export interface Recipient {
   wallet: string
-  /** Raw units; null is any, for the whole balance. */
-  amount: bigint | null
+  amount: bigint | string
 }
 
 /** One transfer to each, into the wallet's token account, which is opened if missing. */
 export async function sendsTokens(
   { payer, accounts }: Signing,
-  { mint, decimals, recipients }: { mint: string; decimals: number; recipients: readonly AskedTransfer[] },
+  { mint, decimals, recipients }: { mint: string; decimals: number; recipients: readonly Recipient[] },
 ): Promise<Call[]> {
   const source = await accounts(mint, payer)
   return (
     await Promise.all(
       recipients.map(async ({ wallet, amount }): Promise<Call[]> => {
         const destination = await accounts(mint, wallet)
-        const fields = { source, mint, destination, amount: amount ?? anyValue, decimals, authority: payer }
+        const fields = { source, mint, destination, amount, decimals, authority: payer }
         return [opens(payer, wallet, mint), { program: TOKEN_PROGRAMS, call: 'transferChecked', fields }]
       }),
     )

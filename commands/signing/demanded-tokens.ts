@@ -1,36 +1,28 @@
 /** Lists the calls that make a token, and give up or give away one of its authorities. */
 import type { TokenExtensions } from '../../src/api/extension-fields.ts'
+import type { Client } from '../../src/client.ts'
 import { bytesOfHex, hexOf } from '../../src/solana/bytes.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { TOKEN_METADATA } from '../../src/solana/programs/token-metadata.ts'
-import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../../src/solana/token-authorities.ts'
+import { TOKEN_AUTHORITIES } from '../../src/solana/token-authorities.ts'
 import {
-  type AskedTransfer,
   anyValue,
   atMost,
   type Call,
   MOST_LAMPORTS,
   opens,
+  type Sent,
   type Signing,
   TOKEN_PROGRAMS,
   type Wanted,
 } from './demand.ts'
 
-export interface AskedToken {
-  mint: string
-  name: string
-  symbol: string
-  /** Any value if the API stores the metadata. */
-  uri: string | null
-  /** Null is any; the preset decides. */
-  decimals: number | null
-  supply: bigint | null
-  program: 'spl' | 'token2022'
-  keepsFreeze: boolean
-  revokesMint: boolean
-  isImmutable: boolean
-  extensions?: TokenExtensions | undefined
-}
+type TokenBody = Sent<Client['tokens']['create']>
+
+/** The token of a request. Null is any: the API stores the metadata of a launch, and its preset decides the rest. */
+type MadeToken = Required<Pick<TokenBody, 'name' | 'symbol' | 'revoke_mint_authority' | 'revoke_freeze_authority'>> & {
+  [K in 'uri' | 'decimals' | 'initial_supply']: NonNullable<TokenBody[K]> | null
+} & Pick<TokenBody, 'token_program'> & { extensions?: TokenExtensions; mint: string; isImmutable: boolean }
 
 /** Metaplex's metadata without fee, creators and collection. */
 function isPlainMetadata(hex: string, isImmutable: boolean): boolean {
@@ -39,9 +31,10 @@ function isPlainMetadata(hex: string, isImmutable: boolean): boolean {
   return [args.creators, args.collection, args.uses, args.collection_details].every((part) => part === null)
 }
 
-export async function makesToken({ payer, accounts }: Signing, asked: AskedToken): Promise<Call[]> {
-  const { mint, name, symbol, uri, decimals, supply, isImmutable } = asked
-  const program = asked.program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
+export async function makesToken({ payer, accounts }: Signing, token: MadeToken): Promise<Call[]> {
+  const { mint, name, symbol, uri, decimals, initial_supply: supply, isImmutable, extensions } = token
+  const isSpl = (token.token_program ?? 'spl') === 'spl'
+  const program = isSpl ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
   const texts = { name, symbol, uri: uri ?? anyValue }
   const owner = { mint_authority: payer, mint }
   const own = await accounts(mint, payer)
@@ -58,10 +51,10 @@ export async function makesToken({ payer, accounts }: Signing, asked: AskedToken
         mint,
         decimals: decimals ?? anyValue,
         mintAuthority: payer,
-        freezeAuthority: asked.keepsFreeze ? payer : null,
+        freezeAuthority: token.revoke_freeze_authority ? null : payer,
       },
     },
-    ...(asked.program === 'spl'
+    ...(isSpl
       ? [
           {
             program: TOKEN_METADATA.id,
@@ -78,12 +71,12 @@ export async function makesToken({ payer, accounts }: Signing, asked: AskedToken
             fields: { ...owner, ...texts, metadata: mint, update_authority: payer },
           },
         ]),
-    ...beginsExtensions(payer, mint, asked.extensions),
-    ...(supply === 0n
+    ...beginsExtensions(payer, mint, extensions),
+    ...(supply === '0'
       ? []
       : [
           opens(payer, payer, mint),
-          ...(asked.extensions?.default_frozen
+          ...(extensions?.default_frozen
             ? [{ program, call: 'thawAccount', fields: { mint, account: own, authority: payer } }]
             : []),
           {
@@ -92,7 +85,9 @@ export async function makesToken({ payer, accounts }: Signing, asked: AskedToken
             fields: { mint, account: own, authority: payer, amount: supply ?? anyValue },
           },
         ]),
-    ...(asked.revokesMint ? [setsAuthority({ of: mint, kind: TOKEN_AUTHORITIES.mint.kind, to: null, payer })] : []),
+    ...(token.revoke_mint_authority
+      ? [setsAuthority({ of: mint, kind: TOKEN_AUTHORITIES.mint.kind, to: null, payer })]
+      : []),
   ]
 }
 
@@ -134,19 +129,14 @@ export const setsAuthority = (asked: { of: Wanted; kind: number; to: Wanted; pay
   fields: { account: asked.of, kind: asked.kind, newAuthority: asked.to, authority: asked.payer },
 })
 
-/** The authority of a request, and who gets it; null for nobody. */
-interface AuthorityChange {
-  mint: string
-  type: TokenAuthorityType
-  new_authority: string | null
-}
-
-export const revokes = (of: Signing, { mint, type }: Pick<AuthorityChange, 'mint' | 'type'>): Promise<Call[]> =>
-  changesAuthority(of, { mint, type, new_authority: null })
-
+/** The authority of a request goes to the new one; null is nobody. */
 export async function changesAuthority(
   { payer, metadata }: Signing,
-  { mint, type, new_authority: to }: AuthorityChange,
+  {
+    mint,
+    type,
+    new_authority: to,
+  }: Pick<Sent<Client['tokens']['transferAuthority']>, 'mint' | 'type' | 'new_authority'>,
 ): Promise<Call[]> {
   if (type !== 'metadata') {
     return [setsAuthority({ of: mint, kind: TOKEN_AUTHORITIES[type].kind, to, payer })]
@@ -178,29 +168,4 @@ export async function changesAuthority(
       least: 0,
     },
   ]
-}
-
-export interface AskedActs {
-  act: 'mint' | 'burn' | 'freeze' | 'thaw'
-  mint: string
-  decimals: number
-  /** Raw units; a freeze and a thaw have none. */
-  wallets: readonly AskedTransfer[]
-}
-
-/** One act for each wallet, on its token account, which a mint and a thaw open if it is missing. */
-export async function actsOnWallets({ payer, accounts }: Signing, asked: AskedActs): Promise<Call[]> {
-  const { act, mint, decimals, wallets } = asked
-  const call = ({ mint: 'mintToChecked', burn: 'burnChecked', freeze: 'freezeAccount', thaw: 'thawAccount' } as const)[
-    act
-  ]
-  const calls = wallets.map(async ({ wallet, amount }): Promise<Call[]> => {
-    const own = await accounts(mint, wallet)
-    // Instead of a wallet, the request may name one of its token accounts.
-    const account = act === 'mint' ? own : [...own, wallet]
-    const sums = amount === null ? {} : { amount, decimals }
-    const made = { program: TOKEN_PROGRAMS, call, fields: { account, mint, authority: payer, ...sums } }
-    return act === 'mint' || act === 'thaw' ? [opens(payer, wallet, mint), made] : [made]
-  })
-  return (await Promise.all(calls)).flat()
 }

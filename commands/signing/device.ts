@@ -52,7 +52,7 @@ export async function sendFromDevice(
   return { signatures, confirmed }
 }
 
-interface AskedBuild extends Omit<DeviceBuild, 'bundle' | 'recovery'> {
+interface UnsignedBuild extends Omit<DeviceBuild, 'bundle' | 'recovery'> {
   keypair: string | undefined
   /** For each transaction, which of the run it is. */
   places: readonly (string | undefined)[]
@@ -62,7 +62,7 @@ interface AskedBuild extends Omit<DeviceBuild, 'bundle' | 'recovery'> {
 export async function signOne(
   session: Session,
   checked: CheckedBuild,
-  build: Omit<AskedBuild, 'places'>,
+  build: Omit<UnsignedBuild, 'places'>,
 ): Promise<CompleteTransaction & { last_valid_block_height?: number | undefined }> {
   const { built, secretKeys, keypair } = build
   if (await session.wallet.isDevice(keypair)) return signOneInTime(session, build)
@@ -73,7 +73,7 @@ export async function signOne(
 /** Signs a single transaction in time, as `signInTime` does. */
 export async function signOneInTime(
   session: Session,
-  { place, ...build }: Omit<AskedBuild, 'places'> & { place?: string | undefined },
+  { place, ...build }: Omit<UnsignedBuild, 'places'> & { place?: string | undefined },
 ): Promise<CompleteTransaction & { last_valid_block_height?: number | undefined }> {
   const { signed, last_valid_block_height } = await signInTime(session, { ...build, places: [place] })
   const [one] = signed
@@ -87,7 +87,7 @@ export async function signOneInTime(
  */
 async function signInTime(
   session: Session,
-  { built, secretKeys, demand, keypair, places }: AskedBuild,
+  { built, secretKeys, demand, keypair, places }: UnsignedBuild,
 ): Promise<{ signed: CompleteTransaction[]; last_valid_block_height?: number | undefined }> {
   let lastValid = built.last_valid_block_height
   const fresh = async () => {

@@ -24,7 +24,7 @@ import { dryRunOutcome, sentOutcome } from './run-outcomes.ts'
 import { sendAll } from './sending.ts'
 import { type CompleteTransaction, signSeries } from './signatures.ts'
 import type { RunFlags, SignedRun } from './signed-run.ts'
-import type { ActingVault, AskedProposal } from './wallet.ts'
+import type { ActingVault, ProposedActs } from './wallet.ts'
 
 /** How often it is built again if another proposal takes its number. */
 export const MOST_TRIES = 3
@@ -53,7 +53,7 @@ const OWN_ACT = [previewLine('checked', 'here: the act is the transaction that y
 interface Plan<D> {
   data: D
   what: string
-  asked: AskedProposal
+  asked: ProposedActs
   creation: ProposalCreation
   creations: readonly CheckedBuild[]
   /** What was checked here about the act. */
@@ -214,7 +214,7 @@ async function agreeOn<D extends BuiltTransactions>(
 /** The transactions of a proposal with a fresh blockhash, checked again. */
 export async function freshCreations(
   session: Session,
-  asked: AskedProposal,
+  asked: ProposedActs,
   { last_valid_block_height }: Pick<ProposalCreation, 'last_valid_block_height'>,
 ): Promise<CheckedBuild[]> {
   const built = { transactions: asked.creations, last_valid_block_height }

@@ -40,11 +40,11 @@ export interface Wallet {
   /** The address of the lock of a base, derived here without the API. */
   lockAddress(base: string): Promise<string>
   /** Null if the transactions propose exactly these acts, or what differs. Needs no API. */
-  proposalDifference(asked: AskedProposal): Promise<string | null>
+  proposalDifference(asked: ProposedActs): Promise<string | null>
   /** The message of an act of the vault, base58, without limits and blockhash: what Squads' app imports. */
-  vaultMessage(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string): Promise<string>
+  vaultMessage(asked: Pick<ProposedActs, 'multisig' | 'vault' | 'index'>, act: string): Promise<string>
   /** The act as its execution runs it to simulate it: a member pays the fee, and the vault signs. Base64. */
-  actPaidBy(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string, member: string): Promise<string>
+  actPaidBy(asked: Pick<ProposedActs, 'multisig' | 'vault' | 'index'>, act: string, member: string): Promise<string>
   decode(transaction: string): Promise<TransactionContent>
   /** Accounts of lookup tables are `TABLE[place]`, unless `places` has their addresses. */
   describe(transaction: string, places?: PlaceAddresses): Promise<DescribedContent>
@@ -61,7 +61,7 @@ export interface ActingVault {
   member: string
 }
 /** Acts of a vault, and the transactions that should propose them, all base64. */
-export interface AskedProposal extends ActingVault {
+export interface ProposedActs extends ActingVault {
   /** Number of the first act in the multisig; the others follow it. */
   index: string
   acts: readonly string[]

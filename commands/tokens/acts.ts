@@ -66,21 +66,18 @@ export const mintVerb = verb({
       return actOnList(session, { ...flags, allow_programs, again, sign_unseen, trust_journal }, list)
     }
     const { decimals, units } = await parseUnits(session, mint, { amount: amount ?? '', raw })
+    const request = {
+      ...{ mint, amount: String(units) },
+      ...(to === undefined ? {} : { recipient: to }),
+      ...programsField({ allow_programs }),
+    }
     return runAct<TokenMinting>(session, flags, {
       what: `Mint ${groupedDecimalOf(units, decimals)} of the token ${mint}${to === undefined ? '' : ` to ${to}`}`,
-      call: (body, options) =>
-        session.client.tokens.mint(
-          {
-            mint,
-            amount: String(units),
-            ...(to === undefined ? {} : { recipient: to }),
-            ...programsField({ allow_programs }),
-            ...body,
-          },
-          options,
-        ),
-      demand: (of) =>
-        demandsActs(of, { act: 'mint', mint, decimals, wallets: [{ wallet: to ?? of.payer, amount: units }] }),
+      call: (body, options) => session.client.tokens.mint({ ...request, ...body }, options),
+      demand: (of) => {
+        const wallets = [{ wallet: request.recipient ?? of.payer, amount: request.amount }]
+        return demandsActs(of, { act: 'mint', mint, decimals, wallets })
+      },
       preview: (data) => [supplyLine(data, decimals), ...openingLine(data.rent)],
       show: ({ recipients: [one], new_supply }) => ({
         mint,
@@ -123,15 +120,14 @@ export const burnVerb = verb({
       return actOnList(session, { ...flags, allow_programs: false, again, sign_unseen, trust_journal }, list)
     }
     const { decimals, units } = await parseUnits(session, mint, { amount: amount ?? '', raw })
+    const request = { mint, amount: String(units), ...(holder === undefined ? {} : { holder }) }
     return runAct<TokenBurning>(session, flags, {
       what: `Burn ${groupedDecimalOf(units, decimals)} of the token ${mint}${holder === undefined ? '' : ` that ${holder} holds`} for good`,
-      call: (body, options) =>
-        session.client.tokens.burn(
-          { mint, amount: String(units), ...(holder === undefined ? {} : { holder }), ...body },
-          options,
-        ),
-      demand: (of) =>
-        demandsActs(of, { act: 'burn', mint, decimals, wallets: [{ wallet: holder ?? of.payer, amount: units }] }),
+      call: (body, options) => session.client.tokens.burn({ ...request, ...body }, options),
+      demand: (of) => {
+        const wallets = [{ wallet: request.holder ?? of.payer, amount: request.amount }]
+        return demandsActs(of, { act: 'burn', mint, decimals, wallets })
+      },
       preview: (data) => [supplyLine(data, decimals)],
       show: ({ holders: [one], new_supply }) => ({
         mint,
@@ -173,9 +169,8 @@ async function runFreezing(
   const { freeze, thaw } = session.client.tokens
   return runAct<TokenFreezing>(session, flags, {
     what: `${act === 'freeze' ? 'Freeze' : 'Thaw'} the token ${mint} of ${wallet}`,
-    call: (body, options) =>
-      act === 'freeze' ? freeze({ mint, wallet, ...body }, options) : thaw({ mint, wallet, ...body }, options),
-    demand: (of) => demandsActs(of, { act, mint, decimals: 0, wallets: [{ wallet, amount: null }] }),
+    call: (body, options) => (act === 'freeze' ? freeze : thaw)({ mint, wallet, ...body }, options),
+    demand: (of) => demandsActs(of, { act, mint, wallets: [{ wallet }] }),
     preview({ accounts: [one], rent, warnings = [] }) {
       // Printed with --quiet too, because it decides whether the freeze holds.
       for (const warning of warnings) session.ui.warn(warning)

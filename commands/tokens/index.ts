@@ -20,7 +20,7 @@ import {
 import { listVerb, recordVerb, rowsOfRecords } from '../cli/reads.ts'
 import type { OpenedAccounts } from '../signing/cost-parts.ts'
 import { demanding } from '../signing/demand.ts'
-import { makesToken, revokes } from '../signing/demanded-tokens.ts'
+import { makesToken } from '../signing/demanded-tokens.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 import { loadMintKey, mintKeypair } from '../signing/mint-keypair.ts'
 import { runSigned } from '../signing/run.ts'
@@ -33,12 +33,11 @@ import { grindVerb } from './grind.ts'
 import { inspectVerb } from './inspect.ts'
 import { closeVerb, pauseVerb, resumeVerb } from './mint-acts.ts'
 import { passportVerb } from './passport.ts'
-import { AUTHORITIES, setAuthorityVerb } from './set-authority.ts'
+import { AUTHORITIES, demandsEnd, setAuthorityVerb } from './set-authority.ts'
 import { transferVerb } from './transfer.ts'
 import { updateVerb } from './update.ts'
 
 const demandsToken = demanding('this mint, its supply and its authorities', makesToken)
-const demandsRevocation = demanding('gives up this authority, and changes nothing else', revokes)
 
 const STATUSES = ['created', 'mint_authority_revoked', 'freeze_authority_revoked', 'fully_immutable'] as const
 const DECIMALS = 6
@@ -89,37 +88,18 @@ export const tokensNoun: Noun = {
         warnOfHttp(session, { '--uri': uri })
         const mintKey = await loadMintKey(input)
         const initial_supply = supplyInput(input.supply, input.initial_supply, decimals)
+        const body = {
+          ...{ name, symbol, uri, decimals, initial_supply },
+          ...(token_program === undefined ? {} : { token_program }),
+          revoke_mint_authority: input.revoke_mint_authority,
+          revoke_freeze_authority: !input.keep_freeze_authority,
+          ...(extensions === undefined ? {} : { extensions }),
+          ...(mintKey === undefined ? {} : { mint: mintKey.address }),
+        }
         return runSigned<TokenCreated>(session, input, {
           what: `Create the token ${name} (${symbol})`,
-          build: (payer) =>
-            session.client.tokens.create({
-              ...buildFields(input),
-              payer,
-              name,
-              symbol,
-              uri,
-              decimals,
-              initial_supply,
-              ...(token_program === undefined ? {} : { token_program }),
-              revoke_mint_authority: input.revoke_mint_authority,
-              revoke_freeze_authority: !input.keep_freeze_authority,
-              ...(extensions === undefined ? {} : { extensions }),
-              ...(mintKey === undefined ? {} : { mint: mintKey.address }),
-            }),
-          demand: (of, { mint }) =>
-            demandsToken(of, {
-              mint: mintKey?.address ?? mint,
-              name,
-              symbol,
-              uri,
-              decimals,
-              supply: BigInt(initial_supply),
-              program: token_program ?? 'spl',
-              keepsFreeze: input.keep_freeze_authority,
-              revokesMint: input.revoke_mint_authority,
-              isImmutable: false,
-              extensions,
-            }),
+          build: (payer) => session.client.tokens.create({ ...buildFields(input), payer, ...body }),
+          demand: (of, { mint }) => demandsToken(of, { mint, ...body, isImmutable: false }),
           preview: () => buyerLines(extensions, decimals),
           secretKeys: ({ required_signers }) => [mintKey?.secretKey ?? required_signers.mint_secret_key],
           opened: ({ mint }) => openedByToken(mint, token_program === 'token2022'),
@@ -162,7 +142,7 @@ export const tokensNoun: Noun = {
         return runSigned(session, flags, {
           what: `Give up the ${type} authority of ${mint} for good`,
           build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer, ...buildFields(flags) }),
-          demand: (of) => demandsRevocation(of, { mint, type }),
+          demand: (of) => demandsEnd(of, { mint, type, new_authority: null }),
           async show(_, confirmed) {
             const status = confirmed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
             return { mint, revoked: type, ...status }

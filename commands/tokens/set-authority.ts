@@ -21,7 +21,7 @@ const TYPES = Object.keys(TOKEN_AUTHORITIES) as TokenAuthorityType[]
 const MEANINGS = Object.fromEntries(TYPES.map((type) => [type, `can ${TOKEN_AUTHORITIES[type].can}`]))
 
 const demandsTransfer = demanding('gives this authority to this address, and changes nothing else', changesAuthority)
-const demandsEnd = demanding('gives up this authority, and changes nothing else', changesAuthority)
+export const demandsEnd = demanding('gives up this authority, and changes nothing else', changesAuthority)
 
 export const setAuthorityVerb = verb({
   about: "Give an authority of a token to another wallet or a multisig's vault, or up for good",

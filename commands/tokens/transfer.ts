@@ -46,16 +46,14 @@ export const transferVerb = verb({
     }
     const { decimals, units } = await parseUnits(session, mint, { amount: amount ?? '', raw })
     const recipient = wallet ?? ''
-    const recipients = [{ wallet: recipient, amount: units }]
-    const terms = { mint, accept_transfer_fee, ...programsField({ allow_programs }) }
+    const request = {
+      ...{ mint, accept_transfer_fee, ...programsField({ allow_programs }) },
+      recipients: [{ wallet: recipient, amount: String(units) }],
+    }
     return runAct<TokenTransfer>(session, signing, {
       what: `Send ${groupedDecimalOf(units, decimals)} of the token ${mint} to ${recipient}`,
-      call: (body, options) =>
-        session.client.tokenTransfers.create(
-          { ...terms, recipients: [{ wallet: recipient, amount: String(units) }], ...body },
-          options,
-        ),
-      demand: (of) => demandsTransfers(of, { mint, decimals, recipients }),
+      call: (body, options) => session.client.tokenTransfers.create({ ...request, ...body }, options),
+      demand: (of) => demandsTransfers(of, { ...request, decimals }),
       preview: ({ rent }) => openingLine(rent),
       show: ({ total, recipients: [one] }) => ({
         mint,

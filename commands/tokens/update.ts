@@ -1,11 +1,17 @@
 /** `svc tokens update`: changes name, symbol, URI and additional fields of a token's metadata, or makes it immutable. */
 import { paths } from '../../src/api/paths.ts'
 import type { MetadataUpdate } from '../../src/api/token-updates.ts'
+import type { Client } from '../../src/client.ts'
+import { bytesOfHex, hexOf } from '../../src/solana/bytes.ts'
+import { TOKEN_2022_PROGRAM } from '../../src/solana/program-ids.ts'
+import type { Variant } from '../../src/solana/programs/field-types.ts'
+import { TOKEN_METADATA } from '../../src/solana/programs/token-metadata.ts'
+import { TOKEN_METADATA_INTERFACE } from '../../src/solana/programs/token-metadata-interface.ts'
 import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { listOf, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { demanding } from '../signing/demand.ts'
-import { changesMetadata } from '../signing/demanded-metadata.ts'
+import { atMost, type Call, demanding, MOST_LAMPORTS, pays, type Sent, type Signing } from '../signing/demand.ts'
+import { changesAuthority } from '../signing/demanded-tokens.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, type Act, runAct } from '../signing/run-act.ts'
 import { usage } from '../ui/problem.ts'
@@ -15,7 +21,84 @@ import { FROM_MINTS, PROPOSALS_JOURNAL } from './act-inputs.ts'
 import { actOnMints } from './mint-lists.ts'
 import { readMintRows } from './mint-rows.ts'
 
-const demandsChange = demanding('changes this of the metadata, and nothing else', changesMetadata)
+/** The request, with where the API says that the metadata is, and its texts after the change. A false place makes a
+ * transaction that the other program refuses. */
+type MetadataChange = Sent<Client['tokens']['updateMetadata']> &
+  Pick<Extract<MetadataUpdate, { mode: 'unsigned' }>, 'source' | 'metadata'>
+
+const TEXTS = ['name', 'symbol', 'uri'] as const
+const FIELDS = {
+  name: { name: 'Name', value: null },
+  symbol: { name: 'Symbol', value: null },
+  uri: { name: 'Uri', value: null },
+}
+
+const demandsChange = demanding('changes this of the metadata, and nothing else', (of, asked: MetadataChange) =>
+  asked.source === 'metaplex' ? changesMetaplex(of, asked) : changesExtension(of, asked),
+)
+
+/** Metaplex takes all texts at once, so those that were not requested are what the API says. */
+async function changesMetaplex(of: Signing, asked: MetadataChange): Promise<Call[]> {
+  const isRenamed = TEXTS.some((text) => asked[text] !== undefined)
+  for (const text of isRenamed ? TEXTS : []) {
+    if (asked[text] === undefined) of.apiSays(`the ${text} stays ${JSON.stringify(asked.metadata[text])}`, `--${text}`)
+  }
+  const isKept = (parts: MetadataParts): boolean => {
+    if (TEXTS.some((text) => parts[text] !== (asked[text] ?? asked.metadata[text]))) return false
+    const { seller_fee_basis_points, creators, collection, uses } = parts
+    if (seller_fee_basis_points > 0 || [creators, collection, uses].some((part) => part !== null))
+      of.note('royalty, creators and collection are sent again, as the API has read them')
+    return true
+  }
+  return [
+    {
+      program: TOKEN_METADATA.id,
+      call: 'update_metadata_account_v2',
+      fields: { metadata: await of.metadata(asked.mint), update_authority: of.payer },
+      data(hex) {
+        const args = TOKEN_METADATA.argsOf('update_metadata_account_v2', bytesOfHex(hex))
+        if (args === null || args.new_update_authority !== null || args.primary_sale_happened !== null) return false
+        if (args.is_mutable !== (asked.immutable ? false : null)) return false
+        return isRenamed ? args.data !== null && isKept(args.data as MetadataParts) : args.data === null
+      },
+    },
+  ]
+}
+
+/** The parts of metadata that an update of its texts sends again. */
+type MetadataParts = Record<(typeof TEXTS)[number], string> & {
+  seller_fee_basis_points: number
+  creators: unknown
+  collection: unknown
+  uses: unknown
+}
+
+async function changesExtension(of: Signing, asked: MetadataChange): Promise<Call[]> {
+  const { mint, fields = [], remove_fields: removed = [], immutable = false } = asked
+  const own = { program: TOKEN_2022_PROGRAM, fields: { metadata: mint, update_authority: of.payer } }
+  const sets = (field: Variant, value: string): Call => ({
+    ...own,
+    call: 'update_token_metadata_field',
+    data: hexOf(TOKEN_METADATA_INTERFACE.data('update_token_metadata_field', { field, value })),
+  })
+  return [
+    { ...pays(of.payer, mint, atMost(MOST_LAMPORTS)), least: 0 },
+    ...removed.map(
+      (key): Call => ({
+        ...own,
+        call: 'remove_token_metadata_key',
+        fields: { ...own.fields, idempotent: 0, key },
+      }),
+    ),
+    ...TEXTS.flatMap((text) => (asked[text] === undefined ? [] : [sets(FIELDS[text], asked[text])])),
+    ...fields.map(({ key, value }) => sets({ name: 'Key', value: [key] }, value)),
+    ...(immutable
+      ? (await changesAuthority(of, { mint, type: 'metadata', new_authority: null })).filter(
+          ({ program }) => program === TOKEN_2022_PROGRAM,
+        )
+      : []),
+  ]
+}
 
 export const updateVerb = verb({
   about: 'Change the metadata of a token, or make it immutable',
@@ -84,7 +167,7 @@ type Texts = Partial<Record<'name' | 'symbol' | 'uri', string>>
 const textsOf = (texts: Record<keyof Texts, string | undefined>): Texts =>
   Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined))
 
-interface MetadataChange {
+interface Change {
   mint: string
   asked: Texts
   fields: { key: string; value: string }[]
@@ -94,32 +177,28 @@ interface MetadataChange {
 
 const metadataChange =
   ({ client: { tokens } }: Session) =>
-  ({ mint, asked, fields, removed, immutable }: MetadataChange): Act<MetadataUpdate> => ({
-    what: `${immutable ? 'Make the metadata immutable' : 'Change the metadata'} of the token ${mint}`,
-    call: (body, options) =>
-      tokens.updateMetadata(
-        {
-          mint,
-          ...asked,
-          ...(fields.length === 0 ? {} : { fields }),
-          ...(removed.length === 0 ? {} : { remove_fields: removed }),
-          ...(immutable ? { immutable } : {}),
-          ...body,
-        },
-        options,
-      ),
-    demand: (of, { source, metadata: after }) =>
-      demandsChange(of, { mint, source, ...asked, fields, removed, immutable, after }),
-    preview: ({ rent_lamports: rent }) => [
-      ...Object.entries(asked).map(([key, value]) => previewLine(key, value)),
-      ...fields.map(({ key, value }) => previewLine('field', `${key}=${value}`)),
-      ...removed.map((key) => previewLine('removed', key)),
-      ...(rent === '0' ? [] : [previewLine('rent', `${solOf(BigInt(rent))} SOL, because the mint grows`)]),
-      ...(immutable ? [previewLine('after this', 'nobody can ever change the metadata again')] : []),
-    ],
-    show: ({ metadata, is_mutable, rent_lamports }) => ({ mint, ...metadata, is_mutable, rent_lamports }),
-    decimals: { rent_lamports: LAMPORT_DECIMALS },
-  })
+  ({ mint, asked, fields, removed, immutable }: Change): Act<MetadataUpdate> => {
+    const request = {
+      ...{ mint, ...asked },
+      ...(fields.length === 0 ? {} : { fields }),
+      ...(removed.length === 0 ? {} : { remove_fields: removed }),
+      ...(immutable ? { immutable } : {}),
+    }
+    return {
+      what: `${immutable ? 'Make the metadata immutable' : 'Change the metadata'} of the token ${mint}`,
+      call: (body, options) => tokens.updateMetadata({ ...request, ...body }, options),
+      demand: (of, { source, metadata }) => demandsChange(of, { ...request, source, metadata }),
+      preview: ({ rent_lamports: rent }) => [
+        ...Object.entries(asked).map(([key, value]) => previewLine(key, value)),
+        ...fields.map(({ key, value }) => previewLine('field', `${key}=${value}`)),
+        ...removed.map((key) => previewLine('removed', key)),
+        ...(rent === '0' ? [] : [previewLine('rent', `${solOf(BigInt(rent))} SOL, because the mint grows`)]),
+        ...(immutable ? [previewLine('after this', 'nobody can ever change the metadata again')] : []),
+      ],
+      show: ({ metadata, is_mutable, rent_lamports }) => ({ mint, ...metadata, is_mutable, rent_lamports }),
+      decimals: { rent_lamports: LAMPORT_DECIMALS },
+    }
+  }
 
 /** Lists are divided at commas; a part without an equals sign goes on with the value before it. */
 function fieldsOf(parts: readonly string[]): { key: string; value: string }[] {

@@ -6,19 +6,20 @@ import { isAddress } from '../../src/solana/addresses.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import { mintAddress, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { type AskedTransfer, anyValue, demanding, pays, sendsTokens } from '../signing/demand.ts'
+import { demanding, pays, sendsTokens } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, SIGNING, type SigningFlags } from '../signing/flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { mintState } from '../signing/token-state.ts'
 import { Problem, usage } from '../ui/problem.ts'
 
-const demandsTransfer = demanding(
-  'one transfer, of this amount to this recipient',
-  async (of, asked: AskedTransfer & { mint?: string; decimals: number }) =>
-    asked.mint === undefined
-      ? [pays(of.payer, asked.wallet, asked.amount ?? anyValue)]
-      : sendsTokens(of, { mint: asked.mint, decimals: asked.decimals, recipients: [asked] }),
+const ONE_TRANSFER = 'one transfer, of this amount to this recipient'
+const demandsSol = demanding(
+  ONE_TRANSFER,
+  ({ payer }, { recipient, lamports }: Pick<SolTransfer, 'recipient' | 'lamports'>) => [
+    pays(payer, recipient, lamports),
+  ],
 )
+const demandsToken = demanding(ONE_TRANSFER, sendsTokens)
 
 const { submit, get, simulate } = paths.transactions
 const ALL = 'all'
@@ -82,12 +83,7 @@ function sendSol(
     what: ({ lamports: sent }) => `Send ${solOf(BigInt(sent))} SOL to ${recipient}`,
     build: (payer) =>
       session.client.solTransfers.create({ payer, recipient, lamports, allow_programs, ...buildFields(flags) }),
-    demand: (of, { lamports: sent }) =>
-      demandsTransfer(of, {
-        wallet: recipient,
-        amount: BigInt(lamports === ALL ? sent : lamports),
-        decimals: LAMPORT_DECIMALS,
-      }),
+    demand: (of, data) => demandsSol(of, { recipient, lamports: lamports === ALL ? data.lamports : lamports }),
     show: ({ lamports: sent, fee }) => ({ recipient, lamports: sent, fee }),
     decimals: () => ({ lamports: LAMPORT_DECIMALS, fee: LAMPORT_DECIMALS }),
   })
@@ -112,7 +108,7 @@ async function sendToken(
       return { data }
     },
     demand: (of, { total }) =>
-      demandsTransfer(of, { wallet: recipient, amount: given ?? BigInt(total), mint, decimals }),
+      demandsToken(of, { mint, decimals, recipients: [{ wallet: recipient, amount: given ?? total }] }),
     preview: ({ rent }) => (rent === '0' ? [] : [`Opens the recipient's token account for ${solOf(BigInt(rent))} SOL`]),
     show: ({ total, recipients }) => ({ recipient, mint, amount: total, token_account: recipients[0]?.token_account }),
     decimals: () => ({ amount: decimals }),

@@ -432,16 +432,18 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
     const content: DescribedContent = await ok(['tx', 'decode', transaction])
     const own = payer.publicKey.toBase58()
     const wallet = createWallet()
-    const terms = { vesting: {}, clawback_after_days: undefined, deposit: record.total }
+    const body = { mint, airdrop_count: 30, merkle_root: record.root, payer: own, platform_id: 'default' }
     const clock = { now: () => Date.now(), sleep: async () => undefined }
-    const check = async (change: (content: DescribedContent) => void, more: object = {}, who = own, of = content) => {
+    const check = async (
+      change: (content: DescribedContent) => void,
+      { body: sent, ...more }: { body?: object; total?: string | null; leaf_count?: null; known?: string | null } = {},
+      who = own,
+      of = content,
+    ) => {
       const other = structuredClone(of)
       change(other)
-      const demand = await demandsInit(signingFor({ wallet, clock }, who), {
-        ...record,
-        ...terms,
-        ...more,
-      })
+      const asked = { ...record, known: record.total, ...more, body: { ...body, ...sent } }
+      const demand = await demandsInit(signingFor({ wallet, clock }, who), asked)
       return () => requireCalls([other], demand, { isPart: false })
     }
     const at = (name: string) => content.instructions.findIndex(({ name: of }) => of?.includes(name))
@@ -449,13 +451,15 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
     const address = someone().toBase58()
     const same = () => undefined
     expect(await check(same)).not.toThrow()
-    expect(await check(same, { root: HEX })).toThrow('its new_distributor has another root')
-    expect(await check(same, { airdrop_count: 31 })).toThrow('its new_distributor has another distributor')
+    expect(await check(same, { body: { merkle_root: HEX } })).toThrow('its new_distributor has another root')
+    expect(await check(same, { body: { airdrop_count: 31 } })).toThrow('its new_distributor has another distributor')
     expect(await check(same, { total: '8' })).toThrow('its new_distributor has another max total claim')
-    expect(await check(same, { clawback_after_days: 31 })).toThrow('its new_distributor has another clawback start ts')
-    expect(await check(same, { deposit: '8' })).toThrow('its transferChecked has another amount, 9')
-    expect(await check(same, { deposit: '0' })).toThrow('it calls transferChecked of SPL Token')
-    expect(await check(same, { total: null, leaf_count: null, deposit: null })).toThrow('a deposit of 9 raw units')
+    expect(await check(same, { body: { clawback_after_days: 31 } })).toThrow(
+      'its new_distributor has another clawback start ts',
+    )
+    expect(await check(same, { body: { fund_amount: '8' } })).toThrow('its transferChecked has another amount, 9')
+    expect(await check(same, { body: { fund: false } })).toThrow('it calls transferChecked of SPL Token')
+    expect(await check(same, { total: null, leaf_count: null, known: null })).toThrow('a deposit of 9 raw units')
     expect(await check(same, {}, address)).toThrow(`${own} would pay its fee, not ${address}`)
     const moved = (instruction: number, account: number) => (it: DescribedContent) => {
       it.instructions[instruction]!.accounts[account]!.address = address

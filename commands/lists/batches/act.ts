@@ -2,8 +2,16 @@
 import type { ApiCaller, Session } from '../../cli/session.ts'
 import type { ListToken } from '../../merkle/list-units.ts'
 import type { BuiltTransactions } from '../../signing/built-transactions.ts'
-import { type Demand, demanding, type Signing, sendsTokens } from '../../signing/demand.ts'
-import { actsOnWallets } from '../../signing/demanded-tokens.ts'
+import {
+  type Call,
+  type Demand,
+  demanding,
+  opens,
+  type Recipient,
+  type Signing,
+  sendsTokens,
+  TOKEN_PROGRAMS,
+} from '../../signing/demand.ts'
 import type { JournalKind } from '../journal.ts'
 import {
   type BatchTerms,
@@ -84,9 +92,35 @@ export interface SendRun extends BatchRun {
 }
 
 export const demandsTransfers = demanding('these transfers', sendsTokens, { inOrder: true })
-export const demandsActs = demanding('this act on these token accounts, and nothing else', actsOnWallets, {
-  inOrder: true,
-})
+
+/** Who is acted on, by a request for one wallet or for a list. */
+type WalletActs = { mint: string } & (
+  | { act: 'mint' | 'burn'; decimals: number; wallets: readonly Recipient[] }
+  | { act: 'freeze' | 'thaw'; wallets: readonly { wallet: string }[] }
+)
+
+const CALLS = { mint: 'mintToChecked', burn: 'burnChecked', freeze: 'freezeAccount', thaw: 'thawAccount' } as const
+
+/** One act for each wallet, on its token account, which a mint and a thaw open if it is missing. */
+export const demandsActs = demanding(
+  'this act on these token accounts, and nothing else',
+  async ({ payer, accounts }, { mint, ...asked }: WalletActs): Promise<Call[]> => {
+    const callsOf = async (wallet: string, sums: Call['fields']): Promise<Call[]> => {
+      const own = await accounts(mint, wallet)
+      // Instead of a wallet, the request may name one of its token accounts.
+      const account = asked.act === 'mint' ? own : [...own, wallet]
+      const fields = { account, mint, authority: payer, ...sums }
+      const made = { program: TOKEN_PROGRAMS, call: CALLS[asked.act], fields }
+      return asked.act === 'mint' || asked.act === 'thaw' ? [opens(payer, wallet, mint), made] : [made]
+    }
+    const calls =
+      asked.act === 'mint' || asked.act === 'burn'
+        ? asked.wallets.map(({ wallet, amount }) => callsOf(wallet, { amount, decimals: asked.decimals }))
+        : asked.wallets.map(({ wallet }) => callsOf(wallet, {}))
+    return (await Promise.all(calls)).flat()
+  },
+  { inOrder: true },
+)
 
 export function walletAct(name: ListedAct, token: WalletAct['token']): WalletAct {
   const words = WORDS[name]
@@ -118,8 +152,8 @@ export function walletAct(name: ListedAct, token: WalletAct['token']): WalletAct
     },
     demand(of, rows) {
       if (name === 'send') return demandsTransfers(of, { mint, decimals, recipients: rows })
-      const wallets = rows.map(({ wallet, amount }) => ({ wallet, amount: hasAmounts ? amount : null }))
-      return demandsActs(of, { act: name, mint, decimals, wallets })
+      const isOfAccounts = name === 'freeze' || name === 'thaw'
+      return demandsActs(of, { mint, wallets: rows, ...(isOfAccounts ? { act: name } : { act: name, decimals }) })
     },
   }
 }

@@ -30,7 +30,7 @@ import {
   type PinnedMessage,
   SquadsFault,
 } from '../../../src/solana/squads/index.ts'
-import type { AskedProposal } from '../../signing/wallet.ts'
+import type { ProposedActs } from '../../signing/wallet.ts'
 
 /** The program stores nothing larger, and a chunk of a buffer has some hundred bytes. */
 const MOST_CHUNKS = 64
@@ -40,7 +40,7 @@ class Difference extends Error {
 }
 
 /** Returns null if they store exactly these acts at these places, or says what differs. */
-export async function proposalDifference(asked: AskedProposal): Promise<string | null> {
+export async function proposalDifference(asked: ProposedActs): Promise<string | null> {
   try {
     let rest = asked.creations.map((text) => decodeTransaction(text))
     for (const [i, act] of asked.acts.entries()) {
@@ -57,7 +57,7 @@ export async function proposalDifference(asked: AskedProposal): Promise<string |
 }
 
 /** The vault's message, base58, as Squads' app imports it: of version 0 and of any size, with an empty blockhash. */
-export async function vaultMessage(asked: Pick<AskedProposal, 'multisig' | 'vault' | 'index'>, act: string) {
+export async function vaultMessage(asked: Pick<ProposedActs, 'multisig' | 'vault' | 'index'>, act: string) {
   if (usesTables(act)) {
     const timeless = withBlockhash(Buffer.from(act, 'base64'), SYSTEM_PROGRAM)
     return base58.encode(Uint8Array.from(messageBytesOf(timeless)))
@@ -111,7 +111,7 @@ async function withPayer(act: string, member: string): Promise<string> {
   return transaction.length > MAX_TRANSACTION_BYTES ? act : transaction.toString('base64')
 }
 
-type Place = Pick<AskedProposal, 'multisig' | 'vault' | 'index'>
+type Place = Pick<ProposedActs, 'multisig' | 'vault' | 'index'>
 
 /** What the vault executes. Its new accounts have the addresses that follow from the multisig and the first number. */
 function innerOf(act: string, { multisig, vault, index }: Place): PinnedMessage {
@@ -121,7 +121,7 @@ function innerOf(act: string, { multisig, vault, index }: Place): PinnedMessage 
   return innerMessageOf(decoded, { vault, ephemeral, loaded: namedPlaces(decoded.message) })
 }
 
-interface Expected extends Pick<AskedProposal, 'multisig' | 'vaultIndex' | 'member'> {
+interface Expected extends Pick<ProposedActs, 'multisig' | 'vaultIndex' | 'member'> {
   index: bigint
   inner: PinnedMessage
 }

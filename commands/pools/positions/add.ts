@@ -1,11 +1,23 @@
 /** `svc pools positions open` and `add`: put tokens and SOL into a pool. */
 import { paths } from '../../../src/api/paths.ts'
 import type { LiquidityAddition, PositionOpening } from '../../../src/api/pool-positions.ts'
+import { SOL_DECIMALS } from '../../../src/solana/constants.ts'
+import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
+import { DAMM_V2 } from '../../../src/solana/programs/damm-v2.ts'
 import { rawUnits } from '../../cli/amounts.ts'
 import { integer, text, verb } from '../../cli/command.ts'
 import type { Session } from '../../cli/session.ts'
-import { type Signing, unexpectedBuild } from '../../signing/demand.ts'
-import { type AskedAddition, demandsAddition, demandsOpening } from '../../signing/demanded-positions.ts'
+import {
+  type Call,
+  demanding,
+  opens,
+  provesDecimals,
+  type Signing,
+  same,
+  unexpectedBuild,
+  type Wanted as WantedField,
+  wraps,
+} from '../../signing/demand.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
 import {
@@ -62,32 +74,90 @@ const wantedFields = ({ a, b }: Wanted, { slippage_bps }: Typed) => ({
 type Paid = Pick<LiquidityAddition, keyof Sides> &
   Pick<LiquidityAddition, 'pool_address' | 'added_liquidity' | 'amount_a' | 'amount_b' | 'maximum_a' | 'maximum_b'>
 
+/** An addition as it was requested, and the answer to it. */
+interface Addition {
+  data: Paid
+  wanted: Wanted
+  typed: Typed
+}
+
 /**
- * What of an addition was asked for. Of a token without an amount, only the API knows how much goes in. Throws a failure
- * if the answer has other tokens or decimals than those that the amounts were converted with.
+ * The calls that add liquidity. The program takes for it what its price says, and never more than the maxima. Throws a
+ * failure if the answer has other tokens or decimals than those that the amounts were converted with.
  */
-function askedOf(of: Signing, data: Paid, wanted: Wanted, { slippage_bps }: Typed): Omit<AskedAddition, 'position'> {
+async function adds(of: Signing, position: WantedField, { data, wanted, typed }: Addition): Promise<Call[]> {
   for (const name of ['mint_a', 'mint_b', 'decimals_a', 'decimals_b'] as const) {
     if (data[name] !== wanted[name])
       throw unexpectedBuild(`its ${name} is ${data[name]}, and was ${wanted[name]} before`)
   }
-  const [textA, textB] = amountTexts(data, data.maximum_a, data.maximum_b)
-  const most = (amount: bigint | null, stated: string, said: string, flag: string): AskedAddition['mostA'] => {
+  const { payer, accounts } = of
+  const { mint_a: mintA, mint_b: mintB, maximum_a, maximum_b } = data
+  const [textA, textB] = amountTexts(data, maximum_a, maximum_b)
+  /** Of a token without an amount, only the API knows how much goes in. */
+  const mostOf = (amount: bigint | null, stated: string, said: string, flag: string) => {
     if (amount === null && stated !== '0') of.apiSays(`up to ${said} go in too`, flag)
-    const limit = amount === null ? null : amount + (amount * BigInt(slippage_bps)) / 10_000n
-    return { stated, isAllowed: (units) => limit === null || units <= limit }
+    const limit = amount === null ? null : amount + (amount * BigInt(typed.slippage_bps)) / 10_000n
+    return (units: string) => units === stated && (limit === null || BigInt(units) <= limit)
   }
-  return {
-    pool: data.pool_address,
-    mintA: data.mint_a,
-    mintB: data.mint_b,
-    decimalsA: wanted.decimals_a,
-    decimalsB: wanted.decimals_b,
-    liquidity: data.added_liquidity,
-    mostA: most(wanted.a, data.maximum_a, textA, '--amount-a'),
-    mostB: most(wanted.b, data.maximum_b, textB, '--amount-b'),
+  const most = {
+    a: mostOf(wanted.a, maximum_a, textA, '--amount-a'),
+    b: mostOf(wanted.b, maximum_b, textB, '--amount-b'),
   }
+  const sides = [
+    { mint: mintA, own: await accounts(mintA, payer), decimals: wanted.decimals_a, maximum: maximum_a },
+    { mint: mintB, own: await accounts(mintB, payer), decimals: wanted.decimals_b, maximum: maximum_b },
+  ] as const
+  for (const { mint, decimals } of sides) {
+    if (mint === WRAPPED_SOL && decimals !== SOL_DECIMALS) {
+      throw unexpectedBuild(`SOL has ${SOL_DECIMALS} decimals, not ${decimals}`)
+    }
+  }
+  const calls = await Promise.all(
+    sides.map(async ({ mint, own, decimals, maximum }) =>
+      mint === WRAPPED_SOL
+        ? wraps(of, payer, BigInt(maximum))
+        : [opens(payer, payer, mint), provesDecimals(own, mint, decimals, payer)],
+    ),
+  )
+  return [
+    ...calls.flat(),
+    {
+      program: DAMM_V2.id,
+      call: 'add_liquidity',
+      fields: {
+        pool: data.pool_address,
+        position,
+        token_a_mint: mintA,
+        token_b_mint: mintB,
+        token_a_account: sides[0].own,
+        token_b_account: sides[1].own,
+        signer: payer,
+        liquidity_delta: data.added_liquidity,
+        token_a_amount_threshold: most.a,
+        token_b_amount_threshold: most.b,
+      },
+    },
+  ]
 }
+
+const demandsAddition = demanding(
+  'liquidity for this position from your own accounts, and never more than the maxima',
+  (of, { position, ...addition }: Addition & { position: string }) => adds(of, position, addition),
+)
+
+const demandsOpening = demanding(
+  'a new position of yours with liquidity from your own accounts, and never more than the maxima',
+  async (of, addition: Addition & { nftMint: string }): Promise<Call[]> => {
+    const position = same()
+    const { payer } = of
+    const opened: Call = {
+      program: DAMM_V2.id,
+      call: 'create_position',
+      fields: { owner: payer, payer, pool: addition.data.pool_address, position, position_nft_mint: addition.nftMint },
+    }
+    return [opened, ...(await adds(of, position, addition))]
+  },
+)
 
 function paidLines(data: Paid, { slippage_bps }: Typed): string[] {
   const [a, b] = amountTexts(data, data.amount_a, data.amount_b)
@@ -131,7 +201,7 @@ export const openVerb = verb({
       },
       demand(of, data) {
         if (data.pool_address !== address) of.apiSays(`${address} became the pool ${data.pool_address}`, '<address>')
-        return demandsOpening(of, { ...askedOf(of, data, wanted, typed), nftMint: data.nft_mint })
+        return demandsOpening(of, { data, wanted, typed, nftMint: data.nft_mint })
       },
       decimals: (data) => decimalsOfBoth(PAID_FIELDS, data),
       preview: (data) => [
@@ -169,7 +239,7 @@ export const addVerb = verb({
         wanted = await readWanted(session, address, body.payer, typed)
         return session.client.positions.add({ address, position, ...wantedFields(wanted, typed), ...body }, options)
       },
-      demand: (of, data) => demandsAddition(of, { ...askedOf(of, data, wanted, typed), position }),
+      demand: (of, data) => demandsAddition(of, { data, wanted, typed, position }),
       decimals: (data) => decimalsOfBoth(PAID_FIELDS, data),
       preview: (data) => [...paidLines(data, typed), ...partLines(data)],
       show: (data) => ({ pool_address: data.pool_address, position, ...paidFields(data), ...partFields(data) }),

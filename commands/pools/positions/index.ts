@@ -1,10 +1,12 @@
 /** `svc pools positions`: liquidity of DAMM v2 pools that a wallet holds in positions. */
 import { paths } from '../../../src/api/paths.ts'
 import type { PositionClosing } from '../../../src/api/pool-positions.ts'
+import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
+import { DAMM_V2 } from '../../../src/solana/programs/damm-v2.ts'
 import { Amount } from '../../cli/amounts.ts'
 import { text, type Verb, verb } from '../../cli/command.ts'
 import { claimFees } from '../../fees/one-claim.ts'
-import { demandsPositionClosing } from '../../signing/demanded-positions.ts'
+import { type Call, closes, demanding, opens } from '../../signing/demand.ts'
 import { WALLET_ADDRESS } from '../../signing/flags.ts'
 import { platformAddress } from '../../signing/platform-wallet.ts'
 import { previewLine } from '../../signing/preview.ts'
@@ -80,6 +82,33 @@ const positionListVerb = verb({
 
 // `svc pools positions close`: closes an empty position, which returns its rent.
 
+/** Fees go to the payer's own accounts, and the rent to the payer. The program closes only an empty position. */
+const demandsPositionClosing = demanding(
+  'this position closed, with its fees and its rent for you, and nothing else',
+  async (
+    { payer, accounts },
+    { position, ...data }: Pick<PositionClosing, 'pool_address' | 'mint_a' | 'mint_b'> & { position: string },
+  ): Promise<Call[]> => {
+    const { pool_address: pool, mint_a: mintA, mint_b: mintB } = data
+    const program = DAMM_V2.id
+    const [token_a_account, token_b_account] = [await accounts(mintA, payer), await accounts(mintB, payer)]
+    const wrapped = [mintA, mintB].includes(WRAPPED_SOL) ? await accounts(WRAPPED_SOL, payer) : null
+    const claim: Call = {
+      program,
+      call: 'claim_position_fee',
+      fields: { pool, position, token_a_account, token_b_account, signer: payer },
+      least: 0,
+    }
+    return [
+      opens(payer, payer, mintA),
+      opens(payer, payer, mintB),
+      claim,
+      ...(wrapped === null ? [] : [closes(payer, wrapped)]),
+      { program, call: 'close_position', fields: { pool, position, owner: payer, rent_receiver: payer } },
+    ]
+  },
+)
+
 const closeVerb = verb({
   about: 'Close an empty position, which returns its rent',
   details:
@@ -95,8 +124,7 @@ const closeVerb = verb({
     runAct<PositionClosing>(session, flags, {
       what: `Close the position ${position}`,
       call: (body, options) => session.client.positions.close({ address, position, ...body }, options),
-      demand: (of, data) =>
-        demandsPositionClosing(of, { pool: data.pool_address, position, mintA: data.mint_a, mintB: data.mint_b }),
+      demand: (of, data) => demandsPositionClosing(of, { ...data, position }),
       decimals: (data) => decimalsOfBoth(['fee_a', 'fee_b'], data),
       preview(data) {
         const [a, b] = amountTexts(data, data.fee_a, data.fee_b)

@@ -1,8 +1,9 @@
 /** `svc pools positions lock`: locks liquidity of a position for good. */
 import { paths } from '../../../src/api/paths.ts'
 import type { PositionLock } from '../../../src/api/pool-positions.ts'
+import { DAMM_V2 } from '../../../src/solana/programs/damm-v2.ts'
 import { verb } from '../../cli/command.ts'
-import { demandsPermanentLock } from '../../signing/demanded-positions.ts'
+import { demanding } from '../../signing/demand.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
 import {
@@ -19,7 +20,20 @@ import {
   partFields,
   partLines,
   partOf,
+  refreshes,
 } from './parts.ts'
+
+const demandsPermanentLock = demanding(
+  'liquidity of this position locked for good, and nothing else',
+  ({ payer }, { pool, position, liquidity }: { pool: string; position: string; liquidity: string }) => [
+    refreshes(pool, position, payer),
+    {
+      program: DAMM_V2.id,
+      call: 'permanent_lock_position',
+      fields: { pool, position, signer: payer, permanent_lock_liquidity: liquidity },
+    },
+  ],
+)
 
 export const lockVerb = verb({
   about: 'Lock liquidity of a position for good',

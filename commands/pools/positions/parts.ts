@@ -2,9 +2,10 @@
 
 import type { HeldPositions, PositionLock } from '../../../src/api/pool-positions.ts'
 import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
+import { DAMM_V2 } from '../../../src/solana/programs/damm-v2.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS, rawUnits } from '../../cli/amounts.ts'
 import { poolAddress, required, text, toggle } from '../../cli/command.ts'
-import type { Signing } from '../../signing/demand.ts'
+import type { Call, Signing } from '../../signing/demand.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { usage } from '../../ui/problem.ts'
 
@@ -123,3 +124,11 @@ export const decimalsOfBoth = (
   Object.fromEntries(
     names.map((name) => [name, name.endsWith('_a') ? decimalsOf(mint_a, decimals_a) : decimalsOf(mint_b, decimals_b)]),
   )
+
+/** Releases what a schedule owes the position; it moves nothing, and anyone may call it. */
+export const refreshes = (pool: string, position: string, owner: string): Call => ({
+  program: DAMM_V2.id,
+  call: 'refresh_vesting',
+  fields: { pool, position, owner },
+  least: 0,
+})

@@ -2,12 +2,13 @@
 import { paths } from '../../../src/api/paths.ts'
 import type { HeldPositions, PositionVesting } from '../../../src/api/pool-positions.ts'
 import { momentFault } from '../../../src/platform/calendar.ts'
+import { hexOf } from '../../../src/solana/bytes.ts'
 import { splitLock } from '../../../src/solana/lock-schedule.ts'
+import { DAMM_V2 } from '../../../src/solana/programs/damm-v2.ts'
 import { groupedDecimalOf, rawUnits } from '../../cli/amounts.ts'
 import { integer, text, verb } from '../../cli/command.ts'
 import { isoOf, momentOf, spanOf, TIME_OR_SPAN } from '../../locks/schedule.ts'
-import type { Signing } from '../../signing/demand.ts'
-import { demandsVesting } from '../../signing/demanded-positions.ts'
+import { demanding, type Signing } from '../../signing/demand.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
 import { usage } from '../../ui/problem.ts'
@@ -26,6 +27,7 @@ import {
   partFields,
   partLines,
   partOf,
+  refreshes,
   roundedPercent,
 } from './parts.ts'
 
@@ -96,6 +98,29 @@ function splitOf({ cliffBps, periods }: Terms, vested: string) {
   const amount = BigInt(vested)
   return splitLock({ amount, cliffAmount: (amount * cliffBps) / 10_000n, periods: BigInt(periods) })
 }
+
+const demandsVesting = demanding(
+  'liquidity of this position locked by this schedule, and nothing else',
+  ({ payer }, { pool, position, terms, vested }: { pool: string; position: string; terms: Terms; vested: string }) => {
+    const { cliffAmount, amountPerPeriod } = splitOf(terms, vested)
+    const data = DAMM_V2.data('lock_inner_position', {
+      cliff_point: terms.cliffPoint,
+      period_frequency: terms.frequency,
+      cliff_unlock_liquidity: cliffAmount,
+      liquidity_per_period: amountPerPeriod,
+      number_of_period: terms.periods,
+    })
+    return [
+      refreshes(pool, position, payer),
+      {
+        program: DAMM_V2.id,
+        call: 'lock_inner_position',
+        fields: { pool, position, signer: payer },
+        data: hexOf(data),
+      },
+    ]
+  },
+)
 
 function noteClock(of: Signing, { countsFrom, unit }: Terms): void {
   of.note(`the pool counts ${unit}, as the API reads it`)
@@ -176,16 +201,7 @@ export const vestVerb = verb({
         noteShare(of, chosen, data.vested_liquidity)
         noteClock(of, terms)
         const vested = chosen.kind === 'liquidity' ? chosen.liquidity : data.vested_liquidity
-        const { cliffAmount, amountPerPeriod } = splitOf(terms, vested)
-        return demandsVesting(of, {
-          pool: data.pool_address,
-          position,
-          cliffPoint: terms.cliffPoint,
-          frequency: terms.frequency,
-          cliffLiquidity: cliffAmount,
-          liquidityPerPeriod: amountPerPeriod,
-          periods,
-        })
+        return demandsVesting(of, { pool: data.pool_address, position, terms, vested })
       },
       decimals: (data) => decimalsOfBoth(['amount_a', 'amount_b'], data),
       preview(data) {
