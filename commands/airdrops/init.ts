@@ -14,25 +14,20 @@ import { demanding } from '../signing/demand.ts'
 import {
   ALLOW_LIST_PROGRAMS,
   approverField,
-  buildFields,
   IDEMPOTENCY_KEY,
   programsField,
   SIGNING,
   signedFlag,
-  txVersionField,
 } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
-import { runSigned } from '../signing/run.ts'
-import { requireUnsigned } from '../signing/run-act.ts'
-import { failure, nullIfNotFound } from '../ui/problem.ts'
+import { ACT_CALLS, runAct } from '../signing/run-act.ts'
+import { nullIfNotFound } from '../ui/problem.ts'
 import { type NewAirdrop, opensAirdrop } from './initialize.ts'
 import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf, seenHere } from './meant-list.ts'
 import { TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
 export const demandsInit = demanding('this airdrop, with this deposit into its vault', opensAirdrop)
-
-const { submit, get, simulate } = paths.transactions
 
 const initFlags = {
   mint: mintAddress('Mint of the token, or its symbol, if no tree is stored', { conflicts: ['id'], needs: ['root'] }),
@@ -63,7 +58,7 @@ export const airdropInitVerb = verb({
   details:
     'With the id of a stored tree, its root and total are taken from there. If another API key stored it, a run without a terminal, or with --yes, needs --root or --list. Unclaimed tokens return to the token account of the payer after the clawback time.',
   calls: [
-    ...[paths.airdrops.create, paths.airdrops.get, simulate, submit, get, paths.signer.get],
+    ...[paths.airdrops.create, paths.airdrops.get, ...ACT_CALLS],
     ...[paths.merkleTrees.entries, paths.accounts.get, paths.tokens.batchFetch],
   ],
   args: { id: text('Id of the stored tree; not with --mint') },
@@ -79,8 +74,7 @@ export const airdropInitVerb = verb({
   async run({ id, ...input }, session) {
     const vesting = vestingOf(input)
     const { tree, agreed, words } = id === undefined ? airdropByFlags(input) : await storedAirdrop(session, id, input)
-    const what = `Initialize airdrop ${tree.airdrop_count} of ${tree.mint}`
-    const body = {
+    const request = {
       ...tree,
       platform_id: input.platform_id ?? DEFAULT_PLATFORM,
       ...(input.unfunded ? { fund: false } : {}),
@@ -89,29 +83,16 @@ export const airdropInitVerb = verb({
       ...vesting,
       ...programsField(input),
     }
-    const shown = { mint: tree.mint, airdrop_count: tree.airdrop_count, root: tree.merkle_root }
-    return runSigned(session, input, {
-      what,
-      build: async (payer) =>
-        requireUnsigned(await session.client.airdrops.create({ ...body, payer, ...buildFields(input) })),
-      demand: (of) => demandsInit(of, { ...agreed, body: { ...body, ...approverField(input) } }),
+    return runAct(session, input, {
+      what: `Initialize airdrop ${tree.airdrop_count} of ${tree.mint}`,
+      call: (body, options) => session.client.airdrops.create({ ...request, ...body }, options),
+      demand: (of) => demandsInit(of, { ...agreed, body: { ...request, ...approverField(input) } }),
       preview: () => [
         previewLine('root', tree.merkle_root),
         ...(words === null ? [] : [previewLine('amounts', words)]),
         ...vestingLines(vesting, input.squads !== undefined),
       ],
-      show: () => shown,
-      platform: (payer) => ({
-        what,
-        async sign(options) {
-          const { data } = await session.client.airdrops.create(
-            { ...body, ...txVersionField(input), payer, mode: 'signed' },
-            options,
-          )
-          if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-          return { signature: data.signature, show: () => shown }
-        },
-      }),
+      show: () => ({ mint: tree.mint, airdrop_count: tree.airdrop_count, root: tree.merkle_root }),
     })
   },
 })

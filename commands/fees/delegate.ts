@@ -7,19 +7,11 @@ import { TOKEN_2022_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type CommandOutcome, poolAddress, required, text, type Verb, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { type Flat, flat } from '../signing/built-transactions.ts'
 import { type Call, demanding } from '../signing/demand.ts'
-import {
-  buildFields,
-  IDEMPOTENCY_KEY,
-  SIGNING,
-  type SigningFlags,
-  signedFlag,
-  txVersionField,
-  WALLET_ADDRESS,
-} from '../signing/flags.ts'
+import { signedFlag, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
-import { runSigned } from '../signing/run.ts'
-import { failure } from '../ui/problem.ts'
+import { ACT_CALLS, ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
 
 const POOL = { pool: required(poolAddress('Address or symbol of the pool, or of the curve that became it')) }
 
@@ -43,14 +35,11 @@ const demandsDelegation = demanding(
 )
 
 const flags = {
+  ...ACT_SIGNING,
   signed: signedFlag('The positions are the platform wallet’s, which pays and signs, instead of your keypair'),
-  idempotency_key: IDEMPOTENCY_KEY,
-  ...SIGNING,
 }
-type DelegateFlags = SigningFlags & { signed: boolean; idempotency_key?: string | undefined }
 
-const { submit, get, simulate } = paths.transactions
-const calls = [paths.feeClaims.delegate, simulate, submit, get, paths.signer.get]
+const calls = [paths.feeClaims.delegate, ...ACT_CALLS]
 
 export const delegateVerbs: Record<string, Verb> = {
   'delegate grant': verb({
@@ -103,35 +92,17 @@ export const delegateVerbs: Record<string, Verb> = {
 
 function runDelegation(
   session: Session,
-  flags: DelegateFlags,
+  flags: ActFlags,
   { address, delegate }: { address: string; delegate: string | null },
 ): Promise<CommandOutcome> {
-  const what = delegate === null ? `Revoke the delegates of ${address}` : `Let ${delegate} claim the fees of ${address}`
-  const body = { address, delegate, ...txVersionField(flags) }
-  return runSigned<Omit<FeeDelegationCreated, 'tx'> & { transaction: string; last_valid_block_height: number }>(
-    session,
-    flags,
-    {
-      what,
-      async build(payer) {
-        const fields = buildFields({ ...flags, dry_run: flags.signed || flags.dry_run })
-        const { tx, ...data } = (await session.client.feeClaims.delegate({ ...body, ...fields, payer })).data
-        if (tx.mode !== 'unsigned') throw failure('the API answered with a signature, but none was requested')
-        return { data: { ...data, transaction: tx.transaction, last_valid_block_height: tx.last_valid_block_height } }
-      },
-      demand: (of, { positions }) => demandsDelegation(of, { delegate: body.delegate, positions }),
-      preview: previewLines,
-      show: shown,
-      platform: (payer) => ({
-        what,
-        async sign(options) {
-          const { data } = await session.client.feeClaims.delegate({ ...body, payer, mode: 'signed' }, options)
-          if (data.tx.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-          return { signature: data.tx.signature, show: () => shown(data) }
-        },
-      }),
-    },
-  )
+  const request = { address, delegate }
+  return runAct<Flat<FeeDelegationCreated>>(session, flags, {
+    what: delegate === null ? `Revoke the delegates of ${address}` : `Let ${delegate} claim the fees of ${address}`,
+    call: async (body, options) => flat(await session.client.feeClaims.delegate({ ...request, ...body }, options)),
+    demand: (of, { positions }) => demandsDelegation(of, { delegate: request.delegate, positions }),
+    preview: previewLines,
+    show: shown,
+  })
 }
 
 type Answered = Omit<FeeDelegationCreated, 'tx'>

@@ -3,10 +3,10 @@ import type { FeeClaimCreated, FeeClaimKind } from '../../src/api/fee-claims.ts'
 import { LAMPORT_DECIMALS } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { buildFields, programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'
+import { type Flat, flat } from '../signing/built-transactions.ts'
+import { type buildFields, programsField, type SigningFlags } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
-import { runSigned } from '../signing/run.ts'
-import { failure } from '../ui/problem.ts'
+import { requireUnsigned, runAct, type Unsigned } from '../signing/run-act.ts'
 import { amountTexts, quoteText, type ShownAmounts } from './amounts.ts'
 import { claimDemand, type FeeClaimRequest } from './claim-demand.ts'
 
@@ -17,32 +17,24 @@ export type ClaimRunFlags = SigningFlags & {
   max_quote?: string | undefined
 }
 
-export type PreparedClaim = Omit<FeeClaimCreated, 'tx'> & { transaction: string; last_valid_block_height: number }
-
 /** An unsigned claim: the estimated amount and its transaction. */
 export async function prepareClaim(
   { client }: Session,
-  { splits, ...claim }: FeeClaimRequest,
+  claim: FeeClaimRequest,
   payer: string,
   fields: ReturnType<typeof buildFields> & ReturnType<typeof programsField> = {},
-): Promise<PreparedClaim> {
-  const body = { ...claimBody(claim), ...fields, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
-  const { tx, ...data } = (await client.feeClaims.create(body)).data
-  if (tx.mode === 'unsigned') {
-    return { ...data, transaction: tx.transaction, last_valid_block_height: tx.last_valid_block_height }
-  }
-  throw failure('the API answered with a signed claim, but none was requested', {
-    next: `\`svc tx get ${tx.signature}\``,
-  })
+): Promise<Unsigned<Flat<FeeClaimCreated>>> {
+  return requireUnsigned(flat(await client.feeClaims.create({ ...claimBody(claim), ...fields, payer }))).data
 }
 
 /** The fields of a request; those that are not given are left out, because older daemons do not know them. */
-const claimBody = ({ address, kind, beneficiary, owner, position }: Omit<FeeClaimRequest, 'splits'>) => ({
+const claimBody = ({ address, kind, beneficiary, owner, position, splits }: FeeClaimRequest) => ({
   address,
   kind,
   ...(beneficiary === undefined ? {} : { beneficiary }),
   ...(owner === undefined ? {} : { owner }),
   ...(position === undefined ? {} : { position }),
+  ...(splits === undefined ? {} : { splits: [...splits] }),
 })
 
 /** What a kind claims, after `the`. */
@@ -98,45 +90,18 @@ function amountLines(
 
 /** Claims the fees, signed by the local keypair, which must be the partner's, or by the platform wallet. */
 export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClaimRequest): Promise<CommandOutcome> {
-  const { splits, ...body } = claim
-  const decimals = { estimated_quote: LAMPORT_DECIMALS, estimated_base: 0, estimated_lamports: LAMPORT_DECIMALS }
-  /** Only the answer knows the decimals of the pool's mints. */
-  const shown = (data: Omit<FeeClaimCreated, 'tx'>) => {
-    Object.assign(decimals, { estimated_quote: data.quote_decimals, estimated_base: data.base_decimals })
-    return claimFields(data)
-  }
-  return runSigned<PreparedClaim>(session, input, {
+  const request = { ...claimBody(claim), ...programsField(input) }
+  return runAct<Flat<FeeClaimCreated>>(session, input, {
     what: claimQuestion(claim),
-    async build(payer) {
-      // If the platform wallet signs, this build is only a preview, so nothing of it may be stored.
-      const fields = {
-        ...buildFields({ ...input, dry_run: input.signed || input.dry_run }),
-        ...programsField(input),
-      }
-      return { data: await prepareClaim(session, claim, payer, fields) }
-    },
+    call: async (body, options) => flat(await session.client.feeClaims.create({ ...request, ...body }, options)),
     demand: (of, data) => claimDemand(of, claim, data, input.max_quote),
     preview: (data) => amountLines(data, claim),
-    show: shown,
-    decimals: () => decimals,
-    platform: (payer) => ({
-      what: claimQuestion(claim),
-      async sign(options) {
-        const { data } = await session.client.feeClaims.create(
-          {
-            ...claimBody(body),
-            ...txVersionField(input),
-            ...programsField(input),
-            payer,
-            mode: 'signed',
-            ...(splits === undefined ? {} : { splits: [...splits] }),
-          },
-          options,
-        )
-        if (data.tx.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-        return { signature: data.tx.signature, show: () => shown(data) }
-      },
-      decimals,
+    show: claimFields,
+    // Only the answer knows the decimals of the pool's mints.
+    decimals: ({ quote_decimals, base_decimals }) => ({
+      estimated_quote: quote_decimals,
+      estimated_base: base_decimals,
+      estimated_lamports: LAMPORT_DECIMALS,
     }),
   })
 }

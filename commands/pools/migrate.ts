@@ -4,6 +4,7 @@ import type { PoolMigrationBuilt } from '../../src/api/pool-migrations.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type CommandOutcome, poolAddress, required, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { type Flat, flat } from '../signing/built-transactions.ts'
 import { anyValue, demanding, opens } from '../signing/demand.ts'
 import { buildFields, SIGNING, type SigningFlags } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
@@ -63,13 +64,13 @@ async function sendStep(
   flags: SigningFlags,
 ): Promise<{ step: Step; outcome: CommandOutcome }> {
   let step: Step = 'migrate'
-  const outcome = await runSigned<PoolMigrationBuilt & PoolMigrationBuilt['tx']>(session, flags, {
+  const outcome = await runSigned<Flat<PoolMigrationBuilt>>(session, flags, {
     showsTotal: true,
     what: (data) => `Migrate ${address}: ${STEP_TEXTS[data.step]}`,
     async build(payer) {
-      const { data } = await session.client.pools.migrate({ address, payer, ...buildFields(flags) })
-      step = data.step
-      return { data: { ...data.tx, ...data } }
+      const built = flat(await session.client.pools.migrate({ address, payer, ...buildFields(flags) }))
+      step = built.data.step
+      return built
     },
     demand: (of, data) => demandsMigration(of, { pool: address, step: data.step }),
     preview: ({ damm_pool_address }) => [previewLine('becomes', damm_pool_address)],

@@ -6,6 +6,7 @@ import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { integer, poolAddress, required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { type Flat, flat } from '../signing/built-transactions.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -21,8 +22,6 @@ const { submit, get, simulate } = paths.transactions
 const DEFAULT_SLIPPAGE_BPS = 100
 /** The most decimals of any quote; the quote is not known before the pool is read. */
 const MOST_DECIMALS = 18
-
-type BuiltSwap = PoolSwap & { transaction: string; last_valid_block_height: number }
 
 export const swap = verb({
   about: 'Buy or sell on a pool',
@@ -68,14 +67,13 @@ export const swap = verb({
     const asked = paidQuote ?? positive(rawUnits(sell ?? '', decimals, '--sell'), '--sell')
     const name = pool.symbol ?? pool.base_mint
     let amount = asked
-    const outcome = await runSigned<BuiltSwap>(session, flags, {
+    const outcome = await runSigned<Flat<PoolSwap>>(session, flags, {
       what: buy === undefined ? `Sell ${sell} ${name}` : `Buy ${name} for ${buy} ${quote.unit}`,
       async build(payer) {
         const body = { address, payer, side, slippage_bps, ...buildFields(flags) } as const
         const built = await swapWithinCurve(session, body, amount)
         amount = built.amount
-        const { transaction, last_valid_block_height } = built.data.tx
-        return { data: { ...built.data, transaction, last_valid_block_height } }
+        return flat(built)
       },
       demand: (of, { estimated_out, minimum_out }) => {
         const [paid, received] = side === 'buy' ? [pool.quote_mint, pool.base_mint] : [pool.base_mint, pool.quote_mint]

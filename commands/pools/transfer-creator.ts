@@ -4,6 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { poolAddress, required, text, verb } from '../cli/command.ts'
 import { amountTexts } from '../fees/amounts.ts'
+import { type Flat, flat } from '../signing/built-transactions.ts'
 import { demanding } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
@@ -38,18 +39,11 @@ export const transferCreatorVerb = verb({
     'svc pools transfer-creator CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --dry-run',
   ],
   run: ({ address, to, ...flags }, session) =>
-    runSigned<PoolCreatorTransfer & { transaction: string; last_valid_block_height: number }>(session, flags, {
+    runSigned<Flat<PoolCreatorTransfer>>(session, flags, {
       what: `Make ${to} the creator of ${address}`,
-      async build(payer) {
-        const { data } = await session.client.pools.transferCreator({
-          address,
-          payer,
-          new_creator: to,
-          ...programsField(flags),
-          ...buildFields(flags),
-        })
-        const { transaction, last_valid_block_height } = data.tx
-        return { data: { ...data, transaction, last_valid_block_height } }
+      build: async (payer) => {
+        const request = { address, payer, new_creator: to, ...programsField(flags), ...buildFields(flags) }
+        return flat(await session.client.pools.transferCreator(request))
       },
       demand: (of) => demandsCreatorTransfer(of, { pool: address, creator: to }),
       preview: ({ creator, unclaimed_quote, unclaimed_base, ...mints }) => [

@@ -27,5 +27,11 @@ export const lifetimeFields = (
   ...(generated_keys === undefined ? {} : { generated_keys }),
 })
 
+/** An answer of which the transaction is a part, as one record. */
+export type Flat<D extends { tx: object }> = D['tx'] & Omit<D, 'tx'>
+export const flat = <D extends { tx: object }>({ data: { tx, ...data } }: { data: D }): { data: Flat<D> } => ({
+  data: { ...tx, ...data },
+})
+
 export const transactionsOf = (built: BuiltTransactions): readonly string[] =>
   'transactions' in built ? built.transactions : [built.transaction]

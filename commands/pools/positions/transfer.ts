@@ -3,6 +3,7 @@ import { paths } from '../../../src/api/paths.ts'
 import type { PoolPositionTransfer } from '../../../src/api/position-transfers.ts'
 import { TOKEN_2022_PROGRAM } from '../../../src/solana/program-ids.ts'
 import { required, text, verb } from '../../cli/command.ts'
+import { type Flat, flat } from '../../signing/built-transactions.ts'
 import { type Call, closes, demanding, opens, type Signing, unexpectedBuild } from '../../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../../signing/flags.ts'
 import { previewLine } from '../../signing/preview.ts'
@@ -37,7 +38,7 @@ const demandsTransfer = demanding(
  */
 async function checkedNfts(
   of: Signing,
-  { pool_address, positions }: PoolPositionTransfer,
+  { pool_address, positions }: Pick<PoolPositionTransfer, 'pool_address' | 'positions'>,
   only: string | undefined,
 ): Promise<string[]> {
   for (const { position, nft_mint } of positions) {
@@ -69,22 +70,17 @@ export const transferVerb = verb({
     `svc pools positions transfer ${EXAMPLE_POOL} --to 7Kqa3YXKZzUhDpVB3XcxZcQnGs5Bs2Tn1zZ1mcKjqAVA --allow-programs --dry-run`,
   ],
   run: ({ address, to, position, ...flags }, session) =>
-    runSigned<PoolPositionTransfer & { transaction: string; last_valid_block_height: number }>(session, flags, {
+    runSigned<Flat<PoolPositionTransfer>>(session, flags, {
       what: ({ positions }) =>
         `Send ${positions.length === 1 ? 'a position' : `${positions.length} positions`} of ${address} to ${to}`,
-      async build(payer) {
-        const { data } = await session.client.pools.transferPositions({
-          address,
-          payer,
-          new_owner: to,
-          ...(position === undefined ? {} : { position }),
-          ...programsField(flags),
-          ...buildFields(flags),
-        })
-        const { transaction, last_valid_block_height } = data.tx
-        return { data: { ...data, transaction, last_valid_block_height } }
-      },
-      demand: async (of, data) => demandsTransfer(of, { mints: await checkedNfts(of, data, position), to }),
+      build: async (payer) =>
+        flat(
+          await session.client.pools.transferPositions({
+            ...{ address, payer, new_owner: to, ...programsField(flags), ...buildFields(flags) },
+            ...(position === undefined ? {} : { position }),
+          }),
+        ),
+      demand: async (of, data) => demandsTransfer(of, { mints: await nftsOf(of, data, position), to }),
       preview: ({ positions, remaining_positions }) => [
         ...positions.map((each) => previewLine('position', each.position)),
         ...(remaining_positions === 0
