@@ -74,7 +74,9 @@ export const multisigNoun: Noun = {
         const members = member.map(memberIn)
         const { vaultAddress } = await import('../src/solana/squads/index.ts')
         const body = {
-          ...{ members, threshold, time_lock },
+          members,
+          threshold,
+          time_lock,
           ...(rent_collector === undefined ? {} : { rent_collector }),
           ...programsField(flags),
         }

@@ -91,7 +91,10 @@ export const nftsNoun: Noun = {
         }
         warnOfHttp(session, { '--uri': uri })
         const body = {
-          ...{ platform_id, collection, name, uri },
+          platform_id,
+          collection,
+          name,
+          uri,
           ...(owner === undefined ? {} : { owner }),
           ...programsField(flags),
         }

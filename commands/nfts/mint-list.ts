@@ -29,7 +29,8 @@ export const demandsMint = demanding(
       { asset, collection, owner, payer, update_authority: METAPLEX_CORE.id },
       METAPLEX_CORE.data('create_v2', {
         data_state: { name: 'AccountState', value: null },
-        ...{ name, uri },
+        name,
+        uri,
         ...NO_PLUGINS,
       }),
     ),

@@ -67,7 +67,8 @@ export const mintVerb = verb({
     }
     const { decimals, units } = await parseUnits(session, mint, { amount: amount ?? '', raw })
     const request = {
-      ...{ mint, amount: String(units) },
+      mint,
+      amount: String(units),
       ...(to === undefined ? {} : { recipient: to }),
       ...programsField({ allow_programs }),
     }

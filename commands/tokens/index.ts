@@ -89,7 +89,11 @@ export const tokensNoun: Noun = {
         const mintKey = await loadMintKey(input)
         const initial_supply = supplyInput(input.supply, input.initial_supply, decimals)
         const body = {
-          ...{ name, symbol, uri, decimals, initial_supply },
+          name,
+          symbol,
+          uri,
+          decimals,
+          initial_supply,
           ...(token_program === undefined ? {} : { token_program }),
           revoke_mint_authority: input.revoke_mint_authority,
           revoke_freeze_authority: !input.keep_freeze_authority,

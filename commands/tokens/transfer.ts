@@ -47,7 +47,9 @@ export const transferVerb = verb({
     const { decimals, units } = await parseUnits(session, mint, { amount: amount ?? '', raw })
     const recipient = wallet ?? ''
     const request = {
-      ...{ mint, accept_transfer_fee, ...programsField({ allow_programs }) },
+      mint,
+      accept_transfer_fee,
+      ...programsField({ allow_programs }),
       recipients: [{ wallet: recipient, amount: String(units) }],
     }
     return runAct<TokenTransfer>(session, signing, {

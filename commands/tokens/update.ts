@@ -179,7 +179,8 @@ const metadataChange =
   ({ client: { tokens } }: Session) =>
   ({ mint, asked, fields, removed, immutable }: Change): Act<MetadataUpdate> => {
     const request = {
-      ...{ mint, ...asked },
+      mint,
+      ...asked,
       ...(fields.length === 0 ? {} : { fields }),
       ...(removed.length === 0 ? {} : { remove_fields: removed }),
       ...(immutable ? { immutable } : {}),

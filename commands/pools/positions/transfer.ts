@@ -76,11 +76,15 @@ export const transferVerb = verb({
       build: async (payer) =>
         flat(
           await session.client.pools.transferPositions({
-            ...{ address, payer, new_owner: to, ...programsField(flags), ...buildFields(flags) },
+            address,
+            payer,
+            new_owner: to,
+            ...programsField(flags),
+            ...buildFields(flags),
             ...(position === undefined ? {} : { position }),
           }),
         ),
-      demand: async (of, data) => demandsTransfer(of, { mints: await nftsOf(of, data, position), to }),
+      demand: async (of, data) => demandsTransfer(of, { mints: await checkedNfts(of, data, position), to }),
       preview: ({ positions, remaining_positions }) => [
         ...positions.map((each) => previewLine('position', each.position)),
         ...(remaining_positions === 0
