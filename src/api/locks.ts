@@ -156,7 +156,7 @@ export const LOCKS_TAG: Tag = {
 }
 
 const lockParams = z.object({ address: lockAddress })
-/** Who is at the lock signs for it: the platform wallet too, and a pay request may name the route. */
+/** What every act on a lock has: the platform wallet can sign it too, and a pay request can carry it. */
 const ACT_ON_LOCK = { tag: LOCKS_TAG, params: lockParams, signed: '*', payable: 'payer' } as const
 
 export const locks = {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { rowTexts } from '../../commands/locks/row-schedule.ts'
+import { rowTexts } from '../../commands/locks/list-rows.ts'
 import { DAY, lacksLock } from '../support/gold.ts'
 import { quickProgramsDir } from '../support/programs.ts'
 import { addressOf } from '../support/wallets.ts'
@@ -25,7 +25,8 @@ beforeAll(async () => {
     cli.file(`${name}.json`, JSON.stringify([...keypair.secretKey]), 0o600)
     await json(['localnet', 'airdrop', addressOf(keypair), '10'])
   }
-  const texts = '--name Team --symbol TM --uri https://example.com/t.json --supply 1000000 --token-program token2022'.split(' ')
+  const texts =
+    '--name Team --symbol TM --uri https://example.com/t.json --supply 1000000 --token-program token2022'.split(' ')
   mint = (await json(['tokens', 'create', ...texts, '-k', key('creator')])).mint
 })
 
