@@ -203,6 +203,21 @@ describe.each(['SQLite', 'PostgreSQL'])('an act that waits, on %s', (name) => {
     expect((await decide(service, proposal, bob)).json.data.proposal).toMatchObject({ status: 'executed' })
   })
 
+  test('is not signed if more would leave than was approved', async () => {
+    const { service, approvers } = await started(name)
+    const [ada, bob] = approvers as [Person, Person]
+    const proposal = await proposed(service)
+    const { store, vault } = service.services
+    const { id, plan } = (await signings(service))[0]!
+    const opened = vault.open(plan!, `signing:${id}`).toString()
+    const less = vault.seal(opened.replace('"lamports":"5000"', '"lamports":"4999"'), `signing:${id}`)
+    await store.write((tx) => tx.updateTable('signings').set({ plan: less }).execute())
+    for (const who of [ada, bob]) await decide(service, proposal, who)
+    const fault = expect.stringContaining('0.000005 SOL would leave, but 0.000004999 SOL were approved')
+    expect(await read(service, proposal)).toMatchObject({ status: 'approved', signature: null, fault })
+    expect(await actions(service)).not.toContain('signing.signed')
+  })
+
   test('is not signed if an approver is removed, it expires, or it is cancelled while it is executed', async () => {
     const changes: [string, (service: PlatformService, proposal: Data, ada: Person) => Promise<unknown>, RegExp][] = [
       ['removed', (service, _, ada) => service.request('DELETE', `/v2/approvers/${ada.address}`), /1 of 2 approvals/],

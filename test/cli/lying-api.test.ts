@@ -125,6 +125,10 @@ const reversed: Lie = (instructions) => {
 }
 
 /** What can be added to anything: SOL, a delegate, and the ownership of a token account. */
+const withheldAt = () =>
+  spl
+    .getAssociatedTokenAddressSync(new PublicKey(world.fees), friend.publicKey, false, spl.TOKEN_2022_PROGRAM_ID)
+    .toBase58()
 const ownTokens = () => spl.getAssociatedTokenAddressSync(new PublicKey(world.mint), own.publicKey)
 const ADDED: readonly (() => TransactionInstruction)[] = [
   () => SystemProgram.transfer({ fromPubkey: own.publicKey, toPubkey: thief.publicKey, lamports: 20 * SOL }),
@@ -621,8 +625,9 @@ const CASES = casesOf({
     },
   },
   'tokens harvest': {
-    args: () => ['tokens', 'harvest', world.fees, '-k', files.own],
+    args: () => ['tokens', 'harvest', world.fees, '--accounts', withheldAt(), '-k', files.own],
     lies: {
+      'another account': account(TOKEN_2022_PROGRAM, 1),
       'another token': (all) => account(TOKEN_2022_PROGRAM, 0, 0, new PublicKey(world.gold))(all),
       'a withdrawal': data(TOKEN_2022_PROGRAM, () => Buffer.of(26, 2)),
     },

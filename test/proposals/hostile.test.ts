@@ -74,8 +74,60 @@ describe.skipIf(lacksTreasury)(`a proposal in hostile hands${lacksTreasury}`, ()
     expect(data.control_changes).toEqual([{ address: vault, what: 'program', before: system, after: thief }])
   })
 
+  /** Proposes what the vault does, and has two members approve it. */
+  async function approved(act: TransactionInstruction): Promise<string> {
+    const { vault, a, b } = at
+    const message = new TransactionMessage({ payerKey: keyOf(vault), recentBlockhash: vault, instructions: [act] })
+    const transaction = Buffer.from(new VersionedTransaction(message.compileToV0Message()).serialize())
+    const body = { transaction: transaction.toString('base64'), approver: at.approver(a) }
+    const { proposal } = await at.post('/v2/proposals', body)
+    at.put(proposal, a)
+    await at.follow()
+    await at.step('approvals', proposal.id, a)
+    await at.step('approvals', proposal.id, b)
+    return proposal.id
+  }
+  const execution = (id: string) => at.ask('POST', `/v2/proposals/${id}/executions`, { member: addressOf(at.a) })
+
+  it('whose execution would close an account of others is refused unless that was planned', async () => {
+    const { vault, stranger, chain, service } = at
+    const me = stranger.publicKey
+    const spare = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, me)
+    chain.advance(1)
+    const opens = spl.createAssociatedTokenAccountInstruction(me, spare, me, spl.NATIVE_MINT)
+    const gives = spl.createSetAuthorityInstruction(spare, me, spl.AuthorityType.CloseAccount, keyOf(vault))
+    const { blockhash } = chain.latestBlockhash()
+    expect(chain.send(signed([opens, gives], [stranger], { blockhash })).err).toBeNull()
+    const id = await approved(spl.createCloseAccountInstruction(spare, keyOf(vault), keyOf(vault)))
+    const { db } = service.services.store
+    const { forecast_json } = await db
+      .selectFrom('proposals')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    const planned = JSON.parse(forecast_json!)
+    const balance_changes = planned.balance_changes.filter(
+      (each: { address: string }) => each.address !== String(spare),
+    )
+    const plan = async (forecast: object) =>
+      service.services.store.write((tx) =>
+        tx
+          .updateTable('proposals')
+          .set({ forecast_json: JSON.stringify(forecast) })
+          .where('id', '=', id)
+          .execute(),
+      )
+    await plan({ ...planned, balance_changes })
+    expect((await execution(id)).error.details).toEqual({
+      reason: 'changed',
+      changes: [expect.stringMatching(`^${spare} would be closed and lose .* SOL, which was not planned$`)],
+    })
+    await plan(planned)
+    await at.step('executions', id, at.a)
+  })
+
   it('whose execution would change another control than planned is refused, and one of an older version says so', async () => {
-    const { vault, stranger, a, b, chain, ask, service } = at
+    const { vault, stranger, a, chain, ask, service } = at
     const owned = (owner: PublicKey) => spl.getAssociatedTokenAddressSync(mint.publicKey, owner, true)
     const [mint, recipient] = [Keypair.generate(), Keypair.generate().publicKey]
     const from = owned(stranger.publicKey)
@@ -103,20 +155,8 @@ describe.skipIf(lacksTreasury)(`a proposal in hostile hands${lacksTreasury}`, ()
     )
     /** The vault, as the delegate, pays 50: it stays the delegate, of 50. */
     const act = spl.createTransferInstruction(from, owned(recipient), keyOf(vault), 50)
-    const message = new TransactionMessage({ payerKey: keyOf(vault), recentBlockhash: vault, instructions: [act] })
-    const transaction = Buffer.from(new VersionedTransaction(message.compileToV0Message()).serialize())
-    const approved = async () => {
-      const body = { transaction: transaction.toString('base64'), approver: at.approver(a) }
-      const { proposal } = await at.post('/v2/proposals', body)
-      at.put(proposal, a)
-      await at.follow()
-      await at.step('approvals', proposal.id, a)
-      await at.step('approvals', proposal.id, b)
-      return proposal.id as string
-    }
-    const execution = (id: string) => ask('POST', `/v2/proposals/${id}/executions`, { member: addressOf(a) })
     const forecast = async (id: string) => (await ask('GET', `/v2/proposals/${id}/forecast`)).data
-    const id = await approved()
+    const id = await approved(act)
     const amount = 'amount of the delegate in raw units'
     expect(await forecast(id)).toMatchObject({
       changes: [],

@@ -12,9 +12,13 @@ import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web
 import { describe, expect, it, vi } from 'vitest'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { readMovement } from '../../src/chain/sending/movements.ts'
+import { withoutReleased } from '../../src/policy/movement/freeze-release.ts'
 import { reconcileReadings } from '../../src/policy/movement/reconcile-readings.ts'
+import type { TouchedAccount } from '../../src/policy/movement/touched-accounts.ts'
 import { parseSetting } from '../../src/settings/config.ts'
+import type { DecodedMessage } from '../../src/solana/decoded-message.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { METAPLEX_CORE } from '../../src/solana/programs/metaplex-core.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, assetsOn, lacksCore, TEXTS } from '../support/assets.ts'
 import { type Limits, startPlatform } from '../support/platform-wallet.ts'
@@ -85,6 +89,16 @@ describe.skipIf(lacksCore)('a cosigned mint', () => {
     expect(signatures.flatMap((signature) => [...signature]).every((byte) => byte === 0)).toBe(true)
     const log = await logOf(request)
     expect(log.map(({ action }: { action: string }) => action)).toEqual(['signing.signed', 'signing.intended'])
+  })
+
+  it('has no signature of the platform in a dry run, and leaves nothing in the audit log', async () => {
+    const { request, wallet, mint } = await issuing()
+    const { status, json } = await mint({ dry_run: true })
+    expect(status, JSON.stringify(json)).toBe(200)
+    const { message, signatures } = decodeWireTransaction(Buffer.from(json.data.transaction, 'base64'))
+    const place = message.keys.indexOf(addressOf(wallet))
+    expect([place < message.signers, signatures[place]!.every((byte) => byte === 0)]).toEqual([true, true])
+    expect(await logOf(request)).toEqual([])
   })
 
   it('into any other collection of the platform must be signed by the platform on its own', async () => {
@@ -380,6 +394,29 @@ describe.skipIf(lacksCore)('the release of an asset', () => {
     const away = transferV1(context, { ...own, asset: key(asset), newOwner: key(text(someone())) })
     expect(await ruleFor(asset, [...release, ...instructions(away)])).toBe('authority')
   })
+})
+
+it('an asset counts as released only by its own thaw, beside which the wallet does nothing else', () => {
+  const keys = ['payer', 'wallet', 'asset', 'another', PROGRAMS.core.id]
+  const account = { lamports: 1n, owner: PROGRAMS.core.id, data: new Uint8Array(), executable: false }
+  const touched = { before: { account }, after: { account }, offsets: [1] } as unknown as TouchedAccount
+  const freeze = { frozen: true, authority: { type: 'Address', address: 'wallet' } }
+  const release = {
+    asset: 'asset',
+    before: { owner: 'payer', freeze, decoded: {} },
+    after: { owner: 'payer', freeze: null, decoded: {} },
+  }
+  const call = (asset: number, frozen = false) => ({
+    programIdIndex: 4,
+    accounts: Uint8Array.of(asset, 1),
+    data: METAPLEX_CORE.data('update_plugin_v1', { plugin: { name: 'FreezeDelegate', value: { frozen } } }),
+  })
+  const isReleased = (...instructions: ReturnType<typeof call>[]) => {
+    const message = { keys, instructions } as unknown as DecodedMessage
+    return withoutReleased('wallet', release, message, new Map([['asset', touched]])).get('asset')?.offsets.length === 0
+  }
+  expect(isReleased(call(2))).toBe(true)
+  for (const others of [[], [call(3)], [call(2, true)], [call(2), call(3)]]) expect(isReleased(...others)).toBe(false)
 })
 
 /** What the audit log says beside the making of API keys. */
