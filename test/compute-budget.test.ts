@@ -13,7 +13,7 @@ import { testNode } from './support/node.ts'
 import { hasProgram } from './support/programs.ts'
 import { startService } from './support/service.ts'
 import { createdToken } from './support/token-accounts.ts'
-import { keypairOf } from './support/wallets.ts'
+import { keypairOf, walletOn } from './support/wallets.ts'
 
 const TEXTS = {
   name: 'My Token',
@@ -26,10 +26,7 @@ const COMPUTE_BUDGET = ComputeBudgetProgram.programId.toBase58()
 
 async function start(settings: Partial<Record<SettingName, unknown>> = {}) {
   const service = await startService({ settings })
-  const chain = await service.services.chain.local()
-  const payer = Keypair.generate()
-  chain.airdrop(payer.publicKey.toBase58(), 10_000_000_000n)
-  const address = payer.publicKey.toBase58()
+  const { chain, wallet: payer, address } = await walletOn(service.services, 10_000_000_000n)
   const create = async (texts: object = {}) => {
     const body = { ...TEXTS, payer: address, token_program: 'token2022', revoke_freeze_authority: false, ...texts }
     const { status, json } = await service.request('POST', '/v2/tokens', { body })

@@ -30,7 +30,7 @@ import { aroundAccounts, clockAt } from './support/node-accounts.ts'
 import { LOCK_RENT, TOKEN_ACCOUNT_RENT, WALLET_RENT } from './support/rent.ts'
 import { inSoak } from './support/runs.ts'
 import { type Service, sharedService, startService, temporaryFolder } from './support/service.ts'
-import { SOL } from './support/wallets.ts'
+import { SOL, walletOn } from './support/wallets.ts'
 
 /** Rent of the lock and of its token account. */
 const RENT = LOCK_RENT + TOKEN_ACCOUNT_RENT
@@ -49,9 +49,7 @@ const settingsOf = (key: Keypair) => ({
 })
 
 async function goldOn(service: Service, key: Keypair, options?: MintOptions) {
-  const chain = await service.services.chain.local()
-  const issuer = Keypair.generate()
-  chain.airdrop(addressOf(issuer), 100n * SOL)
+  const { chain, wallet: issuer } = await walletOn(service.services)
   return { service, key, issuer, gold: createMint(chain, issuer, { key, ...options }) }
 }
 
@@ -71,9 +69,7 @@ async function setting(wishes?: Wishes) {
   if (wishes === undefined) shared ??= goldOn(await sharedGold(), sharedKey)
   const { service, key, issuer, gold } = await (wishes === undefined ? shared! : ownGold(wishes))
   const { request, services, clock } = service
-  const chain = await services.chain.local()
-  const user = Keypair.generate()
-  chain.airdrop(addressOf(user), 100n * SOL)
+  const { chain, wallet: user } = await walletOn(services)
   const account = give(chain, issuer, gold, user.publicKey, held)
   const address = addressOf(user)
   const places = await lockPlaces({ address: await escrowAddress(address), mint: addressOf(key), tokenProgram: 'spl' })

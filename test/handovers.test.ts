@@ -9,7 +9,7 @@ import { IMAGE, keysIn, landOn } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, startService } from './support/service.ts'
-import { SOL, signWith } from './support/wallets.ts'
+import { signWith, walletOn } from './support/wallets.ts'
 
 const lacksPools = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 
@@ -21,9 +21,7 @@ const vaultOf = (key: Keypair) =>
   )[0].toBase58()
 
 async function poolsOn({ services, request, clock }: Pick<Service, 'services' | 'request' | 'clock'>) {
-  const chain = await services.chain.local()
-  const creator = Keypair.generate()
-  chain.airdrop(addressOf(creator), 100n * SOL)
+  const { chain, wallet: creator } = await walletOn(services)
   const land = (transaction: string, keys: readonly Keypair[]) => landOn(chain, transaction, keys)
   const settle = async () => {
     chain.advance(20)

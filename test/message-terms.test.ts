@@ -16,7 +16,7 @@ import { testNode } from './support/node.ts'
 import { sharedService, startService } from './support/service.ts'
 import { createdToken } from './support/token-accounts.ts'
 import { signV1 } from './support/version1.ts'
-import { addressOf, keypairOf } from './support/wallets.ts'
+import { addressOf, keypairOf, walletOn } from './support/wallets.ts'
 
 const MOST = { computeUnitLimit: MAX_COMPUTE_UNITS, loadedAccountsDataSizeLimit: MAX_LOADED_BYTES, heapSize: null }
 const PAYER = addressOf(goldenKey(1))
@@ -109,9 +109,7 @@ const shared = sharedService({ settings: { 'priority-fee': '7000' } })
 /** A mint whose authority can be dropped, over a node whose answers `change` may alter. */
 async function setting(change: (method: string, value: Record<string, unknown>) => unknown = (_, value) => value) {
   const { services, request } = await shared()
-  const chain = await services.chain.local()
-  const payer = Keypair.generate()
-  chain.airdrop(addressOf(payer), 10_000_000_000n)
+  const { chain, wallet: payer } = await walletOn(services, 10_000_000_000n)
   const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/t.json', initial_supply: '1' }
   const body = { ...texts, payer: addressOf(payer), token_program: 'token2022', tx_version: 1 }
   const { data } = (await request('POST', '/v2/tokens', { body })).json

@@ -9,6 +9,7 @@ import { proveFacts } from '../src/passport-page/chain-facts.ts'
 import { PASSPORT_FORMAT, readPassport } from '../src/passport-page/passport-file.ts'
 import { addressOf, createMint, type Extension, run } from './support/gold.ts'
 import { sharedService } from './support/service.ts'
+import { walletOn } from './support/wallets.ts'
 
 const shared = sharedService()
 const program = spl.TOKEN_2022_PROGRAM_ID
@@ -17,9 +18,7 @@ const { ExtensionType } = spl
 /** The facts by their names, of a passport that its writer made to look as harmless as possible. */
 async function factsOf(extensions: Extension[], change?: (mint: PublicKey, wallet: Keypair) => TransactionInstruction) {
   const { services, request } = await shared()
-  const chain = await services.chain.local()
-  const wallet = Keypair.generate()
-  chain.airdrop(addressOf(wallet), 1_000_000_000n)
+  const { chain, wallet } = await walletOn(services, 1_000_000_000n)
   const made = createMint(chain, wallet, { program, extensions })
   const mint = made.mint.toBase58()
   if (change !== undefined) expect(run(chain, [change(made.mint, wallet)], [wallet]).err).toBeNull()

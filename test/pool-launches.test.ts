@@ -17,7 +17,7 @@ import { hasProgram } from './support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from './support/rent.ts'
 import { inSoak } from './support/runs.ts'
 import { type ServiceOptions, startService, temporaryFolder } from './support/service.ts'
-import { addressOf, SOL, signWith } from './support/wallets.ts'
+import { addressOf, SOL, signWith, walletOn } from './support/wallets.ts'
 
 const RICH: Limits = {
   lamports_per_transaction: String(100n * SOL),
@@ -37,9 +37,7 @@ async function setting(options: ServiceOptions = {}, limits: Limits | null = RIC
 }
 
 async function settingOn(service: PlatformService) {
-  const chain = await service.services.chain.local()
-  const creator = Keypair.generate()
-  chain.airdrop(addressOf(creator), 100n * SOL)
+  const { chain, wallet: creator } = await walletOn(service.services)
   const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE }
   const post = (more: object = {}, headers = {}) =>
     service.request('POST', '/v2/pools', { body: { ...body, ...more }, headers })

@@ -15,7 +15,7 @@ import { hasInstruction, PROGRAMS_DIR } from './support/programs.ts'
 import { putBadge, putMint, QUOTES } from './support/quotes.ts'
 import { inSoak } from './support/runs.ts'
 import { temporaryFolder } from './support/service.ts'
-import { keypairOf, SOL, signWith } from './support/wallets.ts'
+import { keypairOf, SOL, signWith, walletOn } from './support/wallets.ts'
 
 const AT = '/v2/pool-presets/standard/preview'
 
@@ -54,9 +54,7 @@ describe('a preview', () => {
 describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex and Lock in the cache)', () => {
   it.each([0, 0.5])('with a first buy of %d SOL equals what the launch then takes, to the lamport', async (buy) => {
     const { request, services } = await startPlatform(null)
-    const chain = await services.chain.local()
-    const creator = Keypair.generate()
-    chain.airdrop(addressOf(creator), 100n * SOL)
+    const { chain, wallet: creator } = await walletOn(services)
     const { data } = (await request('GET', `${AT}?buy=${buy}&points=5`)).json
     expect(data.validation).toMatchObject({ status: 'accepted', by: 'embedded_chain', reason: null })
     const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE, buy_amount: buy }
@@ -124,9 +122,7 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
     const settings = { 'pools.presets': presets, 'pools.preset': 'mine' }
     const { request, services } = await startPlatform(null, { settings })
     const { cost } = (await request('GET', '/v2/pool-presets/mine/preview')).json.data
-    const chain = await services.chain.local()
-    const creator = Keypair.generate()
-    chain.airdrop(addressOf(creator), 10n * SOL)
+    const { chain, wallet: creator } = await walletOn(services, 10n * SOL)
     const body = { creator: addressOf(creator), name: 'A', symbol: 'AB', image: IMAGE }
     const { status, json, text } = await request('POST', '/v2/pools', { body })
     expect(status, text).toBe(201)

@@ -9,7 +9,7 @@ import { CURVE, IMAGE, settlePools } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { temporaryFolder } from './support/service.ts'
-import { addressOf, keypairOf, SOL } from './support/wallets.ts'
+import { addressOf, keypairOf, walletOn } from './support/wallets.ts'
 
 const lacking = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
 const SHARED = {
@@ -23,9 +23,7 @@ async function setting(preset: object = SHARED) {
   const write = (content: object) => writeFileSync(presets, JSON.stringify({ shared: content }))
   write(preset)
   const service = await startPlatform(null, { settings: { 'pools.presets': presets } })
-  const chain = await service.services.chain.local()
-  const creator = Keypair.generate()
-  chain.airdrop(addressOf(creator), 100n * SOL)
+  const { chain, wallet: creator } = await walletOn(service.services)
   const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE, preset: 'shared' }
   const launch = async (more: object = {}) => service.request('POST', '/v2/pools', { body: { ...body, ...more } })
   const share = async (more: object = {}) =>

@@ -21,6 +21,7 @@ import { rentRateIn } from '../src/solana/rent.ts'
 import { mapped } from './support/mapped.ts'
 import { testNode } from './support/node.ts'
 import { type Service, sharedService } from './support/service.ts'
+import { walletOn } from './support/wallets.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 const OLD_BLOCKHASH = '11111111111111111111111111111111'
@@ -30,9 +31,7 @@ const shared = sharedService()
 
 async function start() {
   const service = await shared()
-  const payer = Keypair.generate()
-  const chain = await service.services.chain.local()
-  chain.airdrop(payer.publicKey.toBase58(), 1_000_000_000n)
+  const { chain, wallet: payer } = await walletOn(service.services, 1_000_000_000n)
   return { service, payer, chain }
 }
 

@@ -14,7 +14,7 @@ import { IMAGE, keysIn, settlePools } from './support/launches.ts'
 import { type Limits, startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import type { ServiceOptions } from './support/service.ts'
-import { addressOf, SOL, signWith } from './support/wallets.ts'
+import { addressOf, SOL, signWith, walletOn } from './support/wallets.ts'
 
 const DAY_MS = 24 * 3_600_000
 const RICH: Limits = {
@@ -33,9 +33,7 @@ interface Built {
 async function setting(settings: ServiceOptions['settings'] = {}) {
   const service = await startPlatform(RICH, { settings })
   const { request, services } = service
-  const chain = await services.chain.local()
-  const creator = Keypair.generate()
-  chain.airdrop(addressOf(creator), 100n * SOL)
+  const { chain, wallet: creator } = await walletOn(services)
   const post = (more: object = {}, headers = {}) => {
     const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE, ...more }
     return request('POST', '/v2/pools', { body, headers })

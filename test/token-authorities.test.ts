@@ -10,7 +10,7 @@ import { landOn } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
-import { keypairOf, signWith } from './support/wallets.ts'
+import { keypairOf, SOL, signWith, walletOn } from './support/wallets.ts'
 
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
 const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/token.json' }
@@ -21,9 +21,7 @@ const vaultOf = (key: PublicKey) =>
 
 async function holder(own?: Service, payer = Keypair.generate()) {
   const { services, request, clock } = own ?? (await shared())
-  const chain = await services.chain.local()
-  const address = payer.publicKey.toBase58()
-  chain.airdrop(address, 100_000_000_000n)
+  const { chain, address } = await walletOn(services, 100n * SOL, payer)
   const land = (transaction: string, ...signers: Keypair[]) => landOn(chain, transaction, signers)
   /** Sends it over HTTP, and follows it to its end. */
   const submit = async (data: { transaction: string; tracked_resource: object }, ...signers: Keypair[]) => {

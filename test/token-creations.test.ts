@@ -8,7 +8,7 @@ import { readMintExtensions } from '../src/solana/token-extensions.ts'
 import { runs } from './support/runs.ts'
 import { sharedService } from './support/service.ts'
 import { signV1 } from './support/version1.ts'
-import { keypairOf, signWith } from './support/wallets.ts'
+import { keypairOf, signWith, walletOn } from './support/wallets.ts'
 
 const DELEGATE = Keypair.generate().publicKey.toBase58()
 const HOOK = MEMO_PROGRAM
@@ -42,10 +42,7 @@ const shared = sharedService()
 
 async function open() {
   const { services, request } = await shared()
-  const chain = await services.chain.local()
-  const payer = Keypair.generate()
-  const address = payer.publicKey.toBase58()
-  chain.airdrop(address, 100_000_000_000n)
+  const { chain, wallet: payer, address } = await walletOn(services)
   const ask = (extensions: object | undefined, more: object = {}) =>
     request('POST', '/v2/tokens', {
       body: { ...body, payer: address, token_program: 'token2022', extensions, ...more },

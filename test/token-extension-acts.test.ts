@@ -10,7 +10,7 @@ import { landOn } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { runs } from './support/runs.ts'
 import { type Service, sharedService } from './support/service.ts'
-import { keypairOf } from './support/wallets.ts'
+import { keypairOf, SOL, walletOn } from './support/wallets.ts'
 
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
 const shared = sharedService()
@@ -18,9 +18,7 @@ const texts = { name: 'Fee', symbol: 'FEE', uri: 'https://example.com/f.json' }
 
 async function open(own?: Service, payer = Keypair.generate()) {
   const { services, request } = own ?? (await shared())
-  const chain = await services.chain.local()
-  const address = payer.publicKey.toBase58()
-  chain.airdrop(address, 100_000_000_000n)
+  const { chain, address } = await walletOn(services, 100n * SOL, payer)
   const landBuilt = (transaction: string, ...signers: Keypair[]) => landOn(chain, transaction, signers)
   const land = (...instructions: TransactionInstruction[]) => {
     const transaction = new Transaction({

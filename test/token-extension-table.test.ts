@@ -20,7 +20,7 @@ import { flatFee, strangersClient } from './support/damm-v2.ts'
 import { addressOf, launchOf, presetWith } from './support/dbc.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, sharedService } from './support/service.ts'
-import { keypairOf, signWith } from './support/wallets.ts'
+import { keypairOf, signWith, walletOn } from './support/wallets.ts'
 
 const DELEGATE = Keypair.generate().publicKey.toBase58()
 const HOUR = 3_600
@@ -75,9 +75,7 @@ afterAll(() => {
 
 async function open(): Promise<World> {
   const service = await shared()
-  const chain = await service.services.chain.local()
-  const payer = Keypair.generate()
-  chain.airdrop(addressOf(payer), 1_000_000_000_000n)
+  const { chain, wallet: payer } = await walletOn(service.services, 1_000_000_000_000n)
   const mints = new Map<Row, string>()
   const it = { service, chain, payer, mints, pools: new Map() }
   for (const row of ROWS) {

@@ -8,6 +8,7 @@ import { parseInstruction } from '../src/localnet/rpc/instructions.ts'
 import { readMintExtensions, withheldFee } from '../src/solana/token-extensions.ts'
 import { mapped } from './support/mapped.ts'
 import { sharedService } from './support/service.ts'
+import { walletOn } from './support/wallets.ts'
 
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID
 const HOOK = Keypair.generate().publicKey
@@ -16,9 +17,7 @@ const shared = sharedService()
 
 async function open() {
   const service = await shared()
-  const chain = await service.services.chain.local()
-  const payer = Keypair.generate()
-  chain.airdrop(payer.publicKey.toBase58(), 10_000_000_000n)
+  const { chain, wallet: payer } = await walletOn(service.services, 10_000_000_000n)
   const unsigned = (instructions: TransactionInstruction[]) => {
     const transaction = new Transaction({
       feePayer: payer.publicKey,

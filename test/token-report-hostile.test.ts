@@ -13,16 +13,14 @@ import { addressOf, createMint, type Extension, give, type Mint, run, tokenAccou
 import type { TestChain } from './support/local-chain.ts'
 import { hasProgram } from './support/programs.ts'
 import { sharedService } from './support/service.ts'
-import { SOL } from './support/wallets.ts'
+import { SOL, walletOn } from './support/wallets.ts'
 
 const { AuthorityType, ExtensionType } = spl
 const shared = sharedService()
 
 async function opened() {
   const { services, request } = await shared()
-  const chain = await services.chain.local()
-  const wallet = Keypair.generate()
-  chain.airdrop(addressOf(wallet), 1_000n * SOL)
+  const { chain, wallet } = await walletOn(services, 1_000n * SOL)
   const land = (instructions: TransactionInstruction[], ...signers: Keypair[]) => {
     const landed = run(chain, instructions, [wallet, ...signers])
     expect(landed.err, landed.logs.join('\n')).toBeNull()

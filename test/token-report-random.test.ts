@@ -5,10 +5,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { TokenReport } from '../src/api/token-report.ts'
 import { INCINERATOR, MEMO_PROGRAM } from '../src/solana/program-ids.ts'
-import { addressOf, createMint, type Extension, run, tokenAccountOf } from './support/gold.ts'
+import { createMint, type Extension, run, tokenAccountOf } from './support/gold.ts'
 import { embeddedNode } from './support/node.ts'
 import { runs } from './support/runs.ts'
 import { sharedService } from './support/service.ts'
+import { walletOn } from './support/wallets.ts'
 
 const { ExtensionType: Type, AuthorityType } = spl
 const shared = sharedService()
@@ -108,9 +109,7 @@ const Token = fc.record({
 
 async function opened() {
   const { services, request } = await shared()
-  const chain = await services.chain.local()
-  const wallet = Keypair.generate()
-  chain.airdrop(addressOf(wallet), 100_000_000_000n)
+  const { chain, wallet } = await walletOn(services)
   const node = embeddedNode(chain, 'confirmed')
   const land = (instructions: TransactionInstruction[], ...more: Keypair[]) => {
     // The same instructions again are another transaction, with the next blockhash.

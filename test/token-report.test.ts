@@ -20,7 +20,7 @@ import type { TestChain } from './support/local-chain.ts'
 import { embeddedNode } from './support/node.ts'
 import { hasProgram } from './support/programs.ts'
 import { sharedService } from './support/service.ts'
-import { SOL } from './support/wallets.ts'
+import { SOL, walletOn } from './support/wallets.ts'
 
 const shared = sharedService()
 const lacking = (programs: readonly { id: string; name: string }[]) => {
@@ -30,9 +30,7 @@ const lacking = (programs: readonly { id: string; name: string }[]) => {
 
 async function opened() {
   const { services, request } = await shared()
-  const chain = await services.chain.local()
-  const wallet = Keypair.generate()
-  chain.airdrop(addressOf(wallet), 1_000n * SOL)
+  const { chain, wallet } = await walletOn(services, 1_000n * SOL)
   const node = embeddedNode(chain, 'confirmed')
   const land = (instructions: TransactionInstruction[], ...signers: Keypair[]) => {
     const landed = run(chain, instructions, signers)

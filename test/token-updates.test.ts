@@ -11,7 +11,7 @@ import { landOn } from './support/launches.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { type Service, sharedService } from './support/service.ts'
-import { keypairOf } from './support/wallets.ts'
+import { keypairOf, SOL, walletOn } from './support/wallets.ts'
 
 const texts = { name: 'My Token', symbol: 'MTK', uri: 'https://example.com/token.json' }
 const shared = sharedService()
@@ -22,9 +22,7 @@ const programs = [
 
 async function open(own?: Service, payer = Keypair.generate()) {
   const { services, request } = own ?? (await shared())
-  const chain = await services.chain.local()
-  const address = payer.publicKey.toBase58()
-  chain.airdrop(address, 100_000_000_000n)
+  const { chain, address } = await walletOn(services, 100n * SOL, payer)
   const land = (transaction: string, ...signers: Keypair[]) => landOn(chain, transaction, signers)
   const create = async (token_program: string, more: object = {}) => {
     const body = { ...texts, payer: address, initial_supply: '1000', token_program, ...more }

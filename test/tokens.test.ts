@@ -11,7 +11,7 @@ import { createMint, run } from './support/gold.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { makeFolder, removeFolder, type Service, sharedService, startService } from './support/service.ts'
-import { keypairOf } from './support/wallets.ts'
+import { keypairOf, walletOn } from './support/wallets.ts'
 
 const body = { name: 'My Token', symbol: 'MTK', initial_supply: '1000000000000', uri: 'https://example.com/token.json' }
 
@@ -19,9 +19,7 @@ const shared = sharedService()
 
 async function wallet(own?: Service) {
   const service = own ?? (await shared())
-  const chain = await service.services.chain.local()
-  const payer = Keypair.generate()
-  chain.airdrop(payer.publicKey.toBase58(), 10_000_000_000n)
+  const { chain, wallet: payer } = await walletOn(service.services, 10_000_000_000n)
   const land = (transaction: string, ...signers: Keypair[]) => {
     const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
     signed.sign(signers)

@@ -12,7 +12,7 @@ import { decodeWireTransaction, signatureOffset } from '../src/solana/messages.t
 import { signFresh } from '../src/solana/signatures.ts'
 import { pruneRefreshedMessages } from '../src/store/transactions/refreshed-messages.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
-import { SOL } from './support/wallets.ts'
+import { SOL, walletOn } from './support/wallets.ts'
 
 const CONFIG = {
   priorityFeeLamports: 1n,
@@ -27,10 +27,7 @@ const shared = sharedService()
 
 async function start(own?: Service) {
   const service = own ?? (await shared())
-  const chain = await service.services.chain.local()
-  const payer = Keypair.generate()
-  const address = payer.publicKey.toBase58()
-  chain.airdrop(address, 100n * SOL)
+  const { chain, wallet: payer, address } = await walletOn(service.services)
   const post = (path: string, body: object) => service.request('POST', path, { body })
   return {
     ...service,

@@ -28,7 +28,7 @@ import { runs } from './support/runs.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
 import { inVersion1, LARGEST_V1_TRANSFER, largestV1, signedV1, signV1, unsignedV1 } from './support/version1.ts'
 import { compile, drawn, KEYS, kitsReadByUs, NO_CONFIG, oursReadByKit } from './support/version1-messages.ts'
-import { keypairOf, SOL } from './support/wallets.ts'
+import { keypairOf, SOL, walletOn } from './support/wallets.ts'
 
 describe('a transaction of version 1', () => {
   it("is read by @solana/kit as what it was compiled from, and kit's encoder gives the same bytes", () => {
@@ -150,9 +150,7 @@ const shared = sharedService()
 
 async function start(own?: Service) {
   const service = own ?? (await shared())
-  const chain = await service.services.chain.local()
-  const payer = Keypair.generate()
-  chain.airdrop(payer.publicKey.toBase58(), 10n * SOL)
+  const { chain, wallet: payer } = await walletOn(service.services, 10n * SOL)
   const to = Keypair.generate().publicKey
   const pay = (lamports: number) => SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })
   return {

@@ -10,7 +10,7 @@ import { followTransactions } from '../src/operations/transactions/follow-transa
 import { TIP_ACCOUNTS } from '../src/solana/bundles.ts'
 import { cataloguedTypes } from './support/event-catalog.ts'
 import { type Service, sharedService, startService } from './support/service.ts'
-import { keypairOf } from './support/wallets.ts'
+import { keypairOf, walletOn } from './support/wallets.ts'
 
 const SOL = 1_000_000_000
 
@@ -18,9 +18,7 @@ const shared = sharedService()
 
 async function start(own?: Service) {
   const service = own ?? (await shared())
-  const chain = await service.services.chain.local()
-  const payer = Keypair.generate()
-  chain.airdrop(payer.publicKey.toBase58(), 10n * BigInt(SOL))
+  const { chain, wallet: payer } = await walletOn(service.services, 10n * BigInt(SOL))
   const to = Keypair.generate().publicKey
   const build = (lamports = SOL, signers = [payer], tip?: string) => {
     const instructions = [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })]

@@ -9,7 +9,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addSignatures, signed } from './local-chain-transactions.ts'
 import { hasProgram } from './programs.ts'
 import type { Service } from './service.ts'
-import { addressOf, SOL } from './wallets.ts'
+import { addressOf, SOL, walletOn } from './wallets.ts'
 
 export { addressOf }
 
@@ -32,9 +32,7 @@ export type Airdrops = Awaited<ReturnType<typeof airdropsOn<Opened>>>
 /** Helpers over a service whose chain is the embedded one. */
 export async function airdropsOn<S extends Opened>(service: S) {
   const { services, request, clock } = service
-  const chain = await services.chain.local()
-  const authority = Keypair.generate()
-  chain.airdrop(addressOf(authority), 100n * SOL)
+  const { chain, wallet: authority } = await walletOn(services)
 
   const run = (instructions: TransactionInstruction[], signers: Keypair[]) => {
     const landed = chain.send(signed(instructions, signers, { blockhash: chain.latestBlockhash().blockhash }))

@@ -1,5 +1,4 @@
 /** Whole lives, as a subscriber receives them: a token's and a launch's, compared as a whole. */
-import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
@@ -11,7 +10,7 @@ import { type PlatformService, startPlatform } from '../support/platform-wallet.
 import { startReceiver } from '../support/receiver.ts'
 import { repeatWorks } from '../support/repeated-works.ts'
 import { inSoak } from '../support/runs.ts'
-import { addressOf, keypairOf, SOL, signWith } from '../support/wallets.ts'
+import { addressOf, keypairOf, SOL, signWith, walletOn } from '../support/wallets.ts'
 
 async function setting(prepare: (store: Store) => void) {
   const service = await startPlatform(
@@ -19,9 +18,7 @@ async function setting(prepare: (store: Store) => void) {
     { settings: { 'webhooks.allow-private': true, 'pools.crank': true } },
   )
   prepare(service.services.store)
-  const chain = await service.services.chain.local()
-  const user = Keypair.generate()
-  chain.airdrop(addressOf(user), 500n * SOL)
+  const { chain, wallet: user } = await walletOn(service.services, 500n * SOL)
   const receiver = await startReceiver()
   await service.request('POST', '/v2/webhook-subscriptions', { body: { url: receiver.url, enabled_events: ['*'] } })
   const settle = async () => {
