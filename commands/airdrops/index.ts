@@ -1,15 +1,21 @@
 /** `svc airdrops`: from a list of recipients to funded distributors, claims and the withdrawal of the rest. */
 import { paths } from '../../src/api/paths.ts'
-import { inWhole, wholeOf } from '../cli/amounts.ts'
+import { toHex } from '../../src/merkle/tree.ts'
+import { groupedDecimalOf, inWhole, wholeOf } from '../cli/amounts.ts'
 import { mintAddress, type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
+import { makeStateFolder, stateFile } from '../cli/state-file.ts'
 import { SEND_CALLS, sendFlags } from '../lists/batches/flags.ts'
 import { doToWallets } from '../lists/batches/list.ts'
 import { columnInputs, withListNotes } from '../lists/column-flags.ts'
 import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
-import { readRecipients } from '../merkle/recipients.ts'
+import { hashRoot, readRecipients } from '../merkle/recipients.ts'
+import { fetchStoredList } from '../merkle/stored-list.ts'
+import { TX_VERSION, txVersionField, WAIT } from '../signing/flags.ts'
+import { sendByPlatform } from '../signing/platform-wallet.ts'
+import { previewLine } from '../signing/preview.ts'
 import { mintDecimals, recordInTokens } from '../signing/token-state.ts'
-import { usage } from '../ui/problem.ts'
+import { failure, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { airdropAdoptVerb } from './adopt.ts'
@@ -18,14 +24,127 @@ import { airdropClaimsVerb } from './claims.ts'
 import { airdropExportVerb } from './export.ts'
 import { airdropInitVerb } from './init.ts'
 import { airdropLaunchVerb } from './launch.ts'
+import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 import { airdropPageVerb } from './page.ts'
-import { airdropPushVerb } from './push.ts'
 import { airdropSnapshotVerb } from './snapshot.ts'
 import { airdropSponsorVerb } from './sponsor.ts'
 import { airdropStatusVerb } from './status.ts'
 import { vaultNotes } from './vault-words.ts'
 import { airdropWatchVerb } from './watch.ts'
-import { airdropWithdrawVerb } from './withdraw.ts'
+
+// `svc airdrops push`: transfers from the list of a stored tree, because nobody can claim for another wallet.
+
+const PUSHES_FOLDER = 'pushes'
+
+const airdropPushVerb = verb({
+  about: 'Send the list of a stored airdrop, instead of having it claimed',
+  details:
+    'Only a wallet itself can claim, so these are transfers from your wallet, like those of `svc airdrops send`. Wallets that have claimed are left out. Refused while the vault can pay claims: a wallet could be paid twice. Withdraw the vault first. If another API key stored the list, a run without a terminal or with --yes needs --root or --list.',
+  calls: [...SEND_CALLS, paths.merkleTrees.get, paths.merkleTrees.entries, paths.airdrops.get],
+  args: { id: required(text('Id of the stored tree')) },
+  flags: {
+    journal: text('File that records who was paid (default: one for this airdrop in the state folder)', {
+      placeholder: 'FILE',
+    }),
+    root: text('Merkle root that the stored list must have, hex', ROOT_FLAG),
+    ...listFlags,
+    raw: unitFlags.raw,
+    ...sendFlags,
+  },
+  examples: [
+    'svc airdrops push 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --dry-run',
+    'svc airdrops push 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw -k payer.json --out paid.csv',
+  ],
+  async run({ id, journal, root: meantRoot, list: file, decimals, raw, duplicates, ...flags }, session) {
+    const record = await storedRecord(session, id)
+    const chosen = { decimals, raw }
+    const token = await listToken(session, record.mint)
+    requireUnits(chosen, token)
+    if (!flags.dry_run || meantRoot !== undefined || file !== undefined) {
+      await requireMeant(session, [record], {
+        roots: rootsOf(meantRoot),
+        list: file,
+        ...columnInputs(flags),
+        decimals,
+        duplicates,
+        units: (name) => chosenUnits(session, chosen, { name, token }),
+        signs: true,
+      })
+    }
+    const list = await fetchStoredList(session, id, record.leaf_count)
+    const root = toHex(hashRoot(list, session.ui))
+    if (root !== record.root) {
+      throw failure(`the entries of ${id} lead to the root ${root}, its record says ${record.root}`, {
+        next: 'the list was replaced meanwhile, or the server runs another version: run the command again',
+      })
+    }
+    if (journal === undefined && !flags.dry_run) makeStateFolder(PUSHES_FOLDER)
+    return doToWallets(session, flags, {
+      act: 'send',
+      name: id,
+      token,
+      list,
+      journal: journal ?? stateFile(PUSHES_FOLDER, [await session.cluster(), id], 'jsonl'),
+      proposals: journal ?? stateFile(PUSHES_FOLDER, [await session.cluster(), id, flags.squads?.vault], 'jsonl'),
+      airdrop_id: id,
+    })
+  },
+})
+
+// `svc airdrops withdraw`: the platform wallet withdraws the rest of a vault after the clawback time.
+
+const airdropWithdrawVerb = verb({
+  about: 'Withdraw what is left in the vault, once its clawback time has come',
+  details:
+    'The whole vault goes to the token account that its maker set, no matter who pays the fee. The platform wallet signs. --amount refuses a vault that holds another sum.',
+  calls: [paths.airdrops.get, paths.airdrops.withdraw, paths.transactions.get],
+  args: { id: required(text('Id of the airdrop')) },
+  flags: {
+    amount: text('Raw units that the vault must hold (default: any)', { placeholder: 'UNITS' }),
+    admin: text('Wallet that must own the receiving account (default: not checked)', { placeholder: 'WALLET' }),
+    idempotency_key: text('Repeat the request of an earlier run under its key', {
+      placeholder: 'KEY',
+      needs: ['amount'],
+    }),
+    tx_version: TX_VERSION,
+    wait: WAIT,
+  },
+  examples: [
+    'svc airdrops withdraw 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+    'svc airdrops withdraw 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --admin 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --yes',
+  ],
+  async run({ id, amount, admin, idempotency_key, tx_version, wait }, session) {
+    if (amount !== undefined && !/^\d{1,20}$/.test(amount)) {
+      throw usage(`--amount must be raw units, not "${amount}"`, { param: '--amount' })
+    }
+    const { data: airdrop } = await session.client.airdrops.get({ id })
+    const all = amount ?? airdrop.vault_balance
+    if (all === null) throw usage(`${id} has no vault on chain: nothing can be withdrawn`, { param: '<id>' })
+    const decimals = await mintDecimals(session, airdrop.mint)
+    const shownAmount = decimals === null ? `${all} raw units` : groupedDecimalOf(BigInt(all), decimals)
+    const what = `Withdraw ${shownAmount} of ${airdrop.mint}`
+    await session.ui.preview([
+      what,
+      previewLine('vault', airdrop.vault ?? '-'),
+      previewLine('goes to', airdrop.clawback_receiver ?? '-'),
+      previewLine('possible', airdrop.clawback_at === null ? '-' : `from ${timeText(airdrop.clawback_at)}`),
+    ])
+    const body = { id, amount: all, ...txVersionField({ tx_version }), ...(admin === undefined ? {} : { admin }) }
+    return sendByPlatform(
+      session,
+      { wait, idempotency_key },
+      {
+        what,
+        async sign(options) {
+          const { data } = await session.client.airdrops.withdraw(body, options)
+          if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
+          const { mode: _, signature, ...shown } = data
+          return { signature, show: () => ({ airdrop: id, ...shown }) }
+        },
+      },
+    )
+  },
+})
 
 // `svc airdrops send`: transfers a token to every wallet of a CSV, so that nobody has to claim.
 

@@ -1,15 +1,68 @@
 /** Asks on a terminal for what a command needs, and shows the same as one command line. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { AnyRoute } from '../../src/api/route.ts'
 import { Cancelled } from '../ui/problem.ts'
 import type { Choice, Ui } from '../ui/ui.ts'
+import { LAMPORT_DECIMALS, rawUnits } from './amounts.ts'
 import type { CommandInput, Verb } from './command.ts'
 import { suggestionOf } from './command-tree.ts'
-import { type FieldCheck, openFieldChecks } from './field-checks.ts'
 import { declaredInputs, isMissing, readInput, shownName } from './input-values.ts'
 import { flagName, type ParsedCommand } from './parsed-command.ts'
 import { commandLineOf } from './shell-words.ts'
 import { terminal } from './terminal.ts'
+
+// Checks a value by the schema of its API field, so that a question can say at once what is wrong.
+
+/** Names of values that the command converts before it sends them. */
+const CONVERTED = new Set(['FILE', 'DIR', 'SOL', 'TOKENS', 'AMOUNT'])
+/** Those that are amounts, with the most fractional digits: whole tokens have those of a mint that is not known yet. */
+const AMOUNTS: Readonly<Record<string, number>> = { SOL: LAMPORT_DECIMALS, TOKENS: 255, AMOUNT: 255 }
+
+/** Returns what the API would object to; undefined if it accepts the value, or if no field has it unchanged. */
+type FieldCheck = (key: string, input: CommandInput, value: unknown) => string | undefined
+
+/** Whether the value is read from another place: `@` with a file's name, or standard input. */
+const isFromFile = (value: unknown) => typeof value === 'string' && (value === '-' || value.startsWith('@'))
+
+/** Loads the schemas of the API; only commands that ask questions load them. */
+export async function openFieldChecks({ calls }: Verb): Promise<FieldCheck> {
+  const [{ z }, { api }, { validateInput }] = await Promise.all([
+    import('@hono/zod-openapi'),
+    import('../../src/api/index.ts'),
+    import('../../src/api/input-validation.ts'),
+  ])
+  const routes: AnyRoute[] = Object.values(api)
+    .flatMap((resource): AnyRoute[] => Object.values(resource))
+    .filter((route) => calls.some(([method, path]) => method === route.method && path === route.path))
+  return (key, input, value) => {
+    const name = input.field ?? key
+    if (input.kind === 'text' && AMOUNTS[input.placeholder] !== undefined) return amountFault(input, String(value))
+    if (value === 'none' && input.about.includes('none')) return undefined
+    if (input.kind === 'list' || CONVERTED.has(input.placeholder) || isFromFile(value)) return undefined
+    const shape = routes
+      .flatMap(({ params, body, query }) => [params, body, query])
+      .find((fields) => fields !== undefined && Object.hasOwn(fields.shape, name))
+    if (shape === undefined) return undefined
+    try {
+      validateInput(z.object({ [name]: shape.shape[name] }), { [name]: value })
+      return undefined
+    } catch (error) {
+      return (error as Error).message.slice(`${name}: `.length)
+    }
+  }
+}
+
+function amountFault({ placeholder, about }: CommandInput, text: string): string | undefined {
+  if (text === 'all' && about.includes('all')) return undefined
+  const digits = about.includes('whole tokens') ? AMOUNTS.TOKENS : AMOUNTS[placeholder]
+  try {
+    rawUnits(text, digits ?? 0, 'it')
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
 
 /** If there are more values, the user types one instead of choosing it. */
 const MOST_CHOICES = 50

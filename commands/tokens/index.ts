@@ -1,9 +1,9 @@
 /** `svc tokens`: fungible mints, created and signed locally, and their authorities. */
-
 import { paths } from '../../src/api/paths.ts'
+import type { TokenTransfer } from '../../src/api/token-transfers.ts'
 import type { TokenCreated } from '../../src/api/tokens.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
-import { rawUnits } from '../cli/amounts.ts'
+import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import {
   asked,
   choiceOf,
@@ -18,24 +18,128 @@ import {
   verb,
 } from '../cli/command.ts'
 import { listVerb, recordVerb, rowsOfRecords } from '../cli/reads.ts'
+import { demandsTransfers } from '../lists/batches/act.ts'
+import { SEND_CALLS } from '../lists/batches/flags.ts'
+import { columnFlags, columnInputs } from '../lists/column-flags.ts'
+import { TRUST_JOURNAL } from '../lists/proof.ts'
 import type { OpenedAccounts } from '../signing/cost-parts.ts'
 import { demanding } from '../signing/demand.ts'
 import { makesToken } from '../signing/demanded-tokens.ts'
-import { buildFields, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 import { loadMintKey, mintKeypair } from '../signing/mint-keypair.ts'
 import { runSigned } from '../signing/run.ts'
+import { ACT_SIGNING, runAct } from '../signing/run-act.ts'
+import { SVG } from '../ui/drawing-flags.ts'
 import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
+import { FROM, JOURNAL, openingLine, parseUnits, RAW } from './act-inputs.ts'
+import { actOnList } from './act-lists.ts'
 import { burnVerb, freezeVerb, mintVerb, thawVerb } from './acts.ts'
 import { harvestVerb, setExtensionsVerb, withdrawWithheldVerb } from './extension-acts.ts'
 import { buyerLines, EXTENSION_FLAGS, extensionsOf } from './extension-flags.ts'
 import { grindVerb } from './grind.ts'
-import { inspectVerb } from './inspect.ts'
 import { closeVerb, pauseVerb, resumeVerb } from './mint-acts.ts'
 import { passportVerb } from './passport.ts'
 import { AUTHORITIES, demandsEnd, setAuthorityVerb } from './set-authority.ts'
-import { transferVerb } from './transfer.ts'
 import { updateVerb } from './update.ts'
+
+// `svc tokens transfer`: sends a token to one wallet, or to every wallet of a list once.
+
+const transferVerb = verb({
+  about: 'Send a token to a wallet, or to every wallet of a CSV',
+  details:
+    'A missing token account is opened at your cost. With --from each wallet of the list is paid once, as by `svc airdrops send`: run the same command again after any interruption.',
+  calls: [...SEND_CALLS],
+  args: {
+    mint: required(mintAddress('Mint of the token, or its symbol')),
+    wallet: requiredUnless('from', text('Wallet that gets it', { placeholder: 'WALLET' })),
+    amount: requiredUnless('from', text('Whole tokens, like 1000 or 0.5', { placeholder: 'AMOUNT' })),
+  },
+  flags: {
+    from: FROM,
+    ...columnFlags,
+    journal: JOURNAL,
+    raw: RAW,
+    allow_programs: ALLOW_PROGRAMS,
+    accept_transfer_fee: toggle('Send a token with a transfer fee, so that less arrives'),
+    again: toggle('With --from: pay everybody again, although the same list was sent with another journal', {
+      needs: ['from'],
+    }),
+    trust_journal: TRUST_JOURNAL,
+    ...ACT_SIGNING,
+  },
+  examples: [
+    'svc tokens transfer 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 100',
+    'svc tokens transfer 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --from rewards.csv --dry-run',
+  ],
+  async run({ mint, wallet, amount, from, journal, raw, again, trust_journal, ...flags }, session) {
+    const { allow_programs, accept_transfer_fee, ...signing } = flags
+    if (from !== undefined) {
+      const list = { act: 'send' as const, mint, file: from, journal, raw, columns: columnInputs(flags) }
+      return actOnList(session, { ...flags, again, trust_journal }, list)
+    }
+    const { decimals, units } = await parseUnits(session, mint, { amount: amount ?? '', raw })
+    const recipient = wallet ?? ''
+    const request = {
+      mint,
+      accept_transfer_fee,
+      ...programsField({ allow_programs }),
+      recipients: [{ wallet: recipient, amount: String(units) }],
+    }
+    return runAct<TokenTransfer>(session, signing, {
+      what: `Send ${groupedDecimalOf(units, decimals)} of the token ${mint} to ${recipient}`,
+      call: (body, options) => session.client.tokenTransfers.create({ ...request, ...body }, options),
+      demand: (of) => demandsTransfers(of, { ...request, decimals }),
+      preview: ({ rent }) => openingLine(rent),
+      show: ({ total, recipients: [one] }) => ({
+        mint,
+        recipient,
+        token_account: one?.token_account,
+        amount: total,
+      }),
+      decimals: { amount: decimals },
+    })
+  },
+})
+
+// `svc tokens inspect`: everything that the chain shows about a token, with a verdict on each known risk.
+
+const inspectVerb = verb({
+  about: 'Read everything that the chain shows about a token, with a verdict on each risk',
+  details:
+    'Supply, authorities, extensions, holders, locks of Jupiter Lock, and pools of Meteora DBC and DAMM v2, whoever made them. Pools of other programs are not read: liquidity elsewhere is not counted, and their vaults look like holders. Vaults of pools, locks and distributors do not count as holders, except for what a lock pays at any time: what is due counts for its recipient, and what a cancellation returns for its creator. A part that the RPC node does not show is unknown, and the reason is given.',
+  calls: [paths.tokens.report],
+  args: { mint: required(mintAddress('Mint of the token, or its symbol')) },
+  flags: {
+    holder_limit: integer('Share of one holder above which it is a risk, 1 to 100 (default 10)', {
+      min: 1,
+      max: 100,
+      placeholder: 'PERCENT',
+    }),
+    svg: SVG,
+  },
+  examples: [
+    'svc tokens inspect 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
+    'svc tokens inspect 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --holder-limit 5 --svg holders.svg',
+  ],
+  async run({ mint, holder_limit, svg }, { client }) {
+    const { data } = await client.tokens.report({
+      mint,
+      ...(holder_limit === undefined ? {} : { holder_limit: String(holder_limit) }),
+    })
+    const { reportText } = await import('./report-text.ts')
+    const notes = data.gaps.map(({ part, reason }) => `${part}: ${reason}`)
+    if (svg !== undefined) {
+      const [{ writePicture }, { distributionSvg }] = await Promise.all([
+        import('../ui/drawing.ts'),
+        import('./distribution-picture.ts'),
+      ])
+      notes.push(...writePicture(svg, distributionSvg(data)))
+    }
+    const rows = rowsOfRecords(data.risks, ['risk', 'level', 'finding', 'remedy'])
+    return { data, rows, text: reportText(data), notes }
+  },
+})
 
 const demandsToken = demanding('this mint, its supply and its authorities', makesToken)
 

@@ -16,21 +16,120 @@ import {
 import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
 import { addressNames } from '../signing/address-names.ts'
+import { trackedField } from '../signing/built-transactions.ts'
 import { contentOutcome, type Findings } from '../signing/content.ts'
-import { WAIT } from '../signing/flags.ts'
+import { WAIT, type Wait } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
 import { clusterState, secondsLeft } from '../signing/lifetime.ts'
 import { describeWithTables } from '../signing/lookup-tables.ts'
 import { partialOutcome } from '../signing/partial-outcome.ts'
 import { effectLines, failureLines } from '../signing/preview.ts'
-import { readTransaction, transactionsIn } from '../signing/transaction-input.ts'
+import { submitSigned } from '../signing/requests.ts'
+import { transactionFailure } from '../signing/run-failures.ts'
+import { sendAll } from '../signing/sending.ts'
+import {
+  readTransaction,
+  readTransactions,
+  type TransactionInput,
+  transactionsIn,
+} from '../signing/transaction-input.ts'
 import { readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { refresh } from './refresh.ts'
 import { sign } from './sign.ts'
-import { submitTransactions } from './submit.ts'
+
+// `svc tx submit`: sends what was signed, alone, in order or as a bundle, and follows it.
+
+const BUNDLE_MAX = 5
+
+interface SubmitInput {
+  transaction: string[]
+  bundle: boolean
+  skip_preflight: boolean
+  max_retries: number | undefined
+  wait: Wait | undefined
+}
+
+/** Sends one transaction, several as a bundle, or those of one build in order. */
+async function submitTransactions(input: SubmitInput, session: Session): Promise<CommandOutcome> {
+  const { bundle, skip_preflight, max_retries, wait = 'confirmed' } = input
+  const read: TransactionInput[] = []
+  for (const word of input.transaction) read.push(await readTransactions(word))
+  if (!bundle && read.length > 1)
+    throw usage('several transactions go as a bundle: add --bundle', { param: '--bundle' })
+  const typed = read.flatMap(({ transactions, tracked_resource }) =>
+    transactions.map((transaction, i) => ({
+      transaction,
+      // What a series tracks belongs to its last transaction.
+      ...(tracked_resource === undefined || i < transactions.length - 1 ? {} : { tracked_resource }),
+    })),
+  )
+  if (typed.length > BUNDLE_MAX) throw usage(`a bundle holds at most ${BUNDLE_MAX} transactions, not ${typed.length}`)
+  const signatures: string[] = []
+  for (const { transaction } of typed) signatures.push(await completeSignature(session, transaction))
+
+  const options = {
+    ...(skip_preflight ? { skip_preflight } : {}),
+    ...(max_retries === undefined ? {} : { max_retries }),
+  }
+  const tracked = typed.at(-1)?.tracked_resource
+  if (!bundle && typed.length > 1) {
+    const signed = typed.map(({ transaction }, i) => ({ transaction, signature: signatures[i] ?? '' }))
+    const built = {
+      transactions: typed.map(({ transaction }) => transaction),
+      ...trackedField({ tracked_resource: tracked }),
+    }
+    return followedOutcome(
+      {},
+      (await sendAll(session, signed, { built, wait, bundle, recovery: RECOVERY, options })) ?? signed,
+    )
+  }
+  const dropped = typed.slice(0, -1).filter(({ tracked_resource }) => tracked_resource !== undefined)
+  if (dropped.length > 0) {
+    session.ui.warn(
+      'a bundle tracks what its last transaction is about; the tracked_resource of the others is left out',
+    )
+  }
+  const [first = { transaction: '' }] = typed
+  const answer = await submitSigned(session, signatures[0] ?? '', {
+    ...(bundle
+      ? { bundle: true, signed_transactions: typed.map(({ transaction }) => transaction) }
+      : { transaction: first.transaction }),
+    ...options,
+    ...(tracked === undefined ? {} : { tracked_resource: tracked }),
+  })
+  if (wait === 'none') return { data: answer }
+  const followed: Transaction[] = []
+  for (const signature of signatures) followed.push(await waitForTransaction(session, signature, wait))
+  const failed = followed.find(({ lifecycle }) => lifecycle === 'failed')
+  if (failed !== undefined) {
+    throw await transactionFailure(session, typed[followed.indexOf(failed)]?.transaction, failed)
+  }
+  if (!bundle) return { data: followed[0] }
+  return followedOutcome(answer, followed)
+}
+
+const RECOVERY = '`svc tx get` shows each; send the rest with `svc tx submit` once the one before it is confirmed'
+
+function followedOutcome(answer: object, followed: readonly (Transaction | { signature: string })[]): CommandOutcome {
+  const columns = ['signature', 'lifecycle', 'slot'] as const
+  const rows = followed.map((one) =>
+    columns.map((column) => ('lifecycle' in one ? one[column] : column === 'signature' ? one.signature : '-')),
+  )
+  return { data: { ...answer, transactions: followed }, rows: { columns, rows } }
+}
+
+async function completeSignature({ wallet }: Session, transaction: string): Promise<string> {
+  const { signature, signers } = await wallet.decode(transaction)
+  const unsigned = signers.filter(({ signature }) => signature !== 'valid')
+  if (signature !== null && unsigned.length === 0) return signature
+  throw usage(`not signed: ${unsigned.map(({ address, signature }) => `${address} (${signature})`).join(', ')}`, {
+    param: '<transaction>',
+    next: '`svc tx sign` adds a signature',
+  })
+}
 
 // `svc tx decode`: what is in a transaction, how long it can land, and what a simulation of it changes.
 

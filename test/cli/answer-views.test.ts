@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { filledTemplate, openView, templateOf, type ViewOptions } from '../../commands/ui/answer-view.ts'
-import { compareKeys, orderKey } from '../../commands/ui/conditions.ts'
+import {
+  compareKeys,
+  filledTemplate,
+  openView,
+  orderKey,
+  templateOf,
+  type ViewOptions,
+} from '../../commands/ui/answer-view.ts'
 import { openJq } from '../../commands/ui/jq.ts'
 import { PLAIN } from '../../commands/ui/paint.ts'
 import { render } from '../../commands/ui/render.ts'

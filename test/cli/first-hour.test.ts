@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { NOUNS, rootHelp } from '../../commands/cli/nouns.ts'
-import { completionScript } from '../../commands/completion/scripts.ts'
+import { completionScript } from '../../commands/completion/index.ts'
 import { proposedOutcome, WaitsForApproval } from '../../commands/signing/waits-for-approval.ts'
 import { commandLine, MINT } from './command-line.ts'
 

@@ -2,7 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { claimSponsored } from '../../commands/airdrops/sponsored-claim.ts'
+import { claimSponsored } from '../../commands/airdrops/claim.ts'
 import { solOf } from '../../commands/cli/amounts.ts'
 import type { Session } from '../../commands/cli/session.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
