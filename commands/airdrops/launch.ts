@@ -156,6 +156,7 @@ export const airdropLaunchVerb = verb({
         const total = funds === undefined ? [] : totalLines(funds, acting?.member ?? payer.address)
         await ui.preview([question, ...planLines(session, input, { payer, file, parts, token }), ...total])
         if (funds !== undefined && !input.dry_run) requireFunds(funds, await session.cluster())
+        return null
       },
       work: () => launchAll(session, input, { payer, parts }),
       outcome(dry) {

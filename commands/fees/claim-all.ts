@@ -7,16 +7,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { failedRow, oneByOne, runList } from '../lists/run.ts'
 import { approverField, programsField } from '../signing/flags.ts'
-import {
-  addFunds,
-  type Funds,
-  forecastFunds,
-  readLamports,
-  repeatFunds,
-  requireFunds,
-  solPayment,
-  totalLines,
-} from '../signing/funds.ts'
+import { addFunds, type Funds, forecastFunds, readLamports, repeatFunds, solPayment } from '../signing/funds.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
@@ -59,15 +50,13 @@ export async function claimAll(
     question,
     isOpen: open.length > 0,
     async preview() {
-      if (input.dry_run) return
-      const funds = proposals ?? (await claimsFunds(session, input, { rows: open, ...plan }))
+      if (input.dry_run) return null
       const width = Math.max(...open.map(({ kind }) => kind.length))
-      await session.ui.preview([
-        question,
-        ...open.map((row) => `  ${row.pool_address}  ${row.kind.padEnd(width)}  ${amountsOf(row)}`),
-        ...totalLines(funds, squads?.member ?? payer),
-      ])
-      requireFunds(funds, await session.cluster())
+      return {
+        lines: open.map((row) => `  ${row.pool_address}  ${row.kind.padEnd(width)}  ${amountsOf(row)}`),
+        funds: proposals ?? (await claimsFunds(session, input, { rows: open, ...plan })),
+        payer: squads?.member ?? payer,
+      }
     },
     work: () =>
       oneByOne(session, open, {

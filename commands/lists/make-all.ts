@@ -5,22 +5,19 @@
 import { Amount } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, type Signing, signingFor } from '../signing/demand.ts'
 import { buildFields, type SigningFlags } from '../signing/flags.ts'
-import { forecastFunds, repeatFunds, totalLines } from '../signing/funds.ts'
-import { platformAddress } from '../signing/platform-wallet.ts'
-import { failureLines, listSignerLines, previewLine } from '../signing/preview.ts'
+import { forecastFunds, repeatFunds } from '../signing/funds.ts'
+import { listSignerLines, previewLine } from '../signing/preview.ts'
 import { simulateBuild } from '../signing/run-failures.ts'
-import { signingWallet } from '../signing/signing-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
-import { EXIT, usage } from '../ui/problem.ts'
+import { usage } from '../ui/problem.ts'
 import type { BuiltRow, KeyedList, KeyedRun, ListFlags } from './keyed-list.ts'
 import { type PlannedRow, planKeyedRows, type RowStatus, withIds } from './keyed-rows.ts'
 import { makeOpen, writeRow } from './make-rows.ts'
 import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
 import { proposeRows } from './propose-rows.ts'
-import { begunMeanwhile, refuseStandardInput, requireSuccess, runList } from './run.ts'
+import { begunMeanwhile, type ListPreview, listSigner, refuseStandardInput, runList } from './run.ts'
 
 export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   session: Session,
@@ -33,9 +30,7 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   }
   refuseStandardInput(list.file, '--from')
   if (squads !== undefined) return proposeAll(session, flags, list, squads)
-  const payer = isSigned ? await platformAddress(session) : await signingWallet(session, flags)
-  const cluster = await session.cluster()
-  if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
+  const { payer, cluster } = await listSigner(session, flags)
   const journal = list.journal(list.place ?? `${list.file}${list.ending}`, payer, cluster)
   journal.refuseWhileHeld()
   const { head } = journal
@@ -48,14 +43,11 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   const open = rows.filter(({ status }) => status === 'to do')
   const run = { list, payer, journal, isSigned, flags }
   const question = list.question(open)
-  let wouldSucceed = true
   return runList(session, flags, {
     question,
     isOpen: open.length > 0,
     begin: () => journal.begin(),
-    async preview() {
-      wouldSucceed = await previewRows(session, question, run, { rows, open, isDryRun: flags.dry_run })
-    },
+    preview: () => previewOf(session, run, rows, open),
     async work() {
       if (JSON.stringify(journal.head) !== JSON.stringify(head)) throw begunMeanwhile()
       // Another run may have made some during the confirmation.
@@ -67,44 +59,39 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
       }
       await makeOpen(session, run, rows)
     },
-    outcome(notes) {
-      const outcome = listOutcome(rows, run, notes)
-      return wouldSucceed ? outcome : { ...outcome, exitCode: EXIT.failed }
-    },
+    outcome: (notes) => listOutcome(rows, run, notes),
   })
 }
 
-/** Shows the cost of all, measured by simulating the dearest row; false if that simulation failed. */
-async function previewRows<R extends { line: number }, D extends BuiltRow>(
+/** What all rows cost, measured by simulating the dearest one. */
+async function previewOf<R extends { line: number }, D extends BuiltRow>(
   session: Session,
-  question: string,
   { list, payer, journal, isSigned, flags }: KeyedRun<R, D>,
-  { rows, open, isDryRun }: { rows: readonly PlannedRow<R>[]; open: readonly PlannedRow<R>[]; isDryRun: boolean },
-): Promise<boolean> {
+  rows: readonly PlannedRow<R>[],
+  open: readonly PlannedRow<R>[],
+): Promise<ListPreview | null> {
   const [first] = open.toSorted(list.dearestFirst)
-  if (first === undefined) return true
+  if (first === undefined) return null
   const key = isSigned ? null : first.key.address
   const { data } = await list.build({ payer, ...buildFields({ ...flags, dry_run: true }) }, first, key)
-  const isRead = isDryRun || session.ui.attended
+  const isRead = flags.dry_run || session.ui.attended
   const of = signingFor(session, payer, { isRead, cluster: await session.cluster() })
   list.check?.(of)
   const demand = await list.demand(of, first, { key, account: first.account ?? list.accountIn(data) })
   const forecast = await simulateBuild(session, await checkedBuild(session, data.transaction, demand), payer)
-  const { cluster, simulation, fault } = forecast
   const all = repeatFunds(await forecastFunds(session, [data.transaction]), open.length)
-  const funds = list.funds?.(all, open, data) ?? all
-  await session.ui.preview([
-    question,
-    previewLine('cluster', cluster ?? 'only the API knows'),
-    ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
-    ...of.notes.map((note) => previewLine('', note)),
-    previewLine('rows', `${rows.length}, of which ${rows.length - open.length} are ${list.kind.done} already`),
-    ...list.lines(open, { first, data, simulation, payer }),
-    ...totalLines(funds, payer),
-    previewLine('journal', journal.file),
-    ...(fault === null ? [] : failureLines(simulation, fault)),
-  ])
-  return requireSuccess(forecast, funds, isDryRun)
+  return {
+    lines: [
+      ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
+      ...of.notes.map((note) => previewLine('', note)),
+      previewLine('rows', `${rows.length}, of which ${rows.length - open.length} are ${list.kind.done} already`),
+      ...list.lines(open, { first, data, simulation: forecast.simulation, payer }),
+    ],
+    funds: list.funds?.(all, open, data) ?? all,
+    payer,
+    journal: journal.file,
+    forecast,
+  }
 }
 
 function listOutcome<R extends { line: number }, D extends BuiltRow>(

@@ -54,6 +54,17 @@ export async function doubtsAbout(
   return doubts
 }
 
+/** Why they do not count as done, by id; null for those that count. Each is compared once in a run. */
+export function doubtsOnce(session: Session, options: { isTrusted?: boolean | undefined }) {
+  const known = new Map<string, string | null>()
+  return async (done: readonly DoneInJournal[]): Promise<ReadonlyMap<string, string | null>> => {
+    const fresh = done.filter(({ id }) => !known.has(id))
+    const doubts = await doubtsAbout(session, fresh, options)
+    for (const { id } of fresh) known.set(id, doubts.get(id) ?? null)
+    return known
+  }
+}
+
 interface Executed {
   failed: boolean
   transaction: string

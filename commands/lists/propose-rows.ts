@@ -7,7 +7,7 @@ import type { BuiltTransactions } from '../signing/built-transactions.ts'
 import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
 import { type Demand, type Signing, signingFor } from '../signing/demand.ts'
 import type { SigningFlags } from '../signing/flags.ts'
-import { repeatFunds, requireFunds, totalLines } from '../signing/funds.ts'
+import { repeatFunds } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
 import { fundsOfProposal, type ProposedRun, propose } from '../signing/propose.ts'
 import type { ActingVault } from '../signing/wallet.ts'
@@ -117,34 +117,32 @@ export async function proposeRows<D extends BuiltTransactions>(
   const planned = await plannedRows(session, acting, journal, rows)
   const known = new Set([...journal.entries.keys(), ...rows.map(({ id }) => id)])
   const open = planned.filter(({ status }) => status === 'to propose')
-  const question = `Propose: ${what}`
   return runList(session, flags, {
-    question,
+    question: `Propose: ${what}`,
     isOpen: open.length > 0,
     begin: () => journal.begin(),
     async preview() {
       const [first] = open
-      if (first === undefined) return
+      if (first === undefined) return null
       const built = await first.row.tryBuild(acting.vault)
       // The rows of a list cost nearly the same.
       const each = await fundsOfProposal(session, acting, built)
-      const funds = repeatFunds(each, open.length)
       const of = signingFor(session, acting.vault, { isRead: flags.dry_run || session.ui.attended, cluster })
       check?.(of)
-      await session.ui.preview([
-        question,
-        previewLine('cluster', cluster ?? 'only the API knows'),
-        previewLine('multisig', acting.multisig),
-        previewLine('vault', `${acting.vault} (number ${acting.vaultIndex})`),
-        previewLine('member', `${acting.member} proposes, and pays the fee and the rent of the proposals`),
-        ...lines,
-        previewLine('checked', 'here: each act, and that its proposal stores exactly this act'),
-        ...of.notes.map((note) => previewLine('', note)),
-        previewLine('rows', `${planned.length}, of which ${open.length} are to be proposed`),
-        ...totalLines(funds, acting.member),
-        previewLine('journal', journal.file),
-      ])
-      if (!flags.dry_run) requireFunds(funds, cluster)
+      return {
+        lines: [
+          previewLine('multisig', acting.multisig),
+          previewLine('vault', `${acting.vault} (number ${acting.vaultIndex})`),
+          previewLine('member', `${acting.member} proposes, and pays the fee and the rent of the proposals`),
+          ...lines,
+          previewLine('checked', 'here: each act, and that its proposal stores exactly this act'),
+          ...of.notes.map((note) => previewLine('', note)),
+          previewLine('rows', `${planned.length}, of which ${open.length} are to be proposed`),
+        ],
+        funds: repeatFunds(each, open.length),
+        payer: acting.member,
+        journal: journal.file,
+      }
     },
     async work() {
       const isSame = [...journal.entries.keys()].every((id) => known.has(id))

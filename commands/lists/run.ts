@@ -5,10 +5,13 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { type Session, sessionWith } from '../cli/session.ts'
-import { agreedSession, confirmOn } from '../signing/confirm.ts'
-import { canPay, type Funds, requireFunds } from '../signing/funds.ts'
+import { agreedSession, confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
+import { canPay, type Funds, requireFunds, totalLines } from '../signing/funds.ts'
+import { platformAddress } from '../signing/platform-wallet.ts'
+import { failureLines, previewLine } from '../signing/preview.ts'
 import { type SimulatedBuild, wouldFail } from '../signing/run-failures.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { type SigningWalletFlags, signingWallet } from '../signing/signing-wallet.ts'
+import { EXIT, failure, usage } from '../ui/problem.ts'
 
 export interface ListRun {
   /** What it does, as the start of a question: `Launch 3 tokens`. */
@@ -19,10 +22,34 @@ export interface ListRun {
   signs?: boolean
   /** Reserves the journal of the list; without it, each row has a journal of its own. */
   begin?(): Promise<() => void>
-  /** Shows what the run would do. Throws if it would fail. */
-  preview(): Promise<void>
+  /** What the run would do; null shows nothing. Throws if it would fail. */
+  preview(): Promise<ListPreview | null>
   work(): Promise<void>
   outcome(notes: readonly string[]): CommandOutcome | Promise<CommandOutcome>
+}
+
+export interface ListPreview {
+  /** Who signs, what is done to the rows, and what of it is checked here. */
+  lines: readonly string[]
+  /** What all of it costs, and who pays. */
+  funds?: Funds
+  payer: string
+  journal?: string
+  /** A trial of one transaction, which shows whether the others would succeed. */
+  forecast?: SimulatedBuild
+  /** Throws what else would make it fail, once the preview is shown. */
+  require?(): void
+}
+
+/** Who signs the rows, and on which cluster. Refuses a run that nobody could confirm. */
+export async function listSigner(
+  session: Session,
+  flags: SigningWalletFlags & { signed?: boolean; dry_run: boolean },
+): Promise<{ payer: string; cluster: string | null }> {
+  const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
+  const cluster = await session.cluster()
+  if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
+  return { payer, cluster }
 }
 
 export async function runList(
@@ -31,8 +58,12 @@ export async function runList(
   list: ListRun,
 ): Promise<CommandOutcome> {
   if (!list.isOpen) return list.outcome([])
-  await list.preview()
-  if (dry_run) return list.outcome(['Nothing was signed, and nothing was sent.'])
+  const preview = await list.preview()
+  const wouldSucceed = preview === null || (await show(session, list.question, preview, dry_run))
+  if (dry_run) {
+    const outcome = await list.outcome(['Nothing was signed, and nothing was sent.'])
+    return wouldSucceed ? outcome : { ...outcome, exitCode: EXIT.failed }
+  }
   if (list.signs !== false) await confirmOn(session, list.question, await session.cluster())
   const release = await list.begin?.()
   try {
@@ -41,6 +72,30 @@ export async function runList(
     release?.()
   }
   return list.outcome([])
+}
+
+/** Shows the preview. Returns whether a trial would succeed; throws if it would not and this is no dry run. */
+async function show(
+  session: Session,
+  question: string,
+  { lines, funds, payer, journal, forecast, require }: ListPreview,
+  isDryRun: boolean,
+): Promise<boolean> {
+  const cluster = await session.cluster()
+  const fault = forecast?.fault ?? null
+  await session.ui.preview([
+    question,
+    previewLine('cluster', cluster ?? 'only the API knows'),
+    ...lines,
+    ...(funds === undefined ? [] : totalLines(funds, payer)),
+    ...(journal === undefined ? [] : [previewLine('journal', journal)]),
+    ...(forecast === undefined || fault === null ? [] : failureLines(forecast.simulation, fault)),
+  ])
+  if (isDryRun) return forecast === undefined || (fault === null && (funds === undefined || canPay(funds)))
+  require?.()
+  if (funds !== undefined) requireFunds(funds, cluster)
+  if (forecast !== undefined && fault !== null) throw wouldFail(forecast, fault)
+  return true
 }
 
 export interface RowWork<J> {
@@ -124,15 +179,6 @@ export const rowKey = (key: string | undefined, row: string): string | undefined
     : createHash('sha256')
         .update(JSON.stringify([key, row]))
         .digest('hex')
-
-/** Whether a run of a list would succeed; throws if it would not and this is not a dry run. */
-export function requireSuccess(forecast: SimulatedBuild, funds: Funds, isDryRun: boolean): boolean {
-  const { cluster, fault } = forecast
-  if (isDryRun) return fault === null && canPay(funds)
-  requireFunds(funds, cluster)
-  if (fault !== null) throw wouldFail(forecast, fault)
-  return true
-}
 
 /** Inputs of one transaction: a list takes several, and waits for each. */
 export const OF_ONE_TRANSACTION = ['build_only', 'force', 'wait', 'idempotency_key']

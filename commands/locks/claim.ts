@@ -110,20 +110,21 @@ interface ClaimRow extends Pick<Lock, 'address' | 'mint' | 'claimable'> {
 async function claimAll(session: Session, flags: ActFlags, mint: string | undefined): Promise<CommandOutcome> {
   const recipient = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
   const rows = await claimableLocks(session, recipient, mint)
-  const question = `Claim from ${counted(rows.length, 'lock')}`
   const mints = new Set(rows.map((row) => row.mint)).size
   return runList(session, flags, {
-    question,
+    question: `Claim from ${counted(rows.length, 'lock')}`,
     isOpen: rows.length > 0,
-    async preview() {
-      if (flags.dry_run) return
-      await session.ui.preview([
-        question,
-        ...rows.map((row) => `  ${row.address}  ${amountOf(row)} of ${row.mint}`),
-        // Anybody can lock worthless tokens for this wallet.
-        `Token accounts that are missing are opened for about 0.002 SOL each, one for each of ${counted(mints, 'mint')} at most; --mint claims one mint.`,
-      ])
-    },
+    preview: async () =>
+      flags.dry_run
+        ? null
+        : {
+            lines: [
+              ...rows.map((row) => `  ${row.address}  ${amountOf(row)} of ${row.mint}`),
+              // Anybody can lock worthless tokens for this wallet.
+              `Token accounts that are missing are opened for about 0.002 SOL each, one for each of ${counted(mints, 'mint')} at most; --mint claims one mint.`,
+            ],
+            payer: recipient,
+          },
     work: () =>
       oneByOne(session, rows, { nameOf: ({ address }) => address, work: (quiet, row) => claimRow(quiet, flags, row) }),
     outcome: (notes) => claimsOutcome(rows, notes),

@@ -2,12 +2,11 @@
 import type { PoolCreated } from '../../src/api/pools.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { doubtsAbout } from '../lists/proof.ts'
+import { doubtsOnce } from '../lists/proof.ts'
 import { proposeRows } from '../lists/propose-rows.ts'
 import { atOnce, refuseStandardInput, runList, workThrough } from '../lists/run.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { approverField, txVersionField } from '../signing/flags.ts'
-import { requireFunds, totalLines } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
@@ -32,34 +31,34 @@ export async function launchList(session: Session, input: CreateFlags, file: str
   if (!input.dry_run && !input.rehearse) await refuseUnconfirmable(session, cluster)
   const journal = launchListJournal(input.journal ?? `${file}.launch.json`, { payer, cluster })
   journal.refuseWhileHeld()
-  const doubted = doubtsOnce(session, payer, input)
-  const planned = await doubted(plannedRows(list, journal))
+  const doubtsOf = doubtsOnce(session, { isTrusted: input.trust_journal })
+  const readRows = () => comparedRows(payer, plannedRows(list, journal), doubtsOf)
+  const planned = await readRows()
   const open = planned.filter(({ status }) => status === 'to launch')
   if (input.rehearse) return rehearseAll(session, input, { list, payer, rows: open })
 
-  const question = `Launch ${counted(open.length, 'token')}`
   return runList(session, input, {
-    question,
+    question: `Launch ${counted(open.length, 'token')}`,
     isOpen: open.length > 0,
     begin: () => journal.begin(),
     async preview() {
       const built = await requireBuildable(session, input, { list, payer, rows: open })
       const { funds, each } = await forecastCost(session, open, built)
-      await session.ui.preview([
-        question,
-        previewLine('cluster', cluster ?? 'only the API knows'),
-        previewLine('signer', payer),
-        previewLine('checked', 'here: each launch before it is signed'),
-        previewLine('rows', `${planned.length}, of which ${planned.length - open.length} are launched already`),
-        ...(each === null ? [] : [previewLine('each', each)]),
-        ...totalLines(funds, payer),
-        previewLine('journal', journal.file),
-      ])
-      if (!input.dry_run) requireFunds(funds, cluster)
+      return {
+        lines: [
+          previewLine('signer', payer),
+          previewLine('checked', 'here: each launch before it is signed'),
+          previewLine('rows', `${planned.length}, of which ${planned.length - open.length} are launched already`),
+          ...(each === null ? [] : [previewLine('each', each)]),
+        ],
+        funds,
+        payer,
+        journal: journal.file,
+      }
     },
     async work() {
       // Another run may have launched during the confirmation.
-      for (const [i, now] of (await doubted(plannedRows(list, journal))).entries()) Object.assign(planned[i] ?? {}, now)
+      for (const [i, now] of (await readRows()).entries()) Object.assign(planned[i] ?? {}, now)
       const jobs = planned.filter(({ status }) => status === 'to launch')
       let done = 0
       await workThrough(session, {
@@ -83,29 +82,24 @@ export async function launchList(session: Session, input: CreateFlags, file: str
 
 const entryOf = (journal: LaunchListJournal, { symbol }: { symbol: string }) => launchedOf(journal.entries.get(symbol))
 
-/** Compares launches that the journal calls done with their transactions on chain, each once in a run. */
-function doubtsOnce(session: Session, payer: string, { trust_journal: isTrusted }: CreateFlags) {
-  const known = new Map<string, string | null>()
-  return async (rows: PlannedRow[]): Promise<PlannedRow[]> => {
-    const done = rows.flatMap(({ row, entry, status }) =>
-      status === 'launched already' && entry !== null ? [{ id: JSON.stringify(entry), row, entry }] : [],
-    )
-    const fresh = done.filter(({ id }) => !known.has(id))
-    const doubts = await doubtsAbout(
-      session,
-      fresh.map(({ id, row, entry }) => ({
-        id,
-        signatures: entry.landed ?? entry.signatures,
-        demand: async () => ({ calls: launchedCalls(payer, row, entry) }),
-      })),
-      { isTrusted },
-    )
-    for (const { id } of fresh) known.set(id, doubts.get(id) ?? null)
-    return rows.map((each) => {
-      const error = (each.status === 'launched already' && known.get(JSON.stringify(each.entry))) || null
-      return error === null ? each : { ...each, status: 'unknown' as const, error }
-    })
-  }
+/** The rows after launches that the journal calls done were compared with the chain. */
+async function comparedRows(
+  payer: string,
+  rows: readonly PlannedRow[],
+  doubtsOf: ReturnType<typeof doubtsOnce>,
+): Promise<PlannedRow[]> {
+  const idOf = ({ entry }: PlannedRow) => JSON.stringify(entry)
+  const done = rows.flatMap((each) => {
+    const { row, entry, status } = each
+    if (status !== 'launched already' || entry === null) return []
+    const demand = async () => ({ calls: launchedCalls(payer, row, entry) })
+    return [{ id: idOf(each), signatures: entry.landed ?? entry.signatures, demand }]
+  })
+  const doubts = await doubtsOf(done)
+  return rows.map((each) => {
+    const error = each.status === 'launched already' ? (doubts.get(idOf(each)) ?? null) : null
+    return error === null ? each : { ...each, status: 'unknown', error }
+  })
 }
 
 /** The rows with what the journal knows. Throws a usage problem for a row that was started and has changed. */

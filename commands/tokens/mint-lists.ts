@@ -8,13 +8,12 @@ import type { Session } from '../cli/session.ts'
 import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
 import { patiently } from '../lists/patience.ts'
 import { proposeRows } from '../lists/propose-rows.ts'
-import { atOnce, requireSuccess, runList, workThrough } from '../lists/run.ts'
+import { atOnce, type ListPreview, listSigner, runList, workThrough } from '../lists/run.ts'
 import { transactionsOf } from '../signing/built-transactions.ts'
-import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
+import { agreedSession } from '../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
-import { fundsOfEach, totalLines } from '../signing/funds.ts'
-import { platformAddress } from '../signing/platform-wallet.ts'
-import { failureLines, listSignerLines, previewLine } from '../signing/preview.ts'
+import { fundsOfEach } from '../signing/funds.ts'
+import { listSignerLines, previewLine } from '../signing/preview.ts'
 import {
   type Act,
   type ActAnswer,
@@ -25,9 +24,7 @@ import {
   unsignedActOf,
 } from '../signing/run-act.ts'
 import { simulateBuild } from '../signing/run-failures.ts'
-import { signingWallet } from '../signing/signing-wallet.ts'
 import { WaitsForApproval } from '../signing/waits-for-approval.ts'
-import { EXIT } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 
 /** The act of one row; `line` is that of the CSV. */
@@ -75,29 +72,15 @@ export async function actOnMints<D extends ActAnswer>(
   list: MintList<D>,
 ): Promise<CommandOutcome> {
   if (flags.squads !== undefined) return proposeMintActs(session, flags, list)
-  const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
-  const cluster = await session.cluster()
-  if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
+  const { payer } = await listSigner(session, flags)
   const rows = await planRows(session, flags, payer, list)
   const open = rows.filter(({ status }) => status === 'to do')
-  let wouldSucceed = true
   return runList(session, flags, {
     question: list.question,
     isOpen: open.length > 0,
-    async preview() {
-      wouldSucceed = await previewRows(session, list, {
-        payer,
-        isSigned: flags.signed,
-        rows,
-        open,
-        isDryRun: flags.dry_run,
-      })
-    },
+    preview: () => previewOf(session, payer, flags.signed, rows),
     work: () => workOnRows(session, flags, payer, rows),
-    outcome(notes) {
-      const outcome = listOutcome(rows, list, notes)
-      return wouldSucceed ? outcome : { ...outcome, exitCode: EXIT.failed }
-    },
+    outcome: (notes) => listOutcome(rows, list, notes),
   })
 }
 
@@ -128,44 +111,36 @@ async function planRows<D extends ActAnswer>(
 const tryAct = <D extends ActAnswer>(session: Session, flags: ActFlags, payer: string, act: ListedMint<D>) =>
   patiently(session, async () => (await unsignedActOf(flags, act, { dry_run: true })(payer)).data)
 
-interface Preview<D extends ActAnswer> {
-  payer: string
-  isSigned: boolean
-  rows: readonly MintRow<D>[]
-  open: readonly MintRow<D>[]
-  isDryRun: boolean
-}
-
-/** Shows what each row does and what all cost; false if the first one would fail. */
-async function previewRows<D extends ActAnswer>(
+/** What each row does and what all cost. */
+async function previewOf<D extends ActAnswer>(
   session: Session,
-  { question }: MintList<D>,
-  { payer, isSigned, rows, open, isDryRun }: Preview<D>,
-): Promise<boolean> {
-  const built = open.flatMap(({ act, data }) => (data === null ? [] : [{ act, data }]))
+  payer: string,
+  isSigned: boolean,
+  rows: readonly MintRow<D>[],
+): Promise<ListPreview | null> {
+  const built = rows.flatMap(({ act, data, status }) => (data === null || status !== 'to do' ? [] : [{ act, data }]))
   const [first] = built
-  if (first === undefined) return true
+  if (first === undefined) return null
   const demand = await first.act.demand(signingFor(session, payer), first.data)
   const [transaction = ''] = transactionsOf(first.data)
   const forecast = await simulateBuild(session, await checkedBuild(session, transaction, demand), payer)
-  const { cluster, simulation, fault } = forecast
   const funds = await fundsOfEach(
     session,
     built.flatMap(({ data }) => transactionsOf(data)),
   )
-  await session.ui.preview([
-    question,
-    previewLine('cluster', cluster ?? 'only the API knows'),
-    ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
-    previewLine('rows', `${rows.length}, of which ${open.length} are to be done`),
-    ...built
-      .slice(0, MOST_SHOWN)
-      .flatMap(({ act, data }) => [previewLine(`line ${act.line}`, act.what), ...act.preview(data)]),
-    ...(built.length > MOST_SHOWN ? [previewLine('', `and ${counted(built.length - MOST_SHOWN, 'more row')}`)] : []),
-    ...totalLines(funds, payer),
-    ...(fault === null ? [] : failureLines(simulation, fault)),
-  ])
-  return requireSuccess(forecast, funds, isDryRun)
+  return {
+    lines: [
+      ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
+      previewLine('rows', `${rows.length}, of which ${built.length} are to be done`),
+      ...built
+        .slice(0, MOST_SHOWN)
+        .flatMap(({ act, data }) => [previewLine(`line ${act.line}`, act.what), ...act.preview(data)]),
+      ...(built.length > MOST_SHOWN ? [previewLine('', `and ${counted(built.length - MOST_SHOWN, 'more row')}`)] : []),
+    ],
+    funds,
+    payer,
+    forecast,
+  }
 }
 
 async function workOnRows<D extends ActAnswer>(

@@ -9,30 +9,28 @@ import { type SignedSending, sendOne } from '../attempt.ts'
 import { fieldsOf, type JournalFields } from '../journal.ts'
 import { requireSameCaller, requireTrusted, UntrustedKey } from '../key-trust.ts'
 import { patiently } from '../patience.ts'
-import { type DoneInJournal, doubtsAbout } from '../proof.ts'
+import { type DoneInJournal, doubtsAbout, type doubtsOnce } from '../proof.ts'
 import type { BatchAnswer, BatchRun, SendRow, SendRun } from './act.ts'
-import type { BatchSending, OpenBatch, PaidWallet, RequestedBatch, SendJournal } from './journal.ts'
+import type { BatchSending, OpenBatch, PaidWallet, RequestedBatch } from './journal.ts'
 import { leaveOut, rowToSend } from './rows.ts'
 
-/** What earlier runs have paid, by wallet, after the chain was asked; `known` has what this run has compared already. */
+/** What earlier runs have paid, by wallet, after the chain was asked. */
 export async function paidWallets(
   session: Session,
-  run: Pick<SendRun, 'act' | 'terms' | 'isTrusted'>,
-  journal: SendJournal | null,
-  known: Map<string, string | null> = new Map(),
+  run: SendRun,
+  doubtsOf: ReturnType<typeof doubtsOnce>,
 ): Promise<Map<string, PaidWallet>> {
-  const batches = (journal?.finished() ?? []).map((batch) => ({ batch, id: JSON.stringify(batch) }))
-  const fresh = batches.filter(({ id }) => !known.has(id))
-  const claims = fresh.map(({ batch, id }) => doneBatch(session, run, { ...batch, id }))
-  const doubts = await doubtsAbout(session, claims, run)
-  for (const { id } of fresh) known.set(id, doubts.get(id) ?? null)
+  // The chain says whether an account is frozen.
+  const finished = run.act.hasAmounts ? run.journal.finished() : []
+  const batches = finished.map((batch) => ({ ...batch, id: JSON.stringify(batch) }))
+  const doubts = await doubtsOf(batches.map((batch) => doneBatch(session, run, batch)))
   const paid = new Map<string, PaidWallet>()
-  for (const { batch, id } of batches) {
-    const doubt = known.get(id) ?? null
-    for (const [wallet, amount] of batch.recipients) {
+  for (const { id, recipients, sending } of batches) {
+    const doubt = doubts.get(id) ?? null
+    for (const [wallet, amount] of recipients) {
       // One batch that is proven is enough.
       if (doubt === null || paid.get(wallet)?.doubt !== null)
-        paid.set(wallet, { amount, signature: batch.sending.signature ?? '', doubt })
+        paid.set(wallet, { amount, signature: sending.signature ?? '', doubt })
     }
   }
   return paid

@@ -10,18 +10,16 @@ import type { CommandOutcome } from '../../cli/command.ts'
 import type { Session } from '../../cli/session.ts'
 import { readStateFile, stateFile, writeStateFile } from '../../cli/state-file.ts'
 import { amountWords, type ListToken } from '../../merkle/list-units.ts'
-import { refuseUnconfirmable } from '../../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../../signing/demand.ts'
 import { programsField, txVersionField } from '../../signing/flags.ts'
-import { type Funds, readLamports, requireFunds, solPayment, totalLines } from '../../signing/funds.ts'
-import { platformAddress } from '../../signing/platform-wallet.ts'
+import { readLamports, solPayment } from '../../signing/funds.ts'
 import { listSignerLines, previewLine } from '../../signing/preview.ts'
 import { simulateBuild, wouldFail } from '../../signing/run-failures.ts'
-import { signingWallet } from '../../signing/signing-wallet.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
 import { usage } from '../../ui/problem.ts'
 import { counted } from '../../ui/words.ts'
-import { atOnce, runList, workThrough } from '../run.ts'
+import { doubtsOnce } from '../proof.ts'
+import { atOnce, type ListPreview, listSigner, runList, workThrough } from '../run.ts'
 import { type ListedAct, type SendRow, type SendRun, walletAct } from './act.ts'
 import { paidWallets, sendBatch } from './batch.ts'
 import { type BatchTerms, type OpenBatch, SendJournal } from './journal.ts'
@@ -65,11 +63,9 @@ export async function doToWallets(session: Session, flags: WalletListFlags, list
     const { proposeToWallets } = await import('./propose.ts')
     return proposeToWallets(session, flags, list, flags.squads)
   }
-  const { dry_run, out, keypair, signed } = flags
+  const { out, keypair, signed } = flags
   const act = walletAct(list.act, list.token)
-  const payer = signed ? await platformAddress(session) : await signingWallet(session, flags)
-  const cluster = await session.cluster()
-  if (!dry_run) await refuseUnconfirmable(session, cluster)
+  const { payer, cluster } = await listSigner(session, flags)
   const journal = new SendJournal(list.journal, { mint: act.token.mint, payer, cluster }, act.journal)
   journal.refuseWhileHeld()
   const known = knownList(cluster, flags, list, list.journal)
@@ -85,11 +81,8 @@ export async function doToWallets(session: Session, flags: WalletListFlags, list
     replacesUnseen: flags.sign_unseen || !act.hasAmounts,
     isTrusted: flags.trust_journal,
   }
-  const compared = new Map<string, string | null>()
-  const readRows = async () => {
-    const paid = await paidWallets(session, run, act.hasAmounts ? journal : null, compared)
-    return rowsOf(act, list, { paid, journal })
-  }
+  const doubtsOf = doubtsOnce(session, run)
+  const readRows = async () => rowsOf(act, list, { paid: await paidWallets(session, run, doubtsOf), journal })
   const rows = await readRows()
   // Rows that an earlier run has begun may be done already, so they are not counted as open.
   const begun = new Set(journal.open().flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
@@ -99,14 +92,11 @@ export async function doToWallets(session: Session, flags: WalletListFlags, list
     rows.filter(({ wallet }) => !begun.has(wallet)),
   )
   const isOpen = plan.batches.length > 0
-  const question = questionOf(list, plan, begun.size)
   return runList(session, flags, {
-    question,
+    question: questionOf(list, plan, begun.size),
     isOpen: isOpen || begun.size > 0,
     begin: () => journal.begin(),
-    async preview() {
-      if (isOpen) await showPlan(session, question, run, plan, { rows, pending: begun.size, list, dry_run })
-    },
+    preview: async () => (isOpen ? previewOf(session, run, plan, { rows, pending: begun.size, list }) : null),
     async work() {
       known.begin()
       // Another run may have done some during the confirmation.
@@ -166,50 +156,40 @@ function questionOf({ act, token }: WalletList, { batches }: Plan, begun: number
   return `${title} ${what}${token.symbol ?? token.mint} ${to} ${counted(due.length + begun, 'wallet')}`
 }
 
-interface Shown {
-  rows: readonly SendRow[]
-  pending: number
-  list: WalletList
-  dry_run: boolean
-}
-
-/** Shows what the list does and costs. Throws if it would fail. */
-async function showPlan(
+/** What the list does and costs. Throws if it would fail. */
+async function previewOf(
   session: Session,
-  question: string,
   { act, terms: { payer, mint }, signed, journal }: SendRun,
   { batches, first, cost, lines, requireTokens }: Plan,
-  { rows, pending, list: { token }, dry_run }: Shown,
-): Promise<void> {
+  { rows, pending, list: { token } }: { rows: readonly SendRow[]; pending: number; list: WalletList },
+): Promise<ListPreview> {
   if (first !== null) {
     const demand = await act.demand(signingFor(session, payer), first.rows)
     const forecast = await simulateBuild(session, await checkedBuild(session, first.transaction, demand), payer)
     if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
   }
   const due = batches.flat()
-  const paid = solPayment(payer, cost, await readLamports(session, payer))
-  const funds: Funds = { payments: [paid], isExact: true, fault: null }
-  const cluster = await session.cluster()
   const left = rows.filter(({ status }) => status === 'left out' || status === 'unknown').length
-  await session.ui.preview([
-    question,
-    previewLine('cluster', cluster ?? 'only the API knows'),
-    ...listSignerLines(payer, signed, 'here: each transaction before it is signed, wallet by wallet'),
-    previewLine('mint', mint),
-    previewLine('wallets', `${rows.length}, of which ${due.length} are to be ${act.paid} and ${left} are left out`),
-    ...(pending === 0
-      ? []
-      : [previewLine('first', `${pending} wallets of an earlier run, whose transactions may still land`)]),
-    ...(act.hasAmounts
-      ? [previewLine('amounts', amountWords([BigUint64Array.from(due, ({ amount }) => amount)], token))]
-      : []),
-    ...lines,
-    ...totalLines(funds, payer),
-    previewLine('journal', journal.file),
-  ])
-  if (dry_run) return
-  requireTokens()
-  requireFunds(funds, cluster)
+  const earlier = `${pending} wallets of an earlier run, whose transactions may still land`
+  const amounts = BigUint64Array.from(due, ({ amount }) => amount)
+  return {
+    lines: [
+      ...listSignerLines(payer, signed, 'here: each transaction before it is signed, wallet by wallet'),
+      previewLine('mint', mint),
+      previewLine('wallets', `${rows.length}, of which ${due.length} are to be ${act.paid} and ${left} are left out`),
+      ...(pending === 0 ? [] : [previewLine('first', earlier)]),
+      ...(act.hasAmounts ? [previewLine('amounts', amountWords([amounts], token))] : []),
+      ...lines,
+    ],
+    funds: {
+      payments: [solPayment(payer, cost, await readLamports(session, payer))],
+      isExact: true,
+      fault: null,
+    },
+    payer,
+    journal: journal.file,
+    require: requireTokens,
+  }
 }
 
 /** Completes the batches of an earlier run, and then does those of the plan. */
