@@ -118,11 +118,11 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
 
 function withVersion0Terms<T extends UnsignedTransaction>(
   services: BudgetServices,
-  { follows, fallbackUnits, onFailedSimulation: onFailedTrial }: TransactionPlan,
+  { follows, fallbackUnits, onFailedSimulation }: TransactionPlan,
   build: (before: NonNullable<Envelope['before']>) => Promise<T>,
 ): Promise<T> {
   return follows === undefined
-    ? withComputeBudget(services, build, fallbackUnits, onFailedTrial)
+    ? withComputeBudget(services, build, fallbackUnits, onFailedSimulation)
     : withFixedBudget({ ...services, units: fallbackUnits }, build)
 }
 
