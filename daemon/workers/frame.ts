@@ -1,10 +1,12 @@
 /** Runs worker definitions on their schedules, each under a lease that other daemons respect. */
+
+import { schedule } from 'node-cron'
 import type { Worker } from '../../src/api/service.ts'
-import { systemTiming } from './cron.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/platform/timing.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
 import { createWorkerRunner, type TickOutcome, type WorkerRunnerOptions } from './runner.ts'
 import { workerStates } from './state.ts'
-import type { Timing } from './timing.ts'
+import type { Timing, WorkerSchedule } from './timing.ts'
 
 /** Milliseconds that `stop` waits for running ticks. */
 const STOP_TIMEOUT_MS = 8_000
@@ -80,4 +82,91 @@ function endsWithin(timing: Timing, milliseconds: number, work: Promise<unknown>
       resolve(true)
     })
   })
+}
+
+/** Milliseconds between checks of the clock, unless the next moment of the schedule is nearer. */
+const CLOCK_CHECK_MS = 10_000
+/** The clock is checked this long before each moment, in case it was just set. */
+const CLOCK_CHECK_LEAD_MS = 2
+/** A check that runs this many milliseconds early or late shows that the clock was set or the process was blocked. */
+const CLOCK_CHECK_SLACK_MS = 1_000
+
+/** The fields of a cron expression: the unit in milliseconds, and how many of them the next larger unit has. */
+const CRON_FIELDS = [
+  [SECOND_MS, 60],
+  [MINUTE_MS, 60],
+  [HOUR_MS, 24],
+] as const
+
+/**
+ * The cron expression, in UTC and with seconds, that matches exactly the moments of a schedule; throws if there is
+ * none.
+ */
+export function cronExpression({ everyMs, offsetMs = 0 }: WorkerSchedule): string {
+  const fields = CRON_FIELDS.map(([unitMs, count]) => {
+    const step = everyMs / unitMs
+    const at = Math.floor(offsetMs / unitMs) % count
+    if (step <= 1) return '*'
+    if (!Number.isInteger(step)) return undefined
+    if (step % count === 0) return `${at}`
+    if (count % step === 0) return `${at % step}-${count - 1}/${step}`
+    return undefined
+  })
+  const isWhole = everyMs >= 1_000 && everyMs <= DAY_MS && offsetMs >= 0 && offsetMs % 1_000 === 0
+  if (!isWhole || fields.includes(undefined)) {
+    throw new Error(`no cron expression comes every ${everyMs} ms, ${offsetMs} ms after each multiple`)
+  }
+  return `${fields.join(' ')} * * *`
+}
+
+/**
+ * Runs `act` at every moment of a schedule. After the clock was set back, node-cron by itself sleeps for up to a day;
+ * after a jump ahead it runs every missed moment. A timer, which the clock does not affect, checks for both.
+ */
+function everySlot(period: WorkerSchedule, act: (slot: number) => void, { after }: Pick<Timing, 'after'>): () => void {
+  const { everyMs, offsetMs = 0 } = period
+  const expression = cronExpression(period)
+  // A busy process may run late, up to the next moment; this needs no warning.
+  const options = { timezone: 'Etc/UTC', missedExecutionTolerance: everyMs, suppressMissedWarning: true }
+  const slotAt = (at: number) => Math.floor((at - offsetMs) / everyMs) * everyMs + offsetMs
+  let last = slotAt(Date.now())
+
+  function reach(slot: number): void {
+    if (slot === last) return
+    last = slot
+    act(slot)
+  }
+
+  const start = () => schedule(expression, ({ date }) => reach(date.getTime()), options)
+
+  function checkClock(): void {
+    const ahead = Date.now() + CLOCK_CHECK_LEAD_MS
+    const due = Math.min(slotAt(ahead) + everyMs, ahead + CLOCK_CHECK_MS) - CLOCK_CHECK_LEAD_MS
+    cancel = after(Math.max(1, due - Date.now()), () => {
+      const now = Date.now()
+      if (Math.abs(now - due) > CLOCK_CHECK_SLACK_MS) {
+        void task.destroy()
+        task = start()
+        reach(slotAt(now))
+      }
+      checkClock()
+    })
+  }
+
+  let task = start()
+  let cancel = () => {}
+  checkClock()
+  return () => {
+    cancel()
+    void task.destroy()
+  }
+}
+
+export const systemTiming: Timing = {
+  after(milliseconds, act) {
+    const timer = setTimeout(act, milliseconds)
+    return () => clearTimeout(timer)
+  },
+  every: (schedule, act) => everySlot(schedule, act, systemTiming),
+  elapsed: () => performance.now(),
 }

@@ -1,8 +1,10 @@
 /** The common steps of every operation that builds a transaction: the checks before its instructions, and its answer. */
+
+import type { TransactionInstruction } from '@solana/web3.js'
 import type { TrackedResource } from '../api/index.ts'
 import { requireProgram } from '../chain/programs/required-program.ts'
-import { referenceInstruction } from '../chain/programs/sol-transfers.ts'
-import { readLatestBlockhash, rentFor } from '../chain/reads/rpc-reads.ts'
+import { referenceInstruction, transferInstruction } from '../chain/programs/sol-transfers.ts'
+import { readLatestBlockhash, readWallets, rentFor } from '../chain/reads/rpc-reads.ts'
 import {
   type BudgetServices,
   type FailedSimulation,
@@ -15,9 +17,11 @@ import { withMessageTerms } from '../chain/sending/message-terms.ts'
 import type { Envelope, UnsignedTransaction } from '../chain/sending/unsigned.ts'
 import type { Signer } from '../chain/signer/index.ts'
 import type { Context, Services } from '../context.ts'
+import { badRequest } from '../platform/errors.ts'
+import { solText } from '../solana/amounts.ts'
 import type { Program } from '../solana/programs.ts'
 import { type FreshKey, freshKey } from '../solana/signatures.ts'
-import { platformFeeInstructions } from './platform-fee.ts'
+import { platformWallet } from './platform-wallet.ts'
 import { refuseFailing } from './programs/refuse-failing.ts'
 import { type Cosigning, cosign } from './signing/cosign.ts'
 import type { SigningContext, SigningDraft } from './signing/types.ts'
@@ -195,4 +199,34 @@ export async function withNewBlockhash(
 ): Promise<{ transaction: Uint8Array; cosigners: string[] }> {
   const { blockhash } = await readLatestBlockhash(chain)
   return cosignedBy(withBlockhash(transaction, blockhash), secretKeys)
+}
+
+// Builds the fee that a wallet pays the platform in its own transaction.
+
+type PlatformFeeServices = Pick<Services, 'config' | 'signer' | 'log' | 'chain'>
+
+/**
+ * Returns the instructions to append, or none for 0 lamports. Throws bad_request when the fee would leave an empty
+ * platform wallet below rent exemption, internal_error without a platform wallet.
+ */
+async function platformFeeInstructions(
+  services: PlatformFeeServices,
+  { payer, lamports }: { payer: string; lamports: number },
+): Promise<TransactionInstruction[]> {
+  if (lamports === 0) return []
+  const wallet = await platformWallet(services)
+  const fee = BigInt(lamports)
+  const [found] = await readWallets(services.chain, [wallet])
+  const held = found?.lamports ?? 0n
+  const least = held === 0n ? await rentFor(services.chain, 0) : 0n
+  if (fee < least) {
+    throw badRequest(
+      `platform_fee: the platform wallet ${wallet} holds no SOL yet, and ${solText(fee)} would leave it below the ${solText(least)} that an account needs`,
+      {
+        param: 'platform_fee',
+        details: { platform_wallet: wallet, lamports: String(fee), rent_exempt: String(least) },
+      },
+    )
+  }
+  return [await transferInstruction(payer, wallet, fee)]
 }

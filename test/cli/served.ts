@@ -7,9 +7,8 @@ import { serveChain } from '../../daemon/localnet.ts'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { newOwner } from '../../daemon/owners.ts'
 import { openServices, operatorKey } from '../../daemon/services.ts'
-import { systemTiming } from '../../daemon/workers/cron.ts'
 import type { WorkerDefinition } from '../../daemon/workers/definition.ts'
-import { startWorkers, type Workers } from '../../daemon/workers/frame.ts'
+import { startWorkers, systemTiming, type Workers } from '../../daemon/workers/frame.ts'
 import type { Timing } from '../../daemon/workers/timing.ts'
 import {
   airdropFullyClaimedWorker,

@@ -1,7 +1,7 @@
 /** Requests about fee schedules: what they refuse and by which name, what they keep, and what housekeeping removes. */
 import { describe, expect, it } from 'vitest'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
-import { takePeriods } from '../../src/operations/fee-schedules/take-periods.ts'
+import { takePeriods } from '../../src/operations/fee-schedules/run-schedules.ts'
 import { openFeeScheduleClaim } from '../../src/store/fees/fee-schedule-runs.ts'
 import { updateFeeSchedule } from '../../src/store/fees/fee-schedules.ts'
 import { A, B } from '../api/bodies.ts'

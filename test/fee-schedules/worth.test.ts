@@ -3,7 +3,7 @@ import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@s
 import { describe, expect, it } from 'vitest'
 import type { Chain } from '../../src/chain/connection.ts'
 import type { PlannedFeeClaim } from '../../src/operations/fee-claims/types.ts'
-import { requireWorth } from '../../src/operations/fee-schedules/worth.ts'
+import { requireWorth } from '../../src/operations/fee-schedules/claim-share.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 
 const FEE = 5_000n

@@ -1,7 +1,7 @@
 /** Clocks that were wrong, on SQLite and on a real PostgreSQL server; the schedule by a clock that is set. */
 import { createTask, getTasks } from 'node-cron'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { cronExpression, systemTiming } from '../../daemon/workers/cron.ts'
+import { cronExpression, systemTiming } from '../../daemon/workers/frame.ts'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
 import type { WorkerSchedule } from '../../daemon/workers/timing.ts'
 import {

@@ -4,7 +4,8 @@ import { executionOrder, UnreadableTransaction } from '../../chain/reads/history
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import type { Services } from '../../context.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
-import { claimsWithoutAmounts, storeClaimAmounts } from '../../store/fees/fee-claims.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { type BookedAmounts, claimsWithoutAmounts, storeClaimAmounts } from '../../store/fees/fee-claims.ts'
 import {
   addLedgerTransaction,
   addUnread,
@@ -24,7 +25,6 @@ import { findPool } from '../../store/resources/pools.ts'
 import type { Tx } from '../../store/store.ts'
 import { writeEach } from '../../store/writing/write-each.ts'
 import { solPrice } from '../pools/sol-price.ts'
-import { claimAmounts } from './claim-amounts.ts'
 import { groupedBy } from './grouping.ts'
 import { knownAddresses, tokenSymbols } from './known-addresses.ts'
 import { type Posting, postingsOf, SOL } from './postings.ts'
@@ -268,5 +268,67 @@ async function writeClaimAmounts(tx: Tx, genesis: string, signatures: readonly s
     const pool = await findPool(tx, claim.pool_address)
     const own = entries.filter(({ signature }) => signature === claim.signature)
     if (pool !== null && own.length > 0) await storeClaimAmounts(tx, claim.id, claimAmounts(own, pool, claim))
+  }
+}
+
+/** The fields of an entry that claim amounts need. */
+interface ClaimEntry {
+  owner: string
+  token: string
+  amount: string
+  kind: string
+  detail: string | null
+  party: string
+  counterparty: string | null
+  pool: string | null
+}
+
+interface ClaimedPool {
+  address: string
+  base_mint: string
+  quote_mint: string
+}
+
+/** Identifies the claim within its transaction; null if it is not recorded. */
+interface ClaimOf {
+  kind: string | null
+  claimer: string | null
+}
+
+/** Parties whose accounts pay a claim. */
+const HOLDERS: readonly string[] = ['pool', 'lock']
+
+/**
+ * Amounts are those that left the pool's accounts, or the lock of its vested tokens. `received` has the claim and its
+ * shares by wallet, so that shares passed on count for their recipients.
+ */
+export function claimAmounts(
+  entries: readonly ClaimEntry[],
+  { address, base_mint, quote_mint }: ClaimedPool,
+  { kind, claimer }: ClaimOf,
+): BookedAmounts {
+  const own = entries.filter(
+    (entry) =>
+      entry.pool === address &&
+      (entry.kind === 'claim' || entry.kind === 'split_share') &&
+      (kind === null || entry.detail === kind) &&
+      (claimer === null || entry.owner === claimer || entry.counterparty === claimer),
+  )
+  const gone = (token: string) =>
+    own
+      .filter((entry) => entry.kind === 'claim' && HOLDERS.includes(entry.party) && entry.token === token)
+      .reduce((sum, { amount }) => sum - BigInt(amount), 0n)
+  const received = new Map<string, { wallet: string; token: string; amount: bigint }>()
+  for (const { owner, token, amount, party } of own) {
+    if (HOLDERS.includes(party)) continue
+    const known = received.get(`${owner} ${token}`) ?? { wallet: owner, token, amount: 0n }
+    received.set(`${owner} ${token}`, { ...known, amount: known.amount + BigInt(amount) })
+  }
+  const shares = [...received.values()].filter(({ amount }) => amount !== 0n)
+  return {
+    quote_amount: String(gone(quote_mint === WRAPPED_SOL ? SOL : quote_mint)),
+    base_amount: String(gone(base_mint)),
+    lamports: String(gone(SOL)),
+    received_json: JSON.stringify(shares.map((share) => ({ ...share, amount: String(share.amount) }))),
   }
 }

@@ -1,18 +1,21 @@
 /** Accepts a signed transaction: checks it, stores it with its event, then sends it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { RelayRefusal, relayOf } from '../../chain/sending/relay.ts'
 import { preflight, preflightChecksSignatures } from '../../chain/sending/send.ts'
-import { decodeWithSignatures, requireValidSignatures } from '../../chain/sending/transactions.ts'
+import { decodeSigned, decodeWithSignatures, requireValidSignatures } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
 import { badRequest } from '../../platform/errors.ts'
+import { bundleIdOf } from '../../solana/bundles.ts'
+import type { DecodedTransaction } from '../../solana/messages.ts'
+import { type EventDraft, writeEvents } from '../../store/events/drafts.ts'
 import type { Tx } from '../../store/store.ts'
-import { type FollowedTransaction, findTransaction } from '../../store/transactions/transactions.ts'
+import { type FollowedTransaction, findTransaction, planSend } from '../../store/transactions/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
 import { siblingCheck } from './message-terms.ts'
 import { sendFirst } from './send-first.ts'
-import { storeSubmitted } from './store-submitted.ts'
-import { submitBundle } from './submit-bundle.ts'
+import { insertSubmitted, storeSubmitted } from './store-submitted.ts'
 
 type SubmitTransactionRoute = Api['transactions']['submit']
 
@@ -81,4 +84,105 @@ export function refuseBundled(
     `${param} was submitted in the bundle ${bundle_id} (${lifecycle}) and is never sent alone: follow ${signature}`,
     { param, details: { bundle_id, lifecycle, signature } },
   )
+}
+
+// Accepts up to five signed transactions that land together in one slot, or not at all.
+
+type SubmitBundleRoute = Api['transactions']['submit']
+
+/**
+ * Only the first can be simulated beforehand, because the others may require its effects. The tracked resource belongs
+ * to the last. If the relay refuses, throws internal_error, but the bundle is still followed, because an earlier
+ * attempt may have reached the relay.
+ */
+async function submitBundle(context: Context, input: Input<SubmitBundleRoute>): Promise<Result<SubmitBundleRoute>> {
+  const { store, chain, config, log } = context
+  const bundle = (input.signed_transactions ?? []).map((text, i) => decodeSigned(text, `signed_transactions.${i}`))
+  refuseRepeatedParts(bundle)
+  const relay = relayOf(config, chain)
+  relay.check(bundle)
+  const signatures = bundle.map(({ signature }) => signature)
+  const bundle_id = bundleIdOf(signatures)
+  const answer = { bundle_id, signatures: [bundle_id], transaction_signatures: signatures }
+  const known = await Promise.all(signatures.map((signature) => findTransaction(store.db, signature)))
+  for (const [i, row] of known.entries()) refuseKnownPart(row, bundle_id, i)
+  if (known.every((row) => row !== null && row.lifecycle !== 'submitted')) return answer
+  if (known.some((row) => row === null)) await storeBundle(context, input, bundle, bundle_id)
+  const sent = await relay.send(bundle.map(({ raw }) => raw)).then(
+    () => true,
+    (error) => {
+      if (error instanceof RelayRefusal) throw error
+      log.warn({ err: error, bundle_id }, 'the first sending of a bundle failed')
+      return false
+    },
+  )
+  context.wake('transaction-watcher')
+  return context.commit(async (tx) => {
+    if (sent && input.max_retries === 0) for (const signature of signatures) await planSend(tx, signature, null)
+    return answer
+  })
+}
+
+/** Stores the bundle before it is sent, so that a retry finds the same bundle. */
+async function storeBundle(
+  context: Context,
+  input: Input<SubmitBundleRoute>,
+  bundle: readonly DecodedTransaction[],
+  bundle_id: string,
+): Promise<void> {
+  const { store, chain, clock } = context
+  const genesis = await chain.genesisHash()
+  const [first] = bundle
+  const skips = input.skip_preflight || first === undefined
+  const simulated = skips ? undefined : await preflight(chain, first, 'signed_transactions.0')
+  if (simulated?.landed && first !== undefined) {
+    // Another request may have stored and sent it meanwhile.
+    const stored = await findTransaction(store.db, first.signature)
+    refuseKnownPart(stored, bundle_id, 0)
+    if (stored !== null) return
+    throw badRequest('signed_transactions.0 has already landed: a bundle is all or nothing', {
+      param: 'signed_transactions.0',
+    })
+  }
+  const { max_retries } = input
+  const params = bundle.map((transaction, i) => ({ transaction, param: `signed_transactions.${i}` }))
+  const siblings = siblingCheck(params)
+  const tickers = await tickerClaims(context, params)
+  await store.write(async (tx) => {
+    await siblings.hold(tx)
+    await tickers.hold(tx)
+    const drafts: EventDraft[] = []
+    for (const [i, transaction] of bundle.entries()) {
+      const tracked_resource = i === bundle.length - 1 ? input.tracked_resource : undefined
+      const since_slot = simulated?.slot ?? null
+      const plan = { genesis, bundle_id, since_slot, next_send_at: clock.now() + FIRST_SEND_MS }
+      const draft = await insertSubmitted(context, tx, transaction, { max_retries, tracked_resource }, plan)
+      if (draft !== null) drafts.push(draft)
+      else refuseKnownPart(await findTransaction(tx, transaction.signature), bundle_id, i)
+    }
+    // All events come last, because a write of events makes all daemons wait.
+    await writeEvents(tx, clock, drafts)
+  })
+}
+
+function refuseRepeatedParts(bundle: readonly DecodedTransaction[]): void {
+  const signatures = bundle.map(({ signature }) => signature)
+  const twice = signatures.findIndex((signature, i) => signatures.indexOf(signature) < i)
+  if (twice < 0) return
+  const param = `signed_transactions.${twice}`
+  throw badRequest(`${param} is in the bundle twice`, { param })
+}
+
+/** A transaction belongs to the bundle that it was first submitted in, or to none. */
+function refuseKnownPart(row: FollowedTransaction | null, bundleId: string, place: number): void {
+  if (row === null || row.bundle_id === bundleId) return
+  const param = `signed_transactions.${place}`
+  const { signature, lifecycle, bundle_id } = row
+  const where = bundle_id === null ? 'alone' : `in the bundle ${bundle_id}`
+  const over = lifecycle === 'failed'
+  const next = over ? 'sign it again with a fresh blockhash' : `follow ${signature}; signing it again could do it twice`
+  throw badRequest(`${param} was submitted ${where} before, and is ${lifecycle}: ${next}`, {
+    param,
+    details: { signature, lifecycle, bundle_id },
+  })
 }
