@@ -441,6 +441,7 @@ const CASES = casesOf({
       'another recipient': account(LOCK, 6),
       'a larger fee': data(SYSTEM_PROGRAM, written(amountOf(BigInt(SOL)), 4), -1),
       'a longer time': data(LOCK, written(amountOf(4_000_000_000n), 16)),
+      'a larger amount': data(LOCK, written(amountOf(2_000_000_000n), 32)),
     },
   },
   'gold unlock': {
