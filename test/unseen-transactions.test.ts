@@ -11,11 +11,14 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { transactionWatcherWorker } from '../daemon/workers/workers.ts'
 import { awaitConfirmed, unconfirmed } from '../src/operations/transactions/await-confirmed.ts'
 import { correctTransactions, followTransactions } from '../src/operations/transactions/follow-transactions.ts'
+import { insertProposal } from '../src/store/proposals/proposals.ts'
 import { type Service, startService } from './support/service.ts'
 
 const SOL = 1_000_000_000
+const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 type Lie = (method: string, answer: unknown) => unknown
@@ -293,6 +296,48 @@ describe('a transaction that ended as expired although it landed', () => {
     await correctTransactions(it.services)
     expect(await it.events(it.signature)).toEqual(corrected)
     expect(await it.read(it.signature)).toMatchObject({ lifecycle: 'finalized', err: null, absence: null })
+  })
+
+  it('is corrected by the worker although a proposal cannot be read in the same tick', async () => {
+    const it = await wrongEnd()
+    const { services, clock } = it
+    const { store, chain } = services
+    clock.advance(MINUTE_MS - (clock.now() % MINUTE_MS))
+    const signal = new AbortController().signal
+    const now = clock.now()
+    await store.write(async (tx) =>
+      insertProposal(tx, {
+        id: 'prp_1',
+        kind: 'squads',
+        genesis: await chain.genesisHash(),
+        status: 'active',
+        operation: 'POST /v2/token-transfers',
+        what: 'Send tokens',
+        asked_by: null,
+        message: Buffer.from('bytes'),
+        message_sha256: '00',
+        stored_message: null,
+        request: null,
+        tracked_resource_json: null,
+        approver_json: '{}',
+        multisig: Keypair.generate().publicKey.toBase58(),
+        transaction_index: 1,
+        member: null,
+        needed: 1,
+        expires_at: null,
+        signing_id: null,
+        signature: null,
+        fault: null,
+        next_look_at: now,
+        external_uid: null,
+        metadata_json: null,
+        created_at: now,
+        updated_at: now,
+      }),
+    )
+    const context = { ...services, metrics: { clockFault: () => {} }, signal, stopping: signal }
+    await expect(transactionWatcherWorker.tick(context)).rejects.toThrow('there is no multisig')
+    expect(await it.events(it.signature)).toEqual(corrected)
   })
 
   it('is corrected by whoever reads it', async () => {

@@ -16,7 +16,7 @@ import { reconcileRecords } from '../../src/operations/transactions/reconcile-re
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { MINUTE_MS } from '../../src/platform/timing.ts'
 import { nextTransactionCheck } from '../../src/store/transactions/transactions.ts'
-import type { WorkerDefinition } from './definition.ts'
+import type { WorkerContext, WorkerDefinition } from './definition.ts'
 import { housekeepingWorker } from './housekeeping.ts'
 
 /** Delivers events to webhook subscriptions within seconds. */
@@ -48,13 +48,17 @@ export const transactionWatcherWorker: WorkerDefinition = {
       await followProposals(context, context.signal)
     } finally {
       // A proposal that cannot be read delays no transaction.
-      await followTransactions(context, { signal: context.signal })
+      await watchTransactions(context)
     }
-    const now = context.clock.now()
-    if (isFirstOfMinute(now)) await correctTransactions(context)
-    const next = await nextTransactionCheck(context.store.db, now)
-    if (next !== null && next - now <= SOON_MS) context.again?.(Math.max(LEAST_WAIT_MS, next - now))
   },
+}
+
+async function watchTransactions(context: WorkerContext): Promise<void> {
+  await followTransactions(context, { signal: context.signal })
+  const now = context.clock.now()
+  if (isFirstOfMinute(now)) await correctTransactions(context)
+  const next = await nextTransactionCheck(context.store.db, now)
+  if (next !== null && next - now <= SOON_MS) context.again?.(Math.max(LEAST_WAIT_MS, next - now))
 }
 
 /** Follows pools (live, full, migrated or failed) and sends their migration if the setting allows it. */

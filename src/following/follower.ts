@@ -16,7 +16,7 @@ export interface Follower<Row, Reading, Step> {
   read(rows: readonly Row[]): Promise<readonly (Reading | Error)[]>
   /** What is to be written, with the time of the next look; null leaves the record as it is, due again. */
   decide(row: Row, reading: Reading): Step | null | Promise<Step | null>
-  /** Whether each record has a database transaction of its own, because others wait for its locks. */
+  /** Whether each record is written before the next is decided, because deciding takes calls or others wait for its locks. */
   isWrittenAlone?: boolean
   /** Returns the drafts of the events, for the same database transaction. */
   write(tx: Tx, row: Row, step: Step): Promise<readonly EventDraft[]>
@@ -38,19 +38,22 @@ export async function follow<Row, Reading, Step>(
   follower: Follower<Row, Reading, Step>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { due, perRead, read } = follower
+  const { due, perRead, read, isWrittenAlone } = follower
   const rows = await due()
   let first: RowFault<Row> | undefined
   for (let from = 0; from < rows.length; from += perRead) {
     signal?.throwIfAborted()
     const part = rows.slice(from, from + perRead)
-    const { decided, faults } = await decideAll(follower, part, await read(part), signal)
-    for (const group of follower.isWrittenAlone ? decided.map((each) => [each]) : [decided]) {
+    const readings = await read(part)
+    const perWrite = isWrittenAlone ? 1 : part.length
+    for (let at = 0; at < part.length; at += perWrite) {
+      const group = part.slice(at, at + perWrite)
+      const { decided, faults } = await decideAll(follower, group, readings.slice(at, at + perWrite), signal)
       signal?.throwIfAborted()
-      faults.push(...(await writeGroup(services, follower, group, signal)))
+      faults.push(...(await writeGroup(services, follower, decided, signal)))
+      await postponeAll(services, follower, faults)
+      first ??= faults[0]
     }
-    await postponeAll(services, follower, faults)
-    first ??= faults[0]
   }
   if (first !== undefined) throw first.error
 }
