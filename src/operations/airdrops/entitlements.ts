@@ -16,7 +16,7 @@ import type { Row } from '../../store/schema.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { claimFaultInTokens } from './claim-faults.ts'
 import { claimPayment } from './claim-payment.ts'
-import { currentStatus, isoOfUnixTime, chainNow, reasonsNotToFund } from './on-chain.ts'
+import { chainNow, currentStatus, isoOfUnixTime, reasonsNotToFund } from './on-chain.ts'
 
 /** A wallet's leaf of a stored tree, with amounts in raw units. */
 export interface Entitled {

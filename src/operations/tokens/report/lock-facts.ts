@@ -3,7 +3,7 @@ import type { TokenReportLocks } from '../../../api/token-report.ts'
 import type { LockOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../../chain/reads/chain-clock.ts'
 import { DAY_SECONDS } from '../../../platform/timing.ts'
-import { lastUnlock, lockAmounts, isoSeconds } from '../../../solana/lock-schedule.ts'
+import { isoSeconds, lastUnlock, lockAmounts } from '../../../solana/lock-schedule.ts'
 import { canBeCancelled, canBeRedirected, type Escrow } from '../../../solana/programs/jupiter-lock.ts'
 
 /** Locks that are shown one by one. */
