@@ -1,6 +1,8 @@
-/** The loop that follows records keeps what it did before a deadline. */
+/** The loop that follows records keeps what it did before a deadline, and a shutdown is no failure. */
 import { expect, test } from 'vitest'
 import { type Follower, follow } from '../../src/following/follower.ts'
+import { followRuleProposals } from '../../src/operations/proposals/rule/follow.ts'
+import { findProposal, insertProposal } from '../../src/store/proposals/proposals.ts'
 import { findSetting, storeSetting } from '../../src/store/settings.ts'
 import { startService } from '../support/service.ts'
 
@@ -36,4 +38,43 @@ test.each([
   const stored: string[] = []
   for (const name of NAMES) if ((await findSetting(store.db, name)) !== null) stored.push(name)
   expect([stored, postponed]).toEqual([expected, []])
+})
+
+test('a shutdown while outcomes of proposals are due fails no tick, and leaves them due', async () => {
+  const { services, clock } = await startService()
+  const { store } = services
+  const now = clock.now()
+  const row = {
+    id: 'prp_1',
+    kind: 'rule' as const,
+    genesis: 'chain',
+    status: 'executed' as const,
+    operation: 'signer.test',
+    what: 'Submit a memo',
+    asked_by: null,
+    message: Buffer.from('bytes'),
+    message_sha256: '00',
+    stored_message: null,
+    request: null,
+    tracked_resource_json: null,
+    approver_json: '{}',
+    multisig: null,
+    transaction_index: null,
+    member: null,
+    needed: 1,
+    expires_at: null,
+    signing_id: null,
+    signature: 'of no stored transaction',
+    fault: null,
+    next_look_at: now,
+    external_uid: null,
+    metadata_json: null,
+    created_at: now,
+    updated_at: now,
+  }
+  await store.write((tx) => insertProposal(tx, row))
+  await followRuleProposals(services, { stopping: AbortSignal.abort() })
+  expect(await findProposal(store.db, row.id)).toMatchObject({ next_look_at: now })
+  await followRuleProposals(services, { stopping: new AbortController().signal })
+  expect(await findProposal(store.db, row.id)).toMatchObject({ next_look_at: null, status: 'executed' })
 })

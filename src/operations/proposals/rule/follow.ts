@@ -29,6 +29,9 @@ export async function followRuleProposals(
   try {
     const { store, clock } = services
     await followOutcomes(services, () => dueRuleProposals(store.db, clock.now(), PER_ROUND), stopping)
+  } catch (error) {
+    // A shutdown is no failure: what was not reached is due again.
+    if (!stopping?.aborted || error !== stopping.reason) throw error
   } finally {
     await endOpen(services, stopping)
   }
