@@ -118,22 +118,22 @@ export async function findLocks(
   return found.sort()
 }
 
-/** A lock that still owes something. */
-export interface LockOfMint {
+/** A lock that is neither paid out nor cancelled. */
+export interface UnpaidLock {
   escrow: Escrow
   /** Raw units in its token account, but at most what it owes. */
   held: bigint
 }
 
 /**
- * Returns the locks that are neither paid out nor cancelled, in the node's order. Throws internal_error when the node
+ * Returns the locks of a mint that are neither paid out nor cancelled, in the node's order. Throws internal_error when the node
  * fails, does not list the accounts of programs, or shows more than are read.
  */
-export async function locksOfMint(
+export async function unpaidLocksOfMint(
   chain: Pick<Chain, 'call' | 'callLarge'>,
   mint: string,
   minSlot: number,
-): Promise<LockOfMint[]> {
+): Promise<UnpaidLock[]> {
   const escrows: Escrow[] = []
   const asked = { what: `Listing the locks of ${mint}`, minSlot, limits: MINT_LIMITS, bytes: ESCROW_BYTES }
   await scanLocks(chain, { mint }, asked, ({ address, data }) => {

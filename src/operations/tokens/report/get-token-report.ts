@@ -2,7 +2,7 @@
 import type { Api } from '../../../api/index.ts'
 import type { Input, Result } from '../../../api/route.ts'
 import type { TokenReport } from '../../../api/token-report.ts'
-import { locksOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
+import { unpaidLocksOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
 import { type OnChainToken, readTokenAtTime, tokenStatus } from '../../../chain/programs/tokens/index.ts'
 import type { Context } from '../../../context.ts'
 import { isoSeconds } from '../../../solana/lock-schedule.ts'
@@ -37,7 +37,7 @@ export async function getTokenReport(
   ]
   const [holders, found, pools] = await Promise.all([
     holderFacts(context, withinBudget(chain, 'The holders', budgets.holders), mint, gaps),
-    readOrNoteGap(gaps, 'locks', () => locksOfMint(forLocks, mint, slot)),
+    readOrNoteGap(gaps, 'locks', () => unpaidLocksOfMint(forLocks, mint, slot)),
     readOrNoteGap(gaps, 'pools', () => poolFacts(forPools, mint, { slot, at }, gaps)),
   ])
   return {

@@ -1,6 +1,6 @@
 /** Adds up what the locks of a token still hold, and when they pay it out. */
 import type { TokenReportLocks } from '../../../api/token-report.ts'
-import type { LockOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
+import type { UnpaidLock } from '../../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../../chain/reads/chain-clock.ts'
 import { DAY_SECONDS } from '../../../platform/timing.ts'
 import { isoSeconds, lastUnlock, lockAmounts } from '../../../solana/lock-schedule.ts'
@@ -13,7 +13,7 @@ const MOST_SHOWN = 20
  * A lock that holds less than it owes pays what is due first, so what is missing is missing from what is locked.
  */
 export function lockFacts(
-  locks: readonly LockOfMint[],
+  locks: readonly UnpaidLock[],
   { unixSeconds }: Pick<ChainTime, 'unixSeconds'>,
 ): TokenReportLocks {
   const now = BigInt(unixSeconds)
@@ -67,7 +67,7 @@ const SOON_SECONDS = 90n * BigInt(DAY_SECONDS)
  * if that may name another recipient, and what a cancellation gives back to its creator.
  */
 export function atHandIn(
-  locks: readonly LockOfMint[],
+  locks: readonly UnpaidLock[],
   { unixSeconds }: Pick<ChainTime, 'unixSeconds'>,
 ): Map<string, AtHand> {
   const now = BigInt(unixSeconds)

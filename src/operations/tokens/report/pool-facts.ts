@@ -8,7 +8,7 @@ import {
   poolsOfMint,
 } from '../../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, findCurves, readDbcPools } from '../../../chain/programs/dbc/index.ts'
-import { locksOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
+import { unpaidLocksOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../../chain/reads/chain-clock.ts'
 import { accountsAt } from '../../../chain/sending/runs.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
@@ -117,7 +117,7 @@ async function withLocks(chain: ReportChain, pool: DammV2Pool, reading: Reading)
       locked,
       vesting: later,
       cancellable,
-    } = lockFacts(await locksOfMint(chain, nftMint, reading.slot), reading.at)
+    } = lockFacts(await unpaidLocksOfMint(chain, nftMint, reading.slot), reading.at)
     // An NFT is one unit, so a lock holds all of it or nothing.
     if (BigInt(locked) + BigInt(later) === 1n && cancellable === '0') vesting += liquidity
   }
