@@ -10,9 +10,9 @@ export const ROOMS = {
   'commands/machine': "this machine's own files: wallets, doctor, database, embedded chain, storage",
   commands:
     'a folder or file for each noun; `cli/` is what they share, `signing/` signs, `lists/` works through lists, `ui/` renders',
-  daemon: 'app, pipeline, routes (a line for each verb), workers, listening and stopping',
+  daemon: 'app, pipeline, routes (mounted from the registry, and a few others), workers, listening and stopping',
   'src/operations':
-    'what the product does: a file for each verb; `building.ts` frames every verb that builds a transaction, and `projection.ts` of a noun says what confirmed transactions did to it',
+    'what the product does: the verbs of each noun; `building.ts` frames every verb that builds a transaction, and `projection.ts` of a noun says what confirmed transactions did to it',
   'src/following': 'from confirmed transactions to records and events, through the projections of the nouns',
   'src/policy': 'what may leave a wallet: computes what a transaction moves, and checks it against the rules',
   'src/chain': 'the node: `reads/`, `sending/`, `nodes/`, `signer/`, and a folder for each program below `programs/`',

@@ -101,7 +101,7 @@ export const NOUNS: readonly NounEntry[] = [
     name: 'approvers',
     group: 'Money',
     aliases: ['approver'],
-    summary: 'People who approve what the policy lets wait',
+    summary: 'People who may approve acts of the platform wallet',
     load: async () => (await import('../approvers.ts')).approversNoun,
   },
   {

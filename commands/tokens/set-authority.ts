@@ -1,4 +1,4 @@
-/** `svc tokens set-authority`: gives an authority of a token to another wallet or a multisig's vault, or up for good. */
+/** `svc tokens set-authority`: transfers an authority of a token to a wallet or a multisig's vault, or removes it for good. */
 import { paths } from '../../src/api/paths.ts'
 import type { TokenAuthorityTransfer } from '../../src/api/tokens.ts'
 import { walletKey } from '../../src/merkle/base58.ts'

@@ -1,4 +1,4 @@
-/** What only the routes of merkle trees have: a body that goes to the worker thread unparsed, and paths of no resource. */
+/** Two specials of Merkle tree routes: a body that the worker thread parses, and an error for a proof path without a wallet. */
 import { z } from '@hono/zod-openapi'
 import { treeId } from '../../src/api/chain-scalars.ts'
 import { validateInput } from '../../src/api/input-validation.ts'

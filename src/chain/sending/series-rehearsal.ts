@@ -56,7 +56,7 @@ export async function rehearseInSeries(
   const series = { transactions, accounts, programsDir, wallets: payersOf(transactions, accounts), policyWallet }
   const own = await runSeries(series, { isAmple: false })
   if (own === null) return null
-  // It has enough as it is, such as a wallet that pays its last lamport.
+  // The wallets have enough, even if one spends its last lamport.
   if (own.failed === null) return { ...own, payments: own.payments.map(withoutLack) }
   // With ample money, a failure has another cause than a lack of it.
   const ample = await runSeries(series, { isAmple: true })
@@ -232,6 +232,7 @@ function paymentsOf(
   })
 }
 
+/** The rehearsal succeeded, so the wallet has enough: `needed` includes a reserve that this run did not use. */
 const withoutLack = ({ needed, held, ...payment }: Payment): Payment => ({
   ...payment,
   needed: BigInt(needed) > BigInt(held) ? held : needed,

@@ -10,14 +10,14 @@ export const pageProposals = listing('proposals', ['kind', 'status', 'multisig']
   weights: { metadata_json: 1, message: 2, approver_json: 1, tracked_resource_json: 1 },
 })
 
-/** A number of a multisig on one chain. */
+/** A transaction index of a multisig on one chain. */
 interface Place {
   genesis: string
   multisig: string
   index: number
 }
 
-/** Returns the plans for a multisig's number, the first one first. At most one of them reached the chain. */
+/** Returns the proposals for one transaction index, oldest first. At most one of them reached the chain. */
 export async function proposalsAt(reader: Reader, { genesis, multisig, index }: Place): Promise<Row<'proposals'>[]> {
   const rows = await reader
     .selectFrom('proposals')
@@ -29,10 +29,10 @@ export async function proposalsAt(reader: Reader, { genesis, multisig, index }: 
   return rows.toSorted((one, other) => one.seq - other.seq)
 }
 
-/** A plan for a number, as far as others for the same number concern it. */
+/** The columns of a proposal that decide between several for the same transaction index. */
 export type NumberedPlan = Pick<Row<'proposals'>, 'id' | 'seq' | 'status' | 'vault_index' | 'stored_message'>
 
-/** Locks the plans for a multisig's number until the commit, and returns them as they are then. */
+/** Locks the proposals for one transaction index until the commit, and returns them. */
 export function lockProposalsAt(tx: Tx, { genesis, multisig, index }: Place): Promise<NumberedPlan[]> {
   return tx
     .updateTable('proposals')
@@ -44,7 +44,7 @@ export function lockProposalsAt(tx: Tx, { genesis, multisig, index }: Place): Pr
     .execute()
 }
 
-/** Plans of a member that have not reached the chain, the newest first. */
+/** Proposals of a member that have not reached the chain, newest first. */
 export function plannedOf(
   reader: Reader,
   { genesis, multisig, member }: { genesis: string; multisig: string; member: string },
@@ -104,7 +104,7 @@ export async function executedMessages(
     .execute()
 }
 
-/** Returns what the request of a proposal said about itself, by the accounts of the messages that a transaction executes. */
+/** Returns uid and metadata from the request of the proposal that a transaction executes, found by its message accounts. */
 export async function originOfExecution(
   reader: Reader,
   { genesis, addresses }: { genesis: string; addresses: readonly string[] },
@@ -146,7 +146,7 @@ export async function findOpenProposal(
 /** Most vaults that are sought at once, because each takes a derivation. */
 const MOST_VAULTS = 200
 
-/** The vaults that proposals of this chain are of, those of the latest proposals first. */
+/** Vaults that have proposals on this chain, those of the latest proposals first. */
 export async function knownVaults(
   reader: Reader,
   genesis: string,

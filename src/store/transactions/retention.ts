@@ -17,7 +17,7 @@ export async function pruneRawTransactions(
     .where('raw_removed_at', 'is', null)
     .where('next_send_at', 'is', null)
     .where('created_at', '<', before)
-  // The order of the index, whose first column is always null.
+  // The order of the index (next_check_at, created_at); next_check_at is null in all these rows.
   const { numUpdatedRows } = await tx
     .updateTable('transactions')
     .set({ raw: Buffer.alloc(0), raw_removed_at: now })

@@ -206,7 +206,7 @@ async function addedSchedules(chain: ScanChain, position: string, minSlot: numbe
   return schedules
 }
 
-/** What a schedule still locks at a point of the pool's time: what has come due counts, whether it was released or not. */
+/** What a schedule still locks at a point of the pool's time. What is due counts as unlocked, even if not released yet. */
 function lockedBy(fields: VestingFields, point: bigint): bigint {
   const schedule = vestingSchedule(fields)
   return scheduledLiquidity(schedule) - dueLiquidity(schedule, point)

@@ -51,7 +51,7 @@ async function metaplexUpdate(
   ]
 }
 
-/** An update of the texts replaces royalty, creators, collection and uses, too. */
+/** An update of the texts replaces royalty, creators, collection and uses too, so it repeats their present values. */
 function textsBesideOthers({ mint, token, texts, metaplex }: MetadataUpdate) {
   const kept = TOKEN_METADATA.decode('whole_metadata', metaplex)
   if (kept === null || token.metadata === null) {
