@@ -8,6 +8,7 @@ import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { BLOCKHASH_LIFE_MS } from '../src/solana/lifetimes.ts'
 import { decodeWireTransaction } from '../src/solana/messages.ts'
+import { findPool, replaceCrank } from '../src/store/resources/pools.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { endingOnceSigned, signingBy } from './support/dying-signer.ts'
 import { SOL } from './support/local-chain.ts'
@@ -208,6 +209,28 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
     expect(made.length).toBe(2)
     expect(made[1]).toBe(made[0])
     expect((await signingsOf(platform, 'pool.migrate')).map(({ state }) => state)).toEqual(['signed'])
+  })
+
+  it('that another daemon goes on with after the round has written the pool is left to that daemon', async () => {
+    const platform = await daemon()
+    await allow(platform)
+    const { address } = await full(platform, 'LATE')
+    const { store } = platform.services
+    let isTaken = false
+    const write: typeof store.write = async (work) => {
+      const result = await store.write(work)
+      const row = isTaken ? null : await findPool(store.db, address)
+      if (row?.status === 'migration_triggered') {
+        isTaken = true
+        await store.write((tx) => replaceCrank(tx, address, row.crank_signing, 'sgn_of_another_daemon'))
+      }
+      return result
+    }
+    const overtaken = { ...platform.services, store: { ...store, write } }
+    for (let i = 0; i < 5 && !isTaken; i++) await tick(overtaken)
+    expect([isTaken, migrationsOf(address), await signingsOf(platform, 'pool.migrate')]).toEqual([true, [], []])
+    await until(platform, address, 'migrated')
+    expect(migrationsOf(address)).toEqual([['migrate', null]])
   })
 
   it('whose transactions do not reach the node makes no second one before the first has expired', {

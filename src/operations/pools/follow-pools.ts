@@ -23,6 +23,7 @@ interface PoolRoundOptions {
 export async function followPools(services: PoolServices, { signal, report }: PoolRoundOptions = {}): Promise<void> {
   const { store, chain, clock, config } = services
   const curves: DbcPool[] = []
+  const written = new Map<string, Row<'pools'>>()
   const rounds: Follower<Row<'pools'>, { chainPool: ChainPool | null }, PoolStep[]> = {
     named: ({ address }) => ({ pool: address }),
     due: async () =>
@@ -43,6 +44,7 @@ export async function followPools(services: PoolServices, { signal, report }: Po
     isWrittenAlone: true,
     async write(tx, row, steps) {
       const taken = await writeSteps(tx, row, steps)
+      written.set(row.address, taken.row)
       if (taken.row.status === row.status) await planPoolCheck(tx, [row.address], clock.now() + POOL_CHECK_MS)
       return taken.drafts
     },
@@ -51,22 +53,27 @@ export async function followPools(services: PoolServices, { signal, report }: Po
   try {
     await follow(services, rounds, signal)
   } finally {
-    if (config.values['pools.crank']) await crankAll(services, curves, { signal, report })
+    if (config.values['pools.crank']) await crankAll(services, curves, written, { signal, report })
   }
 }
 
-/** A migration that fails does not stop the others. */
+/**
+ * Sends the next step of each full curve, unless another daemon has changed the pool since this round wrote it. A
+ * migration that fails does not stop the others.
+ */
 async function crankAll(
   services: PoolServices,
   curves: readonly DbcPool[],
+  written: ReadonlyMap<string, Row<'pools'>>,
   { signal, report }: PoolRoundOptions,
 ): Promise<void> {
   const { store, clock, log } = services
   for (const curve of curves) {
     signal?.throwIfAborted()
     const { address } = curve
-    const row = await findPool(store.db, address)
-    if (row?.status !== 'migration_triggered') continue
+    const row = written.get(address)
+    const now = await findPool(store.db, address)
+    if (row?.status !== 'migration_triggered' || now?.status !== 'migration_triggered') continue
     try {
       await crankPool(services, row, curve)
     } catch (error) {

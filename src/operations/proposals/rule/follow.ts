@@ -106,7 +106,11 @@ function followOutcomes(
       }
       return []
     },
-    postpone: (tx, { id }, next_look_at) => updateProposal(tx, id, { next_look_at }),
+    async postpone(tx, { id, signature }, next_look_at) {
+      const row = await lockProposal(tx, id)
+      // A look at a proposal that has ended meanwhile would be due for ever.
+      if (row?.status === 'executed' && row.signature === signature) await updateProposal(tx, id, { next_look_at })
+    },
   }
   return follow(services, outcomes, signal)
 }
