@@ -6,7 +6,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { cataloguedTypes } from './support/event-catalog.ts'
@@ -257,7 +257,6 @@ if ('missing' in server) {
   })
 } else {
   describe('a ticker on PostgreSQL', () => {
-    afterAll(() => server.stop())
     suite(async () => ({
       'postgres.pool-timeout-ms': 60_000,
       'database-url': await server.createMigratedDatabase(),

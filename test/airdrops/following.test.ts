@@ -1,7 +1,7 @@
 /** What becomes of an airdrop on chain is reported once, whoever does it and whoever notices: the watcher, or the worker. */
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { startWorkers } from '../../daemon/workers/frame.ts'
 import { airdropFullyClaimedWorker } from '../../daemon/workers/workers.ts'
@@ -28,11 +28,7 @@ import { aroundAccounts } from '../support/node-accounts.ts'
 import { inSoak } from '../support/runs.ts'
 import { sharedService, startService, temporaryFolder } from '../support/service.ts'
 
-// Where everything is skipped nothing would stop it.
 const postgres = lacksDistributor ? { missing: 'without the program nothing runs on it' } : await startPostgres()
-afterAll(async () => {
-  if (!('missing' in postgres)) await postgres.stop()
-})
 
 type Event = { type: string; external_uid?: string; data: { object: Record<string, unknown> } }
 
