@@ -1161,6 +1161,13 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
     await expectRefused(CASES['gold unlock'].args(), added)
   })
 
+  it('is refused by svc locks with another lock than the one that was typed', async () => {
+    for (const [verb, address] of Object.entries({ cancel: world.ownLock, claim: world.lock, close: world.lock })) {
+      const lie = account(LOCK, 0, 0, new PublicKey(address))
+      await expectRefused(CASES[`locks ${verb as 'claim'}`].args(), lie, {}, saying({ address }))
+    }
+  })
+
   it('is refused by svc airdrops init with another list, a larger total, or a later start', async () => {
     const args = CASES['airdrops init'].args()
     const other = { own: true, root: 'ab'.repeat(32) }
