@@ -19,12 +19,21 @@ interface PoolRoundOptions {
   report?: ((error: unknown) => void) | undefined
 }
 
+/** A pool that waits for its migration, as this round has written it. */
+interface FullPool {
+  row: Row<'pools'>
+  curve: DbcPool
+}
+
 /** Runs one round over the pools that are due, then sends the migrations of the full ones. Throws as `follow` does. */
 export async function followPools(services: PoolServices, { signal, report }: PoolRoundOptions = {}): Promise<void> {
   const { store, chain, clock, config } = services
-  const curves: DbcPool[] = []
-  const written = new Map<string, Row<'pools'>>()
-  const rounds: Follower<Row<'pools'>, { chainPool: ChainPool | null }, PoolStep[]> = {
+  const full = new Map<string, FullPool>()
+  const rounds: Follower<
+    Row<'pools'>,
+    { chainPool: ChainPool | null },
+    { steps: PoolStep[]; curve: DbcPool | null }
+  > = {
     named: ({ address }) => ({ pool: address }),
     due: async () =>
       (await isAnyPoolDue(store.db, clock.now()))
@@ -35,16 +44,14 @@ export async function followPools(services: PoolServices, { signal, report }: Po
       const addresses = rows.map(({ address }) => address)
       return (await readPools(chain, addresses)).map((chainPool) => ({ chainPool }))
     },
-    async decide(row, { chainPool }) {
-      const steps = await stepsOf(services, row, chainPool)
-      const mayBeFull = row.status === 'migration_triggered' || steps.length > 0
-      if (chainPool?.type === 'dbc' && mayBeFull) curves.push(chainPool.pool)
-      return steps
-    },
+    decide: async (row, { chainPool }) => ({
+      steps: await stepsOf(services, row, chainPool),
+      curve: chainPool?.type === 'dbc' ? chainPool.pool : null,
+    }),
     isWrittenAlone: true,
-    async write(tx, row, steps) {
+    async write(tx, row, { steps, curve }) {
       const taken = await writeSteps(tx, row, steps)
-      written.set(row.address, taken.row)
+      if (curve !== null && taken.row.status === 'migration_triggered') full.set(row.address, { row: taken.row, curve })
       if (taken.row.status === row.status) await planPoolCheck(tx, [row.address], clock.now() + POOL_CHECK_MS)
       return taken.drafts
     },
@@ -53,7 +60,7 @@ export async function followPools(services: PoolServices, { signal, report }: Po
   try {
     await follow(services, rounds, signal)
   } finally {
-    if (config.values['pools.crank']) await crankAll(services, curves, written, { signal, report })
+    if (config.values['pools.crank']) await crankAll(services, [...full.values()], { signal, report })
   }
 }
 
@@ -63,17 +70,15 @@ export async function followPools(services: PoolServices, { signal, report }: Po
  */
 async function crankAll(
   services: PoolServices,
-  curves: readonly DbcPool[],
-  written: ReadonlyMap<string, Row<'pools'>>,
+  full: readonly FullPool[],
   { signal, report }: PoolRoundOptions,
 ): Promise<void> {
   const { store, clock, log } = services
-  for (const curve of curves) {
+  for (const { row, curve } of full) {
     signal?.throwIfAborted()
-    const { address } = curve
-    const row = written.get(address)
+    const { address } = row
     const now = await findPool(store.db, address)
-    if (row?.status !== 'migration_triggered' || now?.status !== 'migration_triggered') continue
+    if (now?.status !== 'migration_triggered') continue
     try {
       await crankPool(services, row, curve)
     } catch (error) {

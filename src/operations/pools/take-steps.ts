@@ -31,7 +31,7 @@ export interface PoolStep {
 }
 
 /** Takes the steps that a reading shows, each with its event, and returns the resulting record. */
-export async function takeSteps(
+async function takeSteps(
   services: StepServices,
   row: Row<'pools'>,
   chainPool: ChainPool | null,
