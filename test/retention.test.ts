@@ -18,6 +18,7 @@ import { startPostgres } from './store/postgres-server.ts'
 import { holderSnapshotRow } from './support/holder-snapshot-rows.ts'
 import { runs } from './support/runs.ts'
 import { type Service, START, startService } from './support/service.ts'
+import { storedProposal } from './support/stored-proposal.ts'
 import { entries, wallet } from './support/trees.ts'
 
 const DAY = 86_400_000
@@ -95,35 +96,7 @@ const transaction = (signature: string, changes: Partial<NewRow<'transactions'>>
   ...changes,
 })
 
-const proposal = (n: number, changes: Partial<NewRow<'proposals'>>): NewRow<'proposals'> => ({
-  id: `prp_${n}`,
-  kind: 'squads',
-  genesis: 'chain',
-  status: 'planned',
-  operation: 'POST /v2/pools/{address}/fee-claims',
-  what: 'Claim fees of a pool',
-  asked_by: null,
-  message: Buffer.from('bytes'),
-  message_sha256: '00',
-  stored_message: null,
-  request: Buffer.from('sealed'),
-  tracked_resource_json: null,
-  approver_json: '{}',
-  multisig: 'multisig',
-  transaction_index: n,
-  member: null,
-  needed: 2,
-  expires_at: null,
-  signing_id: null,
-  signature: null,
-  fault: null,
-  next_look_at: null,
-  external_uid: null,
-  metadata_json: null,
-  created_at: START,
-  updated_at: START,
-  ...changes,
-})
+const proposal = (n: number, changes: Partial<NewRow<'proposals'>>) => storedProposal(n, START, changes)
 
 describe('the removal of old rows', () => {
   it('removes as many rows at a time as fit into ten milliseconds, and lets others write between two steps', async () => {

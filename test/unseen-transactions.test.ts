@@ -16,6 +16,7 @@ import { awaitConfirmed, unconfirmed } from '../src/operations/transactions/awai
 import { correctTransactions, followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { insertProposal } from '../src/store/proposals/proposals.ts'
 import { type Service, startService } from './support/service.ts'
+import { storedProposal } from './support/stored-proposal.ts'
 
 const SOL = 1_000_000_000
 const MINUTE_MS = 60_000
@@ -305,36 +306,10 @@ describe('a transaction that ended as expired although it landed', () => {
     clock.advance(MINUTE_MS - (clock.now() % MINUTE_MS))
     const signal = new AbortController().signal
     const now = clock.now()
-    await store.write(async (tx) =>
-      insertProposal(tx, {
-        id: 'prp_1',
-        kind: 'squads',
-        genesis: await chain.genesisHash(),
-        status: 'active',
-        operation: 'POST /v2/token-transfers',
-        what: 'Send tokens',
-        asked_by: null,
-        message: Buffer.from('bytes'),
-        message_sha256: '00',
-        stored_message: null,
-        request: null,
-        tracked_resource_json: null,
-        approver_json: '{}',
-        multisig: Keypair.generate().publicKey.toBase58(),
-        transaction_index: 1,
-        member: null,
-        needed: 1,
-        expires_at: null,
-        signing_id: null,
-        signature: null,
-        fault: null,
-        next_look_at: now,
-        external_uid: null,
-        metadata_json: null,
-        created_at: now,
-        updated_at: now,
-      }),
-    )
+    const genesis = await chain.genesisHash()
+    const multisig = Keypair.generate().publicKey.toBase58()
+    const row = storedProposal(1, now, { genesis, status: 'active', multisig, next_look_at: now })
+    await store.write((tx) => insertProposal(tx, row))
     const context = { ...services, metrics: { clockFault: () => {} }, signal, stopping: signal }
     await expect(transactionWatcherWorker.tick(context)).rejects.toThrow('there is no multisig')
     expect(await it.events(it.signature)).toEqual(corrected)

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { Keypair } from '@solana/web3.js'
 import { vi } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { type OpenServices, openServices, operatorKey } from '../../daemon/services.ts'
@@ -14,19 +14,16 @@ import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
 import type { Log } from '../../src/platform/log.ts'
 import { loadConfig, type SettingName } from '../../src/settings/config.ts'
 import { DEFAULT_SETTINGS } from '../../src/solana/cluster-settings.ts'
-import { isVersion1 } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { databaseSettings } from './database.ts'
 import { createFaultyNode, type Fault, faultsOf, type Logged, NODE_URL } from './faulty-node.ts'
 import { TINY_CURVE } from './launches.ts'
 import { SOL, START_MS } from './local-chain.ts'
-import { addSignatures } from './local-chain-transactions.ts'
 import { keypairFile } from './platform-wallet.ts'
 import { hasProgram, PROGRAMS_DIR } from './programs.ts'
 import type { randomOf } from './random.ts'
 import { requester } from './request.ts'
 import { ORIGIN } from './service.ts'
-import { signV1 } from './version1.ts'
 import { addressOf, keypairOf } from './wallets.ts'
 
 export { addressOf, keypairOf }
@@ -213,18 +210,4 @@ export const RICH = {
 export async function setPolicy({ request }: Pick<Platform, 'request'>, limits: object): Promise<void> {
   const { status, text } = await request('PATCH', '/v2/signer/policy', { body: limits })
   if (status !== 200) throw new Error(text)
-}
-
-/** Base64 of a transaction, signed by those of the keys that it needs. */
-export function signWith(text: string, keys: readonly Keypair[]): string {
-  const raw = Buffer.from(text, 'base64')
-  if (isVersion1(raw)) return Buffer.from(signV1(raw, keys)).toString('base64')
-  const transaction = VersionedTransaction.deserialize(raw)
-  const { message } = transaction
-  const needed = message.staticAccountKeys.slice(0, message.header.numRequiredSignatures)
-  addSignatures(
-    transaction,
-    keys.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))),
-  )
-  return Buffer.from(transaction.serialize()).toString('base64')
 }

@@ -5,6 +5,7 @@ import { followRuleProposals } from '../../src/operations/proposals/rule/follow.
 import { findProposal, insertProposal } from '../../src/store/proposals/proposals.ts'
 import { findSetting, storeSetting } from '../../src/store/settings.ts'
 import { startService } from '../support/service.ts'
+import { storedProposal } from '../support/stored-proposal.ts'
 
 const NAMES = ['one', 'two', 'three']
 
@@ -44,34 +45,14 @@ test('a shutdown while outcomes of proposals are due fails no tick, and leaves t
   const { services, clock } = await startService()
   const { store } = services
   const now = clock.now()
-  const row = {
-    id: 'prp_1',
-    kind: 'rule' as const,
-    genesis: 'chain',
-    status: 'executed' as const,
-    operation: 'signer.test',
-    what: 'Submit a memo',
-    asked_by: null,
-    message: Buffer.from('bytes'),
-    message_sha256: '00',
-    stored_message: null,
-    request: null,
-    tracked_resource_json: null,
-    approver_json: '{}',
+  const row = storedProposal(1, now, {
+    kind: 'rule',
+    status: 'executed',
     multisig: null,
     transaction_index: null,
-    member: null,
-    needed: 1,
-    expires_at: null,
-    signing_id: null,
     signature: 'of no stored transaction',
-    fault: null,
     next_look_at: now,
-    external_uid: null,
-    metadata_json: null,
-    created_at: now,
-    updated_at: now,
-  }
+  })
   await store.write((tx) => insertProposal(tx, row))
   await followRuleProposals(services, { stopping: AbortSignal.abort() })
   expect(await findProposal(store.db, row.id)).toMatchObject({ next_look_at: now })
