@@ -33,7 +33,10 @@ export const columnChoices = (inputs: ColumnInputs & { mint?: string | undefined
 
 /** The flags that were given, as a part of another input. */
 export const columnInputs = ({ wallet_column, amount_column, ignore_column, unpaid_only }: ColumnInputs) => ({
-  ...{ wallet_column, amount_column, ignore_column, unpaid_only },
+  wallet_column,
+  amount_column,
+  ignore_column,
+  unpaid_only,
 })
 
 /**

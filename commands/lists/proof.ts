@@ -23,7 +23,8 @@ export interface DoneInJournal {
 }
 
 /** How often a node is asked for a transaction, and the pause, because one may be behind the one that confirmed it. */
-const [LOOKS, PAUSE_MS] = [3, SECOND_MS]
+const LOOKS = 3
+const PAUSE_MS = SECOND_MS
 
 /**
  * Why they do not count as done, by id; those that the chain proves are not in it. One request reads 100 transactions.

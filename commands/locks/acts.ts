@@ -124,7 +124,13 @@ const cancelVerb = verb({
         previewLine('creator', `${creator} gets ${wholeIn(lock, to_creator)}`),
       ],
       show: ({ to_recipient, to_creator, closes }) => ({
-        ...{ address, mint, creator, recipient, to_recipient, to_creator, closes },
+        address,
+        mint,
+        creator,
+        recipient,
+        to_recipient,
+        to_creator,
+        closes,
       }),
       ...decimalsIn(lock, ['to_recipient', 'to_creator']),
     })

@@ -90,7 +90,12 @@ function claimOne(
       previewLine('stays', wholeIn(lock, remaining)),
     ],
     show: ({ amount: units, received, remaining, closes }) => ({
-      ...{ address, mint, amount: units, received, remaining, closes },
+      address,
+      mint,
+      amount: units,
+      received,
+      remaining,
+      closes,
     }),
     ...decimalsIn(lock, ['amount', 'received', 'remaining']),
   })

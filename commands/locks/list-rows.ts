@@ -68,7 +68,9 @@ export interface ListUnits {
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
 export function readLockRows(ui: Ui, file: string, units: ListUnits): Promise<LockRow[]> {
   const format = {
-    ...{ form: LOCK_FORM, formOf, choices: columnChoices({ ...units.columns, mint: units.mint }) },
+    form: LOCK_FORM,
+    formOf,
+    choices: columnChoices({ ...units.columns, mint: units.mint }),
     example: 'wallet,amount',
     onRead: units.onRead,
     withoutHeader: (cells: number) => LOCK_COLUMNS.slice(0, Math.min(LOCK_COLUMNS.length, Math.max(2, cells))),
@@ -166,8 +168,11 @@ export function rowTexts(cell: (role: ColumnRole) => string, { usual, now, isRaw
   const cliff = role === undefined ? timeText(usual.cliff) : cliffText(role, cell(role), startAt)
   const [period, frequency] = [given('period_amount'), given('frequency')]
   const texts = {
-    ...{ start, cliff, cliff_amount: given('cliff_amount') ?? usual.cliff_amount },
-    ...{ periods: given('periods') ?? usual.periods, frequency: frequency ?? usual.frequency },
+    start,
+    cliff,
+    cliff_amount: given('cliff_amount') ?? usual.cliff_amount,
+    periods: given('periods') ?? usual.periods,
+    frequency: frequency ?? usual.frequency,
   }
   const end = given('end')
   // Jupiter's command line counts its periods in seconds.

@@ -39,7 +39,10 @@ export interface LockList {
 }
 
 const LOCK_KIND: KeyedKind = {
-  ...{ verb: 'lock', done: 'locked', doing: 'Locking', label: 'wallet' },
+  verb: 'lock',
+  done: 'locked',
+  doing: 'Locking',
+  label: 'wallet',
   nameOf: (wallet) => `the row for ${wallet}`,
   program: PROGRAMS.lock.id,
   accountOf: ({ wallet }, base) => wallet.lockAddress(base),
@@ -69,7 +72,11 @@ export const lockJournal = (file: string, terms: ListTerms, now: bigint): KeyedJ
     command: '`svc locks create --from`',
     doing: 'locking',
     names: {
-      ...{ mint: 'the mint', payer: 'the keypair', cluster: 'the cluster', terms: 'the terms', signer: 'the signer' },
+      mint: 'the mint',
+      payer: 'the keypair',
+      cluster: 'the cluster',
+      terms: 'the terms',
+      signer: 'the signer',
     },
     anew: 'lock the list as a new one',
     loss: 'another --journal locks every row again',

@@ -42,7 +42,10 @@ export type ScheduleTexts = { amount: string } & { [Field in Exclude<ScheduleFie
 
 /** The texts of the flags, which stand for empty cells of a list. */
 export const usualTexts = ({ start, cliff, cliff_amount, periods, frequency }: InputValues<typeof SCHEDULE_FLAGS>) => ({
-  ...{ start, cliff, cliff_amount, frequency },
+  start,
+  cliff,
+  cliff_amount,
+  frequency,
   periods: periods === undefined ? undefined : String(periods),
 })
 
@@ -64,7 +67,12 @@ export interface ScheduleTerms {
 }
 
 const UNITS: Readonly<Record<string, number>> = {
-  ...{ s: 1, min: 60, h: 3_600, d: DAY_SECONDS, w: 7 * DAY_SECONDS, y: 365 * DAY_SECONDS },
+  s: 1,
+  min: 60,
+  h: 3_600,
+  d: DAY_SECONDS,
+  w: 7 * DAY_SECONDS,
+  y: 365 * DAY_SECONDS,
 }
 const A_TIME = 'a time in ISO 8601 with a zone'
 /** What a cliff must be. */
@@ -95,7 +103,8 @@ export function lockPlan(texts: ScheduleTexts, { decimals, now, shown }: Schedul
   }
   const whole = (typed: string) => (/^\d{1,15}$/.test(typed) ? BigInt(typed) : null)
   const asked = {
-    ...{ amount, startTime },
+    amount,
+    startTime,
     cliffTime: read('cliff', cliffAt, (typed) => momentFault(typed, TIME_OR_SPAN)) ?? startTime,
     // With 0 there are no periods.
     periods: read('periods', whole, (typed) => `must be a whole number, not "${typed}"`) || null,
@@ -144,7 +153,9 @@ export const scheduleFields = (plan: LockPlan) => ({
 
 export const isoOf = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString()
 
-const [EPOCH_AT, TIMESTAMP_AT, CLOCK_BYTES] = [16, 32, 40]
+const EPOCH_AT = 16
+const TIMESTAMP_AT = 32
+const CLOCK_BYTES = 40
 
 /** Unix seconds and the epoch of the chain's clock, as the API reads it. */
 export async function chainClock({ client }: Pick<Session, 'client'>): Promise<{ now: bigint; epoch: bigint }> {

@@ -57,7 +57,11 @@ export const demandsLock = demanding(
 
 /** The request of a lock, without who pays and signs. */
 export const lockRequest = ({ mint, recipient, plan, terms, allow_programs }: RequestedLock) => ({
-  ...{ mint, recipient, ...scheduleFields(plan), ...termsOf(terms), ...programsField({ allow_programs }) },
+  mint,
+  recipient,
+  ...scheduleFields(plan),
+  ...termsOf(terms),
+  ...programsField({ allow_programs }),
 })
 interface RequestedLock extends Pick<AskedLock, 'mint' | 'recipient' | 'plan' | 'terms'> {
   allow_programs: boolean

@@ -52,7 +52,7 @@ async function planTransfers(session: Session, run: BatchRun, rows: readonly Sen
   const canTry = start !== undefined && held >= totalOf(start) && lamports > rentOf(start)
   const tried = canTry ? await tryBatch(session, run, start) : null
   const fee = tried === null ? null : BigInt((await session.wallet.describe(tried.data.transaction)).fee)
-  // The trial may have left out some.
+  // The simulated batch may have left out some.
   const batches = batchesOf(rows, fits)
   const due = batches.flat()
   const rent = rentOf(due)

@@ -24,12 +24,20 @@ export interface SendForecast {
 const ROWS_PER_PLAN = 500
 
 export const rowToSend = (wallet: string, amount: bigint): SendRow => ({
-  ...{ wallet, amount, status: 'to send', note: null, signature: null, opens: false },
+  wallet,
+  amount,
+  status: 'to send',
+  note: null,
+  signature: null,
+  opens: false,
 })
 
 /** A row that an earlier run has paid; what the chain does not prove is neither paid nor sent again. */
 const rowPaid = (row: SendRow, { signature, doubt }: PaidWallet): SendRow => ({
-  ...{ ...row, signature, note: doubt, status: doubt === null ? 'sent already' : 'unknown' },
+  ...row,
+  signature,
+  note: doubt,
+  status: doubt === null ? 'sent already' : 'unknown',
 })
 
 /** Throws a usage problem if the list has another amount now for a wallet that is done, or may still be, or lacks it. */
