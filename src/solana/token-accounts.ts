@@ -11,7 +11,7 @@ export const TOKEN_AMOUNT_OFFSET = TOKEN.offsetOf('account', 'amount')
 export const MINT_SIZE = TOKEN.sizeOf('mint')
 export const MULTISIG_SIZE = TOKEN.sizeOf('multisig')
 /** Place of the kind of a Token-2022 account with extensions, and of the extensions behind it. */
-export const TOKEN_KIND_OFFSET = TOKEN.offsetOf('extended', 'kind')
+const TOKEN_KIND_OFFSET = TOKEN.offsetOf('extended', 'kind')
 export const EXTENSIONS_OFFSET = TOKEN.sizeOf('extended')
 
 type TokenAccounts = typeof TOKEN.rows.accounts

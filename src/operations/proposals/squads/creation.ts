@@ -134,7 +134,7 @@ async function prepareProposal(
 }
 
 /** The message that the vault executes. Throws bad_request if another wallet pays or must sign. */
-export async function pinInnerMessage(
+async function pinInnerMessage(
   context: Pick<Context, 'chain'>,
   decoded: DecodedTransaction,
   { vault, ephemeral = [] }: { vault: string; ephemeral?: readonly string[] },
