@@ -68,6 +68,13 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     tracked_resource: object
   }
 
+  /** The row of a lock that has ended, and whose account is gone. */
+  const goneLock = (signature: string, genesis: string) => ({
+    ...{ escrow: someone().toBase58(), user: someone().toBase58(), mint: addressOf(key), amount: '1' },
+    ...{ unlocks_at: base.clock.now() - 10_000, status: 'locked' as const, signature, slot: 1, genesis },
+    ...{ next_check_at: null, external_uid: null, metadata_json: null, created_at: base.clock.now() },
+  })
+
   interface Told {
     type: string
     data: { object: { status: string; slot: number; signature?: string } }
@@ -267,6 +274,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     await followGoldLocks(platform.services)
     expect(await eventsOf(platform, user)).toHaveLength(2)
     base.node.decide = () => undefined
+    base.clock.advance(DAY * 1000)
     await followGoldLocks(platform.services)
     const { data } = (await platform.request('GET', `/v2/events?type=gold.unlocked`)).json
     expect(data.map((event: { data: { object: object } }) => event.data.object)).toMatchObject([
@@ -299,6 +307,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     const said = platform.logged.find(({ message }) => message === 'could not read how a gold lock ended')
     expect((said?.fields as { err?: Error })?.err?.message).toContain(`${signature} has a later version than 1`)
     shows = true
+    base.clock.advance(DAY * 1000)
     await followGoldLocks(platform.services)
     const { data } = (await platform.request('GET', `/v2/events?type=gold.unlocked&resource_id=${addressOf(user)}`))
       .json
@@ -307,16 +316,44 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     ])
   })
 
+  it('reports how a lock ended although the endings of ten older ones cannot be read', async () => {
+    const refusal = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'history is lost' } })
+    const unreadable = new Set<string>()
+    const platform = await daemon({
+      around: (send) => async (input, init) => {
+        const [, escrow] = /"getSignaturesForAddress".*?\["(\w+)"/.exec(String(init?.body)) ?? []
+        return unreadable.has(escrow ?? '') ? new Response(refusal) : send(input, init)
+      },
+    })
+    const { services } = platform
+    const genesis = await services.chain.genesisHash()
+    const older = Array.from({ length: 10 }, (_, i) => goneLock(`s${i}`, genesis))
+    for (const { escrow } of older) unreadable.add(escrow)
+    base.clock.advance(1_000)
+    const last = goneLock('last', genesis)
+    await services.store.write(async (tx) => {
+      for (const row of [...older, last]) await insertGoldLock(tx, row)
+    })
+    const endedLocks = async () => {
+      const rows = await services.store.db.selectFrom('gold_locks').select('user').where('status', '=', 'unlocked')
+      return (await rows.orderBy('seq').execute()).map(({ user }) => user)
+    }
+    for (let i = 0; i < 2; i++) {
+      base.clock.advance(GOLD_LOCK_ROUND_MS)
+      await followGoldLocks(services)
+    }
+    expect(await endedLocks()).toEqual([last.user])
+    unreadable.clear()
+    base.clock.advance(600_000)
+    await followGoldLocks(services)
+    expect(await endedLocks()).toEqual([...older, last].map(({ user }) => user))
+  })
+
   it('follows a bounded number of locks in a round, all of them in the end, and ignores other chains', async () => {
     const platform = await daemon()
     const { services } = platform
     const genesis = await services.chain.genesisHash()
-    const gone = Array.from({ length: 120 }, (_, i) => ({
-      ...{ escrow: someone().toBase58(), user: someone().toBase58(), mint: addressOf(key), amount: '1' },
-      ...{ unlocks_at: base.clock.now() - 10_000, status: 'locked' as const, signature: `s${i}`, slot: 1 },
-      ...{ genesis: i < 105 ? genesis : 'another', next_check_at: null },
-      ...{ external_uid: null, metadata_json: null, created_at: base.clock.now() },
-    }))
+    const gone = Array.from({ length: 120 }, (_, i) => goneLock(`s${i}`, i < 105 ? genesis : 'another'))
     await services.store.write(async (tx) => {
       for (const row of gone) await insertGoldLock(tx, row)
     })
