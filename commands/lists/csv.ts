@@ -10,7 +10,7 @@ import { UnreadColumns } from '../../src/merkle/unread-columns.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
-import { deciding, type ListNotes, listNotes, sayDecisions } from './column-flags.ts'
+import { deciding, listNotes, sayDecisions } from './column-flags.ts'
 
 const MAX_FAULTS = 100
 const ROW_HINT = 'a text with a comma needs quotes, and an empty cell needs its comma in every row'
@@ -200,15 +200,14 @@ export interface ListFormat {
   example: string
   /** The roles of a file without a header, by its number of cells. */
   withoutHeader(cells: number): readonly string[]
-  /** Is told what was read and what was not, for the answer. */
-  onRead?: ((notes: ListNotes) => void) | undefined
   /** The form, if the names of the header decide what is needed. */
   formOf?(names: readonly string[]): ListForm
 }
 
 /**
  * Reads the rows of such a list, each with the line on which it begins; cells are named by role. Unknown columns are
- * asked about at a terminal. `rowOf` adds what is wrong with a row to the faults, and then returns none.
+ * asked about at a terminal. `rowOf` adds what is wrong with a row to the faults, and then returns none. `notes` say what
+ * was read and what was not, for the answer.
  */
 export async function readListRows<R extends { offset: number }>(
   ui: Ui,
@@ -234,8 +233,7 @@ export async function readListRows<R extends { offset: number }>(
         `${file}: not read: ${scanned.ignored.map(quoted).join(', ')}; read: ${readWords(scanned.read)}`,
       ])
     sayDecisions(ui, file, scanned)
-    format.onRead?.(listNotes(scanned))
-    return withLines(bytes, rows)
+    return { rows: withLines(bytes, rows), notes: listNotes(scanned) }
   }
   try {
     return await deciding(ui, format.choices, read)

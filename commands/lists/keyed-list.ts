@@ -4,8 +4,9 @@ import type { BuiltTransactions } from '../signing/built-transactions.ts'
 import type { Demand, Signing } from '../signing/demand.ts'
 import type { buildFields, SigningFlags } from '../signing/flags.ts'
 import type { Funds } from '../signing/funds.ts'
+import type { ListNotes } from './column-flags.ts'
 import type { JournalFields } from './journal.ts'
-import type { KeyedJournal, KeyedKind } from './keyed-rows.ts'
+import type { KeyedJournal, KeyedKind, KeyedTerms } from './keyed-rows.ts'
 import type { JournalHead } from './propose-rows.ts'
 
 /** The answer of the API to the build of a row. */
@@ -20,11 +21,12 @@ export interface KeyedList<R extends { line: number }, D extends BuiltRow> {
   /** Where the journal is, if the user has named a place, and the end of its usual name. */
   place: string | undefined
   ending: string
-  journal(file: string, payer: string, cluster: string | null): KeyedJournal
-  /** The first line of a new journal of proposals; what `read` needs in every run. */
+  /** What must be the same in every run. */
+  terms(payer: string, cluster: string | null): KeyedTerms
+  /** More of the first line of a new journal: what `read` needs in every run. */
   head?: JournalHead
-  /** The rows. Throws before anything is done if one of them cannot be made by this payer. */
-  read(payer: string, head: Readonly<JournalFields>): Promise<R[]>
+  /** Throws before anything is done if one of the rows cannot be made by this payer. */
+  read(payer: string, head: Readonly<JournalFields>): Promise<{ rows: R[]; notes: ListNotes }>
   /** All that a row is, so that a changed row is another one. */
   contentOf(row: R): readonly unknown[]
   /** The account has the key `key`, or one that the API chooses. */
@@ -49,6 +51,7 @@ export interface KeyedList<R extends { line: number }, D extends BuiltRow> {
   lines(rows: readonly R[], built: { first: R; data: D; simulation: Simulation; payer: string }): string[]
   /** The name of the rows in the answer, and of the account of each. */
   names: { rows: string; account: string }
+  /** The first fields of the answer. */
   fields(rows: readonly R[]): object
   record(row: R): Record<string, unknown>
   /** Columns of the table between the line and the account. */

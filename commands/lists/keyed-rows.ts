@@ -3,9 +3,10 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { Session } from '../cli/session.ts'
 import type { Demand } from '../signing/demanded-calls.ts'
 import { nullIfNotFound, usage } from '../ui/problem.ts'
-import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from './journal.ts'
+import { fieldsOf, type JournalFields, ListJournal } from './journal.ts'
 import type { CallerRequest } from './key-trust.ts'
 import { type DoneInJournal, doubtsAbout } from './proof.ts'
+import type { JournalHead } from './propose-rows.ts'
 import { SIGNED_EXPIRY_MS } from './until-ended.ts'
 import { accountsOf, inRequests } from './wallet-rows.ts'
 
@@ -34,6 +35,9 @@ export interface KeyedKind {
   verb: string
   done: string
   doing: string
+  /** What marks its journals, such as `svc-nft-mints`, and the command that writes them. */
+  journal: string
+  command: string
   /** The field of a row that names it in the journal, and its name in messages. */
   label: string
   nameOf(label: string): string
@@ -43,23 +47,45 @@ export interface KeyedKind {
   accountOf(session: Session, key: string): Promise<string> | string
 }
 
-export const keyedJournal = <T extends Record<string, string | null>>(
+/** What may be the same in every run of a list, as messages call it. */
+const TERM_NAMES = {
+  mint: 'the mint',
+  collection: 'the collection',
+  payer: 'the keypair',
+  cluster: 'the cluster',
+  terms: 'the terms',
+  signer: 'the signer',
+}
+/** Those of one list; null if unknown. */
+export type KeyedTerms = { [Name in keyof typeof TERM_NAMES]?: string | null }
+
+export const keyedJournal = (
   file: string,
-  terms: T,
-  { label, first = {}, ...kind }: Omit<JournalKind<T>, 'isEntry' | 'first'> & { label: string; first?: JournalFields },
+  terms: KeyedTerms,
+  { journal: kind, command, verb, doing, label }: KeyedKind,
+  own?: JournalHead,
 ): KeyedJournal =>
-  new ListJournal<T, BegunRow>(file, terms, {
-    ...kind,
-    first: () => ({ seed: randomBytes(32).toString('hex'), ...first }),
-    isHead: (head) => /^[0-9a-f]{64}$/.test(String(head.seed)) && kind.isHead?.(head) !== false,
-    isEntry: ({ at, signature, isMade, request, account, ...entry }) =>
-      typeof entry[label] === 'string' &&
-      Number.isSafeInteger(at) &&
-      isTextOrNone(signature) &&
-      isTextOrNone(account) &&
-      (isMade === undefined || typeof isMade === 'boolean') &&
-      (isNone(request) || isRequest(fieldsOf(request))),
-  })
+  new ListJournal<Record<string, string | null>, BegunRow>(
+    file,
+    { ...terms },
+    {
+      kind,
+      command,
+      doing: doing.toLowerCase(),
+      names: TERM_NAMES,
+      anew: `${verb} the list as a new one`,
+      loss: `another --journal ${verb}s every row again`,
+      first: () => ({ seed: randomBytes(32).toString('hex'), ...own?.first }),
+      isHead: (head) => /^[0-9a-f]{64}$/.test(String(head.seed)) && own?.isHead(head) !== false,
+      isEntry: ({ at, signature, isMade, request, account, ...entry }) =>
+        typeof entry[label] === 'string' &&
+        Number.isSafeInteger(at) &&
+        isTextOrNone(signature) &&
+        isTextOrNone(account) &&
+        (isMade === undefined || typeof isMade === 'boolean') &&
+        (isNone(request) || isRequest(fieldsOf(request))),
+    },
+  )
 
 const isNone = (value: unknown) => value === undefined || value === null
 const isTextOrNone = (value: unknown) => isNone(value) || typeof value === 'string'

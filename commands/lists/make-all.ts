@@ -12,8 +12,9 @@ import { listSignerLines, previewLine } from '../signing/preview.ts'
 import { simulateBuild } from '../signing/run-failures.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { usage } from '../ui/problem.ts'
+import type { ListNotes } from './column-flags.ts'
 import type { BuiltRow, KeyedList, KeyedRun, ListFlags } from './keyed-list.ts'
-import { type PlannedRow, planKeyedRows, type RowStatus, withIds } from './keyed-rows.ts'
+import { keyedJournal, type PlannedRow, planKeyedRows, type RowStatus, withIds } from './keyed-rows.ts'
 import { makeOpen, writeRow } from './make-rows.ts'
 import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
 import { proposeRows } from './propose-rows.ts'
@@ -31,10 +32,11 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   refuseStandardInput(list.file, '--from')
   if (squads !== undefined) return proposeAll(session, flags, list, squads)
   const { payer, cluster } = await listSigner(session, flags)
-  const journal = list.journal(list.place ?? `${list.file}${list.ending}`, payer, cluster)
+  const place = list.place ?? `${list.file}${list.ending}`
+  const journal = keyedJournal(place, list.terms(payer, cluster), list.kind, list.head)
   journal.refuseWhileHeld()
   const { head } = journal
-  const listed = await list.read(payer, head)
+  const { rows: listed, notes: read } = await list.read(payer, head)
   const { kind, contentOf } = list
   const of = signingFor(session, payer, { isRead: true, cluster })
   const demand = (row: R, made: { account: string; key: string | null }) => list.demand(of, row, made)
@@ -59,7 +61,7 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
       }
       await makeOpen(session, run, rows)
     },
-    outcome: (notes) => listOutcome(rows, run, notes),
+    outcome: (notes) => listOutcome(rows, run, { read, notes }),
   })
 }
 
@@ -97,7 +99,7 @@ async function previewOf<R extends { line: number }, D extends BuiltRow>(
 function listOutcome<R extends { line: number }, D extends BuiltRow>(
   planned: readonly PlannedRow<R>[],
   { list, journal }: KeyedRun<R, D>,
-  notes: readonly string[],
+  { read, notes }: { read: ListNotes; notes: readonly string[] },
 ): CommandOutcome {
   const { kind, names, columns, file } = list
   const todo = `to ${kind.verb}`
@@ -118,7 +120,7 @@ function listOutcome<R extends { line: number }, D extends BuiltRow>(
   return rowsOutcome({
     rows,
     journal: journal.file,
-    fields: list.fields(planned),
+    fields: { ...list.fields(planned), ...read },
     statuses: [
       [kind.done, kind.done, kind.done],
       ['there already', 'there_already', 'there already'],
@@ -149,7 +151,7 @@ async function proposeAll<R extends { line: number }, D extends BuiltRow>(
     journal: list.place ?? `${list.file}.proposals.json`,
     ...(list.head === undefined ? {} : { head: list.head }),
     async rows(head) {
-      const listed = await list.read(acting.vault, head)
+      const { rows: listed } = await list.read(acting.vault, head)
       const rows = withIds(listed, list.contentOf).map((row) => ({
         id: row.id,
         line: row.line,

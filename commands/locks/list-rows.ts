@@ -4,7 +4,7 @@ import { type ColumnRole, roleOf } from '../../src/merkle/column-names.ts'
 import type { ListForm } from '../../src/merkle/column-plan.ts'
 import type { ScheduleField } from '../../src/solana/lock-schedule.ts'
 import { toggle } from '../cli/command.ts'
-import { type ColumnInputs, columnChoices, columnFlags, type ListNotes } from '../lists/column-flags.ts'
+import { type ColumnInputs, columnChoices, columnFlags } from '../lists/column-flags.ts'
 import { type PlacedFault, type PlacedRow, readListRows } from '../lists/csv.ts'
 import { Problem } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
@@ -60,19 +60,17 @@ export interface ListUnits {
   columns: ColumnInputs
   /** Whether the same lock may be in the list twice. */
   allowsRepeats: boolean
-  onRead?: ((notes: ListNotes) => void) | undefined
   /** Who may end the locks and change their recipients, which a column must not say otherwise. */
   modes?: { cancel_mode: readonly string[]; recipient_mode: readonly string[] }
 }
 
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
-export function readLockRows(ui: Ui, file: string, units: ListUnits): Promise<LockRow[]> {
+export function readLockRows(ui: Ui, file: string, units: ListUnits) {
   const format = {
     form: LOCK_FORM,
     formOf,
     choices: columnChoices({ ...units.columns, mint: units.mint }),
     example: 'wallet,amount',
-    onRead: units.onRead,
     withoutHeader: (cells: number) => LOCK_COLUMNS.slice(0, Math.min(LOCK_COLUMNS.length, Math.max(2, cells))),
   }
   const seen = new Map<string, number>()

@@ -5,9 +5,9 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransferFee } from '../../src/solana/token-extensions.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
-import type { ListNotes } from '../lists/column-flags.ts'
 import type { KeyedList } from '../lists/keyed-list.ts'
-import { type KeyedJournal, type KeyedKind, keyedJournal } from '../lists/keyed-rows.ts'
+import type { KeyedKind } from '../lists/keyed-rows.ts'
+import type { JournalHead } from '../lists/propose-rows.ts'
 import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
 import { readKey } from '../merkle/built-record.ts'
 import type { Funds } from '../signing/funds.ts'
@@ -38,51 +38,23 @@ export interface LockList {
   reading: Pick<ListUnits, 'columns' | 'allowsRepeats'>
 }
 
-const LOCK_KIND: KeyedKind = {
+export const LOCK_KIND: KeyedKind = {
   verb: 'lock',
   done: 'locked',
   doing: 'Locking',
+  journal: 'svc-locks',
+  command: '`svc locks create --from`',
   label: 'wallet',
   nameOf: (wallet) => `the row for ${wallet}`,
   program: PROGRAMS.lock.id,
   accountOf: ({ wallet }, base) => wallet.lockAddress(base),
 }
 
-/** The same in every run. */
-export type ListTerms = {
-  mint: string
-  payer: string
-  /** The cluster's label; null if only the API knows it. */
-  cluster: string | null
-  /** Who may cancel and change the recipient, with the texts. */
-  terms: string
-  /** Whose key signs, which decides who chooses the keys of the locks. */
-  signer: string
-}
-
 /** `now` is when the schedules begin that have no start of their own, in Unix seconds. */
-const headOf = (now: bigint) => ({
+export const headOf = (now: bigint): JournalHead => ({
   first: { now: String(now) },
   isHead: (head: Record<string, unknown>) => /^\d{1,12}$/.test(String(head.now)),
 })
-
-export const lockJournal = (file: string, terms: ListTerms, now: bigint): KeyedJournal =>
-  keyedJournal(file, terms, {
-    kind: 'svc-locks',
-    command: '`svc locks create --from`',
-    doing: 'locking',
-    names: {
-      mint: 'the mint',
-      payer: 'the keypair',
-      cluster: 'the cluster',
-      terms: 'the terms',
-      signer: 'the signer',
-    },
-    anew: 'lock the list as a new one',
-    loss: 'another --journal locks every row again',
-    label: LOCK_KIND.label,
-    ...headOf(now),
-  })
 
 /** What leaves the wallet for these rows, with the transfer fees that the mint withholds. */
 const depositsOf = (rows: readonly LockRow[], fee: TransferFee | null) =>
@@ -96,32 +68,25 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
   const signer = list.signed ? 'the platform wallet' : 'a keypair'
   const whole = (raw: bigint) => groupedDecimalOf(raw, decimals)
   const requestOf = ({ wallet, plan }: LockRow) => lockRequest({ mint, recipient: wallet, plan, terms, allow_programs })
-  const head = headOf(list.now)
   let begins = list.now
-  let read: ListNotes | Record<string, never> = {}
   return {
     kind: LOCK_KIND,
     file,
     place: list.journal,
     ending: '.locks.json',
-    head,
-    journal: (place, payer, cluster) => lockJournal(place, { mint, payer, cluster, terms: named, signer }, list.now),
+    head: headOf(list.now),
+    // Who signs decides who chooses the keys of the locks.
+    terms: (payer, cluster) => ({ mint, payer, cluster, terms: named, signer }),
     async read(_, { now }) {
       begins = BigInt(String(now))
       const units = { decimals: list.raw ? 0 : decimals, isRaw: list.raw, mint, now: begins, usual, ...list.reading }
-      const rows = await readLockRows(session.ui, file, {
-        ...units,
-        modes: modesOf(terms),
-        onRead: (notes) => {
-          read = notes
-        },
-      })
+      const { rows, notes } = await readLockRows(session.ui, file, { ...units, modes: modesOf(terms) })
       requireSteps(
         rows.map(({ plan, line }) => ({ ...plan, line })),
         list.release,
       )
       await refuseOthersThanWallets(session, { file, allow_programs, whose: 'recipient' }, rows)
-      return rows
+      return { rows, notes }
     },
     contentOf: rowContent,
     build: async (body, row, base) =>
@@ -178,7 +143,7 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
       ]
     },
     names: { rows: 'locks', account: 'lock' },
-    fields: (rows) => ({ mint, amount: String(totalOf(rows)), ...read }),
+    fields: (rows) => ({ mint, amount: String(totalOf(rows)) }),
     record: ({ wallet, plan }) => ({ wallet, amount: String(plan.amount) }),
     columns: ['wallet', 'amount'],
     decimals: { amount: decimals },

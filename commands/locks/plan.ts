@@ -66,7 +66,7 @@ export const planVerb = verb({
       return outcomeOf({ plans: [plan], decimals, now, lock: null }, { svg, csv })
     }
     const reading = { isRaw: raw, mint, columns, allowsRepeats: allow_repeats }
-    const rows = await readLockRows(session.ui, from, { ...units, ...reading, usual })
+    const { rows } = await readLockRows(session.ui, from, { ...units, ...reading, usual })
     const plans = rows.map(({ plan }) => plan)
     return outcomeOf({ plans, decimals, now, lock: null }, { svg, csv })
   },

@@ -7,10 +7,10 @@ import type { ListForm } from '../../src/merkle/column-plan.ts'
 import { METAPLEX_CORE } from '../../src/solana/programs/metaplex-core.ts'
 import { solOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
-import { type ColumnInputs, columnChoices, type ListNotes } from '../lists/column-flags.ts'
+import { type ColumnInputs, columnChoices } from '../lists/column-flags.ts'
 import { type PlacedFault, type PlacedRow, readListRows } from '../lists/csv.ts'
 import type { KeyedList } from '../lists/keyed-list.ts'
-import { type KeyedJournal, type KeyedKind, keyedJournal } from '../lists/keyed-rows.ts'
+import type { KeyedKind } from '../lists/keyed-rows.ts'
 import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
 import { readKey } from '../merkle/built-record.ts'
 import { coreCall, NO_PLUGINS } from '../signing/core-calls.ts'
@@ -39,18 +39,12 @@ const NFT_FORM: ListForm = { reads: ['name', 'uri', 'wallet'], needs: ['name', '
 const ROLES = { name: 'name', uri: 'uri', owner: 'wallet' } as const
 
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
-async function readNftRows(
-  ui: Ui,
-  file: string,
-  columns: ColumnInputs,
-  onRead: (notes: ListNotes) => void,
-): Promise<NftRow[]> {
+async function readNftRows(ui: Ui, file: string, columns: ColumnInputs) {
   const check = await nftRowChecks()
   const format = {
     form: NFT_FORM,
     choices: columnChoices(columns),
     example: 'name,uri',
-    onRead,
     withoutHeader: (cells: number) => (cells > 2 ? ['name', 'uri', 'wallet'] : ['name', 'uri']),
   }
   return readListRows(ui, file, format, (row, faults) => nftRow(row, check, faults))
@@ -136,25 +130,13 @@ export const MINT_KIND: KeyedKind = {
   verb: 'mint',
   done: 'minted',
   doing: 'Minting',
+  journal: 'svc-nft-mints',
+  command: '`svc nfts mint --from`',
   label: 'name',
   nameOf: (name) => `"${name}"`,
   program: METAPLEX_CORE.id,
   accountOf: (_, key) => key,
 }
-
-/** The collection, payer and cluster of a list, the same in every run. */
-export type MintTerms = { collection: string; payer: string; cluster: string | null }
-
-export const mintJournal = (file: string, terms: MintTerms): KeyedJournal =>
-  keyedJournal(file, terms, {
-    kind: 'svc-nft-mints',
-    command: '`svc nfts mint --from`',
-    doing: 'minting',
-    names: { collection: 'the collection', payer: 'the keypair', cluster: 'the cluster' },
-    anew: 'mint the list as a new one',
-    loss: 'another --journal mints every row again',
-    label: MINT_KIND.label,
-  })
 
 type OwnedRow = NftRow & { owner: string }
 
@@ -163,17 +145,14 @@ const textsOf = ({ name, uri }: NftRow) => Buffer.byteLength(name) + Buffer.byte
 export async function mintList(session: Session, list: NftList): Promise<KeyedList<OwnedRow, NftCreated>> {
   const { collection, file, platform_id, allow_programs } = list
   readKey(collection, '--collection')
-  let read: ListNotes | Record<string, never> = {}
-  const listed = await readNftRows(session.ui, file, list.columns, (notes) => {
-    read = notes
-  })
+  const { rows: listed, notes } = await readNftRows(session.ui, file, list.columns)
   let collectionName = collection
   return {
     kind: MINT_KIND,
     file,
     place: list.journal,
     ending: '.mint.json',
-    journal: (place, payer, cluster) => mintJournal(place, { collection, payer, cluster }),
+    terms: (payer, cluster) => ({ collection, payer, cluster }),
     async read(payer) {
       ;({ name: collectionName } = await requireAuthority(session, collection, payer))
       const [insecure, ...others] = listed.flatMap(({ uri, line }) => uriWarnings({ [`${file}:${line}`]: uri }))
@@ -182,7 +161,7 @@ export async function mintList(session: Session, list: NftList): Promise<KeyedLi
       const owners = listed.flatMap(({ owner, line }) => (owner === null ? [] : [{ wallet: owner, line }]))
       const foreign = owners.filter(({ wallet }) => wallet !== payer)
       await refuseOthersThanWallets(session, { file, allow_programs, whose: 'owner' }, foreign)
-      return listed.map((row) => ({ ...row, owner: row.owner ?? payer }))
+      return { rows: listed.map((row) => ({ ...row, owner: row.owner ?? payer })), notes }
     },
     contentOf: ({ name, uri, owner }) => [name, uri, owner],
     build: (body, { name, uri, owner }, asset) =>
@@ -206,7 +185,7 @@ export async function mintList(session: Session, list: NftList): Promise<KeyedLi
       return own === undefined ? [] : [previewLine('each', `${solOf(-BigInt(own.change))} SOL`)]
     },
     names: { rows: 'nfts', account: 'asset' },
-    fields: () => ({ collection, ...read }),
+    fields: () => ({ collection }),
     record: ({ name, owner }) => ({ name, owner }),
     columns: ['name'],
   }

@@ -26,20 +26,10 @@ export async function actOnList(session: Session, flags: WalletListFlags, list: 
   refuseStandardInput(file, '--from')
   const token = await listToken(session, mint)
   const decimals = raw ? undefined : token.decimals
-  let read: ListNotes | null = null
-  const onRead = (notes: ListNotes) => {
-    read = notes
-  }
-  const readAmounts = async () => {
-    const { list: entries, ...notes } = await readRecipients(
-      file,
-      { ...columns, mint, decimals, duplicates: undefined },
-      session.ui,
-    )
-    onRead(notes)
-    return entries
-  }
-  const entries = act === 'freeze' || act === 'thaw' ? await readWallets(session, list, onRead) : await readAmounts()
+  const { list: entries, ...read } =
+    act === 'freeze' || act === 'thaw'
+      ? await readWallets(session, list)
+      : await readRecipients(file, { ...columns, mint, decimals, duplicates: undefined }, session.ui)
   const outcome = await doToWallets(session, flags, {
     act,
     name: file,
@@ -49,7 +39,7 @@ export async function actOnList(session: Session, flags: WalletListFlags, list: 
     journal: journal ?? `${file}.${act}.jsonl`,
     proposals: journal ?? `${file}.${act === 'send' ? '' : `${act}.`}proposals.json`,
   })
-  return read === null ? outcome : withListNotes(outcome, read)
+  return withListNotes(outcome, read)
 }
 
 /** What holders have decides nothing when their accounts are frozen or thawed. */
@@ -59,17 +49,15 @@ const WALLET_FORM: ListForm = { reads: ['wallet'], needs: ['wallet'], leaves: ['
 async function readWallets(
   { ui }: Session,
   { file, mint, columns }: ActList,
-  onRead: (notes: ListNotes) => void,
-): Promise<EntryList> {
+): Promise<{ list: EntryList } & ListNotes> {
   const known = new Set<string>()
   const format = {
     form: WALLET_FORM,
     choices: columnChoices({ ...columns, mint }),
     example: 'a wallet',
-    onRead,
     withoutHeader: () => ['wallet', 'amount'],
   }
-  const rows = await readListRows(ui, file, format, ({ fields, offset, offsetOf }, faults) => {
+  const { rows, notes } = await readListRows(ui, file, format, ({ fields, offset, offsetOf }, faults) => {
     const wallet = String(fields.get('wallet')?.value ?? '')
     const fault =
       walletKey(wallet) === undefined
@@ -81,5 +69,5 @@ async function readWallets(
     known.add(wallet)
     return fault === null ? [{ wallet, amount: 0n, offset }] : []
   })
-  return listFromEntries(rows)
+  return { list: listFromEntries(rows), ...notes }
 }

@@ -20,11 +20,11 @@ import type { Session } from '../../commands/cli/session.ts'
 import { readStateFile, writeStateFile } from '../../commands/cli/state-file.ts'
 import { SendJournal } from '../../commands/lists/batches/journal.ts'
 import type { ListJournal } from '../../commands/lists/journal.ts'
-import { planKeyedRows } from '../../commands/lists/keyed-rows.ts'
+import { keyedJournal, planKeyedRows } from '../../commands/lists/keyed-rows.ts'
 import { doubtsAbout } from '../../commands/lists/proof.ts'
 import { proposalListJournal } from '../../commands/lists/propose-rows.ts'
-import { lockJournal } from '../../commands/locks/lock-list.ts'
-import { MINT_KIND, mintJournal } from '../../commands/nfts/mint-list.ts'
+import { headOf, LOCK_KIND } from '../../commands/locks/lock-list.ts'
+import { MINT_KIND } from '../../commands/nfts/mint-list.ts'
 import { type CreateBody, type LaunchRequest, requestLaunch } from '../../commands/pools/launch-request.ts'
 import { launchedOf, launchListJournal, requestedOf } from '../../commands/pools/list-journal.ts'
 import { ApiError, type ErrorCode } from '../../src/platform/errors.ts'
@@ -95,7 +95,7 @@ const KINDS: Record<string, Kind> = {
     ],
   }),
   'locks create --from': kind({
-    open: (file, changed) => lockJournal(file, { ...lockTerms, ...terms, ...changed }, 1n),
+    open: (file, changed) => keyedJournal(file, { ...lockTerms, ...terms, ...changed }, LOCK_KIND, headOf(1n)),
     entry: { wallet: 'wallet', at: 1, signature: null, isMade: false },
     doing: 'locking',
     loss: 'another --journal locks every row again',
@@ -106,7 +106,7 @@ const KINDS: Record<string, Kind> = {
     ],
   }),
   'nfts mint --from': kind({
-    open: (file, changed) => mintJournal(file, { collection: 'collection', ...terms, ...changed }),
+    open: (file, changed) => keyedJournal(file, { collection: 'collection', ...terms, ...changed }, MINT_KIND),
     entry: { name: '#1', at: 1 },
     doing: 'minting',
     loss: 'another --journal mints every row again',
@@ -299,9 +299,9 @@ it('A list of launches knows what was only requested from what was built, by ver
 
 it('The keys of a list of NFTs are derived from the seed of its journal', async () => {
   const file = newFile()
-  const first = mintJournal(file, { collection: 'collection', ...terms })
+  const first = keyedJournal(file, { collection: 'collection', ...terms }, MINT_KIND)
   writeFileSync(file, `${JSON.stringify({ ...first.head, seed: '07'.repeat(32) })}\n`)
-  const journal = mintJournal(file, { collection: 'collection', ...terms })
+  const journal = keyedJournal(file, { collection: 'collection', ...terms }, MINT_KIND)
   const session = {
     wallet: { derive: async (seed: Uint8Array) => ({ address: Buffer.from(seed).toString('hex'), secretKey: [] }) },
     clock: { now: () => 1 },
