@@ -11,9 +11,9 @@ import type { Context } from '../context.ts'
 import { badRequest } from '../platform/errors.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 import { unsignedAct } from './act.ts'
-import { throwCoreRefusal } from './assets/core-refusal.ts'
 import { newKey, trackingOf } from './building.ts'
 import { requireRecipients } from './recipients.ts'
+import { throwCoreRefusal } from './refusals.ts'
 import { trySigner } from './signing/require-signer.ts'
 
 type Routes = Api['collections']

@@ -18,10 +18,10 @@ import type { Row } from '../store/schema.ts'
 import { unsignedAct } from './act.ts'
 import { listOf, stakeRecord } from './api-records.ts'
 import { insertForeignNft } from './assets/asset-rows.ts'
-import { throwCoreRefusal } from './assets/core-refusal.ts'
 import { type OwnedAsset, requireOwnedAsset } from './assets/owned-asset.ts'
 import { readAssetWithRows } from './assets/read-asset.ts'
 import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from './building.ts'
+import { throwCoreRefusal } from './refusals.ts'
 import { openSigner, requireSigner } from './signing/require-signer.ts'
 
 type Routes = Api['stakes']

@@ -1,22 +1,16 @@
 /** Parts that the plans of all claim kinds share: the mints in their answers, and the refusals. */
 
-import { explainTransactionError } from '../../chain/errors/index.ts'
 import { type DbcPool, quoteAccountAddress } from '../../chain/programs/dbc/index.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
-import type { FailedSimulation } from '../../chain/sending/compute-budget.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
-import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../platform/errors.ts'
 import { solText } from '../../solana/amounts.ts'
-import { decodeWireTransaction } from '../../solana/messages.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { refusalsOf } from '../refusals.ts'
 import type { FeeClaimPlan } from './types.ts'
-
-/** Programs whose refusal of a claim is reported. */
-const CLAIMED_FROM: readonly string[] = [PROGRAMS.dbc.name, PROGRAMS.dammV2.name, PROGRAMS.lock.name]
 
 type ClaimedMints = Pick<FeeClaimPlan, 'pool_address' | 'quote_mint' | 'quote_decimals' | 'base_mint' | 'base_decimals'>
 
@@ -46,15 +40,8 @@ export const withdrawnAlready = (what: string): ApiError =>
 export const tooEarly = (message: string): ApiError =>
   badRequest(message, { param: 'kind', details: { reason: 'too_early' } })
 
-/** Throws bad_request when the program itself refuses. A payer without funds is accepted, because it may receive them. */
-export function throwClaimRefusal({ transaction, err, logs }: FailedSimulation): void {
-  const names = namesIn(decodeWireTransaction(transaction).message)
-  const { program, name, message, hint } = explainTransactionError(err, { logs, ...names })
-  if (program === null || !CLAIMED_FROM.includes(program)) return
-  throw badRequest(`${program} refuses it: ${message}${hint === null ? '' : `; ${hint}`}`, {
-    details: { error: name, logs: logs.slice(-20) },
-  })
-}
+/** Reports what the programs that pay claims refuse. */
+export const throwClaimRefusal = refusalsOf(PROGRAMS.dbc.name, PROGRAMS.dammV2.name, PROGRAMS.lock.name)
 
 /** A claim of SOL goes through the claimer's own wrapped account. */
 export async function requireWrappedRent(

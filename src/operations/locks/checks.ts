@@ -1,6 +1,5 @@
 /** Reads the lock that a request names, and checks who may act, whether its mint can be locked, and who can be paid. */
 import { LOCK_PARTIES, type LockParty } from '../../api/locks.ts'
-import { explainTransactionError } from '../../chain/errors/index.ts'
 import type { NodeCalls } from '../../chain/nodes/node-call.ts'
 import {
   type AroundLock,
@@ -12,18 +11,11 @@ import {
   readLockWithTexts,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import { decimalsProof } from '../../chain/programs/tokens/index.ts'
-import type { FailedSimulation } from '../../chain/sending/compute-budget.ts'
-import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { isoSeconds, type LockAmounts, lockAmounts } from '../../solana/lock-schedule.ts'
-import { decodeWireTransaction } from '../../solana/messages.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
 import { feeInEpoch } from '../../solana/transfer-fees.ts'
-
-/** Programs whose refusal is reported. */
-const REFUSING: readonly string[] = [PROGRAMS.lock.name, 'Token program', 'Token-2022 program']
 
 export const fault = (param: string, message: string, details?: Record<string, unknown>): ApiError =>
   badRequest(message, { param, ...(details === undefined ? {} : { details }) })
@@ -195,14 +187,4 @@ export async function requirePayable(
     }
   }
   return around
-}
-
-/** Throws bad_request when Jupiter Lock or a token program refuses. A payer without SOL is accepted. */
-export function throwLockRefusal({ transaction, err, logs }: FailedSimulation): void {
-  const names = namesIn(decodeWireTransaction(transaction).message)
-  const { program, name, message, hint } = explainTransactionError(err, { logs, ...names })
-  if (program === null || !REFUSING.includes(program)) return
-  throw badRequest(`${program} refuses it: ${message}${hint === null ? '' : `; ${hint}`}`, {
-    details: { error: name, logs: logs.slice(-20) },
-  })
 }

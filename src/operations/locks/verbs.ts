@@ -44,6 +44,7 @@ import { decodeAddressCursor, encodeAddressCursor, filteredList } from '../../st
 import { act, type Plan, type Summary } from '../act.ts'
 import { newKey, trackingOf } from '../building.ts'
 import { requireRecipients } from '../recipients.ts'
+import { refusalsOf } from '../refusals.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { cleanLabel } from '../tokens/labels.ts'
 import {
@@ -60,10 +61,11 @@ import {
   requirePermitted,
   requireRole,
   requireUncancelled,
-  throwLockRefusal,
 } from './checks.ts'
 
 type Routes = Api['locks']
+
+const throwRefusal = refusalsOf(PROGRAMS.lock.name, 'Token program', 'Token-2022 program')
 
 interface LockPlan<S> extends Omit<Plan<S>, 'build'> {
   lock: Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>
@@ -81,7 +83,7 @@ const lockAct = <R extends Routes['create' | 'claim' | 'cancel' | 'changeRecipie
     const { lock, acts, secretKeys = [], ...planned } = await plan(context, input)
     return {
       requiredProgram: PROGRAMS.lock,
-      onFailedSimulation: throwLockRefusal,
+      onFailedSimulation: throwRefusal,
       tracked: trackingOf('lock', lock.address, []),
       build: async (envelope) => ({ ...(await onLock(envelope, lock, acts)), secretKeys }),
       ...planned,
