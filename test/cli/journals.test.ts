@@ -322,6 +322,15 @@ it('The keys of a list of NFTs are derived from the seed of its journal', async 
   ])
 })
 
+it.each([['seed'], ['now']])('The journal of a list of locks is refused without its %s', (field) => {
+  const file = newFile()
+  const open = () => keyedJournal(file, { ...lockTerms, ...terms }, LOCK_KIND, headOf(1n))
+  const { head } = open()
+  expect(head.now).toBe('1')
+  writeFileSync(file, `${JSON.stringify({ ...head, [field]: undefined })}\n`)
+  expect(open).toThrow(`${file}:1 is not a journal of \`svc locks create --from\``)
+})
+
 it('What an earlier run left in the state folder is refused if others could have written it', () => {
   const file = newFile()
   expect(readStateFile(file)).toBeUndefined()
