@@ -10,6 +10,7 @@ import {
   unlocksAtOnce,
 } from '../../src/solana/lock-schedule.ts'
 import { CLOCK_SYSVAR } from '../../src/solana/program-ids.ts'
+import { SYSVAR } from '../../src/solana/programs/sysvar.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { type CommandInput, type InputValues, integer, text } from '../cli/command.ts'
@@ -153,16 +154,12 @@ export const scheduleFields = (plan: LockPlan) => ({
 
 export const isoOf = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString()
 
-const EPOCH_AT = 16
-const TIMESTAMP_AT = 32
-const CLOCK_BYTES = 40
-
 /** Unix seconds and the epoch of the chain's clock, as the API reads it. */
 export async function chainClock({ client }: Pick<Session, 'client'>): Promise<{ now: bigint; epoch: bigint }> {
-  const { data } = (await client.accounts.get({ address: CLOCK_SYSVAR })).data
-  const bytes = Buffer.from(data ?? '', 'base64')
-  if (bytes.length < CLOCK_BYTES) throw new Problem('internal_error', "the API does not show the chain's clock")
-  return { now: bytes.readBigInt64LE(TIMESTAMP_AT), epoch: bytes.readBigUInt64LE(EPOCH_AT) }
+  const { owner, data } = (await client.accounts.get({ address: CLOCK_SYSVAR })).data
+  const clock = SYSVAR.decode('clock', { owner, data: Buffer.from(data ?? '', 'base64') })
+  if (clock === null) throw new Problem('internal_error', "the API does not show the chain's clock")
+  return { now: clock.unixTimestamp, epoch: clock.epoch }
 }
 
 /** How the messages of a command call a field of a schedule. */

@@ -1,10 +1,11 @@
 /** Decodes the accounts that prove a passport, from the layouts of their programs alone. */
-import { bytesOfBase64, readI64, readU64 } from '../claim-page/browser/bytes.ts'
+import { bytesOfBase64 } from '../claim-page/browser/bytes.ts'
 import { ByteReader } from '../solana/byte-reader.ts'
 import { lastUnlock, lockAmounts } from '../solana/lock-schedule.ts'
 import { DAMM_V2 } from '../solana/programs/damm-v2.ts'
 import { DBC } from '../solana/programs/dbc.ts'
 import { canBeCancelled, decodeEscrow } from '../solana/programs/jupiter-lock.ts'
+import { SYSVAR } from '../solana/programs/sysvar.ts'
 import { TOKEN_METADATA, unpadded } from '../solana/programs/token-metadata.ts'
 import { readMetadataHead } from '../solana/programs/token-metadata-interface.ts'
 
@@ -42,8 +43,9 @@ function shown(value: { owner?: unknown; data?: unknown } | null): ShownAccount 
 
 /** Epoch and Unix seconds of the chain's clock. */
 export function clockOf(account: ShownAccount | null): { epoch: bigint; now: bigint } {
-  if (account === null || account.data.length < 40) throw new Error('the node shows no clock')
-  return { epoch: readU64(account.data, 16), now: readI64(account.data, 32) }
+  const clock = SYSVAR.decode('clock', account)
+  if (clock === null) throw new Error('the node shows no clock')
+  return { epoch: clock.epoch, now: clock.unixTimestamp }
 }
 
 export interface ShownMetadata {

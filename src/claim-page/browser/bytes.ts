@@ -12,7 +12,6 @@ export async function digestOf(...parts: readonly Uint8Array[]): Promise<Bytes> 
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 export const readU64 = (bytes: Uint8Array, at: number): bigint => viewOf(bytes).getBigUint64(at, true)
-export const readI64 = (bytes: Uint8Array, at: number): bigint => viewOf(bytes).getBigInt64(at, true)
 export const readU32 = (bytes: Uint8Array, at: number): number => viewOf(bytes).getUint32(at, true)
 
 export function u64Of(value: bigint): Bytes {

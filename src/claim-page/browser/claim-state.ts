@@ -3,10 +3,11 @@
 import { hexOf } from '../../solana/bytes.ts'
 import { CLOCK_SYSVAR, RENT_SYSVAR, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
+import { SYSVAR } from '../../solana/programs/sysvar.ts'
 import { TOKEN } from '../../solana/programs/token.ts'
 import { rentRateIn } from '../../solana/rent.ts'
 import { vestedAt } from '../../solana/unlock-schedule.ts'
-import { bytesOfBase64, readI64 } from './bytes.ts'
+import { bytesOfBase64 } from './bytes.ts'
 import type { ClaimAccounts } from './claim-instructions.ts'
 import { PageFault, type TextKey } from './page-fault.ts'
 import { associatedAccountOf, claimRecordOf } from './program-addresses.ts'
@@ -100,10 +101,10 @@ export async function readWalletState(
     for (const address of [distributor, claimRecord, vault, tokenAccount, mint]) addresses.add(address)
   }
   const chain = await readAccounts(node, [...addresses])
-  const [clock, rent] = [chain.get(CLOCK_SYSVAR), chain.get(RENT_SYSVAR)]
+  const [clock, rent] = [SYSVAR.decode('clock', chain.get(CLOCK_SYSVAR)), chain.get(RENT_SYSVAR)]
   const rentOf = rent && rent.data.length >= 17 ? rentRateIn(rent.data) : null
-  if (!clock || clock.data.length < 40 || rentOf === null) throw new PageFault('nodeStrange')
-  const now = readI64(clock.data, 32)
+  if (clock === null || rentOf === null) throw new PageFault('nodeStrange')
+  const now = clock.unixTimestamp
   return {
     wallet,
     lamports: chain.get(wallet)?.lamports ?? 0n,

@@ -1,9 +1,9 @@
 /** Parses the accounts of known programs into jsonParsed form. */
-import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
 import { KEY_BYTES } from '../../solana/constants.ts'
-import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
+import { SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
+import { addressAt, addressCount, LOOKUP_TABLE } from '../../solana/programs/lookup-table.ts'
 import { SYSTEM } from '../../solana/programs/system.ts'
 import { TOKEN } from '../../solana/programs/token.ts'
 import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
@@ -20,8 +20,6 @@ import { uiTokenAmount } from './amounts.ts'
 import { NATIVE_ACCOUNTS, type ParsedState } from './native-accounts.ts'
 import { parseExtensions } from './token-extensions.ts'
 
-const LOOKUP_TABLE_HEADER = 56
-
 export interface ParsedAccount {
   program: string
   parsed: ParsedState
@@ -36,21 +34,12 @@ function parseNonce(account: ChainAccount): ParsedState | null {
   return { type: 'initialized', info: { authority, blockhash, feeCalculator } }
 }
 
-function lookupTableAddresses(data: Uint8Array): string[] {
-  const addresses: string[] = []
-  for (let at = LOOKUP_TABLE_HEADER; at + 32 <= data.length; at += 32) {
-    addresses.push(base58.encode(data.subarray(at, at + 32)))
-  }
-  return addresses
-}
-
-function parseLookupTable(data: Uint8Array): ParsedState {
-  const reader = new ByteReader(data)
-  if (reader.u32() === 0) return { type: 'uninitialized' }
-  const deactivationSlot = reader.u64()
-  const lastExtendedSlot = reader.u64()
-  const lastExtendedSlotStartIndex = reader.u8()
-  const authority = reader.u8() === 1 ? reader.key() : undefined
+function parseLookupTable(account: ChainAccount): ParsedState | null {
+  if (LOOKUP_TABLE.is('uninitialized', account)) return { type: 'uninitialized' }
+  const table = LOOKUP_TABLE.decode('table', account)
+  if (table === null) return null
+  const { authority, deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex } = table
+  const { data } = account
   return {
     type: 'lookupTable',
     info: {
@@ -58,7 +47,7 @@ function parseLookupTable(data: Uint8Array): ParsedState {
       lastExtendedSlot: lastExtendedSlot.toString(),
       lastExtendedSlotStartIndex,
       ...(authority && { authority }),
-      addresses: lookupTableAddresses(data),
+      addresses: Array.from({ length: addressCount(data) }, (_, index) => addressAt(data, index)),
     },
   }
 }
@@ -90,7 +79,7 @@ function parseData(
   if (token) return [token, parseTokenState(chain, account)]
   if (account.owner === SYSTEM_PROGRAM && account.data.length === SYSTEM.sizeOf('nonce'))
     return ['nonce', parseNonce(account)]
-  if (account.owner === LOOKUP_TABLE_PROGRAM) return ['address-lookup-table', parseLookupTable(account.data)]
+  if (account.owner === LOOKUP_TABLE.id) return ['address-lookup-table', parseLookupTable(account)]
   if (account.owner === UPGRADEABLE_LOADER) return ['bpf-upgradeable-loader', parseLoaderState(account)]
   const native = Object.hasOwn(NATIVE_ACCOUNTS, account.owner) ? NATIVE_ACCOUNTS[account.owner] : undefined
   if (native !== undefined) return [native[0], native[1](address, account)]

@@ -2,7 +2,8 @@
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
-import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { SYSVAR } from '../../solana/programs/sysvar.ts'
 
 /** The state of an account in jsonParsed form. */
 export interface ParsedState {
@@ -32,18 +33,8 @@ function slotHistory(reader: ByteReader) {
   return { nextSlot: reader.u64(), bits }
 }
 
-/** The sysvars by address, with the name that a validator prints. */
+/** The other sysvars by address, with the name that a validator prints. */
 const SYSVARS: Readonly<Record<string, readonly [type: string, read: Read]>> = {
-  SysvarC1ock11111111111111111111111111111111: [
-    'clock',
-    (r) => ({
-      slot: r.u64(),
-      epochStartTimestamp: r.i64(),
-      epoch: r.u64(),
-      leaderScheduleEpoch: r.u64(),
-      unixTimestamp: r.i64(),
-    }),
-  ],
   SysvarEpochSchedu1e111111111111111111111111: [
     'epochSchedule',
     (r) => ({
@@ -92,10 +83,14 @@ const SYSVARS: Readonly<Record<string, readonly [type: string, read: Read]>> = {
   ],
 }
 
-function parseSysvar(address: string, data: Uint8Array): ParsedState | null {
+function parseSysvar(address: string, account: ChainAccount): ParsedState | null {
+  if (address === CLOCK_SYSVAR) {
+    const info = SYSVAR.decode('clock', account)
+    return info && { type: 'clock', info }
+  }
   const [type, read] = (Object.hasOwn(SYSVARS, address) && SYSVARS[address]) || []
   if (type === undefined || read === undefined) return null
-  return { type, info: read(new ByteReader(data)) as object }
+  return { type, info: read(new ByteReader(account.data)) as object }
 }
 
 const STAKE_STATES = ['uninitialized', 'initialized', 'delegated', 'rewardsPool']
@@ -192,7 +187,7 @@ function parseConfig(address: string, data: Uint8Array): ParsedState | null {
 export const NATIVE_ACCOUNTS: Readonly<
   Record<string, readonly [program: string, parse: (address: string, account: ChainAccount) => ParsedState | null]>
 > = {
-  Sysvar1111111111111111111111111111111111111: ['sysvar', (address, { data }) => parseSysvar(address, data)],
+  Sysvar1111111111111111111111111111111111111: ['sysvar', parseSysvar],
   Stake11111111111111111111111111111111111111: ['stake', (_, { data }) => parseStake(data)],
   Vote111111111111111111111111111111111111111: ['vote', (_, { data }) => parseVote(data)],
   Config1111111111111111111111111111111111111: ['config', (address, { data }) => parseConfig(address, data)],
