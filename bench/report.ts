@@ -6,7 +6,7 @@ import { TARGETS, type Target } from './targets.ts'
 
 const GIB = 1024 ** 3
 
-export interface BenchReport {
+interface BenchReport {
   at: string
   machine: { cpu: string; cores: number; gib: number; node: string; load: number }
   suites: Record<string, Measurement[]>

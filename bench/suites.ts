@@ -71,7 +71,7 @@ Options:
   --help        show this text
 `
 
-export interface BenchRun {
+interface BenchRun {
   suites: string[]
   byProcessor: boolean
   json: string | undefined

@@ -29,7 +29,7 @@ export interface App {
   close(): Promise<void>
 }
 
-export interface AppOptions {
+interface AppOptions {
   metrics?: Metrics | undefined
   access?: KernelOptions['access']
   localRpc?: KernelOptions['localRpc']

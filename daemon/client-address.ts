@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import type { Kernel } from './kernel.ts'
 import type { RequestEnv } from './pipeline/request-record.ts'
 
-export interface Caller {
+interface Caller {
   headers: Pick<Headers, 'get' | 'has'>
   /** Address of the connection; undefined for a request without a connection. */
   connection: string | undefined

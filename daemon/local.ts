@@ -7,7 +7,7 @@ import { createKernel } from './create-kernel.ts'
 import { mountBelow, pathHead } from './routes/index.ts'
 import { type OpenServices, openServices, operatorKey } from './services.ts'
 
-export interface Local {
+interface Local {
   /** Answers with the key in the request's headers. */
   send: Transport
   bearer: string

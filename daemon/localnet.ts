@@ -97,7 +97,7 @@ async function listenForRpc(
   }
 }
 
-export interface ServingChain extends ServedChain {
+interface ServingChain extends ServedChain {
   /** Resolves when the chain has shut down. */
   closed: Promise<void>
 }

@@ -18,7 +18,7 @@ export interface Metrics {
   registry: Registry
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   processMetrics?: boolean
   /** Log lines that were dropped because no reader took them. */
   droppedLines?: () => number

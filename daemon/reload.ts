@@ -11,7 +11,7 @@ import {
 } from '../src/settings/config.ts'
 import type { DaemonLog } from './log.ts'
 
-export interface ReloadOptions {
+interface ReloadOptions {
   /** The settings of the daemon; every part reads them from this object at each use. */
   config: Config
   /** Reads every layer of the settings again. Throws what `loadConfig` throws. */

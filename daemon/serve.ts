@@ -37,7 +37,7 @@ import { startWorkers, type Workers } from './workers/frame.ts'
 import { releaseDeadLeases } from './workers/lease.ts'
 import { WORKERS } from './workers/workers.ts'
 
-export interface RunningDaemon {
+interface RunningDaemon {
   url: string
   role: DaemonRole
   /** Label of the cluster that the daemon uses, without credentials. */

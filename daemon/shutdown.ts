@@ -12,7 +12,7 @@ const CLOSE_CONNECTIONS_MS = 7_000
 const EXIT_MS = 9_500
 const SWEEP_MS = 50
 
-export interface ShutdownSteps {
+interface ShutdownSteps {
   /** Reports that this process takes no more work, while it still answers; resolves when others had time to notice. */
   announce(): Promise<void>
   /** Stops accepting work; resolves when all work is done. */
@@ -25,7 +25,7 @@ export interface ShutdownSteps {
   finish(): Promise<void>
 }
 
-export interface Shutdown {
+interface Shutdown {
   /** Starts the shutdown at the first call; every call resolves when it is complete. */
   close(): Promise<void>
   /** Resolves when everything is closed. */

@@ -12,7 +12,7 @@ import type { Readiness } from './readiness.ts'
 
 export type Answering = Pick<App, 'fetch' | 'refuse'>
 
-export interface Starting extends Answering {
+interface Starting extends Answering {
   /** Changes the reason that /ready gives. */
   say(reason: string): void
   /** Passes every request on from now on. */

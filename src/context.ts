@@ -83,7 +83,7 @@ export interface Services {
   repeat(services: RepeatingServices, request: StoredRequest, as: RepeatedAs): Promise<unknown>
 }
 
-export interface Actor {
+interface Actor {
   apiKeyId: string
   scopes: readonly string[]
 }

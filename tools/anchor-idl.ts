@@ -24,7 +24,7 @@ interface Named {
   name: string
   discriminator: readonly number[]
 }
-export interface IdlType {
+interface IdlType {
   kind: string
   fields?: readonly unknown[]
   variants?: readonly { name: string; fields?: readonly unknown[] }[]
@@ -141,7 +141,7 @@ export const flatRows = (idl: Idl) =>
   )
 
 /** Arguments as tables have them. A name that several structs have follows the name of its own. */
-export function argsText(idl: Idl, args: readonly Field[]): string {
+function argsText(idl: Idl, args: readonly Field[]): string {
   const flat = args.flatMap((arg) => flatFields(idl, arg))
   const isOne = (name: string) => flat.filter((each) => each.name === name).length === 1
   return flat

@@ -15,7 +15,7 @@ const [COLUMNS, ROWS] = [80, 24]
 const PROMPT_MARK = /\u001b\]133;D;(\d+)\u0007/
 const PROMPT = '\\[\\e]133;D;$?\\a\\]$ '
 
-export type CastEvent = [seconds: number, kind: 'i' | 'o', text: string]
+type CastEvent = [seconds: number, kind: 'i' | 'o', text: string]
 
 /** The blocks that a reader pastes, without the line breaks at their ends. */
 export const tutorialBlocks = (): string[] =>
@@ -29,7 +29,7 @@ export const commandsOf = (block: string): string[] => block.split(/(?<!\\)\n/)
 /** The first block fetches the programs of a cluster; a recording begins after it, because it must not need one. */
 export const recordedCommands = (): string[] => tutorialBlocks().slice(1).flatMap(commandsOf)
 
-export interface Playing {
+interface Playing {
   /** The home: a new folder, with the command as `bin/svc`. */
   home: string
   commands: readonly string[]

@@ -76,7 +76,7 @@ function keyframes(
   return `@keyframes ${name}{${[...frames].map(([at, value]) => `${at}%{transform:${value}}`).join('')}}`
 }
 
-export function recordedTerminal(session: string, title: string): string {
+function recordedTerminal(session: string, title: string): string {
   const lines = linesOf(session)
   const shown: [at: number, lines: number][] = []
   const typings: { row: number; from: number; length: number; begins: number; ends: number }[] = []

@@ -13,7 +13,7 @@ export const FILES = ['tools', 'bin', 'commands', 'daemon', 'src'].flatMap((fold
 
 export const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
-export interface Import {
+interface Import {
   from: string
   to: string
   kind: 'type' | 'static' | 'dynamic'

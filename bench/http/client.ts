@@ -5,7 +5,7 @@ import type { Cost } from '../measurement.ts'
 import { processorMs } from './processor-time.ts'
 import type { ServerProcess } from './server.ts'
 
-export interface Flood {
+interface Flood {
   /** Requested in turn; all of one server. */
   urls: readonly string[]
   headers: Record<string, string>

@@ -2,7 +2,7 @@
 import type { Arrival, Job } from './simulation.ts'
 
 /** A number from 0 (included) to 1. */
-export type RandomNumber = () => number
+type RandomNumber = () => number
 
 /** Mulberry32: quick, and good enough for queues. */
 export function seededRandom(seed: number): RandomNumber {
@@ -17,7 +17,7 @@ export function seededRandom(seed: number): RandomNumber {
 
 export const exponential = (random: RandomNumber, mean: number): number => -Math.log(1 - random()) * mean
 
-export interface ArrivalOptions {
+interface ArrivalOptions {
   random: RandomNumber
   perSecond: number
   forMs: number

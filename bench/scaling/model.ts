@@ -38,7 +38,7 @@ const TRANSACTIONS_PER_LAUNCH = 2
 /** Calls of one launch that no deployment makes fewer by gathering. */
 const WATCHER_CALLS_PER_SECOND = 1
 
-export type StationSizes = Record<string, number>
+type StationSizes = Record<string, number>
 
 export function stationsOf(deployment: Deployment): StationSizes {
   const sizes: StationSizes = {

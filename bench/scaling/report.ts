@@ -16,13 +16,13 @@ const SUBSCRIPTIONS = 1
 /** Connections that a daemon opens in addition to its pool: the one for wake-ups. */
 const LISTENING = 1
 
-export interface NamedLoad extends Load {
+interface NamedLoad extends Load {
   name: string
   /** Receivers that every event goes to; a storm of deliveries spreads over some. */
   receivers?: number
 }
 
-export const LOADS: readonly NamedLoad[] = [
+const LOADS: readonly NamedLoad[] = [
   { name: '1 launch a minute', launchesPerMinute: 1, deliveriesPerHour: 0, forMs: 1_200_000 },
   { name: '100 launches a minute', launchesPerMinute: 100, deliveriesPerHour: 0, forMs: 120_000 },
   { name: '100 a minute, in bursts of 10', launchesPerMinute: 100, burst: 10, deliveriesPerHour: 0, forMs: 240_000 },

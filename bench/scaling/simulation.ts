@@ -17,7 +17,7 @@ export interface Job {
   steps: readonly Step[]
 }
 
-export interface SimulationOptions {
+interface SimulationOptions {
   /** Servers of each station. */
   stations: Record<string, number>
   arrivals: Iterable<Arrival>
@@ -32,7 +32,7 @@ export interface Arrival {
   job: Job
 }
 
-export interface JobFigures {
+interface JobFigures {
   /** Measured jobs that arrived and that ended. */
   arrived: number
   ended: number
@@ -40,7 +40,7 @@ export interface JobFigures {
   latencies: number[]
 }
 
-export interface StationFigures {
+interface StationFigures {
   /** Share of its servers that was busy, on average over the simulated time. */
   utilisation: number
   /** The most jobs that waited at once, and how many still wait at the end. */

@@ -1,7 +1,7 @@
 /** A connection to the database that is delayed by a known time, so that round trips can be counted from outside. */
 import { createConnection, createServer, type Socket } from 'node:net'
 
-export interface SlowLink {
+interface SlowLink {
   /** The database URL through the link. */
   url: string
   /** Milliseconds that each direction takes longer from now on. */

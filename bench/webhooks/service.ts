@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/settings/config.ts'
 import { appendEvents } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 
-export interface BenchService {
+interface BenchService {
   /** Delivers until nothing is due, with every result in the database. */
   deliver(): Promise<void>
   close(): Promise<void>

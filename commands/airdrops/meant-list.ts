@@ -22,7 +22,7 @@ export const listFlags = {
   ...csvFlags,
 }
 
-export interface MeantList extends CsvChoices {
+interface MeantList extends CsvChoices {
   /** Roots in hex, one for each airdrop. */
   roots: readonly string[]
   list: string | undefined

@@ -10,7 +10,7 @@ import { decimalOf } from '../cli/amounts.ts'
 /** The most left-out addresses that the Markdown lists. */
 const MOST_MARKDOWN_ROWS = 100
 
-export interface LeftOut {
+interface LeftOut {
   wallet: string
   balance: string
   kind: HolderKind
@@ -33,7 +33,7 @@ export interface SnapshotReport {
   holders_left_out: LeftOut[]
 }
 
-export interface Reported {
+interface Reported {
   cluster: string | null
   snapshot: HolderSnapshot
   rows: HolderRows

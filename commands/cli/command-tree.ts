@@ -159,7 +159,7 @@ function verbTree(noun: string, name: string, verb: Verb, aliases: readonly stri
 }
 
 /** The verbs of one noun. */
-export function nounTree({ name, aliases = [], summary }: Omit<NounEntry, 'load'>, noun: Noun): NounTree {
+function nounTree({ name, aliases = [], summary }: Omit<NounEntry, 'load'>, noun: Noun): NounTree {
   if ('verb' in noun) return { name, aliases, about: summary, groups: [], verbs: [verbTree(name, '', noun.verb, [])] }
   const spellings = Object.entries(noun.aliases ?? {})
   return {

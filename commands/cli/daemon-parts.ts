@@ -3,7 +3,7 @@ import type { DaemonRole } from '../../src/api/daemon-roles.ts'
 import type { Transport } from '../../src/client.ts'
 import type { Config } from '../../src/settings/config.ts'
 
-export interface LocalRoutes {
+interface LocalRoutes {
   /** Answers a request, which has the key in its headers. */
   send: Transport
   /** The key of the local operator. */

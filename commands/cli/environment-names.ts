@@ -46,7 +46,7 @@ export function unknownVariables(env: Environment): string[] {
 }
 
 /** A variable that nothing reads, with the one that was probably meant. */
-export interface UnreadVariable {
+interface UnreadVariable {
   /** As it is shown, without its value. */
   name: string
   meant: string | undefined

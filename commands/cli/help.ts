@@ -1,7 +1,7 @@
 /** Lays out the help of a command for a number of columns, from data of the build or of commander. */
 
 /** A heading with terms and their meanings. */
-export interface HelpSection {
+interface HelpSection {
   title: string
   items: readonly (readonly [term: string, about: string])[]
 }

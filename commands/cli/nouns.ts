@@ -257,7 +257,7 @@ export const NOUNS: readonly NounEntry[] = [
   },
 ]
 
-export interface GlobalOption {
+interface GlobalOption {
   flags: string
   about: string
   /** Whether it may be given several times. */

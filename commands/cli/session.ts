@@ -62,14 +62,14 @@ export interface SessionClock {
   now(): number
   sleep(ms: number): Promise<void>
 }
-export interface ServeFlags {
+interface ServeFlags {
   host?: string | undefined
   port?: number | undefined
   role?: DaemonRole | undefined
   rpc_host?: string | undefined
   rpc_port?: number | undefined
 }
-export interface ServingDaemon {
+interface ServingDaemon {
   pid: number
   url: string
   role: DaemonRole
@@ -91,7 +91,7 @@ export interface StorageCopies {
   /** Copies what that place lacks from the others, and compares everything with its hash. */
   copy(onProgress: (done: number, total: number) => void): Promise<StorageCopyReport>
 }
-export interface StorageCopyReport {
+interface StorageCopyReport {
   to: string
   from: readonly string[]
   /** Assets that the other places list. */
@@ -138,7 +138,7 @@ export interface Localnet {
     progress: (done: number, total: number) => void,
   ): Promise<PullReport>
 }
-export interface LocalnetServing {
+interface LocalnetServing {
   pid: number
   rpc_url: string
   ws_url: string
@@ -200,7 +200,7 @@ export interface SettingRow {
   origin: string
   about: string
 }
-export interface SettingsFile {
+interface SettingsFile {
   kind: string
   path: string
   exists: boolean

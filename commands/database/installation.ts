@@ -124,7 +124,7 @@ export interface MigrationList {
   pending: readonly string[]
   faults: readonly string[]
 }
-export interface MigrationReport extends MigrationList {
+interface MigrationReport extends MigrationList {
   /** File with the database as it was before; null if none was made. */
   copy: string | null
 }

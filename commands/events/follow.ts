@@ -7,7 +7,7 @@ import { EndlessList, nextCursors } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { isTransient } from '../ui/problem.ts'
 
-export interface FollowFilters {
+interface FollowFilters {
   type?: EventType | undefined
   resource_type?: string | undefined
   resource_id?: string | undefined

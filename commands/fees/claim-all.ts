@@ -18,7 +18,7 @@ import { amountTexts } from './amounts.ts'
 import { type ClaimRow, claimableFees, solIn } from './claimable.ts'
 import { type ClaimRunFlags, claimFees, prepareClaim } from './one-claim.ts'
 
-export type ClaimAllFlags = ClaimRunFlags & {
+type ClaimAllFlags = ClaimRunFlags & {
   kind?: FeeClaimKind | undefined
   as?: Beneficiary | undefined
   owner?: string | undefined

@@ -24,7 +24,7 @@ export interface ClaimRow {
   error: string | null
 }
 
-export interface ClaimSearch {
+interface ClaimSearch {
   kind: FeeClaimKind | undefined
   beneficiary: Beneficiary | undefined
   owner: string | undefined

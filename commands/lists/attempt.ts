@@ -63,7 +63,7 @@ export interface RequestedSending {
   signature: string | null
 }
 
-export interface OneTransaction<R extends RequestedSending> extends EndOptions {
+interface OneTransaction<R extends RequestedSending> extends EndOptions {
   begun: SignedSending | R | null
   /** Signs with the keypair, or returns the request to the platform wallet. */
   sign(): Promise<SignedSending | R>

@@ -37,7 +37,7 @@ export interface PlacedRow {
   offsetOf(column: string): number
 }
 
-export interface PlacedColumns {
+interface PlacedColumns {
   all: readonly string[]
   needed: readonly string[]
   /** The columns of a file without a header, by its number of cells. Without this function, a header is required. */
@@ -193,7 +193,7 @@ export async function readRows<R extends { offset: number }>(
 }
 
 /** A list whose columns have the names of the table of all lists. */
-export interface ListFormat {
+interface ListFormat {
   form: ListForm
   choices: ColumnChoices
   /** A row, for a file without any. */

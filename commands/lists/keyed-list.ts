@@ -13,7 +13,7 @@ import type { JournalHead } from './propose-rows.ts'
 export type BuiltRow = BuiltTransactions & { transaction: string }
 
 /** The fields of every request, beside those of the row. */
-export type RowBody = { payer: string } & ReturnType<typeof buildFields>
+type RowBody = { payer: string } & ReturnType<typeof buildFields>
 
 export interface KeyedList<R extends { line: number }, D extends BuiltRow> {
   kind: KeyedKind

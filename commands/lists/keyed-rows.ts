@@ -119,7 +119,7 @@ export function withIds<R>(rows: readonly R[], contentOf: (row: R) => readonly u
   })
 }
 
-export interface ListToPlan<R> {
+interface ListToPlan<R> {
   kind: KeyedKind
   journal: KeyedJournal
   contentOf(row: R): readonly unknown[]

@@ -5,7 +5,7 @@ import { EXIT } from '../ui/problem.ts'
 /** The most rows that a terminal shows of a long list; for a longer one it shows only the counts. */
 const MOST_LISTED = 40
 
-export interface ListReport<R extends { status: string }> {
+interface ListReport<R extends { status: string }> {
   rows: readonly R[]
   /** Without it, the chain alone shows what is done. */
   journal?: string

@@ -38,7 +38,7 @@ export interface JournalHead {
   isHead(head: JournalFields): boolean
 }
 
-export interface ListToPropose<D extends BuiltTransactions> {
+interface ListToPropose<D extends BuiltTransactions> {
   file: string
   journal: string
   head?: JournalHead
@@ -62,7 +62,7 @@ export interface ListToPropose<D extends BuiltTransactions> {
 }
 
 /** What is the same in every run of a list: its vault and cluster, and what it does to which token, if that is one. */
-export type ProposalTerms = {
+type ProposalTerms = {
   payer: string
   cluster: string | null
   mint: string | null

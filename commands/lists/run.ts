@@ -13,7 +13,7 @@ import { type SimulatedBuild, wouldFail } from '../signing/run-failures.ts'
 import { type SigningWalletFlags, signingWallet } from '../signing/signing-wallet.ts'
 import { EXIT, failure, usage } from '../ui/problem.ts'
 
-export interface ListRun {
+interface ListRun {
   /** What it does, as the start of a question: `Launch 3 tokens`. */
   question: string
   /** Whether a row is left to do. */
@@ -98,7 +98,7 @@ async function show(
   return true
 }
 
-export interface RowWork<J> {
+interface RowWork<J> {
   /** The text of the progress bar, such as `Launching`. */
   doing: string
   /** How many jobs run at a time; each mostly waits for its transaction. */

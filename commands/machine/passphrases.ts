@@ -6,7 +6,7 @@ import { terminal } from '../cli/terminal.ts'
 import { Problem, usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
 
-export const PASSPHRASE_VARIABLE = 'SVC_WALLET_PASSPHRASE_FILE'
+const PASSPHRASE_VARIABLE = 'SVC_WALLET_PASSPHRASE_FILE'
 const PASSPHRASE_FLAG = '--passphrase-file'
 const LEAST_LETTERS = 8
 const MOST_LETTERS = 1024

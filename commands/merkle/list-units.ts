@@ -20,7 +20,7 @@ export const unitFlags = {
   }),
 }
 
-export interface UnitChoice {
+interface UnitChoice {
   decimals: number | undefined
   raw: boolean
 }
@@ -110,7 +110,7 @@ export async function chosenUnits(
 }
 
 /** What a list pays, in raw units: `decimals` null leaves them so. */
-export interface AmountUnits {
+interface AmountUnits {
   decimals: number | null
   symbol: string | null
 }

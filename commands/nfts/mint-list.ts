@@ -116,7 +116,7 @@ export const demandsMint = demanding(
   ],
 )
 
-export interface NftList {
+interface NftList {
   file: string
   journal: string | undefined
   collection: string

@@ -23,7 +23,7 @@ import { untilLive } from './verify.ts'
 /** The built transactions of an entry, as its journal keeps them. */
 type KeptLaunch = NonNullable<LaunchedEntry['built']>
 
-export interface RowRun {
+interface RowRun {
   payer: string
   journal: LaunchListJournal
   flags: SigningFlags & LaunchBounds
@@ -46,7 +46,7 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
   })
 }
 
-export interface LaunchFinish {
+interface LaunchFinish {
   /** Whether this run has built it, so that its blockhash is fresh. */
   isFresh: boolean
   keypair: string | undefined

@@ -17,13 +17,13 @@ import { type PlannedRow, rehearsedListOutcome } from './list-outcome.ts'
 import { bodyOfRow, type LaunchList, type LaunchRow } from './list-rows.ts'
 import { rehearseBody } from './rehearse.ts'
 
-export interface OpenRows {
+interface OpenRows {
   payer: string
   rows: readonly PlannedRow[]
 }
 
 /** The transactions of each row that is not started yet, as they would be. */
-export type BuiltRows = ReadonlyMap<LaunchRow, readonly string[]>
+type BuiltRows = ReadonlyMap<LaunchRow, readonly string[]>
 
 /** Builds every row without leaving anything behind. Throws a usage problem that names the place of every refusal. */
 export async function requireBuildable(
@@ -61,7 +61,7 @@ export async function requireBuildable(
 const isOfRow = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'bad_request' && error.retryAfter === undefined
 
-export interface ListCost {
+interface ListCost {
   /** What the payer pays for all of them. */
   funds: Funds
   /** The least and the most SOL of one launch. */

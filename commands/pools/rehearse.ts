@@ -17,7 +17,7 @@ const STEP_COLUMNS = ['step', 'status', 'bytes', 'units', 'fee'] as const
 const BOOK_COLUMNS = ['party', 'address', 'sol', 'quote', 'base'] as const
 
 /** Who would launch: the platform wallet with --signed, else the wallet of the flags; its key is not needed. */
-export async function rehearsedCreator(session: Session, input: CreateFlags): Promise<string> {
+async function rehearsedCreator(session: Session, input: CreateFlags): Promise<string> {
   return input.signed ? platformAddress(session) : signingWallet(session, { ...input, dry_run: true })
 }
 

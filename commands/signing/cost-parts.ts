@@ -8,7 +8,7 @@ import { counted } from '../ui/words.ts'
 import { previewLine } from './preview.ts'
 import type { SimulatedBuild } from './run-failures.ts'
 
-export interface CostPart {
+interface CostPart {
   name: string
   lamports: bigint
 }

@@ -15,7 +15,7 @@ const MOST_TRIES = 3
 /** With fewer blocks left, a transaction would probably expire on its way. */
 const LEAST_BLOCKS_LEFT = 5
 
-export interface DeviceBuild {
+interface DeviceBuild {
   /** As the API built it; the keys that it returned have not signed yet. */
   built: BuiltTransactions
   secretKeys: readonly (readonly number[])[] | undefined

@@ -22,7 +22,7 @@ const REACHED: Readonly<Record<Exclude<Wait, 'none'>, readonly string[]>> = {
   finalized: ['finalized', 'failed'],
 }
 
-export interface WaitOptions {
+interface WaitOptions {
   onChange?(transaction: Transaction): void
   timeoutMs?: number
 }

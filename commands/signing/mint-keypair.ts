@@ -1,7 +1,7 @@
 /** `--mint-keypair`: the key of a mint that the user made, which signs here and is neither stored nor sent. */
 import { text } from '../cli/command.ts'
 
-export interface MintKey {
+interface MintKey {
   address: string
   /** 64 integers, which no answer, journal or log gets. */
   secretKey: number[]

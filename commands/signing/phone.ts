@@ -10,7 +10,7 @@ import { failure, usage } from '../ui/problem.ts'
 import { type Demand, pays } from './demand.ts'
 import type { SigningFlags } from './flags.ts'
 
-export interface PhoneBuild<D> {
+interface PhoneBuild<D> {
   /** The answer of a transaction that a wallet would fetch. */
   data: D
   request: PayRequest

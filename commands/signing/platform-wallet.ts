@@ -16,7 +16,7 @@ import { transactionFailure } from './run-failures.ts'
 import { sentOutcome } from './run-outcomes.ts'
 
 /** One signature, or those of several transactions in the order of sending. */
-export type PlatformAnswer = ({ signature: string } | { signatures: readonly string[] }) & {
+type PlatformAnswer = ({ signature: string } | { signatures: readonly string[] }) & {
   /** The bytes of the last transaction, which explain its failure. */
   transaction?: string | undefined
   /** The first fields of the answer; `confirmed` is null if the command did not wait. */
@@ -33,7 +33,7 @@ export interface PlatformRequest {
   decimals?: Readonly<Record<string, number | Unit>>
 }
 
-export interface PlatformFlags {
+interface PlatformFlags {
   wait?: Wait | undefined
   idempotency_key?: string | undefined
 }

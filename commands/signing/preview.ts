@@ -18,7 +18,7 @@ export const listSignerLines = (signer: string, isSigned: boolean, checked: stri
     ? [previewLine('signer', `${signer}, the platform wallet`)]
     : [previewLine('signer', signer), previewLine('checked', checked)]
 
-export interface RunPreview {
+interface RunPreview {
   /** The command's own lines, shown before the changes. */
   preview?: readonly string[] | undefined
   /** The transactions after the first, which cannot be simulated before the first is confirmed. */

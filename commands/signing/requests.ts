@@ -14,7 +14,7 @@ type SubmitAnswer = Awaited<ReturnType<Client['transactions']['submit']>>['data'
 const SUBMIT_PAUSES_MS = [500, 2_000] as const
 const PLATFORM_PAUSES_MS = [500, 2_000, 5_000] as const
 
-export interface RequestOnce<T> {
+interface RequestOnce<T> {
   idempotencyKey: string
   pauses: readonly number[]
   /** Text shown while svc waits for the answer. */

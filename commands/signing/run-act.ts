@@ -22,7 +22,7 @@ export const ACT_CALLS = [simulate, submit, get, paths.signer.get]
 export type ActFlags = SigningFlags & { signed: boolean; idempotency_key?: string | undefined }
 
 /** The fields that every request of an act has, besides its own. */
-export type ActBody = { payer: string; mode?: 'signed'; tx_version?: 1 } & ReturnType<typeof buildFields>
+type ActBody = { payer: string; mode?: 'signed'; tx_version?: 1 } & ReturnType<typeof buildFields>
 export type CallOptions = Parameters<Client['tokens']['transferAuthority']>[1]
 
 type Decimals = Readonly<Record<string, number>>

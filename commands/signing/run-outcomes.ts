@@ -9,7 +9,7 @@ import type { PrintedLifetime } from './lifetime.ts'
 import type { SimulatedBuild } from './run-failures.ts'
 import type { SignedTransaction } from './wallet.ts'
 
-export type AnswerFields = Record<string, unknown>
+type AnswerFields = Record<string, unknown>
 
 interface UnsignedFields {
   fields?: AnswerFields | undefined

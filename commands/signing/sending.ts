@@ -10,7 +10,7 @@ import { submitSigned } from './requests.ts'
 import { transactionFailure } from './run-failures.ts'
 import type { CompleteTransaction } from './signatures.ts'
 
-export interface SendOptions {
+interface SendOptions {
   built: Pick<BuiltTransactions, 'tracked_resource'>
   wait?: Wait | undefined
   /** Whether all are executed in one slot, or none. */

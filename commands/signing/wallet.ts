@@ -91,7 +91,7 @@ export interface SigningKeys {
    */
   refresh?: (() => Promise<string>) | undefined
 }
-export interface SignedText {
+interface SignedText {
   address: string
   /** Base58 of 64 bytes. */
   signature: string

@@ -12,7 +12,7 @@ import { refuseStandardInput } from '../lists/run.ts'
 import { listToken } from '../merkle/list-units.ts'
 import { readRecipients } from '../merkle/recipients.ts'
 
-export interface ActList {
+interface ActList {
   act: ListedAct
   mint: string
   file: string

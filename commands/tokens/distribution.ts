@@ -3,7 +3,7 @@ import type { TokenReport, TokenReportHolders } from '../../src/api/token-report
 
 type Kind = TokenReportHolders['parts'][number]['kind']
 
-export interface SupplyPart {
+interface SupplyPart {
   name: string
   /** Hundredths of a percent of the supply. */
   bps: number

@@ -22,7 +22,7 @@ export function measuredRate(): number {
   return (tries * 1_000) / (performance.now() - from)
 }
 
-export interface GrindHooks {
+interface GrindHooks {
   /** Ends the search. */
   signal: AbortSignal
   /** Called for each key, with its 32-byte seed, until it returns true. */

@@ -28,7 +28,7 @@ import { WaitsForApproval } from '../signing/waits-for-approval.ts'
 import { counted } from '../ui/words.ts'
 
 /** The act of one row; `line` is that of the CSV. */
-export type ListedMint<D extends ActAnswer> = Act<D> & {
+type ListedMint<D extends ActAnswer> = Act<D> & {
   line: number
   mint: string
   /** All that the row says, so that a changed row is proposed as another one. */
@@ -37,7 +37,7 @@ export type ListedMint<D extends ActAnswer> = Act<D> & {
   isDone(error: ApiError): boolean
 }
 
-export interface MintList<D extends ActAnswer> {
+interface MintList<D extends ActAnswer> {
   file: string
   /** Of the proposals to a multisig; nothing else needs one. */
   journal: string | undefined

@@ -3,13 +3,13 @@ import { walletKey } from '../../src/merkle/base58.ts'
 import { readRows } from '../lists/csv.ts'
 import { refuseStandardInput } from '../lists/run.ts'
 
-export interface MintCells<C extends string> {
+interface MintCells<C extends string> {
   mint: string
   cells: Partial<Record<C, string>>
   line: number
 }
 
-export interface MintColumns<C extends string> {
+interface MintColumns<C extends string> {
   /** After the mint. */
   columns: readonly C[]
   /** Columns that every row has. */

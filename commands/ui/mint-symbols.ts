@@ -12,7 +12,7 @@ const MOST_MINTS = 100
 /** The longest wait for a slow node, in milliseconds. */
 const PATIENCE_MS = 700
 
-export type FetchLabels = (mints: string[]) => Promise<{ data: TokenLabelBatch }>
+type FetchLabels = (mints: string[]) => Promise<{ data: TokenLabelBatch }>
 
 /** The outcome with symbols; unchanged if it has no mint, has symbols already, or no answer comes in time. */
 export async function withSymbols(outcome: CommandOutcome, fetchLabels: FetchLabels): Promise<CommandOutcome> {

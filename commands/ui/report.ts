@@ -21,7 +21,7 @@ const NEXT_BY_CODE: Partial<Record<ErrorCode, string>> = {
   rate_limited: 'wait, or make a key with higher limits: svc keys create --per-minute N',
 }
 
-export interface ReportOptions {
+interface ReportOptions {
   format: Format
   /** Whether to add the stack of the error. */
   debug: boolean

@@ -12,7 +12,7 @@ const SPANS = [
 const LONGEST = ['365 days', 365 * DAY_MS] as const
 const MOST_SPANS = 30
 
-export interface TimeSpans {
+interface TimeSpans {
   /** The name of one span, such as `day`. */
   name: string
   count: number

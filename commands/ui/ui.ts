@@ -78,7 +78,7 @@ const WARNING = 'warning:'
 /** The most lines that wait for an outcome. Of more, only the first are printed, with the number of the others. */
 const MOST_HELD = 100
 
-export interface UiOptions {
+interface UiOptions {
   format: () => Promise<Format>
   paint: { out: Paint; err: Paint }
   interactive: boolean

@@ -1,7 +1,7 @@
 /** The user's named wallets as commands use them: kept in the user's own configuration, never in a project's folder. */
 
 /** How a wallet signs: with a key that a passphrase or the system's keychain unlocks, by a program, or on a Ledger. */
-export type WalletKind = 'passphrase' | 'keychain' | 'command' | 'ledger'
+type WalletKind = 'passphrase' | 'keychain' | 'command' | 'ledger'
 
 export interface NamedWallet {
   name: string

@@ -43,7 +43,7 @@ export function signedHeaders(
 }
 
 /** The result of one scheme; `reason` is null if the signature is valid. */
-export interface SignatureCheck {
+interface SignatureCheck {
   header: string
   valid: boolean
   reason: string | null

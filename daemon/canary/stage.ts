@@ -85,7 +85,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-export interface StageOptions {
+interface StageOptions {
   /** An empty folder that belongs to the canary. */
   folder: string
   /** Has the programs on trial. */

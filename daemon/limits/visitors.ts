@@ -3,12 +3,12 @@ import type { Clock } from '../../src/context.ts'
 import { MINUTE_MS } from '../../src/platform/timing.ts'
 
 /** Limits of one address, and of all addresses together. */
-export interface VisitorShare {
+interface VisitorShare {
   perAddress: number
   inAll: number
 }
 
-export interface VisitorLimits {
+interface VisitorLimits {
   /** Requests per minute; the limit of all addresses also limits the memory for counting. */
   minute: VisitorShare
   /** Bodies that are read at once; the client decides how long that takes. */
@@ -17,7 +17,7 @@ export interface VisitorLimits {
   running: VisitorShare
 }
 
-export interface VisitorRequest<B, T> {
+interface VisitorRequest<B, T> {
   /** Reads the body; undefined for a request without one. */
   read: (() => Promise<B>) | undefined
   run(body: B | undefined): Promise<T>

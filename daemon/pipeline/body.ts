@@ -41,7 +41,7 @@ export function declaredLength(header: string | null, ceiling: number): number |
 }
 
 /** Receives each piece of a body as it arrives; throws if the rest need not be read. */
-export type Inspect = (piece: Uint8Array) => void
+type Inspect = (piece: Uint8Array) => void
 
 const isForm = (contentType: string) => /^multipart\/form-data\b/i.test(contentType)
 
@@ -98,7 +98,7 @@ async function takeMessage<T>(
 /** The client caused this and cannot receive the answer, so it is not an error of the daemon. */
 const cutOff = () => badRequest('The connection was closed before the whole body had arrived')
 
-export interface BodyReading {
+interface BodyReading {
   contentType: string
   ceiling: number
   /** Declared length; a buffer of this size is allocated once and filled as the pieces arrive. */

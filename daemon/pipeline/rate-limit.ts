@@ -14,7 +14,7 @@ const REFUSALS = { minute: 'Too many requests this minute', day: 'Daily quota ex
 type LimiterServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /** The rest of one of a key's quotas after this request. */
-export interface Quota {
+interface Quota {
   limit: number
   remaining: number
   /** Seconds until the oldest counted request leaves the window. */

@@ -34,7 +34,7 @@ import { type Answer, answerText, inputOf } from './read.ts'
 import { requireSignable } from './signable.ts'
 
 /** A body that has not been read yet. */
-export interface IncomingBody {
+interface IncomingBody {
   source: BodySource
   /** The most bytes that it may have. */
   ceiling: number

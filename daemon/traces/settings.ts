@@ -21,7 +21,7 @@ export interface TraceSettings {
   queueSize: number
 }
 
-export interface TraceConfiguration {
+interface TraceConfiguration {
   /** Null if no traces are requested, or if they cannot be sent. */
   settings: TraceSettings | null
   /** Problems of the variables, without their values. */

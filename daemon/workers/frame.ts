@@ -30,7 +30,7 @@ export interface Workers {
   stop(): Promise<void>
 }
 
-export interface WorkersOptions extends Omit<WorkerRunnerOptions, 'timing'> {
+interface WorkersOptions extends Omit<WorkerRunnerOptions, 'timing'> {
   timing?: Timing
 }
 

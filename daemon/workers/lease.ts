@@ -11,7 +11,7 @@ const RENEWALS = 3
 /** No remembered answer contains leases. */
 const UNSEEN = { isUnseen: true }
 
-export interface TakeLeaseOptions {
+interface TakeLeaseOptions {
   name: string
   owner: string
   leaseMs: number
@@ -26,7 +26,7 @@ export interface TakeLeaseOptions {
   onAhead?: (milliseconds: number) => void
 }
 
-export interface WorkerLease {
+interface WorkerLease {
   /**
    * Releases the lease and stores whether the job is `done`. A release that fails is logged, and the lease then
    * expires.

@@ -16,7 +16,7 @@ import type { Timing, WorkerSchedule } from './timing.ts'
  */
 export type TickOutcome = 'done' | 'idle' | 'failed' | 'busy'
 
-export interface WorkerRunner {
+interface WorkerRunner {
   state: WorkerState
   /** The current state, with the reason if the worker is stalled. */
   currentState(): WorkerState

@@ -44,7 +44,7 @@ export interface CopiedChain {
   close(): void
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   source: Chain
   config: Pick<Config, 'programsDir'>
   /** Programs that the copy must have; they come from the program cache. */

@@ -26,7 +26,7 @@ interface Listing {
 }
 
 /** A missing transaction. */
-export interface SoughtTransaction {
+interface SoughtTransaction {
   row: FollowedTransaction
   /** Slot of its first check, or the slot in which it was last seen. */
   sinceSlot: number

@@ -25,7 +25,7 @@ export interface MissingTransaction {
   slot: number
 }
 
-export interface LookResult {
+interface LookResult {
   missing: MissingTransaction[]
   /** The error of the first transaction that could not be followed. */
   fault: unknown

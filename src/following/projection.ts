@@ -9,7 +9,7 @@ import type { NewFollowedAccount } from '../store/following/followed-accounts.ts
 import type { Reader, Tx } from '../store/store.ts'
 import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 
-export type ProjectionServices = Pick<Services, 'clock' | 'config' | 'log' | 'signer'>
+type ProjectionServices = Pick<Services, 'clock' | 'config' | 'log' | 'signer'>
 
 /** What the request declared in addition to the signed message. */
 export interface SubmissionContext {

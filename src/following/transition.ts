@@ -25,7 +25,7 @@ export interface StatusSnapshot {
   since: number | null
 }
 
-export type TransactionEvent = 'transaction.confirmed' | 'transaction.finalized' | 'transaction.failed'
+type TransactionEvent = 'transaction.confirmed' | 'transaction.finalized' | 'transaction.failed'
 export type TransactionState = Pick<
   FollowedTransaction,
   'lifecycle' | 'confirmation_status' | 'err_json' | 'slot' | 'confirmations'

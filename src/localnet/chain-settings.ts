@@ -13,7 +13,7 @@ import { COMMITMENT_DEPTH, type Commitment, type Consensus } from '../solana/con
 import { GENESIS_SLOT, type SlotClock } from './clock.ts'
 import type { ChainJournal } from './journal.ts'
 
-export interface CachedSettings {
+interface CachedSettings {
   /** Undefined when the cache has no settings, or none that can be read. */
   settings: ClusterSettings | undefined
   /** One sentence with the file's name when it cannot be used. */

@@ -8,7 +8,7 @@ export const SLOTS_PER_EPOCH = 432_000
 const FIRST_SLOT_MS = 400
 
 /** A period with one slot time, which ends where the next one begins. */
-export interface SlotEra {
+interface SlotEra {
   /** Its first slot. */
   slot: number
   /** Start of its first slot in Unix milliseconds. */

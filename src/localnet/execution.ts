@@ -28,7 +28,7 @@ export interface CheckedTransaction {
   nonce: string | null
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   sigVerify: boolean
   /** Skips the checks for the blockhash and for duplicates. */
   anyBlockhash?: boolean

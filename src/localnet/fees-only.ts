@@ -19,7 +19,7 @@ const NONCE_BYTES = SYSTEM.sizeOf('nonce')
 
 export const isLoadingError = (err: TransactionErrorJson | null): boolean => LOADING_ERRORS.has(err)
 
-export interface PayerParts {
+interface PayerParts {
   get(address: string): ChainAccount | null
   minimumBalance(space: number): bigint
 }

@@ -14,7 +14,7 @@ type Native = typeof import('litesvm/dist/internal.js')
 type Addressed = readonly [address: Uint8Array, account: Account]
 
 /** The accounts of a default program: that with its bytes comes before that which is executable. */
-export type DefaultProgram = readonly Addressed[]
+type DefaultProgram = readonly Addressed[]
 
 interface Defaults {
   features: FeatureSet

@@ -12,7 +12,7 @@ import type { LocalnetStatus } from './types.ts'
 
 const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46])
 
-export interface LoadedPrograms {
+interface LoadedPrograms {
   /** The known programs and those of the folder, and one sentence with the file's name for each unusable file. */
   report(): Pick<LocalnetStatus, 'programs' | 'warnings'>
   /** The accounts that were added, by their addresses, and the ids of the programs. */

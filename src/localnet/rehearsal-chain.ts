@@ -22,7 +22,7 @@ export interface RehearsalChain {
   advance(seconds: number): void
 }
 
-export interface RehearsalOptions {
+interface RehearsalOptions {
   programsDir: string
   /** Unix milliseconds. */
   now: number

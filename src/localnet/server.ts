@@ -26,7 +26,7 @@ const CORS = {
   'access-control-max-age': '86400',
 }
 
-export interface ServeLocalnetOptions extends LocalRpcOptions {
+interface ServeLocalnetOptions extends LocalRpcOptions {
   /** The chain, or a function that opens it: called once at the first request, and again after a failure. */
   chain: LocalChain | (() => Promise<LocalRpc>)
   /** Address to listen on; the default is 127.0.0.1. */

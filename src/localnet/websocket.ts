@@ -30,13 +30,13 @@ const LATER_LEVELS = ['confirmed', 'finalized'] as const satisfies readonly Comm
 /** Topics about what a landed transaction did; signatures and slots are read from the chain. */
 const OF_LANDED: ReadonlySet<Topic['kind']> = new Set(['account', 'program', 'logs'])
 
-export interface SubscriptionConnection {
+interface SubscriptionConnection {
   /** Handles one message of the client. */
   receive(text: string): void
   close(): void
 }
 
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   /** Receives errors that are not caused by the client. */
   onError?: (error: unknown, method: string) => void
 }

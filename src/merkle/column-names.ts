@@ -4,7 +4,7 @@
  */
 
 /** What a column is for if the command does not read it: it decides something about its row, or it is harmless. */
-export type ColumnWeight = 'decides' | 'harmless'
+type ColumnWeight = 'decides' | 'harmless'
 
 interface KnownColumn {
   weight: ColumnWeight

@@ -45,7 +45,7 @@ export interface CsvColumns {
 }
 
 /** The reason why the columns of a header cannot be determined. */
-export interface ColumnFault extends PlanFault {
+interface ColumnFault extends PlanFault {
   /** Byte offset, if the fault is not at the start of the cell. */
   offset?: number
 }

@@ -15,7 +15,7 @@ const TAB = 9
 /** Byte that DOS and old spreadsheets write after the last line. */
 const END_MARK = 26
 
-export interface CsvForm {
+interface CsvForm {
   /** Whether a record that begins with `#` is a comment; the default is true. */
   comments?: boolean
   /** Whether the first line decides between comma, semicolon and tab. By default only a `sep=` line does. */

@@ -1,7 +1,7 @@
 /** Differences between two recipient lists: added and removed wallets, changed amounts, and a changed order. */
 import { amountAt, type EntryList, entryAt, type ListEntry, lockedAt, RECORD_BYTES } from './entry-list.ts'
 
-export interface ListDiff {
+interface ListDiff {
   /** Entries only in the later list, in its order. */
   added: ListEntry[]
   /** Entries only in the earlier list, in its order. */
@@ -14,7 +14,7 @@ export interface ListDiff {
 }
 
 /** One wallet's amounts in both lists: claimable at once, and locked. */
-export interface ChangedEntry {
+interface ChangedEntry {
   wallet: string
   before: bigint
   after: bigint

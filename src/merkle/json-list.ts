@@ -35,7 +35,7 @@ const TOKEN_ACCOUNT_FORM: ListForm = { ...RECIPIENT_FORM, leaves: ['wallet', 'un
 /** What a token account may call its own address and its owner, in plain names. */
 const OF_TOKEN_ACCOUNT = ['owner', 'address', 'pubkey', 'publickey', 'account']
 
-export interface JsonRows extends SettledRows {
+interface JsonRows extends SettledRows {
   /** Whether the list is one of token accounts, whose amounts are raw units. */
   isRaw: boolean
   /** The fields that are read, those that are not, and those of the latter that a flag leaves out though they decide. */

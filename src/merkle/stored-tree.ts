@@ -35,14 +35,14 @@ const TREE_MAGIC = 'MTR1'
 const LOCKED_MAGIC = 'MTR2'
 const HEADER_BYTES = 8
 
-export type BlobKind = 'head' | 'leaves' | 'locked' | 'index'
+type BlobKind = 'head' | 'leaves' | 'locked' | 'index'
 
 /**
  * A row in the store; the only `head` has n = 0, the other kinds have n from 0 to ceil(leaves / 256) - 1. A tree
  * without
  * locked amounts has no `locked`.
  */
-export interface StoredBlob {
+interface StoredBlob {
   kind: BlobKind
   n: number
   bytes: Buffer
@@ -76,7 +76,7 @@ export interface LeafChunk {
   readonly levels: TreeLevels
 }
 
-export interface StoredProof {
+interface StoredProof {
   index: number
   /** Amount that can be claimed at once, in base units. */
   amount: bigint

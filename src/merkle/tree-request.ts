@@ -30,7 +30,7 @@ const TREE_REQUEST_FIELDS = [
 const REST_BYTES = 256 * 1024
 const REST_VALUES = 10_000
 
-export interface TreeRequest extends SettledRows {
+interface TreeRequest extends SettledRows {
   /** The other fields as sent; only `decimals` and `duplicates` are validated, because the entries depend on them. */
   fields: Record<string, unknown>
 }

@@ -68,10 +68,10 @@ function verdictOf(all: readonly Said[]): Verdict {
 }
 
 /** Counts a fault at a byte offset; its message is created only if the fault is stored. `column` if a flag can decide. */
-export type RefuseColumn = (offset: number, message: () => string, column?: string) => void
+type RefuseColumn = (offset: number, message: () => string, column?: string) => void
 
 /** A row's cells, by their number. */
-export interface WatchedRow {
+interface WatchedRow {
   offset: number
   text(cell: number): string
   offsetOf(cell: number): number

@@ -3,7 +3,7 @@ import { type AddressFault, KEYLESS, keyFault } from '../solana/bare-addresses.t
 import { keyFromBase58, keyToBase58 } from './base58.ts'
 import { type EntryList, walletAt } from './entry-list.ts'
 
-export interface UnusableWallets {
+interface UnusableWallets {
   count: number
   /** Number of checked wallets. */
   checked: number

@@ -74,7 +74,7 @@ export function ownMetadataOf(data: Uint8Array | undefined): ShownMetadata | nul
   }
 }
 
-export interface ShownLock {
+interface ShownLock {
   recipient: string
   mint: string
   isCancelled: boolean
@@ -104,7 +104,7 @@ export function lockOf(account: ShownAccount | null, now: bigint): ShownLock | n
   }
 }
 
-export interface ShownPool {
+interface ShownPool {
   mints: string[]
   liquidity: bigint
   /** Liquidity that the pool itself counts as locked for good. */

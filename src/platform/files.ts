@@ -45,7 +45,7 @@ export class FileFault extends ApiError {
   }
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Requires that other users cannot read the file; without this option they only must not be able to write it. */
   secret?: boolean
   maxBytes?: number
@@ -190,7 +190,7 @@ export function makeOwnDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) closeToOthers(file + suffix)
 }
 
-export interface AtomicWrite {
+interface AtomicWrite {
   /** Permission bits of the file; the default is 0600. */
   mode?: number
   /** Keeps an existing file unchanged, so that only one of several processes creates it. */

@@ -125,7 +125,7 @@ export function parseSetting(name: SettingName, raw: unknown, origin: string): V
 
 const isHttpUrl = (text: string) => /^https?:\/\//.test(text) && parseUrl(text) !== undefined
 
-export interface Sources {
+interface Sources {
   flags?: Partial<Record<SettingName, unknown>>
   env?: Record<string, string | undefined>
   cwd?: string

@@ -4,7 +4,7 @@ import { parseUrl } from '../platform/urls.ts'
 import type { RpcEndpoint } from './setting.ts'
 
 export const MOST_ENDPOINTS = 16
-export const MOST_WEIGHT = 100
+const MOST_WEIGHT = 100
 const MOST_HEADERS = 8
 const LONGEST_URL = 2_048
 const LONGEST_HEADER = 4_096

@@ -3,7 +3,7 @@ import type { DatedAccount } from './accounts.ts'
 import { addressBytes, isAddress } from './addresses.ts'
 import { MAX_U64 } from './u64.ts'
 
-export interface FiledAccount {
+interface FiledAccount {
   address: string
   account: DatedAccount
 }

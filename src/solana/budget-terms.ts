@@ -8,7 +8,7 @@ import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
 import { isVersion1 } from './messages.ts'
 import { COMPUTE_BUDGET_PROGRAM } from './program-ids.ts'
 
-export interface BudgetTerms {
+interface BudgetTerms {
   /** Compute limit. */
   units: number
   /** Micro-lamports per unit, or 0n for a transaction without a price. */
@@ -26,7 +26,7 @@ const LIMIT_BYTES = 5
 const PRICE_BYTES = 9
 
 /** Limits and fee in the config of a version 1 transaction. */
-export interface ConfigTerms {
+interface ConfigTerms {
   /** Compute limit. */
   units: number
   /** Bytes of account data that may be loaded. */

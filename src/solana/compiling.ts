@@ -18,13 +18,13 @@ const V1_FIXED_BYTES = 42
 const V1_INSTRUCTION_HEAD = 4
 
 /** An instruction whose keys are addresses or objects of any kind, such as web3.js's. */
-export interface UncompiledInstruction<Key> {
+interface UncompiledInstruction<Key> {
   programId: Key
   keys: readonly { pubkey: Key; isSigner: boolean; isWritable: boolean }[]
   data: Uint8Array
 }
 
-export interface Uncompiled<Key> {
+interface Uncompiled<Key> {
   payer: Key
   recentBlockhash: string
   instructions: readonly UncompiledInstruction<Key>[]

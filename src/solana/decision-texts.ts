@@ -1,6 +1,6 @@
 /** The text that a person signs to approve or to reject a proposal: one line of printable ASCII, as a device shows it. */
 
-export interface DecidedProposal {
+interface DecidedProposal {
   id: string
   /** The act in one sentence. */
   what: string

@@ -7,7 +7,7 @@ import { SYSTEM } from './programs/system.ts'
 export const BLOCKHASH_LIFE_MS = 120_000
 
 /** Blockhash or nonce value of a transaction; `nonceAccount` is null when it does not use a durable nonce. */
-export type Lifetime = { blockhash: string; nonceAccount: string | null }
+type Lifetime = { blockhash: string; nonceAccount: string | null }
 
 /** Returns the lifetime of a transaction. It uses a durable nonce if its first instruction advances one. */
 export function lifetimeOf({ keys, instructions, recentBlockhash }: DecodedMessage): Lifetime {

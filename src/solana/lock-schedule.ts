@@ -20,7 +20,7 @@ export const isoSeconds = (seconds: bigint | null): string | null =>
   seconds === null || seconds > LAST_SECOND ? null : new Date(Number(seconds) * 1000).toISOString()
 
 /** The terms of a schedule that somebody asks for; null for what is left out. */
-export interface AskedSchedule {
+interface AskedSchedule {
   amount: bigint
   startTime: bigint
   cliffTime: bigint
@@ -30,7 +30,7 @@ export interface AskedSchedule {
 }
 export type ScheduleField = 'amount' | 'start' | 'cliff' | 'cliff_amount' | 'periods' | 'frequency'
 /** Makes the error for a field; `fault` is the end of a sentence about it. */
-export type RefuseSchedule = (field: ScheduleField, fault: string) => Error
+type RefuseSchedule = (field: ScheduleField, fault: string) => Error
 
 /**
  * Returns the schedule, whose parts are the amount to the unit. Throws what `refuse` makes for one that has no end,

@@ -49,7 +49,7 @@ const AUTHORITIES = {
   group_member_pointer: [TYPE.groupMemberPointer, 0],
   permissioned_burn: [TYPE.permissionedBurn, 0],
 } as const satisfies Readonly<Record<string, readonly [type: number, at: number]>>
-export type ExtensionAuthority = keyof typeof AUTHORITIES
+type ExtensionAuthority = keyof typeof AUTHORITIES
 
 /** Bytes that an extension of a mint adds to each new token account, its type and length included. */
 const ACCOUNT_BYTES: ReadonlyMap<number, number> = new Map([

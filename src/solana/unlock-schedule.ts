@@ -1,7 +1,7 @@
 /** Computes the vested part of a locked amount at a time, as the program does. */
 
 /** Unix seconds between which locked amounts vest. */
-export interface UnlockSchedule {
+interface UnlockSchedule {
   startsAt: bigint
   endsAt: bigint
 }

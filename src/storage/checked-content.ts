@@ -16,7 +16,7 @@ export interface Asset {
 /** The stored content of an asset; `damaged` means that its hash differs. */
 export type StoredContent = Asset | 'damaged' | null
 
-export interface PieceSource {
+interface PieceSource {
   /** Returns the length in bytes, or null when there is no such asset. Throws internal_error. */
   lengthOf(cid: string): Promise<number | null>
   pieces(cid: string): AsyncIterable<AssetPiece>

@@ -2,7 +2,7 @@
 import type { AssetBackend } from './backend.ts'
 import { damagedAsset } from './checked-content.ts'
 
-export interface CopiedAssets {
+interface CopiedAssets {
   /** Identifiers that the other places list. */
   found: number
   copied: number

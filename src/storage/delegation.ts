@@ -18,7 +18,7 @@ type Ability = (typeof UPLOAD_ABILITIES)[number]
 
 const LONGEST_SECONDS = 24 * 60 * 60
 
-export interface UploadDelegation {
+interface UploadDelegation {
   /** CAR archive of the delegation (UCAN 0.9.1), proofs included. */
   car: Uint8Array
   /** Expiry in Unix milliseconds, rounded down to a whole second. */

@@ -3,7 +3,7 @@ import { ApiError, badRequest, internal } from '../platform/errors.ts'
 import { ShuttingDown, TimeoutError, withTimeout } from '../platform/timing.ts'
 import { type Config, environmentName, howToSet } from '../settings/config.ts'
 
-export interface Moderated {
+interface Moderated {
   image: { bytes: Uint8Array; contentType: string }
   /** Name, symbol and description, which are moderated with the image. */
   texts?: readonly string[]
@@ -11,7 +11,7 @@ export interface Moderated {
 
 export type Verdict = { flagged: false } | { flagged: true; categories: string[] }
 
-export interface ModerationOptions {
+interface ModerationOptions {
   fetch?: typeof fetch
   /** Timeout for request and response together, in milliseconds. */
   timeoutMs?: number

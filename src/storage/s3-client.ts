@@ -42,7 +42,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 const BUCKET_QUEUE: RequestQueueLimits = { running: 64, waiting: 512, waitMs: 30_000 }
 const ERROR_BODY_BYTES = 65_536
 
-export interface BucketOptions {
+interface BucketOptions {
   limits?: RequestQueueLimits
   /** Reads the credentials of `place` again after a refusal; returns whether they have changed. */
   renew?: () => boolean

@@ -12,7 +12,7 @@ import { bucketBackend } from './s3.ts'
 import { type BucketPlace, bucketPlace } from './s3-settings.ts'
 
 /** The values of the setting `storage`. */
-export type StoragePlace = Config['values']['storage']
+type StoragePlace = Config['values']['storage']
 
 export interface Storage {
   /** Checks the settings without writing. Throws internal_error naming the setting that prevents storing. */

@@ -11,7 +11,7 @@ export type Reader = Kysely<Tables>
 /** An open write transaction; only `Store.write` creates one. */
 export type Tx = Transaction<Tables>
 
-export interface StoreFigures {
+interface StoreFigures {
   databaseBytes: number
   /** Bytes of the write-ahead log; null if the server keeps it. */
   walBytes: number | null
@@ -46,7 +46,7 @@ export interface Wakeups {
   listen(onWake: OnWake, log: Log): Promise<() => Promise<void>>
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** The work changes nothing that an answer shows, such as counts of requests, so cached answers stay valid. */
   isUnseen?: boolean
 }

@@ -36,7 +36,7 @@ export async function openChain({ now = () => STILL, consensus = TEST_CONSENSUS 
   }
 }
 
-export interface RpcAnswer {
+interface RpcAnswer {
   id: number
   // biome-ignore lint/suspicious/noExplicitAny: the shapes are what the tests are about
   result?: any

@@ -6,7 +6,7 @@ import { main } from '../../bin/main.ts'
 import type { Host } from '../../commands/cli/open-session.ts'
 import type { LedgerDevices } from '../../commands/wallet/ledger-devices.ts'
 
-export interface InProcessOptions {
+interface InProcessOptions {
   env: Record<string, string>
   cwd: string
   input: string | Uint8Array

@@ -6,7 +6,7 @@ import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
-export interface OtlpSpan {
+interface OtlpSpan {
   traceId: string
   spanId: string
   parentSpanId?: string
@@ -18,7 +18,7 @@ export interface OtlpSpan {
   status: { code?: number }
 }
 
-export interface Collector {
+interface Collector {
   url: string
   spans: OtlpSpan[]
   resources: { key: string; value: Record<string, string> }[][]

@@ -16,7 +16,7 @@ import { compile, NO_CONFIG } from '../support/version1-messages.ts'
 export type Way = 'through' | 'past'
 export const WAYS = ['through', 'past'] as const
 
-export interface ToldEvent {
+interface ToldEvent {
   type: string
   data: { object: Record<string, unknown> }
 }

@@ -11,7 +11,7 @@ function install(everyMs: number, leapMs: number, offsetMs: number): void {
   })
 }
 
-export interface LeapingClock {
+interface LeapingClock {
   everyMs: number
   leapMs: number
   /** By how much it is ahead at the start; negative where it is behind. */

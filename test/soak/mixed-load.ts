@@ -41,7 +41,7 @@ export interface Done extends Write {
   data: any
 }
 
-export interface LoadKeys {
+interface LoadKeys {
   /** May do everything, with limits that nobody reaches. */
   main: string
   /** Reads, and is over its limit most of the time. */
@@ -50,7 +50,7 @@ export interface LoadKeys {
   bare: string
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   fleet: Fleet
   chain: Connection
   payers: readonly Keypair[]
@@ -58,7 +58,7 @@ export interface LoadOptions {
   random: ReturnType<typeof randomOf>
 }
 
-export interface Timed {
+interface Timed {
   kind: 'health' | 'read' | 'write'
   ms: number
   calm: boolean

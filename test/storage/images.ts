@@ -16,7 +16,7 @@ export const pngChunk = (name: string, content: Uint8Array | number[] = []) => {
   return bytesOf(u32be(content.length), named, u32be(crc32(named)))
 }
 
-export const PNG_START = '\x89PNG\r\n\x1a\n'
+const PNG_START = '\x89PNG\r\n\x1a\n'
 
 interface Drawn {
   width?: number
@@ -78,7 +78,7 @@ export const JPEG = decoded(
 export const WEBP_LOSSY = decoded(
   'UklGRlIAAABXRUJQVlA4IEYAAAAQAgCdASoQAAwAAsBMJbACdLoAAmKMlqgAAO04Q9vO+5N+doNbXE3zqnf3ImoweMCBVDW9l7snh/8NXCFhnFMmaujhAAAA',
 )
-export const WEBP_LOSSLESS = decoded(
+const WEBP_LOSSLESS = decoded(
   'UklGRk4BAABXRUJQVlA4TEEBAAAvD8ACAP/DsG3bSJFv/23ulkvcv7eDQbaRuoN4f4YnRNC2bZKOxvnrLDP/QoIkmmTHe3/buHmkGqTtIE4CN4ggG4GTAHASOAHAqnsAVAIE2UiCECAbBELcID1BSEuXoxqgp56ODnHTE9BTT0GI06UCevqhJG4ETkiQ07EKnABJNgJBJgFwbBI3SBDS0ki9QaoBBE59GsnN9w8gCABYNppt27Zt27a98853efzl/hDR/3lAoDEUKk+kN/j8sWSx0kNiiTQWX2lyBuKpTKnVR+FIbIFKbXdHErlyuzPDkxkcmcbhCUbT+Vp3viYwuXIFAAAAUG+MFycaS6w0wZr9ye5MF0jMNthguj88CaVaixc2XB+fbyKd9d94tNnev3wqjc5AKJWtNvvL3eXh9Uvtcofh8er6+Pb+A40Lf+Pj3e3j+xcA',
 )
 export const WEBP_ALPHA = decoded(

@@ -25,7 +25,7 @@ export interface LaunchedPostgres extends PostgresAddress {
 }
 
 /** What a server has beside the settings of every test: files in its home, and settings that may name them. */
-export interface PostgresExtras {
+interface PostgresExtras {
   files?: Record<string, string>
   /** `HOME/` in a value stands for the folder of the files. Without `fsync` a commit is not durable, and quick. */
   settings: Record<string, string>

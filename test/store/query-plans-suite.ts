@@ -197,7 +197,7 @@ function sampled(statements: readonly CompiledQuery[]): CompiledQuery[] {
 }
 const PLANS_PER_TEXT = 5
 
-export interface QueryPlansOptions {
+interface QueryPlansOptions {
   /** In each table. */
   rows: number
   /** At most so many filters at a time. */

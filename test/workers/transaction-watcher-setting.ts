@@ -25,7 +25,7 @@ const GENESIS = 'genesis of a fake node'
 const FIRST_SLOT = 10_000
 const FINAL_SLOTS = 32
 
-export interface FakeNode {
+interface FakeNode {
   fetch: typeof fetch
   /** The slot by the clock. */
   slot(): number
@@ -148,7 +148,7 @@ export async function insertPending(
   return rows.map(({ signature }) => signature)
 }
 
-export interface WatcherDaemon {
+interface WatcherDaemon {
   workers: Workers
   timing: HandTiming
   chain: Chain

@@ -15,7 +15,7 @@ export interface Completion {
 }
 
 /** The sources of declared commands and existing values; `values` resolves with nothing if it cannot know them. */
-export interface CompletionSource {
+interface CompletionSource {
   nouns: readonly { name: string; aliases?: readonly string[]; summary: string }[]
   globals: readonly GlobalOptionTree[]
   /** The noun with that name or other spelling. */

@@ -19,7 +19,7 @@ const PAGE = 100
 const PLAIN_WORD = /^[\w.*:@/+][\w.*:@/+-]*$|^-?[\w-]{40,}$/
 
 /** Options of the command line that decide where to look. */
-export interface LookupOptions {
+interface LookupOptions {
   dataDir: string | undefined
   profile: string | undefined
 }

@@ -67,7 +67,7 @@ export const leftOutLine = (wallet: string, note: string) =>
   printable(note.includes(wallet) ? note : `${wallet}: ${note}`)
 
 /** The units of a receipt: those in which the list was read, so that the same flags read it again. */
-export interface ReceiptUnits {
+interface ReceiptUnits {
   decimals: number
   /** Whether the amounts of the list are raw units. */
   isRaw?: boolean | undefined

@@ -128,7 +128,7 @@ export function createWallet(
   }
 }
 
-export type SigningUi = Asking & { note(text: string): void }
+type SigningUi = Asking & { note(text: string): void }
 
 const NOBODY: SigningUi = {
   interactive: false,

@@ -15,7 +15,7 @@ export interface OwnerKind {
   program: string | null
 }
 
-export interface OwnerKindsOptions {
+interface OwnerKindsOptions {
   /** Whether the account of every owner is read, or only of those that no key can sign for. */
   owners: 'all' | 'off_curve'
   /** Slot that the node must have reached. */

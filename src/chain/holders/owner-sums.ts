@@ -3,7 +3,7 @@ import { MAX_U64 } from '../../solana/u64.ts'
 import { KeyTable } from './key-table.ts'
 
 /** One owner of tokens or assets. */
-export interface OwnerSum {
+interface OwnerSum {
   /** The 32 bytes of the address, as a view. */
   owner: Uint8Array
   amount: bigint

@@ -39,7 +39,7 @@ export interface HoldersAtSlot {
   confidential: bigint
 }
 
-export interface ReadHoldersOptions {
+interface ReadHoldersOptions {
   /** Accepts that the missing part of the supply is in confidential balances. */
   allowConfidential: boolean
   /** The default is the most of a snapshot. */

@@ -18,7 +18,7 @@ const SNAPSHOT_LIMITS: ScanLimits = { accounts: MOST_ACCOUNTS, milliseconds: 180
 /** Most base58 characters of an address. */
 const ADDRESS_CHARACTERS = 44
 
-export interface AccountScan {
+interface AccountScan {
   /** What is read, for messages. */
   what: string
   program: string

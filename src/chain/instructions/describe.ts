@@ -31,7 +31,7 @@ import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
 
-export interface ReadInstruction {
+interface ReadInstruction {
   /** Null for an unknown instruction. */
   instruction: string | null
   /** The roles of the accounts, in their order; null for an unknown role. */

@@ -63,7 +63,7 @@ export function readManifest(folder: string): Manifest | null {
   }
 }
 
-export interface CachedProgram {
+interface CachedProgram {
   key: string
   program: Program
   /** SHA-256 of the file, or null when it is missing. */

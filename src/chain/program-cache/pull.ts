@@ -19,7 +19,7 @@ import { buildHash, checkElf } from './elf.ts'
 import type { ProgramSource } from './source.ts'
 import { keepVersion, readPins, writePins } from './versions.ts'
 
-export interface PullOptions {
+interface PullOptions {
   folder: string
   source: ProgramSource
   /** Programs by key or id, or all of them when left out. */
@@ -133,7 +133,7 @@ function findProgram(name: string): Program {
 }
 
 /** A build that the cache has, and whether it is pinned. */
-export interface CachedBuild {
+interface CachedBuild {
   id: string
   name: string
   sha256: string

@@ -24,7 +24,7 @@ const SAMPLES = 60
 const MAX_SAMPLE_SECONDS = 3_600
 const MAX_SAMPLE_SLOTS = 1_000_000
 
-export interface FoundSettings {
+interface FoundSettings {
   settings: ClusterSettings
   slot: number | null
 }
@@ -35,7 +35,7 @@ export interface SettingsSource {
   settings(): Promise<FoundSettings | null>
 }
 
-export interface PulledSettings {
+interface PulledSettings {
   status: 'written' | 'unchanged' | 'missing' | 'failed'
   /** The source's settings; null without any. */
   settings: ReturnType<typeof settingsJson> | null

@@ -10,7 +10,7 @@ import { binaryIn, programDataAddress } from './elf.ts'
 import { type RpcCallOptions, rpcText } from './rpc.ts'
 import { clusterSettings, folderSettings, type SettingsSource } from './settings.ts'
 
-export interface ProgramBinary {
+interface ProgramBinary {
   bytes: Uint8Array
   /** Owner of the program's account, or null when the source does not know it. */
   loader: string | null

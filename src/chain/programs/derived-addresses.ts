@@ -15,7 +15,7 @@ const SEPARATOR = '\uffff'
 /** Returns the address of a key. Base58 of the same bytes is computed once. */
 export const addressOfKey = (key: Pick<PublicKey, 'toBytes'>): string => addressOf(key.toBytes())
 
-export interface AddressDeriver {
+interface AddressDeriver {
   /** Returns the address, and the bump that moves it off the curve. Throws TypeError for a seed above 32 bytes. */
   find(seeds: readonly Uint8Array[], program: PublicKey): readonly [PublicKey, number]
   /** Returns the associated token account of an owner, which may be off the curve. */

@@ -8,7 +8,7 @@ import { askNode } from '../nodes/rpc-faults.ts'
 /** Number of simultaneous calls of one hundred accounts. */
 const CALLS_AT_ONCE = 8
 
-export interface ReadingTerms {
+interface ReadingTerms {
   commitment: 'confirmed' | 'finalized'
   /** Slot that the node must have reached. */
   minContextSlot?: number

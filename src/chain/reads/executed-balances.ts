@@ -8,7 +8,7 @@ import type { NodeCalls } from '../nodes/node-call.ts'
 import { executedOf, type HistoricTransaction, readAnswer } from './history.ts'
 
 /** An account's balances of one token. */
-export interface HeldToken {
+interface HeldToken {
   mint: string
   /** The wallet that owns the account. */
   owner: string

@@ -4,7 +4,7 @@ import { askNode } from '../nodes/rpc-faults.ts'
 
 type HeightNode = NodeCalls
 
-export interface Heights {
+interface Heights {
   slot: number
   /** Number of blocks before the present one; skipped slots do not count. */
   block_height: number

@@ -38,7 +38,7 @@ export interface NodeSimulation {
   loadedAccountsDataSize?: number | null
 }
 
-export interface NodeSimulationOptions {
+interface NodeSimulationOptions {
   /** Whether a recent blockhash replaces the transaction's. The default is true. */
   replaceRecentBlockhash?: boolean
   innerInstructions?: boolean

@@ -12,7 +12,7 @@ const MISSING_FOR_MS = 5_000
 /** Assumed until a slot was measured; slots of mainnet were never meant to take longer. */
 const ASSUMED_SLOT_MS = 400
 
-export type SlotNode = NodeCalls
+type SlotNode = NodeCalls
 
 interface Measurement {
   /** When it ends, in milliseconds of the clock that was given. */

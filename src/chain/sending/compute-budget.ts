@@ -51,7 +51,7 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
   return { ...simulated, transaction: withTerms(transaction, { units, price }) }
 }
 
-export interface FixedBudget extends BudgetServices {
+interface FixedBudget extends BudgetServices {
   /** Compute limit. */
   units: number
 }

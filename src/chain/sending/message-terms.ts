@@ -10,7 +10,7 @@ import { type NodeSimulation, simulateOnNode } from '../reads/node-reads.ts'
 import { type BudgetServices, cappedPrice, type FailedSimulation, requestedPrice, unitsFor } from './compute-budget.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
-export interface TermsRequest<T> {
+interface TermsRequest<T> {
   build(config: TransactionConfig): Promise<T>
   /** Compute limit of a transaction that cannot run yet. */
   fallbackUnits: number

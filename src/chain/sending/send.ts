@@ -16,7 +16,7 @@ interface Simulated {
   logs: string[] | null
 }
 
-export interface Preflight {
+interface Preflight {
   /** Slot of the node's bank. */
   slot: number
   /** Whether the transaction has already landed by other means and need not be sent. */

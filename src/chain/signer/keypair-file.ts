@@ -8,7 +8,7 @@ export const KEYPAIR_SHAPE = 'a keypair file is a JSON array of 64 integers, as 
 /** Largest file that is read. A keypair takes far less. */
 const MAX_KEYPAIR_BYTES = 65_536
 
-export type KeypairFault = FaultKind
+type KeypairFault = FaultKind
 
 /** An error of the file. The message follows the file's name, and `next` is the remedy if there is a single one. */
 export class KeypairFileError extends Error {

@@ -10,7 +10,7 @@ const LONGEST_RETRY_WAIT_MS = 2_000
 /** HTTP statuses of a request that was rejected before it was processed. */
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 
-export type ProviderFault =
+type ProviderFault =
   | { kind: 'refused' | 'unknown host' | 'certificate' | 'unreachable' | 'lost' }
   | { kind: 'status'; status: number }
 

@@ -75,7 +75,7 @@ function parseChainRecord(value: unknown): ChainRecord | null {
   }
 }
 
-export async function accountsOfClaim({ airdrop }: FoundRow, wallet: string): Promise<ClaimAccounts> {
+async function accountsOfClaim({ airdrop }: FoundRow, wallet: string): Promise<ClaimAccounts> {
   const { distributor, mint } = airdrop
   const [claimRecord, vault, tokenAccount] = await Promise.all([
     claimRecordOf(distributor, wallet),

@@ -20,7 +20,7 @@ export interface Message {
 }
 
 /** A claim that was confirmed while the page is open. */
-export interface ConfirmedClaim {
+interface ConfirmedClaim {
   signature: string
   /** Raw units by symbol for display; empty for a claim of an earlier visit. */
   amounts: string

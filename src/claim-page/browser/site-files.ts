@@ -37,7 +37,7 @@ export interface Explorer {
   transaction: string
 }
 
-export interface Palette {
+interface Palette {
   accent?: string
   background?: string
   surface?: string

@@ -12,7 +12,7 @@ export interface FoundRow extends ProvenLeaf {
 }
 
 /** Reads a file of the site of at most that many bytes. */
-export type ReadFile = (path: string, most: number) => Promise<Uint8Array>
+type ReadFile = (path: string, most: number) => Promise<Uint8Array>
 
 const ENTRY_BYTES = 12
 const NODE_BYTES = 32

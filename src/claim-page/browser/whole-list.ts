@@ -5,13 +5,13 @@ import { digestOf, readU64 } from './bytes.ts'
 import type { ClaimSubject, PageAirdrop } from './site-files.ts'
 
 /** Why a list differs from the published one. */
-export type ListFault = 'listHashDiffers' | 'listRootDiffers' | 'listSumDiffers' | 'indexDiffers'
+type ListFault = 'listHashDiffers' | 'listRootDiffers' | 'listSumDiffers' | 'indexDiffers'
 
 const NODE_BYTES = 32
 const ENTRY_BYTES = 12
 
 /** The root of the tree of rows of 40 or 48 bytes. */
-export function rootOfRows(rows: Uint8Array, rowBytes: number): Uint8Array {
+function rootOfRows(rows: Uint8Array, rowBytes: number): Uint8Array {
   let count = rows.length / rowBytes
   const nodes = new Uint8Array(NODE_BYTES * count)
   // WebCrypto takes ten times as long for each of the many hashes.

@@ -1,7 +1,7 @@
 /** The head of a claim page: the title, icon and picture that a link to it shows on other sites. */
 import type { PageSettings, TextsByKey } from './site-settings.ts'
 
-export interface PageHead {
+interface PageHead {
   settings: PageSettings
   /** The page's own texts in the default language. */
   texts: TextsByKey

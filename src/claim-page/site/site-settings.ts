@@ -6,7 +6,7 @@ import { isThisMachine } from '../../platform/urls.ts'
 import { MOST_JSON_BYTES } from './site-subject.ts'
 
 /** Languages of the page's texts. */
-export const PAGE_LANGUAGES = ['en', 'de', 'es', 'fr', 'pt', 'zh', 'ja'] as const
+const PAGE_LANGUAGES = ['en', 'de', 'es', 'fr', 'pt', 'zh', 'ja'] as const
 
 /** Content types of pictures, by the ending of their file; pages show them in an `img`, where no script runs. */
 export const LOGO_TYPES: Readonly<Record<string, string>> = {
@@ -94,7 +94,7 @@ const shape = z.strictObject({
 export type PageSettings = z.output<typeof shape>
 
 /** A fault of the settings, with the dotted path of its field; the path is empty for the whole file. */
-export interface SettingsFault {
+interface SettingsFault {
   field: string
   message: string
 }

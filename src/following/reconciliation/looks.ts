@@ -24,7 +24,7 @@ const SETTLED_SLOTS = 150
 const MOST_FAULTS = 3
 const FAULTY_LOOK_MS = MINUTE_MS
 
-export interface LooksOptions {
+interface LooksOptions {
   genesis: string
   budget: Budget
   callsPerMinute: number

@@ -18,7 +18,7 @@ export const RECONCILE_EVERY_MS = 5_000
  */
 const LOOK_PART = 0.5
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   /** Ends the round between two calls. */
   signal?: AbortSignal | undefined
   /** Most calls to the node in this round. */

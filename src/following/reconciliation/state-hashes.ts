@@ -3,7 +3,7 @@
 /** A node may show new data some minutes before its signature index has the transaction. */
 const MOST_TRIES = 8
 
-export interface HashAfter {
+interface HashAfter {
   /** The new stored value. */
   stored: string
   /** Listings in a row that have not explained the change, or 0 if there is nothing to explain. */

@@ -7,7 +7,7 @@ import type { FollowedTransaction } from '../../store/transactions/transactions.
  * `followed`: the watcher is done with it; `pending`: the watcher comes first; `hidden`: only the chain shows what it
  * did, because it calls other programs or uses lookup tables.
  */
-export type SubmittedKind = 'followed' | 'pending' | 'hidden'
+type SubmittedKind = 'followed' | 'pending' | 'hidden'
 
 export function submittedKind({
   lifecycle,

@@ -34,22 +34,22 @@ export interface VerifiedRange {
 }
 
 /** Where a verification continues: with this account, after this signature. */
-export interface VerificationPlace {
+interface VerificationPlace {
   account: number
   before: string | null
 }
 
-export interface MissingEvent extends RequestedEvent {
+interface MissingEvent extends RequestedEvent {
   signature: string
   slot: number
 }
 
-export interface UnreadSignature {
+interface UnreadSignature {
   signature: string
   slot: number
 }
 
-export interface VerifiedAccounts {
+interface VerifiedAccounts {
   accounts: number
   transactions: number
   missing: MissingEvent[]
@@ -64,7 +64,7 @@ export interface VerifiedAccounts {
 }
 
 /** Where a step begins, and what it may do. */
-export interface VerificationStep {
+interface VerificationStep {
   from: VerificationPlace
   /** Most calls for the comparison. */
   calls: number

@@ -12,7 +12,7 @@ const BASE58_MAX_BYTES = 128
 /** Rent epoch of rent-exempt accounts, which is u64::MAX. */
 const RENT_EPOCH = MAX_U64
 
-export type AccountEncoding = 'binary' | 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed'
+type AccountEncoding = 'binary' | 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed'
 const ACCOUNT_ENCODINGS: Readonly<Record<AccountEncoding, AccountEncoding>> = {
   binary: 'binary',
   base58: 'base58',
@@ -28,7 +28,7 @@ export interface AccountView {
   slice: { offset: number; length: number } | null
 }
 
-export interface EncodedAccount {
+interface EncodedAccount {
   lamports: bigint
   owner: string
   data: unknown

@@ -20,7 +20,7 @@ import { uiTokenAmount } from './amounts.ts'
 import { NATIVE_ACCOUNTS, type ParsedState } from './native-accounts.ts'
 import { parseExtensions } from './token-extensions.ts'
 
-export interface ParsedAccount {
+interface ParsedAccount {
   program: string
   parsed: ParsedState
   space: number

@@ -1,6 +1,6 @@
 /** Token amounts in the format of JSON-RPC. */
 
-export interface UiTokenAmount {
+interface UiTokenAmount {
   amount: string
   decimals: number
   uiAmount: number | null

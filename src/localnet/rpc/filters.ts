@@ -8,7 +8,7 @@ import { asConfig, asInteger, asList } from './params.ts'
 const MAX_FILTERS = 4
 const MAX_MEMCMP_BYTES = 128
 
-export interface Memcmp {
+interface Memcmp {
   offset: number
   bytes: Uint8Array
 }

@@ -28,7 +28,7 @@ export interface LocalRpcOptions {
   onError?: (error: unknown, method: string) => void
 }
 
-export interface HandleOptions {
+interface HandleOptions {
   /** Whether the operator's methods (`svc_*`) may be called; true by default. */
   operator?: boolean
 }

@@ -20,7 +20,7 @@ const PROGRAM_DISPLAY_NAMES = {
   memo: 'spl-memo',
 } as const satisfies Record<DecodedInstruction['program'], string>
 
-export interface RawInstruction {
+interface RawInstruction {
   programIdIndex: number
   accounts: readonly number[] | Uint8Array
   data: Uint8Array

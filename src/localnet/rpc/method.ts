@@ -13,7 +13,7 @@ export type RpcMethods = Readonly<Record<string, RpcMethod>>
 export const API_VERSION = '4.4.0'
 export const FEATURE_SET = 3_640_012_085
 
-export interface WithContext<T> {
+interface WithContext<T> {
   context: { slot: number; apiVersion: string }
   value: T
 }

@@ -27,7 +27,7 @@ export function throwIfUnreadable({ err }: TransactionRefused): void {
 }
 
 /** A simulation that was refused before it ran. Signatures are checked first. */
-export type RefusedSimulation = Pick<SimulatedRun, 'err' | 'logs' | 'unitsConsumed' | 'returnData'> & { refused: true }
+type RefusedSimulation = Pick<SimulatedRun, 'err' | 'logs' | 'unitsConsumed' | 'returnData'> & { refused: true }
 
 /** Simulates a transaction, or says why a validator would not run it. Throws RpcError for one that cannot be read. */
 export function runSimulation(

@@ -12,7 +12,7 @@ import { invalidParams, unsupportedTransactionVersion } from './errors.ts'
 import { parseInstruction } from './instructions.ts'
 import { asInteger, oneOf, type RpcConfig } from './params.ts'
 
-export type TransactionEncoding = 'binary' | 'base58' | 'base64' | 'json' | 'jsonParsed'
+type TransactionEncoding = 'binary' | 'base58' | 'base64' | 'json' | 'jsonParsed'
 const TRANSACTION_ENCODINGS: Readonly<Record<TransactionEncoding, TransactionEncoding>> = {
   binary: 'binary',
   base64: 'base64',
@@ -21,7 +21,7 @@ const TRANSACTION_ENCODINGS: Readonly<Record<TransactionEncoding, TransactionEnc
   jsonParsed: 'jsonParsed',
 }
 
-export interface TransactionView {
+interface TransactionView {
   encoding: TransactionEncoding
   /** Highest version that the client supports; null means legacy only, and then responses have no `version`. */
   maxVersion: number | null

@@ -12,7 +12,7 @@ import { invalidParams } from './errors.ts'
  */
 const MAX_TEXT = { base58: 1683, base64: 5464 } as const
 const MAX_RAW = { base58: MAX_TRANSACTION_BYTES, base64: MAX_V1_TRANSACTION_BYTES } as const
-export type WireEncoding = keyof typeof MAX_TEXT
+type WireEncoding = keyof typeof MAX_TEXT
 
 const TRANSACTION_TYPE = 'solana_transaction::versioned::VersionedTransaction'
 const MESSAGE = 'solana_message::versions::VersionedMessage'

@@ -15,7 +15,7 @@ export type FormulaToken = { at: Place } & (
 )
 
 /** Most characters of a file with a formula. */
-export const MOST_FORMULA_CHARACTERS = 65_536
+const MOST_FORMULA_CHARACTERS = 65_536
 /** Most digits of one number, fractional ones included. */
 const MOST_DIGITS = 100
 

@@ -22,7 +22,7 @@ export interface HolderRows {
   readonly bytes: Uint8Array
 }
 
-export interface HolderRow {
+interface HolderRow {
   amount: bigint
   kind: HolderKind
   /** Whether an account of the holder is frozen. */

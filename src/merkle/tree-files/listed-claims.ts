@@ -8,7 +8,7 @@ import { NODE_BYTES } from '../tree.ts'
 import { MAX_SIBLINGS } from './tree-file.ts'
 
 /** Field names and hash notation of the claims of one format. */
-export interface ClaimForm {
+interface ClaimForm {
   /** Field of the array of claims; empty if the file itself is the array. */
   readonly claims: string
   readonly wallet: string
@@ -22,7 +22,7 @@ export interface ClaimForm {
   readonly hashes: string
 }
 
-export interface ListedClaims {
+interface ListedClaims {
   list: EntryList
   proofs: (Uint8Array[] | undefined)[]
 }

@@ -8,7 +8,7 @@ import { readStreamflowClaimants } from './streamflow.ts'
 import type { TreeFile, TreeFormat } from './tree-file.ts'
 
 /** The files that can be read, for a message about any other file. */
-export const TREE_FILES =
+const TREE_FILES =
   'the file of `svc merkle build --out`, the merkle_tree.json of the Jito distributor, or claimants from the API of Streamflow'
 
 /** Reads a tree file (UTF-8 JSON). Throws MerkleInputError that names the field or node. */

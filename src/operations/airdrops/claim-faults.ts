@@ -19,7 +19,7 @@ const FORMAL_WITHIN_S = 3_600n
 /** The same for an airdrop that has waited for a multisig or for approvers: its start leaves the people days. */
 const PROPOSED_WITHIN_S = FORMAL_WITHIN_S + BigInt(PROPOSED_START_DAYS * DAY_SECONDS)
 
-export interface ClaimQuestion {
+interface ClaimQuestion {
   id: string
   claimer: string
   /** What a claim would pay now. */
@@ -48,7 +48,7 @@ export interface ClaimQuestion {
 
 const rawUnits = (raw: bigint) => `${groupedDecimalOf(raw, 0)} raw units`
 
-export interface ClaimFault {
+interface ClaimFault {
   reason: ClaimFaultReason
   message: string
   param: string

@@ -33,7 +33,7 @@ import {
 } from './on-chain.ts'
 
 /** The leaf of a claim. `tree` is the stored tree, or null when amounts and proof were in the request. */
-export interface ClaimLeaf extends DistributorLeaf {
+interface ClaimLeaf extends DistributorLeaf {
   proof: Uint8Array[]
   tree: Row<'merkle_trees'> | null
 }

@@ -12,7 +12,7 @@ import { type ChainAirdrop, isOpen, type PresentAirdrop, reasonsNotToFund } from
 /** Number of counts examined for a free one. Each takes two accounts of a call. */
 const COUNTS_PER_SEARCH = 50
 
-export interface AirdropMaker {
+interface AirdropMaker {
   payer: string
   /** Root in hex. */
   root: string

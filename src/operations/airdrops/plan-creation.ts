@@ -38,7 +38,7 @@ const PROPOSED_START_S = PROPOSED_START_DAYS * DAY_SECONDS
 /** Longest vesting, a hundred years, so that a mistyped year is noticed. */
 const MOST_VESTING_DAYS = 36_525
 
-export interface AirdropCreationPlan {
+interface AirdropCreationPlan {
   id: string
   built: BuiltTransaction
 }

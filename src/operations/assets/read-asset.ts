@@ -5,7 +5,7 @@ import { findStake } from '../../store/resources/stakes.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { type AssetOnChain, type AssetRows, refreshAssetRows } from './asset-rows.ts'
 
-export interface AssetReading extends AssetRows {
+interface AssetReading extends AssetRows {
   kind: 'absent' | 'burned' | 'asset'
   /** State of the asset, or null for an absent or burned one. */
   state: AssetOnChain['state']

@@ -9,7 +9,7 @@ import { isoOfUnixTime, readAirdrop } from '../airdrops/on-chain.ts'
 const KEPT_MS = 10_000
 const MOST_KEPT = 1_000
 
-export interface StoredSubject {
+interface StoredSubject {
   cluster: SiteCluster
   airdrop: SiteAirdrop
 }

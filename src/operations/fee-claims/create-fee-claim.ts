@@ -42,7 +42,7 @@ export interface SignedClaim {
   signature: string
 }
 
-export interface SignedClaimSteps<D> {
+interface SignedClaimSteps<D> {
   answer(claim: SignedClaim): D
   /** Throws if the claim must not be signed. */
   check?(claim: PlannedFeeClaim): Promise<void>

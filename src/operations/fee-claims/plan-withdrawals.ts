@@ -21,7 +21,7 @@ import {
 import type { ClaimContext } from './claim-context.ts'
 import type { Party, PlannedFeeClaim } from './types.ts'
 
-export interface QuoteWithdrawalRequest {
+interface QuoteWithdrawalRequest {
   kind: 'surplus' | 'migration_fee'
   pool: DbcPool
   party: Party

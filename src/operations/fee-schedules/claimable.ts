@@ -51,7 +51,7 @@ export async function claimableShares(
 }
 
 /** The DAMM v2 pool of a target, or null for a curve that has not migrated. */
-export async function positionPool(chainPool: ChainPool, target: ScheduledPool): Promise<string | null> {
+async function positionPool(chainPool: ChainPool, target: ScheduledPool): Promise<string | null> {
   if (chainPool.type === 'damm_v2') return target.address
   return chainPool.pool.isMigrated ? (target.migrated_to ?? migratedPoolAddress(chainPool.pool)) : null
 }

@@ -21,7 +21,7 @@ const READ_TOGETHER = 8
 const YOUNG_MS = 2 * MINUTE_MS
 
 /** An account whose balance is followed, with its balance on chain. */
-export interface FollowedBalance {
+interface FollowedBalance {
   genesis: string
   account: string
   /** Empty for lamports. */

@@ -3,7 +3,7 @@
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { decodeInstruction } from '../../solana/instructions.ts'
 
-export interface LamportTransfer {
+interface LamportTransfer {
   source: string
   destination: string
   lamports: bigint

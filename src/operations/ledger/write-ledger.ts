@@ -29,7 +29,7 @@ import { groupedBy } from './grouping.ts'
 import { knownAddresses, tokenSymbols } from './known-addresses.ts'
 import { type Posting, postingsOf, SOL } from './postings.ts'
 
-export type LedgerServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer' | 'ending'>
+type LedgerServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer' | 'ending'>
 
 /** Transactions that are read at the same time. */
 const READ_TOGETHER = 8

@@ -19,7 +19,7 @@ import { storeSubmitted } from '../transactions/store-submitted.ts'
 import { paidBuild, type RecentBuild } from './payments.ts'
 
 /** Longest time between the fetch of a transaction and its landing: a wallet sets the blockhash when it signs. */
-export const LIVE_MS = 10 * MINUTE_MS
+const LIVE_MS = 10 * MINUTE_MS
 /** Pauses between looks: short while a person is looking at the wallet, longer after it. */
 const EAGER_MS = 2 * MINUTE_MS
 const EAGER_PAUSE_MS = 2 * SECOND_MS
@@ -31,7 +31,7 @@ const READ_PER_LOOK = 25
 /** Times that a node is asked to send a payment again, if its block was dropped. */
 const MAX_RETRIES = 3
 
-export type PayServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'wake'>
+type PayServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'wake'>
 
 /** Looks for the payments that are due. Throws as `follow` does. */
 export const followPayRequests = (services: PayServices, signal?: AbortSignal): Promise<void> =>

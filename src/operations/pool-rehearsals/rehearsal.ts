@@ -17,7 +17,7 @@ type RehearsalStage = RehearsalStep['stage']
 /** A step that later steps need failed. */
 export class StoppedRehearsal extends Error {}
 
-export interface StepAsked {
+interface StepAsked {
   stage: RehearsalStage
   label: string
   claim?: RehearsalStep['claim']
@@ -25,7 +25,7 @@ export interface StepAsked {
   isVital?: boolean
 }
 
-export interface RehearsalLanding extends Pick<StepAsked, 'stage'> {
+interface RehearsalLanding extends Pick<StepAsked, 'stage'> {
   landed: CopyLanding
 }
 
@@ -50,7 +50,7 @@ export interface Rehearsal {
   advancePast(preset: Pick<CurvePreset, 'locked_vesting'>): Promise<void>
 }
 
-export interface RehearsalRequest {
+interface RehearsalRequest {
   type: 'dbc' | 'damm_v2'
   creator: string
   name: string

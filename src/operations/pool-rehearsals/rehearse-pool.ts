@@ -20,7 +20,7 @@ import { openRehearsal, type Rehearsal, StoppedRehearsal } from './rehearsal.ts'
 import { rehearsalReport } from './report.ts'
 
 type RehearsePoolRoute = Api['pools']['rehearse']
-export type RehearsalInput = Input<RehearsePoolRoute>
+type RehearsalInput = Input<RehearsePoolRoute>
 
 /** A rehearsal takes a second or two. A longer one is waiting for a node. */
 const TIME_LIMIT_MS = 60_000

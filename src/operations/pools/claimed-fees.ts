@@ -16,7 +16,7 @@ export type PositionClaimChange = Extract<DammV2Change, { kind: 'claim' }> & {
 export type ClaimChange = DbcClaimChange | PositionClaimChange | VestingClaimChange
 
 /** One record: a wallet's claims of one kind from one pool for one beneficiary in one transaction. */
-export interface ClaimedFees {
+interface ClaimedFees {
   pool: string
   kind: FeeClaimKind
   /** Null if the position belongs neither to the partner nor to the creator. */

@@ -42,7 +42,7 @@ import { markPoolFailed, POOL_CHECK_MS } from './transitions.ts'
 
 type CreatePoolRoute = Api['pools']['create']
 
-export interface PreparedLaunch {
+interface PreparedLaunch {
   launch: PlannedLaunch
   uri: string
   genesis: string

@@ -15,7 +15,7 @@ interface Amounts {
 type TokenName = 'quote' | 'base' | 'lamports'
 const TOKENS: readonly TokenName[] = ['quote', 'base', 'lamports']
 
-export interface PartySource extends Partial<Record<TokenName, Amounts>> {
+interface PartySource extends Partial<Record<TokenName, Amounts>> {
   kind: EarningSource['kind']
   pool: string
   wallet: string | null
@@ -27,7 +27,7 @@ export interface EarningParty {
   sources: readonly PartySource[]
 }
 
-export interface CurveSources {
+interface CurveSources {
   partner: PartySource[]
   creator: PartySource[]
   protocol: PartySource[]
@@ -40,7 +40,7 @@ const counted = (accrued: bigint, claimable: bigint): Amounts => ({ accrued, cla
 const once = (amount: bigint, withdrawn: boolean): Amounts => counted(amount, withdrawn ? 0n : amount)
 
 /** What was paid to each of the two according to records here. */
-export type RecordedClaims = Record<Beneficiary, { quote: bigint; base: bigint }>
+type RecordedClaims = Record<Beneficiary, { quote: bigint; base: bigint }>
 
 /**
  * The amount paid to one of two parties is known in three cases: the other has no share, neither has claimed anything,

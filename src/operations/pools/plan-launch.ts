@@ -15,7 +15,7 @@ import { refuseFailing } from '../programs/refuse-failing.ts'
 import type { LaunchReceivers } from './launch-terms.ts'
 import { curveNamed, type NamedCurve } from './presets.ts'
 
-export interface LaunchInput {
+interface LaunchInput {
   type: 'dbc' | 'damm_v2'
   creator: string
   /** Address that pays rent and fees and also signs, if it is not the creator. */

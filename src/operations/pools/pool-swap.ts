@@ -12,7 +12,7 @@ export const POOL_SWAP_UNITS = 250_000
 
 const WHOLE_BPS = 10_000n
 
-export interface PoolSwapOrder {
+interface PoolSwapOrder {
   side: 'buy' | 'sell'
   /** Raw units that are paid: of the quote for a buy, of the token for a sell. */
   amount: bigint

@@ -11,7 +11,7 @@ import type { NamedCurve } from './presets.ts'
 
 type Services = Pick<Context, 'chain' | 'store' | 'config' | 'signer' | 'log'>
 
-export interface SharedConfigState {
+interface SharedConfigState {
   key: SharedConfigKey
   /** Addresses that may claim the fees and receive the leftover. */
   receivers: LaunchReceivers

@@ -13,7 +13,7 @@ import { takeTickerFor, tickerCooldownStart, tickerTakenError } from './tickers.
 import { markPoolLive } from './transitions.ts'
 
 /** The tickers of the launches that a submission is part of. */
-export interface TickerClaim {
+interface TickerClaim {
   /**
    * Takes the tickers in the database transaction that stores the submission. Throws bad_request naming a ticker that
    * another pool has.
@@ -21,7 +21,7 @@ export interface TickerClaim {
   hold(tx: Tx): Promise<void>
 }
 
-export interface SubmittedLaunch {
+interface SubmittedLaunch {
   transaction: DecodedTransaction
   param: string
 }

@@ -21,7 +21,7 @@ export async function requireFreeTicker(
   if (held !== null) throw tickerTakenError(context, symbol, held)
 }
 
-export interface TickerTaking {
+interface TickerTaking {
   symbol: string
   /** Address of the pool. */
   pool: string

@@ -39,7 +39,7 @@ export async function requireHeldPosition(
 /** What the points of a pool's schedules count. */
 export const unitOf = ({ activationType }: DammV2Pool) => (activationType === 'timestamp' ? 'seconds' : 'slots')
 
-export interface ChosenLiquidity {
+interface ChosenLiquidity {
   liquidity: bigint
   /** Whether everything that can be withdrawn was asked for. */
   isAll: boolean

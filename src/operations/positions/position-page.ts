@@ -12,7 +12,7 @@ export function bySize(a: Sized, b: Sized): number {
   return a.position === b.position ? 0 : a.position < b.position ? -1 : 1
 }
 
-export interface PositionPage<P> {
+interface PositionPage<P> {
   shown: P[]
   /** Number of positions on later pages. */
   remaining: number

@@ -15,7 +15,7 @@ const LIMIT_MS = 180_000
 const MAX_OUTPUT = 1024 * 1024
 const HEAP_MB = 512
 
-export interface CanaryOptions {
+interface CanaryOptions {
   /** The program cache, which has accounts and settings for the chain. */
   programsDir: string
   /** The file of each build, by program id. */
@@ -26,7 +26,7 @@ export interface CanaryOptions {
   limitMs?: number | undefined
 }
 
-export interface CanaryOutcome {
+interface CanaryOutcome {
   /** All acts in their order. */
   acts: CanaryAct[]
   /** Why the process did not end by itself; null if it did. */

@@ -23,7 +23,7 @@ import {
 
 export type WatchServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'programs'>
 
-export interface WatchOptions {
+interface WatchOptions {
   signal: AbortSignal
   /** Tries the builds even if they were tried or tested before. */
   again?: boolean

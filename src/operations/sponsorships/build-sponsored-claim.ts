@@ -52,7 +52,7 @@ export async function buildSponsoredClaimFor(
 }
 
 /** A claim that may be paid for, with the lamports for its rent. */
-export interface SponsoredClaimTerms {
+interface SponsoredClaimTerms {
   payable: PayableClaim
   lent: bigint
   accountRent: bigint

@@ -26,7 +26,7 @@ import { lamportsLeft } from './sponsorship-record.ts'
 /** Most unsuccessful sponsored claims of one wallet. Each failed one costs a fee. */
 const MOST_SPONSORED_ATTEMPTS = 3
 
-export type SponsoredWallet = Pick<SponsoredClaimRow, 'airdrop_id' | 'wallet' | 'genesis'>
+type SponsoredWallet = Pick<SponsoredClaimRow, 'airdrop_id' | 'wallet' | 'genesis'>
 type CheckServices = Pick<Services, 'store' | 'clock'>
 
 /** Throws not_found if the airdrop has no active sponsorship, or one for another list than the stored one. */

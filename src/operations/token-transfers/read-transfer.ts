@@ -17,7 +17,7 @@ import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import { readAirdrop } from '../airdrops/on-chain.ts'
 import { requireSendable } from './transfer-faults.ts'
 
-export interface TransferRequest {
+interface TransferRequest {
   payer: string
   mint: string
   recipients: readonly { wallet: string; amount: string }[]
@@ -37,7 +37,7 @@ export interface TransferReading {
   recipients: readonly ReadRecipient[]
 }
 
-export interface ReadRecipient {
+interface ReadRecipient {
   receiver: TokenReceiver
   amount: bigint
   fault: TransferFault | null

@@ -36,7 +36,7 @@ function holderOf(token: OnChainToken, type: TokenAuthorityType): string | null 
 }
 
 /** What an error says if nobody holds an authority, and what only its holder can do. */
-export interface HolderWords {
+interface HolderWords {
   /** The mint lacks the extension of the authority. */
   missing?: () => ApiError
   /** It was given up. */

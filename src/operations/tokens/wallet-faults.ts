@@ -44,7 +44,7 @@ const goneFault = (mint: string, type: 'mint' | 'freeze') =>
     details: { reason: 'given_up' },
   })
 
-export interface ActTerms {
+interface ActTerms {
   token: OnChainToken
   act: WalletAct
   payer: string

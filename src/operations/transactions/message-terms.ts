@@ -54,13 +54,13 @@ export function alreadySubmitted({ signature, lifecycle }: Sibling, param: strin
   })
 }
 
-export interface SubmittedMessage {
+interface SubmittedMessage {
   transaction: DecodedTransaction
   param: string
 }
 
 /** Submissions that may exist only once with the same terms. */
-export interface SiblingCheck {
+interface SiblingCheck {
   /**
    * Throws bad_request naming an otherwise equal submission that is pending or has landed. Such submissions wait for
    * each other's commit.

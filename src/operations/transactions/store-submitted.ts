@@ -11,7 +11,7 @@ import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { addTransaction } from '../../store/transactions/transactions.ts'
 
-export interface SubmissionOptions {
+interface SubmissionOptions {
   max_retries: number
   tracked_resource?: TrackedResource | undefined
 }

@@ -1,7 +1,7 @@
 /** Publishes requests that were answered by another RPC endpoint than the first one, for the metrics. */
 import { channel } from 'node:diagnostics_channel'
 
-export interface Failover {
+interface Failover {
   /** The JSON-RPC method. */
   operation: string
   /** Time from the first attempt to the answer. */

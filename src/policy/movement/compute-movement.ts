@@ -34,7 +34,7 @@ export interface SimulatedMessage {
 }
 
 /** The accounts that the message may write to, as a successful simulation shows them. */
-export interface SimulatedEffects {
+interface SimulatedEffects {
   addresses: readonly string[]
   /** Accounts in the order of `addresses`, with null for an address without an account. */
   before: readonly (ChainAccount | null)[]

@@ -1,7 +1,7 @@
 /** Computes the part of a movement that counts as spent, in lamports and tokens by mint. */
 import type { Movement, TokenAmount } from '../movement/movement.ts'
 
-export interface Spend {
+interface Spend {
   lamports: bigint
   tokens: TokenAmount[]
 }

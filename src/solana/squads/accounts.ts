@@ -86,7 +86,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
 const KIND_BYTES = 8
 
 /** A member as accounts and instructions have it. */
-export interface MemberFields {
+interface MemberFields {
   key: string
   permissions: { mask: number }
 }

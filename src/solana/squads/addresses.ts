@@ -6,7 +6,7 @@ import { PROGRAMS } from '../programs.ts'
 import { MAX_U64 } from '../u64.ts'
 
 /** A program address, and the bump that moves it off the curve; the program stores both. */
-export interface SquadsAddress {
+interface SquadsAddress {
   address: string
   bump: number
 }

@@ -39,7 +39,7 @@ export async function moveAirdrop(
   return numUpdatedRows > 0n
 }
 
-export interface TreeScan {
+interface TreeScan {
   mint?: string | undefined
   /** Limits the scan to trees stored before the one with this `seq`. */
   before?: number | undefined

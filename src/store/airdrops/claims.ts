@@ -6,7 +6,7 @@ import { listing } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
-export type AirdropClaimRow = Row<'airdrop_claims'>
+type AirdropClaimRow = Row<'airdrop_claims'>
 type Figures = Row<'airdrop_claim_figures'>
 
 /** The claims of one airdrop on the chain with this genesis hash. */

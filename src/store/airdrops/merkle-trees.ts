@@ -6,7 +6,7 @@ import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
 /** A piece of a tree; `n` numbers the pieces of one `kind`. */
-export interface TreeBlob {
+interface TreeBlob {
   kind: string
   n: number
   bytes: Uint8Array

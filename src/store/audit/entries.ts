@@ -8,7 +8,7 @@ import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
 type AuditEntryRow = Row<'audit_entries'>
-export type NewAuditEntry = Omit<AuditEntryRow, 'sequence' | 'previous_hash' | 'hash' | 'seal'>
+type NewAuditEntry = Omit<AuditEntryRow, 'sequence' | 'previous_hash' | 'hash' | 'seal'>
 
 /** Previous hash of the first entry. */
 export const FIRST_HASH = '0'.repeat(64)

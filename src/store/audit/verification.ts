@@ -15,7 +15,7 @@ export interface AuditVerdict {
   broken: { sequence: number; why: string } | null
 }
 
-export interface AuditWalkOptions {
+interface AuditWalkOptions {
   vault: Sealing
   /** Hash that an entry or an anchor must have. */
   expected?: string | undefined

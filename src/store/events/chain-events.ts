@@ -3,7 +3,7 @@ import type { EventType } from '../../api/event-types.ts'
 import type { Row } from '../schema.ts'
 import type { Reader } from '../store.ts'
 
-export interface ChainEvent extends Pick<Row<'events'>, 'sequence' | 'id' | 'resource_type' | 'resource_id'> {
+interface ChainEvent extends Pick<Row<'events'>, 'sequence' | 'id' | 'resource_type' | 'resource_id'> {
   type: EventType
   /** Signature of the transaction, or null for an event without one. */
   signature: string | null

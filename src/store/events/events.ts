@@ -21,7 +21,7 @@ export type NewEvent = Omit<NewRow<'events'>, 'sequence' | 'latest_at'>
 /** An event that was just appended. */
 export type AppendedEvent = Omit<Row<'events'>, 'latest_at'>
 
-export interface EventFilters {
+interface EventFilters {
   type?: string | undefined
   resource_type?: string | undefined
   resource_id?: string | undefined

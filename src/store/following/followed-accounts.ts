@@ -55,7 +55,7 @@ export async function followMissing(
   }
 }
 
-export interface DueQuery extends Pick<FollowedAccount, 'genesis' | 'watch'> {
+interface DueQuery extends Pick<FollowedAccount, 'genesis' | 'watch'> {
   /** Only accounts that are followed for one of these reasons. */
   kinds?: readonly string[]
   now: number

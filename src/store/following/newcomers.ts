@@ -8,7 +8,7 @@ interface Newcomer {
 const ROWS_PER_LOOK = 1_000
 
 /** Returns rows of one chain after the one numbered `after`, oldest first. */
-export interface NewcomerQuery {
+interface NewcomerQuery {
   genesis: string
   after: number
 }
@@ -28,7 +28,7 @@ type NewcomerReading<R> = { limit(rows: number): { execute(): Promise<R[]> } }
  * Makes a look that returns each row exactly twice, because a row with a lower number of another process may become
  * visible later.
  */
-export function lookingForNewcomers<R extends Newcomer>(
+function lookingForNewcomers<R extends Newcomer>(
   read: (reader: Reader, query: NewcomerQuery) => NewcomerReading<R>,
   readAll?: (reader: Reader, genesis: string) => Promise<FoundRows<R>>,
 ) {

@@ -16,7 +16,7 @@ export const FINGERPRINT = 'vault_fingerprint'
  */
 const KEY_CREATION_STARTED = 'vault_begun'
 
-export interface InstallationPlace {
+interface InstallationPlace {
   store: Store
   dataDir: string
   /** Whether the key comes from the environment rather than from the file in `dataDir`. */

@@ -39,12 +39,12 @@ const GROWS_WITH: Partial<Record<TableName, string>> = {
   webhook_queue: 'undelivered events',
 }
 
-export interface ReportedTable extends TableSize {
+interface ReportedTable extends TableSize {
   table: string
   grows_with: string | null
 }
 
-export interface DatabaseReport extends AppliedMigrations {
+interface DatabaseReport extends AppliedMigrations {
   kind: Whole['kind']
   fingerprint: string | null
   /** Differences from the schema that the applied migrations leave. */

@@ -6,11 +6,11 @@ import type { NewRow, Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
 export type LedgerEntryRow = Row<'ledger_entries'>
-export type LedgerTransactionRow = Row<'ledger_transactions'>
+type LedgerTransactionRow = Row<'ledger_transactions'>
 export type NewLedgerEntry = NewRow<'ledger_entries'>
 
 /** A final transaction that the ledger has not read. */
-export interface LedgerSource {
+interface LedgerSource {
   signature: string
   /** Null if unknown. */
   slot: number | null
@@ -19,7 +19,7 @@ export interface LedgerSource {
   mayBeGone: boolean
 }
 
-export interface UnledgeredQuery {
+interface UnledgeredQuery {
   genesis: string
   /** Only transactions stored since this time (Unix milliseconds), newest first. Without it all, oldest first. */
   since?: number | undefined
@@ -114,7 +114,7 @@ export async function noteLedgered(
     .execute()
 }
 
-export type ReadLedgerTransaction = Pick<
+type ReadLedgerTransaction = Pick<
   LedgerTransactionRow,
   'genesis' | 'signature' | 'slot' | 'occurred_at' | 'failed' | 'created_at'
 >

@@ -59,9 +59,9 @@ async function addTotal(
 }
 
 const GROUP_COLUMNS = { pool: 'pool', mint: 'token', party: 'party', month: 'month', kind: 'kind' } as const
-export type LedgerGroupName = keyof typeof GROUP_COLUMNS
+type LedgerGroupName = keyof typeof GROUP_COLUMNS
 
-export interface TotalFilters {
+interface TotalFilters {
   genesis: string
   pool?: string | undefined
   /** Empty for SOL. */
@@ -71,7 +71,7 @@ export interface TotalFilters {
   month?: string | undefined
 }
 
-export interface LedgerSumRow {
+interface LedgerSumRow {
   key: string | null
   party: string
   token: string

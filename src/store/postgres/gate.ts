@@ -12,7 +12,7 @@ export interface PoolUsage {
   refused: number
 }
 
-export interface PoolGate {
+interface PoolGate {
   /**
    * Takes a place and resolves with the function that gives it back. Rejects with `late()` after `waitMs`. Users of the
    * same kind are served in order.

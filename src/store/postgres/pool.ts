@@ -41,7 +41,7 @@ const MIGRATION_SESSION = "set default_transaction_read_only = off; set idle_in_
 /** No client waits for the workers, so they may wait longer for a connection than a request. */
 const WORKER_WAIT_MS = 10_000
 
-export interface PostgresPools {
+interface PostgresPools {
   /** For single statements; it throws errors of the API. */
   reader(user: PoolUser): Kysely<Tables>
   /** For transactions; it throws errors of the driver. */

@@ -13,14 +13,14 @@ const NOTIFY_GAP_MS = 50
 const HEARTBEAT_MS = 30_000
 const RECONNECT_MS = { first: 100, last: 5_000 }
 
-export interface PostgresWakeupsOptions {
+interface PostgresWakeupsOptions {
   /** Sends a notification over a connection of the pool. */
   notify(channel: string, payload: string): Promise<unknown>
   /** A new connection outside the pool, not yet connected. Connecting and queries have time limits. */
   newClient(): pg.Client
 }
 
-export interface PostgresWakeups extends Wakeups {
+interface PostgresWakeups extends Wakeups {
   /** Sends what is pending and stops listening. */
   close(): Promise<void>
 }

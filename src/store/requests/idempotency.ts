@@ -5,7 +5,7 @@ import type { Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { CLOCK_SLACK_MS } from '../writing/future-moments.ts'
 
-export interface KeyOf {
+interface KeyOf {
   apiKeyId: string
   key: string
 }
@@ -83,7 +83,7 @@ export async function free(tx: Tx, { owner, ...key }: KeyOf & { owner: string })
   if ((await deleteUnsigned.run(tx, { ...key, owner })) === 0) await endLease.run(tx, { ...key, owner })
 }
 
-export type StoreSigningOutcome = { kind: 'stored' } | { kind: 'earlier'; signingId: string } | { kind: 'lost' }
+type StoreSigningOutcome = { kind: 'stored' } | { kind: 'earlier'; signingId: string } | { kind: 'lost' }
 
 /**
  * Stores the signing of this key's request before anything is signed. `earlier` means that another signing is stored

@@ -62,7 +62,7 @@ export interface Admission {
 }
 
 /** Requests of one key that are decided together. */
-export interface AdmissionRequest {
+interface AdmissionRequest {
   apiKeyId: string
   wanted: number
   /** Null means unlimited. */
@@ -79,7 +79,7 @@ export interface GroupAdmission {
   day: Window
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** Unix milliseconds to use instead of the database's clock, which all daemons share. */
   now?: number | undefined
   /** Whether to wait for a key that another transaction has locked; otherwise it is left out. */

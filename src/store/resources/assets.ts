@@ -8,7 +8,7 @@ const PIECES_PER_COMMIT = 16
 /** Identifiers that are read at once. */
 const LISTED_ROWS = 1_000
 
-export interface AssetTable {
+interface AssetTable {
   /** Returns the length of a complete asset in bytes, or null. */
   lengthOf(cid: string): Promise<number | null>
   /** Reads the pieces in their order; a missing one ends them early. */

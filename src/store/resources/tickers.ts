@@ -34,7 +34,7 @@ export interface TickerTerms {
 }
 
 /** A pool that is to have a ticker. */
-export interface TickerRequest extends TickerTerms {
+interface TickerRequest extends TickerTerms {
   symbol: string
   /** Address of the pool. */
   pool: string

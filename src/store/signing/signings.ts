@@ -113,7 +113,7 @@ export async function isMessageKnown(reader: Reader, messageSha256: string): Pro
 }
 
 /** A signing with the message that its process has reserved. */
-export type ReservedMessage = Pick<Row<'signings'>, 'id' | 'message_sha256'>
+type ReservedMessage = Pick<Row<'signings'>, 'id' | 'message_sha256'>
 
 /**
  * Completes an intended signing with its signature; false if it has already ended, or another process has reserved it

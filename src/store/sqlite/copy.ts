@@ -16,7 +16,7 @@ import { sqliteAdditions, sqliteCode } from './connection.ts'
 const PAGES_PER_STEP = 2_000
 const BUSY_MS = 5_000
 
-export type CopyProgress = (pagesDone: number, pages: number) => void
+type CopyProgress = (pagesDone: number, pages: number) => void
 
 /**
  * Copies every page of `source` as of one moment into the new file `target` (0600) and syncs it to the disk. Throws
@@ -75,7 +75,7 @@ function copyFault(error: unknown, source: string, target: string): unknown {
   return error
 }
 
-export interface SqliteFacts extends AppliedMigrations {
+interface SqliteFacts extends AppliedMigrations {
   /** Fingerprint of the key that sealed it; null if it has none. */
   fingerprint: string | null
   /** Triggers and views, described in words; migrations create none. */

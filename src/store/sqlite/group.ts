@@ -8,7 +8,7 @@ import { duplicateKey } from '../writing/work.ts'
 import { isDuplicate } from './connection.ts'
 import type { Work, WriteOutcome } from './write-queue.ts'
 
-export interface WriteConnection {
+interface WriteConnection {
   raw: Database.Database
   prepares: DirectDatabase
   writer: Kysely<Tables>

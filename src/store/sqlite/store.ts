@@ -24,7 +24,7 @@ import { groupCommits } from './group.ts'
 import { offerDatabaseVersion } from './unchanged-reads.ts'
 import { createWriteQueue, type Work } from './write-queue.ts'
 
-export interface SqliteOptions {
+interface SqliteOptions {
   /** Data folder, created with mode 0700 if missing. */
   dataDir: string
   /** Milliseconds to wait for another process that is writing. */

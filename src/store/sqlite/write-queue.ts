@@ -14,7 +14,7 @@ interface Queued {
   reject(error: unknown): void
 }
 
-export interface WriteQueue {
+interface WriteQueue {
   /**
    * `committed` is called once the work is durable, before the promise resolves; an error that it throws rejects that
    * promise alone.

@@ -157,7 +157,7 @@ export async function findTransactions(
 }
 
 /** New state of a transaction on chain, and the times of its next check and sending. */
-export type TransactionMove = Pick<
+type TransactionMove = Pick<
   FollowedTransaction,
   | 'lifecycle'
   | 'confirmation_status'
@@ -247,7 +247,7 @@ export function dueSends(
   return due.orderBy('sends').orderBy('next_send_at').orderBy('seq').limit(limit).execute()
 }
 
-export interface PlannedSend {
+interface PlannedSend {
   signature: string
   /** Time to send it again if it is not found before; null for never. */
   next: number | null

@@ -34,7 +34,7 @@ function portableCell(value: unknown): Cell | undefined {
   return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : undefined
 }
 
-export interface TableHash {
+interface TableHash {
   readonly rows: number
   add(text: string): void
   /** In hex. */

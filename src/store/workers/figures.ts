@@ -9,12 +9,12 @@ const MOST_EXAMINED = 5_000
 const MOST_COUNTED = 50_000
 
 /** Number of due items of one kind of work, and how long the oldest has been due, in milliseconds. */
-export interface DueWork {
+interface DueWork {
   due: number
   overdueMs: number
 }
 
-export interface QueueFigures {
+interface QueueFigures {
   /** Sequence of the last event. */
   sequence: number
   /** Deliveries that are not delivered yet, up to 50,000. */
@@ -40,7 +40,7 @@ export const JOB_NAMES = [
   'webhook-replay',
   'webhook-removal',
 ] as const
-export type JobName = (typeof JOB_NAMES)[number]
+type JobName = (typeof JOB_NAMES)[number]
 
 export async function readQueueFigures(reader: Reader, now: number): Promise<QueueFigures> {
   const sequence = await lastSequence(reader)

@@ -5,7 +5,7 @@ import type { Reader, Tx } from '../store.ts'
 /** Largest difference between clocks that docs/operating.md allows. */
 const HALF_MINUTE_MS = 30_000
 
-export interface LeaseClaim {
+interface LeaseClaim {
   name: string
   /** Unique id of the claiming process. */
   owner: string
@@ -55,7 +55,7 @@ export function aheadBy(row: Row<'leases'>, { now, leaseMs }: Pick<LeaseClaim, '
   return Math.max(row.until > until ? row.until - leaseMs - now : 0, row.slot > slot ? row.slot - now : 0)
 }
 
-export interface LeaseHolder {
+interface LeaseHolder {
   name: string
   owner: string
 }

@@ -12,7 +12,7 @@ export const seedOr = (usual: number): number => Number(process.env.SOAK_SEED ||
 export const momentsOf = (count: number, random: () => number): number[] =>
   Array.from({ length: count }, (_, n) => (n + random()) / count)
 
-export interface KillTest<World, Point> {
+interface KillTest<World, Point> {
   title: string
   /** What it needs is missing here. */
   skip?: boolean

@@ -128,7 +128,7 @@ export interface LedgerKey {
   path: string
 }
 /** A locator, and the address of its key if that is known already. */
-export type WantedKey = LedgerLocator & { address?: string | undefined }
+type WantedKey = LedgerLocator & { address?: string | undefined }
 
 let turns: Promise<unknown> = Promise.resolve()
 

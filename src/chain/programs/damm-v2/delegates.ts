@@ -28,7 +28,7 @@ export const claimDelegateOf = ({ delegate, delegatedAmount, permissions }: Dele
 export const isClaimDelegateOnly = (position: Delegated, wallet: string): boolean =>
   claimDelegateOf(position) === wallet && position.permissions === CLAIM_TO_OWNER
 
-export interface PositionDelegation extends Envelope {
+interface PositionDelegation extends Envelope {
   /** Address that holds the position NFTs and signs. */
   owner: string
   /** Address that may claim for the owner from now on; null takes every permission back. */

@@ -120,7 +120,7 @@ export async function buildLiquidityRemoval(input: LiquidityRemoval): Promise<Un
   ])
 }
 
-export interface PermanentLock extends PositionAct {
+interface PermanentLock extends PositionAct {
   liquidity: bigint
 }
 
@@ -182,7 +182,7 @@ export const MOST_TRANSFERRED_POSITIONS = 4
 /** Compute limit for one position if the transaction cannot be simulated: mostly the new token account. */
 export const POSITION_TRANSFER_UNITS = 60_000
 
-export interface PositionTransfer extends Envelope {
+interface PositionTransfer extends Envelope {
   /** Positions whose NFTs the payer holds. */
   positions: readonly Pick<DammV2Position, 'nftMint' | 'positionNftAccount'>[]
   newOwner: string

@@ -41,7 +41,7 @@ export async function buildDammV2Swap(input: DammV2Swap): Promise<UnsignedTransa
   ])
 }
 
-export interface SwapParts extends SwapOrder {
+interface SwapParts extends SwapOrder {
   payer: string
   accounts: TokenAccounts
   minimumOut: bigint

@@ -22,7 +22,7 @@ export interface ConfigContent {
 export const badgeAccounts = ({ key }: Dbc, tokenBadge: string | null | undefined): AccountMeta[] =>
   tokenBadge ? [{ pubkey: key(tokenBadge), isSigner: false, isWritable: false }] : []
 
-export interface NewConfig extends ConfigContent {
+interface NewConfig extends ConfigContent {
   /** Address of a fresh key, which signs too. */
   config: string
   payer: string

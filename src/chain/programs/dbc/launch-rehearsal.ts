@@ -25,7 +25,7 @@ import { readDbcPool } from './state.ts'
 import { buildDbcSwap } from './swaps.ts'
 import type { LaunchCurve } from './types.ts'
 
-export interface LaunchRehearsalRequest {
+interface LaunchRehearsalRequest {
   curve: LaunchCurve
   programsDir: string
   /** Lamports, or raw units of the quote, of the creator's first buy; 0 for none. */

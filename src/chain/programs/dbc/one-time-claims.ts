@@ -41,7 +41,7 @@ export function oneTimeClaimsOf(pool: VirtualPool, config: PoolConfig): OneTimeC
   }
 }
 
-export function oneTimeAmountsOf({ poolState: state }: VirtualPool, config: PoolConfig): OneTimeAmounts {
+function oneTimeAmountsOf({ poolState: state }: VirtualPool, config: PoolConfig): OneTimeAmounts {
   const [reserve, threshold] = [bigintOf(state.quoteReserve), bigintOf(config.migrationQuoteThreshold)]
   const isFull = state.migrationProgress >= POST_BONDING_CURVE && reserve >= threshold
   const over = isFull ? reserve - threshold : 0n

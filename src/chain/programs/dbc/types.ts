@@ -135,7 +135,7 @@ export interface OneTimeAmounts {
 }
 
 /** Raw units of the two tokens of a curve. */
-export interface QuoteAndBase {
+interface QuoteAndBase {
   quote: bigint
   base: bigint
 }

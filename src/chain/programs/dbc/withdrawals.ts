@@ -21,7 +21,7 @@ export const WITHDRAWAL_UNITS = {
 /** The `flag` of withdraw_migration_fee. */
 const MIGRATION_FEE_OF = { partner: 0, creator: 1 } as const
 
-export interface QuoteWithdrawal extends Envelope {
+interface QuoteWithdrawal extends Envelope {
   kind: 'surplus' | 'migration_fee'
   pool: Pick<ClaimedPool, 'address' | 'config' | 'quoteMint' | 'quoteVault' | 'quoteProgram'>
   beneficiary: Beneficiary
@@ -29,11 +29,11 @@ export interface QuoteWithdrawal extends Envelope {
   claimer: string
 }
 
-export interface LeftoverWithdrawal extends Envelope {
+interface LeftoverWithdrawal extends Envelope {
   pool: Pick<DbcPool, 'address' | 'config' | 'baseMint' | 'baseVault' | 'baseProgram' | 'leftoverReceiver'>
 }
 
-export interface CreationFeeWithdrawal extends Envelope {
+interface CreationFeeWithdrawal extends Envelope {
   pool: Pick<DbcPool, 'address' | 'config' | 'feeClaimer'>
 }
 
@@ -122,7 +122,7 @@ export async function buildCreationFeeWithdrawal(withdrawal: CreationFeeWithdraw
 /** Compute limit for a transfer that cannot be simulated: half more than the largest run used. */
 export const CREATOR_TRANSFER_UNITS = 20_000
 
-export interface CreatorTransfer extends Envelope {
+interface CreatorTransfer extends Envelope {
   pool: Pick<DbcPool, 'address' | 'config' | 'creator'>
   /**
    * Address that becomes the creator. The program accepts any address except the present creator, even one without a

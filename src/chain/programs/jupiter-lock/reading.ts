@@ -19,7 +19,7 @@ import { escrowAddress, type LockTexts, lockPlaces, textsAddress } from './acts.
 /** Accounts in one getMultipleAccounts, without the clock. */
 export const LOCKS_PER_CALL = 99
 
-export interface LocksAt {
+interface LocksAt {
   at: ChainTime
   /** Locks in the order of the addresses, with null for an address without a lock. */
   escrows: (Escrow | null)[]
@@ -75,7 +75,7 @@ const FIELD_OFFSETS = {
   mint: JUPITER_LOCK.offsetOf('escrow', 'token_mint'),
   creator: JUPITER_LOCK.offsetOf('escrow', 'creator'),
 } as const
-export type LockFilter = { [Field in keyof typeof FIELD_OFFSETS]?: string | undefined }
+type LockFilter = { [Field in keyof typeof FIELD_OFFSETS]?: string | undefined }
 /** Most locks of one list. Anybody can make locks of a mint or for a recipient. */
 const LIST_LIMITS = { accounts: 100_000, milliseconds: 30_000 }
 /** Most locks of one mint that are read whole. */

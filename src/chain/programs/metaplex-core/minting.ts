@@ -8,7 +8,7 @@ interface NameAndUri {
   uri: string
 }
 
-export interface CollectionCreation extends Envelope, NameAndUri {
+interface CollectionCreation extends Envelope, NameAndUri {
   /** Address of a fresh key that also signs. */
   collection: string
   /** Address that may mint into the collection and change it. It need not sign. */
@@ -28,7 +28,7 @@ export async function buildCollectionCreation(input: CollectionCreation): Promis
   return compileUnsigned(input, instructions(builder))
 }
 
-export interface CollectionHandover extends Envelope {
+interface CollectionHandover extends Envelope {
   /** Address of a collection whose update authority is the payer. */
   collection: string
   /** Address that gets the update authority. It need not sign. */
@@ -51,7 +51,7 @@ export async function buildCollectionHandover(input: CollectionHandover): Promis
   return compileUnsigned(input, instructions(builder))
 }
 
-export interface AssetMint extends Envelope, NameAndUri {
+interface AssetMint extends Envelope, NameAndUri {
   /** Address of a fresh key that also signs. */
   asset: string
   collection: CollectionState

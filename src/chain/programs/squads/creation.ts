@@ -42,7 +42,7 @@ const MOST_TIME_LOCK = 90 * 86_400
 export const CREATION_UNITS = 400_000
 export const VOTE_UNITS = 60_000
 
-export interface MultisigCreation extends Envelope {
+interface MultisigCreation extends Envelope {
   /** A new key, which signs once; the multisig's address is derived from it. */
   createKey: string
   /** Who signs and pays the rent; the payer unless given. */

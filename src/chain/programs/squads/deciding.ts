@@ -25,7 +25,7 @@ export const LARGEST_LIMITS = {
   heapSize: LARGEST_HEAP,
 } satisfies TransactionConfig
 
-export interface Voting extends Envelope {
+interface Voting extends Envelope {
   multisig: string
   index: bigint
   /** Signs, and may vote. */
@@ -47,7 +47,7 @@ export interface Executed {
   message: PinnedMessage
 }
 
-export interface ProposalExecution extends Envelope, Executed {
+interface ProposalExecution extends Envelope, Executed {
   /** Signs, and may execute. */
   member: string
   /** Wallets beside the vault that the message demands, and that have agreed to sign. */
@@ -146,7 +146,7 @@ function lookupTablesOf({ lookups, loaded }: PinnedMessage): LookupTable[] {
 /** Most buffers that are closed in one transaction of version 0, beside the accounts of a proposal. */
 export const MOST_CLOSED_BUFFERS = 10
 
-export interface Reclaiming extends Envelope {
+interface Reclaiming extends Envelope {
   multisig: string
   index: bigint
   /** The multisig's rent collector, who receives the rent of the proposal; null leaves its accounts as they are. */

@@ -32,7 +32,7 @@ import { planRow } from './plan-row.ts'
 import type { PlannedChanges } from './planned-changes.ts'
 
 /** What a request asked for, beside the transactions that it built. */
-export interface ProposedAct {
+interface ProposedAct {
   operation: string
   what: string
   /** Sealed request, to build it again; null if only the transaction is known. */

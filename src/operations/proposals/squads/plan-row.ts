@@ -17,7 +17,7 @@ import { memberRecords } from './known-vault.ts'
 import { lastMomentOf } from './last-moment.ts'
 import { forecastJson, type PlannedChanges } from './planned-changes.ts'
 
-export interface NewPlan {
+interface NewPlan {
   genesis: string
   multisig: Multisig
   executed: Executed

@@ -13,7 +13,7 @@ import type { ProposalContext } from './acting-vault.ts'
 import { openActingVault } from './acting-vault.ts'
 import { creationAnswer, type PreparedProposal, prepareProposals, storeProposals } from './creation.ts'
 
-export interface AskedProposal {
+interface AskedProposal {
   approver: Approver
   /** Whether the platform wallet proposes. */
   isSigned: boolean

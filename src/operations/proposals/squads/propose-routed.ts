@@ -7,7 +7,7 @@ import { claimSubject } from '../../fee-claims/create-fee-claim.ts'
 import { actWords } from './act-words.ts'
 import { proposeRequest } from './propose-request.ts'
 
-export interface RoutedRequest {
+interface RoutedRequest {
   route: AnyRoute
   /** Path with its query. */
   target: string

@@ -51,7 +51,7 @@ const quoteIn = (pools: readonly Amounts[], { quote_mint }: Amounts): bigint =>
 const sumOf = (pools: readonly Amounts[], side: 'base_amount' | 'quote_amount'): bigint =>
   pools.reduce((sum, pool) => sum + BigInt(pool[side]), 0n)
 
-export interface FreeLiquidity {
+interface FreeLiquidity {
   /** The pool with most of it. */
   address: string
   quoteMint: string

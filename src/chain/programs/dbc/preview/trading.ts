@@ -43,7 +43,7 @@ export interface CurveState {
   volatility: Volatility
 }
 
-export interface MemoryBuy {
+interface MemoryBuy {
   /** Most that is paid in raw units of the quote, fees included. */
   amount: bigint
   /** Seconds after the opening. */
@@ -52,7 +52,7 @@ export interface MemoryBuy {
   isFirst: boolean
 }
 
-export interface BuyOutcome {
+interface BuyOutcome {
   state: CurveState
   /** Raw units of the quote that were paid, fees included. */
   paid: bigint

@@ -49,7 +49,7 @@ export interface Depth {
   down2: bigint | null
 }
 
-export interface Walk {
+interface Walk {
   points: CurvePoint[]
   last: CurveState
 }
