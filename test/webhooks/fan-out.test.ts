@@ -79,7 +79,7 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
     expect(new Set(subscriptions.map(({ cursor }) => cursor))).toEqual(new Set([events.at(-1)!.sequence]))
   })
 
-  it('reach all others where those of one subscription cannot be queued', async () => {
+  it('reach all others where the stored types of one subscription cannot be read', async () => {
     const service = await startService({ settings: await settings() })
     const { store } = service.services
     const ids = [await subscribe(service, ['*']), await subscribe(service, ['*']), await subscribe(service, ['*'])]

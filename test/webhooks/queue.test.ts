@@ -1,6 +1,6 @@
 /** The delivery queue: which deliveries of a subscription may be sent next, on both databases. */
 import { describe, expect, it } from 'vitest'
-import { releaseFinal } from '../../src/operations/webhook-deliveries/enqueuing.ts'
+import { releaseFinal } from '../../src/operations/webhook-deliveries/finality.ts'
 import { resumeHeld, sendable } from '../../src/store/webhooks/queue.ts'
 import { freshStore, postgres, sqlite, type TestDatabase } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'

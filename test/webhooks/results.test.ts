@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import type { Store } from '../../src/store/store.ts'
 import { insertWebhookDeliveries } from '../../src/store/webhooks/deliveries.ts'
-import { claimQueued, deleteQueued, releaseClaims } from '../../src/store/webhooks/queue.ts'
+import { claimQueued, deleteQueued, giveBack } from '../../src/store/webhooks/queue.ts'
 import { databaseBusy } from '../../src/store/writing/work.ts'
 import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -58,7 +58,8 @@ describe.each(DATABASES)('on %s', (name) => {
       await store.write(async (tx) => {
         expect(await claimQueued(tx, seqs, { now: 1, until: 2 })).toEqual(new Set(seqs))
         expect(await claimQueued(tx, seqs, { now: 1, until: 2 })).toEqual(new Set())
-        await releaseClaims(tx, claims)
+        for (const claim of claims) expect(await giveBack(tx, claim)).toBe(true)
+        expect(await giveBack(tx, claims[0]!)).toBe(false)
         expect(await claimQueued(tx, seqs, { now: 1, until: 2 })).toEqual(new Set(seqs))
         // One that another process has claimed meanwhile is left to it.
         expect(await deleteQueued(tx, [{ seq: claims[0]!.seq, claimed_until: 3 }])).toEqual(new Set())

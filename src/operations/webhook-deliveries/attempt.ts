@@ -5,11 +5,11 @@ import { formatTraceparent } from '../../platform/telemetry/trace-context.ts'
 import { findEvent, findOrdinaryEvents, findSmallEvent } from '../../store/events/events.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
-import { deleteQueued, type Queued, releaseClaims } from '../../store/webhooks/queue.ts'
-import { hasChangedSince, type SubscriptionRow } from '../../store/webhooks/subscriptions.ts'
+import { deleteQueued, giveBack, type Queued } from '../../store/webhooks/queue.ts'
+import { changesSoFar, type SubscriptionRow } from '../../store/webhooks/subscriptions.ts'
 import { eventRecord } from '../api-records.ts'
-import { type AttemptResults, RECORD_FOR_MS, switchOffUnreadable } from './results.ts'
-import type { OutgoingWebhook, SendResult, sendWebhook } from './send.ts'
+import { type EndedAttempt, RECORD_FOR_MS, switchOffUnreadable } from './results.ts'
+import type { SendResult, sendWebhook } from './send.ts'
 import { type SigningKeyring, signatureHeaders } from './signature.ts'
 
 export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
@@ -28,9 +28,10 @@ const WEBHOOK_CALL = { service: 'webhook', endpoint: 'receivers', operation: 'de
 export interface AttemptRound {
   send: typeof sendWebhook
   keyring: SigningKeyring
-  results: AttemptResults
-  /** The large event in progress. Only one is sent at a time, because hundreds would exceed the memory. */
-  largeUnderWay: Promise<void> | null
+  /** Attempts whose results are not written yet. */
+  ended: EndedAttempt[]
+  /** Resolves after the last large event. Only one is sent at a time, because hundreds would exceed the memory. */
+  large: Promise<void>
 }
 
 /** An event that this process has claimed for a subscription. */
@@ -53,106 +54,87 @@ export async function readBodies(reader: Reader, queued: readonly Queued[]): Pro
 }
 
 /** Resolves once the connection is free again. Rejects when the event or the subscription cannot be read or written. */
-export function attemptDelivery(
+export async function attemptDelivery(
   services: DeliveryServices,
   claimed: ClaimedDelivery,
   round: AttemptRound,
 ): Promise<void> {
-  const { body } = claimed
-  return body === undefined ? attemptUnread(services, claimed, round) : attemptWith(services, claimed, body, round)
-}
-
-async function attemptUnread(services: DeliveryServices, claimed: ClaimedDelivery, round: AttemptRound): Promise<void> {
-  const { store } = services
-  const { queued } = claimed
-  const small = await findSmallEvent(store.db, queued.event_id)
+  const { db } = services.store
+  const { event_id } = claimed.queued
+  if (claimed.body !== undefined) return attemptWith(services, claimed, claimed.body, round)
+  const small = await findSmallEvent(db, event_id)
   if (small !== null) return attemptWith(services, claimed, eventBody(small), round)
-  if (round.largeUnderWay !== null) {
-    await round.largeUnderWay.catch(() => {})
-    await store.write((tx) => releaseClaims(tx, [queued]))
-    return
-  }
-  round.largeUnderWay = findEvent(store.db, queued.event_id).then((event) =>
-    attemptLarge(services, claimed, event, round),
-  )
-  await round.largeUnderWay.finally(() => {
-    round.largeUnderWay = null
+  const attempt = round.large.then(async () => {
+    const event = await findEvent(db, event_id)
+    if (event !== null) return attemptWith(services, claimed, eventBody(event), round)
+    // The event was removed, so nothing is left to deliver.
+    await services.store.write((tx) => deleteQueued(tx, [claimed.queued]))
   })
+  round.large = attempt.catch(() => {})
+  return attempt
 }
 
-async function attemptLarge(
-  services: DeliveryServices,
-  claimed: ClaimedDelivery,
-  event: Row<'events'> | null,
-  round: AttemptRound,
-): Promise<void> {
-  if (event !== null) return attemptWith(services, claimed, eventBody(event), round)
-  // The event was removed, so nothing is left to deliver.
-  await services.store.write((tx) => deleteQueued(tx, [claimed.queued]))
-}
-
-/** Makes the attempt. It uses few promises: with tracing on, each one costs time. */
 async function attemptWith(
   services: DeliveryServices,
   claimed: ClaimedDelivery,
   body: Uint8Array,
   round: AttemptRound,
 ): Promise<void> {
-  const { clock, log, ending } = services
+  const { store, clock, log, ending } = services
   const { subscription, queued } = claimed
   const startedAt = clock.now()
   if (!mayBegin(claimed, startedAt)) {
-    await services.store.write((tx) => releaseClaims(tx, [queued]))
+    await store.write((tx) => giveBack(tx, queued))
     return
   }
-  let call: BegunCall | undefined
-  let result: SendResult | null = null
+  let result: SendResult
   try {
     const keys = round.keyring.keysOf(services, subscription, startedAt)
-    if (keys !== null) {
-      call = beginDelivery(queued)
-      const headers = signatureHeaders({ eventId: queued.event_id, body, keys, now: startedAt })
-      headers.traceparent = formatTraceparent(call.span)
-      result = await round.send(outgoingWebhook(services, subscription, { headers, body }))
-      call.finish(result.status === null ? 'unanswered' : outcomeOfStatus(result.status))
-    }
+    // Nothing is sent if the subscription's secret cannot be read.
+    if (keys === null) return switchOffUnreadable(services, subscription, queued)
+    const headers = signatureHeaders({ eventId: queued.event_id, body, keys, now: startedAt })
+    result = await sendObserved(services, claimed, round, { headers, body })
   } catch (error) {
-    call?.finish('unanswered')
     // This counts as an attempt, because the event would otherwise block its resource forever.
     log.error({ err: error, event: queued.event_id, subscription: subscription.id }, 'a delivery could not be made')
     const reason = 'the delivery failed inside the service; its log has the cause'
     result = { status: null, error: reason, duration_ms: 0 }
   }
-  // Nothing is sent if the subscription's secret cannot be read.
-  if (result === null) return switchOffUnreadable(services, subscription, queued)
   // At a shutdown the result is unknown, and the receiver is not at fault. The attempt is repeated once its claim
   // expires.
   if (ending?.aborted === true && result.status === null) return
-  round.results.add({ subscription, queued, startedAt, result })
+  round.ended.push({ subscription, queued, startedAt, result })
 }
 
 /**
  * Whether the attempt may start: its claim outlasts the attempt and the write of its result, so that no other process
- * makes it too. The subscription must also be unchanged, because its URL or secret may have changed.
+ * makes it too. No subscription may have changed since it was read, because its URL or secret could be another one.
  */
-const mayBegin = ({ subscription, asOf, queued }: ClaimedDelivery, now: number): boolean =>
-  queued.claimed_until - now >= ANSWER_TIMEOUT_MS + RECORD_FOR_MS && !hasChangedSince(subscription.id, asOf)
+const mayBegin = ({ asOf, queued }: ClaimedDelivery, now: number): boolean =>
+  queued.claimed_until - now >= ANSWER_TIMEOUT_MS + RECORD_FOR_MS && asOf === changesSoFar()
 
-function beginDelivery({ event_id, subscription_id, attempts }: Queued): BegunCall {
-  const attributes = { 'svc.event_id': event_id, 'svc.subscription_id': subscription_id, 'svc.attempt': attempts + 1 }
-  return beginCall({ ...WEBHOOK_CALL, attributes })
-}
-
-const outgoingWebhook = (
+async function sendObserved(
   { config: { values }, ending }: DeliveryServices,
-  { url }: SubscriptionRow,
-  { headers, body }: Pick<OutgoingWebhook, 'headers' | 'body'>,
-): OutgoingWebhook => ({
-  url,
-  headers,
-  body,
-  allowPrivate: values['webhooks.allow-private'],
-  ports: values['webhooks.ports'],
-  timeoutMs: ANSWER_TIMEOUT_MS,
-  ending,
-})
+  { subscription, queued: { event_id, subscription_id, attempts } }: ClaimedDelivery,
+  { send }: AttemptRound,
+  { headers, body }: { headers: Record<string, string>; body: Uint8Array },
+): Promise<SendResult> {
+  const attributes = { 'svc.event_id': event_id, 'svc.subscription_id': subscription_id, 'svc.attempt': attempts + 1 }
+  const call: BegunCall = beginCall({ ...WEBHOOK_CALL, attributes })
+  let status: number | null = null
+  try {
+    const result = await send({
+      url: subscription.url,
+      headers: { ...headers, traceparent: formatTraceparent(call.span) },
+      body,
+      allowPrivate: values['webhooks.allow-private'],
+      ports: values['webhooks.ports'],
+      timeoutMs: ANSWER_TIMEOUT_MS,
+      ending,
+    })
+    status = result.status
+    return result
+  } finally {
+    call.finish(status === null ? 'unanswered' : outcomeOfStatus(status))
+  }
+}

@@ -1,9 +1,9 @@
 /** Delivers due events to many receivers in parallel, so that none delays another. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pause } from '../../platform/timing.ts'
-import type { Reader } from '../../store/store.ts'
 import {
   claimQueued,
+  MOST_DUE as DELIVERIES_PER_ORIGIN,
   type DueSubscription,
   LONGEST_CLAIM_MS,
   type Queued,
@@ -18,18 +18,20 @@ import {
   type DeliveryServices,
   readBodies,
 } from './attempt.ts'
-import { QueueFiller } from './enqueuing.ts'
-import { AttemptResults, writeUnlessBusy } from './results.ts'
+import { fillQueue } from './enqueuing.ts'
+import { writeResults, writeUnlessBusy } from './results.ts'
 import { sendWebhook } from './send.ts'
 import { SigningKeyring } from './signature.ts'
 
 /** Longest time in which results are gathered, so that they share one write and their places are filled together. */
 const GATHER_MS = 10
 const DELIVER_ROUND_MS = 580_000
+/** Time between two fillings of the queue if something is expected, and if only other daemons may have written events. */
+const FILL_EVERY_MS = 50
+const LOOK_EVERY_MS = 250
 /** While the database is busy, claims are retried for this long. An older claim would not outlast its attempt. */
 const CLAIM_FOR_MS = 2_000
 const SUBSCRIPTIONS_PER_TURN = 50
-const DELIVERIES_PER_ORIGIN = 32
 /** A key gets at most half of the places that others leave free. So its slow receivers never fill all. */
 const DELIVERIES_OVERALL = 512
 
@@ -47,59 +49,55 @@ export interface DeliverRoundOptions {
 /** Runs until nothing is due or the time is over, then awaits the deliveries in progress. */
 export async function deliverRound(services: DeliveryServices, options: DeliverRoundOptions = {}): Promise<void> {
   const { signal, stopping, forMs = DELIVER_ROUND_MS, onWake, send = sendWebhook } = options
-  const until = performance.now() + forMs
-  const places = new Places()
-  const bell = new Bell()
   const signals = [signal, stopping].filter((each) => each !== undefined)
-  const filler = new QueueFiller(services, signals, () => bell.ring())
+  const until = performance.now() + forMs
+  const round: AttemptRound = { send, keyring: new SigningKeyring(), ended: [], large: Promise.resolve() }
+  const underWay = new Set<Place>()
+  const bell = new Bell()
+  const fill = { isWanted: true, at: 0 }
   onWake?.(() => {
-    filler.isWanted = true
+    fill.isWanted = true
     bell.ring()
   })
-  const results = new AttemptResults(services)
-  const round: AttemptRound = { send, results, keyring: new SigningKeyring(), largeUnderWay: null }
   const start = async (claimed: ClaimedDelivery, place: Place) => {
-    places.add(place, 1)
-    try {
-      await attemptDelivery(services, claimed, round)
-    } catch (error) {
+    underWay.add(place)
+    await attemptDelivery(services, claimed, round).catch((error) => {
       const event = claimed.queued.event_id
       services.log.error({ err: error, event }, 'the result of a delivery could not be written')
-    }
-    places.add(place, -1)
+    })
+    underWay.delete(place)
     bell.ring()
   }
-  let isIdle = true
+  const record = () => writeResults(services, round.ended.splice(0))
   try {
-    for (;;) {
+    for (let isIdle = true; ; ) {
       signal?.throwIfAborted()
       const isOver = stopping?.aborted === true || performance.now() >= until
-      if (!isOver) filler.begin({ isIdle })
-      // A pass that runs during this look may queue deliveries that the look does not see.
-      const wasFilling = filler.isRunning
-      // New claims are committed together with the results of the deliveries whose places they take.
-      const [recorded, started] = await Promise.all([results.flush(), isOver ? 0 : startDue(services, places, start)])
-      if (recorded > 0) {
-        // The next events of the same resources are due now, and the receivers' queues have room.
-        filler.isWanted = true
-        continue
+      const pauseMs = fill.isWanted ? FILL_EVERY_MS : LOOK_EVERY_MS
+      if (!isOver && (isIdle || performance.now() - fill.at >= pauseMs)) {
+        fill.isWanted = false
+        if (await fillQueue(services, ...signals)) fill.isWanted = true
+        fill.at = performance.now()
       }
-      isIdle = started === 0 && places.taken === 0 && results.size === 0
-      if (!isIdle || wasFilling) {
-        await bell.wait(filler.pauseMs)
-        const gatherUntil = performance.now() + GATHER_MS
-        while (places.taken > 0 && performance.now() < gatherUntil) await pause(1)
-      } else if (isOver || !filler.isWanted) return
+      // New claims are committed together with the results of the deliveries whose places they take.
+      const [recorded, started] = await Promise.all([record(), isOver ? 0 : startDue(services, underWay, start)])
+      // The next events of the same resources are due now, and the receivers' queues have room.
+      if (recorded > 0) fill.isWanted = true
+      isIdle = started === 0 && recorded === 0 && underWay.size === 0 && round.ended.length === 0
+      if (isIdle && (isOver || !fill.isWanted)) return
+      if (isIdle || recorded > 0) continue
+      await bell.wait(fill.isWanted ? FILL_EVERY_MS : LOOK_EVERY_MS)
+      const gatherUntil = performance.now() + GATHER_MS
+      while (underWay.size > 0 && performance.now() < gatherUntil) await pause(1)
     }
   } finally {
-    while (places.taken > 0 || results.size > 0) {
-      if ((await results.flush()) === 0) await bell.wait(filler.pauseMs)
+    while (underWay.size > 0 || round.ended.length > 0) {
+      if ((await record()) === 0) await bell.wait(LOOK_EVERY_MS)
     }
-    await Promise.all([results.flush(), filler.ended()])
   }
 }
 
-/** Wakes the round when a delivery or a pass has ended, or events are reported. */
+/** Wakes the round when a delivery has ended or events are reported. */
 class Bell {
   #hasRung = false
   #wake = () => {}
@@ -133,18 +131,10 @@ interface Place {
 
 /** Counts the deliveries in progress, and how many more each receiver may get. */
 class Places {
-  readonly #counts: Map<string, number>
+  readonly #counts = new Map<string, number>()
 
-  constructor(counts = new Map<string, number>()) {
-    this.#counts = counts
-  }
-
-  copy(): Places {
-    return new Places(new Map(this.#counts))
-  }
-
-  get taken(): number {
-    return this.#of('all')
+  constructor(underWay: Iterable<Place>) {
+    for (const place of underWay) this.add(place)
   }
 
   ofKey = ({ key }: Place) => this.#of(`key ${key}`)
@@ -153,16 +143,13 @@ class Places {
   /** An origin gets at most half of what its key has left, so that slow receivers of a key leave some to the others. */
   free(place: Place): number {
     const own = this.ofKey(place)
-    const ofKey = Math.ceil((DELIVERIES_OVERALL - (this.taken - own)) / 2) - own
+    const ofKey = Math.ceil((DELIVERIES_OVERALL - (this.#of('all') - own)) / 2) - own
     return Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(ofKey / 2)) - this.#of(`origin ${place.origin}`)
   }
 
-  add({ origin, key, subscription }: Place, by: number): void {
-    for (const name of ['all', `origin ${origin}`, `key ${key}`, `subscription ${subscription}`]) {
-      const count = this.#of(name) + by
-      if (count === 0) this.#counts.delete(name)
-      else this.#counts.set(name, count)
-    }
+  add({ origin, key, subscription }: Place): void {
+    for (const name of ['all', `origin ${origin}`, `key ${key}`, `subscription ${subscription}`])
+      this.#counts.set(name, this.#of(name) + 1)
   }
 
   #of(name: string): number {
@@ -172,12 +159,13 @@ class Places {
 
 /** Claims due deliveries and starts them. Returns their number. */
 async function startDue(
-  { store, clock }: DeliveryServices,
-  places: Places,
+  services: DeliveryServices,
+  underWay: Iterable<Place>,
   start: (claimed: ClaimedDelivery, place: Place) => void,
 ): Promise<number> {
+  const { store, clock } = services
   const asOf = changesSoFar()
-  const chosen = await chooseDue(store.db, clock.now(), places.copy())
+  const chosen = await chooseDue(services, new Places(underWay))
   if (chosen.length === 0) return 0
   const now = clock.now()
   const claim = { now, until: now + LONGEST_CLAIM_MS }
@@ -204,13 +192,15 @@ async function startDue(
  * Chooses due deliveries, one subscription after the other, as many as each receiver may get. Keys with the fewest
  * deliveries in progress come first, then such subscriptions.
  */
-async function chooseDue(db: Reader, now: number, places: Places): Promise<{ queued: Queued; place: Place }[]> {
-  const subscriptions = (await subscriptionsWithDue(db, now)).map((due) => ({ due, place: placeOf(due) }))
-  const orders = subscriptions.map((each) => ({
-    ...each,
-    ofKey: places.ofKey(each.place),
-    ofSubscription: places.ofSubscription(each.place),
-  }))
+async function chooseDue(
+  { store, clock }: DeliveryServices,
+  places: Places,
+): Promise<{ queued: Queued; place: Place }[]> {
+  const now = clock.now()
+  const orders = (await subscriptionsWithDue(store.db, now)).map((due) => {
+    const place = placeOf(due)
+    return { due, place, ofKey: places.ofKey(place), ofSubscription: places.ofSubscription(place) }
+  })
   orders.sort((a, b) => a.ofKey - b.ofKey || a.ofSubscription - b.ofSubscription || a.due.seq - b.due.seq)
   const chosen: { queued: Queued; place: Place }[] = []
   let reads = 0
@@ -219,24 +209,16 @@ async function chooseDue(db: Reader, now: number, places: Places): Promise<{ que
     if (free <= 0) continue
     // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
     if (++reads % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
-    for (const queued of await sendable(db, due, now, free)) {
-      places.add(place, 1)
-      chosen.push({ queued, place })
+    for (const queued of await sendable(store.db, due, now, free)) {
+      places.add(place)
+      chosen.push({ queued, place: { ...place } })
     }
   }
   return chosen
 }
 
-const origins = new Map<string, string>()
-const MOST_ORIGINS = 10_000
-
-/** Origins are cached, because every look needs them for all subscriptions with due deliveries. */
-function placeOf({ id, url, api_key_id }: DueSubscription): Place {
-  let origin = origins.get(url)
-  if (origin === undefined) {
-    if (origins.size >= MOST_ORIGINS) origins.clear()
-    origin = new URL(url).origin
-    origins.set(url, origin)
-  }
-  return { origin, key: api_key_id ?? '', subscription: id }
-}
+const placeOf = ({ id, url, api_key_id }: DueSubscription): Place => ({
+  origin: new URL(url).origin,
+  key: api_key_id ?? '',
+  subscription: id,
+})

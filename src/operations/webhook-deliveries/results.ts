@@ -1,19 +1,11 @@
 /** Writes the results of attempts: their records, the next attempts, and the switching off of a subscription whose receiver keeps failing. */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import { ApiError } from '../../platform/errors.ts'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
+import { HOUR_MS, MINUTE_MS, pause, SECOND_MS } from '../../platform/timing.ts'
 import { newTimedId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertWebhookDeliveries, type NewWebhookDelivery } from '../../store/webhooks/deliveries.ts'
-import {
-  deleteQueued,
-  LONGEST_RETRY_MS,
-  type Queued,
-  recordFailure,
-  releaseClaims,
-  resumeHeld,
-} from '../../store/webhooks/queue.ts'
+import { deleteQueued, giveBack, LONGEST_RETRY_MS, type Queued, resumeHeld } from '../../store/webhooks/queue.ts'
 import { lockWebhookSubscription, type SubscriptionRow, switchOff } from '../../store/webhooks/subscriptions.ts'
 import type { SendResult } from './send.ts'
 
@@ -45,7 +37,7 @@ export async function writeUnlessBusy<T>(until: number, write: () => Promise<T>)
     } catch (error) {
       const isBusy = error instanceof ApiError && error.retryAfter !== undefined
       if (!isBusy || performance.now() >= until) throw error
-      await delay(WRITE_AGAIN_MS)
+      await pause(WRITE_AGAIN_MS)
     }
   }
 }
@@ -60,103 +52,67 @@ export interface EndedAttempt {
   result: SendResult
 }
 
-/** Results of attempts that ended together are written in one transaction. */
-export class AttemptResults {
-  readonly #services: RecordServices
-  #ended: EndedAttempt[] = []
-  #writing: Promise<number> | undefined
-
-  constructor(services: RecordServices) {
-    this.#services = services
-  }
-
-  /** Results that are not written yet. */
-  get size(): number {
-    return this.#ended.length
-  }
-
-  add(ended: EndedAttempt): void {
-    this.#ended.push(ended)
-  }
-
-  /** Writes all results after the current write. Returns their number, and never rejects. */
-  async flush(): Promise<number> {
-    await this.#writing
-    if (this.size === 0) return 0
-    this.#writing = this.#write(this.#ended.splice(0))
-    return this.#writing
-  }
-
-  async #write(ended: readonly EndedAttempt[]): Promise<number> {
-    const until = performance.now() + RECORD_FOR_MS
-    const record = (some: readonly EndedAttempt[]) => writeUnlessBusy(until, () => recordAttempts(this.#services, some))
-    try {
-      await record(ended)
-    } catch {
-      // A result that cannot be written must not block the others.
-      await Promise.all(
-        ended.map((one) =>
-          record([one]).catch((error) =>
-            this.#services.log.error(
-              { err: error, event: one.queued.event_id },
-              'the result of a delivery could not be written',
-            ),
-          ),
-        ),
-      )
-    }
-    return ended.length
-  }
+/** When the event is sent again; null if it was delivered, or has failed for the last time. */
+function nextAttemptAt({ queued, startedAt, result }: EndedAttempt): number | null {
+  const delay = result.error === null ? undefined : RETRY_DELAYS_MS[queued.attempts]
+  return delay === undefined ? null : startedAt + delay
 }
 
-type DeliveryOutcome = { state: 'delivered' } | { state: 'waiting'; next_attempt_at: number } | { state: 'held' }
+const isLastFailure = (attempt: EndedAttempt): boolean =>
+  attempt.result.error !== null && nextAttemptAt(attempt) === null
 
-function outcomeOf({ queued, startedAt, result }: EndedAttempt): DeliveryOutcome {
-  if (result.error === null) return { state: 'delivered' }
-  const delay = RETRY_DELAYS_MS[queued.attempts]
-  return delay === undefined ? { state: 'held' } : { state: 'waiting', next_attempt_at: startedAt + delay }
-}
-
-/** Writes the results of many attempts in one transaction, except those that switch off their subscription. */
-async function recordAttempts(services: RecordServices, ended: readonly EndedAttempt[]): Promise<void> {
-  const decided = ended.map((attempt) => ({ attempt, outcome: outcomeOf(attempt) }))
-  const inQueue = decided.filter(({ outcome }) => outcome.state !== 'held')
-  if (inQueue.length > 0) await services.store.write((tx) => recordInQueue(tx, inQueue))
-  for (const { attempt, outcome } of decided) if (outcome.state === 'held') await recordHeld(services, attempt)
-}
-
-interface Decided {
-  attempt: EndedAttempt
-  outcome: DeliveryOutcome
+/** Writes the results of attempts in one transaction. Returns their number, and never rejects. */
+export async function writeResults(services: RecordServices, ended: readonly EndedAttempt[]): Promise<number> {
+  const { store, log } = services
+  const until = performance.now() + RECORD_FOR_MS
+  const record = (some: readonly EndedAttempt[]) =>
+    writeUnlessBusy(until, () => store.write((tx) => recordInQueue(tx, some)))
+  const alone = (attempt: EndedAttempt, writes: Promise<unknown>) =>
+    writes.catch((error) => {
+      log.error({ err: error, event: attempt.queued.event_id }, 'the result of a delivery could not be written')
+    })
+  const inQueue = ended.filter((attempt) => !isLastFailure(attempt))
+  try {
+    if (inQueue.length > 0) await record(inQueue)
+  } catch {
+    // A result that cannot be written must not block the others.
+    await Promise.all(inQueue.map((attempt) => alone(attempt, record([attempt]))))
+  }
+  for (const attempt of ended.filter(isLastFailure)) {
+    await alone(
+      attempt,
+      writeUnlessBusy(until, () => recordLastFailure(services, attempt)),
+    )
+  }
+  return ended.length
 }
 
 /** Leaves a delivery unchanged if it was replayed or claimed by another process. */
-async function recordInQueue(tx: Tx, decided: readonly Decided[]): Promise<void> {
-  const delivered = decided.filter(({ outcome }) => outcome.state === 'delivered')
+async function recordInQueue(tx: Tx, ended: readonly EndedAttempt[]): Promise<void> {
+  const delivered = ended.filter(({ result }) => result.error === null)
   const settled = await deleteQueued(
     tx,
-    delivered.map(({ attempt }) => attempt.queued),
+    delivered.map(({ queued }) => queued),
   )
-  for (const { attempt, outcome } of decided) {
-    if (outcome.state === 'delivered') continue
-    if (await recordFailure(tx, attempt.queued, { ...outcome, attempts: attempt.queued.attempts + 1 })) {
-      settled.add(attempt.queued.seq)
-    }
+  for (const attempt of ended) {
+    const next_attempt_at = nextAttemptAt(attempt)
+    if (next_attempt_at === null) continue
+    const { queued } = attempt
+    if (await giveBack(tx, queued, { attempts: queued.attempts + 1, next_attempt_at })) settled.add(queued.seq)
   }
-  const rows = decided.filter(({ attempt }) => settled.has(attempt.queued.seq)).map(deliveryRow)
-  await insertWebhookDeliveries(tx, rows)
+  await insertWebhookDeliveries(tx, ended.filter(({ queued }) => settled.has(queued.seq)).map(deliveryRow))
 }
 
 /** The last failure of an event keeps it in the queue and switches off its subscription. */
-async function recordHeld({ store, clock, log }: RecordServices, attempt: EndedAttempt): Promise<void> {
+async function recordLastFailure({ store, clock, log }: RecordServices, attempt: EndedAttempt): Promise<void> {
   const { subscription, queued, result } = attempt
   const { id, receiver_revision: revision } = subscription
   await store.write(async (tx) => {
     // The subscription is locked before its queue, as when it is switched or deleted, so that no one sees a partial
     // change.
     const row = await lockWebhookSubscription(tx, id)
-    if (!(await recordFailure(tx, queued, { state: 'held', attempts: queued.attempts + 1 }))) return
-    await insertWebhookDeliveries(tx, [deliveryRow({ attempt, outcome: { state: 'held' } })])
+    if (!(await giveBack(tx, queued, { state: 'held', attempts: queued.attempts + 1 }))) return
+    await insertWebhookDeliveries(tx, [deliveryRow(attempt)])
     const reason = `the event ${queued.event_id} failed ${MOST_ATTEMPTS} times, the last with: ${result.error}`
     if (await switchOff(tx, id, { reason, now: clock.now(), revision })) {
       log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
@@ -167,7 +123,7 @@ async function recordHeld({ store, clock, log }: RecordServices, attempt: EndedA
   })
 }
 
-function deliveryRow({ attempt, outcome }: Decided): NewWebhookDelivery {
+function deliveryRow(attempt: EndedAttempt): NewWebhookDelivery {
   const { subscription, queued, startedAt, result } = attempt
   return {
     id: newTimedId('whd', startedAt),
@@ -178,7 +134,7 @@ function deliveryRow({ attempt, outcome }: Decided): NewWebhookDelivery {
     response_code: result.status,
     duration_ms: result.duration_ms,
     error: result.error,
-    next_attempt_at: outcome.state === 'waiting' ? outcome.next_attempt_at : null,
+    next_attempt_at: nextAttemptAt(attempt),
     created_at: startedAt,
   }
 }
@@ -192,7 +148,7 @@ export async function switchOffUnreadable(
   const reason = 'its secret cannot be read with this encryption key: rotate the secret'
   await store.write(async (tx) => {
     const row = await lockWebhookSubscription(tx, id)
-    await releaseClaims(tx, [queued])
+    await giveBack(tx, queued)
     // The secret may have been rotated meanwhile.
     if (row === null || !row.secret.equals(secret)) return
     await switchOff(tx, id, { reason, now: clock.now(), revision: row.receiver_revision })

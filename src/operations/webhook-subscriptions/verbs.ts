@@ -11,7 +11,7 @@ import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { pageWebhookDeliveries } from '../../store/webhooks/deliveries.ts'
-import { countReplays, enabledTypes, insertReplay, requeueEvents } from '../../store/webhooks/enqueuing.ts'
+import { countReplays, enqueueReplayed, insertReplay, requeueEvents } from '../../store/webhooks/enqueuing.ts'
 import { resumeHeld } from '../../store/webhooks/queue.ts'
 import {
   BY_REQUEST,
@@ -34,7 +34,6 @@ import {
   webhookSubscriptionRecord,
 } from '../api-records.ts'
 import { eventMissing, eventsRemoved } from '../events.ts'
-import { replayStep } from '../webhook-deliveries/enqueuing.ts'
 import { checkReceiver } from './check-receiver.ts'
 import { makeWebhookSecret, type PreviousSecret, previousSecrets, previousSecretsJson } from './secret.ts'
 
@@ -192,7 +191,8 @@ export async function replayEvents(
     // The schema requires exactly one of the two.
     if (since !== undefined) return replaySince(tx, subscription, since, now)
     const events = await eventsById(tx, event_ids ?? [])
-    return { queued: await requeueEvents(tx, subscription, events, now) }
+    const ids = events.map((event) => event.id)
+    return { queued: await requeueEvents(tx, subscription.id, ids, now) }
   })
   context.wake('webhook-delivery')
   return answer
@@ -209,20 +209,18 @@ async function replaySince(
     throw eventsRemoved('Events since that time were removed', removed, 'replay from that time', 'since')
   const last = await lastSequence(tx)
   const first = (await firstSequenceSince(tx, since)) ?? last + 1
-  const types = enabledTypes(subscription.enabled_events_json)
   const replay = {
     subscription_id: subscription.id,
     since,
     come_to: subscription.cursor,
     last,
     created_at: now,
-    types_json: types === null ? null : JSON.stringify(types),
+    types_json: subscription.enabled_events_json,
   }
-  const { commitment } = subscription
-  let { queued, through } = await replayStep(tx, { ...replay, commitment, through: first - 1 }, { now })
+  let { queued, through } = await enqueueReplayed(tx, { ...replay, through: first - 1 }, { now })
   if (through === replay.come_to && through < last) {
     // A step ends at the subscription's cursor: events before it are queued again, those after it once.
-    const more = await replayStep(tx, { ...replay, commitment, through }, { now })
+    const more = await enqueueReplayed(tx, { ...replay, through }, { now })
     ;[queued, through] = [queued + more.queued, more.through]
   }
   if (through < last) {

@@ -1,9 +1,7 @@
 /** Fills the delivery queue: with the new events of each subscription, and with replayed ones. */
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
-import { type Placeholders, prepared } from '../queries/prepared.ts'
-import { preparedForList, preparedForRows } from '../queries/prepared-lists.ts'
 import { inserting } from '../queries/records.ts'
-import type { NewRow, Row, Tables } from '../schema.ts'
+import type { Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { untriedOf } from './queue.ts'
 
@@ -12,34 +10,16 @@ const MOST_UNTRIED = 500
 
 /** A test event is delivered only to the subscription that it is about, regardless of its enabled types. */
 const TEST = 'webhook.test_event'
+const ALL_TYPES = '["*"]'
 
-type EventOfQueue = Pick<Row<'events'>, 'id' | 'sequence' | 'resource_type' | 'resource_id'>
-type Subscriber = Pick<Row<'webhook_subscriptions'>, 'id' | 'commitment'>
+/** Pairs of a subscription `s` and an event `e`, each of which may become a delivery. */
+const pairsOf = (tx: Tx, ids: readonly string[]) =>
+  tx.selectFrom(['webhook_subscriptions as s', 'events as e']).where('s.id', 'in', ids)
 
-/** Returns the event types that a subscription requested, or null for all. */
-export function enabledTypes(enabledEventsJson: string): string[] | null {
-  const types: string[] = JSON.parse(enabledEventsJson)
-  return types.includes('*') ? null : types
-}
-
-/** Whether a subscription has enabled the event; `types` null means all. */
-export const isEnabledFor = (
-  subscriptionId: string,
-  types: readonly string[] | null,
-  { type, resource_id }: Pick<Row<'events'>, 'type' | 'resource_id'>,
-): boolean => (type === TEST ? resource_id === subscriptionId : types === null || types.includes(type))
-
-/** Returns the events after a sequence, up to another one, in order. */
-export const eventsBetween = (tx: Tx, range: { after: number; to: number }) => findBetween.all(tx, range)
-
-const findBetween = prepared((db, { after, to }: Placeholders<{ after: number; to: number }>) =>
-  db
-    .selectFrom('events')
-    .select(['id', 'sequence', 'type', 'resource_type', 'resource_id', 'created_at'])
-    .where('sequence', '>', after)
-    .where('sequence', '<=', to)
-    .orderBy('sequence'),
-)
+/** Whether the type of an event is in a stored list of types. */
+const isWanted = (typesJson: RawBuilder<string>) =>
+  sql<boolean>`case when e.type = ${sql.lit(TEST)} then e.resource_id = s.id
+    else ${typesJson} like '%"*"%' or ${typesJson} like '%"' || e.type || '"%' end`
 
 const COLUMNS = [
   'subscription_id',
@@ -51,73 +31,44 @@ const COLUMNS = [
   'next_attempt_at',
   'claimed_until',
 ] as const
-type NewlyQueued = Required<Pick<NewRow<'webhook_queue'>, (typeof COLUMNS)[number]>>
 
-/** The row of an event that waits for its first attempt; one that must be final is checked once more before it. */
-const newlyQueued = ({ id, commitment }: Subscriber, event: EventOfQueue, now: number): NewlyQueued => ({
-  subscription_id: id,
-  event_id: event.id,
-  sequence: event.sequence,
-  resource: `${event.resource_type}:${event.resource_id}`,
-  state: commitment === 'finalized' ? 'unfinal' : 'waiting',
-  attempts: 0,
-  next_attempt_at: now,
-  claimed_until: 0,
-})
-
-/** Inserts rows. Those that are already queued stay as they are, start again, or do so unless they are claimed. */
-const insertion = (known: 'stays' | 'starts again' | 'starts again unless claimed') =>
-  preparedForRows(COLUMNS, (db, rows) =>
-    db
-      .insertInto('webhook_queue')
-      .values(rows as unknown as NewlyQueued[])
-      .onConflict((conflict) => {
-        const same = conflict.columns(['subscription_id', 'event_id'])
-        if (known === 'stays') return same.doNothing()
-        const again = same.doUpdateSet(({ ref }) => ({
-          state: ref('excluded.state'),
-          attempts: ref('excluded.attempts'),
-          next_attempt_at: ref('excluded.next_attempt_at'),
-          claimed_until: ref('excluded.claimed_until'),
-        }))
-        if (known === 'starts again') return again
-        return again.whereRef('webhook_queue.claimed_until', '<=', 'excluded.next_attempt_at')
-      }),
-  )
-const insertOnce = insertion('stays')
-const insertAnew = insertion('starts again')
-const insertUnclaimed = insertion('starts again unless claimed')
-
-/** Queues each event again with its attempts restarted; returns their number. */
-export const requeueEvents = (
-  tx: Tx,
-  subscriber: Subscriber,
-  events: readonly EventOfQueue[],
-  now: number,
-): Promise<number> =>
-  insertAnew(
-    tx,
-    events.map((event) => newlyQueued(subscriber, event, now)),
-  )
-
-/** Queues the events that were never attempted and are not being delivered; returns their number. */
-export async function queueUnattempted(
-  tx: Tx,
-  subscriber: Subscriber,
-  events: readonly EventOfQueue[],
-  now: number,
-): Promise<number> {
-  const ids = events.map(({ id }) => id)
-  const attempted = new Set((await findAttempted(tx, ids, { id: subscriber.id })).map(({ event_id }) => event_id))
-  const rows = events.filter(({ id }) => !attempted.has(id)).map((event) => newlyQueued(subscriber, event, now))
-  return insertUnclaimed(tx, rows)
+interface Enqueuing {
+  now: number
+  /** What becomes of a pair that is already queued. */
+  known: 'stays' | 'starts again' | 'starts again unless claimed'
 }
 
-const findAttempted = preparedForList((db, ids: readonly RawBuilder<string>[], { id }: Placeholders<{ id: string }>) =>
-  db.selectFrom('webhook_deliveries').select('event_id').where('event_id', 'in', ids).where('subscription_id', '=', id),
-)
+/** Queues each pair for its first attempt, in the order of events; returns their number. */
+async function enqueue(tx: Tx, pairs: ReturnType<typeof pairsOf>, { now, known }: Enqueuing): Promise<number> {
+  const rows = pairs
+    .select([
+      's.id as subscription_id',
+      'e.id as event_id',
+      'e.sequence',
+      sql<string>`e.resource_type || ':' || e.resource_id`.as('resource'),
+      // An event that must be final is checked once more before its first attempt.
+      sql<'unfinal'>`case s.commitment when 'finalized' then 'unfinal' else 'waiting' end`.as('state'),
+      sql.lit(0).as('attempts'),
+      sql<number>`cast(${now} as bigint)`.as('next_attempt_at'),
+      sql.lit(0).as('claimed_until'),
+    ])
+    .orderBy('e.sequence')
+  const insertion = tx.insertInto('webhook_queue').columns(COLUMNS).expression(rows)
+  const { numInsertedOrUpdatedRows } = await insertion
+    .onConflict((conflict) => {
+      const same = conflict.columns(['subscription_id', 'event_id'])
+      if (known === 'stays') return same.doNothing()
+      const first = { attempts: 0, next_attempt_at: now, claimed_until: 0 }
+      const again = same.doUpdateSet(({ ref }) => ({ state: ref('excluded.state'), ...first }))
+      return known === 'starts again' ? again : again.where('webhook_queue.claimed_until', '<=', now)
+    })
+    .executeTakeFirstOrThrow()
+  return Number(numInsertedOrUpdatedRows ?? 0n)
+}
 
-export type BehindSubscription = Pick<Row<'webhook_subscriptions'>, 'seq' | 'id' | 'cursor'>
+/** Queues events of any type again with their attempts restarted; returns their number. */
+export const requeueEvents = (tx: Tx, id: string, eventIds: readonly string[], now: number): Promise<number> =>
+  enqueue(tx, pairsOf(tx, [id]).where('e.id', 'in', eventIds), { now, known: 'starts again' })
 
 /** Most subscriptions that one call returns. */
 export const MOST_BEHIND = 200
@@ -128,11 +79,9 @@ export const MOST_BEHIND = 200
  */
 export const subscriptionsBehind = (
   reader: Reader,
-  range: { last: number; after: number },
-): Promise<BehindSubscription[]> => findBehind.all(reader, range)
-
-const findBehind = prepared((db, { last, after }: Placeholders<{ last: number; after: number }>) =>
-  db
+  { last, after }: { last: number; after: number },
+): Promise<Pick<Row<'webhook_subscriptions'>, 'seq' | 'id' | 'cursor'>[]> =>
+  reader
     .selectFrom('webhook_subscriptions as s')
     .select(['s.seq', 's.id', 's.cursor'])
     .where('s.active', '=', 1)
@@ -140,8 +89,8 @@ const findBehind = prepared((db, { last, after }: Placeholders<{ last: number; a
     .where('s.cursor', '<', last)
     .where((is) => is.not(isFull(is)))
     .orderBy('s.seq')
-    .limit(sql.lit(MOST_BEHIND)),
-)
+    .limit(MOST_BEHIND)
+    .execute()
 
 /** Whether too many events of a subscription `s` up to its cursor wait for their first attempt. */
 const isFull = (is: ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>) =>
@@ -157,33 +106,27 @@ const isFull = (is: ExpressionBuilder<Tables & { s: Tables['webhook_subscription
  * Moves the cursors of the subscriptions that are still at `after`, and queues for each its enabled events up to `to`,
  * each once. It leaves out subscriptions that another process has moved, or that were removed or deactivated.
  */
-export async function enqueueForAll(
+export async function enqueueNew(
   tx: Tx,
   ids: readonly string[],
   { after, to, now }: { after: number; to: number; now: number },
 ): Promise<void> {
-  const moved = await moveCursors(tx, ids, { after, to })
+  const moved = await tx
+    .updateTable('webhook_subscriptions')
+    .set({ cursor: to })
+    .where('id', 'in', ids)
+    .where('cursor', '=', after)
+    .where('active', '=', 1)
+    .returning('id')
+    .execute()
   if (moved.length === 0) return
-  const events = await eventsBetween(tx, { after, to })
-  const rows = moved.flatMap((subscription) => {
-    const types = enabledTypes(subscription.enabled_events_json)
-    const enabled = events.filter((event) => isEnabledFor(subscription.id, types, event))
-    return enabled.map((event) => newlyQueued(subscription, event, now))
-  })
-  // An event that a replay has already queued stays unchanged.
-  await insertOnce(tx, rows)
+  const movedIds = moved.map(({ id }) => id)
+  const pairs = pairsOf(tx, movedIds)
+    .where('e.sequence', '>', after)
+    .where('e.sequence', '<=', to)
+    .where(isWanted(sql.ref('s.enabled_events_json')))
+  await enqueue(tx, pairs, { now, known: 'stays' })
 }
-
-const moveCursors = preparedForList(
-  (db, ids: readonly RawBuilder<string>[], { after, to }: Placeholders<{ after: number; to: number }>) =>
-    db
-      .updateTable('webhook_subscriptions')
-      .set({ cursor: to })
-      .where('id', 'in', ids)
-      .where('cursor', '=', after)
-      .where('active', '=', 1)
-      .returning(['id', 'enabled_events_json', 'commitment']),
-)
 
 type Replay = Row<'webhook_replays'>
 
@@ -195,21 +138,58 @@ export async function countReplays(reader: Reader, subscriptionId: string, limit
   return (await open.limit(limit).execute()).length
 }
 
+/** Events that one step of a replay examines, and the most that it queues. */
+const EXAMINED_PER_STEP = 2_000
+const QUEUED_PER_STEP = 1_000
+
+/**
+ * Queues the next events of a replay, at most up to the sequence `until`. Events up to the subscription's cursor at the
+ * request are queued again. Later ones are queued once, by the replay or by the fan-out. Returns their number, and the
+ * sequence that was reached.
+ */
+export async function enqueueReplayed(
+  tx: Tx,
+  replay: Pick<Replay, 'subscription_id' | 'since' | 'types_json' | 'come_to' | 'through' | 'last'>,
+  { now, until = replay.last }: { now: number; until?: number },
+): Promise<{ queued: number; through: number }> {
+  const { subscription_id: id, since, types_json, come_to, through, last } = replay
+  const isPast = through < come_to
+  const most = Math.min(through + EXAMINED_PER_STEP, until, isPast ? come_to : last)
+  const wanted = pairsOf(tx, [id])
+    .where('e.sequence', '>', through)
+    .where('e.created_at', '>=', since)
+    .where(isWanted(sql`${types_json ?? ALL_TYPES}`))
+  const lastOfMany = await wanted
+    .select('e.sequence')
+    .where('e.sequence', '<=', most)
+    .orderBy('e.sequence')
+    .limit(1)
+    .offset(QUEUED_PER_STEP - 1)
+    .executeTakeFirst()
+  const to = lastOfMany?.sequence ?? most
+  const pairs = wanted.where('e.sequence', '<=', to)
+  if (isPast) return { queued: await enqueue(tx, pairs, { now, known: 'starts again' }), through: to }
+  const unattempted = pairs.where(({ not, exists, selectFrom }) => {
+    const attempts = selectFrom('webhook_deliveries as d').select('d.seq').whereRef('d.event_id', '=', 'e.id')
+    return not(exists(attempts.whereRef('d.subscription_id', '=', 's.id')))
+  })
+  return { queued: await enqueue(tx, unattempted, { now, known: 'starts again unless claimed' }), through: to }
+}
+
 /** Returns the next replay after the one numbered `after` that its subscription and its receiver are ready for. */
 export const nextReplay = (reader: Reader, after: number): Promise<Replay | undefined> =>
   reader
     .selectFrom('webhook_replays as r')
     .selectAll()
     .where('r.seq', '>', after)
-    .where((is) =>
-      is.exists(
-        is
-          .selectFrom('webhook_subscriptions as s')
+    .where(({ exists, selectFrom, not }) =>
+      exists(
+        selectFrom('webhook_subscriptions as s')
           .select('s.seq')
           .whereRef('s.id', '=', 'r.subscription_id')
           .where('s.active', '=', 1)
           .whereRef('s.cursor', '>', 'r.through')
-          .where((of) => of.not(isFull(of))),
+          .where((is) => not(isFull(is))),
       ),
     )
     .orderBy('r.seq')

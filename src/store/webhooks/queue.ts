@@ -23,6 +23,8 @@ export const UNTRIED = sql.lit(0)
 export const LONGEST_RETRY_MS = DAY_MS
 /** Longer than an attempt and the write of its result, so an older claim belongs to a process that died. */
 export const LONGEST_CLAIM_MS = 20_000
+/** Most events of one subscription that a query returns. */
+export const MOST_DUE = 32
 /** While many older events are queued, one place in four is for the newest events. */
 const NEWEST_PART = 4
 
@@ -65,7 +67,7 @@ export async function sendable(
   limit: number,
 ): Promise<Queued[]> {
   const newest = placesOfNewest(limit, now)
-  const rows = await findDue(limit).all(reader, { id, cursor, ...momentAt(now) })
+  const rows = await findDue.all(reader, { id, cursor, ...momentAt(now) })
   // The newest may be among the oldest.
   const due = [...new Map(rows.map((row) => [row.seq, row])).values()].sort((a, b) => a.sequence - b.sequence)
   return due.length <= limit ? due : [...due.slice(0, limit - newest), ...due.slice(due.length - newest)]
@@ -80,39 +82,28 @@ function placesOfNewest(limit: number, now: number): number {
   return now % NEWEST_PART === 0 ? 1 : 0
 }
 
-const findDueByLimit = new Map<number, ReturnType<typeof prepareFindDue>>()
-
-/** SQLite prepares a statement with a bound limit again each time, so the limit is in its text: a few powers of two. */
-function findDue(limit: number) {
-  const most = 2 ** Math.ceil(Math.log2(limit))
-  const known = findDueByLimit.get(most) ?? prepareFindDue(most)
-  findDueByLimit.set(most, known)
-  return known
-}
-
 /** Each part has its own index and limit, so that a million queued retries are not scanned. */
-const prepareFindDue = (most: number) =>
-  prepared((db, look: Placeholders<Look>) => {
-    const limit = sql.lit(most)
-    const waiting = db
-      .selectFrom('webhook_queue as q')
-      .select(QUEUED.map((column) => `q.${column}` as const))
-      .where('q.subscription_id', '=', look.id)
-      .where('q.state', '=', WAITING)
-      .where('q.sequence', '<=', look.cursor)
-      .where(isUnclaimed(look))
-    const retries = waiting.where('q.attempts', '>', UNTRIED).orderBy('q.next_attempt_at').limit(limit)
-    const firsts = waiting
-      .where('q.attempts', '=', UNTRIED)
-      .where((is) => is.or([is('q.next_attempt_at', '<=', look.now), is('q.next_attempt_at', '>', look.strayAttempt)]))
-      .where(isFirstOfItsResource)
-    const newest = sql.lit(Math.ceil(most / NEWEST_PART))
-    const rowsOf = (part: typeof waiting) => db.selectFrom(part.as('part')).selectAll()
-    return rowsOf(retries.where('q.next_attempt_at', '<=', look.now))
-      .unionAll(rowsOf(retries.where('q.next_attempt_at', '>', look.strayAttempt)))
-      .unionAll(rowsOf(firsts.orderBy('q.sequence').limit(limit)))
-      .unionAll(rowsOf(firsts.orderBy('q.sequence', 'desc').limit(newest)))
-  })
+const findDue = prepared((db, look: Placeholders<Look>) => {
+  const limit = sql.lit(MOST_DUE)
+  const waiting = db
+    .selectFrom('webhook_queue as q')
+    .select(QUEUED.map((column) => `q.${column}` as const))
+    .where('q.subscription_id', '=', look.id)
+    .where('q.state', '=', WAITING)
+    .where('q.sequence', '<=', look.cursor)
+    .where(isUnclaimed(look))
+  const retries = waiting.where('q.attempts', '>', UNTRIED).orderBy('q.next_attempt_at').limit(limit)
+  const firsts = waiting
+    .where('q.attempts', '=', UNTRIED)
+    .where((is) => is.or([is('q.next_attempt_at', '<=', look.now), is('q.next_attempt_at', '>', look.strayAttempt)]))
+    .where(isFirstOfItsResource)
+  const newest = sql.lit(Math.ceil(MOST_DUE / NEWEST_PART))
+  const rowsOf = (part: typeof waiting) => db.selectFrom(part.as('part')).selectAll()
+  return rowsOf(retries.where('q.next_attempt_at', '<=', look.now))
+    .unionAll(rowsOf(retries.where('q.next_attempt_at', '>', look.strayAttempt)))
+    .unionAll(rowsOf(firsts.orderBy('q.sequence').limit(limit)))
+    .unionAll(rowsOf(firsts.orderBy('q.sequence', 'desc').limit(newest)))
+})
 
 const isFirstOfItsResource = (is: OfQueue) =>
   is.not(
@@ -205,54 +196,30 @@ type ClaimTime = 'now' | 'until' | 'strayClaim'
 export type Claim = Pick<Queued, 'seq' | 'claimed_until'>
 
 /** Takes claimed events out of the queue; returns the numbers of those that this process still had claimed. */
-export const deleteQueued = (tx: Tx, claims: readonly Claim[]): Promise<Set<number>> =>
-  withClaims(claims, async (seqs, until) => (await deleteClaimed(tx, seqs, { until })).map(({ seq }) => seq))
+export async function deleteQueued(tx: Tx, claims: readonly Claim[]): Promise<Set<number>> {
+  const deleted = new Set<number>()
+  // Events claimed together have the same time, so many events need few statements.
+  for (const until of new Set(claims.map(({ claimed_until }) => claimed_until))) {
+    const seqs = claims.filter(({ claimed_until }) => claimed_until === until).map(({ seq }) => seq)
+    for (const { seq } of await deleteClaimed(tx, seqs, { until })) deleted.add(seq)
+  }
+  return deleted
+}
 
 const deleteClaimed = preparedForList(
   (db, seqs: readonly RawBuilder<number>[], { until }: Placeholders<{ until: number }>) =>
     db.deleteFrom('webhook_queue').where('seq', 'in', seqs).where('claimed_until', '=', until).returning('seq'),
 )
 
-/** Gives back events whose delivery has not started. */
-export async function releaseClaims(tx: Tx, claims: readonly Claim[]): Promise<void> {
-  await withClaims(claims, async (seqs, until) => (await releaseClaimed(tx, seqs, { until })).map(({ seq }) => seq))
-}
-
-const releaseClaimed = preparedForList(
-  (db, seqs: readonly RawBuilder<number>[], { until }: Placeholders<{ until: number }>) =>
-    db
-      .updateTable('webhook_queue')
-      .set({ claimed_until: 0 })
-      .where('seq', 'in', seqs)
-      .where('claimed_until', '=', until)
-      .returning('seq'),
-)
-
-/** Events claimed together have the same time, so many events need few statements. */
-async function withClaims(
-  claims: readonly Claim[],
-  act: (seqs: readonly number[], until: number) => Promise<readonly number[]>,
-): Promise<Set<number>> {
-  const byTime = new Map<number, number[]>()
-  for (const { seq, claimed_until } of claims) {
-    const seqs = byTime.get(claimed_until)
-    if (seqs === undefined) byTime.set(claimed_until, [seq])
-    else seqs.push(seq)
-  }
-  const acted = new Set<number>()
-  for (const [until, seqs] of byTime) for (const seq of await act(seqs, until)) acted.add(seq)
-  return acted
-}
-
-/** The next attempt of an event, or that the last one has failed. */
-type FailedAttempt = Pick<Row<'webhook_queue'>, 'state' | 'attempts'> &
-  Partial<Pick<Row<'webhook_queue'>, 'next_attempt_at'>>
-
-/** Records a failed attempt and gives the event back. Returns false if this process no longer has it claimed. */
-export async function recordFailure(tx: Tx, { seq, claimed_until }: Claim, failed: FailedAttempt): Promise<boolean> {
+/** Gives a claimed event back, changed by its attempt or as it was. Returns false if this process no longer has it claimed. */
+export async function giveBack(
+  tx: Tx,
+  { seq, claimed_until }: Claim,
+  changes: Partial<Pick<Row<'webhook_queue'>, 'state' | 'attempts' | 'next_attempt_at'>> = {},
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('webhook_queue')
-    .set({ ...failed, claimed_until: 0 })
+    .set({ ...changes, claimed_until: 0 })
     .where('seq', '=', seq)
     .where('claimed_until', '=', claimed_until)
     .executeTakeFirstOrThrow()

@@ -47,7 +47,7 @@ export const lockWebhookSubscription = (tx: Tx, id: string) => update(tx, id, { 
  * Returns the changed row, or null if it does not exist. Deliveries claimed before the change do not start after it.
  */
 export const updateWebhookSubscription: typeof update = (tx, id, changes) => {
-  tellOfChange(id)
+  tellOfChange()
   return update(tx, id, changes)
 }
 
@@ -56,7 +56,7 @@ export async function deleteWebhookSubscription(tx: Tx, id: string, now: number)
   // The subscription is deleted first, so that concurrent writes for it wait and then find it gone.
   const { numDeletedRows } = await tx.deleteFrom('webhook_subscriptions').where('id', '=', id).executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) return false
-  tellOfChange(id)
+  tellOfChange()
   await insertRemoval(tx, id, now)
   await removeRemains(tx, id, ROWS_PER_STEP)
   return true
@@ -91,7 +91,7 @@ export async function switchOff(
     .where('receiver_revision', '=', revision)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows === 0n) return false
-  tellOfChange(id)
+  tellOfChange()
   return true
 }
 
@@ -124,30 +124,16 @@ export async function deleteRemoval(tx: Tx, seq: number): Promise<void> {
   await tx.deleteFrom('webhook_removals').where('seq', '=', seq).execute()
 }
 
-/**
- * Changes by this process that are remembered individually, so that nothing more is sent to a former receiver. Of older
- * ones only the number is known.
- */
-const MOST_REMEMBERED = 10_000
-
-const changedAt = new Map<string, number>()
 let changes = 0
-let forgottenUpTo = 0
 
-/** The number of changes so far; read it before reading a subscription. */
+/**
+ * The number of changes of subscriptions by this process. Read it before subscriptions, and compare it before a
+ * delivery, so that nothing more is sent to a former receiver.
+ */
 export const changesSoFar = (): number => changes
 
-/** Whether this process may have changed the subscription since that number of changes. */
-export const hasChangedSince = (id: string, count: number): boolean =>
-  count < forgottenUpTo || (changedAt.get(id) ?? 0) > count
-
-/** Records a change when the running write commits, before the caller gets its answer. */
-export function tellOfChange(id: string): void {
+/** Counts a change when the running write commits, before the caller gets its answer. */
+const tellOfChange = (): void =>
   onCommit(() => {
-    if (changedAt.size >= MOST_REMEMBERED) {
-      changedAt.clear()
-      forgottenUpTo = changes
-    }
-    changedAt.set(id, ++changes)
+    changes++
   })
-}

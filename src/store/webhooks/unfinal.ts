@@ -8,20 +8,23 @@ const UNFINAL = sql.lit('unfinal' as const)
 /** Name of the counter with the highest slot that a node has reported as final. */
 const FINALIZED_SLOT = 'finalized_slot'
 
-export interface UnfinalDelivery
-  extends Pick<Row<'webhook_queue'>, 'seq' | 'subscription_id' | 'resource' | 'sequence'> {
-  commitment: Row<'webhook_subscriptions'>['commitment']
-}
+/** A place among the deliveries that wait, in the order of their events. */
+export type UnfinalPlace = Pick<Row<'webhook_queue'>, 'sequence' | 'seq'>
 
-/** Returns deliveries after a sequence that wait for the finality of their events, in the order of the events. */
-export async function unfinalDeliveries(reader: Reader, after: number, limit: number): Promise<UnfinalDelivery[]> {
+export type UnfinalDelivery = UnfinalPlace &
+  Pick<Row<'webhook_queue'>, 'subscription_id' | 'resource'> &
+  Pick<Row<'webhook_subscriptions'>, 'commitment'>
+
+/** Returns deliveries after a place that wait for the finality of their events, in the order of the events. */
+export function unfinalDeliveries(reader: Reader, after: UnfinalPlace, limit: number): Promise<UnfinalDelivery[]> {
   return reader
     .selectFrom('webhook_queue as q')
     .innerJoin('webhook_subscriptions as s', 's.id', 'q.subscription_id')
     .select(['q.seq', 'q.subscription_id', 'q.resource', 'q.sequence', 's.commitment'])
     .where('q.state', '=', UNFINAL)
-    .where('q.sequence', '>', after)
+    .where((of) => of(of.refTuple('q.sequence', 'q.seq'), '>', of.tuple(after.sequence, after.seq)))
     .orderBy('q.sequence')
+    .orderBy('q.seq')
     .limit(limit)
     .execute()
 }
