@@ -1,7 +1,7 @@
 /** Checks that this process can work: the database accepts writes, the chain answers and the workers make progress. */
 
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
-import type { EndpointState } from '../src/chain/nodes/states.ts'
+import type { EndpointState } from '../src/chain/nodes/endpoint.ts'
 import { withTimeout } from '../src/platform/timing.ts'
 import type { Consensus } from '../src/solana/constants.ts'
 import { databaseFault, FAULT_MESSAGES } from '../src/store/faults.ts'

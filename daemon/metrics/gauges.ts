@@ -1,7 +1,7 @@
 /** Metrics that are read on request: queues, sizes, connections, workers, readiness and the signer. */
 import { statfs } from 'node:fs/promises'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { ENDPOINT_STATES } from '../../src/chain/nodes/states.ts'
+import { ENDPOINT_STATES } from '../../src/chain/nodes/endpoint.ts'
 import type { Services } from '../../src/context.ts'
 import { failingOf, readProgramState } from '../../src/operations/programs/program-state.ts'
 import { readSignerState } from '../../src/operations/signer.ts'

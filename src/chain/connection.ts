@@ -9,13 +9,12 @@ import type { Config } from '../settings/config.ts'
 import { redactorOf } from '../settings/redaction.ts'
 import type { Consensus } from '../solana/constants.ts'
 import { configuredNodes, type NodeAccess } from './nodes/configured-nodes.ts'
-import { type ClusterConsensus, createConsensus, onlyNode } from './nodes/consensus.ts'
+import { type ClusterConsensus, createConsensus } from './nodes/consensus.ts'
 import type { EndpointReport } from './nodes/endpoint.ts'
-import { callLarge, type LargeCall, type StreamFromNode } from './nodes/large-answer.ts'
-import { callNode, type NodeCalls, postOver } from './nodes/node-call.ts'
+import { callLarge, type LargeCall } from './nodes/large-answer.ts'
+import { callNode, type NodeCalls } from './nodes/node-call.ts'
+import { nodeLine, postToEmbedded } from './nodes/node-line.ts'
 import type { OnSignature } from './nodes/node-socket.ts'
-import { observedEmbedded, postToEmbedded } from './nodes/observed-rpc.ts'
-import { type RetryOptions, withRetries } from './nodes/patient-fetch.ts'
 import { askNode } from './nodes/rpc-faults.ts'
 import { chainOwner } from './owner.ts'
 import type { ProgramLookup } from './programs/required-program.ts'
@@ -141,17 +140,10 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return served
   }
 
-  const retryOptions: RetryOptions = {
-    name: `The RPC node of ${cluster.label}`,
-    wait,
-    ending,
-    elapsed,
-  }
-
-  const { around: wrapping, after } = options
   const commitment = () => (consensus.known().consensus === 'alpenglow' ? 'finalized' : 'confirmed')
-  const timing = { elapsed, wait, after, ending }
-  const nodes = configuredNodes(config, cluster, { around: wrapping, retryOptions, log, commitment, ...timing })
+  const timing = { elapsed, wait, after: options.after, ending }
+  const nodes = configuredNodes(config, cluster, { around: options.around, log, commitment, ...timing })
+  const hasSeveralEndpoints = nodes.pool !== undefined
 
   const nodeEndpoint = async (): Promise<NodeAccess> => {
     if (nodes.access !== undefined) return nodes.access()
@@ -160,15 +152,11 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('../localnet/fetch.ts')
-        const send = withRetries(observedEmbedded(around(localFetch(local))), retryOptions)
+        const overFetch = { url: cluster.rpcUrl, label: 'embedded', fetch: around(localFetch(local)) }
+        const { post, stream } = nodeLine(overFetch, redactorOf(config))
         // Unwrapped calls need no Request and Response objects.
-        const post =
-          options.around === undefined
-            ? postToEmbedded((body) => local.handle(body), ending)
-            : postOver(send, cluster.rpcUrl)
-        const stream: StreamFromNode = (body, signal) =>
-          observedEmbedded(around(localFetch(local)))(cluster.rpcUrl, { method: 'POST', body, signal })
-        return { url: cluster.rpcUrl, send, post, stream }
+        const direct = postToEmbedded((body) => local.handle(body), ending)
+        return { post: options.around === undefined ? direct : (body: string) => post(body), stream }
       })
       .catch((error) => {
         inProcess = undefined
@@ -181,17 +169,17 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     const { post } = await nodeEndpoint()
     return (await callNode(post, method, params)) as T
   }
-  const consensus = createConsensus(nodes.each ?? onlyNode(askOnce), {
-    elapsed,
-    isPool: nodes.each !== undefined,
+  const consensus = createConsensus(async () => (await nodes.pool?.())?.each() ?? [{ call: askOnce }], elapsed)
+  /** The same calls in the terms of the cluster's consensus. */
+  const inTerms = (node: NodeCalls): NodeCalls => ({
+    call: (method, params) => consensus.inTerms(params, (own) => node.call(method, own)),
   })
-  const call = <T>(method: string, params: readonly unknown[]) =>
-    consensus.inTerms(params, (own) => askOnce<T>(method, own))
+  const { call } = inTerms({ call: askOnce })
 
   return {
     cluster,
-    hasSeveralEndpoints: nodes.hasSeveralEndpoints,
-    provesAbsence: nodes.hasSeveralEndpoints || cluster.kind === 'embedded',
+    hasSeveralEndpoints,
+    provesAbsence: hasSeveralEndpoints || cluster.kind === 'embedded',
     ending,
     endpoint() {
       if (cluster.kind !== 'embedded') return { rpcUrl: cluster.rpcUrl, wsUrl: cluster.wsUrl }
@@ -208,7 +196,10 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       const answers = { stream, redact: redactorOf(config).text, ending }
       return consensus.inTerms(call.params, (params) => callLarge(answers, { ...call, params }, onItem))
     },
-    witnesses: nodes.witnesses ?? (async (read) => [await read({ call })]),
+    async witnesses(read) {
+      const pool = await nodes.pool?.()
+      return pool === undefined ? [await read({ call })] : pool.witnesses((node) => read(inTerms(node)))
+    },
     endpointReports: nodes.reports,
     consensus,
     onSignature: nodes.onSignature,

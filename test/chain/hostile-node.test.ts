@@ -2,7 +2,7 @@
 import { Keypair, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Chain, openChain } from '../../src/chain/connection.ts'
-import { withRetries } from '../../src/chain/nodes/patient-fetch.ts'
+import { createRetry } from '../../src/chain/nodes/retry.ts'
 import { rpcText } from '../../src/chain/program-cache/rpc.ts'
 import { relayOf } from '../../src/chain/sending/relay.ts'
 import { preflight } from '../../src/chain/sending/send.ts'
@@ -87,11 +87,15 @@ describe('a node that answers 429 with Retry-After', () => {
   })
 
   it('has its time passed on after the last try too, and none that it did not ask for', async () => {
+    let now = 0
+    const wait = async (milliseconds: number) => {
+      now += milliseconds
+    }
     const busy = (headers: Record<string, string>) =>
-      withRetries(async () => new Response('', { status: 429, headers }), { wait: async () => {}, elapsed: () => 0 })
-    const asked = (await failureOf(busy({ 'retry-after': '7' })('', {}))) as ApiError
-    expect(asked.retryAfter).toBe(7)
-    expect((await busy({})('', {})).status).toBe(429)
+      createRetry({ elapsed: () => now, wait })(async () => new Response('', { status: 429, headers }))
+    const asked = (await failureOf(busy({ 'retry-after': '2' }))) as ApiError
+    expect([asked.retryAfter, now]).toEqual([2, 6_000])
+    expect((await busy({})).status).toBe(429)
   })
 
   it('is answered by the service with Retry-After', async () => {
@@ -117,15 +121,15 @@ describe('a node that answers 429 with Retry-After', () => {
 
   it('is obeyed for five minutes at most, whatever it says', async () => {
     let now = 0
-    const busy: typeof fetch = async () => new Response(null, { status: 503, headers: { 'retry-after': '86400' } })
+    const busy = async () => new Response(null, { status: 503, headers: { 'retry-after': '86400' } })
     const wait = async (milliseconds: number) => {
       now += milliseconds
     }
-    const send = withRetries(busy, { elapsed: () => now, wait })
-    expect((await failureOf(send('http://node.test'))).message).toContain('for another 300 s')
+    const retry = createRetry({ elapsed: () => now, wait })
+    expect((await failureOf(retry(busy))).message).toContain('for another 300 s')
     now = 299_000
     // By then its time is near, and a call waits for the rest.
-    expect((await failureOf(send('http://node.test'))).message).toContain('for another 300 s')
+    expect((await failureOf(retry(busy))).message).toContain('for another 300 s')
   })
 
   it('may give the time as a date', () => {

@@ -3,9 +3,10 @@ import { base58 } from '@scure/base'
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PoolEndpoint } from '../../src/chain/nodes/endpoint.ts'
-import { inOrder } from '../../src/chain/nodes/membership.ts'
+import { inOrder, PoolEndpoint } from '../../src/chain/nodes/endpoint.ts'
+import { nodeLine } from '../../src/chain/nodes/node-line.ts'
 import { MOST_LAG_SLOTS, SlotBook } from '../../src/chain/nodes/slot-book.ts'
+import { shapeRedactor } from '../../src/settings/redaction.ts'
 import { askedOf, type Call, hang, http, rpcError, scriptedNode, scriptedPool } from '../support/scripted-nodes.ts'
 
 const only = (method: string, fault: (call: Call) => Response | Promise<Response>) => (call: Call) =>
@@ -32,12 +33,12 @@ describe('a read from a pool of endpoints', () => {
     ['HTTP 500', http(500)],
     ['HTTP 503 in HTML', http(503, '<html>')],
     ['HTTP 401, as of a key that is no longer valid', http(401, 'no')],
-    ['HTTP 401 with a JSON-RPC error', http(401, '{"jsonrpc":"2.0","id":7,"error":{"code":-32401,"message":"no"}}')],
-    ['HTTP 403 with a JSON-RPC error', http(403, '{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}')],
-    ['HTTP 405, as of a plan without it', http(405, '{"id":7,"error":{"code":-32601,"message":"no"}}')],
-    ['a body that ends too soon', http(200, '{"jsonrpc":"2.0","id":7,"result":{"context":{"slot":1000},"val')],
+    ['HTTP 401 with a JSON-RPC error', http(401, '{"jsonrpc":"2.0","id":1,"error":{"code":-32401,"message":"no"}}')],
+    ['HTTP 403 with a JSON-RPC error', http(403, '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}')],
+    ['HTTP 405, as of a plan without it', http(405, '{"id":1,"error":{"code":-32601,"message":"no"}}')],
+    ['a body that ends too soon', http(200, '{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":1000},"val')],
     ['JSON that is not JSON-RPC', http(200, '{"ok":true}')],
-    ['a result without its parts', http(200, '{"jsonrpc":"2.0","id":7,"result":null}')],
+    ['a result without its parts', http(200, '{"jsonrpc":"2.0","id":1,"result":null}')],
     ['429', http(429)],
     ['-32005, the node is behind', rpcError(-32005)],
     ['-32016, the node has not reached the slot', rpcError(-32016)],
@@ -49,7 +50,7 @@ describe('a read from a pool of endpoints', () => {
     const first = await firstOf(nodes, ask)
     nodes[first]!.fault = only('getBalance', fault)
     const before = clock.elapsed()
-    expect(await ask('getBalance', BALANCE)).toMatchObject({ id: 7, result: { value: 7 } })
+    expect(await ask('getBalance', BALANCE)).toMatchObject({ result: { value: 7 } })
     expect([clock.elapsed() - before, askedOf(nodes, 'getBalance').reduce((a, b) => a + b)]).toEqual([0, 3])
   })
 
@@ -67,7 +68,7 @@ describe('a read from a pool of endpoints', () => {
   it('treats a JSON-RPC error with HTTP 400 as an answer about the request', async () => {
     const nodes = three()
     const { ask } = scriptedPool(nodes)
-    const refusal = '{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}'
+    const refusal = '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}'
     for (const node of nodes) node.fault = only('getBalance', http(400, refusal))
     expect(await ask('getBalance', BALANCE)).toMatchObject({ error: { code: -32602 } })
     expect(askedOf(nodes, 'getBalance').reduce((a, b) => a + b)).toBe(1)
@@ -335,12 +336,9 @@ it('an endpoint that claims more with every answer does not push the others out 
 it.each([200, 19_000])('an endpoint that alone has been %i slots ahead is trusted from then on', (lead) => {
   const book = new SlotBook()
   const start = 1_000
-  book.begin(
-    ['a', 'b', 'c'].map((label) => ({ label, slot: start })),
-    0,
-  )
+  for (const by of ['a', 'b', 'c']) book.note(by, 'processed', start, { marks: book.marks(), now: 0 })
   const fits: string[] = []
-  for (let now = 500; now < 60_000; now += 500) {
+  for (let now = 5_500; now < 60_000; now += 500) {
     const told = (by: string, slot: number) => book.note(by, 'processed', slot, { marks: book.marks(), now })
     for (const by of ['a', 'b']) told(by, start)
     fits.push(told('c', start + lead + now / 250))
@@ -351,14 +349,14 @@ it.each([200, 19_000])('an endpoint that alone has been %i slots ahead is truste
 
 it('an endpoint that was trusted alone, and is too far ahead, is outvoted by two', () => {
   const book = new SlotBook()
-  book.begin([{ label: 'a', slot: 1_000 }], 0)
   const told = (by: string, slot: number, now: number) => {
     return book.note(by, 'processed', slot, { marks: book.marks(), now })
   }
-  told('a', 1_000, 10)
-  expect([told('b', 90_000, 20), told('b', 90_001, 3_000)]).toEqual(['incredible', 'current'])
-  expect([told('a', 1_010, 4_000), told('c', 1_011, 4_001), book.tip]).toEqual(['behind', 'current', 1_011])
-  expect([told('a', 1_011, 4_100), told('b', 90_005, 4_100), book.tip]).toEqual(['current', 'incredible', 1_011])
+  told('a', 1_000, 0)
+  told('a', 1_000, 5_000)
+  expect([told('b', 90_000, 5_010), told('b', 90_001, 8_000)]).toEqual(['incredible', 'current'])
+  expect([told('a', 1_010, 9_000), told('c', 1_011, 9_001), book.tip]).toEqual(['behind', 'current', 1_011])
+  expect([told('a', 1_011, 9_100), told('b', 90_005, 9_100), book.tip]).toEqual(['current', 'incredible', 1_011])
 })
 
 it.each([
@@ -472,7 +470,7 @@ describe('a signed transaction', () => {
     await ask('getBalance', BALANCE)
     nodes[0]!.fault = only('sendTransaction', hang)
     nodes[1]!.fault = only('sendTransaction', http(503))
-    expect(await ask('sendTransaction', [bytes, SEND])).toMatchObject({ id: 7, result: signature })
+    expect(await ask('sendTransaction', [bytes, SEND])).toMatchObject({ result: signature })
     await pool.settled()
     expect(sentTo(nodes)).toEqual([[[bytes, SEND]], [[bytes, SEND]], [[bytes, SEND]]])
   })
@@ -500,30 +498,8 @@ describe('a signed transaction', () => {
     for (const node of nodes) node.fault = only('sendTransaction', refused)
     const { ask } = scriptedPool(nodes)
     for (const config of [SEND, { encoding: 'base64' }]) {
-      expect(await ask('sendTransaction', [bytes, config])).toMatchObject({ id: 7, result: signature })
+      expect(await ask('sendTransaction', [bytes, config])).toMatchObject({ result: signature })
     }
-  })
-
-  it('runs its preflight at one endpoint, and goes to the others without', async () => {
-    const { bytes, signature } = transaction()
-    const nodes = taking(signature)
-    const { ask, idle } = scriptedPool(nodes)
-    expect(await ask('sendTransaction', [bytes, { encoding: 'base64' }])).toMatchObject({ result: signature })
-    await idle()
-    const configs = sentTo(nodes)
-      .flat()
-      .map(([, config]) => config as { skipPreflight?: boolean })
-    expect(configs.filter(({ skipPreflight }) => skipPreflight !== true)).toHaveLength(1)
-    expect(configs.filter(({ skipPreflight }) => skipPreflight)).toHaveLength(3)
-  })
-
-  it('that fails its preflight is sent to no other endpoint', async () => {
-    const { bytes } = transaction()
-    const nodes = three()
-    for (const node of nodes) node.fault = only('sendTransaction', rpcError(-32002, 'it would fail'))
-    const { ask } = scriptedPool(nodes)
-    expect(await ask('sendTransaction', [bytes, { encoding: 'base64' }])).toMatchObject({ error: { code: -32002 } })
-    expect(sentTo(nodes).flat()).toHaveLength(1)
   })
 
   it('is accepted if one endpoint accepts it and all others refuse it', async () => {
@@ -545,7 +521,8 @@ describe('a signed transaction', () => {
 })
 
 it('requests of one kind are distributed by weight, and related ones go to one endpoint', () => {
-  const endpoints = [1, 2, 5].map((weight, i) => new PoolEndpoint({ label: `n${i}`, weight, send: fetch }))
+  const line = nodeLine({ url: 'https://n.test' }, shapeRedactor)
+  const endpoints = [1, 2, 5].map((weight, i) => new PoolEndpoint({ label: `n${i}`, weight, line, elapsed: () => 0 }))
   const counts = [0, 0, 0]
   for (let i = 0; i < 8_000; i++) counts[endpoints.indexOf(inOrder(endpoints, `trace ${i}`)[0]!)]!++
   for (const [i, share] of [1 / 8, 2 / 8, 5 / 8].entries()) expect(counts[i]! / 8_000).toBeCloseTo(share, 1)

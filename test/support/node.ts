@@ -1,6 +1,6 @@
 /** A node of the tests: web3.js, with which they look at a chain, and the calls that the product makes, over one `fetch`. */
 import { type Commitment, Connection, type ConnectionConfig } from '@solana/web3.js'
-import { callNode, type NodeCalls, NodeRefusal, postOver } from '../../src/chain/nodes/node-call.ts'
+import { callNode, type NodeCalls, NodeRefusal } from '../../src/chain/nodes/node-call.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
@@ -9,7 +9,11 @@ export type TestNode = Connection & NodeCalls
 
 /** Takes what web3.js takes for a Connection. Calls are made at its commitment. */
 export function testNode(url: string, options: ConnectionConfig & { fetch: typeof fetch }): TestNode {
-  const post = postOver(options.fetch, url)
+  const post = async (body: string) => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await options.fetch(url, { method: 'POST', headers, body })
+    return { status: answer.status, text: await answer.text() }
+  }
   const { commitment = 'confirmed' } = options
   const atCommitment = (param: unknown) =>
     typeof param === 'object' && param !== null && 'commitment' in param ? { ...param, commitment } : param

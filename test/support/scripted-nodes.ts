@@ -1,8 +1,11 @@
 /** A pool over nodes that answer as a test says, with a clock that a test moves. */
 
 import type { EndpointReport } from '../../src/chain/nodes/endpoint.ts'
+import { bodyOf } from '../../src/chain/nodes/node-call.ts'
+import { nodeLine } from '../../src/chain/nodes/node-line.ts'
 import { createNodePool } from '../../src/chain/nodes/pool.ts'
 import type { RpcEndpoint } from '../../src/settings/config.ts'
+import { shapeRedactor } from '../../src/settings/redaction.ts'
 
 export interface Call {
   id: unknown
@@ -77,6 +80,19 @@ export function testClock() {
   }
 }
 
+const answering =
+  (node: ScriptedNode): typeof fetch =>
+  async (_, init) => {
+    const call = JSON.parse(String(init?.body)) as Call
+    node.asked.push(call)
+    const fault = node.fault?.(call)
+    if (fault === undefined) return Response.json({ jsonrpc: '2.0', id: call.id, result: resultOf(node, call) })
+    const aborted = new Promise<never>((_, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+    })
+    return Promise.race([fault, aborted])
+  }
+
 export function scriptedPool(
   nodes: readonly ScriptedNode[],
   { weights = [], kind = 'custom' }: { weights?: number[]; kind?: 'custom' | 'devnet' } = {},
@@ -91,23 +107,13 @@ export function scriptedPool(
   const pool = createNodePool(settings, {
     onChange: (report) => changes.push(report),
     cluster: { kind, label: 'the test' },
-    sendTo: (setting) => async (_, init) => {
-      const node = nodes[settings.indexOf(setting)]!
-      const call = JSON.parse(String(init?.body)) as Call
-      node.asked.push(call)
-      const aborted = new Promise<never>((_, reject) => {
-        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
-      })
-      const fault = node.fault?.(call)
-      if (fault !== undefined) return Promise.race([fault, aborted])
-      const slotOf = (value: unknown) => new Response(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: value }))
-      return slotOf(resultOf(node, call))
-    },
+    lineTo: (setting) =>
+      nodeLine({ url: setting.url, fetch: answering(nodes[settings.indexOf(setting)]!) }, shapeRedactor),
     ...clock,
   })
   const ask = async (method: string, params: unknown[] = []) => {
-    const { text } = await pool.post(JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }))
-    return JSON.parse(text) as { id: unknown; result?: unknown; error?: { code: number } }
+    const { text } = await pool.post(bodyOf({ method, params }), { method, params })
+    return JSON.parse(text) as { result?: unknown; error?: { code: number } }
   }
   /** Lets everything run that waits for nothing but promises. */
   const idle = () => new Promise<void>((done) => setImmediate(done))

@@ -1,5 +1,5 @@
 /** Checks each of several RPC endpoints for `svc doctor`: whether it answers, and is on the right chain. */
-import { endpointLabel } from '../../../src/chain/nodes/labels.ts'
+import { endpointLabel } from '../../../src/chain/nodes/endpoint.ts'
 import { probeWebSocket } from '../../../src/chain/nodes/node-socket.ts'
 import { MOST_LAG_SLOTS } from '../../../src/chain/nodes/slot-book.ts'
 import { rpcText } from '../../../src/chain/program-cache/rpc.ts'

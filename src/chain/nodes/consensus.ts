@@ -4,8 +4,7 @@
  */
 import { MINUTE_MS, rejectLate } from '../../platform/timing.ts'
 import type { Consensus } from '../../solana/constants.ts'
-import { type NodeCalls, NodeRefusal } from './node-call.ts'
-import { isRecord, withFinalized } from './node-request.ts'
+import { isRecord, type NodeCalls, NodeRefusal } from './node-call.ts'
 
 export interface ConsensusReport {
   /** Null until a node has reported it. */
@@ -14,27 +13,13 @@ export interface ConsensusReport {
   alpenglowSlot: number | null
 }
 
-export interface ConsensusNode extends NodeCalls {
-  /** Whether it has shown its certificate; then it is not asked again. */
-  isAlpenglow: boolean
-  /** Called when it has shown its certificate. */
-  certified(): void
-}
-
 export interface ClusterConsensus {
   /** Asks no node. */
   known(): ConsensusReport
-  /** Asks each node that has shown no certificate, if that is due. Never rejects: a failing node changes nothing. */
+  /** Asks every node, if that is due. Never rejects: a failing node changes nothing. */
   read(): Promise<ConsensusReport>
   /** Runs a call with params for this consensus. A refused `confirmed` is asked again as `finalized` on Alpenglow. */
   inTerms<T>(params: readonly unknown[], run: (params: readonly unknown[]) => Promise<T>): Promise<T>
-}
-
-export interface ConsensusOptions {
-  /** Milliseconds of a monotonic clock. */
-  elapsed: () => number
-  /** Whether a pool puts each call in the terms of the node that it asks. Then params stay as they are here. */
-  isPool?: boolean
 }
 
 /** JSON-RPC's code for an unknown method. A node before Agave 4.3 can only follow a cluster on Tower. */
@@ -44,38 +29,31 @@ const KNOWN_FOR_MS = 5 * MINUTE_MS
 const UNKNOWN_FOR_MS = MINUTE_MS
 const ANSWER_WITHIN_MS = 3_000
 
-/** `nodes` gives every endpoint that can be asked now. */
-export function createConsensus(
-  nodes: () => Promise<readonly ConsensusNode[]>,
-  { elapsed, isPool = false }: ConsensusOptions,
-): ClusterConsensus {
+/** `nodes` gives every endpoint that can be asked now, `elapsed` the milliseconds of a monotonic clock. */
+export function createConsensus(nodes: () => Promise<readonly NodeCalls[]>, elapsed: () => number): ClusterConsensus {
   let report: ConsensusReport = { consensus: null, alpenglowSlot: null }
   let dueAt = Number.NEGATIVE_INFINITY
   let reading: Promise<ConsensusReport> | undefined
+  const isAlpenglow = () => report.consensus === 'alpenglow'
 
   async function ask(): Promise<ConsensusReport> {
-    const open = (await nodes().catch(() => [])).filter(({ isAlpenglow }) => !isAlpenglow)
-    for (const [i, answer] of (await Promise.all(open.map(readCertificate))).entries()) {
-      if (typeof answer === 'number') {
-        open[i]?.certified()
-        // Nodes report the change at different times. One certificate is enough, because no cluster goes back.
-        report = { consensus: 'alpenglow', alpenglowSlot: report.alpenglowSlot ?? answer }
-      } else if (answer === 'tower' && report.consensus === null) report = { consensus: 'tower', alpenglowSlot: null }
-    }
+    const answers = await Promise.all((await nodes().catch(() => [])).map(readCertificate))
+    // Nodes report the change at different times. One certificate is enough, because no cluster goes back.
+    const slot = answers.find((answer) => typeof answer === 'number')
+    if (slot !== undefined) report = { consensus: 'alpenglow', alpenglowSlot: slot }
+    else if (answers.includes('tower')) report = { consensus: 'tower', alpenglowSlot: null }
     dueAt = elapsed() + (report.consensus === null ? UNKNOWN_FOR_MS : KNOWN_FOR_MS)
     return report
   }
 
   async function read(): Promise<ConsensusReport> {
-    if (reading === undefined && elapsed() < dueAt) return report
+    if (isAlpenglow() || (reading === undefined && elapsed() < dueAt)) return report
     reading ??= ask().finally(() => {
       reading = undefined
     })
-    // What a certificate has shown does not change.
-    return report.consensus === 'alpenglow' ? report : reading
+    return reading
   }
 
-  const isAlpenglow = () => report.consensus === 'alpenglow'
   return {
     known: () => report,
     read,
@@ -83,30 +61,23 @@ export function createConsensus(
       const final = withFinalized(params)
       if (final === params) return run(params)
       void read()
-      const ownParams = () => (isAlpenglow() && !isPool ? final : params)
-      if (isAlpenglow()) return run(ownParams())
+      if (isAlpenglow()) return run(final)
       try {
         return await run(params)
       } catch (error) {
         if (!(error instanceof NodeRefusal)) throw error
         await read()
         if (!isAlpenglow()) throw error
-        return run(ownParams())
+        return run(final)
       }
     },
   }
 }
 
-/** One node, which keeps that it has shown its certificate. */
-export function onlyNode(call: NodeCalls['call']): () => Promise<ConsensusNode[]> {
-  const node: ConsensusNode = {
-    call,
-    isAlpenglow: false,
-    certified() {
-      node.isAlpenglow = true
-    },
-  }
-  return async () => [node]
+/** Returns params that ask for `finalized` where they asked for `confirmed`, or the same ones. */
+function withFinalized(params: readonly unknown[]): readonly unknown[] {
+  const at = params.findIndex((param) => isRecord(param) && param.commitment === 'confirmed')
+  return at === -1 ? params : params.with(at, { ...(params[at] as object), commitment: 'finalized' })
 }
 
 /** The slot of a node's certificate, `tower`, or undefined for an answer that says nothing. */

@@ -1,30 +1,34 @@
 /** One RPC endpoint and its health: the circuit breaker, the pause that it requested, and its running averages. */
+import { createHash } from 'node:crypto'
+import type { RpcEndpoint } from '../../settings/config.ts'
+import type { NodeLine } from './node-line.ts'
+import { LONGEST_ASKED_PAUSE_MS } from './retry.ts'
+import { MOST_LAG_SLOTS } from './slot-book.ts'
+import type { AnswerVerdict } from './verdict.ts'
 
-import type { Commitment } from '../../solana/constants.ts'
-import type { EndpointState } from './states.ts'
+/** The states of an endpoint, as metrics and `svc doctor` name them. */
+export const ENDPOINT_STATES = ['unchecked', 'ok', 'behind', 'paused', 'down', 'wrong-chain'] as const
+export type EndpointState = (typeof ENDPOINT_STATES)[number]
+
+/** Host and place in the list, which distinguish two endpoints of one provider. The URL may hold a key. */
+export const endpointLabel = ({ url }: RpcEndpoint, place: number): string => `${new URL(url).host}#${place + 1}`
 
 /** Failures in a row that open the circuit. */
 const OPENING_FAILURES = 3
-/** Pause before a failed endpoint is tried again: the first one, and the longest after doubling. */
+/** Pause before a failed endpoint is checked again: the first one, and the longest after doubling. */
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
-/**
- * Pause after a 429 without `Retry-After`, and the longest pause that is accepted, because a longer one may be an
- * attack.
- */
+/** Pauses after a 429 without `Retry-After`. */
 const FIRST_BUSY_PAUSE_MS = 500
 const LONGEST_BUSY_PAUSE_MS = 30_000
-const LONGEST_ASKED_PAUSE_MS = 300_000
 /** Successes in a row after which the next pause starts from the shortest again. */
 const RECOVERED_AFTER = 10
 /** Share of the newest value in a running average. */
 const NEWEST_SHARE = 0.2
-/** Milliseconds after which an endpoint of another chain is asked for its genesis hash again. */
-const FOREIGN_RECHECK_MS = 60_000
 
 /** An endpoint as doctor, metrics and log show it. */
 export interface EndpointReport {
-  /** Host and place in the list; the URL may hold a key. */
+  /** Host and place in the list. */
   endpoint: string
   state: EndpointState
   weight: number
@@ -39,140 +43,163 @@ export interface EndpointReport {
   lastError: string | null
 }
 
+interface EndpointOptions {
+  label: string
+  weight: number
+  line: NodeLine
+  /** Milliseconds of a monotonic clock. */
+  elapsed: () => number
+  /** Receives the endpoint when it is down, late, of another chain, or healthy again. */
+  onChange?: ((report: EndpointReport) => void) | undefined
+}
+
 export class PoolEndpoint {
   readonly label: string
   readonly weight: number
-  /** Sends a request to this endpoint alone, once. */
-  readonly send: typeof fetch
+  readonly line: NodeLine
   /** Genesis hash from its last check. */
   genesis: string | null = null
   isForeign = false
-  /** Whether it has shown the certificate of Alpenglow. */
-  isAlpenglow = false
-  slotLag: number | null = null
-  isBehind = false
-  /** Slot of its newest bank, and when it was reported. */
-  seen: { slot: number; at: number } | undefined
   latencyMs: number | null = null
   errorRate = 0
   lastError: string | null = null
   pausedUntil = Number.NEGATIVE_INFINITY
-  /** Undefined while the circuit is closed; else the time of the next try. */
+  readonly #elapsed: () => number
+  readonly #onChange: (report: EndpointReport) => void
+  #slotLag: number | null = null
+  /** Undefined while the circuit is closed; else the time of the next check. */
   #openUntil: number | undefined
   #failures = 0
   #opens = 0
   #busy = 0
   #successes = 0
-  #foreignAt = 0
-
-  readonly #onChange: (report: EndpointReport) => void
   #told: EndpointState = 'unchecked'
 
-  /** `onChange` receives the endpoint when it is down, late, of another chain, or healthy again. */
-  constructor(
-    { label, weight, send }: { label: string; weight: number; send: typeof fetch },
-    onChange: (report: EndpointReport) => void = () => {},
-  ) {
+  constructor({ label, weight, line, elapsed, onChange = () => {} }: EndpointOptions) {
     this.label = label
     this.weight = weight
-    this.send = send
+    this.line = line
+    this.#elapsed = elapsed
     this.#onChange = onChange
   }
 
-  #tellChange(now: number): void {
-    const state = this.state(now)
-    // A requested pause is ordinary and not reported.
-    if (state === this.#told || state === 'paused') return
-    this.#told = state
-    this.#onChange(this.report(now))
+  /** Whether it may be read from now: it is of the right chain, works, is not paused and not behind. */
+  get isUsable(): boolean {
+    return this.state === 'ok'
   }
 
-  /** Whether requests may go there now: it is of the right chain, works, is not paused and not behind. */
-  isUsable(now: number): boolean {
-    return this.canTake(now) && !this.isBehind
-  }
-
-  /** Whether transactions may be sent there: one that is behind forwards them as well. */
-  canTake(now: number): boolean {
-    return this.genesis !== null && !this.isForeign && this.#openUntil === undefined && this.pausedUntil <= now
+  /** Whether transactions may be sent there: an endpoint that is behind forwards them as well. */
+  get canTake(): boolean {
+    return this.state === 'ok' || this.state === 'behind'
   }
 
   /** Whether it needs a check before use, and the check is due. */
-  isDueForCheck(now: number): boolean {
-    if (this.pausedUntil > now) return false
-    if (this.isForeign) return now - this.#foreignAt >= FOREIGN_RECHECK_MS
-    return this.#openUntil === undefined ? this.genesis === null : this.#openUntil <= now
+  get isDueForCheck(): boolean {
+    return this.triableAt <= this.#elapsed() && (this.genesis === null || this.#openUntil !== undefined)
   }
 
-  /** Earliest time at which it may be tried again; undefined if it never becomes usable by itself. */
-  triableAt(now: number): number | undefined {
-    if (this.isForeign) return undefined
-    return Math.max(now, this.pausedUntil, this.#openUntil ?? now)
+  /** Earliest time at which it may be tried. */
+  get triableAt(): number {
+    return Math.max(this.pausedUntil, this.#openUntil ?? 0)
   }
 
-  /** Notes a complete answer and its latency. */
-  succeeded(milliseconds: number): void {
-    const before = this.latencyMs
-    this.latencyMs = before === null ? milliseconds : before + NEWEST_SHARE * (milliseconds - before)
+  get state(): EndpointState {
+    if (this.isForeign) return 'wrong-chain'
+    if (this.#openUntil !== undefined) return 'down'
+    if (this.pausedUntil > this.#elapsed()) return 'paused'
+    if (this.genesis === null) return 'unchecked'
+    return (this.#slotLag ?? 0) > MOST_LAG_SLOTS ? 'behind' : 'ok'
+  }
+
+  /** Notes what a request has shown. */
+  note(verdict: AnswerVerdict, milliseconds: number): void {
+    if (verdict.kind === 'answer') this.#succeeded(milliseconds)
+    else if (verdict.blame === 'failed') this.failed(verdict.reason)
+    else if (verdict.blame === 'busy') this.#pause(verdict.reason, verdict.retryAfterMs)
+    else if (verdict.blame === 'late') this.lastError = verdict.reason
+  }
+
+  #succeeded(milliseconds: number): void {
+    const before = this.latencyMs ?? milliseconds
+    this.latencyMs = before + NEWEST_SHARE * (milliseconds - before)
     this.errorRate *= 1 - NEWEST_SHARE
     this.#failures = 0
     this.#busy = 0
     if (++this.#successes >= RECOVERED_AFTER) this.#opens = 0
   }
 
-  /** Notes a failure; the third in a row opens the circuit, and so does one of a check. */
-  failed(reason: string, now: number, isCheck = false): void {
+  /** Notes a failure; the third in a row opens the circuit. */
+  failed(reason: string): void {
     this.lastError = reason
     this.errorRate += NEWEST_SHARE * (1 - this.errorRate)
     this.#successes = 0
     // Only a check closes an open circuit or keeps it open for longer.
-    if (!isCheck && (++this.#failures < OPENING_FAILURES || this.#openUntil !== undefined)) return
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#opens)
+    if (++this.#failures >= OPENING_FAILURES && this.#openUntil === undefined) this.open(reason)
+  }
+
+  /** Opens the circuit, or keeps it open after a failed check. */
+  open(reason: string): void {
+    this.lastError = reason
+    this.#openUntil = this.#elapsed() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#opens)
     this.#opens = Math.min(this.#opens + 1, 10)
-    this.#openUntil = now + pause
-    this.#tellChange(now)
+    this.#tellChange()
   }
 
   /** Pauses it for as long as it requests, or for a pause that grows. */
-  pause(reason: string, askedMs: number | undefined, now: number): void {
+  #pause(reason: string, askedMs: number | undefined): void {
     this.lastError = reason
     const own = Math.min(LONGEST_BUSY_PAUSE_MS, FIRST_BUSY_PAUSE_MS * 2 ** Math.min(this.#busy++, 10))
-    const pause = Math.min(askedMs ?? own, LONGEST_ASKED_PAUSE_MS)
-    this.pausedUntil = Math.max(this.pausedUntil, now + pause)
+    const until = this.#elapsed() + Math.min(askedMs ?? own, LONGEST_ASKED_PAUSE_MS)
+    this.pausedUntil = Math.max(this.pausedUntil, until)
   }
 
-  /** Notes the slot of an answer. Endpoints are compared by the slot of their newest bank. */
-  sawSlot(commitment: Commitment, slot: number, now: number): void {
-    if (commitment === 'processed') this.seen = { slot, at: now }
+  /** Notes how many slots it was behind the furthest endpoint. */
+  seenBehind(slots: number): void {
+    this.#slotLag = slots
+    this.#tellChange()
   }
 
-  /** Notes how far it was behind the furthest endpoint. */
-  seenBehind(slots: number, mostLag: number, now: number): void {
-    this.slotLag = Math.max(0, slots)
-    this.isBehind = slots > mostLag
-    this.#tellChange(now)
-  }
-
-  /** Notes the chain that a check has shown; the endpoint is used from then on, unless it is of another chain. */
-  identified(genesis: string, isForeign: boolean, now: number): void {
-    this.#openUntil = undefined
-    this.#failures = 0
+  /** Notes the chain that a check has shown. An endpoint of another chain is checked again after the longest pause. */
+  identified(genesis: string, isForeign: boolean): void {
     this.genesis = genesis
     this.isForeign = isForeign
-    if (isForeign) this.#foreignAt = now
-    this.#tellChange(now)
+    this.#openUntil = isForeign ? this.#elapsed() + LONGEST_PAUSE_MS : undefined
+    this.#failures = 0
+    this.#tellChange()
   }
 
-  state(now: number): EndpointState {
-    if (this.isForeign) return 'wrong-chain'
-    if (this.#openUntil !== undefined) return 'down'
-    if (this.pausedUntil > now) return 'paused'
-    if (this.genesis === null) return 'unchecked'
-    return this.isBehind ? 'behind' : 'ok'
+  #tellChange(): void {
+    const { state } = this
+    // A requested pause is ordinary and not reported.
+    if (state === this.#told || state === 'paused') return
+    this.#told = state
+    this.#onChange(this.report())
   }
 
-  report(now: number): EndpointReport {
-    const { label, weight, genesis, slotLag, latencyMs, errorRate, lastError } = this
-    return { endpoint: label, state: this.state(now), weight, genesis, slotLag, latencyMs, errorRate, lastError }
+  report(): EndpointReport {
+    const { label, state, weight, genesis, latencyMs, errorRate, lastError } = this
+    return { endpoint: label, state, weight, genesis, slotLag: this.#slotLag, latencyMs, errorRate, lastError }
   }
 }
+
+/** An endpoint that takes this many times as long as the fastest one, or fails every second time, is asked less. */
+const SLOW_TIMES = 4
+const LEAST_LATENCY_MS = 25
+const POOR_SHARE = 1 / 8
+
+/**
+ * Returns the endpoints in the order in which they are tried. Weighted rendezvous hashing: requests with one key go to
+ * one endpoint while it is healthy, because reads from two banks do not fit together. Many keys are spread by weight.
+ */
+export function inOrder(endpoints: readonly PoolEndpoint[], key: string): PoolEndpoint[] {
+  const fastest = Math.min(...endpoints.map(({ latencyMs }) => latencyMs ?? Number.POSITIVE_INFINITY))
+  const scoreOf = ({ label, weight, latencyMs, errorRate }: PoolEndpoint) => {
+    const isPoor = (latencyMs ?? 0) > SLOW_TIMES * Math.max(fastest, LEAST_LATENCY_MS) || errorRate > 0.5
+    return -Math.log(unitHash(`${key} ${label}`)) / (weight * (isPoor ? POOR_SHARE : 1))
+  }
+  const scores = new Map(endpoints.map((endpoint) => [endpoint, scoreOf(endpoint)]))
+  return endpoints.toSorted((a, b) => (scores.get(a) ?? 0) - (scores.get(b) ?? 0))
+}
+
+/** Hashes a text to a number between 0 and 1. */
+const unitHash = (text: string) => (createHash('sha256').update(text).digest().readUInt32BE() + 0.5) / 2 ** 32

@@ -1,5 +1,4 @@
-/** Makes one JSON-RPC call over the `fetch` of a chain, and preserves the whole error of a node that refuses it. */
-import type { Redactor } from '../../settings/redaction.ts'
+/** Makes one JSON-RPC call, and preserves the whole error of a node that refuses it. */
 
 /** The error that the node answered, with its code and unchanged `data`. */
 export class NodeRefusal extends Error {
@@ -20,16 +19,16 @@ export interface NodeCalls {
   call<T>(method: string, params: readonly unknown[]): Promise<T>
 }
 
-/** Posts a JSON-RPC request to a node, and returns the status and the whole text of its answer. */
-export type PostToNode = (body: string) => Promise<{ status: number; text: string }>
-
-/** Posts over a `fetch`. */
-export function postOver(send: typeof fetch, url: string): PostToNode {
-  return async (body) => {
-    const response = await send(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    return { status: response.status, text: await response.text() }
-  }
+export interface NodeRequest {
+  method: string
+  params: readonly unknown[]
 }
+
+export const bodyOf = ({ method, params }: NodeRequest): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+
+/** Posts a JSON-RPC request to a node, and returns the status and the whole text of its answer. */
+export type PostToNode = (body: string, request: NodeRequest) => Promise<{ status: number; text: string }>
 
 /** Balances above 2^53 lamports. Quotes inside JSON text are escaped, so that this cannot match within a string. */
 const BEYOND_NUMBER = /(?<!\\)"lamports":\s*(\d{16,20})/g
@@ -39,14 +38,20 @@ const BEYOND_NUMBER = /(?<!\\)"lamports":\s*(\d{16,20})/g
  * `exactLamports` too. Throws NodeRefusal, or an Error without any URL when there is no JSON-RPC answer.
  */
 export async function callNode(post: PostToNode, method: string, params: readonly unknown[]): Promise<unknown> {
-  const { status, text } = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-  const answer = parsedResult(text.replace(BEYOND_NUMBER, '"lamports":$1,"exactLamports":"$1"'))
-  const { code, message, data } = (answer?.error ?? {}) as { code?: unknown; message?: unknown; data?: unknown }
-  if (typeof code === 'number') throw new NodeRefusal(code, String(message), data)
-  if (status < 200 || status > 299) throw new Error(`it answers HTTP ${status}`)
-  if (answer === undefined || !Object.hasOwn(answer, 'result')) {
-    throw new Error('it answers something that is not JSON-RPC')
+  const { status, text } = await post(bodyOf({ method, params }), { method, params })
+  const exact = text.replace(BEYOND_NUMBER, '"lamports":$1,"exactLamports":"$1"')
+  return resultIn(exact, status, 'it answers something that is not JSON-RPC')
+}
+
+/** Returns the result of an answer. Throws NodeRefusal, or an Error, with `unreadable` if it is not JSON-RPC. */
+export function resultIn(text: string, status: number, unreadable: string): unknown {
+  const answer = parsedJson(text)
+  const { error } = isRecord(answer) ? answer : {}
+  if (isRecord(error) && typeof error.code === 'number') {
+    throw new NodeRefusal(error.code, String(error.message), error.data)
   }
+  if (status < 200 || status > 299) throw new Error(`it answers HTTP ${status}`)
+  if (!isRecord(answer) || !Object.hasOwn(answer, 'result')) throw new Error(unreadable)
   return answer.result
 }
 
@@ -61,29 +66,14 @@ export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): {
   return { slot: slot as number, value: value as T }
 }
 
-/**
- * Removes the credentials of the requested URL, which some nodes and proxies repeat in their errors. It runs before a
- * message is cut or a part of the answer is stored. `inspect` receives the text as it came.
- */
-export async function redactedResponse(
-  answer: Response,
-  { text, json }: Redactor,
-  inspect: (text: string) => void = () => {},
-): Promise<Response> {
-  const { status, statusText } = answer
-  const received = await answer.text()
-  inspect(received)
-  const body = [204, 205, 304].includes(status) ? null : json(received)
-  const headers = new Headers(answer.headers)
-  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.delete(name)
-  return new Response(body, { status, statusText: text(statusText), headers })
-}
-
-function parsedResult(text: string): Record<string, unknown> | undefined {
+/** Undefined for a text that is not JSON. */
+export function parsedJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,7 +5,7 @@ import { webSocketUrl } from '../../settings/cluster.ts'
 import type { RpcEndpoint } from '../../settings/config.ts'
 import type { Commitment } from '../../solana/constants.ts'
 import { withoutUser } from '../program-cache/rpc.ts'
-import { isRecord } from './node-request.ts'
+import { isRecord, parsedJson } from './node-call.ts'
 
 /** Most signatures that are subscribed to at a time; further ones are found by polling. */
 export const MOST_SIGNATURES = 512
@@ -152,8 +152,8 @@ export function createNodeSocket(options: SocketOptions): NodeSocket {
   }
 
   function receive(text: string): void {
-    const message = parsed(text)
-    if (message === undefined) {
+    const message = parsedJson(text)
+    if (!isRecord(message) || message.jsonrpc !== '2.0') {
       if (++nonsense >= MOST_NONSENSE) socket?.terminate()
       return
     }
@@ -237,15 +237,6 @@ export function createNodeSocket(options: SocketOptions): NodeSocket {
       }
     },
     close,
-  }
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) && value.jsonrpc === '2.0' ? value : undefined
-  } catch {
-    return undefined
   }
 }
 

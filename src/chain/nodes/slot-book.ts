@@ -1,4 +1,4 @@
-/** Records how far the chain has come, to distinguish answers of lagging endpoints from current ones. */
+/** How far the chain has come, from the slots that endpoints report, to recognize answers of those that lag. */
 import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
 
 /**
@@ -8,74 +8,51 @@ import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
 export const MOST_LAG_SLOTS = 24
 /** Slots that a chain may have made in a millisecond, at four times the speed of 250 ms slots. */
 const FASTEST_SLOTS_PER_MS = 1 / 62
-/** Slots by which an endpoint may exceed what is plausible without being doubted. */
+/** Slots by which an endpoint may be ahead of what is plausible without being doubted. */
 const LEEWAY_SLOTS = 150
-/** Most slots by which all other endpoints may lag: some hours. A greater lead needs a second endpoint. */
-const MOST_LEAD_SLOTS = 20_000
-/** Milliseconds for which an endpoint must be ahead before its slot counts without a second one. */
+/** Milliseconds for which an endpoint must be further ahead before its slot counts. */
 const CLAIM_MS = 2_000
-/** Age up to which an endpoint's reported slot counts as its present one: twice the time between two surveys. */
+/** From this lead on, two other endpoints are right: nodes lag by some hours at most. */
+const MOST_LEAD_SLOTS = 20_000
+/** Age up to which a reported slot counts as the present one: twice the time between two surveys. */
 const RECENT_MS = 10_000
 
 /** The furthest slot by commitment at one moment; if none was seen, it is derived from that of the newest bank. */
 export type SlotMarks = Readonly<Record<Commitment, number>>
 
+/**
+ * How an answer's slot compares. `behind`: too far behind the others. `early`: before a slot that this process has
+ * reported. `incredible`: far ahead of all others.
+ */
+export type SlotFit = 'current' | 'behind' | 'early' | 'incredible'
+
 interface Told {
   slot: number
   at: number
+  /** Where and when its lead over the others began, while that is longer than plausible. */
+  lead: { slot: number; at: number } | undefined
 }
 
-export type SlotFit = 'current' | 'behind' | 'early' | 'incredible'
-
 export class SlotBook {
-  /** Furthest slot of a bank that was seen for each commitment. */
-  #seen: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 }
-  /** Newest slot of a transaction that was reported with this status: a later read must not miss its effects. */
-  #reported: Record<'confirmed' | 'finalized', number> = { confirmed: 0, finalized: 0 }
-  #seenAt = 0
-  /** Slots that are too far ahead to be accepted at once, with their endpoint and the time since then. */
-  readonly #claims = new Map<string, { slot: number; at: number }>()
-  /** Furthest accepted slot of each endpoint, and when it last reported one. */
+  /** Slot of the newest bank of each endpoint. */
   readonly #told = new Map<string, Told>()
-  /**
-   * Slots that were accepted from one endpoint alone, until others reach them. The endpoint's lead is measured from
-   * there.
-   */
-  readonly #leads = new Map<string, Told>()
-  /** Since when no endpoint has supported the tip, while others agree on less. */
-  #doubtedAt: number | undefined
-  #hasBegun = false
+  #tip = 0
+  #beganAt: number | undefined
+  /** Furthest slot that was seen for each other commitment. */
+  readonly #seen = { confirmed: 0, finalized: 0 }
+  /** Newest slot of a transaction that was reported with this status: a later read must not miss its effects. */
+  readonly #reported = { confirmed: 0, finalized: 0 }
 
-  /**
-   * Starts with the slots of the first survey; before it every answer counts. The furthest slot is right, unless its
-   * lead is more than nodes ever lag.
-   */
-  begin(told: readonly { label: string; slot: number }[], now: number): void {
-    const sorted = told.map(({ slot }) => slot).toSorted((a, b) => b - a)
-    const [first = 0, second = first] = sorted
-    this.#hasBegun = true
-    this.#seen.processed = first - second > MOST_LEAD_SLOTS && sorted.length > 2 ? second : first
-    this.#seenAt = now
-    for (const { label, slot } of told) {
-      if (slot <= this.#seen.processed) this.#told.set(label, { slot, at: now })
-      if (slot === this.#seen.processed) this.#leads.set(label, { slot, at: now })
-    }
+  /** Furthest slot of a processed bank; 0 before the first. */
+  get tip(): number {
+    return this.#tip
   }
 
   /** What is known now. A request records it, and its answer is compared with it. */
   marks(): SlotMarks {
-    const { processed, confirmed, finalized } = this.#seen
-    const least = (commitment: Commitment) => Math.max(0, processed - 2 * COMMITMENT_DEPTH.tower[commitment])
-    return {
-      processed,
-      confirmed: Math.max(confirmed, least('confirmed')),
-      finalized: Math.max(finalized, least('finalized')),
-    }
-  }
-
-  /** Furthest slot of a processed bank that was seen; 0 before the first. */
-  get tip(): number {
-    return this.#seen.processed
+    const least = (commitment: 'confirmed' | 'finalized') =>
+      Math.max(0, this.#tip - 2 * COMMITMENT_DEPTH.tower[commitment], Math.min(this.#tip, this.#seen[commitment]))
+    return { processed: this.#tip, confirmed: least('confirmed'), finalized: least('finalized') }
   }
 
   /** Lowest slot of a bank at the commitment that may answer: 0 if nothing is known. */
@@ -83,104 +60,62 @@ export class SlotBook {
     return Math.max(0, marks[commitment] - MOST_LAG_SLOTS, this.#reportedAt(commitment))
   }
 
-  /** A transaction that is only confirmed is finalized seconds later; reads do not wait for that. */
-  #reportedAt(commitment: Commitment): number {
-    return commitment === 'finalized' ? this.#reported.finalized : Math.max(...Object.values(this.#reported))
-  }
-
-  /**
-   * Compares the slot of an answer with the marks of its request, and notes it. `behind`: too far behind the others.
-   * `early`: before a slot that this process has reported. `incredible`: implausibly far ahead, and no other endpoint
-   * supports it.
-   */
+  /** Compares the slot of an answer with the marks of its request, and notes it. */
   note(by: string, commitment: Commitment, slot: number, { marks, now }: { marks: SlotMarks; now: number }): SlotFit {
-    if (!this.#hasBegun) return 'current'
-    if (!this.#isCredible(by, slot, now)) {
-      // Its earlier slot is doubted too, and is not used to judge others.
-      this.#told.delete(by)
-      this.#leads.delete(by)
-      return 'incredible'
+    if (commitment === 'processed') {
+      this.#told.set(by, { slot, at: now, lead: this.#leadOf(by, slot, now) })
+      this.#moveTip(now)
     }
-    this.#claims.delete(by)
-    this.#told.set(by, { slot: Math.max(slot, this.#told.get(by)?.slot ?? 0), at: now })
-    if (slot > this.#seen[commitment]) {
-      this.#seen[commitment] = slot
-      this.#seenAt = now
-    }
-    // A bank of a later commitment is never ahead of the newest one.
-    if (slot > this.#seen.processed) this.#seen.processed = slot
-    if (this.#isTipFalse(by, slot, now)) this.#fallBack(by, slot, now)
-    else if (marks[commitment] > 0 && slot < marks[commitment] - MOST_LAG_SLOTS) return 'behind'
+    if (slot > this.#tip + LEEWAY_SLOTS) return this.#tip === 0 ? 'current' : 'incredible'
+    if (commitment !== 'processed') this.#seen[commitment] = Math.max(this.#seen[commitment], slot)
+    // The tip may have proven false meanwhile.
+    if (slot < Math.min(marks[commitment], this.marks()[commitment]) - MOST_LAG_SLOTS) return 'behind'
     return slot < this.#reportedAt(commitment) ? 'early' : 'current'
   }
 
-  /** The slots of all endpoints but one. */
-  #others(by: string): Told[] {
-    return [...this.#told].flatMap(([other, told]) => (other === by ? [] : [told]))
-  }
-
-  /** Compares an endpoint with the others. Compared with its own last slot, it could climb without limit. */
-  #isCredible(by: string, slot: number, now: number): boolean {
-    const others = this.#others(by)
-    const known = others.length > 0 ? others : [{ slot: Math.max(...Object.values(this.#seen)), at: this.#seenAt }]
-    const lead = this.#leads.get(by)
-    if (lead !== undefined && others.some((told) => told.slot >= lead.slot)) this.#leads.delete(by)
-    else if (lead !== undefined) known.push(lead)
-    if (known.some((told) => slot <= told.slot + slotsWithin(now - told.at))) return true
-    const isNear = (claim: Told) => Math.abs(slot - claim.slot) <= slotsWithin(now - claim.at)
-    const own = this.#claims.get(by)
-    const isShared = [...this.#claims].some(([other, claim]) => other !== by && isNear(claim))
-    if (!isShared) {
-      if (own === undefined || !isNear(own)) {
-        this.#claims.set(by, { slot, at: now })
-        return false
-      }
-      if (now - own.at < CLAIM_MS) return false
-      // After the machine has slept, a single endpoint that answers is right, whatever its slot.
-      const isAlone = others.every(({ at }) => at < own.at)
-      const furthest = Math.max(...(others.length > 0 ? others : known).map((told) => told.slot))
-      if (slot - furthest > MOST_LEAD_SLOTS && !isAlone) return false
-    }
-    this.#leads.set(by, { slot, at: now })
-    return true
-  }
-
-  /** Whether two endpoints agree on a slot far behind a tip that is implausible or that no other endpoint supports. */
-  #isTipFalse(by: string, slot: number, now: number): boolean {
-    const tip = this.#seen.processed
-    if (tip - slot <= MOST_LAG_SLOTS) {
-      this.#doubtedAt = undefined
-      return false
-    }
-    const others = this.#others(by)
-    const isAgreed = others.some((told) => now - told.at <= RECENT_MS && Math.abs(told.slot - slot) <= MOST_LAG_SLOTS)
-    if (!isAgreed) return false
-    const upholding = others.filter((told) => told.slot >= tip - MOST_LAG_SLOTS)
-    if (tip - slot > MOST_LEAD_SLOTS || upholding.length === 0) return true
-    if (upholding.some((told) => now - told.at <= RECENT_MS)) return false
-    this.#doubtedAt ??= now
-    return now - this.#doubtedAt >= CLAIM_MS
-  }
-
-  /** Takes these two as the furthest, and forgets slots beyond them. */
-  #fallBack(by: string, slot: number, now: number): void {
-    const most = slot + MOST_LAG_SLOTS
-    const supporting = this.#others(by).filter((told) => told.slot <= most)
-    const tip = Math.max(slot, ...supporting.map((told) => told.slot))
-    this.#seen = { processed: tip, confirmed: 0, finalized: 0 }
-    const { confirmed, finalized } = this.#reported
-    // Reads never go behind a reported slot, unless that slot is implausible.
-    if (Math.max(confirmed, finalized) - tip > MOST_LEAD_SLOTS) this.#reported = { confirmed: 0, finalized: 0 }
-    this.#seenAt = now
-    this.#doubtedAt = undefined
-    for (const [other, told] of this.#told) if (told.slot > most) this.#told.delete(other)
-    this.#leads.clear()
-    this.#claims.clear()
+  /** Slots by which an endpoint that has just reported one is behind; undefined for an older report. */
+  lagOf(by: string, withinMs: number, now: number): number | undefined {
+    const told = this.#told.get(by)
+    return told === undefined || now - told.at > withinMs ? undefined : Math.max(0, this.#tip - told.slot)
   }
 
   /** Notes that a transaction in this slot was reported as confirmed or finalized. */
   report(slot: number, commitment: 'confirmed' | 'finalized'): void {
-    if (slot <= this.#seen.processed) this.#reported[commitment] = Math.max(this.#reported[commitment], slot)
+    if (slot <= this.#tip) this.#reported[commitment] = Math.max(this.#reported[commitment], slot)
+  }
+
+  /** A transaction that is only confirmed is finalized seconds later; reads do not wait for that. */
+  #reportedAt(commitment: Commitment): number {
+    const { confirmed, finalized } = this.#reported
+    const slot = commitment === 'finalized' ? finalized : Math.max(confirmed, finalized)
+    return slot - this.#tip > MOST_LEAD_SLOTS ? 0 : slot
+  }
+
+  /** A lead is measured by the slots of the others, and by its beginning. By its own last slot it could grow for ever. */
+  #leadOf(by: string, slot: number, now: number): Told['lead'] {
+    this.#beganAt ??= now
+    const others = [...this.#told].filter(([other]) => other !== by).map(([, told]) => told)
+    const recent = others.filter(({ at }) => now - at <= RECENT_MS)
+    const isPlausible = (from: { slot: number; at: number }) => slot <= from.slot + slotsWithin(now - from.at)
+    const lead = this.#told.get(by)?.lead
+    const isAhead = lead !== undefined && slot >= lead.slot && others.every((told) => told.slot < lead.slot)
+    if (isAhead && isPlausible(lead)) return lead
+    if (others.length === 0 || (recent.length > 0 ? recent : others).some(isPlausible)) return undefined
+    // At the start the furthest endpoint is right at once.
+    return { slot, at: now - this.#beganAt <= CLAIM_MS ? now - CLAIM_MS : now }
+  }
+
+  /** The furthest endpoint is right. Its tip falls only if two others agree on less. */
+  #moveTip(now: number): void {
+    const slots = [...this.#told.values()]
+      .filter(({ at, lead }) => now - at <= RECENT_MS && (lead === undefined || at - lead.at >= CLAIM_MS))
+      .map(({ slot }) => slot)
+      .toSorted((a, b) => b - a)
+    const [first = 0, second = 0] = slots
+    if (slots.length > 2 && first - second > MOST_LEAD_SLOTS) slots.shift()
+    const [tip = 0, next] = slots
+    const isAgreed = next !== undefined && tip - next <= MOST_LAG_SLOTS
+    if (tip > this.#tip || (isAgreed && this.#tip - tip > MOST_LAG_SLOTS)) this.#tip = tip
   }
 }
 

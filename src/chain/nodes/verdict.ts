@@ -1,6 +1,7 @@
 /** Judges what an endpoint has sent: a usable answer, or a reason to ask another one. */
 import { retryAfterMs } from '../../platform/timing.ts'
-import { isRecord, type NodeRequest } from './node-request.ts'
+import { isRecord, type NodeRequest, parsedJson } from './node-call.ts'
+import type { Received } from './node-line.ts'
 
 /**
  * What a failure says about the endpoint. `none`: it is sound, but another one may know more. `late`: it is behind the
@@ -65,12 +66,6 @@ const IN_CONTEXT = new Set([
   'simulateTransaction',
 ])
 
-export interface Received {
-  status: number
-  headers: Headers
-  text: string
-}
-
 /** Judges a whole HTTP answer. */
 export function verdictOf(request: NodeRequest, { status, headers, text }: Received): AnswerVerdict {
   const isDone = status >= 200 && status < 300
@@ -83,7 +78,6 @@ export function verdictOf(request: NodeRequest, { status, headers, text }: Recei
   }
   if (status >= 500) return failed(`it answers HTTP ${status}`)
   const parsed = parsedJson(text)
-  if (Array.isArray(parsed) && request.method === 'batch') return batchVerdict(text, parsed)
   if (isRecord(parsed) && isRecord(parsed.error) && typeof parsed.error.code === 'number') {
     const { code } = parsed.error
     return ABOUT_KEY.has(status) && !ELSEWHERE.has(code)
@@ -103,12 +97,6 @@ function errorVerdict(text: string, code: number): AnswerVerdict {
     return { kind: 'answer', text, result: undefined, slot: undefined, isError: true }
   }
   return { kind: 'elsewhere', blame, reason, text }
-}
-
-function batchVerdict(text: string, answers: readonly unknown[]): AnswerVerdict {
-  const codes = answers.map((answer) => (isRecord(answer) && isRecord(answer.error) ? answer.error.code : undefined))
-  const worst = codes.map((code) => errorVerdict(text, Number(code))).find(({ kind }) => kind === 'elsewhere')
-  return worst ?? { kind: 'answer', text, result: answers, slot: undefined, isError: false }
 }
 
 function resultVerdict(request: NodeRequest, text: string, result: unknown): AnswerVerdict {
@@ -140,12 +128,4 @@ function isWhole({ method, params }: NodeRequest, value: unknown): boolean {
   if (method === 'getLatestBlockhash') return isRecord(value) && typeof value.blockhash === 'string'
   if (method === 'isBlockhashValid') return typeof value === 'boolean'
   return method !== 'simulateTransaction' || (isRecord(value) && Object.hasOwn(value, 'err'))
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

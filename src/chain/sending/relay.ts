@@ -7,11 +7,10 @@ import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { isWritable } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
-import { callNode, NodeRefusal, postOver } from '../nodes/node-call.ts'
-import { observedRpc } from '../nodes/observed-rpc.ts'
-import { withRetries } from '../nodes/patient-fetch.ts'
+import { callNode, NodeRefusal } from '../nodes/node-call.ts'
+import { nodeLine } from '../nodes/node-line.ts'
+import { createRetry, type Retry } from '../nodes/retry.ts'
 import { askNode, nodeReason } from '../nodes/rpc-faults.ts'
-import { withoutUser } from '../program-cache/rpc.ts'
 
 export interface Relay {
   /** Throws bad_request when the relay would refuse these transactions as a bundle. */
@@ -45,7 +44,9 @@ export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'clus
     )
   }
   const call = (method: string, params: readonly unknown[]) =>
-    url === undefined ? chain.call(method, params) : callRelay(sendTo(url, chain, redactorOf(config)), method, params)
+    url === undefined
+      ? chain.call(method, params)
+      : callRelay(endpointAt(url, chain, redactorOf(config)), method, params)
   const send = async (raws: readonly Uint8Array[]) => {
     const params = [raws.map((raw) => Buffer.from(raw).toString('base64')), { encoding: 'base64' }]
     await askNode('Sending the bundle', () => call('sendBundle', params))
@@ -86,49 +87,44 @@ function requireTip(transactions: readonly DecodedTransaction[]): void {
 }
 
 interface RelayEndpoint {
-  href: string
-  send: typeof fetch
+  url: string
+  redactor: Redactor
+  retry: Retry
 }
 
 /** Endpoints by the chain of the bundles, so that all calls share a `Retry-After`. */
 const relayEndpoints = new WeakMap<object, Map<string, RelayEndpoint>>()
 
-/** Errors never name the URL, because it may hold a key. */
-function sendTo(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): RelayEndpoint {
+function endpointAt(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): RelayEndpoint {
   const existing = relayEndpoints.get(chain.cluster) ?? new Map<string, RelayEndpoint>()
   relayEndpoints.set(chain.cluster, existing)
-  const endpoint = existing.get(url) ?? openRelayEndpoint(url, chain.ending, redactor)
+  const retry = () => createRetry({ name: 'The relay', ending: chain.ending })
+  const endpoint = existing.get(url) ?? { url, redactor, retry: retry() }
   existing.set(url, endpoint)
   return endpoint
 }
 
-function openRelayEndpoint(url: string, ending: AbortSignal | undefined, redactor: Redactor): RelayEndpoint {
-  const { href, authorization } = withoutUser(url)
-  const target = new URL(href)
-  if (target.pathname === '/') target.pathname = BUNDLES_PATH
-  const post = observedRpc('relay', { authorization }, redactor)
-  const reach: typeof fetch = (input, init) => post(String(input), init)
-  return { href: target.href, send: withRetries(reach, { name: 'The relay', ending }) }
-}
-
 /** A block engine has a path for each method. The path for `sendBundle` has another name. */
-function relayPath(href: string, method: string): string {
-  const target = new URL(href)
+function relayPath(url: string, method: string): string {
+  const target = new URL(url)
+  if (target.pathname === '/') target.pathname = BUNDLES_PATH
   if (method !== 'sendBundle') target.pathname = target.pathname.replace(/\/bundles$/, `/${method}`)
   return target.href
 }
 
-async function callRelay({ href, send }: RelayEndpoint, method: string, params: readonly unknown[]): Promise<unknown> {
-  const reach: typeof fetch = async (input, init) => {
+/** Errors never name the URL, because it may hold a key. */
+async function callRelay(endpoint: RelayEndpoint, method: string, params: readonly unknown[]): Promise<unknown> {
+  const line = nodeLine({ service: 'relay', url: relayPath(endpoint.url, method) }, endpoint.redactor)
+  const post = async (body: string) => {
     try {
-      return await send(input, init)
+      return await endpoint.retry((signal) => line.post(body, signal))
     } catch (error) {
       if (error instanceof ApiError) throw error
       throw internal(`The relay cannot be reached (${whyUnanswered(error)})`)
     }
   }
   try {
-    return await callNode(postOver(reach, relayPath(href, method)), method, params)
+    return await callNode(post, method, params)
   } catch (error) {
     if (error instanceof NodeRefusal) throw new RelayRefusal(error)
     throw error

@@ -1,0 +1,297 @@
+/** Asks the endpoints of a pool: one after the other for a read, all of them for a signed transaction. */
+import { internal } from '../../platform/errors.ts'
+import { publishFailover } from '../../platform/telemetry/failovers.ts'
+import { SECOND_MS, whyUnanswered, withTimeout } from '../../platform/timing.ts'
+import type { Commitment } from '../../solana/constants.ts'
+import { decodeOnce } from '../../solana/messages.ts'
+import type { PoolEndpoint } from './endpoint.ts'
+import { bodyOf, isRecord, type NodeRequest } from './node-call.ts'
+import type { Received } from './node-line.ts'
+import { CALL_MS, FIRST_WAIT_MS, MOST_TRIES } from './retry.ts'
+import type { SlotBook, SlotMarks } from './slot-book.ts'
+import { type AnswerVerdict, verdictOf } from './verdict.ts'
+
+/** What the parts of a pool share. */
+export interface PoolCore {
+  /** Display name of the cluster. */
+  label: string
+  endpoints: readonly PoolEndpoint[]
+  book: SlotBook
+  /** Milliseconds of a monotonic clock. */
+  elapsed(): number
+  wait(milliseconds: number): Promise<void>
+  /** Runs `act` after the given milliseconds, unless the returned function is called first. */
+  after(milliseconds: number, act: () => void): () => void
+  ending: AbortSignal | undefined
+  /** Called after the slot of an endpoint's newest bank was noted. */
+  onSlot(): void
+}
+
+export type Answer = Extract<AnswerVerdict, { kind: 'answer' }>
+export type Refusal = Extract<AnswerVerdict, { kind: 'elsewhere' }>
+
+export interface Tried {
+  endpoint: PoolEndpoint
+  refusal: Refusal
+}
+
+/** An endpoint is overtaken after three times its usual latency, within these bounds. */
+const HESITATION = { usual: 250, times: 3, least: 500, most: 2_500 } as const
+/** The reason of an abort that says nothing about the endpoint: another one has answered. */
+const OVERTAKEN = 'overtaken'
+
+/** Sends one request to one endpoint, judges the answer, and notes what it says about the endpoint. Never rejects. */
+export async function attempt(
+  core: PoolCore,
+  endpoint: PoolEndpoint,
+  request: NodeRequest,
+  signal: AbortSignal,
+): Promise<AnswerVerdict> {
+  const [marks, startedAt, commitment] = [core.book.marks(), core.elapsed(), commitmentOf(request)]
+  const body = bodyOf(fromSlot(request, core.book.floor(commitment, marks)))
+  const outcome = await endpoint.line.post(body, signal).catch((error: unknown): Refusal => {
+    const blame = signal.aborted && signal.reason === OVERTAKEN ? 'none' : 'failed'
+    return { kind: 'elsewhere', blame, reason: whyUnanswered(signal.aborted ? signal.reason : error) }
+  })
+  const verdict = 'kind' in outcome ? outcome : judged(core, endpoint, { request, marks, commitment }, outcome)
+  // Requests that this process aborts when it ends say nothing about the endpoint.
+  if (!core.ending?.aborted) endpoint.note(verdict, core.elapsed() - startedAt)
+  return verdict
+}
+
+/** Turns an answer older than what was known before the request into a reason to ask another endpoint. */
+function judged(
+  { book, elapsed, onSlot }: PoolCore,
+  { label, isForeign }: PoolEndpoint,
+  { request, marks, commitment }: { request: NodeRequest; marks: SlotMarks; commitment: Commitment },
+  received: Received,
+): AnswerVerdict {
+  const verdict = verdictOf(request, received)
+  // Slots of another chain say nothing about this one.
+  if (verdict.kind !== 'answer' || verdict.slot === undefined || isForeign) return verdict
+  const fit = book.note(label, commitment, verdict.slot, { marks, now: elapsed() })
+  if (commitment === 'processed') onSlot()
+  if (fit === 'current') {
+    if (request.method === 'getSignatureStatuses') noteStatuses(book, verdict.result)
+    return verdict
+  }
+  const reasons = {
+    behind: `it is ${marks[commitment] - verdict.slot} slots behind`,
+    early: 'it has not reached a slot that was reported before',
+    incredible: 'it names a slot far beyond that of every other endpoint',
+  }
+  return { kind: 'elsewhere', blame: 'late', reason: reasons[fit] }
+}
+
+/** Whatever was reported as confirmed must show in the next read, from any endpoint. */
+function noteStatuses(book: SlotBook, result: unknown): void {
+  const { value } = isRecord(result) ? result : {}
+  for (const status of Array.isArray(value) ? value : []) {
+    const { slot, confirmationStatus: level } = isRecord(status) ? status : {}
+    if (typeof slot === 'number' && (level === 'confirmed' || level === 'finalized')) book.report(slot, level)
+  }
+}
+
+/** Validators read at `finalized` by default; statuses come from the newest bank (Agave, rpc.rs). */
+function commitmentOf({ method, params }: NodeRequest): Commitment {
+  if (method === 'getSignatureStatuses') return 'processed'
+  const asked = params.map((param) => (isRecord(param) ? param.commitment : param))
+  return (['processed', 'confirmed'] as const).find((each) => asked.includes(each)) ?? 'finalized'
+}
+
+/**
+ * Place of the configuration in the parameters of methods whose answer names no slot. Only the node can tell whether
+ * it is far enough (`minContextSlot`, in Agave's RpcContextConfig and similar).
+ */
+const CONFIG_AT: ReadonlyMap<string, number> = new Map([
+  ['getBlockHeight', 0],
+  ['getTransactionCount', 0],
+  ['getProgramAccounts', 1],
+  ['getSignaturesForAddress', 1],
+])
+
+/** Returns the request with the lowest slot that may answer, if it is known and the method takes one. */
+function fromSlot(request: NodeRequest, slot: number): NodeRequest {
+  const at = CONFIG_AT.get(request.method)
+  if (at === undefined || slot <= 0) return request
+  const config = request.params[at] ?? {}
+  if (!isRecord(config) || request.params.length < at) return request
+  const asked = typeof config.minContextSlot === 'number' ? config.minContextSlot : 0
+  const params = [...request.params]
+  params[at] = { ...config, minContextSlot: Math.max(asked, slot) }
+  return { ...request, params }
+}
+
+/** Reads from the endpoints that `readers` gives: the first complete and current answer counts. */
+export async function readFrom(
+  core: PoolCore,
+  readers: () => Promise<readonly PoolEndpoint[]>,
+  request: NodeRequest,
+): Promise<string> {
+  const startedAt = core.elapsed()
+  let hasFailed = false
+  return inRounds(core, async (signal) => {
+    const candidates = await readers()
+    const { answer, by, tried } = await firstAnswer(core, candidates, request, signal)
+    if (answer !== undefined) {
+      if (hasFailed || by !== candidates[0]) {
+        publishFailover({ operation: request.method, seconds: (core.elapsed() - startedAt) / SECOND_MS })
+      }
+      return answer.text
+    }
+    hasFailed = true
+    // A retry does not help when every endpoint gives the same error, such as an unknown method.
+    const isSettled = tried.length > 0 && tried.every(({ refusal }) => refusal.blame === 'none')
+    return { tried, isSettled }
+  })
+}
+
+type Round = string | { tried: readonly Tried[]; isSettled: boolean }
+
+/** Runs rounds until one has an answer. If no endpoint does better, a JSON-RPC error is the answer. */
+async function inRounds(core: PoolCore, round: (signal: AbortSignal) => Promise<Round>): Promise<string> {
+  const { endpoints, elapsed, wait, ending } = core
+  const startedAt = elapsed()
+  let tried: readonly Tried[] = []
+  const within = async (signal: AbortSignal) => {
+    for (let count = 1; ; count++) {
+      const outcome = await round(signal)
+      if (typeof outcome === 'string') return outcome
+      tried = outcome.tried
+      const triable = Math.min(...endpoints.map(({ triableAt }) => triableAt)) - elapsed()
+      const pause = Math.max(FIRST_WAIT_MS * 2 ** (count - 1), triable)
+      const isOver = count >= MOST_TRIES || elapsed() + pause - startedAt > CALL_MS
+      if (outcome.isSettled || isOver) {
+        const refused = tried.find(({ refusal }) => refusal.text !== undefined)?.refusal.text
+        if (refused !== undefined) return refused
+        throw unanswered(core, tried)
+      }
+      await wait(pause)
+    }
+  }
+  try {
+    return await withTimeout(CALL_MS, ending, within)
+  } catch (error) {
+    if ((error as Error).name === 'TimeoutError') throw unanswered(core, tried)
+    throw error
+  }
+}
+
+/** Asks one endpoint after the other: the next one at once after a failure, and soon if one is slow. */
+async function firstAnswer(
+  core: PoolCore,
+  candidates: readonly PoolEndpoint[],
+  request: NodeRequest,
+  signal: AbortSignal,
+): Promise<{ answer?: Answer; by?: PoolEndpoint; tried: Tried[] }> {
+  const waiting = [...candidates]
+  const running = new Map<PoolEndpoint, Promise<{ by: PoolEndpoint; verdict: AnswerVerdict }>>()
+  const tried: Tried[] = []
+  const overtaking = new AbortController()
+  const either = AbortSignal.any([signal, overtaking.signal])
+  const start = async (by: PoolEndpoint) => ({ by, verdict: await attempt(core, by, request, either) })
+  try {
+    while (waiting.length + running.size > 0 && !signal.aborted) {
+      const next = waiting.shift()
+      if (next !== undefined) running.set(next, start(next))
+      const first = await firstOf(core, [...running.values()], waiting.length > 0 ? next : undefined)
+      if (first === undefined) continue
+      const { by, verdict } = first
+      if (verdict.kind === 'answer') {
+        for (const slower of running.keys()) {
+          if (slower === by) break
+          slower.failed('no answer in time')
+        }
+        return { answer: verdict, by, tried }
+      }
+      running.delete(by)
+      tried.push({ endpoint: by, refusal: verdict })
+    }
+    return { tried }
+  } finally {
+    overtaking.abort(OVERTAKEN)
+  }
+}
+
+/** Resolves like the first of them, or with undefined if `last` takes longer than it may. */
+async function firstOf<T>(
+  { after }: PoolCore,
+  running: readonly Promise<T>[],
+  last: PoolEndpoint | undefined,
+): Promise<T | undefined> {
+  if (last === undefined) return Promise.race(running)
+  const { usual, times, least, most } = HESITATION
+  const patience = Math.min(most, Math.max(least, times * (last.latencyMs ?? usual)))
+  let cancel = () => {}
+  const slow = new Promise<undefined>((resolve) => {
+    cancel = after(patience, () => resolve(undefined))
+  })
+  return Promise.race([...running, slow]).finally(() => cancel())
+}
+
+/**
+ * Sends the same bytes to every endpoint that takes transactions. Resolves as soon as one has taken them; the others
+ * continue in the background. Throws internal_error if none took them. Nothing is signed here.
+ */
+export async function sendToAll(
+  core: PoolCore,
+  takers: () => Promise<readonly PoolEndpoint[]>,
+  request: NodeRequest,
+): Promise<string> {
+  const signature = signatureOf(request)
+  return inRounds(core, async () => {
+    const tried: Tried[] = []
+    const refusals: string[] = []
+    const sends = (await takers()).map(async (endpoint) => {
+      // Each endpoint has its own time limit, even after another one has taken the bytes.
+      const verdict = await withTimeout(CALL_MS / 2, core.ending, (signal) =>
+        attempt(core, endpoint, request, signal),
+      ).catch((error: Error): Refusal => ({ kind: 'elsewhere', blame: 'failed', reason: error.message }))
+      if (verdict.kind === 'elsewhere') tried.push({ endpoint, refusal: verdict })
+      else if (verdict.isError && isProcessed(verdict.text))
+        return JSON.stringify({ jsonrpc: '2.0', id: 1, result: signature })
+      else if (verdict.isError) refusals.push(verdict.text)
+      else if (typeof verdict.result === 'string' && (signature ?? verdict.result) === verdict.result)
+        return verdict.text
+      else endpoint.failed('it answers the signature of another transaction')
+      throw new Error('not taken')
+    })
+    // An endpoint that takes the transaction outweighs those that blame it.
+    return Promise.any(sends).catch(() => refusals[0] ?? { tried, isSettled: false })
+  })
+}
+
+/** Whether the error says that the transaction is already in the chain, so the sender's aim is reached. */
+function isProcessed(text: string): boolean {
+  const { error } = JSON.parse(text) as { error?: { message?: unknown; data?: unknown } }
+  const data = isRecord(error?.data) ? error.data.err : undefined
+  return data === 'AlreadyProcessed' || /already (?:been )?processed/i.test(String(error?.message))
+}
+
+/** The signature that identifies the transaction; undefined if the bytes are not base64 of a transaction. */
+function signatureOf({ params }: NodeRequest): string | undefined {
+  const [bytes, config] = params
+  if (typeof bytes !== 'string' || !isRecord(config) || config.encoding !== 'base64') return undefined
+  try {
+    return decodeOnce(Buffer.from(bytes, 'base64')).signature
+  } catch {
+    return undefined
+  }
+}
+
+/** Says for every endpoint why it did not answer; if all are paused, `retryAfter` is when the first one is not. */
+export function unanswered({ endpoints, elapsed, label }: PoolCore, tried: readonly Tried[]): Error {
+  const secondsLeft = ({ pausedUntil }: PoolEndpoint) => Math.ceil((pausedUntil - elapsed()) / SECOND_MS)
+  const reasons = endpoints.map((endpoint) => {
+    const { state } = endpoint
+    const last = tried.find((each) => each.endpoint === endpoint)?.refusal.reason ?? endpoint.lastError
+    if (state === 'wrong-chain') return `${endpoint.label}: it is of another chain (genesis ${endpoint.genesis})`
+    if (state === 'paused') return `${endpoint.label}: it is paused for another ${secondsLeft(endpoint)} s`
+    return `${endpoint.label}: ${last ?? 'no answer in time'}`
+  })
+  const pauses = endpoints.filter(({ isForeign }) => !isForeign).map(secondsLeft)
+  const isPaused = pauses.length > 0 && pauses.every((seconds) => seconds > 0)
+  return internal(`None of the ${endpoints.length} RPC endpoints of ${label} answers (${reasons.join('; ')})`, {
+    ...(isPaused ? { retryAfter: Math.min(...pauses) } : {}),
+  })
+}
