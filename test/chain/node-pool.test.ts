@@ -54,6 +54,20 @@ describe('a read from a pool of endpoints', () => {
     expect([clock.elapsed() - before, askedOf(nodes, 'getBalance').reduce((a, b) => a + b)]).toEqual([0, 3])
   })
 
+  it.each([
+    ['getMultipleAccounts', [['A', 'B']], [null]],
+    ['getSignatureStatuses', [['A']], []],
+    ['getLatestBlockhash', [], {}],
+    ['isBlockhashValid', ['A'], null],
+    ['simulateTransaction', ['AA=='], { logs: [] }],
+  ])('of %s goes to the next endpoint if an answer lacks a part', async (method, params, value) => {
+    const nodes = three()
+    for (const node of nodes) node.results[method] = () => ({ context: { slot: 1_000 }, value })
+    const { ask } = scriptedPool(nodes)
+    await expect(ask(method, params)).rejects.toThrow('its answer is incomplete')
+    expect(Math.min(...askedOf(nodes, method))).toBeGreaterThan(0)
+  })
+
   it.each([-32002, -32003, -32602, -32015, -32007, 42])(
     'treats JSON-RPC error %i as an answer about the request, and asks no other endpoint',
     async (code) => {
@@ -269,9 +283,8 @@ describe('an endpoint', () => {
   it('that is further behind than others gets no calls, and its answers do not count', async () => {
     const nodes = three()
     const { ask, clock, pool } = scriptedPool(nodes)
-    await ask('getBalance', BALANCE)
-    nodes[0]!.slot += 100
-    nodes[1]!.slot += 100
+    const late = await firstOf(nodes, ask)
+    for (const [i, node] of nodes.entries()) if (i !== late) node.slot += 100
     // After a while without requests, no endpoint is trusted before the others were asked how far they are.
     clock.advance(15_000)
     for (let i = 0; i < 20; i++) {
@@ -279,12 +292,12 @@ describe('an endpoint', () => {
       expect(await ask('getBalance', BALANCE)).toMatchObject({ result: { context: { slot: 1_100 } } })
     }
     await pool.settled()
-    expect(pool.reports()[2]).toMatchObject({ state: 'behind', slotLag: 100 })
-    nodes[2]!.slot = 1_100 - MOST_LAG_SLOTS
+    expect(pool.reports()[late]).toMatchObject({ state: 'behind', slotLag: 100 })
+    nodes[late]!.slot = 1_100 - MOST_LAG_SLOTS
     clock.advance(6_000)
     await ask('getBalance', BALANCE)
     await pool.settled()
-    expect(pool.reports()[2]).toMatchObject({ state: 'ok', slotLag: MOST_LAG_SLOTS })
+    expect(pool.reports()[late]).toMatchObject({ state: 'ok', slotLag: MOST_LAG_SLOTS })
   })
 
   it('that is behind is recognised at a commitment that was not asked before', async () => {
