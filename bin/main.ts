@@ -31,7 +31,6 @@ const DAEMON: DaemonParts = {
 const ofProcess: Host = Object.assign(processTerminal, {
   on: process.on.bind(process),
   once: process.once.bind(process),
-  removeListener: process.removeListener.bind(process),
   exit: process.exit.bind(process),
 })
 

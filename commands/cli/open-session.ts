@@ -28,7 +28,6 @@ const STOP_SIGNALS = Object.keys(STOPPED_BY) as StopSignal[]
 export interface Host extends Terminal {
   on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown
   once(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown
-  removeListener(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown
   exit(code: number): void
 }
 
@@ -92,6 +91,7 @@ export function openSession(
 
   let opening: Promise<Connection> | undefined
   let connection: Connection | undefined
+  const closeConnection = once(async () => connection?.close())
   let interruptNote: string | null = null
   const interrupted = (signal: NodeJS.Signals) => {
     if (signal === 'SIGINT' && ui.isPaging) {
@@ -100,7 +100,7 @@ export function openSession(
     }
     if (interruptNote !== null) ui.note(interruptNote)
     ui.flush()
-    void Promise.resolve(connection?.close()).finally(() => host.exit(STOPPED_BY[signal as StopSignal]))
+    void closeConnection().finally(() => host.exit(STOPPED_BY[signal as StopSignal]))
   }
   const open = async () => {
     for (const signal of STOP_SIGNALS) host.once(signal, interrupted)
@@ -191,10 +191,11 @@ export function openSession(
         (opened) => opened.close(),
         () => undefined,
       )
-      for (const signal of STOP_SIGNALS) host.removeListener(signal, interrupted)
+      // The listeners stay until the process ends: Node drops a signal that arrives just before they are removed.
+      interruptNote = null
       // A connection that failed to open was already reported by the caller that awaited it.
       await opening?.catch(() => undefined)
-      await connection?.close()
+      await closeConnection()
     },
   }
   return session
