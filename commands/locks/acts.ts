@@ -46,41 +46,6 @@ export async function closingCall({ payer, accounts }: Signing, { address, mint 
 }
 type LockAt = Pick<LockRead, 'address' | 'mint'>
 
-const demandsCancellation = demanding(
-  'it pays the recipient what has unlocked, and the creator the rest',
-  async (of, lock: Pick<LockRead, 'address' | 'mint' | 'creator' | 'recipient'>) => {
-    const { address, mint, creator, recipient } = lock
-    const { payer } = of
-    const [creator_token, recipient_token] = await Promise.all([
-      of.accounts(mint, creator),
-      of.accounts(mint, recipient),
-    ])
-    const accounts = { escrow: address, token_mint: mint, creator_token, recipient_token, rent_receiver: creator }
-    return [
-      opens(payer, [creator, recipient], mint, 2),
-      lockCall('cancel_vesting_escrow', { ...accounts, signer: payer }, {}),
-      ...(payer === creator ? [await closingCall(of, lock)] : []),
-    ]
-  },
-)
-
-const demandsChange = demanding(
-  'it gives this lock to this wallet, and changes nothing else',
-  ({ payer }, { address, new_recipient }: { address: string; new_recipient: string }) => [
-    lockCall('update_vesting_escrow_recipient', { escrow: address, signer: payer }, { new_recipient }),
-  ],
-)
-
-const demandsTexts = demanding(
-  'it writes these texts, and changes nothing else',
-  ({ payer }, asked: Texts & { address: string }) => [textsCall(payer, asked)],
-)
-
-const demandsClosing = demanding('it closes this lock, and its rent returns to you', async (of, lock: LockAt) => [
-  opens(of.payer, of.payer, lock.mint),
-  await closingCall(of, lock),
-])
-
 export const LOCK_CALLS = [...ACT_CALLS, paths.locks.get]
 /** The API calls it `address`. */
 export const lockAddress = (about = 'Address of the lock') => ({
@@ -118,7 +83,18 @@ const cancelVerb = verb({
     return runAct<LockCancellation>(session, flags, {
       what: `Cancel the lock ${address} of ${mint}`,
       call: (body, options) => session.client.locks.cancel({ address, ...body }, options),
-      demand: (of) => demandsCancellation(of, lock),
+      demand: demanding('it pays the recipient what has unlocked, and the creator the rest', async (of) => {
+        const paid = {
+          creator_token: await of.accounts(mint, creator),
+          recipient_token: await of.accounts(mint, recipient),
+          rent_receiver: creator,
+        }
+        return [
+          opens(of.payer, [creator, recipient], mint, 2),
+          lockCall('cancel_vesting_escrow', { escrow: address, token_mint: mint, ...paid, signer: of.payer }, {}),
+          ...(of.payer === creator ? [await closingCall(of, lock)] : []),
+        ]
+      }),
       preview: ({ to_recipient, to_creator }) => [
         previewLine('recipient', `${recipient} gets ${wholeIn(lock, to_recipient)}`),
         previewLine('creator', `${creator} gets ${wholeIn(lock, to_creator)}`),
@@ -154,7 +130,9 @@ const transferVerb = verb({
     return runAct<LockRecipientChange>(session, flags, {
       what: `Give the lock ${address} of ${lock.mint} to ${new_recipient}`,
       call: (body, options) => session.client.locks.changeRecipient({ ...terms, ...body }, options),
-      demand: (of) => demandsChange(of, terms),
+      demand: demanding('it gives this lock to this wallet, and changes nothing else', ({ payer: signer }) => [
+        lockCall('update_vesting_escrow_recipient', { escrow: address, signer }, { new_recipient }),
+      ]),
       preview: ({ recipient, claimable }) => [
         previewLine('until now', recipient),
         previewLine('from now', new_recipient),
@@ -185,7 +163,7 @@ const updateVerb = verb({
     return runAct<LockTitling>(session, flags, {
       what: `Write the title of the lock ${address}, for good`,
       call: (body, options) => session.client.locks.entitle({ ...request, ...body }, options),
-      demand: (of) => demandsTexts(of, request),
+      demand: demanding('it writes these texts, and changes nothing else', ({ payer }) => [textsCall(payer, request)]),
       preview: ({ rent }) => [
         previewLine('title', printable(title)),
         ...(description === undefined ? [] : [previewLine('text', printable(description))]),
@@ -211,7 +189,10 @@ const closeVerb = verb({
     return runAct<LockClosing>(session, flags, {
       what: `Close the lock ${address} of ${mint}`,
       call: (body, options) => session.client.locks.close({ address, ...body }, options),
-      demand: (of) => demandsClosing(of, lock),
+      demand: demanding('it closes this lock, and its rent returns to you', async (of) => [
+        opens(of.payer, of.payer, mint),
+        await closingCall(of, lock),
+      ]),
       preview: ({ rent }) => [previewLine('returns', `${solOf(BigInt(rent))} SOL`)],
       show: ({ rent }) => ({ address, mint, rent }),
       decimals: { rent: 9 },

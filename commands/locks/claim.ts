@@ -17,27 +17,6 @@ import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { closingCall, decimalsIn, LOCK_CALLS, lockAddress, lockCall, readLock, wholeIn } from './acts.ts'
 
-interface AskedClaim {
-  address: string
-  mint: string
-  /** Raw units. The whole of it goes to the payer, who may get the rent too. */
-  amount: bigint
-  closes: boolean
-}
-
-const demandsClaim = demanding(
-  'it pays you this amount of this lock',
-  async (of, { closes, amount: max_amount, ...lock }: AskedClaim) => {
-    const { address: escrow, mint: token_mint } = lock
-    const paid = { recipient: of.payer, recipient_token: await of.accounts(token_mint, of.payer) }
-    return [
-      opens(of.payer, of.payer, token_mint),
-      lockCall('claim_v2', { escrow, token_mint, ...paid }, { max_amount }),
-      ...(closes ? [await closingCall(of, lock)] : []),
-    ]
-  },
-)
-
 export const claimVerb = verb({
   about: 'Claim what has unlocked of a lock, or of all locks for your wallet',
   details: 'The recipient signs and is paid. A lock whose rent is yours is closed by the claim of its last units.',
@@ -80,8 +59,16 @@ function claimOne(
     what: `Claim from the lock ${address} of ${mint}`,
     call: (body, options) =>
       session.client.locks.claim({ address, ...(amount === null ? {} : { amount: String(amount) }), ...body }, options),
-    demand: (of, data) =>
-      demandsClaim(of, { address, mint, amount: amount ?? BigInt(data.amount), closes: data.closes }),
+    // Without an amount it is the API's; the whole of it goes to the payer.
+    demand: demanding('it pays you this amount of this lock', async (of, data) => {
+      const paid = { recipient: of.payer, recipient_token: await of.accounts(mint, of.payer) }
+      const max_amount = amount ?? BigInt(data.amount)
+      return [
+        opens(of.payer, of.payer, mint),
+        lockCall('claim_v2', { escrow: address, token_mint: mint, ...paid }, { max_amount }),
+        ...(data.closes ? [await closingCall(of, lock)] : []),
+      ]
+    }),
     preview: ({ amount: units, received, remaining }) => [
       previewLine('claims', wholeIn(lock, units)),
       ...(received === units
