@@ -1,15 +1,11 @@
 /** Shows the figures of an airdrop: what was claimed, how fast, and what is left. */
 import type { AirdropStats } from '../../src/api/airdrop-claims.ts'
-import { groupedDecimalOf } from '../cli/amounts.ts'
+import { tokensText } from '../cli/amounts.ts'
 import type { Drawing } from '../ui/drawing.ts'
 import { plotLines, showsBraille } from '../ui/plot.ts'
 import { sparkline } from '../ui/sparkline.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
-
-/** A raw amount in whole tokens, or in raw units if the decimals are not known; a dash for none. */
-export const tokensText = (raw: string | null, decimals: number | null): string =>
-  raw === null ? '-' : decimals === null ? `${raw} raw units` : groupedDecimalOf(BigInt(raw), decimals)
 
 /** A share as a percentage, rounded down so that 100 % means all. */
 export const shareText = (share: number | null): string =>

@@ -1,7 +1,7 @@
 /** `svc airdrops`: from a list of recipients to funded distributors, claims and the withdrawal of the rest. */
 import { paths } from '../../src/api/paths.ts'
 import { toHex } from '../../src/merkle/tree.ts'
-import { groupedDecimalOf, inWhole, wholeOf } from '../cli/amounts.ts'
+import { inWhole, tokensText, unitsOfAll, wholeOf } from '../cli/amounts.ts'
 import { mintAddress, type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import { makeStateFolder, stateFile } from '../cli/state-file.ts'
@@ -14,7 +14,7 @@ import { fetchStoredList } from '../merkle/stored-list.ts'
 import { TX_VERSION, txVersionField, WAIT } from '../signing/flags.ts'
 import { sendByPlatform } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
-import { mintDecimals, recordInTokens } from '../signing/token-state.ts'
+import { decimalsOfMints, mintDecimals, recordInTokens } from '../signing/token-state.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
@@ -121,8 +121,7 @@ const airdropWithdrawVerb = verb({
     const all = amount ?? airdrop.vault_balance
     if (all === null) throw usage(`${id} has no vault on chain: nothing can be withdrawn`, { param: '<id>' })
     const decimals = await mintDecimals(session, airdrop.mint)
-    const shownAmount = decimals === null ? `${all} raw units` : groupedDecimalOf(BigInt(all), decimals)
-    const what = `Withdraw ${shownAmount} of ${airdrop.mint}`
+    const what = `Withdraw ${tokensText(all, decimals)} of ${airdrop.mint}`
     await session.ui.preview([
       what,
       previewLine('vault', airdrop.vault ?? '-'),
@@ -244,8 +243,10 @@ export const airdropEligibilityVerb = listVerb({
     ...(['amount_locked', 'vested', 'claimed_amount', 'claimable_amount', 'next_vesting_at'] as const),
   ],
   async table(airdrops, session) {
-    const decimals = new Map<string, number | null>()
-    for (const mint of new Set(airdrops.map(({ mint }) => mint))) decimals.set(mint, await mintDecimals(session, mint))
+    const decimals = await decimalsOfMints(
+      session,
+      airdrops.map(({ mint }) => mint),
+    )
     const shown = (mint: string, amount: string) => {
       const digits = decimals.get(mint) ?? null
       return digits === null ? `${amount} raw units` : wholeOf(amount, digits)
@@ -311,9 +312,7 @@ const airdropGetVerb = verb({
     const decimals = await mintDecimals(session, data.mint)
     return {
       data,
-      ...(decimals === null
-        ? {}
-        : { record: inWhole(data, Object.fromEntries(amounts.map((name) => [name, decimals]))) }),
+      record: inWhole(data, unitsOfAll(amounts, decimals)),
       notes: vaultNotes(data, decimals, session.clock.now()),
     }
   },

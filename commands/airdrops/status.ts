@@ -2,6 +2,7 @@
 import type { AirdropStats } from '../../src/api/airdrop-claims.ts'
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
+import { tokensText } from '../cli/amounts.ts'
 import { required, text, verb } from '../cli/command.ts'
 import { mintDecimals } from '../signing/token-state.ts'
 import { drawingLines, drawingSvg, writePicture } from '../ui/drawing.ts'
@@ -11,7 +12,7 @@ import { nullIfNotFound } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
-import { claimDrawing, claimFields, tokensText } from './figures.ts'
+import { claimDrawing, claimFields } from './figures.ts'
 
 const NO_CLAIMS = ['Nobody has claimed yet: there is nothing to draw.']
 

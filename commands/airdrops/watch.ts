@@ -2,6 +2,7 @@
 
 import type { AirdropClaimRecord, AirdropStats } from '../../src/api/airdrop-claims.ts'
 import { paths } from '../../src/api/paths.ts'
+import { tokensText } from '../cli/amounts.ts'
 import { type CommandOutcome, required, text, verb } from '../cli/command.ts'
 import { terminal } from '../cli/terminal.ts'
 import { openEventLines } from '../events/lines.ts'
@@ -12,7 +13,7 @@ import { isTransient } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { localTime, timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
-import { claimPlot, figuresLine, shareBar, shareText, tokensText } from './figures.ts'
+import { claimPlot, figuresLine, shareBar, shareText } from './figures.ts'
 
 const LOOK_PAUSE_MS = 3_000
 const REFUSED_PAUSE_MS = 10_000

@@ -68,14 +68,22 @@ export const wholeOf = (value: unknown, of: number | Unit): unknown => {
   return typeof of === 'number' ? new Amount(value, of) : new Amount(value, of.decimals, of.unit)
 }
 
-/** Fields for a terminal: those named in `decimals` are raw units, and become amounts; lamports become SOL. */
-export function inWhole(
-  fields: Readonly<Record<string, unknown>>,
-  decimals: Readonly<Record<string, number | Unit>>,
-): Record<string, unknown> {
+/** A raw amount in whole tokens, or in raw units if the decimals are not known; a dash for none. */
+export const tokensText = (raw: string | bigint | null, decimals: number | null): string =>
+  raw === null ? '-' : decimals === null ? `${raw} raw units` : groupedDecimalOf(BigInt(raw), decimals)
+
+/** The units of fields in raw units; null if they are not known. */
+export type FieldUnits = Readonly<Record<string, number | Unit | null>>
+
+/** The same units for several fields. */
+export const unitsOfAll = (names: readonly string[], of: number | Unit | null): FieldUnits =>
+  Object.fromEntries(names.map((name) => [name, of]))
+
+/** Fields for a terminal: those of known units become amounts, and lamports SOL. */
+export function inWhole(fields: Readonly<Record<string, unknown>>, units: FieldUnits): Record<string, unknown> {
   const shown = ([name, value]: [string, unknown]) => {
-    const digits = decimals[name]
-    return digits === undefined ? [name, value] : [name.replace('lamports', 'sol'), wholeOf(value, digits)]
+    const digits = units[name] ?? null
+    return digits === null ? [name, value] : [name.replace('lamports', 'sol'), wholeOf(value, digits)]
   }
   return Object.fromEntries(Object.entries(fields).map(shown))
 }

@@ -8,8 +8,7 @@ import type { Session } from '../cli/session.ts'
 import { failedRow, oneByOne, runList } from '../lists/run.ts'
 import { approverField, programsField } from '../signing/flags.ts'
 import { addFunds, type Funds, forecastFunds, readLamports, repeatFunds, solPayment } from '../signing/funds.ts'
-import { platformAddress } from '../signing/platform-wallet.ts'
-import { signingWallet } from '../signing/signing-wallet.ts'
+import { signerAddress } from '../signing/platform-wallet.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { EXIT } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
@@ -36,7 +35,7 @@ export async function claimAll(
 ): Promise<CommandOutcome> {
   const least = input.min === undefined ? 0n : rawUnits(input.min, LAMPORT_DECIMALS, '--min')
   const kind = splits === undefined ? input.kind : 'dbc'
-  const payer = input.signed ? await platformAddress(session) : await signingWallet(session, input)
+  const payer = await signerAddress(session, input)
   // A creator's positions in its pools belong to the wallet that signs.
   const owner = input.owner ?? (input.as === 'creator' ? payer : undefined)
   const rows = await claimableFees(session, { kind, beneficiary: input.as, owner, least, payer, only: onlyOf(input) })

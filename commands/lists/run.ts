@@ -7,10 +7,10 @@ import type { CommandOutcome } from '../cli/command.ts'
 import { type Session, sessionWith } from '../cli/session.ts'
 import { agreedSession, confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import { canPay, type Funds, requireFunds, totalLines } from '../signing/funds.ts'
-import { platformAddress } from '../signing/platform-wallet.ts'
+import { signerAddress } from '../signing/platform-wallet.ts'
 import { failureLines, previewLine } from '../signing/preview.ts'
 import { type SimulatedBuild, wouldFail } from '../signing/run-failures.ts'
-import { type SigningWalletFlags, signingWallet } from '../signing/signing-wallet.ts'
+import type { SigningWalletFlags } from '../signing/signing-wallet.ts'
 import { EXIT, failure, usage } from '../ui/problem.ts'
 
 interface ListRun {
@@ -46,7 +46,7 @@ export async function listSigner(
   session: Session,
   flags: SigningWalletFlags & { signed?: boolean; dry_run: boolean },
 ): Promise<{ payer: string; cluster: string | null }> {
-  const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
+  const payer = await signerAddress(session, flags)
   const cluster = await session.cluster()
   if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
   return { payer, cluster }

@@ -3,7 +3,7 @@ import type { LockCancellation, LockClosing, LockRead, LockRecipientChange, Lock
 import { paths } from '../../src/api/paths.ts'
 import { hexOf } from '../../src/solana/bytes.ts'
 import { JUPITER_LOCK } from '../../src/solana/programs/jupiter-lock.ts'
-import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
+import { solOf, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { type Call, demanding, opens, type Signing } from '../signing/demand.ts'
@@ -54,13 +54,6 @@ export const lockAddress = (about = 'Address of the lock') => ({
 })
 export const LOCK = required(lockAddress())
 
-/** Raw units of a lock in whole tokens, if its mint still exists. */
-export const wholeIn = ({ decimals }: Pick<LockRead, 'decimals'>, raw: string): string =>
-  decimals === null ? `${raw} raw units` : groupedDecimalOf(BigInt(raw), decimals)
-
-export const decimalsIn = ({ decimals }: Pick<LockRead, 'decimals'>, fields: readonly string[]) =>
-  decimals === null ? {} : { decimals: Object.fromEntries(fields.map((name) => [name, decimals])) }
-
 /** The lock with the address that was typed, whatever the API says of it. */
 export const readLock = async ({ client }: Session, address: string): Promise<LockRead> => ({
   ...(await client.locks.get({ address })).data,
@@ -79,7 +72,7 @@ const cancelVerb = verb({
   ],
   async run({ lock: address, ...flags }, session) {
     const lock = await readLock(session, address)
-    const { mint, creator, recipient } = lock
+    const { mint, creator, recipient, decimals } = lock
     return runAct<LockCancellation>(session, flags, {
       what: `Cancel the lock ${address} of ${mint}`,
       call: (body, options) => session.client.locks.cancel({ address, ...body }, options),
@@ -96,19 +89,13 @@ const cancelVerb = verb({
         ]
       }),
       preview: ({ to_recipient, to_creator }) => [
-        previewLine('recipient', `${recipient} gets ${wholeIn(lock, to_recipient)}`),
-        previewLine('creator', `${creator} gets ${wholeIn(lock, to_creator)}`),
+        previewLine('recipient', `${recipient} gets ${tokensText(to_recipient, decimals)}`),
+        previewLine('creator', `${creator} gets ${tokensText(to_creator, decimals)}`),
       ],
-      show: ({ to_recipient, to_creator, closes }) => ({
-        address,
-        mint,
-        creator,
-        recipient,
-        to_recipient,
-        to_creator,
-        closes,
-      }),
-      ...decimalsIn(lock, ['to_recipient', 'to_creator']),
+      show({ to_recipient, to_creator, closes }) {
+        return { address, mint, creator, recipient, to_recipient, to_creator, closes }
+      },
+      decimals: unitsOfAll(['to_recipient', 'to_creator'], decimals),
     })
   },
 })
@@ -136,10 +123,12 @@ const transferVerb = verb({
       preview: ({ recipient, claimable }) => [
         previewLine('until now', recipient),
         previewLine('from now', new_recipient),
-        ...(claimable === '0' ? [] : [previewLine('with it', `${wholeIn(lock, claimable)} that can be claimed now`)]),
+        ...(claimable === '0'
+          ? []
+          : [previewLine('with it', `${tokensText(claimable, lock.decimals)} that can be claimed now`)]),
       ],
       show: ({ mint, recipient, claimable }) => ({ address, mint, recipient, new_recipient, claimable }),
-      ...decimalsIn(lock, ['claimable']),
+      decimals: { claimable: lock.decimals },
     })
   },
 })

@@ -1,21 +1,20 @@
 /** `svc locks claim`: claims what has unlocked of one lock, or of every lock for the wallet. */
 import type { Lock, LockClaim, LockRead } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
-import { Amount, groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
+import { Amount, rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { type CommandOutcome, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { pagesOf } from '../cli/pages.ts'
 import type { Session } from '../cli/session.ts'
 import { oneByOne, rowKey, runList } from '../lists/run.ts'
 import { demanding, opens } from '../signing/demand.ts'
-import { platformAddress } from '../signing/platform-wallet.ts'
+import { signerAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
-import { signingWallet } from '../signing/signing-wallet.ts'
-import { mintDecimals } from '../signing/token-state.ts'
+import { decimalsOfMints } from '../signing/token-state.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
-import { closingCall, decimalsIn, LOCK_CALLS, lockAddress, lockCall, readLock, wholeIn } from './acts.ts'
+import { closingCall, LOCK_CALLS, lockAddress, lockCall, readLock } from './acts.ts'
 
 export const claimVerb = verb({
   about: 'Claim what has unlocked of a lock, or of all locks for your wallet',
@@ -54,7 +53,7 @@ function claimOne(
   lock: Pick<LockRead, 'address' | 'mint' | 'decimals'>,
   amount: bigint | null,
 ): Promise<CommandOutcome> {
-  const { address, mint } = lock
+  const { address, mint, decimals } = lock
   return runAct<LockClaim>(session, flags, {
     what: `Claim from the lock ${address} of ${mint}`,
     call: (body, options) =>
@@ -70,21 +69,16 @@ function claimOne(
       ]
     }),
     preview: ({ amount: units, received, remaining }) => [
-      previewLine('claims', wholeIn(lock, units)),
+      previewLine('claims', tokensText(units, decimals)),
       ...(received === units
         ? []
-        : [previewLine('receives', `${wholeIn(lock, received)}: the mint has a transfer fee`)]),
-      previewLine('stays', wholeIn(lock, remaining)),
+        : [previewLine('receives', `${tokensText(received, decimals)}: the mint has a transfer fee`)]),
+      previewLine('stays', tokensText(remaining, decimals)),
     ],
-    show: ({ amount: units, received, remaining, closes }) => ({
-      address,
-      mint,
-      amount: units,
-      received,
-      remaining,
-      closes,
-    }),
-    ...decimalsIn(lock, ['amount', 'received', 'remaining']),
+    show({ amount: units, received, remaining, closes }) {
+      return { address, mint, amount: units, received, remaining, closes }
+    },
+    decimals: unitsOfAll(['amount', 'received', 'remaining'], decimals),
   })
 }
 
@@ -100,7 +94,7 @@ interface ClaimRow extends Pick<Lock, 'address' | 'mint' | 'claimable'> {
 
 /** Each run reads from the chain what can be claimed, so that no state has to be stored between runs. */
 async function claimAll(session: Session, flags: ActFlags, mint: string | undefined): Promise<CommandOutcome> {
-  const recipient = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
+  const recipient = await signerAddress(session, flags)
   const rows = await claimableLocks(session, recipient, mint)
   const mints = new Set(rows.map((row) => row.mint)).size
   return runList(session, flags, {
@@ -111,7 +105,7 @@ async function claimAll(session: Session, flags: ActFlags, mint: string | undefi
         ? null
         : {
             lines: [
-              ...rows.map((row) => `  ${row.address}  ${amountOf(row)} of ${row.mint}`),
+              ...rows.map((row) => `  ${row.address}  ${tokensText(row.claimable, row.decimals)} of ${row.mint}`),
               // Anybody can lock worthless tokens for this wallet.
               `Token accounts that are missing are opened for about 0.002 SOL each, one for each of ${counted(mints, 'mint')} at most; --mint claims one mint.`,
             ],
@@ -131,27 +125,24 @@ async function claimRow(session: Session, flags: ActFlags, row: ClaimRow): Promi
 }
 
 async function claimableLocks(session: Session, recipient: string, mint: string | undefined): Promise<ClaimRow[]> {
-  const decimals = new Map<string, number | null>()
-  const rows: ClaimRow[] = []
+  const found: Lock[] = []
   const query = { recipient, ...(mint === undefined ? {} : { mint }) }
   for await (const { data } of pagesOf((paging) => session.client.locks.list({ ...query, ...paging }))) {
-    for (const { address, mint: of, claimable } of data.filter((lock) => lock.claimable !== '0')) {
-      if (!decimals.has(of)) decimals.set(of, await mintDecimals(session, of))
-      const known = decimals.get(of) ?? null
-      rows.push({ address, mint: of, claimable, decimals: known, status: 'to claim', signature: null, error: null })
-    }
-    if (rows.length > MOST_CLAIMED) {
+    found.push(...data.filter(({ claimable }) => claimable !== '0'))
+    if (found.length > MOST_CLAIMED) {
       throw usage(`more than ${MOST_CLAIMED} locks can be claimed; anybody can make locks for your wallet`, {
         param: '--all',
         next: 'claim those that you know, with --mint or by their address',
       })
     }
   }
-  return rows
+  const mints = found.map((lock) => lock.mint)
+  const decimals = await decimalsOfMints(session, mints)
+  const open = { status: 'to claim' as const, signature: null, error: null }
+  return found.map(({ address, mint: of, claimable }) => {
+    return { address, mint: of, claimable, decimals: decimals.get(of) ?? null, ...open }
+  })
 }
-
-const amountOf = ({ claimable, decimals }: ClaimRow) =>
-  decimals === null ? `${claimable} raw units` : groupedDecimalOf(BigInt(claimable), decimals)
 
 function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[]): CommandOutcome {
   const failed = rows.filter(({ status }) => status === 'failed')
@@ -170,9 +161,10 @@ function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[]): Com
       : {
           table: {
             columns,
-            rows: rows.map((row) =>
-              cells(row, row.decimals === null ? row.claimable : new Amount(row.claimable, row.decimals)),
-            ),
+            rows: rows.map((row) => {
+              const { claimable, decimals } = row
+              return cells(row, decimals === null ? claimable : new Amount(claimable, decimals))
+            }),
           },
         }),
     notes: [...failed.map(({ address, error }) => `${address}: ${printable(error ?? '')}`), ...notes],

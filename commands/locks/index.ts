@@ -1,12 +1,12 @@
 /** `svc locks`: tokens of any mint that a recipient can claim at a date or step by step. */
 import type { Lock } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
-import { inWhole, wholeOf } from '../cli/amounts.ts'
+import { inWhole, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { mintAddress, type Noun, type Rows, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
-import { mintDecimals } from '../signing/token-state.ts'
-import { LOCK, LOCK_ACTS, readLock, wholeIn } from './acts.ts'
+import { decimalsOfMints } from '../signing/token-state.ts'
+import { LOCK, LOCK_ACTS, readLock } from './acts.ts'
 import { claimVerb } from './claim.ts'
 import { createVerb } from './create.ts'
 import { planVerb } from './plan.ts'
@@ -19,16 +19,12 @@ const COLUMNS = ['address', 'mint', 'recipient', 'amount', 'claimable', 'locked'
 
 /** The amounts are in whole tokens; those of a mint that no longer exists stay raw units. */
 async function listTable(locks: readonly Lock[], session: Session): Promise<Rows> {
-  const mints = [...new Set(locks.map(({ mint }) => mint))]
-  const decimals = new Map(
-    await Promise.all(mints.map(async (mint) => [mint, await mintDecimals(session, mint)] as const)),
+  const decimals = await decimalsOfMints(
+    session,
+    locks.map(({ mint }) => mint),
   )
-  const cell = (lock: Lock, column: (typeof COLUMNS)[number]) => {
-    const digits = decimals.get(lock.mint) ?? null
-    const isAmount = (AMOUNTS as readonly string[]).includes(column)
-    return isAmount && digits !== null ? wholeOf(lock[column], digits) : lock[column]
-  }
-  return { columns: COLUMNS, rows: locks.map((lock) => COLUMNS.map((column) => cell(lock, column))) }
+  const whole = (lock: Lock) => inWhole(lock, unitsOfAll(AMOUNTS, decimals.get(lock.mint) ?? null))
+  return { columns: COLUMNS, rows: locks.map(whole).map((lock) => COLUMNS.map((column) => lock[column])) }
 }
 
 export const locksNoun: Noun = {
@@ -65,11 +61,8 @@ export const locksNoun: Noun = {
         const data = await readLock(session, address)
         const { next_unlock: next, decimals } = data
         if (decimals === null) return { data }
-        const whole = {
-          ...data,
-          next_unlock: next === null ? null : `${wholeIn(data, next.amount)} at ${next.at ?? 'never'}`,
-        }
-        return { data, record: inWhole(whole, Object.fromEntries(AMOUNTS.map((name) => [name, decimals]))) }
+        const next_unlock = next === null ? null : `${tokensText(next.amount, decimals)} at ${next.at ?? 'never'}`
+        return { data, record: inWhole({ ...data, next_unlock }, unitsOfAll(AMOUNTS, decimals)) }
       },
     }),
   },

@@ -5,9 +5,8 @@ import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { txVersionField } from '../signing/flags.ts'
-import { platformAddress } from '../signing/platform-wallet.ts'
+import { signerAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
-import { signingWallet } from '../signing/signing-wallet.ts'
 import { EXIT } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import type { PoolBody } from './launch-body.ts'
@@ -18,7 +17,7 @@ const BOOK_COLUMNS = ['party', 'address', 'sol', 'quote', 'base'] as const
 
 /** Who would launch: the platform wallet with --signed, else the wallet of the flags; its key is not needed. */
 async function rehearsedCreator(session: Session, input: CreateFlags): Promise<string> {
-  return input.signed ? platformAddress(session) : signingWallet(session, { ...input, dry_run: true })
+  return signerAddress(session, { ...input, dry_run: true })
 }
 
 export async function rehearseBody(

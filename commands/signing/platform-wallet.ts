@@ -4,7 +4,7 @@
  */
 
 import type { Transaction } from '../../src/api/transactions.ts'
-import type { Unit } from '../cli/amounts.ts'
+import type { FieldUnits } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { failure, usage } from '../ui/problem.ts'
@@ -14,6 +14,7 @@ import { waitForTransaction } from './following.ts'
 import { requestPlatformSignature } from './requests.ts'
 import { transactionFailure } from './run-failures.ts'
 import { sentOutcome } from './run-outcomes.ts'
+import { type SigningWalletFlags, signingWallet } from './signing-wallet.ts'
 
 /** One signature, or those of several transactions in the order of sending. */
 type PlatformAnswer = ({ signature: string } | { signatures: readonly string[] }) & {
@@ -22,7 +23,7 @@ type PlatformAnswer = ({ signature: string } | { signatures: readonly string[] }
   /** The first fields of the answer; `confirmed` is null if the command did not wait. */
   show(confirmed: Transaction | null): Promise<Record<string, unknown>> | Record<string, unknown>
   /** Like those of the request, if only the answer says them. */
-  decimals?: Readonly<Record<string, number | Unit>> | undefined
+  decimals?: FieldUnits | undefined
 }
 
 export interface PlatformRequest {
@@ -30,7 +31,7 @@ export interface PlatformRequest {
   what: string
   sign(options: { idempotencyKey: string }): Promise<PlatformAnswer>
   /** The decimals of fields in raw units, which a terminal shows as whole tokens and SOL. */
-  decimals?: Readonly<Record<string, number | Unit>>
+  decimals?: FieldUnits
 }
 
 interface PlatformFlags {
@@ -47,6 +48,12 @@ export async function platformAddress({ client }: Session): Promise<string> {
     next: 'svc config set signer keypair (docs/signer.md), or sign with your own keypair',
   })
 }
+
+/** The address that signs: with `--signed` that of the platform wallet. */
+export const signerAddress = (
+  session: Session,
+  flags: SigningWalletFlags & { signed?: boolean | undefined },
+): Promise<string> => (flags.signed ? platformAddress(session) : signingWallet(session, flags))
 
 /**
  * Confirms, signs and follows a request. `transaction` is the previewed unsigned build; it explains a failure if the

@@ -7,7 +7,7 @@ import type { ProposalCreation } from '../../src/api/payloads.ts'
 import type { Proposal } from '../../src/api/proposals.ts'
 import type { Transaction } from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/platform/errors.ts'
-import type { Unit } from '../cli/amounts.ts'
+import type { FieldUnits } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { resolveSource } from '../cli/state-file.ts'
@@ -342,7 +342,7 @@ export interface Proposed {
   last: Transaction | undefined
   /** Whether an earlier try may have left a transaction buffer. */
   leavesBuffer?: boolean
-  decimals?: Readonly<Record<string, number | Unit>> | undefined
+  decimals?: FieldUnits | undefined
 }
 
 /** The answer of a command that has proposed: the proposal, who must approve, and the next command. */

@@ -1,6 +1,7 @@
 /** Runs an act that your keypair, a vault or the platform wallet signs. */
 import { paths } from '../../src/api/paths.ts'
 import type { Client } from '../../src/client.ts'
+import type { FieldUnits } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { failure } from '../ui/problem.ts'
@@ -25,7 +26,6 @@ export type ActFlags = SigningFlags & { signed: boolean; idempotency_key?: strin
 type ActBody = { payer: string; mode?: 'signed'; tx_version?: 1 } & ReturnType<typeof buildFields>
 export type CallOptions = Parameters<Client['tokens']['transferAuthority']>[1]
 
-type Decimals = Readonly<Record<string, number>>
 export type ActAnswer = (BuiltTransactions & { mode: 'unsigned' }) | { mode: 'signed'; signature: string }
 export type Unsigned<D> = Extract<D, { mode: 'unsigned' }>
 
@@ -55,7 +55,7 @@ export interface Act<D extends ActAnswer> {
   preview(data: Unsigned<D>): readonly string[]
   show(data: D): Record<string, unknown>
   /** Decimals of the fields of `show` in raw units. */
-  decimals?: Decimals | ((data: D) => Decimals)
+  decimals?: FieldUnits | ((data: D) => FieldUnits)
 }
 
 export function runAct<D extends ActAnswer>(
@@ -77,7 +77,7 @@ export function signedActOf<D extends ActAnswer>(
   act: Act<D>,
 ): SignedRun<Unsigned<D>> & { what: string } {
   const { what, call, demand, preview, show, decimals } = act
-  const decimalsOf = (data: D): Decimals => (typeof decimals === 'function' ? decimals(data) : (decimals ?? {}))
+  const decimalsOf = (data: D): FieldUnits => (typeof decimals === 'function' ? decimals(data) : (decimals ?? {}))
   return {
     what,
     build: unsignedActOf(flags, act),

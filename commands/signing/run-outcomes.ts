@@ -1,6 +1,6 @@
 /** Makes the results of a signed run: unsigned transactions, a dry run, or what was sent with its lifecycle. */
 import type { Transaction } from '../../src/api/transactions.ts'
-import { inWhole, type Unit } from '../cli/amounts.ts'
+import { type FieldUnits, inWhole } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { EXIT } from '../ui/problem.ts'
 import { type BuiltTransactions, lifetimeFields, trackedField } from './built-transactions.ts'
@@ -71,7 +71,7 @@ export function dryRunOutcome(
 
 interface SentFields {
   signatures: AnswerFields
-  decimals?: Readonly<Record<string, number | Unit>> | undefined
+  decimals?: FieldUnits | undefined
 }
 
 /** Adds the commands that people run next to the outcome of transactions that have landed. */

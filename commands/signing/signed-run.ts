@@ -1,7 +1,7 @@
 /** What a command hands over to be signed, by the keypair, the platform wallet or a vault. */
 
 import type { Transaction } from '../../src/api/transactions.ts'
-import type { Unit } from '../cli/amounts.ts'
+import type { FieldUnits } from '../cli/amounts.ts'
 import type { BuiltTransactions } from './built-transactions.ts'
 import type { OpenedAccounts } from './cost-parts.ts'
 import type { Demand, Signing } from './demand.ts'
@@ -24,7 +24,7 @@ export interface SignedRun<D extends BuiltTransactions> {
   /** The first fields of the answer; `confirmed` is null if nothing was sent or the command did not wait. */
   show?(data: D, confirmed: readonly Transaction[] | null): Promise<Record<string, unknown>> | Record<string, unknown>
   /** The decimals of fields of `show` in raw units, which a terminal shows as whole tokens and SOL. */
-  decimals?(data: D): Readonly<Record<string, number | Unit>>
+  decimals?(data: D): FieldUnits
   /** What the user can do if only some of several transactions are known to be confirmed. */
   recovery?(data: D): string
   /** The same request with `mode: signed`; only commands with the flag --signed have it. */

@@ -5,7 +5,7 @@
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import type { MintExtensions } from '../../src/solana/token-extensions.ts'
-import { inWhole } from '../cli/amounts.ts'
+import { inWhole, unitsOfAll } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
 import { nullIfNotFound, Problem } from '../ui/problem.ts'
 
@@ -33,6 +33,12 @@ export async function mintDecimals(session: Session, mint: string): Promise<numb
   return (await nullIfNotFound(mintState(session, mint)))?.decimals ?? null
 }
 
+/** The same for several mints, each of which is read once. */
+export async function decimalsOfMints(session: Session, mints: readonly string[]): Promise<Map<string, number | null>> {
+  const each = [...new Set(mints)].map(async (mint) => [mint, await mintDecimals(session, mint)] as const)
+  return new Map(await Promise.all(each))
+}
+
 /**
  * What a terminal shows of an answer about a mint, with the named amounts in whole tokens; empty if the chain has no
  * such mint.
@@ -44,7 +50,7 @@ export async function recordInTokens<Answer extends { mint: string }>(
 ): Promise<{ record?: Record<string, unknown> }> {
   const decimals = await mintDecimals(session, answer.mint)
   if (decimals === null) return {}
-  return { record: inWhole(answer, Object.fromEntries(amounts.map((name) => [name, decimals]))) }
+  return { record: inWhole(answer, unitsOfAll(amounts, decimals)) }
 }
 
 /**

@@ -9,10 +9,9 @@ import { agreedSession, confirmOn } from '../signing/confirm.ts'
 import { anyValue, type Call, demanding, type Signing, TOKEN_PROGRAMS, unexpectedBuild } from '../signing/demand.ts'
 import { buildFields, IDEMPOTENCY_KEY, SIGNING, signedFlag, txVersionField } from '../signing/flags.ts'
 import { readLamports, requireFunds, solPayment } from '../signing/funds.ts'
-import { platformAddress } from '../signing/platform-wallet.ts'
+import { signerAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
-import { signingWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { counted } from '../ui/words.ts'
 import {
@@ -56,7 +55,7 @@ export const reclaim = verb({
     }
     if (input.build_only || input.idempotency_key !== undefined || input.squads !== undefined)
       return reclaimOnce(session, input)
-    const payer = input.signed ? await platformAddress(session) : await signingWallet(session, input)
+    const payer = await signerAddress(session, input)
     const found = await findExcess(session, input, payer)
     if ('details' in found) return nothingOutcome(payer, found)
     if (input.dry_run) return dryRunOutcome(payer, found)

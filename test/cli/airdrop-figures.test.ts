@@ -1,8 +1,9 @@
 /** What `svc airdrops watch` draws fits the terminal, and says no more than the figures do. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { claimPlot, shareBar, shareText, tokensText } from '../../commands/airdrops/figures.ts'
+import { claimPlot, shareBar, shareText } from '../../commands/airdrops/figures.ts'
 import { paceOf, watchLines } from '../../commands/airdrops/watch.ts'
+import { tokensText } from '../../commands/cli/amounts.ts'
 import type { AirdropStats } from '../../src/api/airdrop-claims.ts'
 import { someone } from '../support/local-chain.ts'
 

@@ -10,11 +10,10 @@ import { claimFees } from '../../fees/one-claim.ts'
 import { type Flat, flat } from '../../signing/built-transactions.ts'
 import { type Call, closes, demanding, opens, type Signing, unexpectedBuild } from '../../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../../signing/flags.ts'
-import { platformAddress } from '../../signing/platform-wallet.ts'
+import { signerAddress } from '../../signing/platform-wallet.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { runSigned } from '../../signing/run.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
-import { signingWallet } from '../../signing/signing-wallet.ts'
 import { addVerb, openVerb } from './add.ts'
 import {
   amountTexts,
@@ -308,7 +307,7 @@ const claimVerb = verb({
     `svc pools positions claim ${EXAMPLE_POOL} ${EXAMPLE_POSITION} --signed --yes`,
   ],
   async run({ address, position, owner, ...flags }, session) {
-    const holder = owner ?? (await (flags.signed ? platformAddress(session) : signingWallet(session, flags)))
+    const holder = owner ?? (await signerAddress(session, flags))
     const request = { address, kind: 'damm_v2', owner: holder, position, splits: undefined } as const
     return claimFees(session, { ...flags, allow_programs: false }, request)
   },
