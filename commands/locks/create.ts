@@ -4,6 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import { isoOf } from '../cli/typed-times.ts'
 import { columnInputs } from '../lists/column-flags.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, SIGN_UNSEEN } from '../signing/flags.ts'
@@ -13,16 +14,7 @@ import { mintState } from '../signing/token-state.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { LOCK_LIST_FLAGS } from './list-rows.ts'
-import {
-  chainClock,
-  flagOf,
-  isoOf,
-  lockPlan,
-  requireSteps,
-  SCHEDULE_FLAGS,
-  scheduleLines,
-  usualTexts,
-} from './schedule.ts'
+import { chainClock, flagOf, lockPlan, requireSteps, SCHEDULE_FLAGS, scheduleLines, usualTexts } from './schedule.ts'
 import { demandsLock, type LockTerms, lockRequest, PARTIES, termLines } from './terms.ts'
 
 export const createVerb = verb({

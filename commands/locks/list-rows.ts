@@ -2,13 +2,13 @@
 import { walletFault, walletKey } from '../../src/merkle/base58.ts'
 import { type ColumnRole, roleOf } from '../../src/merkle/column-names.ts'
 import type { ListForm } from '../../src/merkle/column-plan.ts'
-import type { ScheduleField } from '../../src/solana/lock-schedule.ts'
 import { toggle } from '../cli/command.ts'
+import { isoOf, momentOf, spanOf } from '../cli/typed-times.ts'
 import { type ColumnInputs, columnChoices, columnFlags } from '../lists/column-flags.ts'
 import { type PlacedFault, type PlacedRow, readListRows } from '../lists/csv.ts'
-import { Problem } from '../ui/problem.ts'
+import { Problem, usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
-import { isoOf, type LockPlan, lockPlan, momentOf, type ScheduleTexts, spanOf } from './schedule.ts'
+import { type LockPlan, lockPlan, type ScheduleTexts } from './schedule.ts'
 
 export interface LockRow {
   wallet: string
@@ -111,7 +111,7 @@ function lockRow(
       const said = cell(role).toLowerCase()
       if (said === '' || modes === undefined || modes[role].includes(said)) continue
       const flag = role === 'cancel_mode' ? '--cancellable-by' : '--recipient-changeable-by'
-      throw new RowFault(
+      throw rowFault(
         role,
         `the row says ${said}, and all locks of a list have the terms of ${flag} (${modes[role].at(-1)})`,
       )
@@ -120,26 +120,14 @@ function lockRow(
     const plan = lockPlan(texts, { decimals, now, shown: (field) => `the ${field}` })
     return [{ wallet, plan, offset }]
   } catch (error) {
-    if (error instanceof RowFault) {
-      faults.push({ offset: offsetOf(error.role), message: error.message })
-      return []
-    }
     if (!(error instanceof Problem)) throw error
-    const field = (error.param?.replace('the ', '') ?? 'amount') as ScheduleField
-    faults.push({ offset: offsetOf(field), message: error.message })
+    faults.push({ offset: offsetOf(error.param?.replace('the ', '') ?? 'amount'), message: error.message })
     return []
   }
 }
 
 /** What is wrong with a row, and its column. */
-class RowFault extends Error {
-  readonly role: ColumnRole
-
-  constructor(role: ColumnRole, message: string) {
-    super(message)
-    this.role = role
-  }
-}
+const rowFault = (role: ColumnRole, message: string) => usage(message, { param: role })
 
 interface RowTerms {
   usual: Omit<ScheduleTexts, 'amount'>
@@ -154,7 +142,7 @@ const SPANS = /^(\d{1,6}) ?(days?|weeks?|years?)$/i
 const EVERY: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, yearly: 12, annually: 12 }
 const SPANS_OF: Readonly<Record<string, string>> = { daily: '1d', weekly: '7d' }
 
-/** The texts of the schedule as `lockPlan` reads them. Throws RowFault for what does not go together. */
+/** The texts of the schedule as `lockPlan` reads them. Throws a usage problem that names the column for what does not go together. */
 export function rowTexts(cell: (role: ColumnRole) => string, { usual, now, isRaw }: RowTerms): ScheduleTexts {
   const given = (role: ColumnRole) => cell(role) || undefined
   const start = timeText(given('start') ?? usual.start)
@@ -162,7 +150,7 @@ export function rowTexts(cell: (role: ColumnRole) => string, { usual, now, isRaw
   const cliffs = (['cliff', 'cliff_months', 'cliff_days', 'lockup'] as const).filter((role) => cell(role) !== '')
   const [role, other] = cliffs
   if (role !== undefined && other !== undefined)
-    throw new RowFault(other, `the row has both ${role} and ${other}: when does the first part unlock?`)
+    throw rowFault(other, `the row has both ${role} and ${other}: when does the first part unlock?`)
   const cliff = role === undefined ? timeText(usual.cliff) : cliffText(role, cell(role), startAt)
   const [period, frequency] = [given('period_amount'), given('frequency')]
   const texts = {
@@ -188,22 +176,19 @@ function summed(
   of: { period: string; cliffAmount: string | undefined; periods: string | undefined; isRaw: boolean },
 ): string {
   if (!of.isRaw)
-    throw new RowFault(
+    throw rowFault(
       'period_amount',
       "amounts per period are raw units, as Jupiter's command line writes them: give --raw",
     )
   const digits = { period_amount: of.period, cliff_amount: of.cliffAmount ?? '0', periods: of.periods ?? '' }
   for (const [role, text] of Object.entries(digits)) {
     if (!/^\d{1,20}$/.test(text))
-      throw new RowFault(role as ColumnRole, `the ${role.replace('_', ' ')} must be a whole number, not "${text}"`)
+      throw rowFault(role as ColumnRole, `the ${role.replace('_', ' ')} must be a whole number, not "${text}"`)
   }
   const total = BigInt(digits.cliff_amount) + BigInt(digits.periods) * BigInt(digits.period_amount)
   const said = cell('amount')
   if (said !== '' && said !== String(total))
-    throw new RowFault(
-      'amount',
-      `the amount is ${said}, and the cliff with ${digits.periods} periods comes to ${total}`,
-    )
+    throw rowFault('amount', `the amount is ${said}, and the cliff with ${digits.periods} periods comes to ${total}`)
   return String(total)
 }
 
@@ -214,15 +199,15 @@ const timeText = (text: string | undefined): string | undefined =>
 function cliffText(role: 'cliff' | 'cliff_months' | 'cliff_days' | 'lockup', text: string, startAt: bigint | null) {
   const count = /^\d{1,4}$/.test(text) ? Number(text) : null
   if (role === 'cliff_days') {
-    if (count === null) throw new RowFault(role, `the cliff must be a number of days, not "${text}"`)
+    if (count === null) throw rowFault(role, `the cliff must be a number of days, not "${text}"`)
     return `${count}d`
   }
   if (role === 'cliff_months') {
-    if (count === null) throw new RowFault(role, `the cliff must be a number of months, not "${text}"`)
+    if (count === null) throw rowFault(role, `the cliff must be a number of months, not "${text}"`)
     return startAt === null ? text : isoOf(monthsAfter(startAt, count))
   }
   if (count !== null)
-    throw new RowFault(role, `the cliff is ${text}: days or months? name the column cliff_days or cliff_months`)
+    throw rowFault(role, `the cliff is ${text}: days or months? name the column cliff_days or cliff_months`)
   const months = MONTHS.exec(text)?.[1]
   if (months !== undefined && startAt !== null) return isoOf(monthsAfter(startAt, Number(months)))
   return spanText(text) ?? timeText(text) ?? text
@@ -237,7 +222,7 @@ function spanText(text: string): string | null {
 /** The span of an installment in words; another text stays as it is. */
 function installmentSpan(text: string): string {
   if (EVERY[text.toLowerCase()] !== undefined || MONTHS.test(text))
-    throw new RowFault(
+    throw rowFault(
       'frequency',
       `"${text}" has no fixed length: give a span such as 30d, or the column end, which makes equal parts`,
     )
@@ -253,31 +238,31 @@ interface UntilEnd extends Partial<Record<'cliff' | 'periods' | 'frequency', str
 function untilEnd({ end, startAt, cliff, periods, frequency }: UntilEnd) {
   const text = timeText(end) ?? end
   const endAt = momentOf(text)
-  if (endAt === null) throw new RowFault('end', `the end must be a date such as 2028-12-31, not "${end}"`)
+  if (endAt === null) throw rowFault('end', `the end must be a date such as 2028-12-31, not "${end}"`)
   const span = cliff === undefined ? 0n : spanOf(cliff)
   const from = span === null ? momentOf(cliff ?? '') : startAt === null ? null : startAt + span
   if (from === null) return {}
-  if (endAt <= from) throw new RowFault('end', 'the end is not after the cliff')
+  if (endAt <= from) throw rowFault('end', 'the end is not after the cliff')
   if (frequency === undefined && periods === undefined)
-    throw new RowFault(
+    throw rowFault(
       'end',
       'how often is something unlocked until the end? give installment (a span such as 30d) or periods',
     )
   const count =
     periods === undefined ? installments(frequency ?? '', from, endAt) : BigInt(/^\d{1,9}$/.test(periods) ? periods : 0)
-  if (count <= 0n) throw new RowFault('periods', `the periods must be a whole number, not "${periods}"`)
+  if (count <= 0n) throw rowFault('periods', `the periods must be a whole number, not "${periods}"`)
   const length = (endAt - from) / count
   if (length * count !== endAt - from)
-    throw new RowFault('end', `${count} equal parts do not end at ${text}: give periods and frequency`)
+    throw rowFault('end', `${count} equal parts do not end at ${text}: give periods and frequency`)
   if (periods !== undefined && frequency !== undefined && spanOf(installmentSpan(frequency)) !== length)
-    throw new RowFault('end', 'end, periods and frequency do not agree: leave one of them out')
+    throw rowFault('end', 'end, periods and frequency do not agree: leave one of them out')
   return { periods: String(count), frequency: `${length}s` }
 }
 
 /** How many installments fit between two moments. */
 function installments(text: string, from: bigint, endAt: bigint): bigint {
   if (/^\d+$/.test(text))
-    throw new RowFault(
+    throw rowFault(
       'frequency',
       `the installment is ${text}: how many, or how long? name the column installments, or give a span such as 30d`,
     )
@@ -286,23 +271,21 @@ function installments(text: string, from: bigint, endAt: bigint): bigint {
     let count = 0
     while (monthsAfter(from, (count + 1) * each) <= endAt && count < 1_200) count++
     if (count > 0 && monthsAfter(from, count * each) === endAt) return BigInt(count)
-    throw new RowFault('frequency', `${text} installments do not end at the end: give periods and frequency`)
+    throw rowFault('frequency', `${text} installments do not end at the end: give periods and frequency`)
   }
   const span = spanOf(installmentSpan(text))
   if (span === null || span === 0n)
-    throw new RowFault('frequency', `the installment must be a span such as 30d, or monthly, not "${text}"`)
+    throw rowFault('frequency', `the installment must be a span such as 30d, or monthly, not "${text}"`)
   if ((endAt - from) % span !== 0n)
-    throw new RowFault('frequency', `installments of ${text} do not end at the end: give periods and frequency`)
+    throw rowFault('frequency', `installments of ${text} do not end at the end: give periods and frequency`)
   return (endAt - from) / span
 }
 
 /** The same day and time some months later, in UTC; the last day of a month that has no such day. */
 function monthsAfter(seconds: bigint, months: number): bigint {
-  const from = new Date(Number(seconds) * 1000)
-  const first = new Date(from)
-  first.setUTCDate(1)
-  first.setUTCMonth(first.getUTCMonth() + months)
-  const last = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate()
-  first.setUTCDate(Math.min(from.getUTCDate(), last))
-  return BigInt(Math.floor(first.getTime() / 1000))
+  const at = new Date(Number(seconds) * 1000)
+  const [year, month] = [at.getUTCFullYear(), at.getUTCMonth() + months]
+  const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  at.setUTCFullYear(year, month, Math.min(at.getUTCDate(), last))
+  return BigInt(Math.floor(at.getTime() / 1000))
 }

@@ -5,6 +5,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransferFee } from '../../src/solana/token-extensions.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
+import { isoOf } from '../cli/typed-times.ts'
 import type { KeyedList } from '../lists/keyed-list.ts'
 import type { KeyedKind } from '../lists/keyed-rows.ts'
 import type { JournalHead } from '../lists/propose-rows.ts'
@@ -16,7 +17,7 @@ import { requireUnsigned, signedAnswer, type Unsigned } from '../signing/run-act
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { type ListUnits, type LockRow, readLockRows, rowContent } from './list-rows.ts'
-import { isoOf, requireSteps, type ScheduleTexts } from './schedule.ts'
+import { requireSteps, type ScheduleTexts } from './schedule.ts'
 import { demandsLock, type LockTerms, lockRequest, modesOf, termLines, termsOf } from './terms.ts'
 
 export interface LockList {

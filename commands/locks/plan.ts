@@ -4,6 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { endOf, nextUnlock, totalOf, unlockedAt } from '../../src/solana/lock-schedule.ts'
 import { Amount, groupedDecimalOf, ratioOf } from '../cli/amounts.ts'
 import { integer, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
+import { isoOf } from '../cli/typed-times.ts'
 import { csvLine, writePieces } from '../ledger/csv.ts'
 import { columnInputs } from '../lists/column-flags.ts'
 import type { CommandOutcome } from '../outcome.ts'
@@ -13,7 +14,7 @@ import { SVG } from '../ui/drawing-flags.ts'
 import { usage } from '../ui/problem.ts'
 import { lockAddress, readLock } from './acts.ts'
 import { LOCK_LIST_FLAGS, readLockRows } from './list-rows.ts'
-import { chainClock, flagOf, isoOf, type LockPlan, lockPlan, SCHEDULE_FLAGS, usualTexts } from './schedule.ts'
+import { chainClock, flagOf, type LockPlan, lockPlan, SCHEDULE_FLAGS, usualTexts } from './schedule.ts'
 
 /** Decimals of tokens that svc makes by default. */
 const USUAL_DECIMALS = 6

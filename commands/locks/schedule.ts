@@ -1,7 +1,5 @@
 /** The schedule of a lock as people type it (times, spans such as 30d, shares), and what unlocks when in words. */
 import { formatDuration } from '../../src/api/durations.ts'
-import { calendarMoment, momentFault } from '../../src/platform/calendar.ts'
-import { DAY_SECONDS } from '../../src/platform/timing.ts'
 import {
   checkedSchedule,
   endOf,
@@ -15,6 +13,7 @@ import { MAX_U64 } from '../../src/solana/u64.ts'
 import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { type CommandInput, type InputValues, integer, text } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { isoOf, requireMoment, requireMomentFrom, requireSpan } from '../cli/typed-times.ts'
 import { previewLine } from '../signing/preview.ts'
 import { Problem, usage } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
@@ -38,7 +37,7 @@ export const SCHEDULE_FLAGS = {
   frequency: text('Length of a period, such as 30d: s, min, h, d, w, or y of 365 days', { placeholder: 'SPAN' }),
 }
 
-/** The texts of one schedule; empty texts count as missing. */
+/** The texts of one schedule. */
 export type ScheduleTexts = { amount: string } & { [Field in Exclude<ScheduleField, 'amount'>]?: string | undefined }
 
 /** The texts of the flags, which stand for empty cells of a list. */
@@ -67,54 +66,28 @@ export interface ScheduleTerms {
   shown(field: ScheduleField): string
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  s: 1,
-  min: 60,
-  h: 3_600,
-  d: DAY_SECONDS,
-  w: 7 * DAY_SECONDS,
-  y: 365 * DAY_SECONDS,
-}
-const A_TIME = 'a time in ISO 8601 with a zone'
-/** What a cliff must be. */
-export const TIME_OR_SPAN = `${A_TIME}, or a span such as 365d`
-const SPAN = /^(\d{1,12})(s|min|h|d|w|y)$/
 const SHARE = /^(\d{1,3})(?:\.(\d{1,6}))?%$/
 /** Percent with six more digits. */
 const WHOLE_SHARE = 100_000_000n
 
-/** Throws a usage problem that names the field that is wrong. */
+/** Throws a usage problem that names the field that is wrong. Empty texts count as missing. */
 export function lockPlan(texts: ScheduleTexts, { decimals, now, shown }: ScheduleTerms): LockPlan {
   const refuse = (field: ScheduleField, fault: string) => usage(`${shown(field)} ${fault}`, { param: shown(field) })
-  /** The value of a field, null without its text. */
-  function read<T>(field: ScheduleField, parse: (typed: string) => T | null, faultOf: (typed: string) => string) {
-    const typed = texts[field]
-    if (!typed) return null
-    const value = parse(typed)
-    if (value === null) throw refuse(field, faultOf(typed))
-    return value
-  }
+  const { start, cliff, cliff_amount: part, periods, frequency } = texts
   const amount = rawUnits(texts.amount, decimals, shown('amount'))
   if (amount === 0n) throw refuse('amount', 'must be more than 0')
   if (amount > MAX_U64) throw refuse('amount', 'is more than a token account can hold')
-  const startTime = read('start', momentOf, (typed) => momentFault(typed, A_TIME)) ?? now
-  const cliffAt = (typed: string) => {
-    const span = spanOf(typed)
-    return span === null ? momentOf(typed) : startTime + span
-  }
-  const whole = (typed: string) => (/^\d{1,15}$/.test(typed) ? BigInt(typed) : null)
+  const startTime = start ? requireMoment(start, shown('start')) : now
+  const cliffTime = cliff ? requireMomentFrom(cliff, shown('cliff'), startTime) : startTime
+  if (periods && !/^\d{1,15}$/.test(periods)) throw refuse('periods', `must be a whole number, not "${periods}"`)
   const asked = {
     amount,
     startTime,
-    cliffTime: read('cliff', cliffAt, (typed) => momentFault(typed, TIME_OR_SPAN)) ?? startTime,
+    cliffTime,
     // With 0 there are no periods.
-    periods: read('periods', whole, (typed) => `must be a whole number, not "${typed}"`) || null,
-    frequency: read(
-      'frequency',
-      (typed) => spanOf(typed) || null,
-      (typed) => `must be a span such as 30d or 12h, not "${typed}"`,
-    ),
-    cliffAmount: texts.cliff_amount ? partOf(texts.cliff_amount, amount, decimals, shown) : null,
+    periods: BigInt(periods || 0) || null,
+    frequency: frequency ? requireSpan(frequency, shown('frequency')) : null,
+    cliffAmount: part ? partOf(part, amount, decimals, shown) : null,
   }
   return { amount, now, ...checkedSchedule(asked, refuse) }
 }
@@ -124,18 +97,6 @@ function partOf(typed: string, whole: bigint, decimals: number, shown: ScheduleT
   const [, percent, fraction = ''] = SHARE.exec(typed) ?? []
   if (percent === undefined) return rawUnits(typed, decimals, shown('cliff_amount'))
   return (whole * BigInt(percent + fraction.padEnd(6, '0'))) / WHOLE_SHARE
-}
-
-/** Seconds of a span; null for another text. */
-export function spanOf(typed: string): bigint | null {
-  const [, count, unit] = SPAN.exec(typed) ?? []
-  return count === undefined ? null : BigInt(count) * BigInt(UNITS[unit ?? ''] ?? 0)
-}
-
-/** Unix seconds of a time with a zone, or of the beginning of a date in UTC; null for another text. */
-export function momentOf(typed: string): bigint | null {
-  const at = calendarMoment(typed)
-  return at === null ? null : BigInt(Math.floor(at / 1000))
 }
 
 /** The fields of the schedule in a request. */
@@ -151,8 +112,6 @@ export const scheduleFields = (plan: LockPlan) => ({
         periods: Number(plan.periods),
       }),
 })
-
-export const isoOf = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString()
 
 /** Unix seconds and the epoch of the chain's clock, as the API reads it. */
 export async function chainClock({ client }: Pick<Session, 'client'>): Promise<{ now: bigint; epoch: bigint }> {

@@ -1,13 +1,12 @@
 /** `svc pools positions vest`: locks liquidity of a position until a schedule releases it. */
 import { paths } from '../../../src/api/paths.ts'
 import type { HeldPositions, PositionVesting } from '../../../src/api/pool-positions.ts'
-import { momentFault } from '../../../src/platform/calendar.ts'
 import { hexOf } from '../../../src/solana/bytes.ts'
 import { splitLock } from '../../../src/solana/lock-schedule.ts'
 import { DAMM_V2 } from '../../../src/solana/programs/damm-v2.ts'
 import { groupedDecimalOf, rawUnits } from '../../cli/amounts.ts'
 import { integer, text, verb } from '../../cli/command.ts'
-import { isoOf, momentOf, spanOf, TIME_OR_SPAN } from '../../locks/schedule.ts'
+import { isoOf, requireMomentFrom, requireSpan, spanOf } from '../../cli/typed-times.ts'
 import { demanding, type Signing } from '../../signing/demand.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../../signing/run-act.ts'
@@ -72,16 +71,12 @@ function termsOf({ cliff, cliff_percent, periods, frequency }: Typed, unit: Term
       frequency: frequency === undefined ? 0n : slots('--frequency', frequency),
     }
   }
-  const span = cliff === undefined ? null : spanOf(cliff)
-  const cliffPoint = cliff === undefined ? null : span === null ? momentOf(cliff) : now + span
-  if (cliff !== undefined && cliffPoint === null) {
-    throw usage(`--cliff ${momentFault(cliff, TIME_OR_SPAN)}`, { param: '--cliff' })
+  return {
+    ...common,
+    cliffPoint: cliff === undefined ? null : requireMomentFrom(cliff, '--cliff', now),
+    countsFrom: cliff === undefined || spanOf(cliff) === null ? null : now,
+    frequency: frequency === undefined ? 0n : requireSpan(frequency, '--frequency'),
   }
-  const period = frequency === undefined ? 0n : spanOf(frequency)
-  if (period === null || (frequency !== undefined && period === 0n)) {
-    throw usage(`--frequency must be a span such as 30d or 12h, not "${frequency}"`, { param: '--frequency' })
-  }
-  return { ...common, cliffPoint, countsFrom: span === null ? null : now, frequency: period }
 }
 
 /** The fields of the schedule in a request. */
