@@ -193,7 +193,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     call,
     async callLarge(call, onItem) {
       const { stream } = await nodeEndpoint()
-      const answers = { stream, redact: redactorOf(config).text, ending }
+      const answers = { stream, redact: redactorOf(config).json, ending }
       return consensus.inTerms(call.params, (params) => callLarge(answers, { ...call, params }, onItem))
     },
     async witnesses(read) {
