@@ -219,6 +219,8 @@ describe.skipIf(lacksLock !== '')(`svc locks ${lacksLock}`, () => {
     ] as const) {
       const dry = await svc(create('5', ...schedule, '--dry-run'))
       expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining(when)])
+      // No field of the API, because people typed flags.
+      expect(dry.stdout).not.toMatch(/[a-z]_[a-z]/)
       const bare = await svc([...create('5', ...schedule), '--yes'])
       expect([bare.exitCode, bare.stderr]).toEqual([2, expect.stringContaining(`this lock unlocks ${when}`)])
       expect(bare.stderr).toContain('--all-at-once')

@@ -198,7 +198,7 @@ function termsOf(input: Input<Routes['create']>, now: number): LockTerms {
 function releaseWarnings(terms: LockTerms, now: number): string[] {
   if (!unlocksAtOnce(terms)) return []
   return terms.cliffTime <= BigInt(now)
-    ? ['Nothing is locked: the recipient can claim everything now. Send cliff_at, or periods and frequency']
+    ? ['Nothing is locked: the recipient can claim everything now. Give the lock a later cliff, or periods']
     : [`Everything unlocks in one moment, ${isoSeconds(terms.cliffTime)}: no periods follow`]
 }
 
