@@ -1,4 +1,4 @@
-/** `svc approvers`: people who may approve what the policy of the signer lets wait. */
+/** `svc approvers`: people who may approve acts of the platform wallet. */
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './cli/command.ts'
 import { listVerb } from './cli/reads.ts'
@@ -21,7 +21,7 @@ export const approversNoun: Noun = {
         'svc approvers add 9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM Bob --key key_7vQ2mXr9LdT4sYb1WnGe6KpA',
       ],
       async run({ address, name, key }, { client, ui }) {
-        await ui.confirm(`Let ${name} (${address}) approve what the policy lets wait?`)
+        await ui.confirm(`Let ${name} (${address}) approve acts of the platform wallet?`)
         const { data } = await client.approvers.add({
           address,
           name,

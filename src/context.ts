@@ -126,7 +126,7 @@ export interface ActingVault {
   newSigner(): string
 }
 
-/** What a request can become if the policy lets it wait: a proposal that carries it out again. */
+/** What a request becomes if the policy demands approvals: a proposal that carries it out again. */
 export interface Proposing {
   request: StoredRequest
   /** Several requests about the same subject make one proposal while it is open, for example the runs of a schedule. */

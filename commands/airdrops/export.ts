@@ -8,7 +8,7 @@ import { fetchStoredList } from '../merkle/stored-list.ts'
 import { failure, nullIfNotFound } from '../ui/problem.ts'
 import { wholeFolder } from '../ui/whole-folder.ts'
 import { aboutAirdrop } from './about-airdrop.ts'
-import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
+import { listFlags, ROOT_FLAG, requireNamedList, rootsOf, storedRecord } from './stored-list.ts'
 
 /** The approximate number of proofs in one file, which a page loads to find one wallet. */
 const PER_FILE = 64
@@ -43,7 +43,7 @@ export const airdropExportVerb = verb({
   async run({ id, out, replace, root, ...meant }, session) {
     const folder = await wholeFolder(out, { replace, kind: 'export', file: 'airdrop.json', format: FORMAT })
     const record = await storedRecord(session, id)
-    await requireMeant(session, [record], { ...meant, roots: rootsOf(root) })
+    await requireNamedList(session, [record], { ...meant, roots: rootsOf(root) })
     const onChain = await nullIfNotFound(aboutAirdrop(session, record))
     const tree = hashTree(await fetchStoredList(session, id, record.leaf_count), session.ui)
     if (toHex(tree.root) !== record.root) {

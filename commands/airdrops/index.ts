@@ -24,11 +24,11 @@ import { airdropClaimsVerb } from './claims.ts'
 import { airdropExportVerb } from './export.ts'
 import { airdropInitVerb } from './init.ts'
 import { airdropLaunchVerb } from './launch.ts'
-import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 import { airdropPageVerb } from './page.ts'
 import { airdropSnapshotVerb } from './snapshot.ts'
 import { airdropSponsorVerb } from './sponsor.ts'
 import { airdropStatusVerb } from './status.ts'
+import { listFlags, ROOT_FLAG, requireNamedList, rootsOf, storedRecord } from './stored-list.ts'
 import { vaultNotes } from './vault-words.ts'
 import { airdropWatchVerb } from './watch.ts'
 
@@ -61,7 +61,7 @@ const airdropPushVerb = verb({
     const token = await listToken(session, record.mint)
     requireUnits(chosen, token)
     if (!flags.dry_run || meantRoot !== undefined || file !== undefined) {
-      await requireMeant(session, [record], {
+      await requireNamedList(session, [record], {
         roots: rootsOf(meantRoot),
         list: file,
         ...columnInputs(flags),

@@ -24,7 +24,7 @@ import { previewLine } from '../signing/preview.ts'
 import { ACT_CALLS, runAct } from '../signing/run-act.ts'
 import { nullIfNotFound } from '../ui/problem.ts'
 import { type NewAirdrop, opensAirdrop } from './initialize.ts'
-import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf, seenHere } from './meant-list.ts'
+import { listFlags, ROOT_FLAG, requireAsked, requireNamedList, rootsOf, seenHere } from './stored-list.ts'
 import { TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
 export const demandsInit = demanding('this airdrop, with this deposit into its vault', opensAirdrop)
@@ -132,7 +132,7 @@ async function storedAirdrop(session: Session, id: string, input: InitFlags): Pr
   // A dry run signs nothing, and shows the root.
   const isMeant = !input.dry_run || input.root !== undefined || input.list !== undefined
   const list = isMeant
-    ? await requireMeant(session, [data], { ...input, roots: rootsOf(input.root), signs: true })
+    ? await requireNamedList(session, [data], { ...input, roots: rootsOf(input.root), signs: true })
     : null
   const seen = seenHere(id)
   const known = seen?.root === root && seen.total === total ? total : null

@@ -28,7 +28,7 @@ import { signCompletely } from '../signing/signatures.ts'
 import type { ActingVault } from '../signing/wallet.ts'
 import { failure } from '../ui/problem.ts'
 import { type LaunchSending, type LaunchTerms, launchJournal } from './launch-journal.ts'
-import { ownOnChain, type Payer } from './own.ts'
+import { ownOnChain, type Payer } from './ownership.ts'
 import { chainStateOf, type LaunchPart, type PartState } from './parts.ts'
 import type { VestingTimes } from './vesting-flags.ts'
 

@@ -28,7 +28,7 @@ import { initializeAirdrop, type LaunchOptions, launchFunds, launchTermsOf } fro
 import { launchJournal, requireLaunchFolder } from './launch-journal.ts'
 import { launchOutcome } from './launch-outcome.ts'
 import { findProposals, isProposed, proposalLines, proposePart, warnOfNearStart, whyAnew } from './launch-proposals.ts'
-import { derivePayer, ownOnChain, type Payer } from './own.ts'
+import { derivePayer, ownOnChain, type Payer } from './ownership.ts'
 import {
   chainStateOf,
   isFunded,

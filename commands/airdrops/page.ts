@@ -25,7 +25,7 @@ import { readBytes } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { type PutFile, wholeFolder } from '../ui/whole-folder.ts'
 import { aboutAirdrop } from './about-airdrop.ts'
-import { listFlags, requireMeant, storedRecord } from './meant-list.ts'
+import { listFlags, requireNamedList, storedRecord } from './stored-list.ts'
 
 /** Largest logo in bytes: every visitor loads it. */
 const MOST_LOGO_BYTES = 512 * 1024
@@ -67,7 +67,7 @@ export const airdropPageVerb = verb({
     const { settings, logo } = await operatorSettings(config, rpc, files)
     const records: TreeRecord[] = []
     for (const id of ids) records.push(await storedRecord(session, id))
-    await requireMeant(session, records, { ...meant, roots: root ?? [] })
+    await requireNamedList(session, records, { ...meant, roots: root ?? [] })
     const parts: SitePart[] = []
     for (const record of records) parts.push(await readPart(session, record))
     const [cluster] = parts.map((part) => part.cluster)

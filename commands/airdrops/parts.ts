@@ -9,7 +9,7 @@ import type { RootedList } from '../merkle/built-record.ts'
 import type { ListToken } from '../merkle/list-units.ts'
 import { tokenBalance } from '../signing/token-state.ts'
 import { nullIfNotFound, usage } from '../ui/problem.ts'
-import { isOwnOnChain, missingIn, type Payer } from './own.ts'
+import { isOwnOnChain, missingIn, type Payer } from './ownership.ts'
 import { wayBack } from './vault-words.ts'
 
 export interface LaunchPart {

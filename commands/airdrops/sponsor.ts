@@ -6,7 +6,7 @@ import { type CommandOutcome, required, text, toggle, verb } from '../cli/comman
 import type { Session } from '../cli/session.ts'
 import { readLamports } from '../signing/funds.ts'
 import { nullIfNotFound } from '../ui/problem.ts'
-import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
+import { listFlags, ROOT_FLAG, requireNamedList, rootsOf, storedRecord } from './stored-list.ts'
 
 export const airdropSponsorVerb = verb({
   about: 'Pay for the claims of wallets without SOL, within a budget',
@@ -44,7 +44,7 @@ export const airdropSponsorVerb = verb({
     // Nobody can replace the list of a sponsorship that has started.
     const isBeginning = !off && (await nullIfNotFound(client.sponsorships.get({ id }))) === null
     const record = isNamed || isBeginning ? await storedRecord(session, id) : undefined
-    if (record !== undefined) await requireMeant(session, [record], { ...meant, roots: rootsOf(root) })
+    if (record !== undefined) await requireNamedList(session, [record], { ...meant, roots: rootsOf(root) })
     const { data } = await client.sponsorships.update({
       id,
       ...(lamports === undefined ? {} : { budget: lamports }),

@@ -24,7 +24,7 @@ import type { DaemonParts } from '../cli/daemon-parts.ts'
 import { openHttp } from '../cli/http-transport.ts'
 import type { Localnet, LocalnetReport, PullReport } from '../cli/session.ts'
 import { failure, Problem, usage } from '../ui/problem.ts'
-import { afterRestore } from './database/interrupted-restore.ts'
+import { completeRestore } from './database/interrupted-restore.ts'
 
 const chainJournal = () => import('../../src/localnet/journal.ts')
 
@@ -174,7 +174,7 @@ const optionIfSet = (name: SettingName, value: unknown) => (value === undefined 
  * cluster is refused.
  */
 async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unknown>> = {}): Promise<Config> {
-  const config = await afterRestore(await load(flags))
+  const config = await completeRestore(await load(flags))
   const cluster = clusterOf(config)
   if (cluster.kind !== 'embedded' && config.origins.url === 'flag') {
     throw usage(`\`svc localnet\` is the embedded chain, not ${cluster.label}`, { next: 'leave --url out' })

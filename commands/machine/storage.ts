@@ -3,12 +3,12 @@ import { systemClock } from '../../src/context.ts'
 import type { Config } from '../../src/settings/config.ts'
 import { storeOptions } from '../../src/store/open.ts'
 import type { StorageCopies } from '../cli/session.ts'
-import { afterRestore } from './database/interrupted-restore.ts'
+import { completeRestore } from './database/interrupted-restore.ts'
 
 export function createStorageCopies(load: () => Promise<Config>): StorageCopies {
   return {
     async copy(onProgress) {
-      const config = await afterRestore(await load())
+      const config = await completeRestore(await load())
       const [{ assetBackends }, { copyAssetsInto }, { assetTable }, { openStore }] = await Promise.all([
         import('../../src/storage/storage.ts'),
         import('../../src/storage/copy-assets.ts'),

@@ -1,4 +1,4 @@
-/** Approvers: people who approve, with a wallet of theirs, what the policy of the signer lets wait. */
+/** Approvers: people who approve acts of the platform wallet, with a wallet of their own. */
 import { z } from '@hono/zod-openapi'
 import { address } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
@@ -22,7 +22,7 @@ export type Approver = z.output<typeof approver>
 
 const APPROVERS_TAG: Tag = {
   name: 'Approvers',
-  description: 'Who may approve what the policy of the signer lets wait.',
+  description: 'Who may approve acts of the platform wallet for which its policy demands approvals.',
 }
 
 export const approvers = {

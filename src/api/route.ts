@@ -208,7 +208,7 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
       ...(isSigned(definition)
         ? {
             202: {
-              description: 'With `mode: signed`: the policy lets it wait for approvals, and nothing is signed yet',
+              description: 'With `mode: signed`: the policy demands approvals first, and nothing is signed yet',
               headers: responseHeaders(202, responseKind),
               content: { 'application/json': { schema: z.object({ data: proposedSchema, meta: metaSchema }) } },
             },
@@ -220,7 +220,7 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
   })
 }
 
-/** Whether the platform wallet may sign for it, so that the policy may let it wait. */
+/** Whether the platform wallet may sign for it, so that the policy may demand approvals. */
 const isSigned = ({
   signed,
   waits,

@@ -1,4 +1,7 @@
-/** What the platform wallet can be asked to sign and a policy can let wait, as the beginning of a sentence; in a file that loads nothing else. */
+/**
+ * What the platform wallet can be asked to sign, with approvals if its policy demands them, as the beginning of a
+ * sentence. The file loads nothing else.
+ */
 export const ACTS = {
   'airdrop.create': 'Create an airdrop',
   'airdrop.withdraw': 'Withdraw what is left of an airdrop',
@@ -43,6 +46,6 @@ export const SIGNED_OPERATIONS = Object.keys(ACTS) as SignedOperation[]
 
 /**
  * What else it signs: a claim that it pays for another wallet, workers' steps, and proposals to a multisig, which waits
- * itself. A rule that would let one of these wait refuses it.
+ * itself. A rule that demands approvals for one of these refuses it.
  */
 export type UnwaitingOperation = 'airdrop.sponsored_claim' | 'pool.create_locker' | 'pool.migrate' | 'proposal.create'

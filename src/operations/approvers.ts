@@ -1,4 +1,4 @@
-/** People who may approve what the policy lets wait: add, list, remove. */
+/** People who may approve acts of the platform wallet: add, list, remove. */
 import type { Approver } from '../api/approvers.ts'
 import type { Api } from '../api/index.ts'
 import type { Input, Result } from '../api/route.ts'

@@ -65,7 +65,7 @@ async function parseAgent(did: string) {
 }
 
 /** Names the invalid setting and the reason, without its value. */
-const unfitProof = (name: SettingName, why: string): ApiError =>
+const invalidSetting = (name: SettingName, why: string): ApiError =>
   internal(`${name} ${why}; set ${environmentName(name)}`)
 
 const missingProof = (config: Config, name: SettingName, why: string): ApiError =>
@@ -83,7 +83,7 @@ async function loadIssuer(config: Config): Promise<Signer> {
   } catch {
     // The error below covers parsing errors too.
   }
-  throw unfitProof('storage-key', 'is not an ed25519 key as `storacha key create` prints it')
+  throw invalidSetting('storage-key', 'is not an ed25519 key as `storacha key create` prints it')
 }
 
 interface Grant {
@@ -102,7 +102,7 @@ async function requestGrant(config: Config, issuer: Signer): Promise<Grant> {
   }
   const proof = await proofIn(text)
   if (proof.audience.did() !== issuer.did()) {
-    throw unfitProof(
+    throw invalidSetting(
       'storage-proof',
       `is for ${proof.audience.did()}, not for ${issuer.did()}, the agent of storage-key`,
     )
@@ -110,7 +110,7 @@ async function requestGrant(config: Config, issuer: Signer): Promise<Grant> {
   const spaces = [...new Set<string>(proof.capabilities.map(({ with: resource }) => resource))]
   if (named !== undefined) {
     if (spaces.includes(named)) return { space: named, proof }
-    throw unfitProof('storage-proof', `does not cover ${named}, the space of storage-space`)
+    throw invalidSetting('storage-proof', `does not cover ${named}, the space of storage-space`)
   }
   const [space] = spaces
   if (spaces.length === 1 && space?.startsWith('did:key:')) return { space, proof }
@@ -135,17 +135,17 @@ async function proofIn(text: string): Promise<Delegation> {
   } catch {
     // The error below covers decoding errors too.
   }
-  throw unfitProof('storage-proof', 'is not a UCAN delegation as `storacha delegation create … --base64` prints it')
+  throw invalidSetting('storage-proof', 'is not a UCAN delegation as `storacha delegation create … --base64` prints it')
 }
 
 /** Returns the expiry in Unix seconds: 24 hours ahead, or the earliest expiry in the proof chain if that is sooner. */
 function validUntil(proof: Delegation, now: number): number {
   const chain = [proof, ...proof.iterate()]
   if (chain.some(({ notBefore }) => notBefore !== undefined && notBefore > now)) {
-    throw unfitProof('storage-proof', 'is not valid yet')
+    throw invalidSetting('storage-proof', 'is not valid yet')
   }
   const ends = Math.min(now + LONGEST_SECONDS, ...chain.map(({ expiration }) => expiration))
-  if (ends <= now) throw unfitProof('storage-proof', 'has expired: create another one')
+  if (ends <= now) throw invalidSetting('storage-proof', 'has expired: create another one')
   return ends
 }
 
@@ -159,7 +159,7 @@ function capabilitiesOf(space: string, proof: Delegation | undefined): Capabilit
   })
   const has = (ability: Ability) => granted.some(({ can }) => can === ability)
   if (!has('upload/add') || !(has('space/blob/add') || has('store/add'))) {
-    throw unfitProof('storage-proof', `does not allow uploads: it needs ${UPLOAD_ABILITIES.slice(0, 4).join(', ')}`)
+    throw invalidSetting('storage-proof', `does not allow uploads: it needs ${UPLOAD_ABILITIES.slice(0, 4).join(', ')}`)
   }
   return granted
 }

@@ -1,4 +1,4 @@
-/** Acts that the policy lets wait: nothing is signed before enough approvers have signed exactly what will be done. */
+/** Acts that need approvals: nothing is signed before enough approvers have signed exactly what will be done. */
 import { hash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { followRuleProposals } from '../../src/operations/proposals/rule/follow.ts'

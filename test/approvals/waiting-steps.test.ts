@@ -1,4 +1,4 @@
-/** Steps of the platform wallet that a rule lets wait: about a multisig's proposal, and the transfer of an authority. */
+/** Steps of the platform wallet that need approvals: about a multisig's proposal, and the transfer of an authority. */
 import { PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'

@@ -282,7 +282,7 @@ describe('A Ledger', () => {
     expect(absent).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no Ledger is connected') })
   })
 
-  it('approves an act that a rule lets wait, with the text that it shows', async () => {
+  it('approves an act that needs approvals, with the text that it shows', async () => {
     const { svc, ledger, url, address, person } = await connected('approves', [4])
     const accepted = async (method: string, path: string, body: object, status: number) => {
       const answer = await daemon.request(method, path, { body })

@@ -2,7 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { derivePayer } from '../../commands/airdrops/own.ts'
+import { derivePayer } from '../../commands/airdrops/ownership.ts'
 import { type LaunchPart, requireLaunchTokens } from '../../commands/airdrops/parts.ts'
 import type { Session } from '../../commands/cli/session.ts'
 import { mintState, tokenBalance } from '../../commands/signing/token-state.ts'

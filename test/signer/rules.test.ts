@@ -289,7 +289,7 @@ describe('the rules of a policy', () => {
     )
   })
 
-  it('permit no use of a power that the policy does not name, and let it wait only if it may', () => {
+  it('permit no use of a power that the policy does not name, and demand approvals only for what can wait', () => {
     const uses = fc.array(fc.constantFrom(...HOLDER_POWERS, null), { minLength: 1, maxLength: 4 })
     fc.assert(
       fc.property(uses, fc.subarray([...HOLDER_POWERS]), fc.boolean(), fc.boolean(), (used, powers, waits, named) => {

@@ -1,7 +1,7 @@
 /** Lists of more than the 50,000 rows of one tree, on the command line: built, stored, compared, and put on chain as several airdrops. */
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { requireMeant, type StoredList } from '../../commands/airdrops/meant-list.ts'
+import { requireNamedList, type StoredList } from '../../commands/airdrops/stored-list.ts'
 import type { Session } from '../../commands/cli/session.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { commandLine, MINT } from '../cli/command-line.ts'
@@ -52,7 +52,7 @@ it('A list of more than 50,000 rows matches several airdrops in order, or any on
   const [first, second] = JSON.parse(stdout) as [StoredList, StoredList]
   const ui = { progress: () => () => undefined, clear: () => undefined, note: () => undefined, warn: () => undefined }
   const meant = (stored: StoredList[]) =>
-    requireMeant({ ui } as unknown as Session, stored, {
+    requireNamedList({ ui } as unknown as Session, stored, {
       roots: [],
       list: file,
       decimals: undefined,

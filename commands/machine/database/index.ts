@@ -3,11 +3,11 @@ import { type Config, databasePlace } from '../../../src/settings/config.ts'
 import { storeOptions } from '../../../src/store/open.ts'
 import type { Database, DatabaseStatus, MigrationList } from '../../database/installation.ts'
 import type { Asking } from '../passphrases.ts'
-import { afterRestore } from './interrupted-restore.ts'
+import { completeRestore } from './interrupted-restore.ts'
 import { databaseKind, refuseBesideDaemon } from './place.ts'
 
 export function createDatabase(loadConfig: () => Promise<Config>, ui: Asking): Database {
-  const load = async () => afterRestore(await loadConfig())
+  const load = async () => completeRestore(await loadConfig())
   return {
     async status(): Promise<DatabaseStatus> {
       const config = await load()

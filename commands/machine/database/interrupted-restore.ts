@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Config, RESTORE_FILE } from '../../../src/settings/config.ts'
 
 /** Returns the configuration unchanged; loads nothing if there is no such restore. */
-export async function afterRestore(config: Config): Promise<Config> {
+export async function completeRestore(config: Config): Promise<Config> {
   if (!existsSync(join(config.dataDir, RESTORE_FILE))) return config
   const { finishInterruptedRestore } = await import('../../../src/store/transfer/restore-switch.ts')
   await finishInterruptedRestore(config.dataDir)

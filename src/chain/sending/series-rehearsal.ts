@@ -185,16 +185,14 @@ const largest = (a: bigint, b: bigint) => (a > b ? a : b)
 function enriched(address: string, account: MaybeAccount, wallets: readonly string[]): MaybeAccount {
   if (wallets.includes(address)) {
     const empty = { owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false }
-    return { ...(account ?? empty), lamports: atLeast(account?.lamports ?? 0n) }
+    return { ...(account ?? empty), lamports: largest(account?.lamports ?? 0n, AMPLE) }
   }
   const token = account && readTokenAccount(account)
   if (account === null || !token || !wallets.includes(token.owner) || token.mint === WRAPPED_SOL) return account
   const data = Buffer.from(account.data)
-  data.writeBigUInt64LE(atLeast(token.amount), TOKEN_AMOUNT_OFFSET)
+  data.writeBigUInt64LE(largest(token.amount, AMPLE), TOKEN_AMOUNT_OFFSET)
   return { ...account, data }
 }
-
-const atLeast = (amount: bigint) => (amount > AMPLE ? amount : AMPLE)
 
 type Payment = TransactionForecast['payments'][number]
 

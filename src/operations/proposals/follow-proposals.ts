@@ -24,7 +24,7 @@ import {
   dueProposals,
   isAnyProposalDue,
   lockProposalsAt,
-  type NumberedPlan,
+  type ProposalAtIndex,
   readDecisions,
   updateProposal,
 } from '../../store/proposals/proposals.ts'
@@ -224,16 +224,16 @@ async function settleNumber(tx: Tx, row: PlanRow, now: number): Promise<Partial<
   return null
 }
 
-const expiredFor = (row: PlanRow, { id }: NumberedPlan) => ({
+const expiredFor = (row: PlanRow, { id }: ProposalAtIndex) => ({
   status: 'expired' as const,
   fault: numberTaken(`the proposal ${id}`, placeOf(row).index),
   next_look_at: null,
 })
 
 /** The proposal that takes the place of a plan: null if it does something else. */
-const renewalId = (plan: NumberedPlan, taker: NumberedPlan) => (isSameAct(plan, taker) ? taker.id : null)
+const renewalId = (plan: ProposalAtIndex, taker: ProposalAtIndex) => (isSameAct(plan, taker) ? taker.id : null)
 
-const isSameAct = (one: NumberedPlan, other: NumberedPlan): boolean =>
+const isSameAct = (one: ProposalAtIndex, other: ProposalAtIndex): boolean =>
   one.vault_index === other.vault_index &&
   one.stored_message !== null &&
   other.stored_message !== null &&

@@ -38,7 +38,7 @@ export interface Reservation {
 /**
  * Throws bad_request for an instruction that is known to fail, with `details.rule` when the policy refuses the draft,
  * and Overtaken for a known message. The first signing of a request is bound to its Idempotency-Key in the same database
- * transaction. Returns what must wait if the policy lets the first one wait; then nothing is stored or counted.
+ * transaction. Returns what must wait if the first one needs approvals; then nothing is stored or counted.
  */
 export async function reserveSigning(
   context: SigningContext,

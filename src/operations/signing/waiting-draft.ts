@@ -7,7 +7,7 @@ import type { Refusal } from '../../policy/rules/check-policy.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { SigningDraft, WaitingDraft } from './types.ts'
 
-/** A first transaction that the policy lets wait. */
+/** A first transaction that needs approvals. */
 export interface MustWait {
   draft: SigningDraft
   movement: Movement

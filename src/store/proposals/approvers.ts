@@ -1,4 +1,4 @@
-/** People who may approve what the policy lets wait, by their addresses. */
+/** People who may approve acts of the platform wallet, by their addresses. */
 import { finding, inserting, listing, updating } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
 import type { Reader } from '../store.ts'

@@ -30,10 +30,10 @@ export async function proposalsAt(reader: Reader, { genesis, multisig, index }: 
 }
 
 /** The columns of a proposal that decide between several for the same transaction index. */
-export type NumberedPlan = Pick<Row<'proposals'>, 'id' | 'seq' | 'status' | 'vault_index' | 'stored_message'>
+export type ProposalAtIndex = Pick<Row<'proposals'>, 'id' | 'seq' | 'status' | 'vault_index' | 'stored_message'>
 
 /** Locks the proposals for one transaction index until the commit, and returns them. */
-export function lockProposalsAt(tx: Tx, { genesis, multisig, index }: Place): Promise<NumberedPlan[]> {
+export function lockProposalsAt(tx: Tx, { genesis, multisig, index }: Place): Promise<ProposalAtIndex[]> {
   return tx
     .updateTable('proposals')
     .set({ genesis })

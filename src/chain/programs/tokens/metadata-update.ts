@@ -45,14 +45,14 @@ async function metaplexUpdate(
   const hasTexts = Object.keys(input.texts).length > 0
   return [
     await updateMetadata(mint, payer, {
-      ...(hasTexts ? { data: textsBesideOthers(input) } : {}),
+      ...(hasTexts ? { data: dataWithTexts(input) } : {}),
       ...(input.immutable ? { is_mutable: false } : {}),
     }),
   ]
 }
 
 /** An update of the texts replaces royalty, creators, collection and uses too, so it repeats their present values. */
-function textsBesideOthers({ mint, token, texts, metaplex }: MetadataUpdate) {
+function dataWithTexts({ mint, token, texts, metaplex }: MetadataUpdate) {
   const kept = TOKEN_METADATA.decode('whole_metadata', metaplex)
   if (kept === null || token.metadata === null) {
     throw badRequest(

@@ -1,4 +1,4 @@
-/** Makes a proposal of an act that the policy lets wait. Nothing is signed or counted, and no record is made. */
+/** Makes a proposal of an act that needs approvals. Nothing is signed or counted, and no record is made. */
 import type { RuleApprover } from '../../../api/proposals.ts'
 import { ACTS } from '../../../api/signed-operations.ts'
 import { badRequest, forbidden, internal } from '../../../platform/errors.ts'

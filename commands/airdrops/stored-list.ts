@@ -22,7 +22,7 @@ export const listFlags = {
   ...csvFlags,
 }
 
-interface MeantList extends CsvChoices {
+interface NamedList extends CsvChoices {
   /** Roots in hex, one for each airdrop. */
   roots: readonly string[]
   list: string | undefined
@@ -56,14 +56,14 @@ export async function storedRecord({ client }: Pick<Session, 'client'>, id: stri
  * refused, or on an attended terminal warned about. Commands that pay also refuse (or warn about) a list that is new to
  * this machine. Returns the list of --list.
  */
-export async function requireMeant(
+export async function requireNamedList(
   session: Session,
   stored: readonly StoredList[],
-  meant: MeantList,
+  named: NamedList,
 ): Promise<EntryList | null> {
-  const { roots, list, signs = false } = meant
+  const { roots, list, signs = false } = named
   if (roots.length > 0) requireRoots(stored, roots)
-  if (list !== undefined) return requireList(session, stored, { ...meant, list })
+  if (list !== undefined) return requireList(session, stored, { ...named, list })
   if (roots.length === 0) for (const each of stored) await requireOwn(session, each, signs)
   return null
 }
@@ -82,7 +82,7 @@ function requireRoots(stored: readonly StoredList[], roots: readonly string[]): 
 async function requireList(
   { ui }: Pick<Session, 'ui'>,
   stored: readonly StoredList[],
-  { list: file, ...csv }: MeantList & { list: string },
+  { list: file, ...csv }: NamedList & { list: string },
 ): Promise<EntryList> {
   const mint = decodeTreeId(stored[0]?.id ?? '')?.mint
   const ofMint = mint === undefined ? {} : { mint: keyToBase58(mint) }
