@@ -159,6 +159,17 @@ describe('a wait for a signature', () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(60_000)
   })
 
+  it('does not postpone the next try to connect', async () => {
+    const { socket, timers } = socketAt(() => at('ws://127.0.0.1:1'))
+    socket.onSignature('one', () => expect.unreachable())
+    const retries = () => timers.filter(({ milliseconds }) => milliseconds <= 60_000)
+    await expect.poll(() => retries().length).toBe(1)
+    const before = retries()
+    socket.onSignature('two', () => expect.unreachable())
+    expect(retries()).toEqual(before)
+    expect(retries()[0]).toBe(before[0])
+  })
+
   it('is limited in number', async () => {
     const opened = await openServer()
     const { socket } = socketAt(() => at(opened.url))

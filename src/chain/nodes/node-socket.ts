@@ -54,27 +54,24 @@ export interface NodeSocket {
 interface Waiting {
   signature: string
   acts: Set<() => void>
-  /** Id of the subscription, once the endpoint has returned it. */
+  /** Id of the request to subscribe, and of the subscription that the endpoint has returned. */
+  asked: number
   subscription: number | undefined
-  endLife: () => void
+  cancelLife: () => void
 }
 
 /** Connects, and loads `ws`, at the first wait for a signature. */
 export function createNodeSocket(options: SocketOptions): NodeSocket {
   const { targets, commitment = () => 'confirmed', after = unreferenced, ending } = options
   const waiting = new Map<string, Waiting>()
-  /** Open requests over the connection, by their ids. */
-  const asked = new Map<number, Waiting>()
   let socket: WebSocket | undefined
-  let connected: SocketTarget | undefined
-  let isConnecting = false
   let isClosed = false
+  let isRetrying = false
   let failures = 0
-  let nonsense = 0
   let lastId = 0
-  let cancelTimer = () => {}
+  let cancelRetry = () => {}
   let cancelSilence = () => {}
-  ending?.addEventListener('abort', () => close())
+  ending?.addEventListener('abort', close)
 
   const isOpen = () => socket !== undefined && socket.readyState === socket.OPEN
 
@@ -86,60 +83,61 @@ export function createNodeSocket(options: SocketOptions): NodeSocket {
 
   function subscribe(one: Waiting): void {
     one.subscription = undefined
-    asked.set(send('signatureSubscribe', [one.signature, { commitment: commitment() }]), one)
+    one.asked = send('signatureSubscribe', [one.signature, { commitment: commitment() }])
   }
 
   async function connect(): Promise<void> {
-    if (isConnecting || isOpen() || isClosed) return
+    const { WebSocket } = await import('ws')
+    if (isClosed || socket !== undefined || waiting.size === 0) return
     const all = targets()
     const target = all[failures % Math.max(1, all.length)]
     if (target === undefined) return retryLater()
-    isConnecting = true
-    const { WebSocket } = await import('ws')
-    if (isClosed) return
+    const limits = { maxPayload: LARGEST_MESSAGE, handshakeTimeout: CONNECT_MS }
     let made: WebSocket
     try {
-      const options = { headers: target.headers, maxPayload: LARGEST_MESSAGE, handshakeTimeout: CONNECT_MS }
-      made = new WebSocket(target.url, { ...options, perMessageDeflate: false, followRedirects: false })
+      const more = { headers: target.headers, perMessageDeflate: false, followRedirects: false }
+      made = new WebSocket(target.url, { ...limits, ...more })
     } catch {
       // The URL is not valid for a WebSocket.
-      return disconnected(undefined)
+      return lost()
     }
+    let nonsense = 0
     socket = made
     made.on('open', () => {
-      isConnecting = false
-      connected = target
-      nonsense = 0
       heard()
       if (target.onSlot !== undefined) send('slotSubscribe', [])
       for (const one of waiting.values()) subscribe(one)
     })
     made.on('message', (data) => {
       heard()
-      receive(String(data))
+      const message = parsedJson(String(data))
+      if (isRecord(message) && message.jsonrpc === '2.0') receive(message, target)
+      else if (++nonsense >= MOST_NONSENSE) made.terminate()
     })
-    made.on('pong', () => heard())
+    made.on('pong', heard)
     // An error is followed by `close`; without a listener it would end the process.
     made.on('error', () => {})
-    made.on('close', () => disconnected(made))
+    made.on('close', () => {
+      if (socket === made) lost()
+    })
   }
 
-  function disconnected(which: WebSocket | undefined): void {
-    if (which !== socket) return
+  function lost(): void {
     socket = undefined
-    isConnecting = false
-    asked.clear()
     cancelSilence()
     failures++
     if (waiting.size > 0) retryLater()
   }
 
   function retryLater(): void {
-    if (isClosed) return
-    cancelTimer()
+    if (isClosed || isRetrying) return
+    isRetrying = true
     const pause = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 10))
     // The random part spreads the reconnects of many processes.
-    cancelTimer = after(pause * (0.5 + Math.random() / 2), () => void connect())
+    cancelRetry = after(pause * (0.5 + Math.random() / 2), () => {
+      isRetrying = false
+      void connect()
+    })
   }
 
   /** Pings a connection that is idle for long, and drops it without an answer. */
@@ -151,42 +149,33 @@ export function createNodeSocket(options: SocketOptions): NodeSocket {
     })
   }
 
-  function receive(text: string): void {
-    const message = parsedJson(text)
-    if (!isRecord(message) || message.jsonrpc !== '2.0') {
-      if (++nonsense >= MOST_NONSENSE) socket?.terminate()
-      return
-    }
+  function receive({ id, result, method, params }: Record<string, unknown>, target: SocketTarget): void {
     // A valid message resets the pauses between tries to connect.
     failures = 0
-    const { id, result, method, params } = message
-    const one = typeof id === 'number' ? asked.get(id) : undefined
-    if (one !== undefined) {
-      asked.delete(id as number)
-      if (typeof result !== 'number') return
-      one.subscription = result
-      connected?.onSubscribed?.()
-      return
-    }
     const { subscription, result: told } = isRecord(params) ? params : {}
     if (method === 'slotNotification' && isRecord(told) && Number.isSafeInteger(told.slot)) {
-      connected?.onSlot?.(told.slot as number)
+      target.onSlot?.(told.slot as number)
     }
-    if (method !== 'signatureNotification' || typeof subscription !== 'number') return
-    for (const each of waiting.values()) if (each.subscription === subscription) landed(each)
+    for (const one of [...waiting.values()]) {
+      if (one.asked === id && typeof result === 'number') {
+        one.subscription = result
+        target.onSubscribed?.()
+      } else if (
+        method === 'signatureNotification' &&
+        one.subscription !== undefined &&
+        one.subscription === subscription
+      ) {
+        end(one)
+        for (const act of one.acts) act()
+      }
+    }
   }
 
-  function landed(one: Waiting): void {
-    remove(one)
-    for (const act of one.acts) act()
-  }
-
-  function remove(one: Waiting): void {
+  function end(one: Waiting): void {
     waiting.delete(one.signature)
-    one.endLife()
+    one.cancelLife()
     if (waiting.size > 0) return
-    cancelTimer()
-    cancelTimer = after(IDLE_MS, () => {
+    after(IDLE_MS, () => {
       if (waiting.size === 0) disconnect()
     })
   }
@@ -195,35 +184,31 @@ export function createNodeSocket(options: SocketOptions): NodeSocket {
     cancelSilence()
     const last = socket
     socket = undefined
-    isConnecting = false
     last?.terminate()
   }
 
   function close(): void {
     isClosed = true
-    cancelTimer()
-    for (const one of [...waiting.values()]) one.endLife()
+    cancelRetry()
+    for (const one of waiting.values()) one.cancelLife()
     waiting.clear()
     disconnect()
   }
 
   function wait(signature: string): Waiting {
-    const one: Waiting = { signature, acts: new Set(), subscription: undefined, endLife: () => {} }
-    one.endLife = after(SIGNATURE_LIFE_MS, () => end(one))
+    const one: Waiting = { signature, acts: new Set(), asked: 0, subscription: undefined, cancelLife: () => {} }
+    one.cancelLife = after(SIGNATURE_LIFE_MS, () => abandon(one))
     waiting.set(signature, one)
     if (isOpen()) subscribe(one)
-    else if (!isConnecting) {
-      cancelTimer()
-      if (failures === 0) void connect()
-      else retryLater()
-    }
+    else if (socket === undefined && failures === 0) void connect()
+    else if (socket === undefined) retryLater()
     return one
   }
 
-  function end(one: Waiting): void {
+  function abandon(one: Waiting): void {
     if (waiting.get(one.signature) !== one) return
     if (isOpen() && one.subscription !== undefined) send('signatureUnsubscribe', [one.subscription])
-    remove(one)
+    end(one)
   }
 
   return {
@@ -233,7 +218,7 @@ export function createNodeSocket(options: SocketOptions): NodeSocket {
       const one = known ?? wait(signature)
       one.acts.add(act)
       return () => {
-        if (one.acts.delete(act) && one.acts.size === 0) end(one)
+        if (one.acts.delete(act) && one.acts.size === 0) abandon(one)
       }
     },
     close,
@@ -247,24 +232,6 @@ function unreferenced(milliseconds: number, act: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Whether the endpoint accepts a subscription in time. */
-async function takesSubscriptions({ url, headers }: SocketTarget, timeoutMs: number): Promise<boolean> {
-  let tell = (_: boolean) => {}
-  const told = new Promise<boolean>((resolve) => {
-    tell = resolve
-  })
-  const targets = () => [{ url, headers, onSubscribed: () => tell(true) }]
-  // Every cluster takes this commitment.
-  const socket = createNodeSocket({ targets, commitment: () => 'finalized' })
-  // A signature of zeros is nobody's.
-  socket.onSignature('1'.repeat(64), () => {})
-  try {
-    return await Promise.race([told, pause(timeoutMs).then(() => false)])
-  } finally {
-    socket.close()
-  }
-}
-
 /** A validator has it on the next port, a proxy on the same port; without a port in the URL both are equal. */
 export function socketTargets({ url, headers }: RpcEndpoint): SocketTarget[] {
   const { href, authorization } = withoutUser(url)
@@ -274,10 +241,20 @@ export function socketTargets({ url, headers }: RpcEndpoint): SocketTarget[] {
   return [...urls].map((each) => ({ url: each, headers: { ...authorization, ...headers } }))
 }
 
-/** Resolves with true when one of its possible URLs accepts a subscription in time. */
+/** Whether one of the possible URLs of an endpoint accepts a subscription in time. */
 export async function probeWebSocket(endpoint: RpcEndpoint, timeoutMs: number): Promise<boolean> {
-  const probes = socketTargets(endpoint).map((target) => takesSubscriptions(target, timeoutMs))
-  return Promise.any(probes.map(async (probe) => ((await probe) ? true : Promise.reject(new Error('silent'))))).catch(
-    () => false,
-  )
+  const sockets: NodeSocket[] = []
+  const accepted = new Promise<boolean>((resolve) => {
+    for (const target of socketTargets(endpoint)) {
+      const targets = () => [{ ...target, onSubscribed: () => resolve(true) }]
+      // Every cluster takes this commitment.
+      const socket = createNodeSocket({ targets, commitment: () => 'finalized' })
+      // A signature of zeros is nobody's.
+      socket.onSignature('1'.repeat(64), () => {})
+      sockets.push(socket)
+    }
+  })
+  const inTime = await Promise.race([accepted, pause(timeoutMs).then(() => false)])
+  for (const socket of sockets) socket.close()
+  return inTime
 }
