@@ -2,6 +2,7 @@
 import type { TrackedResource } from '../api/index.ts'
 import type { AnyRoute, Input, Result } from '../api/route.ts'
 import type { SignedOperation } from '../api/signed-operations.ts'
+import type { Signer } from '../chain/signer/index.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../store/store.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type TransactionPlan,
   unsignedAnswer,
 } from './building.ts'
+import { type Cosigning, cosign } from './signing/cosign.ts'
 import { signAndSubmit } from './signing/sign-and-submit.ts'
 import { openSigningRun } from './signing/signing-run.ts'
 import type { NewSigningPlan, SigningSteps } from './signing/types.ts'
@@ -98,16 +100,22 @@ interface UnsignedPlan<S> extends Plan<S> {
   payer: string
   /** Writes rows in the commit of the answer. */
   record?(tx: Tx): Promise<unknown>
+  /** The platform wallet's signature beside that of the user, who pays and submits. It takes no `record`. */
+  cosigning?: CosignedBy | null
 }
 
-/** The same for a route whose transactions the platform wallet never signs. */
+type CosignedBy = Omit<Cosigning, 'transaction'> & { signer: Signer }
+
+/** The same for a route whose transactions the platform wallet never pays. */
 export function unsignedAct<R extends AnyRoute>(
   plan: (context: Context, input: Input<R>) => Promise<UnsignedPlan<BuiltSummary<R>>>,
   variant?: Pick<Variant, 'isNested'>,
 ): (context: Context, input: Input<R>) => Promise<Result<R>> {
   return async (context, input) => {
-    const { payer, record, ...planned } = await plan(context, input)
-    const answer = answerUnsigned(context, await builtPlan(context, payer, planned), variant) as Result<R>
+    const { payer, record, cosigning = null, ...decided } = await plan(context, input)
+    const planned = await builtPlan(context, payer, decided)
+    if (cosigning !== null) return answerCosigned(context, planned, cosigning) as Promise<Result<R>>
+    const answer = answerUnsigned(context, planned, variant) as Result<R>
     if (record === undefined) return answer
     return context.commit(async (tx) => {
       await record(tx)
@@ -158,6 +166,15 @@ function answerUnsigned<S>({ vault }: Context, planned: PlannedBuild<S>, { isNes
   }
   const tracking = tracked === undefined ? {} : { tracked_resource: tracked }
   return isNested ? { ...summary, tx: transaction, ...tracking } : { ...transaction, ...summary, ...tracking }
+}
+
+/** Throws like `cosign`. Generated keys are left out: they cannot sign anew without the platform wallet. */
+function answerCosigned<S>(context: Context, planned: PlannedBuild<S>, { signer, ...request }: CosignedBy) {
+  const { built } = planned
+  const requiredSigners = built.requiredSigners.filter((address) => address !== signer.address)
+  return cosign(context, signer, { ...request, transaction: built.transaction }, (transaction) =>
+    answerUnsigned(context, { ...planned, built: { ...built, transaction, requiredSigners, secretKeys: [] } }),
+  )
 }
 
 function signedPlan<S>({ built, summary, tracked, about, uncapped }: PlannedBuild<S>): NewSigningPlan<S> {

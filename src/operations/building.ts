@@ -15,7 +15,6 @@ import {
 import { cosignedBy, withBlockhash } from '../chain/sending/cosign.ts'
 import { withMessageTerms } from '../chain/sending/message-terms.ts'
 import type { Envelope, UnsignedTransaction } from '../chain/sending/unsigned.ts'
-import type { Signer } from '../chain/signer/index.ts'
 import type { Context, Services } from '../context.ts'
 import { badRequest } from '../platform/errors.ts'
 import { solText } from '../solana/amounts.ts'
@@ -23,8 +22,7 @@ import type { Program } from '../solana/programs.ts'
 import { type FreshKey, freshKey } from '../solana/signatures.ts'
 import { platformWallet } from './platform-wallet.ts'
 import { refuseFailing } from './programs/refuse-failing.ts'
-import { type Cosigning, cosign } from './signing/cosign.ts'
-import type { SigningContext, SigningDraft } from './signing/types.ts'
+import type { SigningDraft } from './signing/types.ts'
 
 /**
  * Makes the key of an account that the build creates. If a vault acts, it is an address that the multisig's program
@@ -157,24 +155,6 @@ export const signingDraft = (
   { transaction, cosigners, secretKeys }: BuiltTransaction,
   uncapped: readonly string[] = [],
 ): SigningDraft => ({ transaction, cosigners, secretKeys, uncapped })
-
-/**
- * Returns the answer with the platform wallet's signature for the user, who pays and submits. If `cosigning` is null,
- * the build is not changed. Throws like `cosign`.
- */
-export async function answerCosigned<D>(
-  context: SigningContext,
-  built: BuiltTransaction,
-  cosigning: (Omit<Cosigning, 'transaction'> & { signer: Signer }) | null,
-  answer: (built: BuiltTransaction) => D,
-): Promise<D> {
-  if (cosigning === null) return answer(built)
-  const { signer, ...request } = cosigning
-  const requiredSigners = built.requiredSigners.filter((address) => address !== signer.address)
-  return cosign(context, signer, { ...request, transaction: built.transaction }, (transaction) =>
-    answer({ ...built, transaction, requiredSigners }),
-  )
-}
 
 /**
  * Returns blockhash, its last block height, and price (micro-lamports per unit) for transactions that cannot be

@@ -20,16 +20,15 @@ import { listOf, nftRecord } from './api-records.ts'
 import { insertForeignNft } from './assets/asset-rows.ts'
 import { requireOwnedAsset } from './assets/owned-asset.ts'
 import { readAssetWithRows } from './assets/read-asset.ts'
-import { answerCosigned, buildTransaction, newKey, trackingOf, unsignedAnswer } from './building.ts'
+import { newKey, trackingOf } from './building.ts'
 import { requireRecipients } from './recipients.ts'
 import { throwCoreRefusal } from './refusals.ts'
 import { requireSigner, trySigner } from './signing/require-signer.ts'
-import { generatedKeysField } from './transactions/generated-keys.ts'
 
 type Routes = Api['nfts']
 
 /** Builds the mint of an asset into a collection. The platform wallet signs it if the collection is listed. */
-export async function createNft(context: Context, input: Input<Routes['create']>): Promise<Result<Routes['create']>> {
+export const createNft = unsignedAct<Routes['create']>(async (context, input) => {
   const { payer, owner = payer, name, uri } = input
   if ([payer, owner, input.collection].includes(input.asset ?? '')) throw notFresh()
   if (owner === PROGRAMS.core.id) {
@@ -45,7 +44,8 @@ export async function createNft(context: Context, input: Input<Routes['create']>
   if (isTaken) throw notFresh()
   const { authority, cosigner } = await readMintAuthority(context, collection, input)
   if (asset === authority) throw notFresh()
-  const built = await buildTransaction(context, {
+  const about = { asset, collection: collection.address, payer }
+  return {
     payer,
     requiredProgram: PROGRAMS.core,
     // One and a half times the measured cost of a mint, 12,755 units.
@@ -55,17 +55,11 @@ export async function createNft(context: Context, input: Input<Routes['create']>
       secretKeys,
     }),
     onFailedSimulation: throwCoreRefusal,
-  })
-  const about = { asset, collection: collection.address, payer }
-  const cosigning = cosigner && { signer: cosigner, operation: 'nft.create', about }
-  return answerCosigned(context, built, cosigning, (signed) => ({
-    ...unsignedAnswer(signed),
-    ...(cosigner === null ? generatedKeysField(context.vault, [built.transaction], secretKeys) : {}),
-    asset,
-    ...warningsOf({ uri }),
-    tracked_resource: trackingOf('nft', asset, ['nft.created']),
-  }))
-}
+    summary: { asset, ...warningsOf({ uri }) },
+    tracked: trackingOf('nft', asset, ['nft.created']),
+    cosigning: cosigner && { signer: cosigner, operation: 'nft.create', about },
+  }
+})
 
 /** Generates the key for the asset's address. It signs only the creation. */
 function freshAsset(context: Context): { asset: string; secretKeys: Uint8Array[] } {

@@ -20,7 +20,7 @@ import { listOf, stakeRecord } from './api-records.ts'
 import { insertForeignNft } from './assets/asset-rows.ts'
 import { type OwnedAsset, requireOwnedAsset } from './assets/owned-asset.ts'
 import { readAssetWithRows } from './assets/read-asset.ts'
-import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from './building.ts'
+import { trackingOf } from './building.ts'
 import { throwCoreRefusal } from './refusals.ts'
 import { openSigner, requireSigner } from './signing/require-signer.ts'
 
@@ -87,10 +87,7 @@ const isHeldBy = (authority: PluginAuthority, address: string): boolean =>
   authority.type === 'Owner' || (authority.type === 'Address' && authority.address === address)
 
 /** Builds the release of a staked asset. The platform wallet signs it if it is the stake's authority. */
-export async function releaseStake(
-  context: Context,
-  input: Input<Routes['release']>,
-): Promise<Result<Routes['release']>> {
+export const releaseStake = unsignedAct<Routes['release']>(async (context, input) => {
   const { asset: address, user, platform_id: platformId } = input
   const { asset, collection } = await requireOwnedAsset(context, { ...input, owner: user, param: 'user' })
   const { freeze } = asset
@@ -104,7 +101,8 @@ export async function releaseStake(
     )
   }
   const signer = await requireCosigner(context, asset, freeze.authority)
-  const built = await buildTransaction(context, {
+  const about = { asset: address, collection: collection.address, payer: user }
+  return {
     payer: user,
     requiredProgram: PROGRAMS.core,
     platformFee: input.platform_fee,
@@ -112,14 +110,11 @@ export async function releaseStake(
     fallbackUnits: 34_000,
     build: (envelope) => buildRelease({ ...envelope, asset, authority: signer?.address ?? null, platformId }),
     onFailedSimulation: throwCoreRefusal,
-  })
-  const about = { asset: address, collection: collection.address, payer: user }
-  const cosigning = signer && { signer, operation: 'stake.release', about, release: address }
-  return answerCosigned(context, built, cosigning, (signed) => ({
-    ...unsignedAnswer(signed),
-    tracked_resource: trackingOf('stake', address, ['stake.released']),
-  }))
-}
+    summary: {},
+    tracked: trackingOf('stake', address, ['stake.released']),
+    cosigning: signer && { signer, operation: 'stake.release', about, release: address },
+  }
+})
 
 /**
  * Returns null when the owner can release it alone. Throws bad_request if neither the owner nor the platform wallet
