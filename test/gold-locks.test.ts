@@ -2,12 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import {
-  buildGoldLock,
-  escrowAddress,
-  type GoldLockPlan,
-  lockPlaces,
-} from '../src/chain/programs/jupiter-lock/index.ts'
+import { escrowAddress } from '../src/chain/programs/jupiter-lock/index.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import type { SettingName } from '../src/settings/config.ts'
@@ -26,6 +21,7 @@ import {
   unitsIn,
 } from './support/gold.ts'
 import { addSignatures } from './support/local-chain-transactions.ts'
+import { buildGoldLock, type GoldLockPlan, lockPlaces } from './support/lock-builds.ts'
 import { aroundAccounts, clockAt } from './support/node-accounts.ts'
 import { LOCK_RENT, TOKEN_ACCOUNT_RENT, WALLET_RENT } from './support/rent.ts'
 import { inSoak } from './support/runs.ts'

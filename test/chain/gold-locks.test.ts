@@ -13,14 +13,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { explainTransactionError } from '../../src/chain/errors/index.ts'
 import {
-  buildGoldLock,
-  buildGoldUnlock,
   decodeEscrow,
   escrowAddress,
-  type GoldLockPlan,
   goldLockChangesIn,
   type LockActs,
-  lockPlaces,
   onLock,
   readLock,
   readLocks,
@@ -35,6 +31,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, createMint, DAY, give, instructionsIn, lacksLock, lamportsOf, unitsIn } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { openTestChain, PROGRAMS_DIR, SOL, START_MS, someone, type TestChain } from '../support/local-chain.ts'
+import { buildGoldLock, buildGoldUnlock, type GoldLockPlan, lockPlaces } from '../support/lock-builds.ts'
 import { embeddedNode } from '../support/node.ts'
 import { LOCK_RENT, TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { runs } from '../support/runs.ts'

@@ -7,7 +7,6 @@ import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { contentOutcome, withMints } from '../../commands/signing/content.ts'
 import type { DescribedContent } from '../../commands/signing/wallet.ts'
 import { describeInstruction } from '../../src/chain/instructions/describe.ts'
-import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { buildCollectionCreation, buildMint } from '../../src/chain/programs/metaplex-core/index.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import {
@@ -19,6 +18,7 @@ import {
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { anyText } from '../support/any-text.ts'
 import { someone } from '../support/local-chain.ts'
+import { buildGoldLock, buildGoldUnlock } from '../support/lock-builds.ts'
 import { runs } from '../support/runs.ts'
 
 const address = () => someone().toBase58()

@@ -1,11 +1,12 @@
 /** Each transaction of a lock of any mint, byte for byte as the real program took it. */
 import * as spl from '@solana/spl-token'
 import { describe, expect, it } from 'vitest'
-import { buildLock, escrowAddress, type LockActs, onLock } from '../../src/chain/programs/jupiter-lock/index.ts'
+import { escrowAddress, type LockActs, onLock } from '../../src/chain/programs/jupiter-lock/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { addressOf, createMint, DAY, give, lacksLock } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { openTestChain, PROGRAMS_DIR, SOL, START_MS, type TestChain } from '../support/local-chain.ts'
+import { buildLock } from '../support/lock-builds.ts'
 import { landOn } from '../support/squads.ts'
 
 type Key = ReturnType<typeof goldenKey>

@@ -12,7 +12,6 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { buildAuthorityTransfer, metadataAddressOf } from '../../src/chain/programs/tokens/index.ts'
@@ -32,6 +31,7 @@ import {
 } from '../support/airdrops.ts'
 import { assetsOn, lacksCore } from '../support/assets.ts'
 import { createMint, DAY, give, lacksLock } from '../support/gold.ts'
+import { buildGoldLock, buildGoldUnlock } from '../support/lock-builds.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { startService } from '../support/service.ts'

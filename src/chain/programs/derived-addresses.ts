@@ -4,7 +4,8 @@
  */
 import type { PublicKey } from '@solana/web3.js'
 import { addressOf } from '../../solana/addresses.ts'
-import { ASSOCIATED_TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import type { TokenProgram } from './tokens/types.ts'
 
 /** An entry takes some 500 bytes. */
 const MOST_KEPT = 2_048
@@ -43,4 +44,12 @@ export function openDeriver(): Promise<AddressDeriver> {
     }
   })
   return opened
+}
+
+/** Returns the token program of a mint, and what derives the associated token account of a wallet. */
+export async function associatedAccounts({ mint, tokenProgram }: { mint: string; tokenProgram: TokenProgram }) {
+  const [{ PublicKey }, { tokenAccount }] = await Promise.all([import('@solana/web3.js'), openDeriver()])
+  const program = tokenProgram === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
+  const [token, owner] = [new PublicKey(mint), new PublicKey(program)]
+  return { program, accountOf: (wallet: string) => addressOfKey(tokenAccount(token, new PublicKey(wallet), owner)) }
 }

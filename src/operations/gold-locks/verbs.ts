@@ -4,11 +4,11 @@ import type { Api, GoldLock } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
   type BeforeLock,
-  buildGoldLock,
-  buildGoldUnlock,
   type Escrow,
   escrowAddress,
+  goldTerms,
   type LockableToken,
+  onLock,
   readBeforeLock,
   readLock,
   readLockableToken,
@@ -57,17 +57,12 @@ export const createGoldLock = unsignedAct<GoldLocks['create']>(async (context, i
     // Twice the measured cost of the most expensive lock (59,608 units), because the cost of deriving addresses varies
     // by wallet.
     fallbackUnits: 120_000,
-    build: ({ before = [], ...envelope }) =>
-      buildGoldLock({
-        ...envelope,
-        before: [...before, proof],
-        mint,
-        tokenProgram: token.tokenProgram,
-        amount,
-        startsAt,
-        unlocksAt: ends,
-        memo,
-      }),
+    // The wallet alone signs and pays, and is base, creator and recipient of the lock.
+    build: (envelope) =>
+      onLock({ ...envelope, memo }, { ...token, address: before.address }, ({ create }) => [
+        proof,
+        ...create(user, { base: user, recipient: user, terms: goldTerms({ amount, startsAt, unlocksAt: ends }) }),
+      ]),
     summary: { escrow: before.address, mint, unlocks_at: new Date(ends * 1000).toISOString() },
     tracked: trackingOf('gold_lock', user, ['gold.locked']),
   }
@@ -122,7 +117,7 @@ export const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, i
     what: 'the gold',
     cannot: `The gold of ${user} cannot be unlocked`,
   })
-  const { address, mint, tokenProgram, cliffAmount, claimed } = escrow
+  const { address, mint, cliffAmount, claimed } = escrow
   const amount = isPaidOut(escrow) ? 0n : cliffAmount - claimed
   const memo = goldLockMemo('gold-unlock', platform_id)
   return {
@@ -132,7 +127,8 @@ export const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, i
     // Twice the measured cost of the most expensive unlocking (74,000 units), because the cost of deriving addresses
     // varies by wallet.
     fallbackUnits: 150_000,
-    build: (envelope) => buildGoldUnlock({ ...envelope, mint, tokenProgram, amount, memo }),
+    build: (envelope) =>
+      onLock({ ...envelope, memo }, escrow, ({ claim }) => claim(user, user, amount, { closes: true })),
     summary: { escrow: address, mint, amount: String(amount) },
     tracked: trackingOf('gold_lock', user, amount > 0n ? ['gold.unlocked'] : []),
   }

@@ -267,6 +267,23 @@ export function programTable<
     return hexOf(account.data.subarray(0, prefix.length / 2)) === prefix
   }
 
+  function offsetOf(name: string, field: string): number {
+    const [prefix, fields] = accountRow(name)
+    let offset = prefix.length / 2
+    for (const [each, { size }] of fieldsIn(fields)) {
+      if (each === field) return offset
+      if (size === null) break
+      offset += size
+    }
+    throw new Error(`${field} has no place of its own in ${name}`)
+  }
+
+  /** Bytes of the account, whose fields have one size each. */
+  function sizeOf(name: keyof A & string): number {
+    const [prefix, fields] = accountRow(name)
+    return fieldsIn(fields).reduce((sum, [, { size }]) => sum + (size ?? Number.NaN), prefix.length / 2)
+  }
+
   return {
     id,
     rows: { instructions, accounts: (accounts ?? {}) as A, events: (events ?? {}) as E },
@@ -343,21 +360,22 @@ export function programTable<
     firstBytesOf: (name: keyof A & string): Uint8Array => bytesOfHex(accountRow(name)[0]),
 
     /** Bytes before a field, as filters of getProgramAccounts count them. */
-    offsetOf<N extends keyof A & string>(name: N, field: NameOf<Words<A[N][1]>>): number {
-      const [prefix, fields] = accountRow(name)
-      let offset = prefix.length / 2
-      for (const [each, { size }] of fieldsIn(fields)) {
-        if (each === field) return offset
-        if (size === null) break
-        offset += size
-      }
-      throw new Error(`${field} has no place of its own in ${name}`)
-    },
+    offsetOf: <N extends keyof A & string>(name: N, field: NameOf<Words<A[N][1]>>): number => offsetOf(name, field),
 
-    /** Bytes of the account, whose fields have one size each. */
-    sizeOf(name: keyof A & string): number {
-      const [prefix, fields] = accountRow(name)
-      return fieldsIn(fields).reduce((sum, [, { size }]) => sum + (size ?? Number.NaN), prefix.length / 2)
+    sizeOf,
+
+    /** Filters of getProgramAccounts for this account with these addresses in its fields; one without a value is any. */
+    filtersOf<N extends keyof A & string>(
+      name: N,
+      addresses: { readonly [F in NameOf<Words<A[N][1]>>]?: string | undefined },
+    ): object[] {
+      const fields = Object.entries<string | undefined>(addresses)
+      return [
+        { dataSize: accountRow(name)[2] ?? sizeOf(name) },
+        ...fields.flatMap(([field, bytes]) =>
+          bytes === undefined ? [] : [{ memcmp: { offset: offsetOf(name, field), bytes } }],
+        ),
+      ]
     },
 
     /** Name, accounts and arguments of each instruction by its first bytes, for its description. */

@@ -91,10 +91,7 @@ async function readVaults(
     {
       what: `Listing the pools of ${mint}`,
       program: DAMM_V2.id,
-      filters: [
-        { dataSize: DAMM_V2.sizeOf('pool') },
-        { memcmp: { offset: DAMM_V2.offsetOf('pool', `token_${side}_mint`), bytes: mint } },
-      ],
+      filters: DAMM_V2.filtersOf('pool', { [`token_${side}_mint`]: mint }),
       dataSlice: { offset: DAMM_V2.offsetOf('pool', `token_${side}_vault`), length: 32 },
       minSlot,
       commitment: 'confirmed',
@@ -192,7 +189,7 @@ async function addedSchedules(chain: ScanChain, position: string, minSlot: numbe
     {
       what: `Listing the schedules of the position ${position}`,
       program: DAMM_V2.id,
-      filters: [{ dataSize: bytes }, { memcmp: { offset: DAMM_V2.offsetOf('vesting', 'position'), bytes: position } }],
+      filters: DAMM_V2.filtersOf('vesting', { position }),
       dataSlice: { offset: 0, length: bytes },
       minSlot,
       commitment: 'confirmed',

@@ -1,12 +1,13 @@
-/** Builds the transactions of a lock, and those of a gold lock, whose only party is one wallet. */
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+/** Builds the transactions of a lock. */
+import type { TransactionInstruction } from '@solana/web3.js'
+import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
+import { ASSOCIATED_TOKEN } from '../../../solana/programs/associated-token.ts'
 import { type Escrow, JUPITER_LOCK, type LockTerms, writtenTerms } from '../../../solana/programs/jupiter-lock.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { openDeriver } from '../derived-addresses.ts'
+import { addressOfKey, associatedAccounts, openDeriver } from '../derived-addresses.ts'
 import { memoInstruction } from '../memos.ts'
 import { deriveProgramAddress } from '../pdas.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
-import type { TokenProgram } from '../tokens/index.ts'
 
 /**
  * Compute limits for transactions that cannot be simulated: half more than the largest that were measured (a creation
@@ -28,36 +29,13 @@ export async function escrowAddress(base: string): Promise<string> {
 }
 
 /** Returns the address of the account with the texts of a lock. */
-export async function textsAddress(escrow: string): Promise<PublicKey> {
+export async function textsAddress(escrow: string): Promise<string> {
   const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
   const seeds = [Buffer.from('escrow_metadata'), new PublicKey(escrow).toBytes()]
-  return deriver.find(seeds, new PublicKey(JUPITER_LOCK.id))[0]
+  return addressOfKey(deriver.find(seeds, new PublicKey(JUPITER_LOCK.id))[0])
 }
 
 type LockAt = Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>
-
-/** Derives the accounts that the instructions for a lock name, besides those of its parties. */
-export async function lockPlaces(lock: LockAt) {
-  const [{ PublicKey }, spl, deriver] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-    openDeriver(),
-  ])
-  const [escrow, mint] = [new PublicKey(lock.address), new PublicKey(lock.mint)]
-  const tokenProgram = lock.tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
-  /** Returns the associated token account of a wallet. */
-  const accountOf = (owner: PublicKey) => deriver.tokenAccount(mint, owner, tokenProgram)
-  return {
-    mint,
-    tokenProgram,
-    escrow,
-    accountOf,
-    /** Token account that holds the locked tokens. */
-    escrowToken: accountOf(escrow),
-    /** Account with title and description, which need not exist. */
-    escrowMetadata: await textsAddress(lock.address),
-  }
-}
 
 /** The texts that a creator wrote about a lock, as they are on chain. */
 export interface LockTexts {
@@ -65,32 +43,33 @@ export interface LockTexts {
   description: string
 }
 
+interface LockCreation {
+  /** Address that signs and gives the lock its address. */
+  base: string
+  recipient: string
+  terms: LockTerms
+  texts?: LockTexts | undefined
+}
+
 export type LockActs = Awaited<ReturnType<typeof lockActs>>
 
 /** The instructions of each act. The parties are addresses; each has its associated token account. */
 async function lockActs(lock: LockAt) {
-  const [{ PublicKey }, spl, sdk, places] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
+  const [sdk, tokens, escrow_metadata] = await Promise.all([
     sdkInstructions(),
-    lockPlaces(lock),
+    associatedAccounts(lock),
+    textsAddress(lock.address),
   ])
-  const { mint, tokenProgram, accountOf } = places
-  const tokensOf = (owner: string) => accountOf(new PublicKey(owner)).toBase58()
-  const at = {
-    escrow: lock.address,
-    escrow_token: places.escrowToken.toBase58(),
-    escrow_metadata: places.escrowMetadata.toBase58(),
-    token_mint: lock.mint,
-    token_program: tokenProgram.toBase58(),
-  }
-  /** Opens the associated token account of an owner if it is missing; the payer pays its rent. */
-  function open(payer: string, owner: string): TransactionInstruction {
-    const [from, to] = [new PublicKey(payer), new PublicKey(owner)]
-    return spl.createAssociatedTokenAccountIdempotentInstruction(from, accountOf(to), to, mint, tokenProgram)
+  const { program: token_program, accountOf } = tokens
+  const { address: escrow, mint: token_mint } = lock
+  const at = { escrow, escrow_token: accountOf(escrow), escrow_metadata, token_mint, token_program }
+  /** Opens the associated token account of a wallet if it is missing; the payer pays its rent. */
+  function open(source: string, wallet: string): TransactionInstruction {
+    const of = { wallet, mint: token_mint, systemProgram: SYSTEM_PROGRAM, tokenProgram: token_program }
+    return sdk(ASSOCIATED_TOKEN.instruction('createIdempotent', { source, account: accountOf(wallet), ...of }, {}))
   }
   const closing = (creator: string) =>
-    sdk(JUPITER_LOCK.instruction('close_vesting_escrow', { ...at, creator, creator_token: tokensOf(creator) }, {}))
+    sdk(JUPITER_LOCK.instruction('close_vesting_escrow', { ...at, creator, creator_token: accountOf(creator) }, {}))
   /** Writes title and description; the creator pays the rent of their account. */
   function entitle(creator: string, { title: name, description }: LockTexts): TransactionInstruction[] {
     // The last two texts are e-mail addresses, which nobody should publish.
@@ -101,11 +80,8 @@ async function lockActs(lock: LockAt) {
   return {
     entitle,
     /** Makes the lock with its texts, if there are any. The creator's tokens are locked. */
-    create(
-      sender: string,
-      { base, recipient, terms, texts }: Pick<LockCreation, 'base' | 'recipient' | 'terms' | 'texts'>,
-    ) {
-      const accounts = { ...at, base, sender, sender_token: tokensOf(sender), recipient }
+    create(sender: string, { base, recipient, terms, texts }: LockCreation) {
+      const accounts = { ...at, base, sender, sender_token: accountOf(sender), recipient }
       return [
         open(sender, lock.address),
         sdk(JUPITER_LOCK.instruction('create_vesting_escrow_v2', accounts, writtenTerms(terms))),
@@ -117,7 +93,7 @@ async function lockActs(lock: LockAt) {
      * the token account if it is missing. `closes` also closes the lock, for a recipient who made it.
      */
     claim(payer: string, recipient: string, amount: bigint, { closes = false } = {}) {
-      const accounts = { ...at, recipient, recipient_token: tokensOf(recipient) }
+      const accounts = { ...at, recipient, recipient_token: accountOf(recipient) }
       return [
         open(payer, recipient),
         ...(amount > 0n ? [sdk(JUPITER_LOCK.instruction('claim_v2', accounts, { max_amount: amount }))] : []),
@@ -129,7 +105,7 @@ async function lockActs(lock: LockAt) {
      * and opens the token accounts that are missing. A creator also closes the lock.
      */
     cancel(payer: string, { creator, recipient }: Pick<Escrow, 'creator' | 'recipient'>) {
-      const tokens = { creator_token: tokensOf(creator), recipient_token: tokensOf(recipient) }
+      const tokens = { creator_token: accountOf(creator), recipient_token: accountOf(recipient) }
       const accounts = { ...at, ...tokens, rent_receiver: creator, signer: payer }
       return [
         ...[...new Set([creator, recipient])].map((party) => open(payer, party)),
@@ -147,14 +123,9 @@ async function lockActs(lock: LockAt) {
   }
 }
 
-/** Parts of every transaction of a lock. */
-interface LockTransaction extends Envelope {
-  memo?: string | undefined
-}
-
 /** Builds a transaction of acts on one lock. */
 export async function onLock(
-  transaction: LockTransaction,
+  transaction: Envelope & { memo?: string | undefined },
   lock: LockAt,
   acts: (of: LockActs) => TransactionInstruction[],
 ): Promise<UnsignedTransaction> {
@@ -163,59 +134,4 @@ export async function onLock(
     ...acts(await lockActs(lock)),
     ...(memo === undefined ? [] : [await memoInstruction(memo, [payer])]),
   ])
-}
-
-export interface LockCreation extends LockTransaction {
-  /** Address that signs and gives the lock its address. The payer is the creator. */
-  base: string
-  recipient: string
-  mint: string
-  tokenProgram: TokenProgram
-  terms: LockTerms
-  texts?: LockTexts | undefined
-}
-
-export async function buildLock(creation: LockCreation): Promise<UnsignedTransaction> {
-  const lock = { ...creation, address: await escrowAddress(creation.base) }
-  return onLock(creation, lock, ({ create }) => create(creation.payer, creation))
-}
-
-/** The parts of a gold lock. The payer alone signs, pays rent and fee, and is base, creator and recipient of the lock. */
-interface GoldTransaction extends LockTransaction {
-  mint: string
-  tokenProgram: TokenProgram
-  /** Raw units: more than 0 to lock. With 0, unlocking only closes the account. */
-  amount: bigint
-}
-
-/** Times are Unix seconds of the chain's clock. */
-export type GoldLockPlan = GoldTransaction & { startsAt: number; unlocksAt: number }
-
-/** Opens the lock and moves the amount into it. No one can cancel it or change its recipient. */
-export const buildGoldLock = (plan: GoldLockPlan): Promise<UnsignedTransaction> =>
-  buildLock({
-    ...plan,
-    base: plan.payer,
-    recipient: plan.payer,
-    terms: {
-      startTime: BigInt(plan.startsAt),
-      cliffTime: BigInt(plan.unlocksAt),
-      // Everything unlocks at the cliff. No periods follow, but the program requires a frequency.
-      frequency: 1n,
-      cliffAmount: plan.amount,
-      amountPerPeriod: 0n,
-      periods: 0n,
-      updateRecipientMode: 0,
-      cancelMode: 0,
-    },
-  })
-
-/**
- * Pays out and closes the lock, and opens the token account if it is missing. Before the unlock time the transaction
- * fails.
- */
-export async function buildGoldUnlock(plan: GoldTransaction): Promise<UnsignedTransaction> {
-  const { payer, amount } = plan
-  const lock = { ...plan, address: await escrowAddress(payer) }
-  return onLock(plan, lock, ({ claim }) => claim(payer, payer, amount, { closes: true }))
 }

@@ -1,7 +1,7 @@
 /** Reads the changes that a transaction makes to locks, by its own instructions, and tells gold locks from others. */
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { LAST_SECOND } from '../../../solana/lock-schedule.ts'
-import { JUPITER_LOCK, type LockedTerms, readTerms } from '../../../solana/programs/jupiter-lock.ts'
+import { JUPITER_LOCK, type LockedTerms, type LockTerms, readTerms } from '../../../solana/programs/jupiter-lock.ts'
 
 /** Returns why it is not a gold lock, as the end of a sentence, or null for a gold lock of any mint. */
 export function scheduleMismatch(lock: LockedTerms): string | null {
@@ -14,6 +14,19 @@ export function scheduleMismatch(lock: LockedTerms): string | null {
   if (lock.updateRecipientMode !== 0) return 'its recipient can be changed'
   return lock.cliffTime > LAST_SECOND ? 'its time is beyond the year 9999' : null
 }
+
+/** The terms of a gold lock: all of it unlocks at one time, and nobody can change it. Times are Unix seconds. */
+export const goldTerms = (lock: { amount: bigint; startsAt: number; unlocksAt: number }): LockTerms => ({
+  startTime: BigInt(lock.startsAt),
+  cliffTime: BigInt(lock.unlocksAt),
+  // No periods follow, but the program requires a frequency.
+  frequency: 1n,
+  cliffAmount: lock.amount,
+  amountPerPeriod: 0n,
+  periods: 0n,
+  updateRecipientMode: 0,
+  cancelMode: 0,
+})
 
 /** Gold locks are locks of the gold mint, by one wallet for itself, that pay once and that nobody can change. */
 export const isGoldLock = (lock: LockedTerms, goldMint: string | undefined): boolean =>

@@ -2,7 +2,7 @@
 import { turnsOf } from '../../../platform/timing.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { totalOf } from '../../../solana/lock-schedule.ts'
-import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { CLOCK_SYSVAR, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { decodeEscrow, ESCROW_BYTES, type Escrow, JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
 import { readMint, readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import { type MintExtensions, readMintExtensions } from '../../../solana/token-extensions.ts'
@@ -12,9 +12,9 @@ import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
 import { accountsAt } from '../../sending/runs.ts'
-import { addressOfKey, openDeriver } from '../derived-addresses.ts'
+import { associatedAccounts } from '../derived-addresses.ts'
 import type { TokenProgram } from '../tokens/index.ts'
-import { escrowAddress, type LockTexts, lockPlaces, textsAddress } from './acts.ts'
+import { escrowAddress, type LockTexts, textsAddress } from './acts.ts'
 
 /** Accounts in one getMultipleAccounts, without the clock. */
 export const LOCKS_PER_CALL = 99
@@ -58,7 +58,7 @@ export interface LockWithTexts {
 
 /** Reads one lock with its texts in one call. Throws internal_error when the node fails. */
 export async function readLockWithTexts(node: NodeCalls, address: string): Promise<LockWithTexts> {
-  const metadata = addressOfKey(await textsAddress(address))
+  const metadata = await textsAddress(address)
   const [clock, account, texts] = await accountsAt(node, [CLOCK_SYSVAR, address, metadata])
   const written = JUPITER_LOCK.decode('escrow_metadata', texts ?? null)
   return {
@@ -69,39 +69,19 @@ export async function readLockWithTexts(node: NodeCalls, address: string): Promi
   }
 }
 
-/** Places of the fields by which locks are found. */
-const FIELD_OFFSETS = {
-  recipient: JUPITER_LOCK.offsetOf('escrow', 'recipient'),
-  mint: JUPITER_LOCK.offsetOf('escrow', 'token_mint'),
-  creator: JUPITER_LOCK.offsetOf('escrow', 'creator'),
-} as const
-type LockFilter = { [Field in keyof typeof FIELD_OFFSETS]?: string | undefined }
+export type LockFilter = Partial<Record<'recipient' | 'mint' | 'creator', string | undefined>>
 /** Most locks of one list. Anybody can make locks of a mint or for a recipient. */
 const LIST_LIMITS = { accounts: 100_000, milliseconds: 30_000 }
 /** Most locks of one mint that are read whole. */
 const MINT_LIMITS = { accounts: 2_000, milliseconds: 20_000 }
 
-/** Shows the accounts of locks with these fields as of `minSlot` or later, with so many of their bytes. */
-function scanLocks(
-  chain: Pick<Chain, 'callLarge'>,
-  filter: LockFilter,
-  { bytes: length, ...asked }: { what: string; minSlot: number; limits: typeof LIST_LIMITS; bytes: number },
-  onFound: Parameters<typeof scanAccounts>[2],
-): Promise<unknown> {
-  // Nodes take at most four filters. Texts of this size are found too, and are no locks once they are read.
-  const filters = [
-    { dataSize: ESCROW_BYTES },
-    ...Object.entries(filter).flatMap(([field, bytes]) =>
-      bytes === undefined ? [] : [{ memcmp: { offset: FIELD_OFFSETS[field as keyof LockFilter], bytes } }],
-    ),
-  ]
-  const dataSlice = { offset: 0, length }
-  return scanAccounts(
-    chain,
-    { ...asked, program: JUPITER_LOCK.id, filters, dataSlice, commitment: 'confirmed' },
-    onFound,
-  )
-}
+/** What is asked of a node about locks with these fields, with so many of their bytes. Texts of this size are found too. */
+const scanOf = ({ mint, ...filter }: LockFilter, bytes: number) => ({
+  program: JUPITER_LOCK.id,
+  filters: JUPITER_LOCK.filtersOf('escrow', { ...filter, token_mint: mint }),
+  dataSlice: { offset: 0, length: bytes },
+  commitment: 'confirmed' as const,
+})
 
 /**
  * Returns the addresses of all locks with these fields, whoever made them, sorted, as of `minSlot` or later. Throws
@@ -112,9 +92,9 @@ export async function findLocks(
   filter: LockFilter,
   minSlot: number,
 ): Promise<string[]> {
-  const asked = { what: 'Looking for locks', minSlot, limits: LIST_LIMITS, bytes: 0 }
+  const asked = { what: 'Looking for locks', minSlot, limits: LIST_LIMITS, ...scanOf(filter, 0) }
   const found: string[] = []
-  await askNode(asked.what, () => scanLocks(chain, filter, asked, ({ address }) => found.push(address)))
+  await askNode(asked.what, () => scanAccounts(chain, asked, ({ address }) => found.push(address)))
   return found.sort()
 }
 
@@ -135,8 +115,13 @@ export async function unpaidLocksOfMint(
   minSlot: number,
 ): Promise<UnpaidLock[]> {
   const escrows: Escrow[] = []
-  const asked = { what: `Listing the locks of ${mint}`, minSlot, limits: MINT_LIMITS, bytes: ESCROW_BYTES }
-  await scanLocks(chain, { mint }, asked, ({ address, data }) => {
+  const asked = {
+    what: `Listing the locks of ${mint}`,
+    minSlot,
+    limits: MINT_LIMITS,
+    ...scanOf({ mint }, ESCROW_BYTES),
+  }
+  await scanAccounts(chain, asked, ({ address, data }) => {
     const escrow = decodeEscrow(address, { owner: JUPITER_LOCK.id, data })
     if (escrow?.mint === mint && escrow.cancelledAt === 0n && owedBy(escrow) > 0n) escrows.push(escrow)
   })
@@ -155,14 +140,10 @@ const TURN_MS = 8
 
 /** A permanent delegate or a transfer fee leaves less in the token account than the lock says. */
 async function tokensHeld(chain: Pick<Chain, 'call'>, escrows: readonly Escrow[]): Promise<bigint[]> {
-  if (escrows.length === 0) return []
-  const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
-  const programs = { spl: new PublicKey(TOKEN_PROGRAM), token2022: new PublicKey(TOKEN_2022_PROGRAM) }
   const nextTurn = turnsOf(TURN_MS)
   const addresses: string[] = []
-  for (const { address, mint, tokenProgram } of escrows) {
-    const account = deriver.tokenAccount(new PublicKey(mint), new PublicKey(address), programs[tokenProgram])
-    addresses.push(account.toBase58())
+  for (const escrow of escrows) {
+    addresses.push((await associatedAccounts(escrow)).accountOf(escrow.address))
     await nextTurn()
   }
   const accounts = await accountsAt(chain, addresses)
@@ -194,13 +175,10 @@ export async function readAroundLock(
   lock: Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>,
   wallets: readonly string[] = [],
 ): Promise<AroundLock> {
-  const [{ PublicKey }, { escrowToken, escrowMetadata, accountOf }] = await Promise.all([
-    import('@solana/web3.js'),
-    lockPlaces(lock),
-  ])
-  const tokens = [escrowToken, ...wallets.map((wallet) => accountOf(new PublicKey(wallet)))].map(addressOfKey)
-  const places = [lock.address, addressOfKey(escrowMetadata), ...tokens]
-  const [clock, mint, escrow, metadata, ...accounts] = await accountsAt(node, [CLOCK_SYSVAR, lock.mint, ...places])
+  const { accountOf } = await associatedAccounts(lock)
+  const tokens = [lock.address, ...wallets].map(accountOf)
+  const places = [CLOCK_SYSVAR, lock.mint, lock.address, await textsAddress(lock.address), ...tokens]
+  const [clock, mint, escrow, metadata, ...accounts] = await accountsAt(node, places)
   const [held, ...paid] = tokens.map((address, i): UnlockAccount => {
     const account = accounts[i] ?? null
     return { address, state: account && readTokenAccount(account) }
@@ -252,11 +230,10 @@ export async function readBeforeLock(
   node: NodeCalls,
   { user, mint, base = user }: { user: string; mint: string; base?: string },
 ): Promise<BeforeLock> {
-  const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
   const address = await escrowAddress(base)
-  const accountOf = (program: string) =>
-    addressOfKey(deriver.tokenAccount(new PublicKey(mint), new PublicKey(user), new PublicKey(program)))
-  const places = { spl: accountOf(TOKEN_PROGRAM), token2022: accountOf(TOKEN_2022_PROGRAM) }
+  const accountIn = async (tokenProgram: TokenProgram) =>
+    (await associatedAccounts({ mint, tokenProgram })).accountOf(user)
+  const places = { spl: await accountIn('spl'), token2022: await accountIn('token2022') }
   const accounts = await accountsAt(node, [CLOCK_SYSVAR, address, mint, places.spl, places.token2022])
   const token = await decodeLockableToken(mint, accounts[2] ?? null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]

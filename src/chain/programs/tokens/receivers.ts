@@ -3,13 +3,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import type { AddressFault } from '../../../solana/bare-addresses.ts'
-import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
 import { type AccountKind, accountKind, recipientFault } from '../../../solana/recipients.ts'
 import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import { requiresMemo } from '../../../solana/token-extensions.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { accountsAt } from '../../sending/runs.ts'
-import { addressOfKey, openDeriver } from '../derived-addresses.ts'
+import { associatedAccounts } from '../derived-addresses.ts'
 import type { TokenProgram } from './types.ts'
 
 /** The accounts at the addresses of one wallet. */
@@ -55,12 +55,11 @@ export async function readReceivers(
   node: NodeCalls,
   { mint, tokenProgram, wallets }: { mint: string; tokenProgram: TokenProgram; wallets: readonly string[] },
 ): Promise<TokenReceiver[]> {
-  const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
-  const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgramId(tokenProgram))]
+  const { accountOf } = await associatedAccounts({ mint, tokenProgram })
   const derived: Pick<TokenReceiver, 'wallet' | 'tokenAccount'>[] = []
   for (const [i, wallet] of wallets.entries()) {
     if (i > 0 && i % WALLETS_PER_TURN === 0) await nextTurn()
-    derived.push({ wallet, tokenAccount: addressOfKey(deriver.tokenAccount(token, new PublicKey(wallet), program)) })
+    derived.push({ wallet, tokenAccount: accountOf(wallet) })
   }
   const accounts = await accountsAt(
     node,
@@ -68,8 +67,6 @@ export async function readReceivers(
   )
   return derived.map((each, i) => ({ ...each, ...receiving(accounts[2 * i] ?? null, accounts[2 * i + 1] ?? null) }))
 }
-
-const tokenProgramId = (program: TokenProgram) => (program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
 
 /** Lamports that were sent to the address of a token account do not open it. */
 function receiving(wallet: ChainAccount | null, tokens: ChainAccount | null) {
