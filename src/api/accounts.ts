@@ -17,7 +17,7 @@ export const account = z
   })
   .openapi('Account')
 
-export const accountBatch = z
+const accountBatch = z
   .object({
     accounts: z
       .array(nullOr(account))
@@ -25,7 +25,7 @@ export const accountBatch = z
   })
   .openapi('AccountBatch')
 
-export const walletBalances = z
+const walletBalances = z
   .object({
     wallet: address,
     lamports: digits,

@@ -96,7 +96,7 @@ export const CLAIM_FAULTS = [
 ] as const
 export type ClaimFaultReason = (typeof CLAIM_FAULTS)[number]
 
-export const airdropEntitlement = z
+const airdropEntitlement = z
   .object({
     id: treeId,
     mint: mintAddress,
@@ -124,7 +124,7 @@ export const airdropEntitlement = z
   })
   .openapi('AirdropEntitlement')
 
-export const airdropClaimCreated = unsignedPayload({
+const airdropClaimCreated = unsignedPayload({
   swap_transaction: transactionBase64
     .nullable()
     .meta({ description: 'Auxiliary swap to SOL; null unless `swap_to_sol` was asked for' }),
@@ -135,7 +135,7 @@ export const airdropClaimCreated = unsignedPayload({
   })
   .openapi('AirdropClaimCreated')
 
-export const vaultWithdrawal = z
+const vaultWithdrawal = z
   .discriminatedUnion('mode', [
     signedPayload({ mint: mintAddress, amount: digits }),
     unsignedPayload({ mint: mintAddress, amount: digits }),
@@ -145,7 +145,6 @@ export const vaultWithdrawal = z
 export type Airdrop = z.output<typeof airdrop>
 export type AirdropEntitlement = z.output<typeof airdropEntitlement>
 export type AirdropClaimCreated = z.output<typeof airdropClaimCreated>
-export type VaultWithdrawal = z.output<typeof vaultWithdrawal>
 
 const airdropParams = z.object({ id: treeId })
 

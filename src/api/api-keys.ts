@@ -4,7 +4,7 @@ import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import { defineRoute, SCOPES, type Tag } from './route.ts'
 import { line, recordId, timestamp } from './scalars.ts'
 
-export const API_KEY_STATUSES = ['active', 'revoked'] as const
+const API_KEY_STATUSES = ['active', 'revoked'] as const
 
 /** Repeated scopes are accepted and stored, so the length of the list is limited. */
 const MAX_SCOPES = 32
@@ -28,7 +28,7 @@ export const apiKey = z
   })
   .openapi('ApiKey')
 
-export const apiKeyCreated = apiKey
+const apiKeyCreated = apiKey
   .extend({
     key: z.string().meta({ description: 'The key itself, shown only this once' }),
   })

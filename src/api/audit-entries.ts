@@ -10,7 +10,7 @@ import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
 import { SIGNER_TAG } from './signer.ts'
 
-export const auditEntry = z
+const auditEntry = z
   .object({
     sequence: z.int().min(1).meta({ description: 'Place in the log, without gaps' }),
     at: timestamp,
@@ -37,11 +37,11 @@ const auditCutShape = z.object({
   cut_at: timestamp,
 })
 
-export const auditCut = auditCutShape
+const auditCut = auditCutShape
   .extend({ entries: z.int().min(0).meta({ description: 'Entries that this cut removed' }) })
   .openapi('AuditCut')
 
-export const auditVerification = z
+const auditVerification = z
   .object({
     intact: z.boolean(),
     entries: z.int().min(0).meta({ description: 'Number of valid stored entries, from the first on' }),
@@ -59,7 +59,6 @@ export const auditVerification = z
 
 export type AuditEntry = z.output<typeof auditEntry>
 export type AuditVerification = z.output<typeof auditVerification>
-export type AuditCut = z.output<typeof auditCut>
 
 export const auditEntries = {
   list: defineRoute({

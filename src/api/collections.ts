@@ -22,14 +22,14 @@ export const collection = z
   })
   .openapi('Collection')
 
-export const collectionCreated = unsignedPayload({
+const collectionCreated = unsignedPayload({
   collection: collectionAddress.meta({
     description: 'Address of the new collection; its generated key has already signed',
   }),
   warnings: warningsField,
 }).openapi('CollectionCreated')
 
-export const collectionTransfer = unsignedPayload({
+const collectionTransfer = unsignedPayload({
   collection: collectionAddress,
   update_authority: address.meta({ description: 'The holder until now, which signs' }),
   new_authority: otherWallet,

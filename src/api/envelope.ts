@@ -8,7 +8,7 @@ import { externalUid } from './scalars.ts'
 export const mode = z.enum(['unsigned', 'signed']).default('unsigned')
 
 /** The three fields that every write accepts. */
-export const commonFields = {
+const commonFields = {
   mode,
   externalUid: externalUid.optional().meta({
     description:

@@ -53,7 +53,7 @@ const comparedEvent = {
   signature: z.string(),
 }
 
-export const eventVerification = z
+const eventVerification = z
   .object({
     accounts: z.int().min(0).meta({ description: 'Followed accounts whose history this step has finished' }),
     transactions: z.int().min(0).meta({ description: 'Transactions of the range that this step compared' }),
@@ -73,7 +73,7 @@ export const eventVerification = z
 
 export type EventVerification = z.output<typeof eventVerification>
 
-export const eventRepair = eventVerification
+const eventRepair = eventVerification
   .extend({
     repaired: z
       .array(z.object({ ...comparedEvent, slot: z.int().min(0) }))

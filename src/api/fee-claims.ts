@@ -26,7 +26,7 @@ export const FEE_CLAIM_KINDS = [
   'vesting',
 ] as const
 export const BENEFICIARIES = ['partner', 'creator'] as const
-export const FEE_CLAIM_TYPES = ['fee_claim.executed', 'fee_claim.split_executed'] as const
+const FEE_CLAIM_TYPES = ['fee_claim.executed', 'fee_claim.split_executed'] as const
 export type FeeClaimKind = (typeof FEE_CLAIM_KINDS)[number]
 export type Beneficiary = (typeof BENEFICIARIES)[number]
 export type FeeClaimType = (typeof FEE_CLAIM_TYPES)[number]
@@ -95,7 +95,7 @@ export const feeClaim = z
   })
   .openapi('FeeClaim')
 
-export const feeClaimCreated = z
+const feeClaimCreated = z
   .object({
     pool_address: poolAddress,
     kind,
@@ -122,7 +122,7 @@ export const feeClaimCreated = z
   })
   .openapi('FeeClaimCreated')
 
-export const feeDelegations = z
+const feeDelegations = z
   .object({
     pool_address: poolAddress,
     owner: address.meta({ description: 'Wallet that holds the positions' }),
@@ -145,7 +145,7 @@ export const feeDelegations = z
   })
   .openapi('FeeDelegations')
 
-export const feeDelegationCreated = z
+const feeDelegationCreated = z
   .object({
     pool_address: poolAddress,
     owner: address.meta({ description: 'Wallet that holds the positions, and signs' }),

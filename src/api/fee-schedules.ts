@@ -34,8 +34,8 @@ export const SCHEDULE_SKIPS = [
 ] as const
 export type ScheduleSkip = (typeof SCHEDULE_SKIPS)[number]
 
-export const SCHEDULE_RUN_STATUSES = ['running', 'done', 'skipped', 'stopped'] as const
-export const SCHEDULE_RUN_REASONS = [
+const SCHEDULE_RUN_STATUSES = ['running', 'done', 'skipped', 'stopped'] as const
+const SCHEDULE_RUN_REASONS = [
   'signer_paused',
   'no_signer',
   'other_cluster',
@@ -138,7 +138,7 @@ const runSkip = z.object({
 export type ScheduleRunClaim = z.output<typeof runClaim>
 export type ScheduleRunSkip = z.output<typeof runSkip>
 
-export const feeScheduleRun = z
+const feeScheduleRun = z
   .object({
     id: z.string(),
     schedule_id: z.string(),

@@ -6,7 +6,7 @@ import { unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 
-export const GOLD_LOCK_STATUSES = ['locked', 'unlockable', 'unlocked'] as const
+const GOLD_LOCK_STATUSES = ['locked', 'unlockable', 'unlocked'] as const
 
 export const goldLock = z
   .object({
@@ -28,24 +28,23 @@ const secondsLeftField = z
   .meta({ description: "Seconds until it can be unlocked, by the chain's clock; 0 when it can be unlocked" })
 
 /** One lock read from the chain. */
-export const goldLockRead = goldLock.extend({ seconds_left: secondsLeftField }).openapi('GoldLockRead')
-export type GoldLockRead = z.output<typeof goldLockRead>
+const goldLockRead = goldLock.extend({ seconds_left: secondsLeftField }).openapi('GoldLockRead')
 
-export const goldLocking = unsignedPayload({
+const goldLocking = unsignedPayload({
   escrow: address.meta({ description: 'Account that will hold the tokens' }),
   mint: mintAddress,
   unlocks_at: timestamp,
 })
 export type GoldLocking = z.output<typeof goldLocking>
 
-export const goldUnlocking = unsignedPayload({
+const goldUnlocking = unsignedPayload({
   escrow: address.meta({ description: 'Account that holds the tokens; it is closed' }),
   mint: mintAddress,
   amount: digits.meta({ description: 'Raw units that are paid out; 0 if another tool has already paid them out' }),
 })
 export type GoldUnlocking = z.output<typeof goldUnlocking>
 
-export const goldToken = z
+const goldToken = z
   .object({ mint: mintAddress, decimals: z.int().min(0).max(255), token_program: z.enum(['spl', 'token2022']) })
   .openapi('GoldToken')
 export type GoldToken = z.output<typeof goldToken>

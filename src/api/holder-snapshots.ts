@@ -27,7 +27,7 @@ const ownersRead = z.enum(['all', 'off_curve']).meta({
     'Which owners’ accounts are read to distinguish wallets from programs: all, or only those that no key can sign for, which is much faster',
 })
 
-export const holderSnapshot = z
+const holderSnapshot = z
   .object({
     id: z.string(),
     mint: mintAddress.nullable(),
@@ -58,7 +58,7 @@ export const holderSnapshot = z
   })
   .openapi('HolderSnapshot')
 
-export const snapshotHolder = z
+const snapshotHolder = z
   .object({
     wallet: address,
     amount: digits,
@@ -70,7 +70,7 @@ export const snapshotHolder = z
   })
   .openapi('SnapshotHolder')
 
-export const holderPiece = z
+const holderPiece = z
   .object({
     n: z.int().min(0),
     rows: z.int().min(0),
@@ -84,7 +84,6 @@ export const holderPiece = z
 
 export type HolderSnapshot = z.output<typeof holderSnapshot>
 export type SnapshotHolder = z.output<typeof snapshotHolder>
-export type HolderPiece = z.output<typeof holderPiece>
 
 const snapshotParams = z.object({ id: recordId.meta({ example: 'hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C' }) })
 

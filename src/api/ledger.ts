@@ -42,7 +42,7 @@ export const ledgerEntry = z
   })
   .openapi('LedgerEntry')
 
-export const ledgerSum = z
+const ledgerSum = z
   .object({
     key: z
       .string()
@@ -61,7 +61,7 @@ export const ledgerSum = z
 
 const unreadTransaction = z.object({ signature: signatureText, reason: z.string() })
 
-export const ledgerVerification = z
+const ledgerVerification = z
   .object({
     transactions: z.int().min(0).meta({ description: 'Transactions that this step read from the chain again' }),
     entries: z.int().min(0).meta({ description: 'Entries that this step compared' }),
@@ -105,7 +105,7 @@ export const ledgerVerification = z
   })
   .openapi('LedgerVerification')
 
-export const ledgerRepair = z
+const ledgerRepair = z
   .object({
     transactions: z.int().min(0).meta({ description: 'Transactions that this step read for the ledger' }),
     repaired: z

@@ -30,9 +30,9 @@ export const merkleTree = z
   })
   .openapi('MerkleTree')
 
-export const merkleTreeCreated = merkleTree.extend({ warnings: warningsField }).openapi('MerkleTreeCreated')
+const merkleTreeCreated = merkleTree.extend({ warnings: warningsField }).openapi('MerkleTreeCreated')
 
-export const merkleEntry = z
+const merkleEntry = z
   .object({
     wallet: address,
     amount: digits.meta({ description: 'What can be claimed at once, raw units' }),
@@ -40,7 +40,7 @@ export const merkleEntry = z
   })
   .openapi('MerkleEntry')
 
-export const merkleProof = z
+const merkleProof = z
   .object({
     wallet: address,
     mint: mintAddress,

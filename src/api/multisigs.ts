@@ -45,7 +45,7 @@ export const multisig = z
   .openapi('Multisig')
 export type Multisig = z.output<typeof multisig>
 
-export const multisigCreated = unsignedPayload({
+const multisigCreated = unsignedPayload({
   multisig: address.meta({ description: 'Address of the new multisig; the key that it is derived from has signed' }),
   vault: address.meta({ description: 'Its first vault, number 0' }),
 }).openapi('MultisigCreated')

@@ -14,7 +14,7 @@ import { unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { line, timestamp } from './scalars.ts'
 
-export const NFT_STATUSES = ['minted', 'burned'] as const
+const NFT_STATUSES = ['minted', 'burned'] as const
 
 export const nft = z
   .object({
@@ -31,7 +31,7 @@ export const nft = z
   })
   .openapi('Nft')
 
-export const nftCreated = unsignedPayload({
+const nftCreated = unsignedPayload({
   asset: assetAddress.meta({
     description: 'Address of the new asset; its generated key has already signed, unless the request named a key',
   }),

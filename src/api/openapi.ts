@@ -7,7 +7,7 @@ import { completeExamples, type DocumentWithRequests } from './request-examples.
 import { ERRORS, type ErrorStatus, errorExample, RESPONSE_HEADERS } from './responses.ts'
 import type { AnyRoute, Tag } from './route.ts'
 
-export const INTERFACE_VERSION = '2.0.0'
+const INTERFACE_VERSION = '2.0.0'
 
 const DELIVERIES_TAG: Tag = {
   name: 'Webhooks',

@@ -7,7 +7,7 @@ import { trackedResource } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { line, nullOr, recordId, timestamp } from './scalars.ts'
 
-export const PAY_STATES = ['open', 'paid', 'expired', 'revoked'] as const
+const PAY_STATES = ['open', 'paid', 'expired', 'revoked'] as const
 const HOUR_S = 3_600
 /** Seconds of a pay request: at least a minute, at most a week. */
 const EXPIRES_IN = { least: 60, most: 7 * 24 * HOUR_S }
@@ -27,7 +27,7 @@ const request = z.strictObject({
   }),
 })
 
-export const payRequest = z
+const payRequest = z
   .object({
     id: recordId.meta({
       description: 'Secret: whoever has it can fetch the transaction',
@@ -52,7 +52,7 @@ export const payRequest = z
   .openapi('PayRequest')
 export type PayRequest = z.output<typeof payRequest>
 
-export const payBuild = z
+const payBuild = z
   .object({
     transaction: transactionBase64,
     message: z.string().meta({ description: 'What the transaction does, as the wallet shows it' }),
@@ -61,7 +61,6 @@ export const payBuild = z
     }),
   })
   .openapi('PayBuild')
-export type PayBuild = z.output<typeof payBuild>
 
 const EXAMPLE_ID = 'pay_8LtQz5WmXc2RvYb7KdNe4JhF'
 const params = z.object({ id: recordId.meta({ example: EXAMPLE_ID }) })

@@ -2,7 +2,7 @@
 import { paths, payable } from './paths.ts'
 import type { RoutePath } from './route.ts'
 
-export interface PayableRoute {
+interface PayableRoute {
   /** Its name in the contract, such as `pools.swap`. */
   name: PayableName
   at: RoutePath

@@ -4,7 +4,7 @@ import { address, digits, mintAddress, poolAddress } from './chain-scalars.ts'
 import { FEE_CLAIM_KINDS } from './fee-claims.ts'
 import { nullOr } from './scalars.ts'
 
-export const EARNING_PARTIES = ['partner', 'creator', 'protocol', 'others'] as const
+const EARNING_PARTIES = ['partner', 'creator', 'protocol', 'others'] as const
 
 const earnedAmounts = z
   .object({

@@ -91,7 +91,7 @@ const heldPosition = z
   .openapi('HeldPosition')
 export type HeldPosition = z.output<typeof heldPosition>
 
-export const heldPositions = z
+const heldPositions = z
   .object({
     ...sides,
     owner: address,
@@ -117,13 +117,13 @@ const paid = {
 
 const afterwards = { description: 'The parts are those that the position has afterwards' }
 
-export const liquidityAddition = eitherMode({ ...sides, position: positionAddress, ...paid, ...parts }).openapi(
+const liquidityAddition = eitherMode({ ...sides, position: positionAddress, ...paid, ...parts }).openapi(
   'LiquidityAddition',
   afterwards,
 )
 export type LiquidityAddition = z.output<typeof liquidityAddition>
 
-export const positionOpening = eitherMode({
+const positionOpening = eitherMode({
   ...sides,
   position: positionAddress,
   nft_mint: mintAddress.meta({ description: 'Mint of the new NFT: whoever holds it owns the position' }),
@@ -131,7 +131,7 @@ export const positionOpening = eitherMode({
 }).openapi('PositionOpening')
 export type PositionOpening = z.output<typeof positionOpening>
 
-export const liquidityRemoval = eitherMode({
+const liquidityRemoval = eitherMode({
   ...sides,
   position: positionAddress,
   removed_liquidity: liquidityUnits,
@@ -148,7 +148,7 @@ const worth = {
   amount_b: digits,
 }
 
-export const positionLock = eitherMode({
+const positionLock = eitherMode({
   ...sides,
   position: positionAddress,
   newly_locked_liquidity: liquidityUnits,
@@ -157,7 +157,7 @@ export const positionLock = eitherMode({
 }).openapi('PositionLock', afterwards)
 export type PositionLock = z.output<typeof positionLock>
 
-export const positionVesting = eitherMode({
+const positionVesting = eitherMode({
   ...sides,
   position: positionAddress,
   vested_liquidity: liquidityUnits,
@@ -167,7 +167,7 @@ export const positionVesting = eitherMode({
 }).openapi('PositionVesting', afterwards)
 export type PositionVesting = z.output<typeof positionVesting>
 
-export const positionClosing = eitherMode({
+const positionClosing = eitherMode({
   ...sides,
   position: positionAddress,
   nft_mint: mintAddress.meta({ description: 'Mint of the NFT that is burned' }),
@@ -185,7 +185,7 @@ const ADDING =
   'Adds as much liquidity as the amounts buy at the present price, from the tokens and the SOL of the payer. The pool takes both tokens in the ratio of its price, so one amount implies the other. If the price moves so far that more than a maximum would leave, the transaction fails.'
 const SIGNED = 'With `mode: signed` the platform wallet acts for itself, whatever `payer` says, if its policy permits.'
 
-export const POSITIONS_TAG: Tag = {
+const POSITIONS_TAG: Tag = {
   name: 'Positions',
   description:
     'Liquidity of DAMM v2 pools in positions: list, open, add, withdraw, lock for good or for a time, close.',

@@ -6,7 +6,7 @@ const MOST_POINTS = 100
 /** Ten years: every schedule has ended by then. */
 const MOST_SECONDS = 315_360_000
 
-export const VALIDATION_STATUSES = ['accepted', 'refused', 'unknown'] as const
+const VALIDATION_STATUSES = ['accepted', 'refused', 'unknown'] as const
 
 const parties = z.object({ creator: digits, partner: digits, protocol: digits })
 const tokenAmounts = z.object({ base: digits, quote: digits })
@@ -73,7 +73,7 @@ const launchCost = z.object({
   tx_version: z.union([z.literal(0), z.literal(1)]),
 })
 
-export const presetValidation = z.object({
+const presetValidation = z.object({
   status: z.enum(VALIDATION_STATUSES),
   by: z
     .enum(['embedded_chain', 'node'])

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress } from './chain-scalars.ts'
 import { BENEFICIARIES, FEE_CLAIM_KINDS } from './fee-claims.ts'
 
-export const REHEARSAL_STAGES = ['launch', 'fill', 'migration', 'trade', 'claim'] as const
+const REHEARSAL_STAGES = ['launch', 'fill', 'migration', 'trade', 'claim'] as const
 export const REHEARSAL_ROLES = [
   'creator',
   'payer',

@@ -28,9 +28,9 @@ import { poolPositionTransfer, positionTransferBody } from './position-transfers
 import { defineRoute, type Tag } from './route.ts'
 import { anything, timestamp, tokenName } from './scalars.ts'
 
-export const POOL_TYPES = ['dbc', 'damm_v2'] as const
-export const POOL_STATUSES = ['pending', 'live', 'migration_triggered', 'migrated', 'failed'] as const
-export const SURPLUS_STATUSES = ['available', 'withdrawn', 'unknown'] as const
+const POOL_TYPES = ['dbc', 'damm_v2'] as const
+const POOL_STATUSES = ['pending', 'live', 'migration_triggered', 'migrated', 'failed'] as const
+const SURPLUS_STATUSES = ['available', 'withdrawn', 'unknown'] as const
 
 export const poolType = z
   .enum(POOL_TYPES)
@@ -64,7 +64,7 @@ export const pool = z
   .openapi('Pool')
 
 /** One pool as it is read by its address. */
-export const poolRead = pool
+const poolRead = pool
   .extend({
     migration: waitingMigration
       .optional()
@@ -72,7 +72,7 @@ export const poolRead = pool
   })
   .openapi('PoolRead')
 
-export const poolCreated = z
+const poolCreated = z
   .object({
     pool,
     transactions: z.array(transactionBase64).meta({ description: 'To be signed and submitted in this order' }),
@@ -106,7 +106,7 @@ export const poolCreated = z
   })
   .openapi('PoolCreated')
 
-export const poolVerified = z.object({ pool, verified: z.boolean() }).openapi('PoolVerified')
+const poolVerified = z.object({ pool, verified: z.boolean() }).openapi('PoolVerified')
 
 export const curveProgress = z
   .object({
@@ -116,7 +116,7 @@ export const curveProgress = z
   })
   .openapi('CurveProgress')
 
-export const poolFeeMetrics = z
+const poolFeeMetrics = z
   .object({
     pool_address: poolAddress,
     partner_quote_fee: digits,
@@ -134,7 +134,7 @@ const link = uri
 
 const presetName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be the name of a preset')
 
-export const SHARED_CONFIG_STATUSES = ['missing', 'pending', 'live', 'different'] as const
+const SHARED_CONFIG_STATUSES = ['missing', 'pending', 'live', 'different'] as const
 
 export const sharedConfig = z
   .object({
@@ -168,7 +168,6 @@ export type PoolSwap = z.output<typeof poolSwap>
 export type Pool = z.output<typeof pool>
 export type PoolRead = z.output<typeof poolRead>
 export type PoolCreated = z.output<typeof poolCreated>
-export type PoolVerified = z.output<typeof poolVerified>
 export type CurveProgress = z.output<typeof curveProgress>
 export type PoolFeeMetrics = z.output<typeof poolFeeMetrics>
 

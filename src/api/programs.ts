@@ -10,7 +10,7 @@ const instruction = z.object({
   name: z.string().meta({ description: 'Name in the program’s IDL', example: 'swap2' }),
 })
 
-export const programBuild = z
+const programBuild = z
   .object({
     id: address,
     name: z.string().meta({ example: 'Meteora DBC' }),
@@ -31,7 +31,7 @@ export const programBuild = z
   })
   .openapi('ProgramBuild')
 
-export const programAct = z
+const programAct = z
   .object({
     act: z.string().meta({ example: 'launch' }),
     status: z.enum(['passed', 'failed', 'untried']),
@@ -46,7 +46,7 @@ export const programAct = z
   })
   .openapi('ProgramAct')
 
-export const programReport = z
+const programReport = z
   .object({
     cluster: z.string().meta({ example: 'mainnet-beta' }),
     looked_at: timestamp.nullable().meta({ description: 'When the cluster was last asked; null if never' }),

@@ -9,8 +9,8 @@ import { defineRoute, type Tag } from './route.ts'
 import { anything, line, nullOr, recordId, timestamp } from './scalars.ts'
 import { balanceChange, controlChanges } from './transactions.ts'
 
-export const PROPOSAL_KINDS = ['squads', 'rule'] as const
-export const PROPOSAL_STATUSES = [
+const PROPOSAL_KINDS = ['squads', 'rule'] as const
+const PROPOSAL_STATUSES = [
   'planned',
   'active',
   'approved',
@@ -77,7 +77,7 @@ const ruleApprover = z.object({
   }),
 })
 
-export const proposalDecision = z
+const proposalDecision = z
   .object({
     approver: address,
     decision: z.enum(['approved', 'rejected', 'cancelled']),
@@ -160,7 +160,7 @@ export const proposalStep = z
   .openapi('ProposalStep')
 export type ProposalStep = z.output<typeof proposalStep>
 
-export const proposalForecast = z
+const proposalForecast = z
   .object({
     failed: z
       .object({ err: anything, logs: z.array(z.string()) })

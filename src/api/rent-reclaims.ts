@@ -7,7 +7,7 @@ import { signedPayload, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
 /** Reasons why lamports stay in an account. */
-export const RECLAIM_FAULTS = [
+const RECLAIM_FAULTS = [
   'wrapped_sol',
   'close_authority',
   'frozen',
@@ -54,7 +54,7 @@ const reclaimShape = {
   truncated: z.boolean().meta({ description: 'Whether the wallet has more accounts than were read' }),
 }
 
-export const rentReclaim = z
+const rentReclaim = z
   .discriminatedUnion('mode', [unsignedPayload(reclaimShape), signedPayload(reclaimShape)])
   .openapi('RentReclaim')
 export type RentReclaim = z.output<typeof rentReclaim>

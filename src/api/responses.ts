@@ -47,7 +47,7 @@ export const RESPONSE_HEADERS = {
   },
 } as const
 
-export type ResponseHeader = keyof typeof RESPONSE_HEADERS
+type ResponseHeader = keyof typeof RESPONSE_HEADERS
 
 interface ErrorDescription {
   code: string

@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { documentSchemas } from './document-schemas.ts'
 import { ERRORS, type ErrorStatus, responseHeaders } from './responses.ts'
 
-export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
+type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
 export type RoutePath = readonly [HttpMethod, string]
 
 export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate'] as const
@@ -20,12 +20,7 @@ type Empty = z.ZodObject<Record<never, never>>
 /** Writes raw units of the token that a request names, as people read them. */
 export type Units = (raw: string | bigint) => Promise<string>
 
-export interface RouteDefinition<
-  P extends z.ZodObject,
-  Q extends z.ZodObject,
-  B extends z.ZodObject,
-  D extends z.ZodType,
-> {
+interface RouteDefinition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodObject, D extends z.ZodType> {
   at: RoutePath
   tag: Tag
   summary: string
@@ -77,7 +72,7 @@ export interface RouteDefinition<
   says?(input: Out<P> & Out<Q> & Out<B>, units: Units): string | Promise<string>
 }
 
-export interface Route<
+interface Route<
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,
   B extends z.ZodObject = z.ZodObject,

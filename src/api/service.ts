@@ -9,7 +9,7 @@ import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 import { WORKER_NAMES } from './worker-names.ts'
 
-export const serviceHealth = z
+const serviceHealth = z
   .object({
     status: z.literal('healthy'),
     timestamp,
@@ -38,7 +38,7 @@ export const worker = z
   })
   .openapi('Worker')
 
-export const WAITING_KINDS = ['migration', 'fee_schedule', 'webhook'] as const
+const WAITING_KINDS = ['migration', 'fee_schedule', 'webhook'] as const
 
 const waitingItem = z
   .object({
@@ -52,7 +52,7 @@ const waitingItem = z
   })
   .openapi('WaitingItem')
 
-export const workerStatus = z
+const workerStatus = z
   .object({
     all_healthy: z.boolean().meta({
       description:

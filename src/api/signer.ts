@@ -8,7 +8,7 @@ import { defineRoute, type Tag } from './route.ts'
 import { line, nullOr, timestamp } from './scalars.ts'
 import { SIGNED_OPERATIONS } from './signed-operations.ts'
 
-export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
+const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
 
 /** Rules of the policy, in the order in which they are checked. */
 export const SIGNING_RULES = [
@@ -35,7 +35,7 @@ export const SIGNING_RULES = [
 const lamportsField = u64Digits.meta({ description: 'Lamports, digits', example: '1000000000' })
 const units = u64Digits.meta({ description: 'Raw units of the mint, digits', example: '1000000' })
 
-export const tokenLimit = z.strictObject({ mint: mintAddress, per_transaction: units, per_day: units })
+const tokenLimit = z.strictObject({ mint: mintAddress, per_transaction: units, per_day: units })
 
 const clockTime = (pattern: RegExp, text: string) => z.string().regex(pattern, text)
 
@@ -65,7 +65,7 @@ const ceiling = (what: string) =>
     })
 
 /** What waits for approvals instead of being refused. */
-export const signerApprovals = z
+const signerApprovals = z
   .strictObject({
     needed: z.int().min(1).max(16).meta({ description: 'Approvals that an act needs', example: 2 }),
     approvers: z
@@ -133,7 +133,7 @@ const limits = {
   }),
 }
 
-export const signerPolicy = z
+const signerPolicy = z
   .object({
     paused: z.boolean(),
     paused_reason: z.string().nullable(),
@@ -142,7 +142,7 @@ export const signerPolicy = z
   })
   .openapi('SignerPolicy')
 
-export const signerState = z
+const signerState = z
   .object({
     provider: z.enum(['none', ...SIGNER_PROVIDERS]),
     address: address.nullable().meta({ description: 'Address of the platform wallet; null without a signer' }),
@@ -159,7 +159,7 @@ export const signerState = z
   })
   .openapi('Signer')
 
-export const signerTest = z
+const signerTest = z
   .object({
     provider: z.enum(SIGNER_PROVIDERS),
     address,
@@ -174,7 +174,6 @@ export const signerTest = z
 
 export type SignerPolicy = z.output<typeof signerPolicy>
 export type SignerState = z.output<typeof signerState>
-export type SignerTest = z.output<typeof signerTest>
 
 export const SIGNER_TAG: Tag = {
   name: 'Signer',

@@ -9,7 +9,7 @@ import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
 /** Reasons against sending SOL to an address. */
-export const SOL_RECIPIENT_FAULTS = ['sender', ...ADDRESS_FAULTS] as const
+const SOL_RECIPIENT_FAULTS = ['sender', ...ADDRESS_FAULTS] as const
 export type SolRecipientFault = (typeof SOL_RECIPIENT_FAULTS)[number]
 
 const lamports = z
@@ -17,7 +17,7 @@ const lamports = z
   .refine((text) => text === 'all' || (isU64(text) && /[1-9]/.test(text)), 'must be more than 0, as digits, or all')
   .meta({ description: 'Lamports as digits; `all` sends everything except the fee', example: '1500000000' })
 
-export const solTransfer = unsignedPayload({
+const solTransfer = unsignedPayload({
   recipient: otherWallet,
   lamports: digits.meta({ description: 'Lamports that are sent' }),
   fee: digits.meta({ description: 'Lamports that the payer pays for the transaction' }),

@@ -59,7 +59,7 @@ const sponsoredClaimId = recordId.meta({
   example: 'spc_8LtQz5WmXc2RvYb7KdNe4JhF',
 })
 
-export const sponsoredClaimBuilt = unsignedPayload({
+const sponsoredClaimBuilt = unsignedPayload({
   id: sponsoredClaimId,
   fee_payer: address.meta({ description: 'The platform wallet, which signs last' }),
   lamports: digits.meta({ description: 'Lamports that leave the platform wallet: network fee and rent' }),
@@ -67,7 +67,7 @@ export const sponsoredClaimBuilt = unsignedPayload({
   .extend({ tracked_resource: trackedResource })
   .openapi('SponsoredClaimBuilt')
 
-export const sponsoredClaimSubmitted = signedPayload({
+const sponsoredClaimSubmitted = signedPayload({
   id: sponsoredClaimId,
   claimer: address,
   lamports: digits.meta({ description: 'Lamports that leave the platform wallet: network fee and rent' }),
@@ -75,7 +75,6 @@ export const sponsoredClaimSubmitted = signedPayload({
 
 export type Sponsorship = z.output<typeof sponsorship>
 export type SponsoredClaimBuilt = z.output<typeof sponsoredClaimBuilt>
-export type SponsoredClaimSubmitted = z.output<typeof sponsoredClaimSubmitted>
 
 /** The fields of a build and of a submission; the claim page sends the same. */
 export const sponsoredClaimFields = { claimer: address, ...txVersionShape }

@@ -6,7 +6,7 @@ import { storedMetadata } from './metadata.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 
-export const STAKE_STATUSES = ['unstaked', 'staked', 'burned'] as const
+const STAKE_STATUSES = ['unstaked', 'staked', 'burned'] as const
 
 export const stake = z
   .object({
@@ -19,7 +19,7 @@ export const stake = z
   })
   .openapi('Stake')
 
-export const stakeLookup = z
+const stakeLookup = z
   .object({
     wallet: address,
     note: z.string().meta({ description: 'Where the state of a stake is stored and how to decode it' }),
@@ -28,7 +28,6 @@ export const stakeLookup = z
   .openapi('StakeLookup')
 
 export type Stake = z.output<typeof stake>
-export type StakeLookup = z.output<typeof stakeLookup>
 
 const stakeParams = z.object({ asset: assetAddress })
 

@@ -5,14 +5,12 @@ import { writeBody } from './envelope.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 
-export const storageDelegation = z
+const storageDelegation = z
   .object({
     delegation: base64Text.meta({ description: 'UCAN delegation, upload only, as a CAR file in base64' }),
     expires_at: timestamp.meta({ description: 'At most 24 hours ahead' }),
   })
   .openapi('StorageDelegation')
-
-export type StorageDelegation = z.output<typeof storageDelegation>
 
 const STORAGE_TAG: Tag = {
   name: 'Storage',

@@ -36,13 +36,13 @@ const freezingShape = {
   warnings: warningsField,
 }
 
-export const tokenMinting = z
+const tokenMinting = z
   .discriminatedUnion('mode', [unsignedPayload(mintingShape), signedPayload(mintingShape)])
   .openapi('TokenMinting')
-export const tokenBurning = z
+const tokenBurning = z
   .discriminatedUnion('mode', [unsignedPayload(burningShape), signedPayload(burningShape)])
   .openapi('TokenBurning')
-export const tokenFreezing = z
+const tokenFreezing = z
   .discriminatedUnion('mode', [unsignedPayload(freezingShape), signedPayload(freezingShape)])
   .openapi('TokenFreezing')
 export type TokenMinting = z.output<typeof tokenMinting>
@@ -54,10 +54,10 @@ const closingShape = {
   ...mintActShape,
   lamports: digits.meta({ description: 'Lamports that return to the authority' }),
 }
-export const tokenPausing = z
+const tokenPausing = z
   .discriminatedUnion('mode', [unsignedPayload(mintActShape), signedPayload(mintActShape)])
   .openapi('TokenPausing')
-export const tokenClosing = z
+const tokenClosing = z
   .discriminatedUnion('mode', [unsignedPayload(closingShape), signedPayload(closingShape)])
   .openapi('TokenClosing')
 export type TokenPausing = z.output<typeof tokenPausing>

@@ -58,10 +58,10 @@ const updateShape = {
   ).meta({ description: 'Null if the fee is not changed' }),
 }
 
-export const withheldWithdrawal = z
+const withheldWithdrawal = z
   .discriminatedUnion('mode', [unsignedPayload(withdrawalShape), signedPayload(withdrawalShape)])
   .openapi('WithheldWithdrawal')
-export const feeHarvest = z
+const feeHarvest = z
   .discriminatedUnion('mode', [unsignedPayload(harvestShape), signedPayload(harvestShape)])
   .openapi('FeeHarvest')
 export const extensionUpdate = z

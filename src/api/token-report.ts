@@ -21,8 +21,8 @@ export const TOKEN_RISKS = [
   'displayed_amounts',
   'non_transferable',
 ] as const
-export const RISK_LEVELS = ['ok', 'warning', 'danger', 'unknown'] as const
-export const REPORT_PARTS = ['holders', 'locks', 'pools'] as const
+const RISK_LEVELS = ['ok', 'warning', 'danger', 'unknown'] as const
+const REPORT_PARTS = ['holders', 'locks', 'pools'] as const
 
 const bps = z.int().min(0).max(10_000)
 const shareBps = bps.meta({ description: 'Part of the supply in hundredths of a percent, rounded down' })
@@ -137,7 +137,7 @@ const reportPools = z
   })
   .openapi('TokenReportPools')
 
-export const tokenReport = z
+const tokenReport = z
   .object({
     mint: mintAddress,
     slot: z.int().min(0),

@@ -82,7 +82,7 @@ const transferShape = {
   rent,
 }
 
-export const tokenTransfer = z
+const tokenTransfer = z
   .discriminatedUnion('mode', [unsignedPayload(transferShape), signedPayload(transferShape)])
   .openapi('TokenTransfer')
 export type TokenTransfer = z.output<typeof tokenTransfer>
@@ -95,7 +95,7 @@ const roomOf = (version: number) =>
     })
     .meta({ description: `Most recipients in one transaction of version ${version}` })
 
-export const tokenTransferPlan = z
+const tokenTransferPlan = z
   .object({
     mint: mintAddress,
     token_program: z.enum(['spl', 'token2022']),
@@ -123,7 +123,6 @@ export const tokenTransferPlan = z
     rent,
   })
   .openapi('TokenTransferPlan')
-export type TokenTransferPlan = z.output<typeof tokenTransferPlan>
 
 export const tokenTransfers = {
   create: defineRoute({

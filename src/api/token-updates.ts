@@ -21,7 +21,7 @@ const updateShape = {
   rent_lamports: digits.meta({ description: 'What the mint gets for its growth, from the payer' }),
 }
 
-export const metadataUpdate = z
+const metadataUpdate = z
   .discriminatedUnion('mode', [unsignedPayload(updateShape), signedPayload(updateShape)])
   .openapi('MetadataUpdate')
 export type MetadataUpdate = z.output<typeof metadataUpdate>

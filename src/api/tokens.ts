@@ -25,7 +25,7 @@ export const TOKEN_STATUSES = [
   'freeze_authority_revoked',
   'fully_immutable',
 ] as const
-export const AUTHORITY_TYPES = ['mint', 'freeze', 'metadata'] as const
+const AUTHORITY_TYPES = ['mint', 'freeze', 'metadata'] as const
 export type AuthorityType = (typeof AUTHORITY_TYPES)[number]
 
 export const token = z
@@ -36,7 +36,7 @@ export const token = z
   })
   .openapi('Token')
 
-export const tokenCreated = unsignedPayload({
+const tokenCreated = unsignedPayload({
   mint: mintAddress,
   required_signers: z.object({ mint_secret_key: spentSecretKey }),
   warnings: warningsField,
@@ -52,11 +52,11 @@ const authorityTransferShape = {
   warnings: warningsField,
 }
 
-export const tokenAuthorityTransfer = z
+const tokenAuthorityTransfer = z
   .discriminatedUnion('mode', [unsignedPayload(authorityTransferShape), signedPayload(authorityTransferShape)])
   .openapi('TokenAuthorityTransfer')
 
-export const tokenLabel = z
+const tokenLabel = z
   .object({
     mint: mintAddress,
     symbol: nullOr(z.string()).meta({
@@ -71,7 +71,7 @@ export const tokenLabel = z
   })
   .openapi('TokenLabel')
 
-export const tokenLabelBatch = z
+const tokenLabelBatch = z
   .object({
     tokens: z.array(nullOr(tokenLabel)).meta({ description: 'In the order of the request; null if there is no mint' }),
   })

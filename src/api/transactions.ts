@@ -6,22 +6,15 @@ import { generatedKeys, lastValidBlockHeight, trackedResource } from './payloads
 import { defineRoute, type Tag } from './route.ts'
 import { anything, nullOr } from './scalars.ts'
 
-export const TRANSACTION_LIFECYCLES = [
-  'unknown',
-  'submitted',
-  'processing',
-  'confirmed',
-  'finalized',
-  'failed',
-] as const
+const TRANSACTION_LIFECYCLES = ['unknown', 'submitted', 'processing', 'confirmed', 'finalized', 'failed'] as const
 /** A stored transaction is never `unknown`. */
-export const STORED_LIFECYCLES = ['submitted', 'processing', 'confirmed', 'finalized', 'failed'] as const
-export const CONFIRMATION_STATUSES = ['processed', 'confirmed', 'finalized'] as const
+const STORED_LIFECYCLES = ['submitted', 'processing', 'confirmed', 'finalized', 'failed'] as const
+const CONFIRMATION_STATUSES = ['processed', 'confirmed', 'finalized'] as const
 export type TransactionLifecycle = (typeof TRANSACTION_LIFECYCLES)[number]
 export type ConfirmationStatus = (typeof CONFIRMATION_STATUSES)[number]
 
 /** How much is known of a transaction that no node has shown. */
-export const ABSENCES = ['proven', 'unproven'] as const
+const ABSENCES = ['proven', 'unproven'] as const
 
 const explainedError = z
   .object({
@@ -61,7 +54,7 @@ export const transaction = z
   .openapi('Transaction')
 
 /** A transaction that was submitted or signed here, with what the submission said about it. */
-export const storedTransaction = transaction
+const storedTransaction = transaction
   .extend({
     tracked_resource: nullOr(trackedResource).meta({ description: 'What it acts on, as its submission said' }),
     bundle_id: z.string().nullable().meta({ description: 'Bundle in which it was sent; null if it was sent alone' }),
@@ -116,7 +109,7 @@ export const balanceChange = z
   })
   .openapi('BalanceChange')
 
-export const controlChange = z
+const controlChange = z
   .object({
     address: address.meta({ description: 'Account that somebody else controls after the run' }),
     what: z.string().meta({ description: 'Which control', example: 'close authority' }),
@@ -159,7 +152,7 @@ export const simulation = z
   })
   .openapi('Simulation')
 
-export const executedChanges = z
+const executedChanges = z
   .object({
     signature: signatureText,
     slot: z.int().min(0),
@@ -172,7 +165,7 @@ export const executedChanges = z
   })
   .openapi('ExecutedChanges')
 
-export const transactionForecast = z
+const transactionForecast = z
   .object({
     failed: z
       .object({
@@ -224,7 +217,7 @@ export const refreshed = z
   })
   .openapi('Refreshed')
 
-export const executedTransaction = z
+const executedTransaction = z
   .object({
     signature: signatureText,
     slot: z.int().min(0),
@@ -234,7 +227,6 @@ export const executedTransaction = z
   .openapi('ExecutedTransaction')
 
 export type ExecutedTransaction = z.output<typeof executedTransaction>
-export type Refreshed = z.output<typeof refreshed>
 export type Transaction = z.output<typeof transaction>
 export type StoredTransaction = z.output<typeof storedTransaction>
 export type Submitted = z.output<typeof submitted>
