@@ -54,7 +54,7 @@ export async function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult
 /** These modules load undici and ipaddr.js, so they are imported only when something is sent. */
 const transport = once(async () => ({
   ...(await import('../webhook-subscriptions/receiver-address.ts')),
-  ...(await import('./receiver-pools.ts')),
+  ...(await import('./receiver-connections.ts')),
   ...(await import('./webhook-request.ts')),
 }))
 type Transport = Awaited<ReturnType<typeof transport>>
@@ -68,9 +68,9 @@ function post(outgoing: OutgoingWebhook, transport: Transport, answered: (status
   const { body, timeoutMs, ending, allowPrivate, resolve = transport.resolverFor(allowPrivate) } = outgoing
   const checked = receiverOf(outgoing, transport)
   if ('refusal' in checked) throw new transport.ReceiverRefused(checked.refusal)
-  const receiver = transport.receiverPool(checked.origin, { resolve, allowPrivate }, ending)
+  const connections = transport.connectionsOf({ resolve, allowPrivate }, ending)
   const headers = { ...outgoing.headers, 'content-type': 'application/json', 'user-agent': USER_AGENT }
-  return transport.postWebhook(receiver, { path: checked.path, headers, body, timeoutMs }, answered)
+  return transport.postWebhook(connections, { ...checked, headers, body, timeoutMs }, answered)
 }
 
 type CheckedUrl = { origin: string; path: string } | { refusal: string }

@@ -1,9 +1,10 @@
 /** One request to a receiver: with a deadline for the answer, a limit for its body, and a second attempt if the connection was closing. */
 import type { Dispatcher } from 'undici'
 import { TimeoutError } from '../../platform/timing.ts'
-import type { ReceiverPool } from './receiver-pools.ts'
+import type { Connections } from './receiver-connections.ts'
 
 export interface WebhookRequest {
+  origin: string
   /** Path and query. */
   path: string
   headers: Record<string, string>
@@ -27,25 +28,23 @@ const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
  * second later. Throws TimeoutError, even while the connection is being opened, or the error of the connection.
  */
 export async function postWebhook(
-  receiver: ReceiverPool,
+  connections: Connections,
   request: WebhookRequest,
   answered: (status: number) => void,
 ): Promise<void> {
   const begun = performance.now()
-  const mayBeKept = receiver.connected > receiver.sending
-  receiver.sending++
+  const mayBeKept = connections.addSpare(request.origin, -1) > 0
   try {
-    await postOnce(receiver, request, answered).catch((error) => {
+    await postOnce(connections, request, answered).catch((error) => {
       const ms = performance.now() - begun
       // Receivers close idle connections at any time, so a request may be sent on a closing one.
       const isUnheard = mayBeKept && ms < CLOSED_WITHIN_MS && CLOSED.has(String(error.code))
       // If the receiver got it twice, it recognizes the `webhook-id`, as with every repeated delivery.
-      if (isUnheard) return postOnce(receiver, { ...request, timeoutMs: request.timeoutMs - ms }, answered)
+      if (isUnheard) return postOnce(connections, { ...request, timeoutMs: request.timeoutMs - ms }, answered)
       throw error
     })
   } finally {
-    receiver.sending--
-    receiver.closeUnused()
+    connections.addSpare(request.origin, 1)
   }
 }
 
@@ -54,8 +53,8 @@ export async function postWebhook(
  * answered, its status counts, even if its body is large, slow or breaks off: then the connection is destroyed.
  */
 function postOnce(
-  { pool }: ReceiverPool,
-  { path, headers, body, timeoutMs }: WebhookRequest,
+  { agent }: Connections,
+  { origin, path, headers, body, timeoutMs }: WebhookRequest,
   answered: (status: number) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -74,8 +73,8 @@ function postOnce(
       end(stopped)
     }
     let timer = setTimeout(stop, timeoutMs)
-    pool.dispatch(
-      { method: 'POST', path, headers, body },
+    agent.dispatch(
+      { origin, method: 'POST', path, headers, body },
       {
         onRequestStart(started) {
           controller = started
