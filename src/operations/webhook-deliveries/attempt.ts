@@ -10,7 +10,7 @@ import { changesSoFar, type SubscriptionRow } from '../../store/webhooks/subscri
 import { eventRecord } from '../api-records.ts'
 import { type EndedAttempt, RECORD_FOR_MS, switchOffUnreadable } from './results.ts'
 import type { SendResult, sendWebhook } from './send.ts'
-import { type SigningKeyring, signatureHeaders } from './signature.ts'
+import { keysOf, type OpenedKeys, signatureHeaders } from './signature.ts'
 
 export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
   Partial<Pick<Services, 'ending'>>
@@ -27,7 +27,7 @@ const WEBHOOK_CALL = { service: 'webhook', endpoint: 'receivers', operation: 'de
 /** State that the attempts of one round share. */
 export interface AttemptRound {
   send: typeof sendWebhook
-  keyring: SigningKeyring
+  opened: OpenedKeys
   /** Attempts whose results are not written yet. */
   ended: EndedAttempt[]
   /** Resolves after the last large event. Only one is sent at a time, because hundreds would exceed the memory. */
@@ -89,7 +89,7 @@ async function attemptWith(
   }
   let result: SendResult
   try {
-    const keys = round.keyring.keysOf(services, subscription, startedAt)
+    const keys = keysOf(services, subscription, startedAt, round.opened)
     // Nothing is sent if the subscription's secret cannot be read.
     if (keys === null) return switchOffUnreadable(services, subscription, queued)
     const headers = signatureHeaders({ eventId: queued.event_id, body, keys, now: startedAt })

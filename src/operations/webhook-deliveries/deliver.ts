@@ -4,13 +4,12 @@ import { pause } from '../../platform/timing.ts'
 import {
   claimQueued,
   MOST_DUE as DELIVERIES_PER_ORIGIN,
-  type DueSubscription,
   LONGEST_CLAIM_MS,
   type Queued,
   sendable,
   subscriptionsWithDue,
 } from '../../store/webhooks/queue.ts'
-import { changesSoFar, findWebhookSubscriptions } from '../../store/webhooks/subscriptions.ts'
+import { changesSoFar, type SubscriptionRow } from '../../store/webhooks/subscriptions.ts'
 import {
   type AttemptRound,
   attemptDelivery,
@@ -21,7 +20,6 @@ import {
 import { fillQueue } from './enqueuing.ts'
 import { writeResults, writeUnlessBusy } from './results.ts'
 import { sendWebhook } from './send.ts'
-import { SigningKeyring } from './signature.ts'
 
 /** Longest time in which results are gathered, so that they share one write and their places are filled together. */
 const GATHER_MS = 10
@@ -51,7 +49,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   const { signal, stopping, forMs = DELIVER_ROUND_MS, onWake, send = sendWebhook } = options
   const signals = [signal, stopping].filter((each) => each !== undefined)
   const until = performance.now() + forMs
-  const round: AttemptRound = { send, keyring: new SigningKeyring(), ended: [], large: Promise.resolve() }
+  const round: AttemptRound = { send, opened: new Map(), ended: [], large: Promise.resolve() }
   const underWay = new Set<Place>()
   const bell = new Bell()
   const fill = { isWanted: true, at: 0 }
@@ -171,17 +169,13 @@ async function startDue(
   const claim = { now, until: now + LONGEST_CLAIM_MS }
   const queued = chosen.map((each) => each.queued)
   const seqs = queued.map(({ seq }) => seq)
-  const [claimed, subscriptions, bodies] = await Promise.all([
+  const [claimed, bodies] = await Promise.all([
     writeUnlessBusy(performance.now() + CLAIM_FOR_MS, () => store.write((tx) => claimQueued(tx, seqs, claim))),
-    findWebhookSubscriptions(store.db, [...new Set(queued.map((each) => each.subscription_id))]),
     // An event that is too large to be read with the others is read at its attempt.
     readBodies(store.db, queued).catch(() => new Map<string, Buffer>()),
   ])
-  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
-  for (const { queued, place } of chosen) {
-    const subscription = byId.get(queued.subscription_id)
-    // The subscription may have been removed meanwhile, with its queue.
-    if (!claimed.has(queued.seq) || subscription === undefined) continue
+  for (const { subscription, queued, place } of chosen) {
+    if (!claimed.has(queued.seq)) continue
     queued.claimed_until = claim.until
     start({ subscription, asOf, queued, body: bodies.get(queued.event_id) }, place)
   }
@@ -195,29 +189,30 @@ async function startDue(
 async function chooseDue(
   { store, clock }: DeliveryServices,
   places: Places,
-): Promise<{ queued: Queued; place: Place }[]> {
+): Promise<{ subscription: SubscriptionRow; queued: Queued; place: Place }[]> {
   const now = clock.now()
-  const orders = (await subscriptionsWithDue(store.db, now)).map((due) => {
-    const place = placeOf(due)
-    return { due, place, ofKey: places.ofKey(place), ofSubscription: places.ofSubscription(place) }
+  const orders = (await subscriptionsWithDue(store.db, now)).map((subscription) => {
+    const place = placeOf(subscription)
+    return { subscription, place, ofKey: places.ofKey(place), ofSubscription: places.ofSubscription(place) }
   })
-  orders.sort((a, b) => a.ofKey - b.ofKey || a.ofSubscription - b.ofSubscription || a.due.seq - b.due.seq)
-  const chosen: { queued: Queued; place: Place }[] = []
+  // The oldest come first among equals.
+  orders.sort((a, b) => a.ofKey - b.ofKey || a.ofSubscription - b.ofSubscription)
+  const chosen: Awaited<ReturnType<typeof chooseDue>> = []
   let reads = 0
-  for (const { due, place } of orders) {
+  for (const { subscription, place } of orders) {
     const free = places.free(place)
     if (free <= 0) continue
     // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
     if (++reads % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
-    for (const queued of await sendable(store.db, due, now, free)) {
+    for (const queued of await sendable(store.db, subscription, now, free)) {
       places.add(place)
-      chosen.push({ queued, place: { ...place } })
+      chosen.push({ subscription, queued, place: { ...place } })
     }
   }
   return chosen
 }
 
-const placeOf = ({ id, url, api_key_id }: DueSubscription): Place => ({
+const placeOf = ({ id, url, api_key_id }: SubscriptionRow): Place => ({
   origin: new URL(url).origin,
   key: api_key_id ?? '',
   subscription: id,

@@ -64,39 +64,21 @@ const USER_AGENT = `svc/${VERSION}`
 const answerText = (status: number) =>
   status >= 300 && status < 400 ? `answered ${status}; redirects are not followed` : `answered ${status}`
 
-function post(outgoing: OutgoingWebhook, transport: Transport, answered: (status: number) => void): Promise<void> {
-  const { body, timeoutMs, ending, allowPrivate, resolve = transport.resolverFor(allowPrivate) } = outgoing
-  const checked = receiverOf(outgoing, transport)
-  if ('refusal' in checked) throw new transport.ReceiverRefused(checked.refusal)
-  const connections = transport.connectionsOf({ resolve, allowPrivate }, ending)
-  const headers = { ...outgoing.headers, 'content-type': 'application/json', 'user-agent': USER_AGENT }
-  return transport.postWebhook(connections, { ...checked, headers, body, timeoutMs }, answered)
-}
-
-type CheckedUrl = { origin: string; path: string } | { refusal: string }
-
-/** The check of a URL depends only on its text and the policy. Names are resolved and checked at every dial. */
-const checkedUrls = new Map<string, ReceiverPolicy & { checked: CheckedUrl }>()
-const MOST_CHECKED_URLS = 2_000
-
-function receiverOf({ url: text, allowPrivate, ports }: OutgoingWebhook, transport: Transport): CheckedUrl {
-  const known = checkedUrls.get(text)
-  // Every delivery gets the same list object of ports until the settings are read again.
-  if (known !== undefined && known.allowPrivate === allowPrivate && known.ports === ports) return known.checked
-  const checked = checkUrl(text, { allowPrivate, ports }, transport)
-  if (checkedUrls.size >= MOST_CHECKED_URLS) checkedUrls.clear()
-  checkedUrls.set(text, { allowPrivate, ports, checked })
-  return checked
-}
-
-function checkUrl(text: string, policy: ReceiverPolicy, { hostOf, urlRefusal }: Transport): CheckedUrl {
+async function post(
+  { url: text, body, timeoutMs, ending, allowPrivate, ports, ...outgoing }: OutgoingWebhook,
+  { connectionsOf, hostOf, postWebhook, ReceiverRefused, resolverFor, urlRefusal }: Transport,
+  answered: (status: number) => void,
+): Promise<void> {
   const url = parseUrl(text)
-  if (url === undefined) return { refusal: 'the URL cannot be parsed' }
+  if (url === undefined) throw new ReceiverRefused('the URL cannot be parsed')
   // An address in the URL is used without a lookup, so nothing else would check it.
-  const refusal = urlRefusal(url, policy)
-  if (refusal !== null) return { refusal }
+  const refusal = urlRefusal(url, { allowPrivate, ports })
+  if (refusal !== null) throw new ReceiverRefused(refusal)
   if (isIP(hostOf(url)) === 0) url.hostname = hostOf(url)
-  return { origin: url.origin, path: url.pathname + url.search }
+  const connections = connectionsOf({ resolve: outgoing.resolve ?? resolverFor(allowPrivate), allowPrivate }, ending)
+  const headers = { ...outgoing.headers, 'content-type': 'application/json', 'user-agent': USER_AGENT }
+  const { origin, pathname, search } = url
+  await postWebhook(connections, { origin, path: pathname + search, headers, body, timeoutMs }, answered)
 }
 
 const FAILURES: Record<string, string> = {

@@ -1,5 +1,4 @@
 /** Delivery queue: which event is sent to which subscription and when, who has claimed it, and how that ended. */
-
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import { DAY_MS } from '../../platform/timing.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
@@ -16,10 +15,7 @@ export type Queued = Pick<Row<'webhook_queue'>, (typeof QUEUED)[number]>
 export const WAITING = sql.lit('waiting' as const)
 export const UNTRIED = sql.lit(0)
 
-/**
- * The longest wait between two attempts. Together with the longest claim it limits stored times; later ones count as
- * due.
- */
+/** The longest wait between two attempts. */
 export const LONGEST_RETRY_MS = DAY_MS
 /** Longer than an attempt and the write of its result, so an older claim belongs to a process that died. */
 export const LONGEST_CLAIM_MS = 20_000
@@ -28,32 +24,18 @@ export const MOST_DUE = 32
 /** While many older events are queued, one place in four is for the newest events. */
 const NEWEST_PART = 4
 
-/** Names of the values of a query for deliverable events. */
-interface Look extends Moment {
-  id: string
-  cursor: number
-}
-
-interface Moment {
-  now: number
-  /** Later claims and attempts were written with a clock that was ahead. */
-  strayClaim: number
-  strayAttempt: number
-}
-
-const momentAt = (now: number): Moment => ({
-  now,
-  strayClaim: now + LONGEST_CLAIM_MS + CLOCK_SLACK_MS,
-  strayAttempt: now + LONGEST_RETRY_MS + CLOCK_SLACK_MS,
-})
-
 type OfQueue = ExpressionBuilder<Tables & { q: Tables['webhook_queue'] }, 'q'>
 type OfSubscription = ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>
 
-const isUnclaimed =
-  ({ now, strayClaim }: Placeholders<Pick<Moment, 'now' | 'strayClaim'>>) =>
-  (is: OfQueue) =>
-    is.or([is('q.claimed_until', '<=', now), is('q.claimed_until', '>', strayClaim)])
+/** After this, a time up to `longestMs` ahead was written with a clock that was ahead. */
+const strayAfter = (now: RawBuilder<number>, longestMs: number) =>
+  sql<number>`cast(${now} as bigint) + ${sql.lit(longestMs + CLOCK_SLACK_MS)}`
+
+/** Whether the time in a column has come, or is a stray one. */
+const hasCome = (column: string, now: RawBuilder<number>, longestMs: number) =>
+  sql<boolean>`(${sql.ref(column)} <= ${now} or ${sql.ref(column)} > ${strayAfter(now, longestMs)})`
+
+const isUnclaimed = (now: RawBuilder<number>, column = 'q.claimed_until') => hasCome(column, now, LONGEST_CLAIM_MS)
 
 /**
  * Returns deliverable events of one subscription in order: due retries, and first attempts without an untried earlier
@@ -62,12 +44,12 @@ const isUnclaimed =
  */
 export async function sendable(
   reader: Reader,
-  { id, cursor }: Pick<DueSubscription, 'id' | 'cursor'>,
+  { id, cursor }: Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>,
   now: number,
   limit: number,
 ): Promise<Queued[]> {
   const newest = placesOfNewest(limit, now)
-  const rows = await findDue.all(reader, { id, cursor, ...momentAt(now) })
+  const rows = await findDue.all(reader, { id, cursor, now })
   // The newest may be among the oldest.
   const due = [...new Map(rows.map((row) => [row.seq, row])).values()].sort((a, b) => a.sequence - b.sequence)
   return due.length <= limit ? due : [...due.slice(0, limit - newest), ...due.slice(due.length - newest)]
@@ -83,24 +65,24 @@ function placesOfNewest(limit: number, now: number): number {
 }
 
 /** Each part has its own index and limit, so that a million queued retries are not scanned. */
-const findDue = prepared((db, look: Placeholders<Look>) => {
+const findDue = prepared((db, { id, cursor, now }: Placeholders<{ id: string; cursor: number; now: number }>) => {
   const limit = sql.lit(MOST_DUE)
   const waiting = db
     .selectFrom('webhook_queue as q')
     .select(QUEUED.map((column) => `q.${column}` as const))
-    .where('q.subscription_id', '=', look.id)
+    .where('q.subscription_id', '=', id)
     .where('q.state', '=', WAITING)
-    .where('q.sequence', '<=', look.cursor)
-    .where(isUnclaimed(look))
+    .where('q.sequence', '<=', cursor)
+    .where(isUnclaimed(now))
   const retries = waiting.where('q.attempts', '>', UNTRIED).orderBy('q.next_attempt_at').limit(limit)
   const firsts = waiting
     .where('q.attempts', '=', UNTRIED)
-    .where((is) => is.or([is('q.next_attempt_at', '<=', look.now), is('q.next_attempt_at', '>', look.strayAttempt)]))
+    .where(hasCome('q.next_attempt_at', now, LONGEST_RETRY_MS))
     .where(isFirstOfItsResource)
   const newest = sql.lit(Math.ceil(MOST_DUE / NEWEST_PART))
   const rowsOf = (part: typeof waiting) => db.selectFrom(part.as('part')).selectAll()
-  return rowsOf(retries.where('q.next_attempt_at', '<=', look.now))
-    .unionAll(rowsOf(retries.where('q.next_attempt_at', '>', look.strayAttempt)))
+  return rowsOf(retries.where('q.next_attempt_at', '<=', now))
+    .unionAll(rowsOf(retries.where('q.next_attempt_at', '>', strayAfter(now, LONGEST_RETRY_MS))))
     .unionAll(rowsOf(firsts.orderBy('q.sequence').limit(limit)))
     .unionAll(rowsOf(firsts.orderBy('q.sequence', 'desc').limit(newest)))
 })
@@ -127,20 +109,17 @@ export const untriedOf = (is: OfSubscription) =>
     .where('q.state', '=', WAITING)
     .where('q.attempts', '=', UNTRIED)
 
-/** The fields of a subscription that a query of the queue needs. */
-export type DueSubscription = Pick<Row<'webhook_subscriptions'>, 'id' | 'seq' | 'url' | 'cursor' | 'api_key_id'>
-
 /**
  * Returns the active subscriptions, oldest first, that have an unclaimed event that may be due. The others need no
  * query.
  */
-export const subscriptionsWithDue = async (reader: Reader, now: number): Promise<DueSubscription[]> =>
-  findWithDue.all(reader, momentAt(now))
+export const subscriptionsWithDue = (reader: Reader, now: number): Promise<Row<'webhook_subscriptions'>[]> =>
+  findWithDue.all(reader, { now })
 
-const findWithDue = prepared((db, moment: Placeholders<Moment>) =>
+const findWithDue = prepared((db, { now }: Placeholders<{ now: number }>) =>
   db
     .selectFrom('webhook_subscriptions as s')
-    .select(['s.id', 's.seq', 's.url', 's.cursor', 's.api_key_id'])
+    .selectAll()
     .where('s.active', '=', 1)
     .where((is) => {
       const retries = is
@@ -149,11 +128,11 @@ const findWithDue = prepared((db, moment: Placeholders<Moment>) =>
         .whereRef('q.subscription_id', '=', 's.id')
         .where('q.state', '=', WAITING)
         .where('q.attempts', '>', UNTRIED)
-        .where(isUnclaimed(moment))
+        .where(isUnclaimed(now))
       return is.or([
-        is.exists(untriedOf(is).select('q.seq').where(isUnclaimed(moment))),
-        is.exists(retries.where('q.next_attempt_at', '<=', moment.now)),
-        is.exists(retries.where('q.next_attempt_at', '>', moment.strayAttempt)),
+        is.exists(untriedOf(is).select('q.seq').where(isUnclaimed(now))),
+        is.exists(retries.where('q.next_attempt_at', '<=', now)),
+        is.exists(retries.where('q.next_attempt_at', '>', strayAfter(now, LONGEST_RETRY_MS))),
       ])
     })
     .orderBy('s.seq'),
@@ -168,18 +147,17 @@ export async function claimQueued(
   seqs: readonly number[],
   { now, until }: { now: number; until: number },
 ): Promise<Set<number>> {
-  const claimed = await claimRows(tx, seqs, { now, until, strayClaim: momentAt(now).strayClaim })
-  return new Set(claimed.map(({ seq }) => seq))
+  return new Set((await claimRows(tx, seqs, { now, until })).map(({ seq }) => seq))
 }
 
 const claimRows = preparedForList(
-  (db, seqs: readonly RawBuilder<number>[], { now, until, strayClaim }: Placeholders<Record<ClaimTime, number>>) =>
+  (db, seqs: readonly RawBuilder<number>[], { now, until }: Placeholders<{ now: number; until: number }>) =>
     db
       .updateTable('webhook_queue')
       .set({ claimed_until: until })
       .where('seq', 'in', seqs)
       .where('state', '=', 'waiting')
-      .where((is) => is.or([is('claimed_until', '<=', now), is('claimed_until', '>', strayClaim)]))
+      .where(isUnclaimed(now, 'claimed_until'))
       .where((is) =>
         is.exists(
           is
@@ -190,7 +168,6 @@ const claimRows = preparedForList(
       )
       .returning('seq'),
 )
-type ClaimTime = 'now' | 'until' | 'strayClaim'
 
 /** A queued event that this process has claimed. */
 export type Claim = Pick<Queued, 'seq' | 'claimed_until'>

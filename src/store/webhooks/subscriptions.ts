@@ -1,6 +1,4 @@
 /** Webhook subscriptions, their changes by this process, and what is left of removed ones. */
-import type { RawBuilder } from 'kysely'
-import { preparedForList } from '../queries/prepared-lists.ts'
 import { finding, inserting, listing, updating } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -15,14 +13,6 @@ const update = updating('webhook_subscriptions', 'id')
 export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['active'], {
   weights: { enabled_events_json: 1, previous_secrets_json: 1 },
 })
-
-/** Returns the subscriptions that exist, in no particular order. */
-export const findWebhookSubscriptions = (reader: Reader, ids: readonly string[]): Promise<SubscriptionRow[]> =>
-  findByIds(reader, ids, {})
-
-const findByIds = preparedForList((db, ids: readonly RawBuilder<string>[]) =>
-  db.selectFrom('webhook_subscriptions').selectAll().where('id', 'in', ids),
-)
 
 /** Counts the subscriptions of a key and of all keys, and keeps other requests from adding one until the commit. */
 export async function countSubscriptions(tx: Tx, apiKeyId: string): Promise<{ ofKey: number; ofAll: number }> {
