@@ -1,5 +1,5 @@
 /** `svc locks cancel`, `transfer`, `update` and `close`: acts on one lock, by its creator or its recipient. */
-import type { LockCancellation, LockClosing, LockRead, LockRecipientChange, LockTitling } from '../../src/api/locks.ts'
+import type { LockRead } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
 import { hexOf } from '../../src/solana/bytes.ts'
 import { JUPITER_LOCK } from '../../src/solana/programs/jupiter-lock.ts'
@@ -73,7 +73,7 @@ const cancelVerb = verb({
   async run({ lock: address, ...flags }, session) {
     const lock = await readLock(session, address)
     const { mint, creator, recipient, decimals } = lock
-    return runAct<LockCancellation>(session, flags, {
+    return runAct(session, flags, {
       what: `Cancel the lock ${address} of ${mint}`,
       call: (body, options) => session.client.locks.cancel({ address, ...body }, options),
       demand: demanding('it pays the recipient what has unlocked, and the creator the rest', async (of) => {
@@ -114,7 +114,7 @@ const transferVerb = verb({
   async run({ lock: address, new_recipient, allow_programs, ...flags }, session) {
     const lock = await readLock(session, address)
     const terms = { address, new_recipient, ...programsField({ allow_programs }) }
-    return runAct<LockRecipientChange>(session, flags, {
+    return runAct(session, flags, {
       what: `Give the lock ${address} of ${lock.mint} to ${new_recipient}`,
       call: (body, options) => session.client.locks.changeRecipient({ ...terms, ...body }, options),
       demand: demanding('it gives this lock to this wallet, and changes nothing else', ({ payer: signer }) => [
@@ -149,7 +149,7 @@ const updateVerb = verb({
   ],
   async run({ lock: address, title, description, ...flags }, session) {
     const request = { address, title, ...(description === undefined ? {} : { description }) }
-    return runAct<LockTitling>(session, flags, {
+    return runAct(session, flags, {
       what: `Write the title of the lock ${address}, for good`,
       call: (body, options) => session.client.locks.entitle({ ...request, ...body }, options),
       demand: demanding('it writes these texts, and changes nothing else', ({ payer }) => [textsCall(payer, request)]),
@@ -175,7 +175,7 @@ const closeVerb = verb({
   async run({ lock: address, ...flags }, session) {
     const lock = await readLock(session, address)
     const { mint } = lock
-    return runAct<LockClosing>(session, flags, {
+    return runAct(session, flags, {
       what: `Close the lock ${address} of ${mint}`,
       call: (body, options) => session.client.locks.close({ address, ...body }, options),
       demand: demanding('it closes this lock, and its rent returns to you', async (of) => [

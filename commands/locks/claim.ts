@@ -1,5 +1,5 @@
 /** `svc locks claim`: claims what has unlocked of one lock, or of every lock for the wallet. */
-import type { Lock, LockClaim, LockRead } from '../../src/api/locks.ts'
+import type { Lock, LockRead } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
 import { Amount, rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { type CommandOutcome, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
@@ -54,12 +54,12 @@ function claimOne(
   amount: bigint | null,
 ): Promise<CommandOutcome> {
   const { address, mint, decimals } = lock
-  return runAct<LockClaim>(session, flags, {
+  return runAct(session, flags, {
     what: `Claim from the lock ${address} of ${mint}`,
     call: (body, options) =>
       session.client.locks.claim({ address, ...(amount === null ? {} : { amount: String(amount) }), ...body }, options),
     // Without an amount it is the API's; the whole of it goes to the payer.
-    demand: demanding('it pays you this amount of this lock', async (of, data) => {
+    demand: demanding('it pays you this amount of this lock', async (of, data: { amount: string; closes: boolean }) => {
       const paid = { recipient: of.payer, recipient_token: await of.accounts(mint, of.payer) }
       const max_amount = amount ?? BigInt(data.amount)
       return [

@@ -1,5 +1,4 @@
 /** `svc locks create`: locks tokens of any mint for one recipient, or for every row of a CSV. */
-import type { LockCreated } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
 import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
@@ -83,7 +82,7 @@ export const createVerb = verb({
     requireSteps([plan], release)
     const whole = groupedDecimalOf(plan.amount, decimals)
     const request = lockRequest({ mint, recipient, plan, terms, allow_programs })
-    return runAct<LockCreated>(session, own, {
+    return runAct(session, own, {
       what: `Lock ${whole} of ${mint} for ${recipient}`,
       call: (body, options) => session.client.locks.create({ ...request, ...body }, options),
       demand(of, { address }) {

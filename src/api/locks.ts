@@ -54,7 +54,7 @@ const terms = {
 
 const unlock = z.object({ at: moment, amount: digits })
 
-export const lock = z
+const lock = z
   .object({
     address: lockAddress,
     origin: z.enum(LOCK_ORIGINS),
@@ -70,7 +70,7 @@ export const lock = z
 export type Lock = z.output<typeof lock>
 
 const noText = 'Written by the creator, so it proves nothing; null without'
-export const lockRead = lock
+const lockRead = lock
   .extend({
     title: nullOr(z.string()).meta({ description: noText }),
     description: nullOr(z.string()).meta({ description: noText }),
@@ -83,7 +83,7 @@ export const lockRead = lock
   .openapi('LockRead')
 export type LockRead = z.output<typeof lockRead>
 
-export const lockCreated = eitherMode({
+const lockCreated = eitherMode({
   address: lockAddress,
   ...terms,
   deposit: digits.meta({
@@ -93,58 +93,6 @@ export const lockCreated = eitherMode({
   warnings: warningsField,
 }).openapi('LockCreated')
 export type LockCreated = z.output<typeof lockCreated>
-
-export const lockClaim = eitherMode({
-  address: lockAddress,
-  mint: mintAddress,
-  recipient: otherWallet,
-  amount: digits.meta({ description: 'Raw units that leave the lock' }),
-  received: digits.meta({ description: 'Raw units that arrive, without the transfer fee of the mint' }),
-  remaining: digits.meta({ description: 'Raw units that stay in the lock' }),
-  closes: z.boolean().meta({
-    description:
-      'Whether the lock is closed too, which returns its rent: the recipient made it, and takes the last units',
-  }),
-}).openapi('LockClaim')
-export type LockClaim = z.output<typeof lockClaim>
-
-export const lockCancellation = eitherMode({
-  address: lockAddress,
-  mint: mintAddress,
-  creator: address,
-  recipient: otherWallet,
-  to_recipient: digits.meta({ description: 'Raw units that have unlocked and are paid to the recipient' }),
-  to_creator: digits.meta({ description: 'Raw units that return to the creator' }),
-  closes: z.boolean().meta({
-    description: 'Whether the lock is closed too, which returns its rent to the creator; only the creator can do this',
-  }),
-}).openapi('LockCancellation')
-export type LockCancellation = z.output<typeof lockCancellation>
-
-export const lockRecipientChange = eitherMode({
-  address: lockAddress,
-  mint: mintAddress,
-  recipient: otherWallet.meta({ description: 'The recipient until now' }),
-  new_recipient: otherWallet,
-  claimable: digits.meta({ description: 'Raw units that have unlocked and go to the new recipient too' }),
-}).openapi('LockRecipientChange')
-export type LockRecipientChange = z.output<typeof lockRecipientChange>
-
-export const lockTitling = eitherMode({
-  address: lockAddress,
-  title: z.string(),
-  description: z.string(),
-  rent: digits.meta({ description: 'Lamports that the payer pays for the account; closing the lock returns them' }),
-}).openapi('LockTitling')
-export type LockTitling = z.output<typeof lockTitling>
-
-export const lockClosing = eitherMode({
-  address: lockAddress,
-  mint: mintAddress,
-  creator: address,
-  rent: digits.meta({ description: 'Lamports that return to the creator' }),
-}).openapi('LockClosing')
-export type LockClosing = z.output<typeof lockClosing>
 
 const whoMay = z.enum(LOCK_PARTIES).default('none')
 const positive = (text: string) => /[1-9]/.test(text)
@@ -237,7 +185,18 @@ export const locks = {
         description: 'Raw units to claim (default everything that has unlocked)',
       }),
     }),
-    data: lockClaim,
+    data: eitherMode({
+      address: lockAddress,
+      mint: mintAddress,
+      recipient: otherWallet,
+      amount: digits.meta({ description: 'Raw units that leave the lock' }),
+      received: digits.meta({ description: 'Raw units that arrive, without the transfer fee of the mint' }),
+      remaining: digits.meta({ description: 'Raw units that stay in the lock' }),
+      closes: z.boolean().meta({
+        description:
+          'Whether the lock is closed too, which returns its rent: the recipient made it, and takes the last units',
+      }),
+    }).openapi('LockClaim'),
     says: ({ address }) => `Claim from the lock ${address}`,
   }),
   cancel: defineRoute({
@@ -247,7 +206,18 @@ export const locks = {
     description:
       'The recipient is paid what has unlocked, and the creator gets the rest. If the creator cancels, the lock is closed too, which returns its rent. With `mode: signed` the platform wallet cancels, whatever `payer` says.',
     body: buildBody({ payer: address.meta({ description: 'Creator or recipient, whoever may cancel' }) }),
-    data: lockCancellation,
+    data: eitherMode({
+      address: lockAddress,
+      mint: mintAddress,
+      creator: address,
+      recipient: otherWallet,
+      to_recipient: digits.meta({ description: 'Raw units that have unlocked and are paid to the recipient' }),
+      to_creator: digits.meta({ description: 'Raw units that return to the creator' }),
+      closes: z.boolean().meta({
+        description:
+          'Whether the lock is closed too, which returns its rent to the creator; only the creator can do this',
+      }),
+    }).openapi('LockCancellation'),
     says: ({ address }) => `Cancel the lock ${address}`,
   }),
   changeRecipient: defineRoute({
@@ -261,7 +231,13 @@ export const locks = {
       new_recipient: otherWallet,
       allow_programs: allowProgramsField,
     }),
-    data: lockRecipientChange,
+    data: eitherMode({
+      address: lockAddress,
+      mint: mintAddress,
+      recipient: otherWallet.meta({ description: 'The recipient until now' }),
+      new_recipient: otherWallet,
+      claimable: digits.meta({ description: 'Raw units that have unlocked and go to the new recipient too' }),
+    }).openapi('LockRecipientChange'),
     says: ({ address, new_recipient }) => `Make ${new_recipient} the recipient of the lock ${address}`,
   }),
   entitle: defineRoute({
@@ -275,7 +251,12 @@ export const locks = {
       title: lockText(LOCK_TEXT_BYTES.title).meta({ example: 'Team' }),
       description: lockText(LOCK_TEXT_BYTES.description).optional(),
     }),
-    data: lockTitling,
+    data: eitherMode({
+      address: lockAddress,
+      title: z.string(),
+      description: z.string(),
+      rent: digits.meta({ description: 'Lamports that the payer pays for the account; closing the lock returns them' }),
+    }).openapi('LockTitling'),
     says: ({ address, title }) => `Give the lock ${address} the title ${title}`,
   }),
   close: defineRoute({
@@ -285,7 +266,12 @@ export const locks = {
     description:
       'Returns the rent to the creator, who signs. With `mode: signed` the platform wallet closes its own lock, whatever `payer` says.',
     body: buildBody({ payer: address.meta({ description: 'The creator of the lock' }) }),
-    data: lockClosing,
+    data: eitherMode({
+      address: lockAddress,
+      mint: mintAddress,
+      creator: address,
+      rent: digits.meta({ description: 'Lamports that return to the creator' }),
+    }).openapi('LockClosing'),
     says: ({ address }) => `Close the lock ${address}`,
   }),
 }
